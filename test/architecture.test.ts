@@ -89,7 +89,7 @@ function arrows(
     );
 }
 
-test('the walk finds files, imports and the tables', () => {
+test('the scan finds files, imports and the tables of ARCHITECTURE.md', () => {
   const imports = (path: string): readonly string[] =>
     files.find((file) => file.path === path)?.imports ?? [];
   assert.ok(sources.length > 250, `only ${sources.length} files in src/`);
@@ -118,7 +118,7 @@ test('the tables of ARCHITECTURE.md list all folders and no others', () => {
   }
 });
 
-test('a row of the tables lists folders of lower layers only, in the lowest layer others of it', () => {
+test('a row lists folders of lower layers only, or of its own layer if that is the lowest', () => {
   const layers = new Map(table.map(({ path, layer }) => [path, layer]));
   const upward = table.flatMap(({ path, layer, imports }) =>
     imports
@@ -151,7 +151,7 @@ test('scripts import neither src nor bench', () => {
   assert.deepEqual(arrows(isIn('scripts'), isIn('src', 'bench', 'test'), files), []);
 });
 
-test('no files import each other in a circle', () => {
+test('no imports are circular', () => {
   const importsOfFile = new Map(files.map(({ path, imports }) => [path, imports.filter(isOurs)]));
   const settled = new Set<string>();
   const circles: string[] = [];
@@ -176,7 +176,7 @@ test('node:http is imported in net only', () => {
   );
 });
 
-test('node:fs is imported in store, accounts, net/tls, cli and options, for the console and for a document only', () => {
+test('node:fs is imported only in store, accounts, net/tls, cli, options and two files of double', () => {
   assert.deepEqual(
     arrows(
       (path) =>
@@ -207,7 +207,7 @@ test('no random number comes from Math.random', () => {
   );
 });
 
-test('http imports no other folder, signature http only, xml the class of errors, and the clock durations', () => {
+test('http imports nothing else, signature only http, xml only the error class, and the clock only durations', () => {
   for (const folder of ['src/http', 'src/xml', 'src/signature', 'src/clock.ts']) {
     const further = new Map([
       ['src/signature', 'src/http'],
@@ -292,7 +292,7 @@ function withoutLazy(text: string): string {
   return text.replace(/^(?:import|export) type [^;]*;$/gm, '').replace(/\bimport\(/g, '(');
 }
 
-test('nothing is imported that has to be installed', () => {
+test('the sources import only their own files and modules of Node.js', () => {
   assert.deepEqual(
     arrows(
       () => true,
@@ -302,7 +302,7 @@ test('nothing is imported that has to be installed', () => {
   );
 });
 
-test('no file has a name that says nothing', () => {
+test('no file has a generic name such as utils.ts or helpers.ts', () => {
   const empty = /(^|\/)(utils?|helpers?|common|types|misc|manager)\.ts$/;
   assert.deepEqual(
     sources.filter(({ path }) => empty.test(path)).map(({ path }) => path),

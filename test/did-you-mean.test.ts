@@ -22,20 +22,20 @@ const cases: [word: string, meant: string | undefined][] = [
 ];
 
 for (const [word, meant] of cases) {
-  test(`'${word}' is taken for ${meant ?? 'nothing known'}`, () => {
+  test(`the suggestion for '${word}' is ${meant ?? 'nothing known'}`, () => {
     assert.equal(findClosestMatch(word, known), meant);
   });
 }
 
-test('of several near words the nearest is named', () => {
+test('the nearest of several similar words is suggested', () => {
   assert.equal(findClosestMatch('tls-prot', ['port', 'tls-port', 'tls-part']), 'tls-port');
 });
 
-test('of several words that begin so the shortest is named, unless one is nearer', () => {
+test('the shortest of several words with the same prefix is suggested, unless another word is nearer', () => {
   assert.equal(findClosestMatch('--tls', ['--no-tls', '--tls-port', '--tls-key']), '--tls-key');
   assert.equal(findClosestMatch('port', ['portable', 'sort']), 'sort');
 });
 
-test('a word of many thousand characters is no misspelling and costs nothing', () => {
+test('a word of a million characters has no suggestion', () => {
   assert.equal(findClosestMatch('a'.repeat(1_000_000), ['a'.repeat(1_000_000)]), undefined);
 });

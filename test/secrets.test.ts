@@ -156,7 +156,7 @@ for (const [form, explain] of [
   ['pretty', true],
   ['pretty', false],
 ] as const) {
-  test(`a server ${explain ? 'that explains' : 'that does not explain'}, with a ${form} log, says no secret`, async () => {
+  test(`a server ${explain ? 'that explains' : 'that does not explain'}, with a ${form} log, shows no secret`, async () => {
     const data = join(temporaryDirectory(), 'data');
     const identity = makeIdentity();
     const [cert, own] = [`${data}.cert.pem`, `${data}.key.pem`];
@@ -207,7 +207,7 @@ async function failing(args: readonly string[], environment: Record<string, stri
   return stdout + stderr;
 }
 
-test('what stops a start says what is wrong, and no secret', async () => {
+test('a command that fails reports the reason, and shows no secret', async () => {
   const directory = temporaryDirectory();
   const data = join(directory, 'data');
   mkdirSync(data, { mode: 0o700 });
@@ -261,7 +261,7 @@ test('what stops a start says what is wrong, and no secret', async () => {
   }
 });
 
-test('a users file that is damaged, anywhere, is told without what is in it; and so is one of another key', async () => {
+test('a damaged users file, or one with another key, is rejected without showing its secrets', async () => {
   const directory = temporaryDirectory();
   const data = join(directory, 'data');
   const { stdout, stderr, status } = await call(['user', 'add', 'ann', '--data', data], {
@@ -298,7 +298,7 @@ test('a users file that is damaged, anywhere, is told without what is in it; and
   for (const output of outputs) for (const each of made) assert.equal(output.includes(each), false, output);
 });
 
-test('a fault of the server is told to its log alone, and the reply says nothing of it', async () => {
+test('an internal error is reported only to onError, not in the response or the access log', async () => {
   const faults: unknown[] = [];
   const logged: unknown[] = [];
   const service = createControllableService({
@@ -324,7 +324,7 @@ test('a fault of the server is told to its log alone, and the reply says nothing
   await service.close({ grace: 0 });
 });
 
-test('the search of a transcript finds a secret, a password and a signature that were said', () => {
+test('the search of a transcript finds secrets and signatures that were shown', () => {
   const directory = temporaryDirectory();
   const path = join(directory, '1.txt');
   const mark = '\u0001secret ';

@@ -14,7 +14,7 @@ const rest = { redirectUris: [], grants: ['refresh_token'], scopes: ['read'], us
 const sha256 = 'A'.repeat(43);
 
 describe('the clients file', () => {
-  test('gives back what was kept, and is its owner’s alone', async (context) => {
+  test('returns the stored clients, and has mode 0600', async (context) => {
     const directory = temporaryDirectory(context);
     const scrypt = await hashPassword('s', new Uint8Array(16), 16);
     const clients = new Map([
@@ -42,7 +42,7 @@ describe('the clients file', () => {
     [[], /the client "app" is not an object/],
   ];
   for (const [client, says] of wrong)
-    test(`is damaged with ${JSON.stringify(client)}, and nothing secret is told`, async (context) => {
+    test(`is rejected as damaged with ${JSON.stringify(client)}, without showing a secret`, async (context) => {
       const directory = temporaryDirectory(context);
       const content = JSON.stringify({ version: 1, clients: { app: client } });
       await writeFile(join(directory, 'clients.json'), content);
@@ -81,7 +81,7 @@ describe('the consumers file', () => {
     ],
   ]);
 
-  test('gives back what was kept, and counts what is in the clear', async (context) => {
+  test('returns the stored consumers, and counts the secrets in the clear', async (context) => {
     const directory = temporaryDirectory(context);
     await consumerFile.write(directory, consumers);
     const { entries, clear } = await consumerFile.read(directory);
@@ -89,7 +89,7 @@ describe('the consumers file', () => {
     assert.equal(clear, 1);
   });
 
-  test('seals secrets, each for its consumer and for nothing else', async (context) => {
+  test('seals each secret for its consumer, and rejects it for another consumer or in the users file', async (context) => {
     const directory = temporaryDirectory(context);
     const secretBox = createSecretBox(randomBytes(32), randomBytes);
     await consumerFile.write(directory, consumers, { secretBox });

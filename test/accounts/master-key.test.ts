@@ -18,7 +18,7 @@ const key = Uint8Array.from({ length: 32 }, (_, at) => at);
 const never = (): never => assert.fail('nothing is to be drawn');
 
 describe('the master key', () => {
-  test('is drawn where there is none, and the same from when it is kept', async (context) => {
+  test('is generated if it is missing, and does not change once it is stored', async (context) => {
     const directory = temporaryDirectory(context);
     const first = await openMasterKey(directory, undefined, () => key);
     assert.deepEqual(first, { bytes: key, fresh: true });
@@ -31,7 +31,7 @@ describe('the master key', () => {
     assert.deepEqual([Buffer.from(again.bytes), again.fresh], [Buffer.from(key), false]);
   });
 
-  test('is derived from the key of the secret box, as HKDF does it', async (context) => {
+  test('is derived from the key of the secret box with HKDF', async (context) => {
     const directory = temporaryDirectory(context);
     const { bytes, fresh } = await openMasterKey(directory, createSecretBox(key, randomBytes), never);
     // Made by `openssl kdf … HKDF` with SHA-256, the key, no salt and the info ["countersign",1,"OAuth 1.0a token secrets"].
@@ -40,7 +40,7 @@ describe('the master key', () => {
     assert.deepEqual(await readdir(directory), []);
   });
 
-  test('stays the same when a secret box comes, and is in the clear no more', async (context) => {
+  test('does not change when a secret box is added, and is then stored encrypted', async (context) => {
     const directory = temporaryDirectory(context);
     const secretBox = createSecretBox(randomBytes(32), randomBytes);
     const made = randomBytes(32);
@@ -55,7 +55,7 @@ describe('the master key', () => {
     await assert.rejects(openMasterKey(directory, other, never), SecretBoxError);
   });
 
-  test('is told to be damaged, with what to do, and without what is there', async (context) => {
+  test('is rejected if it is damaged, with a remedy and without showing the content', async (context) => {
     const directory = temporaryDirectory(context);
     for (const content of ['', 'not-a-key', `${'A'.repeat(43)}A`, 'sealed:', '\u0000'.repeat(32)]) {
       await writeFile(join(directory, 'oauth.key'), content);

@@ -11,7 +11,7 @@ import {
 const salt = Buffer.from('0123456789abcdef');
 
 describe('a password', () => {
-  test('is right against its own hash and wrong against any other', async () => {
+  test('matches its own hash, and no other password does', async () => {
     const stored = await hashPassword('pässword', salt, 16);
     assert.ok(stored.startsWith('scrypt$16$8$1$MDEyMzQ1Njc4OWFiY2RlZg==$'));
     assert.equal(await verifyPassword('pässword', stored), true);
@@ -37,14 +37,14 @@ describe('a password', () => {
     },
   ] as const;
   for (const { password, parameters, salt: name, hash } of vectors) {
-    test(`is hashed as the standard says, under ${parameters}`, async () => {
+    test(`matches the hash of RFC 7914 with the parameters ${parameters}`, async () => {
       const encoded = [Buffer.from(name), Buffer.from(hash, 'hex')].map((bytes) => bytes.toString('base64'));
       assert.equal(await verifyPassword(password, `scrypt$${parameters}$${encoded.join('$')}`), true);
       assert.equal(await verifyPassword(`${password}!`, `scrypt$${parameters}$${encoded.join('$')}`), false);
     });
   }
 
-  test('is not compared with what is no hash', async () => {
+  test('is not compared with an invalid hash, which throws a TypeError', async () => {
     const stored = await hashPassword('pw', salt, 16);
     const bad = [
       '',
@@ -68,13 +68,13 @@ describe('a password', () => {
     assert.equal(isPasswordHash(stored), true);
   });
 
-  test('is hashed only at a cost that can be', async () => {
+  test('is hashed with a valid cost only, and any other throws a RangeError', async () => {
     for (const cost of [0, 1, 3, -16, 16.5, Number.NaN, 2 ** 30]) {
       await assert.rejects(hashPassword('pw', salt, cost), RangeError);
     }
   });
 
-  test("has a decoy of the same cost, which is nobody's", async () => {
+  test("has a decoy hash of the same cost, which matches no user's password", async () => {
     const decoy = buildDecoy(await hashPassword('pw', salt, 16));
     assert.match(decoy, /^scrypt\$16\$8\$1\$/);
     assert.equal(isPasswordHash(decoy), true);

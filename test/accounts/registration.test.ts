@@ -25,7 +25,7 @@ function consumerFaults(value: unknown, key = 'key'): string[] {
   return readConsumer(key, value).faults.map(({ at, says }) => `${at} ${says}`.trim());
 }
 
-test('what is left out of a client is as documented', () => {
+test('omitted members of a client have the documented defaults', () => {
   assert.deepEqual(readClient('app', { secret: 's' }, ['text']).made, {
     secret: { plain: 's' },
     redirectUris: [],
@@ -35,7 +35,7 @@ test('what is left out of a client is as documented', () => {
   });
 });
 
-test('what is left out of a consumer is as documented', () => {
+test('omitted members of a consumer have the documented defaults', () => {
   const made = { callbacks: [], scopes: ['read'] };
   const hmac = ['HMAC-SHA256', 'HMAC-SHA1'];
   assert.deepEqual(readConsumer('key', { secret: 's' }), {
@@ -81,13 +81,13 @@ describe('a redirect URI', () => {
     ['app:/cb', scheme],
     ['', 'is not a text of at least one character'],
   ] as const)
-    test(`is not ${JSON.stringify(uri)}`, () =>
+    test(`cannot be ${JSON.stringify(uri)}`, () =>
       assert.deepEqual(clientFaults({ redirectUris: ['https://a.example/', uri] }), [
         `redirectUris[1] ${says}`,
       ]));
 });
 
-describe('a client that cannot be is told why', () => {
+describe('an invalid client is rejected with the reason', () => {
   const cases: readonly (readonly [value: unknown, faults: string[]])[] = [
     [null, ['is not an object']],
     ['secret', ['is not an object']],
@@ -120,13 +120,13 @@ describe('a client that cannot be is told why', () => {
     test(JSON.stringify(value), () => assert.deepEqual(clientFaults(value), faults));
 
   for (const id of ['', 'a:b', 'a\n', 'é', 'x'.repeat(129)])
-    test(`by the id ${JSON.stringify(id).slice(0, 20)}`, () =>
+    test(`the id ${JSON.stringify(id).slice(0, 20)} is rejected`, () =>
       assert.deepEqual(clientFaults({}, id), [
         'needs an id of 1 to 128 printable ASCII characters without a colon',
       ]));
 });
 
-describe('a consumer that cannot be is told why', () => {
+describe('an invalid consumer is rejected with the reason', () => {
   const noKey = 'rsaPublicKey is not an RSA public key as SPKI in PEM (-----BEGIN PUBLIC KEY-----)';
   const cases: readonly (readonly [what: string, value: unknown, faults: string[]])[] = [
     ['nothing to sign with', {}, ['has neither a secret nor an RSA key']],
@@ -164,7 +164,7 @@ describe('a consumer that cannot be is told why', () => {
   ];
   for (const [what, value, faults] of cases)
     test(what, () => assert.deepEqual(consumerFaults(value), faults));
-  test('a key that cannot be told', () => {
+  test('a key outside 1 to 128 bytes, or with control characters, is rejected', () => {
     for (const key of ['', 'a\u0000', 'é'.repeat(65), '\ud800'])
       assert.deepEqual(consumerFaults({ secret: 's' }, key), [
         'needs a key of 1 to 128 bytes without control characters',
@@ -173,7 +173,7 @@ describe('a consumer that cannot be is told why', () => {
   });
 });
 
-test('who embeds a service is told the first fault, and no secret', () => {
+test('createService throws a RangeError with the first fault, and without secrets', () => {
   const message = (options: Parameters<typeof createService>[0]): string => {
     try {
       createService(options);
@@ -195,7 +195,7 @@ test('who embeds a service is told the first fault, and no secret', () => {
   assert.equal(message({ publicUrl: 'http://a.example' }), 'publicUrl is not an https origin');
 });
 
-test('in code a secret may be a digest, and what is undefined is left out', () => {
+test('in code, a secret can be a digest, and undefined members are ignored', () => {
   const sha256 = 'A'.repeat(43);
   const clients = readClients({ app: { secret: { sha256 } }, open: { secret: undefined } });
   assert.deepEqual(clients.get('app')?.secret, { sha256 });
@@ -207,7 +207,7 @@ test('in code a secret may be a digest, and what is undefined is left out', () =
   );
 });
 
-test('no value makes a registration fail otherwise than by its faults', () => {
+test('reading random clients and consumers returns them or their faults, and never throws', () => {
   const random = seeded();
   const values: readonly unknown[] = [null, 0, '', 'x', [], ['x'], [null], {}, { sha256: 1 }, '*', true];
   const keys = [

@@ -16,14 +16,14 @@ describe('a sealed text', () => {
     ['é\u{1f511}"\n', 'j"ö', 'oKGio6SlpqeoqaqrJbGMstFaILUzzzyyLYP4LVSw8S+Mq4pZ'],
   ];
   for (const [text, user, sealed] of vectors) {
-    test(`is what other implementations make of it: ${JSON.stringify(text)}`, () => {
+    test(`is the same as that of other implementations: ${JSON.stringify(text)}`, () => {
       const secretBox = createSecretBox(key, () => iv);
       assert.equal(secretBox.seal(text, ['secret', user]), sealed);
       assert.equal(secretBox.open(sealed, ['secret', user]), text);
     });
   }
 
-  test('is another each time, and opens to the same', () => {
+  test('differs each time, and opens to the same text', () => {
     const random = seeded();
     const secretBox = createSecretBox(randomBytes(32), randomBytes);
     const made = new Set<string>();
@@ -37,7 +37,7 @@ describe('a sealed text', () => {
     assert.equal(made.size, 500);
   });
 
-  test('does not open when any bit of it is another', () => {
+  test('does not open if any bit of it is changed', () => {
     const secretBox = createSecretBox(key, randomBytes);
     const bytes = Buffer.from(secretBox.seal('s3cret', ['secret', 'a']), 'base64');
     for (let at = 0; at < bytes.length * 8; at += 1) {
@@ -47,7 +47,7 @@ describe('a sealed text', () => {
     }
   });
 
-  test('does not open when it is cut, longer, spelt otherwise or anything else', () => {
+  test('does not open if it is truncated, or if a character is inserted or replaced', () => {
     const random = seeded();
     const secretBox = createSecretBox(key, randomBytes);
     const sealed = secretBox.seal('s3cret!', ['secret', 'a']);
@@ -68,7 +68,7 @@ describe('a sealed text', () => {
     }
   });
 
-  test('opens under no other key, and as nothing else than it was sealed as', () => {
+  test('opens neither with another key nor with other associated data', () => {
     const secretBox = createSecretBox(key, randomBytes);
     const sealed = secretBox.seal('s3cret', ['secret', 'ann']);
     assert.equal(createSecretBox(randomBytes(32), randomBytes).open(sealed, ['secret', 'ann']), undefined);
@@ -93,10 +93,10 @@ describe('a key', () => {
     'AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8',
   ];
   for (const spelling of spellings) {
-    test(`is taken as ${spelling}`, () => assert.deepEqual([...(parseKey(spelling) ?? [])], [...key]));
+    test(`is accepted as ${spelling}`, () => assert.deepEqual([...(parseKey(spelling) ?? [])], [...key]));
   }
 
-  test('is taken in either alphabet of base64', () => {
+  test('is accepted in both alphabets of base64', () => {
     const full = Buffer.alloc(32, 0xff);
     for (const spelling of [full.toString('base64'), full.toString('base64url')])
       assert.deepEqual(parseKey(spelling), full);
@@ -116,6 +116,6 @@ describe('a key', () => {
     ['a space', ` ${hex}`],
   ];
   for (const [what, text] of wrong) {
-    test(`is not taken: ${what}`, () => assert.equal(parseKey(text), undefined));
+    test(`is rejected: ${what}`, () => assert.equal(parseKey(text), undefined));
   }
 });

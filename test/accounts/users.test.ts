@@ -14,11 +14,11 @@ import { temporaryDirectory } from '../support/temporary-directory.ts';
 const until = Date.UTC(2013, 3, 20, 12, 59, 24);
 
 describe('the users file', () => {
-  test('is no users when it is missing', async (context) => {
+  test('has no users if it is missing', async (context) => {
     assert.equal((await userFile.read(temporaryDirectory(context))).entries.size, 0);
   });
 
-  test('gives back what was kept, whatever the users are called', async (context) => {
+  test('returns the stored users, whatever their names are', async (context) => {
     const directory = temporaryDirectory(context);
     const password = await hashPassword('pw', new Uint8Array(16), 16);
     const users = new Map<string, StoredUser>([
@@ -35,7 +35,7 @@ describe('the users file', () => {
     assert.equal((await userFile.read(directory)).entries.size, 0);
   });
 
-  test('is JSON that its owner can read, and nobody else', async (context) => {
+  test('is JSON that only its owner can read', async (context) => {
     const directory = temporaryDirectory(context);
     await userFile.write(
       directory,
@@ -51,7 +51,7 @@ describe('the users file', () => {
     assert.equal((await stat(path)).mode & 0o777, 0o600);
   });
 
-  test('stands as it was when it cannot be written', async (context) => {
+  test('is unchanged if writing it fails', async (context) => {
     const directory = temporaryDirectory(context);
     await userFile.write(directory, new Map([['demo', { secrets: [{ secret: 'a' }] }]]));
     for (const operation of ['create', 'write', 'sync', 'close', 'rename'] as const) {
@@ -63,7 +63,7 @@ describe('the users file', () => {
     }
   });
 
-  test('is written beside others who write it, and rid of what a crash left', async (context) => {
+  test('can be written concurrently, and a write removes the temporary file of a crash', async (context) => {
     const directory = temporaryDirectory(context);
     const crashed = join(directory, 'users.json.2147483647-1.tmp');
     await writeFile(crashed, '{"secret":"left behind"}');
@@ -103,7 +103,7 @@ describe('the users file', () => {
     ],
   ];
   for (const [what, content, message] of damages) {
-    test(`with ${what} is refused, left as it is, and quoted nowhere`, async (context) => {
+    test(`is rejected without being changed or quoted: ${what}`, async (context) => {
       const directory = temporaryDirectory(context);
       const path = join(directory, 'users.json');
       await writeFile(path, content);
@@ -119,7 +119,7 @@ describe('the users file', () => {
   }
 });
 
-describe('the users file under a key', () => {
+describe('the users file with an encryption key', () => {
   const secretBox = createSecretBox(randomBytes(32), randomBytes);
   const users = new Map<string, StoredUser>([
     ['ann', { secrets: [{ secret: 'new-of-ann' }, { secret: 'old-of-ann', until }] }],
@@ -127,7 +127,7 @@ describe('the users file under a key', () => {
     ['__proto__', { secrets: [{ secret: 'of-proto' }] }],
   ]);
 
-  test('has no secret in it, and gives back what was kept', async (context) => {
+  test('contains no secret in the clear, and returns the stored users', async (context) => {
     const directory = temporaryDirectory(context);
     await userFile.write(directory, users, { secretBox });
     const text = await readFile(join(directory, 'users.json'), 'utf8');
@@ -138,14 +138,14 @@ describe('the users file under a key', () => {
     assert.equal(read.clear, 0);
   });
 
-  test('is read with secrets in the clear as well, which are counted', async (context) => {
+  test('is also accepted with secrets in the clear, and counts them', async (context) => {
     const directory = temporaryDirectory(context);
     await userFile.write(directory, users);
     assert.equal((await userFile.read(directory, { secretBox })).clear, 4);
     assert.equal((await userFile.read(directory)).clear, 4);
   });
 
-  test('is refused without the key and with another, whoever asks', async (context) => {
+  test('is rejected and unchanged without the key or with another one', async (context) => {
     const directory = temporaryDirectory(context);
     await userFile.write(directory, users, { secretBox });
     const path = join(directory, 'users.json');
@@ -164,7 +164,7 @@ describe('the users file under a key', () => {
     assert.equal(await readFile(path, 'utf8'), before);
   });
 
-  test("is refused when one user's sealed secret is put in the place of another's", async (context) => {
+  test("is rejected if one user's sealed secret is moved to another user", async (context) => {
     const directory = temporaryDirectory(context);
     await userFile.write(directory, users, { secretBox });
     const path = join(directory, 'users.json');
@@ -193,7 +193,7 @@ describe('the users file under a key', () => {
     ['an empty one, sealed', { sealed: secretBox.seal('', ['secret', 'demo']) }, /secret 1 .* is empty/],
   ];
   for (const [what, secret, message] of damages) {
-    test(`with ${what} for a secret is refused as damaged`, async (context) => {
+    test(`rejects an invalid secret as damaged: ${what}`, async (context) => {
       const directory = temporaryDirectory(context);
       const content = { version: 1, users: { demo: { secrets: [{ secret }] } } };
       await writeFile(join(directory, 'users.json'), JSON.stringify(content));

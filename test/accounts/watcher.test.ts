@@ -59,7 +59,7 @@ function named(...names: string[]): Map<string, StoredUser> {
 }
 
 describe('a watch on the users', () => {
-  test('puts to use what was changed, and looks at nothing that was not', async (context) => {
+  test('uses each change once, and watches the file that replaced the first', async (context) => {
     const { directory, watch, used, told, watches } = await watched(context, { users: named('ann') });
     assert.deepEqual(used, []);
     await userFile.write(directory, named('ann', 'bea'));
@@ -73,14 +73,14 @@ describe('a watch on the users', () => {
     assert.deepEqual(told, []);
   });
 
-  test('sees the first user come', async (context) => {
+  test('uses the first user once the file is created', async (context) => {
     const { directory, watch, used } = await watched(context);
     await userFile.write(directory, named('ann'));
     await watch.check();
     assert.deepEqual(used, [['ann']]);
   });
 
-  test('sees what was changed after the users were read and before it began', async (context) => {
+  test('uses a change made after the users were read and before the watch began', async (context) => {
     const directory = temporaryDirectory(context);
     const { mark } = await userFile.read(directory);
     await userFile.write(directory, named('ann'));
@@ -97,7 +97,7 @@ describe('a watch on the users', () => {
     assert.deepEqual(used, ['ann']);
   });
 
-  test('makes one look of many triggers, and the last state counts', async (context) => {
+  test('merges repeated triggers, and uses the last state', async (context) => {
     const { directory, watch, used, prompt } = await watched(context);
     for (const name of ['a', 'b', 'c', 'd']) {
       await userFile.write(directory, named(name));
@@ -108,7 +108,7 @@ describe('a watch on the users', () => {
     assert.ok(used.length <= 4, String(used.length));
   });
 
-  test('leaves the users as they are when the file is damaged, and tells it once', async (context) => {
+  test('leaves the users unchanged if the file is damaged, and reports each damage once', async (context) => {
     const { directory, watch, used, told } = await watched(context, { users: named('ann') });
     const path = join(directory, 'users.json');
     await writeFile(path, '{ "version": 1, "users": { "ann": { "secrets": [{ "secret": "s3cr');
@@ -130,7 +130,7 @@ describe('a watch on the users', () => {
     assert.equal(told.length, 2);
   });
 
-  test('does not mind a file that is emptied, or gone, for the moment in which it is written', async (context) => {
+  test('ignores a file that is empty, truncated or missing for one check', async (context) => {
     const { directory, watch, used, told } = await watched(context, { users: named('ann') });
     const path = join(directory, 'users.json');
     const text = await readFile(path, 'utf8');
@@ -148,7 +148,7 @@ describe('a watch on the users', () => {
     assert.deepEqual(told, []);
   });
 
-  test('goes on trying a file that the system does not give', async (context) => {
+  test('reports once that the file cannot be read, and retries until it can', async (context) => {
     const { directory, watch, used, told } = await watched(context, { users: named('ann') });
     const path = join(directory, 'users.json');
     await rename(path, `${path}.away`);
@@ -164,7 +164,7 @@ describe('a watch on the users', () => {
     assert.deepEqual(used.at(-1), ['ann', 'bea']);
   });
 
-  test('has no users when the file is gone, and says so', async (context) => {
+  test('has no users after the file was removed, and reports it once', async (context) => {
     const { directory, watch, used, told } = await watched(context, { users: named('ann') });
     await unlink(join(directory, 'users.json'));
     for (let times = 0; times < 3; times += 1) await watch.check();
@@ -173,7 +173,7 @@ describe('a watch on the users', () => {
     assert.match(told[0] ?? '', /users\.json was removed/);
   });
 
-  test('opens what is sealed, and keeps the users when it cannot', async (context) => {
+  test('decrypts sealed secrets, and leaves the users unchanged if it cannot', async (context) => {
     const secretBox = createSecretBox(randomBytes(32), randomBytes);
     const { directory, watch, used, told } = await watched(context, { secretBox, users: named('ann') });
     await userFile.write(directory, named('ann', 'bea'), { secretBox });
@@ -188,7 +188,7 @@ describe('a watch on the users', () => {
     assert.equal(told.length, 1);
   });
 
-  test('ends, and looks no more', async (context) => {
+  test('ignores changes after it is closed', async (context) => {
     const { directory, watch, used, prompt } = await watched(context);
     await watch.close();
     await userFile.write(directory, named('ann'));
@@ -197,7 +197,7 @@ describe('a watch on the users', () => {
     assert.deepEqual(used, []);
   });
 
-  test("is prompted by the host's own file system", async (context) => {
+  test("is triggered by the host's file system", async (context) => {
     const directory = temporaryDirectory(context);
     await userFile.write(directory, named('ann'));
     const { mark } = await userFile.read(directory);
@@ -224,10 +224,10 @@ describe('a watch on the users', () => {
   });
 });
 
-describe('who changed the users', () => {
+describe('waiting for the server to use changed users', () => {
   const never = (): Promise<never> => assert.fail('there is nothing to wait for');
 
-  test('does not wait where no server runs', async (context) => {
+  test('returns at once if no server runs', async (context) => {
     const directory = temporaryDirectory(context);
     await userFile.write(directory, named('ann'));
     assert.deepEqual(await waitForUsage(userFile, directory, await userFile.mark(directory), never), {
@@ -236,7 +236,7 @@ describe('who changed the users', () => {
     });
   });
 
-  test('learns that the server goes by it, as soon as it does', async (context) => {
+  test('returns as soon as the server uses the change', async (context) => {
     const { directory, watch } = await watched(context, { users: named('ann') });
     const lock = await lockDirectory(directory);
     context.after(() => lock.release());
@@ -255,7 +255,7 @@ describe('who changed the users', () => {
     assert.equal(await readFile(join(directory, 'users.seen'), 'utf8'), mark);
   });
 
-  test('learns after two seconds that it does not', async (context) => {
+  test('returns after two seconds if the server does not use the change', async (context) => {
     const { directory, watch } = await watched(context, { users: named('ann') });
     const lock = await lockDirectory(directory);
     context.after(() => lock.release());
@@ -325,7 +325,7 @@ describe('a watch on documents', () => {
     assert.equal(listeners.size, 0);
   });
 
-  test('acts upon a document that is removed or invalid in the first check', async (context) => {
+  test('reports a removed or invalid document at the first check', async (context) => {
     const { documents, stored, watch, used, told } = await watchedDocuments(context);
     await userFile.write(documents, named('ann'));
     await watch.check();

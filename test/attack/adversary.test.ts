@@ -65,7 +65,7 @@ const forms: readonly (readonly [
   ['a PUT dated by X-Date', write, createSigner({ ...user, dateField: 'X-Date' }), false, 90],
 ];
 
-describe('our own server refuses all that is made of', () => {
+describe('a service refuses all attempts derived from', () => {
   for (const [name, request, signer, open, least] of forms) {
     test(name, async (context) => {
       const { plain, secure } = await ours(context);
@@ -121,7 +121,7 @@ async function letThrough(context: TestContext, name: string, made: readonly Att
 }
 
 describe('a naive server', () => {
-  test('that looks for the header alone refuses only what has none', async (context) => {
+  test('that requires only the header refuses only attempts without it', async (context) => {
     const made = attempts(read, createSigner(user));
     const through = new Set(await letThrough(context, 'header-only', made));
     const bad = made.filter(({ expected }) => !expected.includes(200)).map((attempt) => attempt.name);
@@ -168,11 +168,11 @@ describe('a naive server', () => {
     'the request is sent 8 times at once',
   ];
 
-  test('that verifies the digest alone lets through what is old, doubled or sent again', async (context) => {
+  test('that verifies only the digest accepts invalid dates, duplicate credentials and replays', async (context) => {
     assert.deepEqual(await letThrough(context, 'digest-only', attempts(read, createSigner(user))), old);
   });
 
-  test('that does not compare content with its digest lets other content through', async (context) => {
+  test('that does not compare content with its digest accepts other content', async (context) => {
     const signer = createSigner(user);
     const through = await letThrough(context, 'digest-only', attempts(write, signer));
     assert.deepEqual(
@@ -184,7 +184,7 @@ describe('a naive server', () => {
     );
   });
 
-  test('that tidies what it verifies lets through every other spelling', async (context) => {
+  test('that normalizes requests before it verifies them accepts other spellings', async (context) => {
     assert.deepEqual(await letThrough(context, 'normalising', attempts(read, createSigner(user))), [
       'the proof is followed by eight more characters',
       'the digest is in hexadecimal',
@@ -210,11 +210,11 @@ describe('a naive server', () => {
 describe('the attempts', () => {
   const made = forms.map(([, request, signer]) => attempts(request, signer));
 
-  test('have names of their own', () => {
+  test('have unique names', () => {
     for (const list of made) assert.equal(new Set(list.map(({ name }) => name)).size, list.length);
   });
 
-  test('share no nonce, so that none is refused for what another one did', () => {
+  test('share no nonces, so that no attempt is refused because of another one', () => {
     for (const list of made) {
       const users = new Map<string, string>();
       for (const { name, requests } of list) {
@@ -228,11 +228,11 @@ describe('the attempts', () => {
     }
   });
 
-  test('are the same from the same clock and chance', () => {
+  test('are the same for the same clock and random bytes', () => {
     assert.deepEqual(attempts(write, createSigner(user), 7), attempts(write, createSigner(user), 7));
   });
 
-  test('leave out what a signature does not cover', () => {
+  test('omit the parts that a signature does not cover', () => {
     const signer: Signer = {
       sign: ({ method }, { secret: key = 'key' }) => ({ headers: { 'X-Signature': `${key}:${method}` } }),
     };
@@ -245,7 +245,7 @@ describe('the attempts', () => {
     );
   });
 
-  test('try what is signed for another host where the host is signed', () => {
+  test('include a signature for another host if the host is signed', () => {
     const signer: Signer = {
       sign: ({ url }) => ({ headers: { Signature: `sig ${Buffer.from(url).toString('base64')}` } }),
     };
@@ -255,7 +255,7 @@ describe('the attempts', () => {
     assert.equal(foreign?.request.url, read.url);
   });
 
-  test('take the format in which a scheme writes its dates for no other one', () => {
+  test('exclude the date format of the scheme from the invalid formats', () => {
     const signer: Signer = {
       sign({ url }, { date = clock.now(), nonce = '' }) {
         const time = typeof date === 'string' ? date : String(Math.floor(date / 1000));
@@ -267,13 +267,13 @@ describe('the attempts', () => {
     assert.ok(!names.includes('the date is a number of seconds'));
   });
 
-  test('keep a token to TLS, and try it without', () => {
+  test('send a token over TLS, and test it without TLS', () => {
     const list = attempts(read, createSigner({ scheme: 'bearer', token: 'abcdefgh12345678' }));
     assert.deepEqual([...new Set(list.map(({ needs }) => needs))].sort(), ['plain', 'tls']);
     assert.equal(list.filter(({ needs }) => needs === 'plain').length, 5);
   });
 
-  test('need a signer that signs at once, and the same in the same way', () => {
+  test('require a signer that signs synchronously, and returns equal fields for equal requests', () => {
     assert.throws(() => attempts(read, { sign: () => undefined }), RangeError);
     let count = 0;
     const moody: Signer = {
@@ -287,7 +287,7 @@ describe('the attempts', () => {
 });
 
 describe('a report', () => {
-  test('proves nothing where the good request is refused', async (context) => {
+  test('does not pass if the valid request is refused', async (context) => {
     const { plain } = await ours(context);
     const report = await attack(
       plain,
@@ -298,14 +298,14 @@ describe('a report', () => {
     assert.match(String(report), /- the good request is accepted \(GET\): 401; expected 200/);
   });
 
-  test('tells when it was the count of failures that refused', async (context) => {
+  test('names the limit of failed authentications as the cause of status code 429', async (context) => {
     const { plain } = await ours(context, { maxAuthFailures: 5 });
     const report = await attack(plain, attempts(read, createSigner(user), 1, true));
     assert.ok(report.inconclusive.some(({ status }) => status === 429));
     assert.match(String(report), /429, the server limits failed authentications/);
   });
 
-  test('names what got through first, with why, and no credentials', async (context) => {
+  test('lists the accepted attempts first, with reasons and without credentials', async (context) => {
     const made = attempts(read, createSigner(user));
     const text = String(await attack(await naive(context, 'digest-only'), made));
     assert.match(
@@ -320,7 +320,7 @@ describe('a report', () => {
     assert.ok(!text.includes(secret));
   });
 
-  test('tells where there was no answer', async (context) => {
+  test('shows why there was no response', async (context) => {
     const { plain } = await ours(context);
     const [first] = attempts(read, createSigner(user));
     assert.ok(first !== undefined);
@@ -333,7 +333,7 @@ describe('a report', () => {
     assert.ok((await attack(plain.url, [first])).passed);
   });
 
-  test('is had through an agent of one’s own, which stays open', async (context) => {
+  test('can be made through an agent of the caller, which stays open', async (context) => {
     const { plain } = await ours(context);
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     context.after(() => agent.destroy());

@@ -333,18 +333,18 @@ const plantedHoles: Readonly<Record<string, Planted>> = {
 };
 
 for (const [name, planted] of Object.entries(plantedHoles))
-  describe(`of a server with one hole in ${name}, the adversary finds`, () => {
-    test('nothing without the hole', async (context) => {
+  describe(`the adversary against a server with one hole in ${name}`, () => {
+    test('finds nothing without the hole', async (context) => {
       assert.deepEqual(await accepted(await start(context, planted), planted), []);
     });
     for (const [at, [hole, names]] of Object.entries(planted.holes).entries())
-      test(`the hole "${hole}" and nothing else`, async (context) => {
+      test(`finds the hole "${hole}" and nothing else`, async (context) => {
         const server = await start(context, planted, hole);
         assert.deepEqual(await accepted(server, planted, (attempts) => sample(attempts, names, at)), names);
       });
   });
 
-describe('a double has none of the holes', () => {
+describe('a double', () => {
   const requests: Readonly<Record<string, (issued: Issued) => Signer>> = {
     hmac: () => createSigner({ user, secret, signBody: true }),
     basic: () => createSigner({ scheme: 'basic', user, password }),
@@ -365,7 +365,7 @@ describe('a double has none of the holes', () => {
   }
 
   for (const [scheme, signerOf] of Object.entries(requests)) {
-    test(`with ${scheme}`, async () => {
+    test(`has none of the holes with ${scheme}`, async () => {
       await using double = await startDouble({
         now: clock.now(),
         randomSeed: 1,

@@ -56,13 +56,13 @@ async function serve(context: TestContext, checks: Checks): Promise<string> {
 
 const attempts = () => createAttempts({ url: 'http://api.example/things/7?b=1' }, signer, { clock });
 
-test('a server that has a scheme of its own right is let be', async (context) => {
+test('a server that verifies a scheme of its own correctly passes', async (context) => {
   const report = await attack(await serve(context, { time: true, nonce: true }), attempts());
   assert.ok(report.passed, String(report));
   assert.ok(report.results.length > 45, String(report.results.length));
 });
 
-test('one that does not look at the time lets dates through alone', async (context) => {
+test('a server that does not check the time fails only attempts with invalid dates', async (context) => {
   const report = await attack(await serve(context, { time: false, nonce: true }), attempts());
   const names = report.failed.map(({ name }) => name);
   assert.ok(names.includes('the date is a day old'));
@@ -72,7 +72,7 @@ test('one that does not look at the time lets dates through alone', async (conte
   );
 });
 
-test('one that does not remember nonces lets replays through alone', async (context) => {
+test('a server that does not store nonces fails only attempts with replays', async (context) => {
   const report = await attack(await serve(context, { time: true, nonce: false }), attempts());
   assert.deepEqual(
     report.failed.map(({ name }) => name),
@@ -86,7 +86,7 @@ test('one that does not remember nonces lets replays through alone', async (cont
   );
 });
 
-test('what an own signer returns for the query replaces parameters of the same name', () => {
+test('the query that a signer returns replaces parameters of the same name', () => {
   const inQuery: Signer = {
     sign: ({ method }, { nonce = '' }) => ({ query: { sig: `${method} ${nonce}`, 'a&b': 'ö' } }),
   };
@@ -94,7 +94,7 @@ test('what an own signer returns for the query replaces parameters of the same n
   assert.match(good?.request.url ?? '', /^https:\/\/api\.example\/x\?c=1&sig=GET%20[\w-]+&a%26b=%C3%B6$/);
 });
 
-test('a signer may be an object of a class', () => {
+test('a signer can be an instance of a class', () => {
   class Own {
     readonly #secret = secret;
     sign({ method }: { readonly method: string }) {
@@ -107,7 +107,7 @@ test('a signer may be an object of a class', () => {
   assert.ok(names.includes('PUT is sent with the signature of GET'));
 });
 
-test('the window is a number of seconds or text', () => {
+test('the window can be a number of seconds or text such as 5m', () => {
   const dates = (window: number | string) =>
     createAttempts({ url: 'http://api.example/' }, signer, {
       clock,

@@ -52,7 +52,7 @@ function select(tried: Case, attempts: readonly Attempt[]): readonly Attempt[] {
 }
 
 for (const [name, tried] of Object.entries(cases)) {
-  test(`a service refuses all that is made of a request with ${name}`, async (context) => {
+  test(`a service refuses all attempts derived from a request with ${name}`, async (context) => {
     const {
       signer,
       window,

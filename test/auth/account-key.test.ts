@@ -50,7 +50,7 @@ describe('a key of a user', () => {
     assert.equal(await accounts.findKey?.('key-1'), undefined);
   });
 
-  test('is refused if its order is small or its exponent is 1, because everyone could sign', () => {
+  test('is rejected if its order is small, or if its exponent is 1 or even', () => {
     const prime = 2n ** 255n - 19n;
     const yOfOrder8 = 0x05fc536d880238b13933c6d305acdfd5f098eff289f4c345b027b2c28f95e826n;
     // The last three are not reduced, or have the sign of an x that is 0.
@@ -73,7 +73,7 @@ describe('a key of a user', () => {
     }
   });
 
-  test('is refused as a private key, without showing any of it', () => {
+  test('is rejected if it is a private key, without showing any of it', () => {
     const privatePem = ed25519.privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
     const privateJwk = ed25519.privateKey.export({ format: 'jwk' });
     for (const source of [privatePem, privateJwk, JSON.stringify(privateJwk)]) {
@@ -86,7 +86,7 @@ describe('a key of a user', () => {
     }
   });
 
-  test('is refused if it does not fit its algorithm', () => {
+  test('is rejected if it does not match its algorithm', () => {
     const cases: [KeyDeclaration, RegExp][] = [
       [{ algorithm: 'ed25519', publicKey: pem(p256.publicKey) }, /is not an Ed25519 key/],
       [{ algorithm: 'ecdsa-p384-sha384', publicKey: pem(p256.publicKey) }, /is not an EC key on P-384/],
@@ -104,7 +104,7 @@ describe('a key of a user', () => {
     accountsWith({ ann: user({ k: { algorithm: 'rsa-v1_5-sha256', publicKey: pem(rsa.publicKey) } }) });
   });
 
-  test('is refused if its id names another key or another user', () => {
+  test('is rejected if its id is that of another key or user', () => {
     const keys = { bob: { algorithm: 'aws4', secret: 'shared' } } as const;
     const clash = /the users "ann" and "bob" have the same key id "bob"/;
     assert.throws(() => accountsWith({ ann: user(keys), bob: { secrets: [] } }), clash);
@@ -115,7 +115,7 @@ describe('a key of a user', () => {
     accountsWith({ bob: user(keys) });
   });
 
-  test('is refused with an id that no field could carry', () => {
+  test('is rejected if its id is empty, too long or contains an invalid character', () => {
     for (const id of ['', 'a b', 'a"b', 'a,b', 'a\nb', 'x'.repeat(257)])
       assert.throws(
         () => accountsWith({ ann: user({ [id]: { algorithm: 'aws4', secret: 's' } }) }),

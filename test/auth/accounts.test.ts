@@ -18,7 +18,7 @@ test('an account is found by its name, unless it is disabled', async () => {
   }
 });
 
-test('the hashes are those of the accounts that can be found', () => {
+test('the hashes are those of the enabled accounts', () => {
   const password = { hash: 'h2' };
   const accounts = createAccounts(users({ ann, bob, eve: { ...bob, password, disabled: true } }));
   assert.deepEqual(accounts.hashes, ['h1']);
@@ -27,7 +27,7 @@ test('the hashes are those of the accounts that can be found', () => {
   assert.deepEqual(accounts.hashes, ['h2']);
 });
 
-test('a user about whom nothing changes keeps the account, and every other one gets a new one', async () => {
+test('an unchanged user has the same account after a replacement, and a changed user has a new one', async () => {
   const accounts = createAccounts(users({ ann, bob }));
   const before = await accounts.find('ann');
   accounts.replace(users({ ann: structuredClone(ann) }));
@@ -47,7 +47,7 @@ test('a user about whom nothing changes keeps the account, and every other one g
   }
 });
 
-test('a declaration that is changed in place and declared again is a change', async () => {
+test('a declaration that is changed in place takes effect when it is declared again', async () => {
   const declared = { secrets: [{ secret: 'a' }], password: { plain: 'one' } };
   const accounts = createAccounts(users({ ann: declared }));
   declared.password.plain = 'two';
@@ -56,7 +56,7 @@ test('a declaration that is changed in place and declared again is a change', as
   assert.deepEqual((await accounts.find('ann'))?.password, { plain: 'two' });
 });
 
-test('an empty secret is refused, and then all stay as they were', async () => {
+test('an empty secret is rejected, and all accounts are unchanged', async () => {
   assert.throws(() => createAccounts(users({ ann: { secrets: [{ secret: '' }] } })), RangeError);
   const accounts = createAccounts(users({ ann }));
   assert.throws(() => accounts.replace(users({ bob, eve: { secrets: [{ secret: '' }] } })), RangeError);
@@ -64,7 +64,7 @@ test('an empty secret is refused, and then all stay as they were', async () => {
   assert.equal(await accounts.find('bob'), undefined);
 });
 
-test('a name that nobody could send is refused, and then all stay as they were', async () => {
+test('an invalid name is rejected, and all accounts are unchanged', async () => {
   const accounts = createAccounts(users({ ann }));
   for (const name of ['', 'a:b', 'a\n', '\u0085', '\ud800', 'x'.repeat(129), 'é'.repeat(65)]) {
     assert.throws(() => createAccounts(users({ [name]: bob })), RangeError, JSON.stringify(name));
@@ -75,7 +75,7 @@ test('a name that nobody could send is refused, and then all stay as they were',
   for (const name of ['x', ' ', 'é'.repeat(64)]) createAccounts(users({ [name]: bob }));
 });
 
-test('a plain password that Basic refuses at login is refused at registration, without any change', async () => {
+test('a plain password that Basic refuses at login is rejected at registration, without any change', async () => {
   const marks = '\u0316\u0301'.repeat(15);
   const withPassword = (plain: string): AccountRecord => ({ ...bob, password: { plain } });
   const refusals: readonly [plain: string, rule: RegExp][] = [

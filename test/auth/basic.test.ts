@@ -71,7 +71,7 @@ function asking(
   return createRequest({ method: 'GET', target: '/', headers: [['Authorization', value]], peer, secure });
 }
 
-test('the right password opens, and nothing else does', async () => {
+test('only the right password is accepted', async () => {
   const declared = {
     ann: hashed('1$ann-pw'),
     bob: { secrets: [], password: { plain: 'bob:pw£' } },
@@ -98,7 +98,7 @@ test('the right password opens, and nothing else does', async () => {
   }
 });
 
-test('with real hashes too', async () => {
+test('scrypt hashes accept only the right password', async () => {
   const hash = await hashPassword('open sesame', Buffer.alloc(16, 1), 16);
   const hashing = { verify: verifyPassword, buildDecoy, decoy: decoyFor(16) };
   const { verdictOn } = openDoor({ Aladdin: hashed(hash) }, { hashing });
@@ -114,7 +114,7 @@ test('with real hashes too', async () => {
   }
 });
 
-test('malformed credentials are 400, and no password is compared', async () => {
+test('malformed credentials get status code 400, and no password is compared', async () => {
   const { computed, hashing } = openHashing();
   const { outcome } = openDoor({ ann: hashed('1$pw') }, { hashing });
   for (const value of ['Basic', 'Basic ', 'Basic YW5uOnB3=', 'Basic YW5u', 'Basic ann:pw', 'Basic OnB3']) {
@@ -131,7 +131,7 @@ test('malformed credentials are 400, and no password is compared', async () => {
   assert.deepEqual(computed, []);
 });
 
-test('over plain HTTP the credentials are not read, and Basic is not asked for', async () => {
+test('over plain HTTP, credentials are refused without being read, and there is no challenge', async () => {
   const { computed, hashing } = openHashing();
   const { authenticator, verdictOn } = openDoor({ ann: hashed('1$pw') }, { hashing });
   for (const pair of ['ann:pw', 'ann:wrong']) {
@@ -146,7 +146,7 @@ test('over plain HTTP the credentials are not read, and Basic is not asked for',
   ]);
 });
 
-test('a refusal carries the challenge', async () => {
+test('a refusal contains the challenge', async () => {
   const { outcome } = openDoor({ ann: hashed('1$pw') });
   const problem = await outcome(asking('ann:wrong'));
   assert.ok(problem instanceof Problem);
@@ -154,7 +154,7 @@ test('a refusal carries the challenge', async () => {
   assert.deepEqual(problem.members, {});
 });
 
-test('a refusal that explains itself is the same whether there is such a user or not', async () => {
+test('an explained refusal is the same for known and unknown users', async () => {
   const { outcome } = openDoor({ ann: hashed('1$pw') }, { explain: true });
   const members = async (pair: string) => {
     const problem = await outcome(asking(pair));
@@ -164,7 +164,7 @@ test('a refusal that explains itself is the same whether there is such a user or
   assert.deepEqual(await members('who:wrong'), { check: 'password' });
 });
 
-test('a password is hashed once, and then remembered', async () => {
+test('a password is hashed once, and then cached', async () => {
   const { computed, hashing } = openHashing();
   const { verdictOn } = openDoor(
     { ann: hashed('1$pw'), bob: { secrets: [], password: { plain: 'x' } } },
@@ -176,7 +176,7 @@ test('a password is hashed once, and then remembered', async () => {
   assert.deepEqual(computed, ['1$pw']);
 });
 
-test('every refusal computes one hash for each cost that there is', async () => {
+test('every refusal computes one hash for each cost in use', async () => {
   const { computed, hashing } = openHashing();
   const declared = {
     ann: hashed('1$pw'),
@@ -197,7 +197,7 @@ test('every refusal computes one hash for each cost that there is', async () => 
   }
 });
 
-test('where nobody has a hash a refusal costs one all the same, and follows the users when they change', async () => {
+test('a refusal computes a hash even if no user has one, and its cost follows changes of the users', async () => {
   const { computed, hashing } = openHashing();
   const { accounts, verdictOn } = openDoor({ dan: { secrets: [], password: { plain: 'x' } } }, { hashing });
   for (const pair of ['dan:wrong', 'who:wrong']) await verdictOn(asking(pair));
@@ -208,7 +208,7 @@ test('where nobody has a hash a refusal costs one all the same, and follows the 
   assert.deepEqual(computed, ['0$\0', '0$\0', '7$\0', '0$\0']);
 });
 
-test('what is remembered is forgotten with a change of the user, and with no other', async () => {
+test('a cached password is removed by a change of its user, and by no other change', async () => {
   const { computed, hashing } = openHashing();
   const { accounts, verdictOn } = openDoor({ ann: hashed('1$pw'), bob: hashed('1$b') }, { hashing });
   assert.equal(await verdictOn(asking('ann:pw')), 'ann');
@@ -222,14 +222,14 @@ test('what is remembered is forgotten with a change of the user, and with no oth
   assert.equal(await verdictOn(asking('ann:new')), 'credentials-refused');
 });
 
-test('names and passwords are the same however they are composed', async () => {
+test('names and passwords match in composed and decomposed form', async () => {
   const password = { plain: 'cafe\u0301 cre\u0300me' };
   const { verdictOn } = openDoor({ 'jos\u00e9': { secrets: [], password } });
   assert.equal(await verdictOn(asking('jose\u0301:caf\u00e9\u00a0cr\u00e8me')), 'jos\u00e9');
   assert.equal(await verdictOn(asking('jos\u00e9:cafe\u0301 cr\u00e8me')), 'jos\u00e9');
 });
 
-test('a name that was registered decomposed is found by Basic in any spelling, and by a signature in its own alone', async () => {
+test('Basic finds a user with a decomposed name in both forms, and a signature in its own form only', async () => {
   const decomposed = 'jose\u0301';
   const { accounts, verdictOn } = openDoor({ [decomposed]: { secrets: [], password: { plain: 'pw' } } });
   for (const name of [decomposed, 'jos\u00e9'])
@@ -246,7 +246,7 @@ test('a name that was registered decomposed is found by Basic in any spelling, a
   assert.equal(await verdictOn(asking(`${decomposed}:pw`)), 'jos\u00e9');
 });
 
-test('a hash of a password fits a name that was registered decomposed', async () => {
+test('a password hash is verified for a user with a decomposed name', async () => {
   const { hashing } = openHashing();
   const { verdictOn } = openDoor({ 'jose\u0301': hashed('1$pw') }, { hashing });
   for (let round = 0; round < 2; round += 1)
@@ -270,7 +270,7 @@ function stalledHashing() {
   return { ...made, waiting, proceed, drain };
 }
 
-test('who lost the password while its check waited does not get in', async () => {
+test('a waiting attempt is refused if the password is changed or removed', async () => {
   const changes = [{}, { ann: { secrets: [] } }, { ann: { secrets: [], password: { plain: 'new' } } }];
   for (const change of [...changes, { ann: hashed('1$new') }]) {
     const { hashing, drain } = stalledHashing();
@@ -289,7 +289,7 @@ test('who lost the password while its check waited does not get in', async () =>
   }
 });
 
-test('who keeps the password while another thing changes gets in', async () => {
+test('a waiting attempt is accepted if the user changes, but not the password', async () => {
   const { hashing, drain } = stalledHashing();
   const { accounts, verdictOn } = openDoor({ ann: hashed('1$pw') }, { hashing });
   const late = verdictOn(asking('ann:pw'));
@@ -304,7 +304,7 @@ const tally = (verdicts: readonly string[]): Record<string, number> => {
   return counts;
 };
 
-test('a burst of guesses gets no further than the limit', async () => {
+test('a burst of guesses computes no more hashes than the limit allows', async () => {
   const { computed, hashing, drain } = stalledHashing();
   const { verdictOn } = openDoor({ ann: hashed('1$pw') }, { hashing, limit: 10 });
   const guesses = Array.from({ length: 1000 }, (_, guess) => verdictOn(asking(`ann:${guess}`)));
@@ -318,7 +318,7 @@ test('a burst of guesses gets no further than the limit', async () => {
   assert.equal(computed.length, 10);
 });
 
-test('a refusal for want of room says when to come again and is no failure', async () => {
+test('a full queue refuses an attempt with status code 429 and Retry-After', async () => {
   const { hashing, waiting, drain } = stalledHashing();
   const { outcome, verdictOn } = openDoor({ ann: hashed('1$pw') }, { hashing, limit: 1000 });
   const guesses = Array.from({ length: 66 }, (_, guess) => verdictOn(asking(`ann:${guess}`)));
@@ -330,7 +330,7 @@ test('a refusal for want of room says when to come again and is no failure', asy
   assert.deepEqual(tally(await Promise.all(guesses)), { 'credentials-refused': 66 });
 });
 
-test('a burst from one peer does not shut out another one', async () => {
+test('a burst from one peer does not block another one', async () => {
   const { computed, hashing, proceed, drain } = stalledHashing();
   const { verdictOn } = openDoor({ ann: hashed('1$pw'), bob: hashed('1$b') }, { hashing, limit: 100 });
   const known = verdictOn(asking('bob:b', { peer: '192.0.2.9' }));
@@ -349,14 +349,14 @@ test('a burst from one peer does not shut out another one', async () => {
   await Promise.all(guesses);
 });
 
-test('a user under attack from many peers gets in with the right password', async () => {
+test('a user under attack from many peers can log in with the right password', async () => {
   const { verdictOn } = openDoor({ ann: hashed('1$pw') }, { limit: 2 });
   for (const peer of ['192.0.2.1', '192.0.2.2']) await verdictOn(asking('ann:wrong', { peer }));
   assert.equal(await verdictOn(asking('ann:wrong', { peer: '192.0.2.3' })), 'too-many-failures');
   assert.equal(await verdictOn(asking('ann:pw', { peer: '192.0.2.4' })), 'ann');
 });
 
-test('a peer that is blocked is not looked at, with the right password neither', async () => {
+test('a blocked peer is refused without a check, even with the right password', async () => {
   const { computed, hashing } = openHashing();
   const { clock, verdictOn } = openDoor({ ann: hashed('1$pw') }, { hashing, limit: 2 });
   for (const guess of ['a', 'b']) await verdictOn(asking(`ann:${guess}`));
@@ -379,7 +379,7 @@ test('a burst of guesses at one user does not block another user behind the same
   assert.equal(computed.length, 3);
 });
 
-test('many first requests with the same right password cost one hash and all pass', async () => {
+test('many first requests with the same right password compute one hash, and all are accepted', async () => {
   const { computed, hashing, drain } = stalledHashing();
   const { verdictOn } = openDoor({ ann: hashed('1$pw') }, { hashing, limit: 3 });
   const requests = Array.from({ length: 1000 }, () => verdictOn(asking('ann:pw')));
@@ -388,7 +388,7 @@ test('many first requests with the same right password cost one hash and all pas
   assert.deepEqual(computed, ['1$pw']);
 });
 
-test('accounts may be on another machine, and give the account anew each time', async () => {
+test('accounts can be asynchronous, and return a new account each time', async () => {
   const { hashing } = openHashing();
   const rateLimiter = createRateLimiter(0, createManualClock(0));
   const find = async (name: string) =>
@@ -411,7 +411,7 @@ test('accounts may be on another machine, and give the account anew each time', 
   }
 });
 
-test('a fault of the hashing is a fault of the server and no refusal', async () => {
+test('an error of the hash function is thrown, and not reported as a refusal', async () => {
   const hashing: PasswordHashing = {
     ...openHashing().hashing,
     verify: () => Promise.reject(new Error('no memory')),
@@ -420,7 +420,7 @@ test('a fault of the hashing is a fault of the server and no refusal', async () 
   await assert.rejects(verdictOn(asking('ann:pw')), /no memory/);
 });
 
-test('what curl sends for a user and a password is read', async (context) => {
+test('the credentials that curl sends are accepted', async (context) => {
   if (spawnSync('curl', ['--version']).error !== undefined) return context.skip('curl is not installed');
   const received = new Promise<string>((resolve) => {
     const server = createServer((socket) => {
@@ -447,7 +447,7 @@ test('what curl sends for a user and a password is read', async (context) => {
   assert.equal(await verdictOn(request), 'jürgen');
 });
 
-test('a first login is admitted while strangers from many networks fill the queue', async () => {
+test('a first login is accepted while unknown peers from many networks fill the queue', async () => {
   let open: () => void = () => undefined;
   let gate = new Promise<void>((resolve) => {
     open = resolve;

@@ -35,7 +35,7 @@ function openQueue(options: Partial<QueueOptions> = {}) {
   };
 }
 
-test('no more attempts are made at once than are allowed, and the rest wait', async () => {
+test('attempts beyond the concurrency limit wait', async () => {
   const { attempt, begun, end } = openQueue();
   const results = ['1', '2', '3', '4'].map((key) => attempt('a', key));
   assert.deepEqual(begun, ['a1', 'a2']);
@@ -54,7 +54,7 @@ test('peers take turns', async () => {
   assert.deepEqual(begun, ['a1', 'a2', 'b1', 'c1', 'a3', 'b2', 'a4']);
 });
 
-test('where there is no room, the latest of the peer with the most gives way to one with less', async () => {
+test('a full queue drops the latest attempt of the peer with the most for a peer with fewer', async () => {
   const { attempt, begun, end } = openQueue({ concurrency: 1, capacity: 3 });
   const [first, second, third, fourth] = ['1', '2', '3', '4'].map((key) => attempt('a', key));
   assert.equal(await attempt('a', '5'), 'full');
@@ -65,13 +65,13 @@ test('where there is no room, the latest of the peer with the most gives way to 
   assert.deepEqual(await Promise.all([first, second, other, third]), [true, true, true, true]);
 });
 
-test('among peers with one attempt each, who comes last finds no room', async () => {
+test('a full queue with one attempt per peer refuses a further peer', async () => {
   const { attempt } = openQueue({ concurrency: 1, capacity: 2 });
   for (const peer of ['a', 'b', 'c']) void attempt(peer, '1');
   assert.equal(await attempt('d', '1'), 'full');
 });
 
-test('attempts of one peer with the same key share one, and later ones do not', async () => {
+test('simultaneous attempts of one peer with the same key share one, and later ones do not', async () => {
   const { attempt, begun, end } = openQueue();
   const results = [attempt('a', '1'), attempt('a', '1'), attempt('b', '1')];
   assert.deepEqual(begun, ['a1', 'b1']);
@@ -82,7 +82,7 @@ test('attempts of one peer with the same key share one, and later ones do not', 
   assert.deepEqual(begun, ['a1', 'b1', 'a1']);
 });
 
-test('before an attempt is made it is asked whether its peer still may', async () => {
+test('the queue checks before each attempt that its peer is still allowed', async () => {
   const asked: string[] = [];
   const failed = new Map<string, number>();
   const { attempt, begun, end } = openQueue({
@@ -103,7 +103,7 @@ test('before an attempt is made it is asked whether its peer still may', async (
   assert.deepEqual(asked, ['a 0', 'a 1', 'a 1', 'a 1', 'a 1']);
 });
 
-test('an attempt that breaks is told to who made it, and holds up nobody', async () => {
+test('a failed attempt rejects its promise, and does not block the next one', async () => {
   const { attempt, begun, end, fail } = openQueue({ concurrency: 1 });
   const broken = attempt('a', '1');
   const next = attempt('b', '1');
@@ -115,7 +115,7 @@ test('an attempt that breaks is told to who made it, and holds up nobody', async
   assert.equal(await next, true);
 });
 
-test('strangers who have tried before give way to a peer that has not', async () => {
+test('a full queue prefers a peer without earlier attempts', async () => {
   const { attempt, begun, end } = openQueue({ concurrency: 1, capacity: 4 });
   const strangers = ['a', 'b', 'c', 'd', 'e'];
   for (const peer of strangers) void attempt(peer, '1');
@@ -131,7 +131,7 @@ test('strangers who have tried before give way to a peer that has not', async ()
   assert.equal(await first, true);
 });
 
-test('a peer that was refused for want of room has tried as well', async () => {
+test('an attempt that a full queue refused counts as an earlier attempt', async () => {
   const { attempt } = openQueue({ concurrency: 1, capacity: 2 });
   for (const peer of ['a', 'b', 'c']) void attempt(peer, '1');
   assert.equal(await attempt('d', '1'), 'full');
@@ -140,7 +140,7 @@ test('a peer that was refused for want of room has tried as well', async () => {
   assert.equal(await attempt('e', '1'), 'full');
 });
 
-test('the peers of one network count together', async () => {
+test('the peers of one network are counted together', async () => {
   const { attempt, begun, end } = openQueue({
     concurrency: 1,
     capacity: 2,
@@ -154,7 +154,7 @@ test('the peers of one network count together', async () => {
   assert.equal(await other, true);
 });
 
-test('successful attempts are not counted, and none are once the queue is empty', async () => {
+test('successful attempts are not counted, and counts are cleared once the queue is empty', async () => {
   const { attempt, end } = openQueue({ concurrency: 1, capacity: 1 });
   for (const key of ['1', '2', '3']) {
     void attempt('a', key);

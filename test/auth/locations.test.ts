@@ -51,7 +51,7 @@ describe('credentials outside Authorization', () => {
     assert.equal(await findOutcome(schemes, { headers: fields }), 'by aws');
   });
 
-  test('of two schemes are refused, in whatever places they are', async () => {
+  test('of two schemes are rejected with 400, in whatever places they are', async () => {
     const schemes = [inField, inQuery, scheme('hmac')];
     const signature = ['X-Signature', 'v1=a'] as const;
     for (const parts of [
@@ -62,14 +62,14 @@ describe('credentials outside Authorization', () => {
       assert.equal(await findOutcome(schemes, parts), '400 several-credentials');
   });
 
-  test('that an eavesdropper could use are refused unread over plain HTTP', async () => {
+  test('of a scheme that requires TLS are refused over plain HTTP with 403', async () => {
     const key = scheme('key', { locations: [{ field: 'x-api-key' }], tlsOnly: true });
     const fields = [['X-Api-Key', 'ann']] as const;
     assert.equal(await findOutcome([key], { headers: fields }), '403 tls-required');
     assert.equal(await findOutcome([key], { headers: fields, secure: true }), 'by key');
   });
 
-  test('of a scheme that the resource does not accept are refused with the challenge of those that it does', async () => {
+  test('of a scheme that the resource does not accept are refused with the challenges of the accepted schemes', async () => {
     const schemes = [inField, inQuery, scheme('hmac')];
     const fields = [['X-Signature', 'v1=a']] as const;
     const refused = '401 scheme-not-offered WWW-Authenticate: aws realm="here"';
@@ -83,7 +83,7 @@ describe('credentials outside Authorization', () => {
     assert.equal(await findOutcome(schemes, { headers: fields }, ['aws', 'partner']), 'by partner');
   });
 
-  test('in a place that two schemes share belong to the one that the resource accepts', async () => {
+  test('in a place that two schemes share are verified by the scheme that the resource accepts', async () => {
     const other = scheme('other', { locations: [{ field: 'x-signature' }] });
     const fields = [['X-Signature', 'v1=a']] as const;
     assert.equal(await findOutcome([inField, other], { headers: fields }, ['other']), 'by other');

@@ -10,7 +10,7 @@ const collectGarbage: () => void = runInNewContext('gc');
 
 const start = Date.UTC(2024, 1, 29, 12, 0, 30);
 
-test('a peer is blocked after as many failures for different users as the limit, until the minute is over', () => {
+test('a peer that reaches the limit of failures for different users is blocked until the minute is over', () => {
   const clock = createManualClock(start);
   const rateLimiter = createRateLimiter(2, clock);
   rateLimiter.fail('192.0.2.1', 'ann');
@@ -56,7 +56,7 @@ test('attempts in progress for a user count as failures for this user', () => {
   assert.ok(!rateLimiter.blocksPair('192.0.2.1', 'bob', 2));
 });
 
-test('the problem names what was counted', () => {
+test('the problem states whether failures of the peer, the user or both were counted', () => {
   const rateLimiter = createRateLimiter(1, createManualClock(start));
   const details = (['peer-and-user', 'peer', 'user'] as const).map((subject) => {
     const { status, detail, members } = tooManyFailures(rateLimiter, subject);
@@ -90,7 +90,7 @@ test('a user is blocked by the failures of all peers', () => {
   assert.ok(!rateLimiter.blocksPeer('192.0.2.2'));
 });
 
-test('setting the time of day forgives nothing', () => {
+test('setting the clock does not unblock a peer', () => {
   const clock = createManualClock(start);
   const rateLimiter = createRateLimiter(1, clock);
   rateLimiter.fail('192.0.2.1', undefined);
@@ -100,14 +100,14 @@ test('setting the time of day forgives nothing', () => {
   }
 });
 
-test('a peer of IPv6 is the network of its subscriber, however its address is written', () => {
+test('IPv6 addresses of one /64 network are one peer, in any notation', () => {
   const rateLimiter = createRateLimiter(1, createManualClock(start));
   rateLimiter.fail('2001:db8:1:2::1', undefined);
   assert.ok(rateLimiter.blocksPeer('2001:DB8:1:2:ffff:ffff:ffff:ffff'));
   assert.ok(!rateLimiter.blocksPeer('2001:db8:1:3::1'));
 });
 
-test('a peer of IPv4 is the same behind a socket of IPv6', () => {
+test('an IPv4 address and its IPv4-mapped IPv6 address are one peer', () => {
   const rateLimiter = createRateLimiter(1, createManualClock(start));
   rateLimiter.fail('::ffff:192.0.2.1', undefined);
   assert.ok(rateLimiter.blocksPeer('192.0.2.1'));
@@ -122,7 +122,7 @@ test('a peer without an address is counted by its name', () => {
   assert.equal(rateLimitKey('no:address'), 'no:address');
 });
 
-test('attempts under way count as if they failed', () => {
+test('attempts in progress count as failures of the peer', () => {
   const rateLimiter = createRateLimiter(3, createManualClock(start));
   assert.ok(!rateLimiter.blocksPeer('192.0.2.1', 2));
   assert.ok(rateLimiter.blocksPeer('192.0.2.1', 3));
@@ -130,19 +130,19 @@ test('attempts under way count as if they failed', () => {
   assert.ok(rateLimiter.blocksPeer('192.0.2.1', 2));
 });
 
-test('a limit of 0 blocks nobody', () => {
+test('a limit of 0 blocks no peer and no user', () => {
   const rateLimiter = createRateLimiter(0, createManualClock(start));
   for (let count = 0; count < 1000; count += 1) rateLimiter.fail('192.0.2.1', 'ann');
   assert.ok(!rateLimiter.blocksPeer('192.0.2.1', 1000) && !rateLimiter.blocksUser('ann'));
 });
 
-test('a limit that would never be reached by mistake is refused', () => {
+test('an invalid limit throws a RangeError', () => {
   for (const limit of [Number.NaN, -1, 0.5, Number.POSITIVE_INFINITY]) {
     assert.throws(() => createRateLimiter(limit, createManualClock(start)), RangeError, String(limit));
   }
 });
 
-test('peers that are counted already stay blocked however many others fail', () => {
+test('blocked peers and users stay blocked however many others fail', () => {
   const rateLimiter = createRateLimiter(1, createManualClock(start));
   rateLimiter.fail('192.0.2.1', 'ann');
   rateLimiter.fail('192.0.2.1', 'bob');
@@ -153,7 +153,7 @@ test('peers that are counted already stay blocked however many others fail', () 
   assert.ok(rateLimiter.blocksPeer('192.0.2.1') && rateLimiter.blocksUser('ann'));
 });
 
-test('failures for long names are counted in little memory', () => {
+test('failures for thousands of long names use less than 8 MB', () => {
   const rateLimiter = createRateLimiter(2, createManualClock(start));
   const createName = (at: number): string => Buffer.alloc(16_384, `${at}.`).toString('latin1');
   collectGarbage();

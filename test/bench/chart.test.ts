@@ -54,7 +54,7 @@ function parseTexts(svg: string): string[] {
   return texts;
 }
 
-test('a chart of bars is well-formed, names everybody and shows the median and the ratio', () => {
+test('a bar chart is well-formed, and shows the names, the median and the ratio', () => {
   const texts = parseTexts(
     chartOf(buildResult([row('bare', [900, 1000, 1100]), row('ours', [1800, 2000, 2200])])),
   );
@@ -65,19 +65,19 @@ test('a chart of bars is well-formed, names everybody and shows the median and t
   assert.ok(texts.some((text) => text.includes('v20.20.2') && text.includes('2 cores')));
 });
 
-test('a chart is for light and for dark', () => {
+test('a chart supports light and dark colour schemes', () => {
   const svg = chartOf(buildResult([row('bare', [1])]));
   assert.match(svg, /@media \(prefers-color-scheme: dark\)/);
 });
 
-test('what is far off the scale is cut, and its value is told', () => {
+test('a bar far off the scale is cut off, and its value is shown', () => {
   const svg = chartOf(buildResult([row('ours', [10, 10]), row('other', [90_000, 90_000])]));
   assert.match(svg, /class="cut"/);
   assert.ok(parseTexts(svg).includes('90.0 µs · 9,000×'));
   assert.doesNotMatch(chartOf(buildResult([row('ours', [10]), row('other', [30])])), /class="cut"/);
 });
 
-test('a chart of curves shows the exponent of each', () => {
+test('a line chart shows the exponent of each curve', () => {
   const rows = [100, 1000, 10_000].flatMap((size) => [row('flat', [7], size), row('ours', [size * 3], size)]);
   const texts = parseTexts(chartOf(buildResult(rows, 'articles')));
   for (const text of ['grows to the power of 0.00', 'grows to the power of 1.00', 'articles', '10K']) {
@@ -85,7 +85,7 @@ test('a chart of curves shows the exponent of each', () => {
   }
 });
 
-test('whatever is in a name, the picture stays well-formed and says it', () => {
+test('a chart stays well-formed and shows the name, whatever characters it contains', () => {
   const random = seeded();
   for (let round = 0; round < 200; round += 1) {
     const name = `x${random.text('<>&"\'];-a\u00e9\u{1f600}\ud800\u0000\u0007\uffff', 30)}x`;
@@ -95,11 +95,11 @@ test('whatever is in a name, the picture stays well-formed and says it', () => {
   }
 });
 
-test('the characters that XML gives a meaning are escaped', () => {
+test('the special characters of XML are escaped', () => {
   assert.equal(escaped(`<a b="c" d='e'>&`), '&lt;a b=&quot;c&quot; d=&#39;e&#39;&gt;&amp;');
 });
 
-test('a table has min, median, max, and the ratio of the same rounds with its interval', () => {
+test('a table shows min, median, max, and the ratio within the same rounds with its interval', () => {
   const { groups, figures } = buildResult([row('bare', [1, 2, 4]), row('ours', [3, 4, 4])]);
   const [group] = groups;
   assert.ok(group !== undefined);
@@ -113,7 +113,7 @@ test('a table has min, median, max, and the ratio of the same rounds with its in
   );
 });
 
-test('the ratio of a size is to the yardstick at that size', () => {
+test('the ratio at a size is relative to the yardstick at that size', () => {
   const rows = [row('bare', [1], 10), row('ours', [5], 10), row('bare', [100], 20), row('ours', [200], 20)];
   const [group] = buildResult(rows, 'users').groups;
   assert.ok(group !== undefined);
@@ -122,7 +122,7 @@ test('the ratio of a size is to the yardstick at that size', () => {
   assert.equal(exponentsOf(group, buildResult(rows).figures).length, 2);
 });
 
-test('figures have three digits that count, and a unit', () => {
+test('figures have three significant digits and a unit', () => {
   assert.equal(withUnit(12_345, 'ns'), '12.3 µs');
   assert.equal(withUnit(1_500_000, 'ns'), '1.50 ms');
   assert.equal(withUnit(0.123, 'share'), '12.3 %');

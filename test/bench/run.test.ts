@@ -29,7 +29,7 @@ for (const args of [
   ['--publish', 'load'],
   ['--publish', '--against', 'main'],
 ]) {
-  test(`the command line ${args.join(' ')} is refused`, () => {
+  test(`the command line ${args.join(' ')} is rejected`, () => {
     assert.throws(() => readArguments(args), ArgumentError);
   });
 }
@@ -38,7 +38,7 @@ function createContestant(name: string, measure: (round: Round) => Promise<Sampl
   return { name, ours: false, measure };
 }
 
-test('contestants take turns, one way and back, and the first round does not count', async () => {
+test('contestants run in alternating order, and the warm-up round does not count', async () => {
   const order: string[] = [];
   const named = (name: string): Contestant =>
     createContestant(name, async ({ warmUp }) => {
@@ -57,7 +57,7 @@ test('contestants take turns, one way and back, and the first round does not cou
   );
 });
 
-test('who cannot take part is asked once, and is left out with the reason', async () => {
+test('a contestant that cannot run is asked once, and is excluded with the reason', async () => {
   let asked = 0;
   const absent = createContestant('peer', async () => {
     asked += 1;
@@ -70,7 +70,7 @@ test('who cannot take part is asked once, and is left out with the reason', asyn
   assert.equal(second?.samples.length, 5);
 });
 
-test('a contestant is told what it gave the round before', async () => {
+test('a contestant receives its result of the previous round', async () => {
   const counts: (number | undefined)[] = [];
   const counting = createContestant('ours', async ({ last }) => {
     counts.push(last?.['count']);
@@ -80,7 +80,7 @@ test('a contestant is told what it gave the round before', async () => {
   assert.deepEqual(counts, [undefined, 1, 2, 3]);
 });
 
-test('a measurement that is shared serves everybody once', async () => {
+test('a shared measurement runs once per round for all contestants', async () => {
   let measured = 0;
   const shared = sharedRound(async () => {
     measured += 1;
@@ -92,7 +92,7 @@ test('a measurement that is shared serves everybody once', async () => {
   assert.deepEqual(xml?.samples, store?.samples);
 });
 
-test('a frame belongs to the step that its file is about', () => {
+test('a stack frame is attributed to the step of its source file', () => {
   const at = (path: string, called = ''): string | undefined =>
     stepOf(`file:///somewhere/src/${path}`, called);
   assert.equal(at('xml/parser.ts'), 'XML');

@@ -18,7 +18,7 @@ const close = (actual: number, expected: number): void =>
   );
 
 // Expected values: Python's statistics.quantiles(…, method='inclusive') and statistics.median.
-test('quantiles lie between the values as Python has them', () => {
+test('quantiles are interpolated as in Python', () => {
   const values = [7.3, 1.2, 9.9, 4.4, 5.6, 2.8];
   close(quantile(values, 0.25), 3.2);
   close(quantile(values, 0.5), 5);
@@ -29,7 +29,7 @@ test('quantiles lie between the values as Python has them', () => {
   assert.ok(Number.isNaN(median([])));
 });
 
-test('a quantile is never outside the values, and grows with its part', () => {
+test('a quantile is within the range of the values, and grows with its fraction', () => {
   const random = seeded();
   for (let round = 0; round < 300; round += 1) {
     const values = Array.from({ length: 1 + random.below(20) }, () => random.next() * 100);
@@ -45,7 +45,7 @@ test('a quantile is never outside the values, and grows with its part', () => {
   }
 });
 
-test('ratios are taken within a round', () => {
+test('ratios are computed within a round', () => {
   assert.deepEqual(ratiosOf([2, 9], [1, 3, 5]), [2, 3]);
 });
 
@@ -56,7 +56,7 @@ for (const [count, low, high, confidence] of [
   [11, 2, 10, 0.98828125],
   [20, 6, 15, 0.9586105346679688],
 ] as const) {
-  test(`of ${count} values, numbers ${low} and ${high} in order hold the median between them`, () => {
+  test(`the interval of the median of ${count} values is from number ${low} to number ${high} in order`, () => {
     const values = Array.from({ length: count }, (_, index) => ((index * 7) % count) + 1);
     const interval = medianInterval(values);
     assert.deepEqual([interval.low, interval.high], [low, high]);
@@ -64,7 +64,7 @@ for (const [count, low, high, confidence] of [
   });
 }
 
-test('the interval holds the true median as often as it says', () => {
+test('the interval contains the true median as often as its confidence states', () => {
   const random = seeded();
   let inside = 0;
   for (let round = 0; round < 2000; round += 1) {
@@ -75,7 +75,7 @@ test('the interval holds the true median as often as it says', () => {
 });
 
 // Python's statistics.linear_regression of the logarithms.
-test('a growth is fitted as Python fits it', () => {
+test('a growth is fitted as in Python', () => {
   const sizes = [100, 1000, 10_000, 100_000];
   const costs = [3.1, 4.4, 12.9, 95.2];
   const { exponent, factor } = fitGrowth(sizes.map((x, index) => ({ x, y: costs[index] ?? 0 })));
@@ -83,7 +83,7 @@ test('a growth is fitted as Python fits it', () => {
   close(factor, 0.21422654228529772);
 });
 
-test('a power is found again, and what is flat has the exponent 0', () => {
+test('a fit returns the exponent of a power, and 0 for constant values', () => {
   const random = seeded();
   const power = random.next() * 4 - 2;
   const sizes = [1, 10, 70, 3000];
@@ -92,7 +92,7 @@ test('a power is found again, and what is flat has the exponent 0', () => {
   assert.ok(Math.abs(fitGrowth(sizes.map((x) => ({ x, y: 3 }))).exponent) < 1e-12);
 });
 
-test('what has no logarithm, or one size alone, has no growth', () => {
+test('a fit throws a RangeError for a value without a logarithm, or for a single size', () => {
   assert.throws(() => fitGrowth([{ x: 1, y: 0 }]), RangeError);
   assert.throws(
     () =>
@@ -107,7 +107,7 @@ test('what has no logarithm, or one size alone, has no growth', () => {
 const around = (middle: number, random: ReturnType<typeof seeded>): number[] =>
   Array.from({ length: 9 }, () => middle * (1 + (random.next() - 0.5) * 0.02));
 
-test('what is a fifth faster has moved, and by how much', () => {
+test('a result that is 20 % faster has moved, and its ratio is reported', () => {
   const random = seeded();
   const { moved, ratio, noise } = movementOf(around(10, random), around(10, random), around(8, random));
   assert.ok(moved, `SEED=${random.seed}`);
@@ -115,7 +115,7 @@ test('what is a fifth faster has moved, and by how much', () => {
   assert.ok(noise < 0.05, `SEED=${random.seed}: ${noise}`);
 });
 
-test('what differs less than the same commit from itself has not moved', () => {
+test('a result has not moved if it differs less than two runs of the same commit', () => {
   const before = [10, 10, 10, 10, 10, 10, 10, 10, 10];
   const again = before.map((value) => value * 1.1);
   assert.equal(
@@ -136,7 +136,7 @@ test('what differs less than the same commit from itself has not moved', () => {
   );
 });
 
-test('rounds that disagree about the direction move nothing', () => {
+test('a result has not moved if the rounds disagree about the direction', () => {
   const before = [10, 10, 10, 10, 10, 10, 10, 10, 10];
   const now = [8, 12, 8, 12, 8, 12, 8, 12, 8];
   assert.equal(movementOf(before, before, now).moved, false);

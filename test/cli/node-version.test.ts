@@ -30,7 +30,7 @@ test('package.json states the same versions', () => {
   assert.deepEqual(engines, { node: '>=20.19.2 <21 || >=22.2' });
 });
 
-test('in Bun a server does not start, and says that Bun is not supported', async () => {
+test('in Bun, a server does not start, and reports that Bun is not supported', async () => {
   const versions = '{...process.versions,bun:%271.4.5%27}';
   const preload = `data:text/javascript,Object.defineProperty(process,'versions',{value:${versions}})`;
   const environment = { NODE_OPTIONS: `${process.env['NODE_OPTIONS'] ?? ''} --import "${preload}"` };

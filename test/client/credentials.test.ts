@@ -49,7 +49,7 @@ describe('signRequest', () => {
       assert.equal(response.status, 201, String(double.journal.last()));
     });
 
-  test('signs the body, which then cannot be changed', async () => {
+  test('signs the body, so that the server rejects a changed body', async () => {
     await using double = await open();
     const headers = signRequest({
       method: 'POST',
@@ -68,7 +68,7 @@ describe('signRequest', () => {
     assert.equal(double.journal.last()?.problem?.type, 'digest-mismatch');
   });
 
-  test('signs a GET without a method, at the time given as ms, a Date or text', () => {
+  test('defaults to GET, and accepts the date as ms, a Date or text', () => {
     const scheme = { preset: 'stripe' } as const;
     const signing = { url, secret, clock: createManualClock(0) };
     const times = [now, new Date(now), '2026-11-22T12:00:00Z'];
@@ -80,19 +80,19 @@ describe('signRequest', () => {
     assert.equal(literal['Date'], 'no date at all');
   });
 
-  test('names the key by its id in place of the user', () => {
+  test('sends the key id in place of the user', () => {
     const scheme = { message: '{user}', signature: { field: 'X-Sig' }, user: { field: 'X-Key' } };
     const headers = signRequest({ url, scheme, user: 'ann', keyId: 'key-1', secret });
     assert.equal(headers['X-Key'], 'key-1');
   });
 
-  test('returns what signUrl returns for a scheme that changes neither the URL nor the body', () => {
+  test('returns the headers of signUrl for a scheme that changes neither the URL nor the body', () => {
     const options = { url, user: 'ann', secret, nonce: 'n', date: now };
     assert.deepEqual(signUrl(options), { url, headers: signRequest(options) });
   });
 });
 
-describe('credentials are refused', () => {
+describe('signRequest rejects wrong options', () => {
   const mistakes: readonly (readonly [options: object, message: string])[] = [
     [{ user: 'ann', secret, content: 'Tea' }, 'options.content: unknown key; known are '],
     [{ user: 'ann', secret, bdy: 'Tea' }, 'options.bdy: unknown key; did you mean "body"?'],
@@ -119,7 +119,7 @@ describe('credentials are refused', () => {
       );
     });
 
-  test('in clear text, except to this host', () => {
+  test('a password or token is sent over HTTPS only, except to this host', () => {
     const plain = 'http://api.example/';
     const token = { scheme: 'bearer', token: 'a-token' } as const;
     assert.throws(() => signRequest({ url: plain, ...token }), /a token is sent over HTTPS only/);

@@ -136,7 +136,7 @@ function post(double: Double, signing: Signing, body = article): Promise<Respons
 
 describe('signedFetch', () => {
   for (const [name, signing] of Object.entries(cases)) {
-    test(`signs by ${name} as the server verifies it, over a socket`, async () => {
+    test(`signs with ${name} as the server verifies it, over a socket`, async () => {
       await using double = await startDouble(options);
       const response = await post(double, signing);
       assert.equal(response.status, 201, `${await response.text()} ${double.journal.last()}`);
@@ -148,7 +148,7 @@ describe('signedFetch', () => {
     });
   }
 
-  test('signs each request of a redirect within the origin, and none to another', async () => {
+  test('signs redirected requests within the origin, and none to another origin', async () => {
     await using double = await startDouble(options);
     await using other = await startDouble({ https: false });
     const { action, json } = await import('../../src/index.ts');
@@ -178,7 +178,7 @@ describe('signedFetch', () => {
 const request = { method: 'GET', url: 'https://api.example/articles?limit=1' } as const;
 
 describe('signRequest', () => {
-  test('returns the fields of a scheme, with the time, the nonce and the random numbers given', () => {
+  test('returns the fields of a scheme with the given time, nonce and random numbers', () => {
     const given = {
       ...request,
       clock: createManualClock(now),
@@ -212,7 +212,7 @@ describe('signRequest', () => {
     );
   });
 
-  test('sends an API key over HTTPS, and to this host', () => {
+  test('accepts an API key over HTTPS or to this host, and rejects it otherwise', () => {
     const signing = { user: 'ann', secret, scheme: key };
     assert.deepEqual(signRequest({ ...request, ...signing }), { 'X-Own-Id': 'ann', 'X-Own-Secret': secret });
     assert.doesNotThrow(() => signRequest({ ...request, url: 'http://127.0.0.1:8080/', ...signing }));
@@ -222,7 +222,7 @@ describe('signRequest', () => {
     });
   });
 
-  test('refuses a scheme that signs in the query, for which signUrl is', () => {
+  test('rejects a scheme that signs in the query, and refers to signUrl', () => {
     const scheme = { type: 'aws4', ...region, accessKeyId: 'ann', secret, presign: 60 } as const;
     const options = { ...request, scheme };
     assert.throws(() => signRequest(options), /the scheme changes the query of the URL; use signUrl/);
@@ -235,7 +235,7 @@ describe('signRequest', () => {
   });
 });
 
-describe('a wrong option is refused', () => {
+describe('a wrong option is rejected', () => {
   const privateKey = keyPem(pairs.ed25519);
   const rsa = keyPem(pairs['rsa-pss-sha512']);
   const message = { type: 'message-signatures' };

@@ -46,7 +46,7 @@ test('a release of undici before 7.23 omits an empty query', () => {
   assert.deepEqual(sending.filter(sendsEmptyQuery), sending);
 });
 
-test('signedFetch signs each request that a redirect within the origin leads to', async () => {
+test('signedFetch signs each redirected request within the origin', async () => {
   await using double = await openServer();
   redirect(double, '/once', 303, '/seen?');
   redirect(double, '/twice', 307, '/once');
@@ -65,7 +65,7 @@ test('signedFetch signs each request that a redirect within the origin leads to'
   assert.deepEqual([type, digest, one], [undefined, undefined, '1']);
 });
 
-test('signedFetch sends the content again if the redirect keeps the method', async () => {
+test('signedFetch sends the content again if the redirect preserves the method', async () => {
   await using double = await openServer();
   redirect(double, '/moved', 308, '/seen');
   const response = await signedFetch(`${double.url}/moved`, { ...credentials, method: 'POST', body: 'Tea' });
@@ -74,7 +74,7 @@ test('signedFetch sends the content again if the redirect keeps the method', asy
 });
 
 for (const form of ['full', 'simple'] as const)
-  test(`signedFetch sends no credentials to another origin, and none after it, in the ${form} form`, async () => {
+  test(`signedFetch sends no credentials to another origin, nor after a redirect back from it, in the ${form} form`, async () => {
     await using double = await openServer();
     await using other = await openServer();
     redirect(double, '/away', 307, `${other.url}/back`);
@@ -101,7 +101,7 @@ for (const form of ['full', 'simple'] as const)
     assert.equal(double.journal.all()[0]?.principal?.name, 'ann');
   });
 
-test('signedFetch does not follow a redirect if it is asked not to', async () => {
+test('signedFetch does not follow a redirect if the option redirect is manual or error', async () => {
   await using double = await openServer();
   redirect(double, '/away', 303, '/seen');
   const manual = await signedFetch(`${double.url}/away`, { ...credentials, redirect: 'manual' });

@@ -64,7 +64,7 @@ test('the default collections are the two documented ones', () => {
   );
 });
 
-test('a collection that says nothing of access is for nobody, and creates with PUT', () => {
+test('the access to a collection defaults to "nobody", and createWithPut to true', () => {
   const { access, createWithPut, path, shape } = defineCollection('/things', plain);
   assert.deepEqual(access, {
     GET: 'nobody',
@@ -79,7 +79,7 @@ test('a collection that says nothing of access is for nobody, and creates with P
   assert.deepEqual([idempotency, requirePrecondition], ['off', false]);
 });
 
-test('a method’s own name goes before read and write, and HEAD follows GET', () => {
+test('the rule of a method overrides read and write, and HEAD defaults to the rule of GET', () => {
   const access = { read: 'anyone', write: 'authenticated', GET: ['ann', 'bob'], DELETE: 'nobody' } as const;
   assert.deepEqual(defineCollection('/things', { ...plain, access }).access, {
     GET: ['ann', 'bob'],
@@ -113,14 +113,14 @@ for (const [path, message] of [
   ['/{__proto__}', /has the segment/],
   ['/{a}/{a}', /has the parameter a twice/],
 ] as const) {
-  test(`the path "${path}" is refused`, () => {
+  test(`the path "${path}" is rejected`, () => {
     const error = refusal(() => defineCollection(path, plain));
     assert.equal(error.code, 'path');
     assert.match(error.message, message);
   });
 }
 
-test('paths of literals, parameters and escapes are taken', () => {
+test('paths of literals, parameters and escapes are accepted', () => {
   for (const path of ['/a', '/{a}', '/a/{b}/c.d/{e_1}', "/~a-b!$&'()*+,;=:@", '/%2Fa']) {
     assert.equal(defineCollection(path, plain).path, path);
   }
@@ -189,12 +189,12 @@ for (const [declaration, message] of [
   ],
   [{ ...plain, access: 'anyone' }, 'collections./things.access: must be an object, is a string'],
 ] as const) {
-  test(`a collection is refused: ${message}`, () => {
+  test(`a collection is rejected: ${message}`, () => {
     assert.equal(refusal(() => readCollection('/things', declaration)).message, message);
   });
 }
 
-test('an owner’s parameter that is misspelt is told', () => {
+test('a misspelt parameter of an owner rule is rejected with a suggestion', () => {
   const declared = { ...plain, access: { read: 'owner:usrname' } as const };
   assert.match(
     refusal(() => defineCollection('/users/{username}/x', declared)).message,
@@ -202,7 +202,7 @@ test('an owner’s parameter that is misspelt is told', () => {
   );
 });
 
-test('a misspelt owner rule in a list is told with the parameter of the path', () => {
+test('a misspelt owner rule in a list is rejected with a suggestion', () => {
   const declared = { ...plain, access: { read: ['ann', 'owmer:username'] } };
   assert.match(
     refusal(() => defineCollection('/users/{username}/x', declared)).message,
@@ -376,10 +376,10 @@ const fieldCases: [declared: unknown, message: string][] = [
 ];
 
 for (const [declared, message] of fieldCases) {
-  test(`a field is refused: ${message}`, () => assert.equal(ofFields(declared), message));
+  test(`a field is rejected: ${message}`, () => assert.equal(ofFields(declared), message));
 }
 
-test('declarations at the edge of what is allowed are taken', () => {
+test('declarations at the limits are accepted', () => {
   const declared = {
     codes: {
       type: 'list',
@@ -396,7 +396,7 @@ test('declarations at the edge of what is allowed are taken', () => {
   assert.equal(readCollection('/things', { ...plain, fields: declared }).shape.schema.fields.length, 8);
 });
 
-test('all collections of a configuration are read, and no two may have one path', () => {
+test('a configuration can declare several collections, but no two with the same path', () => {
   assert.deepEqual(
     readCollections({ '/a': plain, '/{b}/c': plain }).map(({ path }) => path),
     ['/a', '/{b}/c'],
@@ -409,7 +409,7 @@ test('all collections of a configuration are read, and no two may have one path'
 const [articles] = defaultCollections();
 assert.ok(articles !== undefined);
 
-test('a seed is read by the rules of its collection, into the order declared', () => {
+test('a seed is decoded by the rules of its collection, with its fields in the declared order', () => {
   const item = { price: { currency: 'EUR', value: '9.99' }, title: 'A' };
   const value = decodeSeed(articles, item, 'seed./articles[0]');
   assert.equal(JSON.stringify(value), '{"title":"A","price":{"value":"9.99","currency":"EUR"}}');
@@ -430,7 +430,7 @@ for (const [item, message] of [
   [{ title: undefined }, 'seed./articles[0].title: must be JSON, is missing'],
   [JSON.parse('{"__proto__":{}}'), 'seed./articles[0].__proto__: is not known here; known are title, price'],
 ] as const) {
-  test(`a seed is refused: ${message}`, () => {
+  test(`a seed is rejected: ${message}`, () => {
     const error = refusal(() => decodeSeed(articles, item, 'seed./articles[0]'));
     assert.deepEqual([error.code, error.message], ['seed', message]);
   });

@@ -115,7 +115,7 @@ function nextPage(answer: Answer): string | undefined {
   return /<([^>]*)>; rel="?next/.exec(answer.field('Link'))?.[1];
 }
 
-test('pages from an index are those of a scan, under random changes', async () => {
+test('pages from an index equal those of a scan, under random changes', async () => {
   const random = seeded();
   const store = filledStore(random);
   const [indexed, scanned] = [opened(store), opened(unwatched(store))];
@@ -136,7 +136,7 @@ test('pages from an index are those of a scan, under random changes', async () =
   }
 });
 
-test('an index follows a store that is restored from a copy', async () => {
+test('an index is correct after the store is restored from a snapshot', async () => {
   const random = seeded();
   const store = filledStore(random);
   const { get } = opened(store);
@@ -152,7 +152,7 @@ test('an index follows a store that is restored from a copy', async () => {
   assert.notEqual(changed.text, before.text);
 });
 
-test('a page from an index reads its own items only, at any place', async () => {
+test('a page from an index reads only its own items, at any position', async () => {
   const { store, lists } = counted(filledStore(seeded(1)));
   const { get } = opened(store);
   for (const query of ['sort=count', 'sort=-open', 'count.min=0', 'count.min=-700&sort=-count']) {
@@ -168,7 +168,7 @@ test('a page from an index reads its own items only, at any place', async () => 
   }
 });
 
-test('searches at the same time wait for one index', async () => {
+test('concurrent searches share the build of one index', async () => {
   const { store, lists } = counted(filledStore(seeded(1)));
   const { get } = opened(store);
   const answers = await Promise.all(Array.from({ length: 20 }, () => get(`${path}?sort=count&limit=1`)));
@@ -192,7 +192,7 @@ test('items with decimals of more than 1,000 characters are sorted last, and fou
   assert.doesNotMatch(first.text, /1001/);
 });
 
-test('an index is not built to the end if all clients that wait for it have left, and again for the next', async () => {
+test('the build of an index stops if all waiting clients disconnect, and the next search builds it again', async () => {
   const memory = filledStore(seeded(1));
   let isOpen = true;
   let lists = 0;
@@ -215,7 +215,7 @@ test('an index is not built to the end if all clients that wait for it have left
   assert.equal((await search()).status, 200);
 });
 
-test('a field whose index has no room is not indexed, and the other indexes remain', async () => {
+test('a field is not indexed if its index exceeds the limit, and the other indexes are unchanged', async () => {
   const store = filledStore(seeded(1));
   const { watch } = store;
   assert.ok(watch !== undefined);

@@ -39,7 +39,7 @@ for (const [member, value, message] of [
   ['defaultFormat', 1, 'defaultFormat: must be xml or json, is a number'],
   ['filters', [], 'filters: is not a key of a collection; did you mean "filter"?'],
 ] as const) {
-  test(`${member} ${JSON.stringify(value)} is refused with its reason`, () => {
+  test(`${member} ${JSON.stringify(value)} is rejected with the reason`, () => {
     assert.throws(
       () => readCollection('/things', { ...plain, [member]: value }),
       (error) => error instanceof DeclarationError && error.message === `collections./things.${message}`,

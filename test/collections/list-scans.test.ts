@@ -61,7 +61,7 @@ function search(service: ControllableService, isOpen: () => boolean = () => true
 
 const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-test('the searches of a turn of the event loop take 5 ms at most, however many there are', async (context) => {
+test('all searches together take at most 5 ms in a turn of the event loop', async (context) => {
   const clock = createManualClock(Date.UTC(2024, 1, 29));
   const { service, steps } = scanned(context, clock, () => clock.advance(1));
   let answered = 0;
@@ -82,7 +82,7 @@ test('the searches of a turn of the event loop take 5 ms at most, however many t
   assert.equal(steps(), 20 * 20);
 });
 
-test('searches proceed with a clock that stands still', async (context) => {
+test('searches proceed if the clock does not advance', async (context) => {
   const { service, steps } = scanned(context, createManualClock(0), () => {});
   const all = Array.from({ length: 20 }, () => search(service));
   await nextTurn();
@@ -92,7 +92,7 @@ test('searches proceed with a clock that stands still', async (context) => {
   for (const { status } of await Promise.all(all)) assert.equal(status, 200);
 });
 
-test('two searches at most wait for a slow store at the same time', async (context) => {
+test('at most two searches wait for a slow store at the same time', async (context) => {
   let waiting = 0;
   let most = 0;
   const { service } = scanned(context, createManualClock(0), async (step) => {
@@ -110,7 +110,7 @@ for (const [store, wait] of [
   ['in memory', undefined],
   ['on another host', nextTurn],
 ] as const) {
-  test(`a search ${store} ends when its client has left, and so do those that wait`, async (context) => {
+  test(`a search ${store} ends when its client disconnects, and so do waiting searches`, async (context) => {
     let isOpen = true;
     const { service, steps } = scanned(context, createManualClock(0), (step) => {
       if (step === 8) isOpen = false;

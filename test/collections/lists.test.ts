@@ -129,7 +129,7 @@ describe('a filter', () => {
     ['sort=count&after=2.eA', /after must be a value from a Link/],
     ['count=1&limit=0', /limit must be/],
   ] as const) {
-    test(`${query} is malformed`, async () => {
+    test(`${query} is rejected with malformed-query`, async () => {
       const answer = await withThings(things).get(`/things?${query}`);
       assert.equal(answer.status, 400);
       assert.equal(answer.member('type'), '/problems/malformed-query');
@@ -149,13 +149,13 @@ describe('a filter', () => {
     assert.deepEqual(await service.ids('title=Tea&sort=x&price.min=x'), [1, 2, 3, 4, 5]);
   });
 
-  test('needs the permission to read, whatever the query is', async () => {
+  test('requires the permission to read, even if the query is malformed', async () => {
     const access = { read: 'authenticated', write: 'nobody' } as const;
     const service = withThings(things, { collections: { '/things': { ...declaration, access } } });
     assert.equal((await service.get('/things?price=x')).status, 401);
   });
 
-  test('finds U+FFFD, which also stands for malformed UTF-8', async () => {
+  test('finds U+FFFD if the query encodes it as valid UTF-8', async () => {
     assert.deepEqual(await withThings([{ title: '\ufffd' }]).ids('title=%EF%BF%BD'), [1]);
   });
 
@@ -176,7 +176,7 @@ describe('a page of a search', () => {
     count: at % 3,
   }));
 
-  test('has links that keep the query, in both orders of parameters', async () => {
+  test('has links that contain the query, whether limit is first or last', async () => {
     const { get } = withThings(things);
     const page = await get('/things?limit=2&sort=-count&title=a%26b+c&x=y');
     const link = '/things?sort=-count&title=a%26b%20c&limit=2';
@@ -186,14 +186,14 @@ describe('a page of a search', () => {
     assert.equal(filtered.field('Link'), `<${query}&after=4>; rel="next", <${query}>; rel="first"`);
   });
 
-  test('is the last one if exactly as many items are left', async () => {
+  test('has no next link if it contains the last item', async () => {
     const { get } = withThings(things);
     assert.equal(parseNextLink(await get('/things?title=odd&limit=5')), undefined);
     assert.equal(parseNextLink(await get('/things?sort=count&limit=10')), undefined);
     assert.equal(parseNextLink(await get('/things?title=odd&limit=4')), '/things?title=odd&limit=4&after=8');
   });
 
-  test('keeps its place if the item at the end is deleted or changed', async () => {
+  test('is followed by the next items if its last item is deleted or changed', async () => {
     const service = withThings(things);
     const first = await service.get('/things?sort=count&limit=3');
     assert.deepEqual(idsIn(first), [1, 4, 7]);
@@ -204,7 +204,7 @@ describe('a page of a search', () => {
     assert.deepEqual(idsIn(second), [10, 11, 2]);
   });
 
-  test('has its own entity tag, and is not sent again as long as it does not change', async () => {
+  test('has its own entity tag, and a conditional request gets 304 while it does not change', async () => {
     const service = withThings(things);
     const targets = ['title=odd', 'title=odd&limit=2', 'sort=count', 'sort=-count', 'count=0&sort=count'];
     const tags = new Set<string>();
@@ -230,7 +230,7 @@ describe('a page of a search', () => {
     assert.equal((await service.ask('GET', '/things?title=odd', { fields })).status, 200);
   });
 
-  test('has the time of the last change of the collection', async () => {
+  test('has the time of the last change of the collection as Last-Modified', async () => {
     const service = withThings(things);
     service.clock.advance(60_000);
     await service.ask('DELETE', '/things/2');
@@ -243,12 +243,12 @@ describe('a page of a search', () => {
     assert.equal((await service.ask('GET', '/things?title=odd', { fields: since })).status, 200);
   });
 
-  test('of an empty collection has no items and no modification time', async () => {
+  test('has no items and no Last-Modified if the collection is empty', async () => {
     const page = await withThings([]).get('/things?sort=count&title=x');
     assert.deepEqual([page.status, page.text, page.field('Last-Modified')], [200, '{"things":[]}', '']);
   });
 
-  test('sorts by the time of the last change', async () => {
+  test('can be sorted by the time of the last change', async () => {
     const service = withThings(things.slice(0, 4));
     await service.service.ready;
     for (const id of [3, 1]) {
@@ -258,7 +258,7 @@ describe('a page of a search', () => {
     assert.deepEqual(await service.ids('sort=-modified'), [1, 3, 2, 4]);
   });
 
-  test('ends before it has more than 1 MiB, and follows on with every item', async () => {
+  test('has at most 1 MiB, and all pages together contain every item once', async () => {
     const random = seeded();
     const large = Array.from({ length: 30 }, () => ({
       title: random.pick(['x', '&', '\u20ac']).repeat(random.below(200_000)),
@@ -279,7 +279,7 @@ describe('a page of a search', () => {
     }
   });
 
-  test('has links of a bounded length, also between texts that begin alike', async () => {
+  test('has links of a bounded length, even for long texts with a common prefix', async () => {
     const title = '\u{1f600}'.repeat(5000);
     const service = withThings([{ title: `x${title}` }, { title: `x${title}` }, { title: 'a' }]);
     const seen: number[] = [];
@@ -365,7 +365,7 @@ for (const [kind, storeOf] of [
   ['a store in memory', (store: Store) => store],
   ['an asynchronous store', asynchronous],
 ] as const) {
-  test(`filters, orders and pages agree with a plain array, over ${kind}, while items come and go`, async () => {
+  test(`filters, orders and pages agree with a plain array, over ${kind}, while items are added and deleted`, async () => {
     const random = seeded();
     const store = storeOf(createMemoryStore({ storeId: 'test' }));
     const service = openService({ collections, store });

@@ -68,7 +68,7 @@ function judging(fields: CollectionDeclaration['fields']): () => void {
   return () => judge('/users/ann/notes', kept);
 }
 
-test('what still can be written fits, also where a rule was added that it breaks', () => {
+test('an item that can still be serialized is accepted, even if it breaks an added rule', () => {
   const size = { type: 'decimal', fractionDigits: 2 } as const;
   assert.doesNotThrow(judging({ text: { type: 'text' }, size }));
   assert.doesNotThrow(
@@ -77,7 +77,7 @@ test('what still can be written fits, also where a rule was added that it breaks
   assert.doesNotThrow(judging({}));
 });
 
-test('what cannot be written any more is named with its path and field', () => {
+test('an item that can no longer be serialized is reported with its path and field', () => {
   const attributes = { unit: { type: 'text' } } as const;
   for (const text of [
     { type: 'text', attributes },
@@ -91,7 +91,7 @@ test('what cannot be written any more is named with its path and field', () => {
   }
 });
 
-test('items of a collection that is declared no more are passed over', () => {
+test('items of a collection that is no longer declared are ignored', () => {
   assert.doesNotThrow(() => createStoredDataCheck([])('/users/ann/notes', kept));
   assert.doesNotThrow(() => createStoredDataCheck([])('/%zz', kept));
 });
@@ -115,7 +115,7 @@ const mixed: readonly StoredRecord[] = [
   { title: 'c', price },
 ];
 
-test('a check and a start are refused if an item cannot be shown, and the data stays as it was', async () => {
+test('check and serve exit with 1 if an item cannot be shown, and do not change the data', async () => {
   const data = createDirectory(...mixed);
   const before = readFileSync(join(data, 'store.json'), 'utf8');
   const message = `countersign: ${warning}. 1 item cannot be shown: restore the declaration, or edit or remove the item with "countersign export" and "countersign import", or start with --on-mismatch warn\n`;
@@ -128,7 +128,7 @@ test('a check and a start are refused if an item cannot be shown, and the data s
   assert.equal(readFileSync(join(data, 'store.json'), 'utf8'), before);
 });
 
-test('with --on-mismatch warn, the server starts and reports what breaks the rules, and check exits with 0', async () => {
+test('with --on-mismatch warn, the server starts and reports the mismatches, and check exits with 0', async () => {
   const data = createDirectory(...mixed);
   const checked = await call(['check', '--data', data, '--on-mismatch', 'warn']);
   assert.equal(checked.status, 0);
@@ -167,7 +167,7 @@ test('with --on-mismatch warn, the server starts and reports what breaks the rul
   assert.doesNotMatch(ended.stderr, /Error/);
 });
 
-test('POST with the field that does not match, and DELETE, apply to an item that is not shown', async () => {
+test('an item that is not shown can be deleted, and corrected by a POST of the mismatched field', async () => {
   const service = createControllableService({
     store: openedWith({ title: ['a'], price }, { title: ['b'], price }),
     collections: { '/articles': { ...articles, access: open } },
@@ -188,7 +188,7 @@ test('POST with the field that does not match, and DELETE, apply to an item that
   await service.close();
 });
 
-test('rules that were added later are reported, and do not prevent a start', async () => {
+test('violations of a rule that was added later are reported, and do not prevent a start', async () => {
   const data = createDirectory({ title: 'a' });
   const checked = await call(['check', '--data', data]);
   assert.equal(checked.status, 0, checked.stderr);
@@ -226,7 +226,7 @@ test('at most three items and three fields are named, without their values', () 
   });
 });
 
-test('a value that its field can no longer have prevents the start, although it could be written', async () => {
+test('a value that its field no longer permits prevents a start, even if it can be serialized', async () => {
   const data = createDirectory({ title: 'hello', price });
   const config = join(temporaryDirectory(), 'config.json');
   const { title: _, ...others } = articles.fields;
@@ -263,7 +263,7 @@ test('items of a collection that is no longer declared are reported at a start, 
   assert.ok(ended.stderr.includes(message), ended.stderr);
 });
 
-test('--on-mismatch accepts no other word', async () => {
+test('--on-mismatch rejects any value other than refuse and warn', async () => {
   const { status, stderr } = await call(['check', '--on-mismatch', 'ignore', '--memory']);
   assert.equal(status, 1);
   assert.match(stderr, /--on-mismatch: "ignore" is not one of refuse, warn/);

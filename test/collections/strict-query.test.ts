@@ -90,7 +90,7 @@ test('by default a service ignores unknown parameters, and uses the first of rep
   assert.equal(answer.text, '{"things":[{"href":"/things/2","title":"b"}]}');
 });
 
-test('a double is strict, unless it is told otherwise', async () => {
+test('a double is strict unless strictQuery is false', async () => {
   await using strict = await startDouble({ https: false, collections });
   const rejected = await strict.fetch('/things?titel=x');
   assert.equal(rejected.status, 400);

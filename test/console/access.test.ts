@@ -79,7 +79,7 @@ test('tokens are issued, expired and revoked by their fingerprints', inBrowser, 
   assert.ok(!(await page.evaluate<string>('document.documentElement.outerHTML')).includes(accessToken));
 });
 
-test('a consent that waits is given by keyboard alone', inBrowser, async (t) => {
+test('a pending consent is given by keyboard alone', inBrowser, async (t) => {
   const { page, double } = await opened(t);
   const query = new URLSearchParams({
     response_type: 'code',
@@ -102,7 +102,7 @@ test('a consent that waits is given by keyboard alone', inBrowser, async (t) => 
   await shows(page, 'OAuth 2.0 code');
 });
 
-test('names are shown inert, and the view is accessible in both colour schemes', inBrowser, async (t) => {
+test('names are shown as text, and the view is accessible in both colour schemes', inBrowser, async (t) => {
   const { page, double } = await opened(t);
   double.auth.setUser('x', { secret: 'another' });
   double.auth.addKey('x', hostile, { algorithm: 'hmac-sha256', secret: 'shared' });
@@ -121,7 +121,7 @@ test('names are shown inert, and the view is accessible in both colour schemes',
   await assertAccessible(page, 'access, after a change');
 });
 
-test('a filter of tokens that is changed when the server has stopped is reported', inBrowser, async (t) => {
+test('a change of the token filter after the server has stopped reports an error', inBrowser, async (t) => {
   const { page, double } = await opened(t);
   await double.close();
   await page.getByLabel('Live only').click();

@@ -6,7 +6,7 @@ import { shows } from '../support/console/interaction.ts';
 
 const token = 'a-token-for-this-test-alone';
 
-test('without a token the console asks for it, and opens with it', inBrowser, async (t) => {
+test('without a token the console requests it, and opens after it is entered', inBrowser, async (t) => {
   const double = await startDouble({ https: false });
   t.after(() => double.close());
   await double.fetch('/articles');
@@ -21,7 +21,7 @@ test('without a token the console asks for it, and opens with it', inBrowser, as
   assert.ok(!page.url().includes(token));
 });
 
-test('a wrong token is reported, and the right one can be given', inBrowser, async (t) => {
+test('a wrong token is reported, and the correct one can be entered', inBrowser, async (t) => {
   const double = await startDouble({ https: false });
   t.after(() => double.close());
   await double.fetch('/articles');
@@ -35,32 +35,36 @@ test('a wrong token is reported, and the right one can be given', inBrowser, asy
   await page.locator('.row[data-number="1"]').waitFor();
 });
 
-test('when the server stops the console says so, and continues when it comes back', inBrowser, async (t) => {
-  const double = await startDouble({ https: false });
-  await double.fetch('/articles');
-  const { page, control } = await openConsole(t, double, { token });
-  await page.locator('.row[data-number="1"]').waitFor();
-  assert.equal(await page.locator('.connection').innerText(), 'Connected');
-  await double.close();
-  await until(page, `document.querySelector('.connection').textContent === 'Disconnected. Reconnecting…'`);
-  assert.equal(await page.locator('.row[data-number="1"]').isVisible(), true);
-  assert.match(await page.locator('#banner').innerText(), /cannot be reached/);
-  await assertAccessible(page, 'disconnected');
-  const another = await startDouble({ https: false });
-  t.after(() => another.close());
-  await another.fetch('/articles?second=server');
-  await another.openControl({ token, port: Number(new URL(control.url).port) });
-  await until(page, `document.querySelector('.connection').textContent === 'Connected'`);
-  await until(
-    page,
-    `document.querySelector('.row .target')?.textContent.includes('second') === true
+test(
+  'the console reports that the server has stopped, and reconnects when it is back',
+  inBrowser,
+  async (t) => {
+    const double = await startDouble({ https: false });
+    await double.fetch('/articles');
+    const { page, control } = await openConsole(t, double, { token });
+    await page.locator('.row[data-number="1"]').waitFor();
+    assert.equal(await page.locator('.connection').innerText(), 'Connected');
+    await double.close();
+    await until(page, `document.querySelector('.connection').textContent === 'Disconnected. Reconnecting…'`);
+    assert.equal(await page.locator('.row[data-number="1"]').isVisible(), true);
+    assert.match(await page.locator('#banner').innerText(), /cannot be reached/);
+    await assertAccessible(page, 'disconnected');
+    const another = await startDouble({ https: false });
+    t.after(() => another.close());
+    await another.fetch('/articles?second=server');
+    await another.openControl({ token, port: Number(new URL(control.url).port) });
+    await until(page, `document.querySelector('.connection').textContent === 'Connected'`);
+    await until(
+      page,
+      `document.querySelector('.row .target')?.textContent.includes('second') === true
     || document.querySelector('.rows .target')?.textContent.includes('second') === true`,
-  );
-  assert.equal(await page.locator('#banner').isVisible(), false);
-});
+    );
+    assert.equal(await page.locator('#banner').isVisible(), false);
+  },
+);
 
 test(
-  'a view that is opened without a connection says so, and loads when the server is back',
+  'a view that is opened without a connection reports it, and loads when the server is back',
   inBrowser,
   async (t) => {
     const double = await startDouble({ https: false });

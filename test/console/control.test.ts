@@ -83,7 +83,7 @@ test(
 );
 
 test(
-  'a fault of any content is listed inert, and the view is accessible in both colour schemes',
+  'markup in a fault is shown as text, and the view is accessible in both colour schemes',
   inBrowser,
   async (t) => {
     const { page, double } = await opened(t);
@@ -119,43 +119,47 @@ test('the state is seeded, saved, restored and reset', inBrowser, async (t) => {
   assert.equal((await double.fetch('/articles/1')).status, 200);
 });
 
-test('on a data directory, what requires memory is disabled with the reason', inBrowser, async (t) => {
-  const token = 'a-token-for-this-test-alone';
-  const data = join(temporaryDirectory(), 'data');
-  const server = await startServer(['--data', data, '--port', '0', '--control-port', '0', '--log', 'off'], {
-    environment: { COUNTERSIGN_CONTROL_TOKEN: token },
-  });
-  t.after(async () => {
-    server.signal('SIGTERM');
-    await server.ended;
-  });
-  const page = await openPage(t);
-  await page.goto(`${server.controlUrl}/#${token}`);
-  const isDisabled = (name: string) =>
-    `[...document.querySelectorAll('button')].find((each) => (each.ariaLabel ?? each.textContent) === '${name}')?.matches(':disabled')`;
-  for (const [path, disabled, enabled] of [
-    ['/control', ['Take snapshot', 'Reset', 'Add items'], 'Plan fault'],
-    ['/access', ['Add user', 'Add key', 'Remove demo', 'Rotate secret of demo'], 'Expire all'],
-    ['/resources', ['Try all methods'], 'Show items'],
-  ] as const) {
-    await page.goto(`${server.controlUrl}/#${path}`);
-    await until(
-      page,
-      `location.hash.includes(document.querySelector('h1')?.textContent.toLowerCase() ?? '?')`,
-    );
+test(
+  'with a data directory, controls that require memory are disabled with the reason',
+  inBrowser,
+  async (t) => {
+    const token = 'a-token-for-this-test-alone';
+    const data = join(temporaryDirectory(), 'data');
+    const server = await startServer(['--data', data, '--port', '0', '--control-port', '0', '--log', 'off'], {
+      environment: { COUNTERSIGN_CONTROL_TOKEN: token },
+    });
+    t.after(async () => {
+      server.signal('SIGTERM');
+      await server.ended;
+    });
+    const page = await openPage(t);
+    await page.goto(`${server.controlUrl}/#${token}`);
+    const isDisabled = (name: string) =>
+      `[...document.querySelectorAll('button')].find((each) => (each.ariaLabel ?? each.textContent) === '${name}')?.matches(':disabled')`;
+    for (const [path, disabled, enabled] of [
+      ['/control', ['Take snapshot', 'Reset', 'Add items'], 'Plan fault'],
+      ['/access', ['Add user', 'Add key', 'Remove demo', 'Rotate secret of demo'], 'Expire all'],
+      ['/resources', ['Try all methods'], 'Show items'],
+    ] as const) {
+      await page.goto(`${server.controlUrl}/#${path}`);
+      await until(
+        page,
+        `location.hash.includes(document.querySelector('h1')?.textContent.toLowerCase() ?? '?')`,
+      );
+      await shows(page, 'This one has a data directory');
+      for (const name of disabled) await until(page, isDisabled(name));
+      assert.equal(await page.evaluate(isDisabled(enabled)), false, enabled);
+      await assertAccessible(page, path);
+    }
+    await page.goto(`${server.controlUrl}/#/stubs`);
+    await shows(page, 'Coverage of the partner’s document');
     await shows(page, 'This one has a data directory');
-    for (const name of disabled) await until(page, isDisabled(name));
-    assert.equal(await page.evaluate(isDisabled(enabled)), false, enabled);
-    await assertAccessible(page, path);
-  }
-  await page.goto(`${server.controlUrl}/#/stubs`);
-  await shows(page, 'Coverage of the partner’s document');
-  await shows(page, 'This one has a data directory');
-  await until(page, isDisabled('Add stub'));
-  await page.goto(`${server.controlUrl}/#/send`);
-  await until(page, `document.querySelector('select option[value="demo"]') !== null`);
-  await page.getByLabel('User', { exact: true }).selectOption('demo');
-  await shows(page, 'Enter the key');
-  await page.getByLabel('Secret').fill('a-secret');
-  await shows(page, 'Authentication: hmac demo:');
-});
+    await until(page, isDisabled('Add stub'));
+    await page.goto(`${server.controlUrl}/#/send`);
+    await until(page, `document.querySelector('select option[value="demo"]') !== null`);
+    await page.getByLabel('User', { exact: true }).selectOption('demo');
+    await shows(page, 'Enter the key');
+    await page.getByLabel('Secret').fill('a-secret');
+    await shows(page, 'Authentication: hmac demo:');
+  },
+);

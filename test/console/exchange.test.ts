@@ -50,25 +50,29 @@ test('a row is opened by a click, and closed by its button', inBrowser, async (t
   assert.match(page.url(), /#\/exchanges$/);
 });
 
-test('the decision is ticked up to the step that refused, with its detail', inBrowser, async (t) => {
-  const { page } = await opened(t, '/exchanges/1', (double) =>
-    double.fetch('/articles', { method: 'DELETE' }),
-  );
-  assert.equal(await readSteps(page), 'pppppppppr' + 'sssssss');
-  const verdict = await page.locator('.verdict').innerText();
-  assert.match(verdict, /Refused at step 9, Method implemented: method-not-allowed/);
-  assert.match(verdict, /This resource does not implement DELETE/);
-  await assertAccessible(page, 'a refusal');
-});
+test(
+  'the decision marks the steps up to the one that refused the request, with its detail',
+  inBrowser,
+  async (t) => {
+    const { page } = await opened(t, '/exchanges/1', (double) =>
+      double.fetch('/articles', { method: 'DELETE' }),
+    );
+    assert.equal(await readSteps(page), 'pppppppppr' + 'sssssss');
+    const verdict = await page.locator('.verdict').innerText();
+    assert.match(verdict, /Refused at step 9, Method implemented: method-not-allowed/);
+    assert.match(verdict, /This resource does not implement DELETE/);
+    await assertAccessible(page, 'a refusal');
+  },
+);
 
-test('the decision is ticked up to the step that answered', inBrowser, async (t) => {
+test('the decision marks the steps up to the one that responded', inBrowser, async (t) => {
   const act = (double: OpenedConsole['double']) => double.fetch('/articles', { method: 'OPTIONS' });
   const { page } = await opened(t, '/exchanges/1', act);
   assert.equal(await readSteps(page), 'ppppppppa' + 'ssssssss');
   assert.match(await page.locator('.verdict').innerText(), /Answered at step 8, OPTIONS/);
 });
 
-test('a fault is shown as such', inBrowser, async (t) => {
+test('the decision shows an applied fault, and every step as skipped', inBrowser, async (t) => {
   const { page } = await opened(t, '/exchanges/1', async (double) => {
     double.faults.next({}, { status: 503, retryAfter: 7 });
     await double.fetch('/articles');
@@ -100,7 +104,7 @@ test(
   },
 );
 
-test('a request that could not be parsed is shown as it was received', inBrowser, async (t) => {
+test('a request that could not be parsed is shown unchanged', inBrowser, async (t) => {
   const double = await startDouble({ https: false });
   t.after(() => double.close());
   const { page, control } = await openConsole(t, double);
@@ -130,14 +134,14 @@ test(
   },
 );
 
-test('edit and resend opens the view that sends, with the number of the exchange', inBrowser, async (t) => {
+test('edit and resend opens the send view with the number of the exchange', inBrowser, async (t) => {
   const { page } = await opened(t, '/exchanges/1', (double) => double.fetch('/articles'));
   await page.getByRole('button', { name: 'Edit and resend' }).click();
   await until(page, `location.hash === '#/send?entry=1'`);
   await page.getByRole('heading', { name: 'Send' }).first().waitFor();
 });
 
-test('copied as curl, a request has its method, target, fields and content', inBrowser, async (t) => {
+test('the curl command of a request has its method, target, fields and content', inBrowser, async (t) => {
   const body = '{"title":"it\'s tea"}';
   const { page, double } = await opened(t, '/exchanges/1', (started) =>
     started
@@ -158,7 +162,7 @@ test('copied as curl, a request has its method, target, fields and content', inB
   await until(page, `window.copied === location.origin + '/#/exchanges/1'`);
 });
 
-test('content that the server did not read is reported as such', inBrowser, async (t) => {
+test('an exchange reports that the server did not read the content', inBrowser, async (t) => {
   const { page } = await opened(t, '/exchanges/1', (double) =>
     fetch(`${double.url}/articles`, { method: 'POST', body: 'tea' }),
   );
@@ -256,13 +260,17 @@ test('a nonce is shown with its first use', inBrowser, async (t) => {
   assert.match(await page.locator('.content').innerText(), /used-twice was first used in #1 at \d{4}-/);
 });
 
-test('a request without credentials has no signature', inBrowser, async (t) => {
-  const { page } = await opened(t, '/exchanges/1/signature', (double) => double.fetch('/none'));
-  assert.match(
-    await page.locator('.content').innerText(),
-    /Step 6 responded before the credentials were read/,
-  );
-});
+test(
+  'the signature view reports that the server responded before it read the credentials',
+  inBrowser,
+  async (t) => {
+    const { page } = await opened(t, '/exchanges/1/signature', (double) => double.fetch('/none'));
+    assert.match(
+      await page.locator('.content').innerText(),
+      /Step 6 responded before the credentials were read/,
+    );
+  },
+);
 
 test('at 360 pixels an exchange covers the table, and Escape returns to it', inBrowser, async (t) => {
   const { page } = await opened(t, '/exchanges/1/signature', (double) =>

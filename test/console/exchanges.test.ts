@@ -35,7 +35,7 @@ async function shows(page: Page, numbers: readonly number[]): Promise<void> {
 
 const all = [6, 5, 4, 3, 2, 1];
 
-test('exchanges are listed, the latest first, with what a row shows', inBrowser, async (t) => {
+test('exchanges are listed with their details, the latest first', inBrowser, async (t) => {
   const { page } = await opened(t);
   await shows(page, all);
   const row = page.locator('.row[data-number="4"]');
@@ -62,26 +62,30 @@ test('exchanges are listed, the latest first, with what a row shows', inBrowser,
   assert.match(await row.locator('.duration').innerText(), /\d (?:ms|s)$/);
 });
 
-test('a row shows the likely cause before the problem, and is found by it', inBrowser, async (t) => {
-  const { page, double } = await opened(t);
-  const headers = await double.as('ann').signRequest({ url: '/articles' });
-  await double.fetch('/articles?limit=3', { headers });
-  await shows(page, [7, ...all]);
-  const cell = page.locator('.row[data-number="7"] .problem');
-  assert.match(await cell.innerText(), /^the query was left out\s*credentials-refused$/);
-  await page.getByLabel('Search').fill('query was left');
-  await shows(page, [7]);
-  // With an exchange open, the table is narrower. The cause is still shown as a whole.
-  await page.getByLabel('Search').fill('');
-  await page.locator('.row[data-number="7"] .target').click();
-  await page.locator('.detail h2').waitFor();
-  const [edge, end] = ['.row[data-number="7"] .problem', '.row[data-number="7"] .problem strong'].map(
-    (selector) => `document.querySelector('${selector}').getBoundingClientRect().right`,
-  );
-  assert.equal(await page.evaluate(`${end} <= ${edge}`), true);
-});
+test(
+  'a row shows the likely cause before the problem, and a search for the cause finds the row',
+  inBrowser,
+  async (t) => {
+    const { page, double } = await opened(t);
+    const headers = await double.as('ann').signRequest({ url: '/articles' });
+    await double.fetch('/articles?limit=3', { headers });
+    await shows(page, [7, ...all]);
+    const cell = page.locator('.row[data-number="7"] .problem');
+    assert.match(await cell.innerText(), /^the query was left out\s*credentials-refused$/);
+    await page.getByLabel('Search').fill('query was left');
+    await shows(page, [7]);
+    // With an exchange open, the table is narrower. The cause is still shown as a whole.
+    await page.getByLabel('Search').fill('');
+    await page.locator('.row[data-number="7"] .target').click();
+    await page.locator('.detail h2').waitFor();
+    const [edge, end] = ['.row[data-number="7"] .problem', '.row[data-number="7"] .problem strong'].map(
+      (selector) => `document.querySelector('${selector}').getBoundingClientRect().right`,
+    );
+    assert.equal(await page.evaluate(`${end} <= ${edge}`), true);
+  },
+);
 
-test('an empty table says why, directly under its headings', inBrowser, async (t) => {
+test('an empty table shows the reason directly under its headings', inBrowser, async (t) => {
   const { page } = await opened(t);
   await shows(page, all);
   const gap = `document.querySelector('.list > .empty').getBoundingClientRect().top
@@ -94,7 +98,7 @@ test('an empty table says why, directly under its headings', inBrowser, async (t
   await page.getByRole('main').locator('text=The table was cleared.').waitFor();
 });
 
-test('the token leaves the address, and a reload keeps the session', inBrowser, async (t) => {
+test('the token is removed from the address, and the session survives a reload', inBrowser, async (t) => {
   const { page, control } = await opened(t);
   await shows(page, all);
   assert.equal(page.url(), `${control.url}/#/exchanges`);
@@ -147,7 +151,7 @@ test('a paused table does not change until it is resumed', inBrowser, async (t) 
 });
 
 test(
-  'a cleared table shows pinned and new exchanges only, and leaves the journal as it is',
+  'a cleared table shows pinned and new exchanges only, and does not change the journal',
   inBrowser,
   async (t) => {
     const { page, double } = await opened(t);
@@ -202,7 +206,7 @@ test('the journal is downloaded as JSON and as HAR', inBrowser, async (t) => {
   }
 });
 
-test('a reset of the server, after which numbers begin again, empties the table', inBrowser, async (t) => {
+test('a reset of the server empties the table, and numbers start at 1 again', inBrowser, async (t) => {
   const { page, double } = await opened(t);
   await shows(page, all);
   double.reset();
@@ -262,7 +266,7 @@ async function selects(page: Page, number: number): Promise<void> {
   );
 }
 
-test('without exchanges the table says so, and how to send one', inBrowser, async (t) => {
+test('without exchanges the table shows a curl command that sends a request', inBrowser, async (t) => {
   const double = await startDouble({ https: false });
   t.after(() => double.close());
   const { page } = await openConsole(t, double);
@@ -296,7 +300,7 @@ test('the link of an exchange opens it, and scrolls the table to its row', inBro
   await until(page, `(${row}?.bottom ?? Infinity) <= innerHeight`, row);
 });
 
-test('rows stay where they are when exchanges arrive above them', inBrowser, async (t) => {
+test('rows do not move when exchanges are added above them', inBrowser, async (t) => {
   const { page, double } = await opened(t);
   for (let count = 0; count < 100; count += 1) await double.fetch('/articles');
   await page.locator('.row[data-number="106"]').waitFor();
@@ -310,7 +314,7 @@ test('rows stay where they are when exchanges arrive above them', inBrowser, asy
 });
 
 test(
-  'of ten thousand exchanges only the visible rows are rendered, and all are reached',
+  'the table renders only the visible rows of ten thousand exchanges, and the others can be reached',
   inBrowser,
   async (t) => {
     const many = 10_000;

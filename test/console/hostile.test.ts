@@ -89,7 +89,7 @@ test('content that is not UTF-8 is shown with replacement characters', inBrowser
   await assertInert(console);
 });
 
-test('a date that is no time is shown as text', inBrowser, async (t) => {
+test('a date that is not a valid time is shown as text', inBrowser, async (t) => {
   const dates = ['9'.repeat(30), '-1e400', '<b>1</b>', ''];
   const { page } = await opened(
     t,
@@ -106,7 +106,7 @@ test('a date that is no time is shown as text', inBrowser, async (t) => {
   assert.equal(await page.evaluate('window.attacked'), undefined);
 });
 
-test('a long value is cut, and shown as a whole piece by piece', inBrowser, async (t) => {
+test('a long value is truncated, and shown piece by piece on request', inBrowser, async (t) => {
   const double = await startDouble({ https: false });
   t.after(() => double.close());
   double.resource('/long', {
@@ -125,7 +125,7 @@ test('a long value is cut, and shown as a whole piece by piece', inBrowser, asyn
   await page.getByRole('button', { name: /show more/ }).waitFor();
 });
 
-test('copied as curl, a hostile request goes to the server as it was received', inBrowser, async (t) => {
+test('the curl command of a hostile request sends it unchanged', inBrowser, async (t) => {
   const file = join(temporaryDirectory(), 'private');
   writeFileSync(file, 'private');
   const contents = [`@${file}`, '-K/dev/null', '\u0003\u001b[201~\nid\n', `'; id; '\\'$(id)`, '=id'];

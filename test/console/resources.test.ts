@@ -37,7 +37,7 @@ test(
   },
 );
 
-test('the content of an item is shown inert, with marks for invisible characters', inBrowser, async (t) => {
+test('the content of an item is shown as text, with marks for invisible characters', inBrowser, async (t) => {
   const { page } = await opened(t);
   const xml = page.getByRole('region', { name: 'XML of /articles/2' });
   assert.match(await xml.innerText(), /&lt;script>|&lt;script&gt;/);
@@ -61,7 +61,7 @@ test('the items of a collection with parameters are shown page by page', inBrows
   await shows(page, '/users/bob/financialrecords has no items');
 });
 
-test('the permissions are shown for each user, by keyboard alone', inBrowser, async (t) => {
+test('the permissions of each user can be shown by keyboard alone', inBrowser, async (t) => {
   const { page, double } = await opened(t);
   double.resource('/private', { GET: action(['ann'], () => text('hello')) });
   await pressUntilFocused(page, 'bob');

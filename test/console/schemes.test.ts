@@ -10,7 +10,7 @@ import { tally } from '../support/schemes/tally.ts';
 
 const [secret, awsSecret] = ['the-secret-of-ann', 'the-aws-secret-of-ann'];
 
-test('a query that was left out is explained in one view for each scheme', inBrowser, async (t) => {
+test('a query that was not signed is explained in the same view for each scheme', inBrowser, async (t) => {
   const double = await startDouble({
     users: { ann: { secret, keys: { 'aws-key': { algorithm: 'aws4', secret: awsSecret } } } },
     schemes: {

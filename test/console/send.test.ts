@@ -50,7 +50,7 @@ async function send(page: Page, last: number | undefined): Promise<number> {
   return page.evaluate<number>(number);
 }
 
-test('the message that is shown is signed by the server, and sent as it is', inBrowser, async (t) => {
+test('the server signs the message that is shown, and sends it unchanged', inBrowser, async (t) => {
   const { page, double } = await opened(t);
   await page.getByLabel('Method').fill('POST');
   await page.getByLabel('Header fields').fill('Content-Type: application/json\nX-Note: one: two');
@@ -82,7 +82,7 @@ test('the parts of the signed message are shown in order', inBrowser, async (t) 
   await assertAccessible(page, 'what is signed');
 });
 
-test('each deliberate mistake is refused for its reason', inBrowser, async (t) => {
+test('each deliberate mistake is refused with its own problem', inBrowser, async (t) => {
   const { page, double } = await opened(t);
   await page.getByLabel('Target').fill('/articles?limit=1');
   await page.getByLabel('User', { exact: true }).selectOption('ann');
@@ -147,32 +147,36 @@ test('messages are signed with every algorithm of RFC 9421', inBrowser, async (t
   }
 });
 
-test('other schemes are sent over TLS, with what the server signs or issues', inBrowser, async (t) => {
-  const { page, double } = await opened(t, {
-    clients: { app: { redirectUris: ['https://client.example/cb'] } },
-    consumers: { printer: { secret: 'the-secret-of-the-printer', callbacks: ['oob'] } },
-  });
-  await page.getByLabel('User', { exact: true }).selectOption('ann');
-  let last = 0;
-  for (const [scheme, name] of [
-    ['simple', 'hmac'],
-    ['basic', 'basic'],
-    ['bearer', 'bearer'],
-    ['oauth1', 'oauth'],
-  ] as const) {
-    await page.getByLabel('Scheme').selectOption(scheme);
-    if (scheme === 'bearer' || scheme === 'oauth1') {
-      await shows(page, 'Press Sign');
-      await page.getByRole('button', { name: 'Sign', exact: true }).click();
+test(
+  'requests with other schemes are sent over TLS, with credentials that the server signs or issues',
+  inBrowser,
+  async (t) => {
+    const { page, double } = await opened(t, {
+      clients: { app: { redirectUris: ['https://client.example/cb'] } },
+      consumers: { printer: { secret: 'the-secret-of-the-printer', callbacks: ['oob'] } },
+    });
+    await page.getByLabel('User', { exact: true }).selectOption('ann');
+    let last = 0;
+    for (const [scheme, name] of [
+      ['simple', 'hmac'],
+      ['basic', 'basic'],
+      ['bearer', 'bearer'],
+      ['oauth1', 'oauth'],
+    ] as const) {
+      await page.getByLabel('Scheme').selectOption(scheme);
+      if (scheme === 'bearer' || scheme === 'oauth1') {
+        await shows(page, 'Press Sign');
+        await page.getByRole('button', { name: 'Sign', exact: true }).click();
+      }
+      await message(page, /(Authorization|Authentication): (hmac|Basic|Bearer|OAuth) /);
+      last = await send(page, last);
+      const { principal } = double.journal.last() ?? {};
+      assert.deepEqual(principal && [principal.name, principal.scheme], ['ann', name], scheme);
     }
-    await message(page, /(Authorization|Authentication): (hmac|Basic|Bearer|OAuth) /);
-    last = await send(page, last);
-    const { principal } = double.journal.last() ?? {};
-    assert.deepEqual(principal && [principal.name, principal.scheme], ['ann', name], scheme);
-  }
-});
+  },
+);
 
-test('configured schemes are signed by the server, also in the query', inBrowser, async (t) => {
+test('the server signs with configured schemes, also in the query', inBrowser, async (t) => {
   const { page, double } = await opened(t, {
     schemes: {
       aws4: { region: 'eu-central-1', service: 'execute-api' },
@@ -215,7 +219,7 @@ test('configured schemes are signed by the server, also in the query', inBrowser
   }
 });
 
-test('a mistake that is not possible says why', inBrowser, async (t) => {
+test('a mistake that is not possible shows the reason', inBrowser, async (t) => {
   const { page } = await opened(t, { schemes: { key: { secret: { field: 'X-Key' } } } });
   const reason = (name: string) => `document.getElementById('mistake-${name}-reason').textContent`;
   await shows(page, 'The request has no credentials.');
@@ -232,7 +236,7 @@ test('a mistake that is not possible says why', inBrowser, async (t) => {
   await assertAccessible(page, 'send, with mistakes that are not possible');
 });
 
-test('an exchange is edited and sent again, with a signature of its own', inBrowser, async (t) => {
+test('an edited exchange is sent again with a new signature', inBrowser, async (t) => {
   const double = await startDouble({ users });
   t.after(() => double.close());
   await double.as('ann').fetch('/articles?limit=7', { headers: { 'X-Note': '<b>note</b>' } });

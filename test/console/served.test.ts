@@ -31,7 +31,7 @@ async function requestStatus(
   return reply?.status;
 }
 
-test('the document, the stylesheet and every module are open, with their types and the security fields', async () => {
+test('the document, the stylesheet and every module are served without a token, with their types and the security fields', async () => {
   await using double = await startDouble({ https: false });
   const { url, token } = await double.openControl();
   const modules = names.filter((name) => name.endsWith('.js') && name !== 'console.js');
@@ -88,7 +88,7 @@ test('clients that prefer JSON or XML to HTML get the list of the resources at /
   assert.ok(index.includes('"href":"/clock"'), index);
 });
 
-test('a request whose host is not the loopback interface is refused with 421 on every path', async () => {
+test('a request for a host other than the loopback interface is refused with 421 on every path', async () => {
   await using double = await startDouble({ https: false });
   const { url, token } = await double.openControl();
   const port = Number(new URL(url).port);
@@ -111,7 +111,7 @@ test('a request whose host is not the loopback interface is refused with 421 on 
       assert.equal(await requestStatus(port, path, [`Host: ${host}`, authorization]), 421, `${host} ${path}`);
 });
 
-test('a target in absolute form counts before Host, and a request has exactly one Host', async () => {
+test('a target in absolute form overrides Host, and a second Host is refused with 421', async () => {
   await using double = await startDouble({ https: false });
   const { url, token } = await double.openControl();
   const port = Number(new URL(url).port);
@@ -121,7 +121,7 @@ test('a target in absolute form counts before Host, and a request has exactly on
   assert.equal(await requestStatus(port, '/clock', [...lines, `Host: 127.0.0.1:${port}`]), 421);
 });
 
-test('a refusal for its host is a problem with the security fields', async () => {
+test('a 421 response is a problem with the security fields', async () => {
   await using double = await startDouble({ https: false });
   const { url } = await double.openControl();
   const wire = await open(Number(new URL(url).port));

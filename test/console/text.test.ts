@@ -24,7 +24,7 @@ function changedIn(segments: readonly Segment[]): string[] {
   return segments.filter(({ kind }) => kind !== 'same').map(({ text }) => text);
 }
 
-test('the characters that differ are found, and a gap stands for characters that are missing', () => {
+test('a comparison marks the characters that differ, and a gap where characters are missing', () => {
   const cases: [one: string, other: string, changed: string[], others: string[]][] = [
     ['GET', 'GET', [], []],
     ['/a', '/a?b=c', [''], ['?b=c']],
@@ -67,7 +67,7 @@ test('JSON is indented without a change of its values', () => {
   assert.equal(indented('{"a":1}', 'text/plain'), '{"a":1}');
 });
 
-test('any JSON that is indented has the same value', () => {
+test('indentation does not change the value of random JSON', () => {
   const random = seeded();
   const value = (depth: number): unknown => {
     const kind = random.below(depth > 3 ? 3 : 5);
@@ -115,7 +115,7 @@ test('XML is indented, and text that is not XML is not changed', () => {
   }
 });
 
-test('durations are shown in the unit that suits them', () => {
+test('durations are shown in a suitable unit', () => {
   const shown = [0.25, -5, 119, 600, -7200, 100_000, 200_000].map(span);
   assert.deepEqual(shown, ['0.3 s', '5 s', '119 s', '10 min', '2 h', '27.8 h', '2 days']);
 });

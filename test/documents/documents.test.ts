@@ -147,14 +147,14 @@ for (const page of pages) {
       }
     });
 
-    test('every block that names a file of the repository is a part of it', () => {
+    test('every block that names a file of the repository is part of that file', () => {
       for (const { language, file, text } of page.blocks) {
         if (file === undefined || language === 'diff' || !isRepositoryFile(file)) continue;
         assert.ok(readFileSync(join(root, file), 'utf8').includes(text), `${file} contains\n${text}`);
       }
     });
 
-    test('every relative link leads to a file and, with a fragment, to a heading', () => {
+    test('every relative link refers to a file of the repository and, with a fragment, to a heading', () => {
       for (const link of relativeLinks(page)) {
         const [path = '', fragment] = link.split('#');
         const target = path === '' ? page.path : normalize(join(dirname(page.path), path));
@@ -227,7 +227,7 @@ test('the index of docs/ links to every page', () => {
   }
 });
 
-test('operations.md lists every option of the server, with its default', () => {
+test('operations.md lists every option of the server', () => {
   const { output } = node(root, 'dist/server.js', 'serve', '--help');
   const page = readPage('docs/operations.md').text;
   const options = [...output.matchAll(/^ {2}(--[a-z0-9-]+)/gm)].map(([, name = '']) => name);
@@ -271,7 +271,7 @@ test('no resource in a document or an example inserts a value into XML without e
     assert.doesNotMatch(text, /\bxml\(\s*`[^`]*\$\{/, path);
 });
 
-test('the documents state the least version of TypeScript, with which a project is compiled', () => {
+test('the documents state the minimum version of TypeScript, with which a project is compiled', () => {
   const project: { devDependencies: { typescript: string } } = JSON.parse(
     readFileSync(join(root, 'fixtures/projects/least-typescript/package.json'), 'utf8'),
   );

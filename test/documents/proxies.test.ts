@@ -199,7 +199,7 @@ for (const proxy of proxies) {
       });
 
       if (basePath === '') return;
-      test('forwards the metadata of the issuer, and explains a signature without the prefix', async (context) => {
+      test('forwards the metadata of the issuer, and a signature without the prefix is refused with a hint', async (context) => {
         const setting = await start(context, proxy, basePath);
         const metadata = '/.well-known/oauth-authorization-server';
         for (const target of [`${basePath}${metadata}`, `${metadata}${basePath}`]) {

@@ -219,7 +219,7 @@ test('the commands of docs/several-hosts.md print what is shown, with PostgreSQL
   assert.equal(await put(setting), '503');
 });
 
-test('a process that is killed behind nginx leaves every acknowledged change to the other one', {
+test('after a process behind nginx is killed, the other one serves every acknowledged change', {
   skip,
 }, async (context) => {
   const setting = await started(context);

@@ -19,7 +19,7 @@ const starts = {
 };
 
 for (const [when, start] of Object.entries(starts)) {
-  test(`a double that was started ${when} fake timers answers over a socket and in process`, {
+  test(`a double that was started ${when} fake timers responds over a socket and in process`, {
     timeout,
   }, async (t) => {
     await using double = await start(t);
@@ -52,7 +52,7 @@ for (const [when, start] of Object.entries(starts)) {
     }
   });
 
-  test(`faults that take time take the host’s time in a double that was started ${when} fake timers`, {
+  test(`faults with a duration use the host’s time in a double that was started ${when} fake timers`, {
     timeout,
   }, async (t) => {
     await using double = await start(t);
@@ -63,7 +63,7 @@ for (const [when, start] of Object.entries(starts)) {
     }
   });
 
-  test(`waiting for an entry ends in the host’s time in a double that was started ${when} fake timers`, {
+  test(`waiting for an entry uses the host’s time in a double that was started ${when} fake timers`, {
     timeout,
   }, async (t) => {
     await using double = await start(t);
@@ -83,7 +83,7 @@ for (const [when, start] of Object.entries(starts)) {
     await assert.rejects(fetch(`${double.url}/articles`));
   });
 
-  test(`the control interface of a double that was started ${when} fake timers answers`, {
+  test(`the control interface of a double that was started ${when} fake timers responds`, {
     timeout,
   }, async (t) => {
     await using double = await start(t);

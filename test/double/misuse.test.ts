@@ -390,7 +390,7 @@ const wrongOptions: readonly (readonly [options: object, message: string])[] = [
 
 const clients = { app: { secret: 'the secret of the client', redirectUris: ['https://client.example/cb'] } };
 
-test('a wrong call is refused with the nearest known name, and without a secret', async (t) => {
+test('a wrong call is rejected with the nearest known name, and without a secret', async (t) => {
   await using double = await startDouble({ users: { johndoe: { secret: 's3cret-value' } }, clients });
   for (const [description, wrong, message] of wrongCalls)
     await t.test(description, async () => {
@@ -401,7 +401,7 @@ test('a wrong call is refused with the nearest known name, and without a secret'
   assert.equal((await double.fetch('/')).status, 200);
 });
 
-test('a wrong option is refused at the start with the nearest known name, and without a secret', async (t) => {
+test('a wrong option is rejected at the start with the nearest known name, and without a secret', async (t) => {
   for (const [options, message] of wrongOptions)
     await t.test(JSON.stringify(Object.keys(options)), async () => {
       await assert.rejects(call(startDouble, options), { name: 'RangeError', message });
@@ -409,7 +409,7 @@ test('a wrong option is refused at the start with the nearest known name, and wi
     });
 });
 
-test('a service refuses a user without a secret by name', async () => {
+test('createService rejects a user without a secret by name', async () => {
   await assert.rejects(call(createService, { users: { a: {} } }), {
     name: 'RangeError',
     message: 'the user "a" has no secret',

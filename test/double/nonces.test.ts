@@ -24,7 +24,7 @@ describe('the nonces of a double', () => {
 
 noncesContract('nonces of a double', async (_, making) => make(making));
 
-test('a double answers 429 to a user with as many nonces as one may have, and 200 again when time has passed', async () => {
+test('a double responds with 429 to a user with too many nonces, and with 200 after the Retry-After time', async () => {
   const users = { ann: { secret: 'a' }, bob: { secret: 'b' } };
   await using double = await startDouble({ users, maxNonces: 10, now: '2026-03-01T12:00:00Z' });
   assert.equal((await double.as('ann').fetch('/articles')).status, 200);

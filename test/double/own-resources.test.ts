@@ -3,7 +3,7 @@ import test from 'node:test';
 import { startDouble } from '../../src/double/index.ts';
 import { action, json, Problem, text, xml } from '../../src/index.ts';
 
-test('a resource is there from the next request on, with its methods, its parameters and who may', async () => {
+test('a resource is available from the next request, with its methods, parameters and access', async () => {
   await using double = await startDouble({ users: ['ann', 'bob'], https: false });
   const path = '/users/ann/weather';
   assert.equal((await double.fetch(path)).status, 404);
@@ -19,7 +19,7 @@ test('a resource is there from the next request on, with its methods, its parame
   assert.match(await (await double.fetch('/')).text(), /<href>\/users\/\{name\}\/weather<\/href>/);
 });
 
-test('what a resource throws as a Problem is the answer', async () => {
+test('a Problem that a resource throws is the response', async () => {
   await using double = await startDouble({ https: false });
   const GET = action('anyone', async () => {
     throw new Problem('not-found', 'There is no weather today.');
@@ -30,7 +30,7 @@ test('what a resource throws as a Problem is the answer', async () => {
   assert.match(await reply.text(), /There is no weather today\./);
 });
 
-test('a resource given again takes the place of the one before, and of what stood at its path', async () => {
+test('a resource replaces an earlier one at its path, or a built-in one', async () => {
   await using double = await startDouble({ https: false });
   for (const word of ['one', 'two']) {
     double.resource('/articles', { GET: action('anyone', async () => text(word)) });
@@ -50,7 +50,7 @@ test('resources of the options are there from the start, and after a reset', asy
   assert.equal((await double.fetch('/more')).status, 404);
 });
 
-test('a collection is declared as in a configuration, and holds what it is given', async () => {
+test('a collection that a test declares stores seeded and created items, and rejects an unknown field with 422', async () => {
   await using double = await startDouble({ users: ['ann'], https: false });
   double.collection('/teas', {
     element: 'teas',
@@ -68,7 +68,7 @@ test('a collection is declared as in a configuration, and holds what it is given
   assert.equal(bad.status, 422);
 });
 
-test('a template or a declaration that cannot be is refused, and nothing changes', async () => {
+test('an invalid template or declaration is rejected, and nothing changes', async () => {
   await using double = await startDouble({ https: false });
   const GET = action('anyone', async () => text('x'));
   assert.throws(() => double.resource('weather', { GET }), RangeError);

@@ -6,7 +6,7 @@ import { action, Problem, text } from '../../src/index.ts';
 
 const tea = { title: 'Tea', price: { value: '3.50', currency: 'EUR' } };
 
-test('each method is tried as each principal, on what there is, and the table says what came of it', async () => {
+test('the matrix tries each method as each principal on existing items, and its table shows the status codes', async () => {
   await using double = await startDouble({
     users: ['johndoe'],
     seed: { '/articles': [tea] },
@@ -34,7 +34,7 @@ test('each method is tried as each principal, on what there is, and the table sa
   assert.deepEqual(row?.may, row?.allow);
 });
 
-test('all that is served is tried where no paths are given, OAuth too, and Allow is right everywhere', async () => {
+test('without paths, the matrix tries all resources including OAuth, and finds no difference from Allow', async () => {
   await using double = await startDouble({
     users: ['ann', 'bob'],
     clients: { app: { redirectUris: ['https://client.example/cb'] } },
@@ -51,7 +51,7 @@ test('all that is served is tried where no paths are given, OAuth too, and Allow
   assert.deepEqual(foreign?.may, ['OPTIONS']);
 });
 
-test('a resource that refuses whom its Allow lets in is told, with the table', async () => {
+test('accessMatrix rejects with the table if a resource refuses a principal that its Allow permits', async () => {
   await using double = await startDouble({ users: ['ann'], https: false });
   const DELETE = action('authenticated', async () => {
     throw new Problem('forbidden', 'Not on a Sunday.');
@@ -67,7 +67,7 @@ test('a resource that refuses whom its Allow lets in is told, with the table', a
   });
 });
 
-test('nothing is left of it: items, ids, nonces, faults, the journal and what is burnt stay as they were', async () => {
+test('the matrix leaves items, ids, nonces, faults, the journal and burned nonces unchanged', async () => {
   await using double = await startDouble({ users: ['ann'], seed: { '/articles': [tea] }, https: false });
   await double.fetch('/articles/1');
   double.faults.next({ method: 'PUT' }, { status: 503 });
@@ -85,7 +85,7 @@ test('nothing is left of it: items, ids, nonces, faults, the journal and what is
   assert.equal(made.headers.get('location'), '/articles/2');
 });
 
-test('a user or a path that there is not is refused', async () => {
+test('accessMatrix rejects an unknown user or path', async () => {
   await using double = await startDouble({ users: ['ann'], https: false });
   await assert.rejects(double.accessMatrix({ users: ['anne'] }), /the double has no user anne/);
   await assert.rejects(double.accessMatrix({ users: ['ann'], paths: ['/nowhere'] }), RangeError);
@@ -112,7 +112,7 @@ test('writes and requests during the trials are neither lost nor disturbed', asy
   assert.equal(double.journal.length, length + 2 * created.length);
 });
 
-test('the trials see changed users, resources and removed items', async () => {
+test('the matrix reflects changed users, resources and removed items', async () => {
   await using double = await startDouble({ users: ['ann'], seed: { '/articles': [tea] }, https: false });
   double.auth.setUser('bob');
   double.resource('/weather', { GET: action('authenticated', async () => text('rain')) });

@@ -89,7 +89,7 @@ test('a double that is not closed lets its process exit while another process ke
   assert.equal(status, 0, stderr);
 });
 
-test('a caller that waits for a delayed response in process gets it, with nothing else to keep the process alive', async (t) => {
+test('a delayed response in process arrives although nothing else keeps the process alive', async (t) => {
   const script = `
     const double = await startDouble();
     double.faults.times(2, {}, { delay: 100 });
@@ -102,7 +102,7 @@ test('a caller that waits for a delayed response in process gets it, with nothin
   assert.deepEqual(printed, ['200', '200', 'true']);
 });
 
-test('a call in process that is aborted keeps the process alive no longer', async (t) => {
+test('an aborted call in process no longer keeps the process alive', async (t) => {
   const script = `
     const double = await startDouble();
     double.faults.next({}, { delay: 600_000 });
@@ -112,7 +112,7 @@ test('a call in process that is aborted keeps the process alive no longer', asyn
   assert.deepEqual(printed, ['TimeoutError']);
 });
 
-test('a caller that waits for an entry of the journal is told when its time is over', async (t) => {
+test('waitFor rejects with timeout although nothing else keeps the process alive', async (t) => {
   const script = `
     const double = await startDouble();
     await double.journal.waitFor({ path: '/never' }, { timeout: 100 }).catch((error) => console.log(error.code));`;
@@ -121,7 +121,7 @@ test('a caller that waits for an entry of the journal is told when its time is o
   assert.deepEqual(printed, ['timeout']);
 });
 
-test('closing waits for what is in flight, with nothing else to keep the process alive', async (t) => {
+test('close waits for requests in flight although nothing else keeps the process alive', async (t) => {
   const script = `
     import { once } from 'node:events';
     import { connect } from 'node:net';

@@ -19,7 +19,7 @@ test('a double limits requests by its own clock, and its journal explains how to
   assert.equal((await double.as('bob').fetch('/articles')).headers.get('RateLimit'), '"1m";r=0;t=60');
 });
 
-test('the counts are part of snapshots and of reset', async () => {
+test('a snapshot contains the counts of the quota, and a reset clears them', async () => {
   await using double = await startDouble({ users, quota: '2/1h', now: '2026-03-01T12:00:00Z', https: false });
   const left = async (): Promise<string | null> =>
     (await double.as('ann').fetch('/articles')).headers.get('RateLimit');
@@ -33,7 +33,7 @@ test('the counts are part of snapshots and of reset', async () => {
   assert.equal(await left(), '"1h";r=1;t=3600');
 });
 
-test('the permission matrix needs more requests than a quota permits, and is not limited', async () => {
+test('a quota neither limits nor counts the requests of the permission matrix', async () => {
   await using double = await startDouble({ users, quota: '1/1h', https: false });
   const matrix = await double.accessMatrix({ users: ['nobody', 'bob'], paths: ['/articles'] });
   assert.deepEqual(matrix.differences, []);

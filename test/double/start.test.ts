@@ -24,7 +24,7 @@ function requestStatus(url: string, options: { ca?: string } = {}): Promise<numb
   });
 }
 
-test('it answers over HTTP and HTTPS as soon as the promise resolves, and its authority is all that a client trusts', async () => {
+test('a double responds over HTTP and HTTPS once the promise resolves, and clients must trust its CA', async () => {
   await using double = await startDouble();
   assert.match(double.url, /^http:\/\/127\.0\.0\.1:[0-9]+$/);
   assert.match(double.secureUrl, /^https:\/\/127\.0\.0\.1:[0-9]+$/);
@@ -38,7 +38,7 @@ test('it answers over HTTP and HTTPS as soon as the promise resolves, and its au
   });
 });
 
-test('curl trusts it with the file of its authority alone', async (t) => {
+test('curl trusts a double with only its CA file', async (t) => {
   if (spawnSync('curl', ['--version']).status !== 0) return t.skip('there is no curl');
   await using double = await startDouble();
   const folder = temporaryDirectory(t);
@@ -60,7 +60,7 @@ async function freePorts(): Promise<{ port: number; securePort: number }> {
   return { port: Number(new URL(double.url).port), securePort: Number(new URL(double.secureUrl).port) };
 }
 
-test('it listens on the ports of its options', async () => {
+test('a double listens on the ports of its options', async () => {
   const { port, securePort } = await freePorts();
   await using double = await startDouble({ port, securePort });
   assert.deepEqual(
@@ -71,7 +71,7 @@ test('it listens on the ports of its options', async () => {
 });
 
 for (const option of ['port', 'securePort'] as const)
-  test(`a ${option} in use is refused, and the other port is closed again`, async () => {
+  test(`a ${option} in use is rejected, and the other port is closed again`, async () => {
     await using occupant = await startDouble();
     const taken = Number(new URL(occupant.url).port);
     const ports = { ...(await freePorts()), [option]: taken };
@@ -85,7 +85,7 @@ for (const option of ['port', 'securePort'] as const)
     assert.equal(await requestStatus(`${double.url}/articles`), 200);
   });
 
-test('two doubles have nothing in common', async () => {
+test('two doubles share no URL, CA, secrets, items or clock', async () => {
   await using one = await startDouble({ users: ['ann'] });
   await using other = await startDouble({ users: ['ann'] });
   assert.notEqual(one.url, other.url);
@@ -98,7 +98,7 @@ test('two doubles have nothing in common', async () => {
   assert.ok(one.clock.now() - other.clock.now() > 3_000_000);
 });
 
-test('close drops connections that rest, and nobody is listening afterwards', async () => {
+test('close drops idle connections and stops listening', async () => {
   const double = await startDouble();
   const socket = createConnection(Number(new URL(double.url).port), '127.0.0.1');
   socket.write('GET /articles HTTP/1.1\r\nHost: localhost\r\n\r\n');
@@ -109,7 +109,7 @@ test('close drops connections that rest, and nobody is listening afterwards', as
   await assert.rejects(requestStatus(double.url), { code: 'ECONNREFUSED' });
 });
 
-test('closing twice is closing once', async () => {
+test('close can be called twice', async () => {
   const double = await startDouble();
   await Promise.all([double.close(), double.close()]);
 });
@@ -127,7 +127,7 @@ test('a process that closes its double ends by itself', () => {
   assert.deepEqual({ status, stdout }, { status: 0, stdout: '' });
 });
 
-test('its handler answers for a server of somebody else', async () => {
+test('the handler of a double serves requests in another HTTP server', async () => {
   await using double = await startDouble({ users: ['ann'], https: false });
   const server = createServer(double.handler);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -145,7 +145,7 @@ test('its handler answers for a server of somebody else', async () => {
   server.close();
 });
 
-test('its handler lets go of a client of HTTP/1.0 that does not ask to go on', async () => {
+test('the handler closes an HTTP/1.0 connection unless the client requests keep-alive', async () => {
   await using double = await startDouble({ https: false });
   const server = createServer(double.handler);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -165,7 +165,7 @@ test('its handler lets go of a client of HTTP/1.0 that does not ask to go on', a
   server.close();
 });
 
-test('without HTTPS there is no address of it, and OAuth cannot be offered', async () => {
+test('without HTTPS, secureUrl and ca throw, and OAuth clients are rejected', async () => {
   await using double = await startDouble({ https: false });
   assert.throws(() => double.secureUrl, /HTTPS is disabled/);
   assert.throws(() => double.ca, /HTTPS is disabled/);
@@ -173,13 +173,13 @@ test('without HTTPS there is no address of it, and OAuth cannot be offered', asy
   await assert.rejects(startDouble({ https: false, clients }), RangeError);
 });
 
-test('an option that there is not is refused with the nearest', async () => {
+test('an unknown option is rejected with the nearest known name', async () => {
   const start: (options: object) => Promise<unknown> = startDouble;
   await assert.rejects(start({ user: {} }), /user is not an option of a double; did you mean "users"\?/);
   await assert.rejects(start({ clock: systemClock }), /clock is not an option of a double/);
 });
 
-test('what the service refuses is refused at the start', async () => {
+test('startDouble rejects users and seeds that the service rejects', async () => {
   await assert.rejects(startDouble({ users: { ann: { secret: '' } } }), RangeError);
   await assert.rejects(startDouble({ seed: { '/articles': [{ title: 1 }] } }), { name: 'DeclarationError' });
 });

@@ -22,7 +22,7 @@ async function shown(double: Double): Promise<unknown> {
   );
 }
 
-test('seeding adds to what is there, at once, all or nothing', async () => {
+test('seed adds to the existing items, or rejects the whole seed and adds nothing', async () => {
   await using double = await startDouble(options);
   double.seed({ '/articles': [milk, tea] });
   const list = await (await double.fetch('/articles')).text();
@@ -36,7 +36,7 @@ test('seeding adds to what is there, at once, all or nothing', async () => {
   assert.equal(await (await double.fetch('/articles')).text(), list);
 });
 
-test('a snapshot can be restored any number of times, and what came after it never was', async () => {
+test('a snapshot can be restored any number of times, and each restore undoes later changes', async () => {
   await using double = await startDouble(options);
   const ann = double.as('ann');
   await ann.fetch('/articles/tea', { method: 'PUT', body: article('Green tea') });
@@ -58,7 +58,7 @@ test('a snapshot can be restored any number of times, and what came after it nev
   assert.notDeepEqual(rounds[0], before);
 });
 
-test('nonces that were taken before a snapshot stay taken, and those after it are free again', async () => {
+test('a restore remembers nonces used before the snapshot, and releases later ones', async () => {
   await using double = await startDouble(options);
   const sign = (): Promise<Record<string, string>> =>
     double.as('ann').signRequest({ url: `${double.url}/articles` });
@@ -73,7 +73,7 @@ test('nonces that were taken before a snapshot stay taken, and those after it ar
   assert.deepEqual([await status(before), await status(after), await status(after)], [401, 200, 401]);
 });
 
-test('ids that clients chose are stepped over after a restore too', async () => {
+test('ids chosen by clients are skipped after a restore too', async () => {
   await using double = await startDouble(options);
   const ann = double.as('ann');
   await ann.fetch('/articles/3', { method: 'PUT', body: article('Three') });
@@ -85,7 +85,7 @@ test('ids that clients chose are stepped over after a restore too', async () => 
   assert.deepEqual([await post(), await post()], ['/articles/2', '/articles/4']);
 });
 
-test('chance goes back too: the same is drawn again', async () => {
+test('a restore also resets the random numbers', async () => {
   await using double = await startDouble(options);
   const draw = async (): Promise<unknown> => [
     await double.as('ann').signRequest({ url: `${double.url}/articles` }),
@@ -98,7 +98,7 @@ test('chance goes back too: the same is drawn again', async () => {
   assert.deepEqual(await draw(), first);
 });
 
-test('users, the clock, its skew, what is served and planned faults go back too', async () => {
+test('a restore also resets users, the clock, its skew, added resources and planned faults', async () => {
   await using double = await startDouble(options);
   const { secret } = double.auth.credentials('ann');
   const snapshot = double.snapshot();
@@ -116,7 +116,7 @@ test('users, the clock, its skew, what is served and planned faults go back too'
   assert.equal((await double.fetch('/weather')).status, 404);
 });
 
-test('reset puts everything back as it was at the start', async () => {
+test('reset restores the items, users and clock of the start, and clears the journal', async () => {
   await using double = await startDouble(options);
   const before = await shown(double);
   await double.as('ann').fetch('/articles/1', { method: 'PUT', body: article('Changed') });
@@ -138,13 +138,13 @@ test('refused authentications are not counted any more after a reset', async () 
   assert.equal(await status(), 401);
 });
 
-test('a snapshot of another double is refused', async () => {
+test('restore throws a TypeError for a snapshot of another double', async () => {
   await using one = await startDouble(options);
   await using other = await startDouble(options);
   assert.throws(() => one.restore(other.snapshot()), TypeError);
 });
 
-test('the same seed gives the same ids, secrets, nonces and tags, and another one others', async () => {
+test('the same seed generates the same ids, secrets, nonces and tags, and another seed generates others', async () => {
   const seen = async (randomSeed: string | number): Promise<unknown> => {
     await using double = await startDouble({ ...options, randomSeed });
     const signed = await double.as('ann').signRequest({ url: 'http://localhost/articles' });
@@ -158,7 +158,7 @@ test('the same seed gives the same ids, secrets, nonces and tags, and another on
   assert.deepEqual(again.auth.credentials('ann'), double.auth.credentials('ann'));
 });
 
-test('whatever happens between, a restored double is the double that it was', async () => {
+test('restore returns to the exact state of a snapshot after random changes', async () => {
   const { seed, pick, below } = seeded();
   await using double = await startDouble(options);
   const ann = double.as('ann');
@@ -184,7 +184,7 @@ test('whatever happens between, a restored double is the double that it was', as
   }
 });
 
-test('a double refuses a password that Basic refuses at login, and keeps its users', async () => {
+test('a double rejects a password with more than 30 combining marks, and leaves its users unchanged', async () => {
   const password = `p${'\u0301'.repeat(31)}`;
   const refusal = { name: 'RangeError', message: /more than 30 (combining|consecutive)/ };
   await assert.rejects(startDouble({ ...options, users: { ann: { secret: 's', password } } }), refusal);
@@ -193,7 +193,7 @@ test('a double refuses a password that Basic refuses at login, and keeps its use
   assert.deepEqual(double.auth.credentials('ann'), { secret: 's', password: 'pw' });
 });
 
-test('an entity tag of a state before a restore or reset never stands for other content', async () => {
+test('an entity tag from before a restore or reset never identifies other content', async () => {
   await using double = await startDouble(options);
   const ann = double.as('ann');
   const seen = new Map<string, string>();
@@ -230,7 +230,7 @@ test('an entity tag of a state before a restore or reset never stands for other 
   assert.match(await response.text(), /Oat milk/);
 });
 
-test('the same changes after a restore get the same entity tags', async () => {
+test('the same changes after a reset generate the same entity tags', async () => {
   await using double = await startDouble(options);
   const seeded = async (): Promise<unknown> => {
     double.reset();
@@ -243,7 +243,7 @@ test('the same changes after a restore get the same entity tags', async () => {
   assert.deepEqual(await seeded(), first);
 });
 
-test('a closed double refuses to open a control interface', async () => {
+test('a closed double rejects openControl with the code closed', async () => {
   const double = await startDouble(options);
   const opening = double.openControl();
   await double.close();

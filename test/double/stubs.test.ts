@@ -13,7 +13,7 @@ async function text(response: Promise<Response>): Promise<string> {
   return (await response).text();
 }
 
-test('a stub answers its method and path, after the credentials were verified', async () => {
+test('a stub responds to its method and path after the credentials are verified', async () => {
   await using double = await startDouble({ users, https: false });
   const order = { id: 'ord_1', status: 'shipped', total: null, lines: [1, 2.5] };
   const stub = double.stub({ method: 'PATCH', path: '/v1/orders/{id}' }, { body: order });
@@ -55,7 +55,7 @@ test('the function of a stub receives the decoded request, and its result is sen
   assert.deepEqual(await response.json(), { sku: 'tea', user: 'bob', note: 'soon', page: '2' });
 });
 
-test('of several stubs that match, the last one answers; a removed one no longer does', async () => {
+test('the last matching stub responds, and a removed stub no longer does', async () => {
   await using double = await startDouble({ https: false });
   const open = { access: 'anyone' } as const;
   const add = (path: `/${string}`, body: string) => double.stub({ method: 'GET', path }, { body }, open);
@@ -76,7 +76,7 @@ test('of several stubs that match, the last one answers; a removed one no longer
   assert.equal(general.remaining, 0);
 });
 
-test('a stub answers the number of requests that it was given, then what is below it answers', async () => {
+test('a stub with times responds to that number of requests, then the resource below it responds', async () => {
   await using double = await startDouble({ users, https: false });
   double.seed({ '/articles': [{ title: 'Tea', price: { value: '3.50', currency: 'EUR' } }] });
   const stub = double.stub({ method: 'GET', path: '/articles/{id}' }, { status: 503 }, { times: 2 });
@@ -86,7 +86,7 @@ test('a stub answers the number of requests that it was given, then what is belo
   assert.deepEqual([await status(), await status(), stub.count, stub.remaining], [503, 200, 2, 0]);
 });
 
-test('requests at the same time do not exceed the number of a stub', async () => {
+test('concurrent requests do not exceed the times of a stub', async () => {
   await using double = await startDouble({ users, https: false });
   const match = { method: 'POST', path: '/orders' } as const;
   double.stub(match, { status: 200 });
@@ -97,7 +97,7 @@ test('requests at the same time do not exceed the number of a stub', async () =>
   assert.equal(stub.count, 1);
 });
 
-test('a stub adds a method to a collection, which keeps its own', async () => {
+test('a stub adds a method to a collection without changing its other methods', async () => {
   await using double = await startDouble({ users, https: false });
   double.seed({ '/articles': [{ title: 'Tea', price: { value: '3.50', currency: 'EUR' } }] });
   const patch = { method: 'PATCH', body: '{}', headers: json };
@@ -133,7 +133,7 @@ test('any method can have a stub', async () => {
   assert.match(String(double.journal.last()), /propfind was sent instead of PROPFIND/);
 });
 
-test('a stub without a method answers all usual ones, HEAD included', async () => {
+test('a stub without a method responds to all common methods, including HEAD', async () => {
   await using double = await startDouble({ https: false });
   double.stub({ path: '/echo' }, ({ method }) => ({ body: method }), { access: 'anyone' });
   for (const method of ['GET', 'PUT', 'POST', 'PATCH', 'DELETE'])
@@ -219,7 +219,7 @@ const undecodable: readonly [what: string, type: string, content: string | Uint8
   ['a malformed type', 'json', '{}', 'malformed-field'],
 ];
 
-test('content that cannot be decoded is 400 before the function runs', async (t) => {
+test('content that cannot be decoded is rejected with 400 before the function runs', async (t) => {
   await using double = await startDouble({ https: false });
   let calls = 0;
   const count = () => {
@@ -240,7 +240,7 @@ test('content that cannot be decoded is 400 before the function runs', async (t)
   assert.equal(calls, 0);
 });
 
-test('content is bounded like that of every request', async () => {
+test('content above the limit is rejected with 413', async () => {
   await using double = await startDouble({ https: false, limits: { body: 10 } });
   double.stub({ method: 'POST', path: '/any' }, { status: 204 }, { access: 'anyone' });
   const sent = { method: 'POST', body: 'x'.repeat(11), headers: { 'Content-Type': 'text/plain' } };
@@ -301,7 +301,7 @@ test('content that the stub has compressed is not compressed again', async () =>
   assert.ok((await response.text()).endsWith(text));
 });
 
-test('a response is sent as the stub returns it, whatever Accept and the preconditions say', async () => {
+test('a response is sent as the stub returns it, regardless of Accept and preconditions', async () => {
   await using double = await startDouble({ https: false });
   double.stub({ path: '/any' }, { body: {}, headers: { ETag: '"1"' } }, { access: 'anyone' });
   const headers = { Accept: 'application/vnd.partner.v2', 'If-None-Match': '"1"', 'If-Match': '"2"' };
@@ -320,7 +320,7 @@ test('problems of a stub are JSON unless the client asks for XML', async () => {
   assert.match(xml.headers.get('content-type') ?? '', /xml/);
 });
 
-test('what a function throws, or a response that cannot be sent, is a 500 and is reported', async () => {
+test('an error of the function or an invalid response results in 500 and is reported', async () => {
   const errors: string[] = [];
   const onError = (error: unknown) => errors.push(error instanceof Error ? error.message : String(error));
   await using double = await startDouble({ https: false, onError });
@@ -350,7 +350,7 @@ test('what a function throws, or a response that cannot be sent, is a 500 and is
   ]);
 });
 
-test('a stub that cannot be is refused at once', async () => {
+test('an invalid stub is rejected with the reason', async () => {
   await using double = await startDouble({ users, https: false });
   const call = (...args: unknown[]) => Reflect.apply(double.stub, double, args);
   const cases: readonly [args: unknown[], told: RegExp][] = [
@@ -425,7 +425,7 @@ test('faults, the clock and the permissions apply to stubs', async () => {
   assert.equal(stub.remaining, 4, 'the permissions are tried on a copy');
 });
 
-test('a browser may use a stub as the double permits it', async () => {
+test('a preflight permits the method of a stub to an origin of the option cors', async () => {
   await using double = await startDouble({ https: false, cors: { origins: ['https://app.example'] } });
   double.stub({ method: 'PATCH', path: '/articles/{id}' }, { status: 204 });
   const preflight = await double.fetch('/articles/1', {
@@ -471,7 +471,7 @@ const schemes = {
   'message-signatures': {},
 } as const;
 
-test('a stub behind each kind of scheme accepts and refuses what a collection does', async (t) => {
+test('a stub behind each kind of scheme accepts and refuses the same credentials as a collection', async (t) => {
   const clients = {
     app: {
       secret: 'secret of app',
@@ -563,7 +563,7 @@ test('stubs are in the OpenAPI document, also those that add a method to a colle
   assert.deepEqual(methodsAt('/rates/{currency}').sort(), ['get', 'put']);
 });
 
-test('a Cache-Control of a stub is the only one', async () => {
+test('the Cache-Control of a stub is sent alone', async () => {
   await using double = await startDouble({ https: false });
   const headers = { 'Cache-Control': 'max-age=60' };
   double.stub({ path: '/rates' }, { headers, body: 1 }, { access: 'anyone' });

@@ -7,7 +7,7 @@ import { createDoubleTime } from '../../src/double/state/clock.ts';
 const start = '2026-03-01T12:00:00Z';
 const users = { ann: { secret: 'a secret' } };
 
-test('a clock that is given a moment stands there until it is moved', async () => {
+test('a clock with the option now stays at that time until it is moved', async () => {
   await using double = await startDouble({ now: start, https: false });
   assert.equal(double.clock.now(), Date.UTC(2026, 2, 1, 12));
   double.clock.advance('11m');
@@ -19,7 +19,7 @@ test('a clock that is given a moment stands there until it is moved', async () =
   assert.equal(double.clock.now(), 0);
 });
 
-test('without one it runs with the host, also when it was moved', async () => {
+test('a clock without the option now follows the host, also after it was moved', async () => {
   await using double = await startDouble({ https: false });
   const near = (expected: number): void => assert.ok(Math.abs(double.clock.now() - expected) < 5000);
   near(Date.now());
@@ -33,7 +33,7 @@ test('without one it runs with the host, also when it was moved', async () => {
   near(Date.now());
 });
 
-test('a frozen clock stands while the host goes on, and one that follows goes with it', () => {
+test('a frozen clock ignores the clock of the host, and follow synchronizes it again', () => {
   const host = createManualClock(Date.UTC(2026, 2, 1, 12));
   const { control: face } = createDoubleTime(host, undefined, () => {});
   host.advance(1000);
@@ -50,7 +50,7 @@ test('a frozen clock stands while the host goes on, and one that follows goes wi
   assert.equal(face.now(), host.now());
 });
 
-test('what is no time is refused, and nothing moves', async () => {
+test('an invalid time or duration is rejected, and the clock does not change', async () => {
   await using double = await startDouble({ now: start, https: false });
   for (const bad of ['', '11', '11 m', 'x', '1w', '--1s', Number.NaN, Infinity])
     assert.throws(() => double.clock.advance(bad), RangeError, String(bad));
@@ -60,7 +60,7 @@ test('what is no time is refused, and nothing moves', async () => {
   await assert.rejects(startDouble({ now: 'soon' }), RangeError);
 });
 
-test('no time is shown that could not be written as a date of HTTP', async () => {
+test('the clock rejects times and skews outside the range of HTTP dates', async () => {
   await using double = await startDouble({ now: start, https: false });
   const [first, last] = ['0002-01-01T00:00:00Z', '9997-12-31T23:59:59.999Z'].map(Date.parse);
   assert.ok(first !== undefined && last !== undefined);
@@ -84,7 +84,7 @@ test('no time is shown that could not be written as a date of HTTP', async () =>
   }
 });
 
-test('signed dates are judged by it: eleven minutes later they are stale', async () => {
+test('signed dates are verified by the clock: after eleven minutes they are out of the window', async () => {
   await using double = await startDouble({ users, now: start, https: false });
   const headers = await double.as('ann').signRequest({ url: `${double.url}/articles` });
   const other = await double.as('ann').signRequest({ url: `${double.url}/articles` });
@@ -96,7 +96,7 @@ test('signed dates are judged by it: eleven minutes later they are stale', async
   assert.equal((await double.as('ann').fetch('/articles')).status, 200);
 });
 
-test('a nonce is remembered however the clock is set, and a fresh one passes', async () => {
+test('a nonce is remembered when the clock is set back, and a new one is accepted', async () => {
   await using double = await startDouble({ users, now: start, https: false });
   const headers = await double.as('ann').signRequest({ url: `${double.url}/articles` });
   assert.equal((await double.fetch('/articles', { headers })).status, 200);
@@ -108,7 +108,7 @@ test('a nonce is remembered however the clock is set, and a fresh one passes', a
   assert.equal((await double.as('ann').fetch('/articles')).status, 200);
 });
 
-test('a skewed server date is told, on refusals too, and not believed', async () => {
+test('a skewed server date appears in every response, and does not affect verification', async () => {
   await using double = await startDouble({ users, now: start, https: false });
   double.clock.skewServerDate('-5m');
   const skewed = 'Sun, 01 Mar 2026 11:55:00 GMT';

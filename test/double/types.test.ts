@@ -6,7 +6,7 @@ import { action, text } from '../../src/index.ts';
 const clients = { app: { secret: 'the secret of the client', redirectUris: ['https://client.example/cb'] } };
 const handler = async () => text('');
 
-test('the types refuse mistakes that the double refuses', async () => {
+test('the types reject mistakes that the double rejects', async () => {
   await using double = await startDouble({ users: ['johndoe'], clients });
   const { journal, faults, auth } = double;
   const mistakes: readonly (() => unknown)[] = [
@@ -69,7 +69,7 @@ test('the types refuse mistakes that the double refuses', async () => {
   faults.next({}, { staleCertificate: true });
 });
 
-test('a wait for a path with a query is refused by its type, too', async () => {
+test('the type of waitFor also rejects a path with a query', async () => {
   await using double = await startDouble();
   // @ts-expect-error A path has no query.
   await assert.rejects(double.journal.waitFor({ path: '/articles?limit=1' }), {

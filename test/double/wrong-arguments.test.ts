@@ -125,7 +125,7 @@ function assertChecked(error: unknown, call: string): void {
   assert.doesNotMatch(error.message, /the (?:secret|password) of/, call);
 }
 
-test('a wrong argument works or is refused by name, in every position of every function', async () => {
+test('every function accepts a wrong argument or rejects it by name, in every position', async () => {
   await using double = await startDouble(options);
   for (const [name, [method, ...valid]] of Object.entries(listFunctions(double)))
     for (const at of valid.keys())
@@ -135,7 +135,7 @@ test('a wrong argument works or is refused by name, in every position of every f
       }
 });
 
-test('a wrong option of a double is refused by name', async () => {
+test('startDouble accepts a wrong option or rejects it by name', async () => {
   const start = async (given: object): Promise<void> => {
     const double = await Reflect.apply(startDouble, undefined, [given]);
     await double.close();
@@ -207,7 +207,7 @@ const refused: readonly (readonly [call: (double: Double) => unknown, name: stri
   ],
 ];
 
-test('an argument that JavaScript would convert is refused with what is expected', async () => {
+test('an argument that JavaScript would convert is rejected with the expected type', async () => {
   await using double = await startDouble(options);
   const now = double.clock.now();
   for (const [call, name, message] of refused)
@@ -216,7 +216,7 @@ test('an argument that JavaScript would convert is refused with what is expected
   assert.equal(double.journal.length, 0);
 });
 
-test('close accepts what a test framework passes to a hook', async () => {
+test('close accepts the argument that a test framework passes to a hook', async () => {
   const double = await startDouble({ https: false });
   await Reflect.apply(double.close, undefined, [{ name: 'a context' }]);
   await assert.rejects(fetch(double.url));

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { writeDocumentJson, writeDocumentXml } from '../../src/formats/document-writer.ts';
-import { writeProblemJson, writeProblemXml } from '../../src/formats/problem.ts';
+import { writeProblemJson, writeProblemXml } from '../../src/formats/server-documents.ts';
 import { Problem } from '../../src/http/problem.ts';
 import { createParser } from '../../src/xml/parser.ts';
 import { seeded } from '../support/seeded.ts';
@@ -13,7 +13,7 @@ function isWellFormed(document: string): boolean {
   return true;
 }
 
-test('a document is its members as elements, and its arrays with an element for each item', () => {
+test('writeDocumentXml writes each member and each item of an array as an element', () => {
   const doc = {
     href: '/a?b=1&c=2',
     count: 2,
@@ -69,13 +69,13 @@ test('a problem in JSON has the members of RFC 9457 §3.1 and its own', () => {
   });
 });
 
-test('what a problem adds never takes the place of a standard member', () => {
+test('additional members of a problem never replace standard members', () => {
   const sly = new Problem('not-found', 'nothing', { members: { status: 200, type: 'x' } });
   assert.match(writeProblemJson(sly, '/'), /^\{"type":"\/problems\/not-found".*"status":404/);
   assert.match(writeProblemXml(sly, '/'), /<status>404<\/status>/);
 });
 
-test('a problem can be written whatever characters it holds', () => {
+test('a problem with any characters is written as well-formed XML and as JSON', () => {
   const random = seeded();
   const alphabet =
     'a<>&"]\u0000\u0001\u000b\u001f\ufffe\uffff\ud800\udfff\u{1f600}\u{1ffff}\r\n\t\u007f\u0085';

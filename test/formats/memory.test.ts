@@ -31,7 +31,7 @@ for (const [name, decode] of [
   ],
   ['JSON', () => fromJson(shape, `{${blank}"a":${JSON.stringify(value.a)},"b":"${value.b}"}`)],
 ] as const) {
-  test(`what is kept of ${name} documents does not keep the documents`, () => {
+  test(`values decoded from ${name} documents do not retain the documents`, () => {
     const kept: StoredRecord[] = [decode()];
     const before = heapAfterCollection();
     for (let count = 0; count < 100; count++) kept.push(decode());

@@ -20,7 +20,7 @@ function draw(random: Seeded): { fields: unknown; json: string } {
   return { fields, json: JSON.stringify(drawRecord(random, fields)) };
 }
 
-test('whatever is stored is read back the same from its XML and from its JSON, in the order declared', () => {
+test('a stored value is read back unchanged from its XML and its JSON, in the declared order', () => {
   const random = seeded();
   for (let round = 0; round < rounds; round++) {
     const { fields, json } = draw(random);
@@ -36,7 +36,7 @@ test('whatever is stored is read back the same from its XML and from its JSON, i
   }
 });
 
-test('a document is read the same however its bytes are cut', async () => {
+test('a document is read the same regardless of chunk boundaries', async () => {
   const random = seeded();
   for (let round = 0; round < 60; round++) {
     const { fields, json } = draw(random);
@@ -83,7 +83,7 @@ function writePage(mark: string, items: readonly ListItem[]): string {
   return Buffer.from(page.end()).toString();
 }
 
-test('a list is its items with their addresses', () => {
+test('a list contains its items with their href', () => {
   const entries = [
     { href: '/articles/1', value: article },
     { href: '/articles/a%20&b', value: { title: '' } },
@@ -129,7 +129,7 @@ test('elements, lists and their attributes have one form in each format', () => 
   assert.equal(writeItemJson(shape, fromXml(shape, xml)), json);
 });
 
-test('fields may come in any order, with white space, comments and instructions between them', () => {
+test('fields are accepted in any order, with white space, comments and processing instructions between them', () => {
   const xml = `<?xml version="1.0"?>
     <article>
       <price currency='EUR'><![CDATA[12]]>.30</price> <!-- a comment -->
@@ -141,13 +141,13 @@ test('fields may come in any order, with white space, comments and instructions 
   assert.equal(JSON.stringify(fromJson(articles.shape, json)), JSON.stringify(article));
 });
 
-test('what was never declared is not written, and what an object inherits is not taken for a field', () => {
+test('undeclared members are not written, and inherited members are not fields', () => {
   const shape = buildShape({ constructor: { type: 'text' }, toString: { type: 'text' } });
   assert.equal(writeItemXml(shape, { other: 'x' }), '<thing></thing>');
   assert.equal(writeItemJson(shape, { other: 'x' }), '{}');
 });
 
-test('a stored value that its field cannot have any more is told by name, not written wrong', () => {
+test('a stored value that no longer matches its field throws an error with the name of the field', () => {
   for (const value of [{ price: '12.30' }, { price: { currency: 'EUR' } }, { title: { a: 'b' } }]) {
     assert.throws(
       () => writeItemXml(articles.shape, value),
@@ -157,7 +157,7 @@ test('a stored value that its field cannot have any more is told by name, not wr
   assert.throws(() => writeItemJson(articles.shape, { price: ['12.30'] }), /stored value of price/);
 });
 
-test('a partial document changes the fields that it has and no others', () => {
+test('a partial document changes only the fields that it contains', () => {
   const partial = fromXml(articles.shape, '<article><price currency="USD">9.99</price></article>', true);
   assert.deepEqual(merge(articles.shape, article, partial), {
     title: 'A & B',
@@ -168,7 +168,7 @@ test('a partial document changes the fields that it has and no others', () => {
   assert.equal(JSON.stringify(record), '{"date":"2013-04-20","description":"","amount":{"value":"1.00"}}');
 });
 
-test('the formats are XML, its older name, and JSON, each with a mark of its own', () => {
+test('the formats are application/xml, text/xml and application/json, each with its own mark', () => {
   assert.deepEqual(
     formats.map(({ type, mark, reads }) => [type, mark, reads]),
     [

@@ -115,7 +115,7 @@ const cluster = withPostgres.skip === false ? await startCluster() : noCluster;
 
 for (const kind of kinds) {
   test(
-    `of ${rounds} times the same ${kind.what} at three hosts at once, one succeeds each`,
+    `in each of ${rounds} rounds, three hosts receive the same ${kind.what} at once, and one request succeeds`,
     withPostgres,
     async () => {
       let next = 0;

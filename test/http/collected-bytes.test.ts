@@ -89,7 +89,7 @@ async function heldByDecoder(made: MaybePromise<Decoder>): Promise<number> {
 }
 
 for (const [name, held] of readers) {
-  test(`content ${name} that arrives byte by byte holds little more than its bytes`, async () => {
+  test(`content ${name} that arrives byte by byte uses less than 8 times its length in memory`, async () => {
     const kept = await held();
     assert.ok(kept < 8 * length, `${kept} bytes for ${length}`);
   });

@@ -51,8 +51,7 @@ const forms: readonly [sent: string, read: readonly (readonly [string, string])[
 ];
 
 for (const [sent, read] of forms) {
-  test(`the form ${JSON.stringify(sent)} is read as it was meant`, () =>
-    assert.deepEqual(parseForm(sent), read));
+  test(`parseForm decodes the form ${JSON.stringify(sent)}`, () => assert.deepEqual(parseForm(sent), read));
 }
 
 const broken = [
@@ -68,10 +67,11 @@ const broken = [
   'a=\xe9',
 ];
 for (const sent of broken) {
-  test(`the form ${JSON.stringify(sent)} is not mended`, () => assert.equal(parseForm(sent), undefined));
+  test(`parseForm rejects the malformed form ${JSON.stringify(sent)}`, () =>
+    assert.equal(parseForm(sent), undefined));
 }
 
-test('a query is what follows the first question mark', () => {
+test('a query begins after the first question mark', () => {
   assert.deepEqual(parseTargetQuery('/path'), []);
   assert.deepEqual(parseTargetQuery('/path?'), []);
   assert.deepEqual(parseTargetQuery('/path?a=b?c'), [['a', 'b?c']]);
@@ -79,7 +79,7 @@ test('a query is what follows the first question mark', () => {
   assert.equal(parseTargetQuery('/path?a=%'), undefined);
 });
 
-test('what URLSearchParams writes is read back, whatever it was', () => {
+test('any output of URLSearchParams is parsed to the same pairs', () => {
   const random = seeded();
   for (let run = 0; run < 500; run += 1) {
     const pairs = Array.from({ length: random.below(6) }, (): [string, string] => [
@@ -90,7 +90,7 @@ test('what URLSearchParams writes is read back, whatever it was', () => {
   }
 });
 
-test('any octets are read or refused, and what is read without escapes is what URLSearchParams reads', () => {
+test('parseForm accepts or rejects any octets, and agrees with URLSearchParams on ASCII', () => {
   const random = seeded();
   for (let run = 0; run < 2000; run += 1) {
     const sent = random.text('ab=&+%0123cCfFeE\xc3\xa9;', 20);

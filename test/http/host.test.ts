@@ -105,7 +105,7 @@ test('an address in brackets is valid exactly when it is IPv6', () => {
   }
 });
 
-test('no value makes the check throw, and a valid one holds nothing that parts fields', () => {
+test('no value makes the check throw, and a valid host contains no delimiter of fields or URIs', () => {
   const random = seeded();
   for (let round = 0; round < 5000; round += 1) {
     const value = hostile(random, [

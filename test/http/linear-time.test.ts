@@ -486,7 +486,7 @@ function flat(text: string): string {
 }
 
 for (const [name, { read, around = [], pieces: own = [] }] of Object.entries(readers)) {
-  test(`${name}: the time to read it grows with its length at most`, () => {
+  test(`${name}: the reading time grows at most linearly with the length`, () => {
     for (const [before, behind] of [['', ''] as const, ...around]) {
       for (const piece of [...pieces, ...own]) {
         const growth = measureGrowth(
@@ -670,7 +670,7 @@ function buildContent(before: string, piece: string, behind: string, length: num
 }
 
 for (const [name, { read, around, pieces: own, size: least }] of Object.entries(contents)) {
-  test(`${name}: the time to read it grows with its length at most`, () => {
+  test(`${name}: the reading time grows at most linearly with the length`, () => {
     for (const [before, behind] of around) {
       for (const piece of own) {
         const growth = measureGrowth(read, (length) => buildContent(before, piece, behind, length), least);
@@ -684,7 +684,7 @@ for (const [name, { read, around, pieces: own, size: least }] of Object.entries(
   });
 }
 
-test('the measurement tells linear growth from quadratic growth', () => {
+test('the measurement distinguishes linear growth from quadratic growth', () => {
   const text = (length: number): string => flat(' '.repeat(length));
   assert.ok(!isSuperlinear(measureGrowth((value: string) => value.trim(), text, 2048)));
   assert.ok(

@@ -24,7 +24,7 @@ function thrownHere(): Problem {
   return new ThrownProblem('not-found', 'There is no such city.');
 }
 
-test('refusals of the server and of resources are instances of both classes, and a subclass has its own', () => {
+test('problems of the server and of resources are instances of both classes, and a subclass has only its own instances', () => {
   class Missing extends ThrownProblem {}
   const own = new Problem('not-found', 'Nothing is at this address.');
   const missing = new Missing('not-found', 'There is no such city.');
@@ -50,7 +50,7 @@ test('making a problem never sets Error.stackTraceLimit', (t) => {
   assert.equal(sets, 0);
 });
 
-test('with more field lines it is the same problem, and the one before is as it was', () => {
+test('with() returns the same problem with more field lines, and leaves the original unchanged', () => {
   const problem = new Problem('full', 'No room.', {
     members: { field: 'a' },
     headers: [['A', '1']],

@@ -7,7 +7,7 @@ import { seeded } from '../support/seeded.ts';
 // The first is the example of W3C Trace Context §3.2.3.
 const example = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
 
-test('a valid traceparent is kept, also of a later version with further parts', () => {
+test('a valid traceparent is accepted unchanged, also of a later version with further parts', () => {
   for (const value of [
     example,
     '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-00',
@@ -34,7 +34,7 @@ test('a traceparent that is not valid is ignored', () => {
     assert.equal(parseTraceparent(value), undefined, JSON.stringify(value));
 });
 
-test('of any value, only what matches the grammar is kept as it is', () => {
+test('only values that match the grammar are accepted, and they are unchanged', () => {
   const random = seeded();
   for (let round = 0; round < 5000; round += 1) {
     const at = random.below(example.length);
@@ -56,7 +56,7 @@ test('of any value, only what matches the grammar is kept as it is', () => {
   }
 });
 
-test('an id is usable with 1 to 128 characters', () => {
+test('a request id is usable if it has 1 to 128 permitted characters', () => {
   assert.equal(
     usableRequestId('7f1c0a52-13d4-4f0e-9a51-0c35cd2f3a11'),
     '7f1c0a52-13d4-4f0e-9a51-0c35cd2f3a11',

@@ -16,7 +16,7 @@ function refusal(target: string, method = 'GET'): Problem {
   return assert.fail(`${JSON.stringify(target)} was taken`);
 }
 
-test('the origin form is parted into path, segments and query', () => {
+test('the origin form is split into path, segments and query', () => {
   // RFC 9112 §3.2.1
   assert.deepEqual(parseTarget('/where?q=now', 'GET'), {
     path: '/where',
@@ -34,7 +34,7 @@ test('the origin form is parted into path, segments and query', () => {
   assert.equal(parseTarget('/a?b?c/d', 'GET').search, 'b?c/d');
 });
 
-test('the absolute form is taken for its path', () => {
+test('the absolute form is parsed for its path and query', () => {
   // RFC 9112 §3.2.2
   const target = parseTarget('http://www.example.org/pub/WWW/TheProject.html', 'GET');
   assert.equal(target.path, '/pub/WWW/TheProject.html');
@@ -54,7 +54,7 @@ test('the absolute form is taken for its path', () => {
   });
 });
 
-test('the server as a whole is meant only with OPTIONS', () => {
+test('a target designates the server as a whole only with OPTIONS', () => {
   const whole = { path: '*', segments: [], search: '', asterisk: true };
   assert.deepEqual(parseTarget('*', 'OPTIONS'), whole);
   // RFC 9112 §3.2.4
@@ -86,7 +86,7 @@ test('unreserved octets are decoded, other escapes are upper-cased, and nothing 
   assert.equal(parseTarget('/a?%7e%2f=%c3', 'GET').search, '%7e%2f=%c3');
 });
 
-test('a path that is not UTF-8 is refused', () => {
+test('a path that is not UTF-8 is rejected', () => {
   const broken = [
     '%80',
     '%C0%AF',
@@ -104,7 +104,7 @@ test('a path that is not UTF-8 is refused', () => {
   refusal('/%C3/%BC');
 });
 
-test('a path is of path characters only, and the fault is named with its place', () => {
+test('a path may contain path characters only, and the error names the fault and its position', () => {
   const allowed = "ABCXYZabcxyz0189-._~!$&'()*+,;=:@/";
   for (let code = 0; code < 0x180; code += 1) {
     const character = String.fromCharCode(code);
@@ -125,7 +125,7 @@ test('a path is of path characters only, and the fault is named with its place',
   assert.match(refusal('http://example.org#b', 'OPTIONS').detail, /fragment/);
 });
 
-test('a query may have what browsers send in it, and no more', () => {
+test('a query may contain the characters that browsers send, and no others', () => {
   const raw = "-._~!$&'()*+,;=:@/?[]{}|^`aZ09";
   assert.equal(parseTarget(`/?${raw}`, 'GET').search, raw);
   for (const character of ['"', '<', '>', '#', '\\', ' ', '\t', '\0', '\x7f', 'ü', '\u00ff', '€'])
@@ -133,7 +133,7 @@ test('a query may have what browsers send in it, and no more', () => {
   for (const broken of ['%', '%4', '%zz', 'a=%2']) refusal(`/?${broken}`);
 });
 
-test('what is no target form is refused', () => {
+test('a target in none of the forms of a target is rejected', () => {
   const others = [
     '',
     'a',
@@ -160,7 +160,7 @@ test('what is no target form is refused', () => {
   for (const target of others) for (const method of ['GET', 'OPTIONS', 'CONNECT']) refusal(target, method);
 });
 
-test('segments come back from any way to encode them, and equal paths look equal', () => {
+test('segments are decoded from any encoding, and equivalent paths are normalized to the same path', () => {
   const random = seeded();
   const hex = (octet: number): string => octet.toString(16).padStart(2, '0');
   for (let round = 0; round < 2000; round += 1) {
@@ -186,7 +186,7 @@ test('segments come back from any way to encode them, and equal paths look equal
   }
 });
 
-test('whatever the target, it is taken apart cleanly or refused with a Problem', () => {
+test('every target is either parsed into valid parts or rejected with a Problem', () => {
   const random = seeded();
   const pieces = [
     '/',

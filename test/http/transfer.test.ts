@@ -9,14 +9,14 @@ import { seeded } from '../support/seeded.ts';
 const refusedAs = (type: string, close: boolean) => (error: unknown) =>
   error instanceof Problem && error.type === type && error.close === close;
 
-test('chunked alone, in any case, is the transfer coding that is read', () => {
+test('chunked alone, in any case, is the supported transfer coding', () => {
   checkFraming(new HttpHeaders([]));
   checkFraming(new HttpHeaders(['Content-Length', '3']));
   checkFraming(new HttpHeaders(['Transfer-Encoding', 'chunked']));
   checkFraming(new HttpHeaders(['transfer-encoding', 'Chunked']));
 });
 
-test('any other transfer coding is refused and the connection ends', () => {
+test('any other transfer coding is rejected, and the connection closes', () => {
   const refused = refusedAs('transfer-coding-not-implemented', true);
   for (const value of [
     '',
@@ -35,7 +35,7 @@ test('any other transfer coding is refused and the connection ends', () => {
   assert.throws(() => checkFraming(twice), refused);
 });
 
-test('100-continue is the expectation that can be met', () => {
+test('100-continue is the only supported expectation', () => {
   checkExpectation(new HttpHeaders([]), '1.1');
   for (const value of ['100-continue', '100-Continue', '100-continue, 100-continue', ',100-continue', ''])
     checkExpectation(new HttpHeaders(['Expect', value]), '1.1');
@@ -58,7 +58,7 @@ test('HTTP/1.0 has no expectations', () => {
   for (const value of ['100-continue', '200-ok']) checkExpectation(new HttpHeaders(['Expect', value]), '1.0');
 });
 
-test('no value makes the judges throw anything but a Problem', () => {
+test('no value makes the checks throw anything but a Problem', () => {
   const random = seeded();
   for (let round = 0; round < 2000; round += 1) {
     const value = hostile(random, ['chunked', '100-continue', ',', ' ', '"', ';']);

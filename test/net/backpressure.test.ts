@@ -60,7 +60,7 @@ test('a connection whose request is being handled is read no further when 64 req
   wire.socket.destroy();
 });
 
-test('a pipeline that is longer than what may wait is answered whole, in order', async (t) => {
+test('a pipeline that is longer than the queue is answered completely and in order', async (t) => {
   const { port } = await serve(t);
   const wire = await open(port);
   const count = 600;
@@ -78,7 +78,7 @@ test('a pipeline that is longer than what may wait is answered whole, in order',
   await wire.close();
 });
 
-test('content that waits behind a slow request holds no more than its share', async (t) => {
+test('content that waits behind a slow request is buffered only up to a limit', async (t) => {
   const { port, waiting, release } = await serve(t);
   const wire = await open(port);
   await wire.send('GET /wait HTTP/1.1\r\nHost: h\r\n\r\n');
@@ -90,7 +90,7 @@ test('content that waits behind a slow request holds no more than its share', as
   wire.socket.destroy();
 });
 
-test('others are answered while one client pipelines and never reads', async (t) => {
+test('other clients get responses while one client pipelines requests and never reads', async (t) => {
   const { port } = await serve(t);
   const wire = await open(port);
   wire.socket.pause();

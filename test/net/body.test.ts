@@ -11,7 +11,7 @@ function lastType(served: Served): string | undefined {
   return last instanceof Problem ? last.type : undefined;
 }
 
-test('content arrives whole, by its length or in chunks, in one piece or byte by byte', async (t) => {
+test('content is received in full, with a length or in chunks, in one piece or byte by byte', async (t) => {
   const { port, consumed } = await serve(t);
   const whole = [
     `${post}Content-Length: 5\r\n\r\nhello`,
@@ -28,7 +28,7 @@ test('content arrives whole, by its length or in chunks, in one piece or byte by
   assert.deepEqual(consumed, [5, 5, 5, 5]);
 });
 
-test('a request without content has none to consume; a length of 0 is content', async (t) => {
+test('a request without Content-Length has no content, and one with a length of 0 has empty content', async (t) => {
   const { port, requests } = await serve(t);
   const bare = await exchange(port, `${post}\r\n`);
   const empty = await exchange(port, `${post}Content-Length: 0\r\n\r\n`);
@@ -39,7 +39,7 @@ test('a request without content has none to consume; a length of 0 is content', 
   );
 });
 
-test('content that is never consumed does not stand in the way of the next request', async (t) => {
+test('content that is never consumed does not block the next request', async (t) => {
   const { port } = await serve(t);
   const wire = await open(port);
   await wire.send(
@@ -49,7 +49,7 @@ test('content that is never consumed does not stand in the way of the next reque
   assert.equal((await wire.reply()).text, 'GET /2');
 });
 
-test('a client that ends its side within the content is told, and nothing counts as whole', async (t) => {
+test('a client that ends its side within the content gets content-incomplete', async (t) => {
   const served = await serve(t);
   for (const bytes of [
     `${post}Content-Length: 30\r\n\r\nhalf`,
@@ -62,7 +62,7 @@ test('a client that ends its side within the content is told, and nothing counts
   }
 });
 
-test('a client that resets the connection within the content leaves content that is not whole', async (t) => {
+test('content is reported as incomplete if the client resets the connection within it', async (t) => {
   const served = await serve(t);
   const wire = await open(served.port);
   await wire.send(`${post}Content-Length: 30\r\nExpect: 100-continue\r\n\r\n`);
@@ -78,7 +78,7 @@ test('a client that resets the connection within the content leaves content that
 const unendedChunk =
   Number.parseInt(process.versions['llhttp'] ?? '9', 10) < 9 ? [] : ['3\r\nabcXX0\r\n\r\n'];
 
-test('broken chunks are refused by the reply to their request', async (t) => {
+test('malformed chunks are rejected in the response to their request', async (t) => {
   const served = await serve(t);
   for (const chunks of ['zz\r\n', ...unendedChunk, '3\nabc\r\n0\r\n\r\n', `3;${'a'.repeat(40_000)}\r\nabc`]) {
     const [reply, ...others] = await exchange(
@@ -92,7 +92,7 @@ test('broken chunks are refused by the reply to their request', async (t) => {
   assert.equal(served.refused.length, 0);
 });
 
-test('a trailer section beyond all limits is refused by the reply to its request', async (t) => {
+test('a trailer section beyond the limit is rejected in the response to its request', async (t) => {
   const { port } = await serve(t);
   const [reply] = await exchange(
     port,
@@ -101,7 +101,7 @@ test('a trailer section beyond all limits is refused by the reply to its request
   assert.equal(reply?.text, 'header-too-large');
 });
 
-test('a transfer coding that is not chunked reaches the service, and the connection ends after its reply', async (t) => {
+test('a transfer coding other than chunked is passed to the service, and the connection closes after the response', async (t) => {
   const { port, requests } = await serve(t);
   const replies = await exchange(
     port,
@@ -114,7 +114,7 @@ test('a transfer coding that is not chunked reaches the service, and the connect
   assert.equal(requests[0]?.headers.get('transfer-encoding'), 'gzip');
 });
 
-test('100 Continue is sent when the content is consumed, and the connection goes on', async (t) => {
+test('100 Continue is sent when the content is consumed, and the connection stays open', async (t) => {
   const { port } = await serve(t);
   const wire = await open(port);
   await wire.send(`${post}Content-Length: 5\r\nExpect: 100-continue\r\n\r\n`);
@@ -127,7 +127,7 @@ test('100 Continue is sent when the content is consumed, and the connection goes
   assert.equal((await wire.reply()).text, 'GET /next');
 });
 
-test('a client that does not wait for 100 Continue gets none when its content is here', async (t) => {
+test('a client that sends its content without waiting gets no 100 Continue', async (t) => {
   const { port } = await serve(t);
   const wire = await open(port);
   await wire.send(`${post}Content-Length: 5\r\nExpect: 100-continue\r\n\r\nhello`);
@@ -136,7 +136,7 @@ test('a client that does not wait for 100 Continue gets none when its content is
   assert.equal((await wire.reply()).text, 'GET /next');
 });
 
-test('without 100 Continue the reply ends the connection', async (t) => {
+test('a response without a preceding 100 Continue closes the connection', async (t) => {
   const { port } = await serve(t);
   const wire = await open(port);
   await wire.send('POST /other HTTP/1.1\r\nHost: h\r\nContent-Length: 5\r\nExpect: 100-continue\r\n\r\n');
@@ -146,7 +146,7 @@ test('without 100 Continue the reply ends the connection', async (t) => {
   assert.equal(await wire.next(), undefined);
 });
 
-test('any other expectation is for the service to judge, and HTTP/1.0 has none', async (t) => {
+test('any other expectation is passed to the service, and HTTP/1.0 expectations are ignored', async (t) => {
   const { port, requests } = await serve(t);
   const [reply] = await exchange(port, 'GET /odd HTTP/1.1\r\nHost: h\r\nExpect: miracles\r\n\r\n');
   assert.equal(reply?.text, 'GET /odd');
@@ -161,7 +161,7 @@ test('any other expectation is for the service to judge, and HTTP/1.0 has none',
   );
 });
 
-test('100 Continue of a pipelined request waits for the reply before it', async (t) => {
+test('100 Continue for a pipelined request is sent after the response before it', async (t) => {
   const { port, waiting, release } = await serve(t);
   const wire = await open(port);
   await wire.send(
@@ -175,7 +175,7 @@ test('100 Continue of a pipelined request waits for the reply before it', async 
   assert.equal((await wire.reply()).text, '5 bytes');
 });
 
-test('what a sink throws stops the reading and comes back to its caller', async (t) => {
+test('an error that a sink throws stops the reading and is passed to its caller', async (t) => {
   const served = await serve(t);
   const wire = await open(served.port);
   await wire.send('POST /consume-10 HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\nff\r\n');
@@ -186,7 +186,7 @@ test('what a sink throws stops the reading and comes back to its caller', async 
   assert.equal(lastType(served), 'content-too-large');
 });
 
-test('after a sink has thrown, the rest of the content is read, and the connection goes on', async (t) => {
+test('after a sink has thrown, the remaining content is read, and the connection stays open', async (t) => {
   const served = await serve(t);
   const wire = await open(served.port);
   for (const first of [11, 20]) {
@@ -201,7 +201,7 @@ test('after a sink has thrown, the rest of the content is read, and the connecti
   }
 });
 
-test('content that comes before anybody takes it is whole, with what comes after', async (t) => {
+test('content that arrives before it is consumed is received in full, together with later content', async (t) => {
   const served = await serve(t);
   const wire = await open(served.port);
   const head = 'POST /wait-and-consume HTTP/1.1\r\nHost: h\r\nContent-Length: 10\r\n\r\n';
@@ -216,7 +216,7 @@ test('content that comes before anybody takes it is whole, with what comes after
   assert.equal((await wire.reply()).text, '10 bytes');
 });
 
-test('a small rest of declared content is read after an early reply, and the connection goes on', async (t) => {
+test('after an early response, a small remainder of the content is read, and the connection stays open', async (t) => {
   const { port } = await serve(t);
   const wire = await open(port);
   await wire.send('POST /early HTTP/1.1\r\nHost: h\r\nContent-Length: 60000\r\n\r\nabc');
@@ -227,7 +227,7 @@ test('a small rest of declared content is read after an early reply, and the con
   assert.equal((await wire.reply()).text, 'GET /next');
 });
 
-test('a broken end after an early reply closes the connection without a second reply', async (t) => {
+test('incomplete content after an early response closes the connection without a second response', async (t) => {
   const { port, refused } = await serve(t);
   const wire = await open(port);
   await wire.send('POST /early HTTP/1.1\r\nHost: h\r\nContent-Length: 60000\r\n\r\nabc');
@@ -237,7 +237,7 @@ test('a broken end after an early reply closes the connection without a second r
   assert.equal(refused.length, 0);
 });
 
-test('an early reply to large or endless content ends the connection, and is not lost to what is still sent', async (t) => {
+test('an early response to large or endless content reaches the client and closes the connection', async (t) => {
   const { port } = await serve(t);
   for (const framing of ['Content-Length: 10000000', 'Transfer-Encoding: chunked']) {
     const wire = await open(port);
@@ -253,7 +253,7 @@ test('an early reply to large or endless content ends the connection, and is not
   }
 });
 
-test('a client that sends without end after the last reply is cut off', async (t) => {
+test('a client that sends without end after the last response is disconnected', async (t) => {
   const { port, listener } = await serve(t);
   const wire = await open(port);
   await wire.send('POST /early HTTP/1.1\r\nHost: h\r\nContent-Length: 100000000\r\n\r\n');

@@ -75,7 +75,7 @@ for (const [how, readsToEnd] of [
     await ended;
   });
 
-test('a request whose response took the fast path is not read to its end', async (t) => {
+test('a request with a response on the fast path is not read to its end', async (t) => {
   if (Number.parseInt(process.versions.node, 10) >= 26)
     return t.skip('Node.js 26 reads requests to their end itself');
   const { ask, responses } = await serveFast(t, undefined, false);
@@ -109,12 +109,12 @@ test('a response is written with one call, even if the socket accepts it later',
   assert.equal(finished, 1);
 });
 
-test('a listener of few requests does not look for observers, and takes the ordinary path', async (t) => {
+test('the first 16 requests of a listener take the ordinary path', async (t) => {
   const { ask } = await serveFast(t);
   for (let request = 0; request < 16; request += 1) assert.equal(await ask('/'), false);
 });
 
-test('a release line whose tests have not passed takes the ordinary path', async (t) => {
+test('responses take the ordinary path on an untested release line of Node.js', async (t) => {
   for (const version of ['21.1.0', '28.0.0', '200.1.2']) {
     const { ask } = await serveFast(t, version);
     for (let request = 0; request < 30; request += 1) assert.equal(await ask('/'), false);

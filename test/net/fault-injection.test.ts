@@ -54,24 +54,24 @@ async function said(port: number, bytes: string): Promise<{ text: string; reset:
 const ask = 'GET / HTTP/1.1\r\nHost: a\r\n\r\n';
 const head = `HTTP/1.1 200 OK\r\nDate: ${date}\r\nContent-Length: 10\r\nConnection: close\r\n\r\n`;
 
-test('a reply that breaks is the last one on its connection, whatever was to follow', async (context) => {
+test('a truncated response is the last one on its connection, even if more requests are pipelined', async (context) => {
   const { port } = await serve(context, { fault: { break: { kind: 'truncate', after: 4 } } });
   assert.deepEqual(await said(port, ask + ask), { text: `${head}0123`, reset: false });
 });
 
-test('a reset comes after what was to come before it, and before everything where nothing was', async (context) => {
+test('a reset occurs after the configured number of bytes, or before the response if there is none', async (context) => {
   const amid = await serve(context, { fault: { break: { kind: 'reset', after: 4 } } });
   assert.deepEqual(await said(amid.port, ask), { text: `${head}0123`, reset: true });
   const before = await serve(context, { fault: { break: { kind: 'reset', after: undefined } } });
   assert.deepEqual(await said(before.port, ask), { text: '', reset: true });
 });
 
-test('a reply to HEAD has no content to break, and keeps its length', async (context) => {
+test('a response to HEAD has no content to break, and its Content-Length is unchanged', async (context) => {
   const { port } = await serve(context, { fault: { break: { kind: 'badChunk' } } });
   assert.deepEqual(await said(port, ask.replace('GET', 'HEAD')), { text: head, reset: false });
 });
 
-test('a field that cannot be written is a fault of the server also where the reply was to break', async (context) => {
+test('an invalid header results in 500 even if the response was to be truncated', async (context) => {
   const { port } = await serve(context, {
     headers: [['X', 'a\r\nb']],
     fault: { break: { kind: 'truncate', after: 1 } },
@@ -79,7 +79,7 @@ test('a field that cannot be written is a fault of the server also where the rep
   assert.match((await said(port, ask)).text, /^HTTP\/1\.1 500 /);
 });
 
-test('closing the listener ends a reply that dribbles', async (context) => {
+test('closing the listener ends a dribbled response', async (context) => {
   const listener = await serve(context, { fault: { dribble: 0.001 } });
   const saying = said(listener.port, ask);
   while (listener.connections === 0) await new Promise(setImmediate);
@@ -87,7 +87,7 @@ test('closing the listener ends a reply that dribbles', async (context) => {
   assert.doesNotMatch((await saying).text, /0123/);
 });
 
-test('who makes replies to what cannot be parsed is given what was being read', async (context) => {
+test('refuse receives the bytes of a malformed request, and none for a target that is too long', async (context) => {
   const given: (string | undefined)[] = [];
   const refuse = (problem: Problem, _request: unknown, received?: string): Response => {
     given.push(received);
@@ -99,7 +99,7 @@ test('who makes replies to what cannot be parsed is given what was being read', 
   assert.deepEqual(given, ['GET / HTTP/1.1\r\nno colon\r\n\r\n', undefined]);
 });
 
-test('each connection over TLS is told of when it has its certificate: the next one may get another', async (context) => {
+test('connected is called once a TLS connection has its certificate, and a replacement applies to the next one', async (context) => {
   const [first, second] = [makeIdentity('The first'), makeIdentity('The second')];
   let count = 0;
   const listener = await serve(

@@ -74,7 +74,7 @@ async function converse(port: number, bytes: string, random: Seeded, stays = fal
   return replies;
 }
 
-test('whatever is sent, each connection gets well-formed replies of the allowed kinds, and then ends', async (t) => {
+test('each connection gets well-formed responses of the allowed kinds for any bytes, and then closes', async (t) => {
   const random = seeded();
   const { port, listener } = await serve(t);
   for (let round = 0; round < 600; round += 1) {
@@ -92,7 +92,7 @@ test('whatever is sent, each connection gets well-formed replies of the allowed 
   await listener.close(10_000);
 });
 
-test('a client that sends anything, and then neither goes on nor away, is let go', async (t) => {
+test('a client that sends any bytes and then stays silent is disconnected', async (t) => {
   const random = seeded();
   const { port } = await serve(t, { headerTimeout: 60, requestTimeout: 60, keepAliveTimeout: 1 });
   const conversations = Array.from({ length: 80 }, async (_, round) => {
@@ -106,7 +106,7 @@ test('a client that sends anything, and then neither goes on nor away, is let go
   await Promise.all(conversations);
 });
 
-test('random bytes are refused, or wait for more, and harm nobody', async (t) => {
+test('random bytes are rejected or await more, and do not affect later requests', async (t) => {
   const random = seeded();
   const { port } = await serve(t);
   for (let round = 0; round < 200; round += 1) {

@@ -21,7 +21,7 @@ function expiry(bytesAt: (now: number) => number, limits = timeouts): number {
   return Number.POSITIVE_INFINITY;
 }
 
-test('a connection on which nothing comes expires after the keep-alive timeout, and soon after', () => {
+test('a connection that receives nothing expires shortly after the keep-alive timeout', () => {
   const time = expiry(() => 50);
   assert.ok(time >= 1000 && time <= 1250, `${time}`);
 });
@@ -39,7 +39,7 @@ test('bytes postpone the end of an idle connection once, however many follow', (
   }
 });
 
-test('each request begins the time anew, and a timeout of 0 is none', () => {
+test('each request restarts the keep-alive timeout, and a timeout of 0 never expires', () => {
   const sweep = handSweep();
   const idle = new IdleTimeout();
   for (let request = 0; request < 100; request += 1) {

@@ -15,7 +15,7 @@ async function deserted(listener: ServerSocket): Promise<void> {
   while (listener.connections > 0) await new Promise((resolve) => setImmediate(resolve));
 }
 
-test('a connection beyond the limit is told so at its first request, and ends, where on all others requests are handled', async (t) => {
+test('a connection beyond the limit gets 503 at its first request and closes if all others are handling requests', async (t) => {
   const { port, listener, waiting, release } = await serve(t, { connections: 1 });
   const busy = await open(port);
   await busy.send('GET /wait HTTP/1.1\r\nHost: h\r\n\r\n');
@@ -36,7 +36,7 @@ test('a connection beyond the limit is told so at its first request, and ends, w
   assert.equal((await exchange(port, get))[0]?.status, 200);
 });
 
-test('for a connection beyond the limit the one gives way that has been without a whole header section the longest', async (t) => {
+test('beyond the limit, the connection that has gone longest without a complete header section is closed', async (t) => {
   const { port, listener } = await serve(t, { connections: 4 });
   const served = await open(port);
   const half = await open(port);
@@ -64,7 +64,7 @@ test('for a connection beyond the limit the one gives way that has been without 
   for (const wire of [served, ...asked]) await wire.close();
 });
 
-test('who is sent more than it reads gives way like who sends nothing', async (t) => {
+test('beyond the limit, a connection with an unread response is closed like one that sends nothing', async (t) => {
   const { port, requests } = await serve(t, { connections: 1 });
   const slow = await open(port);
   slow.socket.pause();
@@ -78,7 +78,7 @@ test('who is sent more than it reads gives way like who sends nothing', async (t
   }, WireError);
 });
 
-test('a client whose content is waited for gives way like one that sends nothing', async (t) => {
+test('beyond the limit, a connection with incomplete content is closed like one that sends nothing', async (t) => {
   const { port, requests, consumed } = await serve(t, { connections: 1 });
   const sending = await open(port);
   await sending.send('PUT /consume HTTP/1.1\r\nHost: h\r\nContent-Length: 4\r\n\r\nab');
@@ -88,7 +88,7 @@ test('a client whose content is waited for gives way like one that sends nothing
   assert.ok(consumed[0] instanceof Problem);
 });
 
-test('a client that does not close after its last response gives way like one that sends nothing', async (t) => {
+test('beyond the limit, a connection left open after its last response is closed like one that sends nothing', async (t) => {
   const { port } = await serve(t, { connections: 1 });
   const answered = await open(port);
   await answered.send('GET / HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n');
@@ -97,7 +97,7 @@ test('a client that does not close after its last response gives way like one th
   await answered.close();
 });
 
-test('of many connections at once that send nothing, the limit stays open, and the last of them is served', async (t) => {
+test('of many silent connections, as many as the limit stay open, and the last one is served', async (t) => {
   const { port, listener } = await serve(t, { connections: 5 });
   const wires: Wire[] = [];
   for (let opened = 0; opened < 200; opened += 1) wires.push(await open(port));
@@ -109,7 +109,7 @@ test('of many connections at once that send nothing, the limit stays open, and t
   for (const wire of wires) await wire.close();
 });
 
-test('closing ends idle connections at once, and takes no new ones', async (t) => {
+test('closing ends idle connections at once, and rejects new ones', async (t) => {
   const { port, listener } = await serve(t);
   const used = await open(port);
   await used.send(get);
@@ -122,7 +122,7 @@ test('closing ends idle connections at once, and takes no new ones', async (t) =
   assert.equal(listener.connections, 0);
 });
 
-test('closing waits for what is in flight, and answers what comes meanwhile with 503', async (t) => {
+test('closing waits for requests in flight, and answers requests that arrive meanwhile with 503', async (t) => {
   const { port, listener, waiting, release } = await serve(t);
   const inFlight = await open(port);
   const halfHere = await open(port);
@@ -146,7 +146,7 @@ test('closing waits for what is in flight, and answers what comes meanwhile with
   assert.equal(listener.close(0), closed);
 });
 
-test('closing does not cut off a reply that the client is still reading', async (t) => {
+test('closing does not truncate a response that the client is still reading', async (t) => {
   const { port, listener } = await serve(t);
   const wire = await open(port);
   wire.socket.pause();
@@ -161,7 +161,7 @@ test('closing does not cut off a reply that the client is still reading', async 
   await closed;
 });
 
-test('closing drops what has not finished when the grace is over', async (t) => {
+test('closing drops unfinished requests at the end of the grace period', async (t) => {
   const { port, listener, waiting } = await serve(t);
   const wire = await open(port);
   await wire.send('GET /wait HTTP/1.1\r\nHost: h\r\n\r\n');
@@ -189,7 +189,7 @@ async function sentInTime(
   throw new Error('none came in time');
 }
 
-test('a client whose header section does not end in time is told, and let go', async (t) => {
+test('a client that does not complete its header section in time gets 408 and is disconnected', async (t) => {
   const { port } = await serve(t, { headerTimeout: 40, requestTimeout: 5000 });
   const begun = 'GET / HTTP/1.1\r\nHost';
   const { wire, reply } = await sentInTime(port, begun, (found) => found !== undefined);
@@ -198,13 +198,13 @@ test('a client whose header section does not end in time is told, and let go', a
   assert.equal(await wire.next(), undefined);
 });
 
-test('a client that never sends is let go without a word', async (t) => {
+test('a client that never sends is disconnected without a response', async (t) => {
   const { port } = await serve(t, { headerTimeout: 40, requestTimeout: 5000 });
   const wire = await open(port);
   assert.equal(await wire.next(), undefined);
 });
 
-test('a client whose content does not arrive in time is told by the reply to its request', async (t) => {
+test('a request gets request-timeout as its response if its content does not arrive in time', async (t) => {
   const { port, consumed, refused, requests } = await serve(t, { headerTimeout: 40, requestTimeout: 60 });
   const slow = 'POST /consume HTTP/1.1\r\nHost: h\r\nContent-Length: 10\r\n\r\nslow';
   let before = 0;
@@ -218,7 +218,7 @@ test('a client whose content does not arrive in time is told by the reply to its
   assert.equal(refused.length, before);
 });
 
-test('a client that never sends the content after an early reply is let go without a second one', async (t) => {
+test('a client that never sends the content after an early response is disconnected without a second response', async (t) => {
   const { port, requests } = await serve(t, { headerTimeout: 40, requestTimeout: 60 });
   const slow = 'POST /early HTTP/1.1\r\nHost: h\r\nContent-Length: 10\r\n\r\nslow';
   const { wire, reply } = await sentInTime(port, slow, () => requests.length > 0);
@@ -226,7 +226,7 @@ test('a client that never sends the content after an early reply is let go witho
   assert.equal(await wire.next(), undefined);
 });
 
-test('a client that never reads is let go', async (t) => {
+test('a client that never reads is disconnected', async (t) => {
   const { port, listener } = await serve(t, { headerTimeout: 100, requestTimeout: 100 });
   const wire = await open(port);
   wire.socket.pause();
@@ -272,7 +272,7 @@ for (const [name = '', bytes = ''] of [
   ['line ends', '\r\n'],
   ['bytes of a field that does not end', 'a'],
 ])
-  test(`an idle connection on which only ${name} come is closed in time`, async (t) => {
+  test(`an idle connection that receives only ${name} is closed in time`, async (t) => {
     const { port, listener } = await serve(t, { keepAliveTimeout: 50, headerTimeout: 100 });
     const wire = await open(port);
     await wire.send(get);
@@ -283,7 +283,7 @@ for (const [name = '', bytes = ''] of [
     await dripping;
   });
 
-test('a connection at rest is let go', async (t) => {
+test('an idle connection is closed after the keep-alive timeout', async (t) => {
   const { port } = await serve(t, { keepAliveTimeout: 1 });
   const wire = await open(port);
   await wire.send(get);
@@ -302,7 +302,7 @@ async function rested(port: number): Promise<void> {
   }
 }
 
-test('a connection on which requests keep coming is not let go', async (t) => {
+test('a connection that receives one request after another is not closed as idle', async (t) => {
   const { port } = await serve(t, { keepAliveTimeout: 100 });
   const wire = await open(port);
   let over = false;
@@ -316,7 +316,7 @@ test('a connection on which requests keep coming is not let go', async (t) => {
   await resting;
 });
 
-test('it is no rest while a request is handled, and afterwards it is', async (t) => {
+test('a connection is not idle while a request is handled, and is idle afterwards', async (t) => {
   const { port, waiting, release } = await serve(t, { keepAliveTimeout: 1 });
   const wire = await open(port);
   await wire.send('GET /wait HTTP/1.1\r\nHost: h\r\n\r\n');
@@ -327,7 +327,7 @@ test('it is no rest while a request is handled, and afterwards it is', async (t)
   assert.equal(await wire.next(), undefined);
 });
 
-test('it is no rest while content is still to come, also after the reply', async (t) => {
+test('a connection is not idle while content is outstanding, even after the response', async (t) => {
   const { port } = await serve(t, { keepAliveTimeout: 1 });
   const wire = await open(port);
   await wire.send('POST /early HTTP/1.1\r\nHost: h\r\nContent-Length: 3\r\n\r\na');
@@ -338,7 +338,7 @@ test('it is no rest while content is still to come, also after the reply', async
   assert.equal(await wire.next(), undefined);
 });
 
-test('it is no rest while the client has not read the reply', async (t) => {
+test('a connection is not idle before the client has read the response', async (t) => {
   const { port } = await serve(t, { keepAliveTimeout: 1 });
   const wire = await open(port);
   wire.socket.pause();
@@ -349,7 +349,7 @@ test('it is no rest while the client has not read the reply', async (t) => {
   assert.equal(await wire.next(), undefined);
 });
 
-test('no reply is made before the client has read the one before it', async (t) => {
+test('a pipelined request is not handled before the client has read the previous response', async (t) => {
   const { port, requests } = await serve(t);
   const wire = await open(port);
   wire.socket.pause();
@@ -361,7 +361,7 @@ test('no reply is made before the client has read the one before it', async (t) 
     assert.equal((await wire.reply()).content.length, 16 * 1024 * 1024);
 });
 
-test('a request that takes the server long is not timed out', async (t) => {
+test('a request that the server handles slowly does not time out', async (t) => {
   const { port, waiting, release } = await serve(t, { headerTimeout: 40, requestTimeout: 40 });
   let reply: Promise<WireReply | undefined>;
   let arrived: boolean;
@@ -380,7 +380,7 @@ test('a request that takes the server long is not timed out', async (t) => {
   assert.equal((await reply)?.text, 'waited');
 });
 
-test('a client that disappears while its request is handled leaves nothing behind', async (t) => {
+test('a client that disconnects while its request is handled leaves no connection behind', async (t) => {
   const { port, listener, waiting, release } = await serve(t);
   const wire = await open(port);
   await wire.send(get);
@@ -392,7 +392,7 @@ test('a client that disappears while its request is handled leaves nothing behin
   await deserted(listener);
 });
 
-test('an address that cannot be had is told in one line with the system’s code', async (t) => {
+test('listening on an unavailable address throws a ListenError with the code of the system', async (t) => {
   const holder = createServer().listen(0, '127.0.0.1');
   await once(holder, 'listening');
   t.after(() => holder.close());

@@ -67,7 +67,7 @@ const statuses: Record<string, number> = {
 };
 
 for (const [name, bytes, problem] of refused) {
-  test(`a request with ${name} is refused as ${problem}, unhandled, and the connection ends`, async (t) => {
+  test(`a request with ${name} is rejected as ${problem} before it is handled, and the connection closes`, async (t) => {
     const { port, requests } = await serve(t);
     const replies = await exchange(port, bytes);
     assert.deepEqual(
@@ -85,21 +85,21 @@ test('a request line may come byte by byte, after an empty line or two', async (
   assert.equal((await wire.reply()).text, 'GET /slow');
 });
 
-test('a version that is not spoken is told also when it comes byte by byte', async (t) => {
+test('an unsupported version is rejected also if it arrives byte by byte', async (t) => {
   const { port } = await serve(t);
   const wire = await open(port);
   for (const byte of 'GET / HTTP/3.0\r\n') await wire.send(byte);
   assert.equal((await wire.reply()).text, 'version-not-supported');
 });
 
-test('a target at its limit passes, and one byte more is too long', async (t) => {
+test('a target at its limit is accepted, and one byte more is rejected with 414', async (t) => {
   const { port } = await serve(t, { target: 100 });
   const request = (length: number): string => `HEAD /${'a'.repeat(length - 1)} HTTP/1.1\r\nHost: h\r\n\r\n`;
   assert.equal((await exchange(port, request(100), true))[0]?.status, 200);
   assert.equal((await exchange(port, request(101), true))[0]?.status, 414);
 });
 
-test('a header section at its limit passes, and one byte more is too large', async (t) => {
+test('a header section at its limit is accepted, and one byte more is rejected as too large', async (t) => {
   const { port } = await serve(t, { headers: 100 });
   const host = 'Host: h\r\n';
   const request = (size: number): string =>
@@ -108,7 +108,7 @@ test('a header section at its limit passes, and one byte more is too large', asy
   assert.equal((await exchange(port, request(101)))[0]?.text, 'header-too-large');
 });
 
-test('a target or a header section of any size is told from the other', async (t) => {
+test('a target that is too long and a header section that is too large are distinguished at any size', async (t) => {
   const { port, requests } = await serve(t);
   // A record of TLS has 16 KiB at most, so that no packet has both the method and a target that is much longer.
   for (const length of transport.tls === undefined ? [9000, 20_000, 40_000, 60_000] : [9000, 20_000]) {
@@ -121,7 +121,7 @@ test('a target or a header section of any size is told from the other', async (t
   assert.equal(requests.length, 0);
 });
 
-test('a header section that goes on and on is refused while the client sends it', async (t) => {
+test('an endless header section is rejected while the client is still sending it', async (t) => {
   const { port } = await serve(t);
   const wire = await open(port);
   await wire.send('GET / HTTP/1.1\r\nHost: h\r\nA: ');
@@ -131,7 +131,7 @@ test('a header section that goes on and on is refused while the client sends it'
   await flood;
 });
 
-test('10,000 fields are too many bytes, however short; 1,000 are all there', async (t) => {
+test('10,000 short fields are rejected as header-too-large, and 2,500 fields are all received', async (t) => {
   const { port, requests } = await serve(t);
   const [many] = await exchange(port, `GET / HTTP/1.1\r\n${'a: b\r\n'.repeat(10_000)}\r\n`);
   assert.equal(many?.text, 'header-too-large');
@@ -139,7 +139,7 @@ test('10,000 fields are too many bytes, however short; 1,000 are all there', asy
   assert.equal(requests[0]?.headers.getAll('a').length, 2500);
 });
 
-test('garbage after a valid request in one packet is refused after the reply to the request', async (t) => {
+test('garbage after a valid request in one packet is rejected after the response to the request', async (t) => {
   const { port, consumed } = await serve(t);
   for (const garbage of ['GARBAGE', '\0\0\0', '\r\nX: y\r\n\r\n']) {
     const wire = await open(port);
@@ -158,7 +158,7 @@ test('garbage after a valid request in one packet is refused after the reply to 
   assert.deepEqual(consumed, [3, 3, 3]);
 });
 
-test('garbage after a request that is still being handled waits for its reply', async (t) => {
+test('garbage after a request that is still being handled is rejected after its response', async (t) => {
   const { port, waiting, release } = await serve(t);
   const wire = await open(port);
   await wire.send('GET /wait HTTP/1.1\r\nHost: h\r\n\r\n');
@@ -170,7 +170,7 @@ test('garbage after a request that is still being handled waits for its reply', 
   assert.equal(await wire.next(), undefined);
 });
 
-test('CONNECT after other requests is refused after their replies', async (t) => {
+test('CONNECT after other requests is rejected after their responses', async (t) => {
   const { port } = await serve(t);
   const wire = await open(port);
   await wire.send('GET /1 HTTP/1.1\r\nHost: h\r\n\r\nCONNECT h:1 HTTP/1.1\r\nContent-Length: 9\r\n\r\nabc');

@@ -93,7 +93,7 @@ test('a subscriber of http.server.request.start sees each request end and close'
   assert.deepEqual(events, ['end GET', 'close GET', 'end POST', 'close POST']);
 });
 
-test('content in the packet of its header section is read without events', async (t) => {
+test('content that arrives in the packet of its header section is read without event listeners', async (t) => {
   const { port, consumed } = await serve(t);
   const wire = await warmed(t, { port });
   const { on } = IncomingMessage.prototype;
@@ -229,7 +229,7 @@ for (const [mode, scheme] of [
   ['tls', 'https'],
 ] as const)
   test(
-    `OpenTelemetry’s spans of ${scheme} have the request, the response, and what was done within`,
+    `OpenTelemetry records ${scheme} spans with the request, the response and the work within them`,
     unlessInstalled('@opentelemetry/instrumentation-http'),
     async (t) => {
       const targets = [...Array.from({ length: 25 }, (_, at) => `/${at}`), '/missing'];

@@ -4,7 +4,7 @@ import { date, serve } from '../support/net/service.ts';
 import { transport } from '../support/net/transport.ts';
 import { exchange, open } from '../support/net/wire.ts';
 
-test('a reply carries its fields in order, the length of its content and the service’s Date alone', async (t) => {
+test('a response has its headers in order, the length of its content, and only the Date of the service', async (t) => {
   const { port } = await serve(t);
   const wire = await open(port);
   await wire.send('GET /a?b=c HTTP/1.1\r\nHost: h\r\n\r\n');
@@ -20,14 +20,14 @@ test('a reply carries its fields in order, the length of its content and the ser
   assert.notEqual(reply.field('Connection'), 'close');
 });
 
-test('the length of a string is that of its UTF-8', async (t) => {
+test('the Content-Length of a string is that of its UTF-8 encoding', async (t) => {
   const { port } = await serve(t);
   const [reply] = await exchange(port, 'GET /umlaut HTTP/1.1\r\nHost: h\r\n\r\n');
   assert.equal(reply?.field('Content-Length'), '8');
   assert.equal(reply?.text, 'größer');
 });
 
-test('bytes are sent as they are', async (t) => {
+test('bytes are sent unchanged', async (t) => {
   const { port } = await serve(t);
   for (const connection of ['close', 'keep-alive']) {
     const wire = await open(port);
@@ -37,7 +37,7 @@ test('bytes are sent as they are', async (t) => {
   }
 });
 
-test('HEAD is told the length and sent nothing, whether or not the connection ends', async (t) => {
+test('a response to HEAD has Content-Length but no content, whether or not the connection closes', async (t) => {
   const { port } = await serve(t);
   for (const target of ['/umlaut', '/other']) {
     for (const connection of ['close', 'keep-alive']) {
@@ -53,7 +53,7 @@ test('HEAD is told the length and sent nothing, whether or not the connection en
   }
 });
 
-test('204 and 304 have no length and no content; another status without content has the length 0', async (t) => {
+test('204 and 304 have neither Content-Length nor content; any other status without content has a length of 0', async (t) => {
   const { port } = await serve(t);
   for (const connection of ['close', 'keep-alive']) {
     for (const [target, length] of [
@@ -73,7 +73,7 @@ test('204 and 304 have no length and no content; another status without content 
   }
 });
 
-test('a connection ends after the reply when the client asks for it, and when the service does', async (t) => {
+test('a connection closes after the response if the client or the service requests it', async (t) => {
   const { port } = await serve(t);
   for (const request of [
     'GET / HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n',
@@ -88,7 +88,7 @@ test('a connection ends after the reply when the client asks for it, and when th
   }
 });
 
-test('HTTP/1.0 keeps the connection only when it asks to', async (t) => {
+test('an HTTP/1.0 connection stays open only if the client requests it', async (t) => {
   const { port } = await serve(t);
   const brief = await open(port);
   await brief.send('GET / HTTP/1.0\r\n\r\n');
@@ -102,7 +102,7 @@ test('HTTP/1.0 keeps the connection only when it asks to', async (t) => {
   }
 });
 
-test('a client is told how long the connection may rest, whatever it asks and however it speaks', async (t) => {
+test('Keep-Alive reports the timeout for every kind of request, and is absent for a timeout below one second', async (t) => {
   const { port } = await serve(t);
   const wire = await open(port);
   for (const request of [
@@ -122,7 +122,7 @@ test('a client is told how long the connection may rest, whatever it asks and ho
   assert.deepEqual([reply.field('Connection'), reply.field('Keep-Alive')], ['keep-alive', undefined]);
 });
 
-test('a request arrives as a value: target and fields byte for byte, the version, the peer', async (t) => {
+test('a request has its target and fields byte for byte, its version and its peer', async (t) => {
   const { port, requests } = await serve(t);
   await exchange(
     port,
@@ -139,7 +139,7 @@ test('a request arrives as a value: target and fields byte for byte, the version
   assert.deepEqual({ peer, secure }, { peer: '127.0.0.1', secure: transport.tls !== undefined });
 });
 
-test('lines of a field that node:http would drop are all there', async (t) => {
+test('field lines that node:http would drop are all available', async (t) => {
   const { port, requests } = await serve(t);
   await exchange(
     port,
@@ -149,7 +149,7 @@ test('lines of a field that node:http would drop are all there', async (t) => {
   assert.deepEqual(requests[0]?.headers.getAll('authorization'), ['x', 'y']);
 });
 
-test('a request without Host, and one to upgrade, are requests like any other', async (t) => {
+test('a request without Host and an upgrade request are handled like any other request', async (t) => {
   const { port, requests } = await serve(t);
   await exchange(port, 'GET / HTTP/1.1\r\n\r\n');
   const [reply] = await exchange(
@@ -161,7 +161,7 @@ test('a request without Host, and one to upgrade, are requests like any other', 
   assert.equal(requests.length, 2);
 });
 
-test('a handler that fails, or gives a field that cannot be written, is answered 500 and harms nobody', async (t) => {
+test('a failing handler or an invalid header results in internal-error, and later requests are served', async (t) => {
   const { port, refused } = await serve(t);
   for (const target of ['/fault', '/bad-field']) {
     const [reply] = await exchange(port, `GET ${target} HTTP/1.1\r\nHost: h\r\n\r\n`);
@@ -172,7 +172,7 @@ test('a handler that fails, or gives a field that cannot be written, is answered
   assert.equal(after?.status, 200);
 });
 
-test('a field that cannot be written is found behind one of its name that can, and each value is the one that was given', async (t) => {
+test('an invalid header is detected after a valid one of the same name, and each response has its own values', async (t) => {
   const { port } = await serve(t);
   const ask = async (target: string): Promise<(string | undefined)[]> => {
     const [reply] = await exchange(port, `GET ${target} HTTP/1.1\r\nHost: h\r\n\r\n`);
@@ -202,7 +202,7 @@ test('pipelined requests are handled and answered one after the other', async (t
   assert.equal(await wire.next(), undefined);
 });
 
-test('a client that ends its side after its requests gets every reply', async (t) => {
+test('a client that ends its side after its requests gets every response', async (t) => {
   const { port } = await serve(t);
   const replies = await exchange(
     port,
@@ -214,7 +214,7 @@ test('a client that ends its side after its requests gets every reply', async (t
   );
 });
 
-test('nothing after a request to close is handled', async (t) => {
+test('requests after a response that closes the connection are not handled', async (t) => {
   const { port, requests } = await serve(t);
   const replies = await exchange(
     port,
@@ -227,7 +227,7 @@ test('nothing after a request to close is handled', async (t) => {
   assert.equal(requests.length, 1);
 });
 
-test('more requests than may wait on one connection are refused after those before them', async (t) => {
+test('requests beyond the limit of a pipeline are refused after the responses to those before them', async (t) => {
   const { port, waiting, release } = await serve(t);
   const wire = await open(port);
   await wire.send(`GET /wait HTTP/1.1\r\nHost: h\r\n\r\n${'GET / HTTP/1.1\r\nHost: h\r\n\r\n'.repeat(400)}`);

@@ -55,7 +55,7 @@ async function received(socket: NodeJS.ReadableStream): Promise<string> {
   return text;
 }
 
-test('TLS 1.2 and TLS 1.3 are spoken, and what is older is refused', async (t) => {
+test('TLS 1.2 and TLS 1.3 are accepted, and older versions are rejected', async (t) => {
   const { port, cert } = await serve(t);
   for (const version of ['TLSv1.2', 'TLSv1.3'] as const) {
     const socket = await agree(port, { ca: cert, minVersion: version, maxVersion: version });
@@ -69,7 +69,7 @@ test('TLS 1.2 and TLS 1.3 are spoken, and what is older is refused', async (t) =
   }
 });
 
-test('HTTP/1.1 is agreed on, also with who would rather have HTTP/2, and HTTP/2 alone is refused', async (t) => {
+test('ALPN selects HTTP/1.1 even if the client prefers HTTP/2, and rejects HTTP/2 alone', async (t) => {
   const { port, cert } = await serve(t);
   const socket = await agree(port, { ca: cert, ALPNProtocols: ['h2', 'http/1.1'] });
   assert.equal(socket.alpnProtocol, 'http/1.1');
@@ -80,7 +80,7 @@ test('HTTP/1.1 is agreed on, also with who would rather have HTTP/2, and HTTP/2 
   await assert.rejects(agree(port, { ca: cert, ALPNProtocols: ['h2'] }));
 });
 
-test('a client cannot have the connection renegotiated', async (t) => {
+test('a client cannot renegotiate the connection', async (t) => {
   const { port, cert } = await serve(t);
   const socket = await agree(port, { ca: cert, maxVersion: 'TLSv1.2' });
   const outcome = await new Promise((resolve) => {
@@ -102,7 +102,7 @@ test('a session is resumed', async (t) => {
   for (const socket of [first, second]) socket.destroy();
 });
 
-test('another certificate takes the place of the first for who comes then; who is there stays', async (t) => {
+test('a replaced certificate applies to new connections, and existing connections stay open', async (t) => {
   const first = makeIdentity('The first');
   const { port, replaceCertificate } = await serve(t, first);
   const readSubject = (socket: TLSSocket): unknown => socket.getPeerCertificate().subject.CN;
@@ -118,7 +118,7 @@ test('another certificate takes the place of the first for who comes then; who i
   for (const socket of [before, after]) socket.destroy();
 });
 
-test('a certificate that is made for the first client is made once, and not where another took its place before', async (t) => {
+test('a certificate made for the first client is made once, and not at all if it was replaced before', async (t) => {
   const [own, other] = [makeIdentity('Its own'), makeIdentity('Another')];
   for (const replaced of [false, true]) {
     let made = 0;
@@ -140,7 +140,7 @@ test('a certificate that is made for the first client is made once, and not wher
   }
 });
 
-test('what cannot be used is refused when it listens, and later leaves what was before', async (t) => {
+test('listen and replaceCertificate reject an invalid certificate or key, and the current certificate is unchanged', async (t) => {
   const [one, other] = [makeIdentity(), makeIdentity()];
   const { port, cert, replaceCertificate } = await serve(t, one);
   const bad = [
@@ -160,7 +160,7 @@ test('what cannot be used is refused when it listens, and later leaves what was 
   assert.throws(() => listening.replaceCertificate(one), TypeError);
 });
 
-test('who speaks plain HTTP to the port of HTTPS is let go, and TLS to the port of HTTP gets a 400', async (t) => {
+test('the HTTPS port disconnects a client that speaks plain HTTP, and the HTTP port answers TLS with 400', async (t) => {
   const { port, cert } = await serve(t);
   const lost = connect(port, '127.0.0.1');
   lost.write(request);
@@ -178,7 +178,7 @@ test('who speaks plain HTTP to the port of HTTPS is let go, and TLS to the port 
   assert.match(first, /^HTTP\/1\.1 400 Bad Request\r\n/);
 });
 
-test('who never finishes the handshake is let go, and closing does not wait for that', async (t) => {
+test('a client that never finishes the handshake is disconnected, and closing does not wait for it', async (t) => {
   const { port, close } = await serve(t, makeIdentity(), { headerTimeout: 40, requestTimeout: 40 });
   const silent = connect(port, '127.0.0.1');
   assert.equal(await received(silent), '');
@@ -191,7 +191,7 @@ test('who never finishes the handshake is let go, and closing does not wait for 
   await close();
 });
 
-test('connections count before TLS has agreed, and give way to others like those that send nothing', async (t) => {
+test('connections count towards the limit before the TLS handshake, and silent ones are closed for new ones', async (t) => {
   const { port, cert } = await serve(t, makeIdentity(), { connections: 2 });
   const endings: Promise<unknown>[] = [];
   for (let opened = 0; opened < 20; opened += 1) {

@@ -23,7 +23,7 @@ function open(offered = true) {
   return { scheme, asked };
 }
 
-test('a good token stands for its user, and a bad one is challenged', async () => {
+test('a valid token authenticates its user, and an invalid one is refused with a challenge', async () => {
   const { scheme } = open();
   assert.deepEqual(await scheme.authenticate(request, 'good'), {
     outcome: 'good',
@@ -34,7 +34,7 @@ test('a good token stands for its user, and a bad one is challenged', async () =
   assert.equal(bad.challenge, 'Bearer realm="a \\"realm\\"", error="invalid_token"');
 });
 
-test('who brings no token is told no error, and over plain HTTP nothing', () => {
+test('the challenge without a token has no error, and plain HTTP has no challenge', () => {
   const { scheme } = open();
   assert.equal(scheme.challenge(secure), 'Bearer realm="a \\"realm\\""');
   assert.equal(scheme.challenge({ ...secure, secure: false }), undefined);
@@ -44,7 +44,7 @@ test('who brings no token is told no error, and over plain HTTP nothing', () => 
   );
 });
 
-test('without anybody who could have a token none is asked for or looked at', async () => {
+test('a scheme that is not offered neither challenges nor looks up a token', async () => {
   const { scheme, asked } = open(false);
   assert.equal(scheme.challenge(secure), undefined);
   const verdict = await scheme.authenticate(request, 'good');
@@ -52,7 +52,7 @@ test('without anybody who could have a token none is asked for or looked at', as
   assert.deepEqual(asked, []);
 });
 
-test('what is no token by its grammar is malformed, and is not looked up', async () => {
+test('a token that does not match the grammar is rejected with 400 and not looked up', async () => {
   const random = seeded();
   // RFC 6750 §2.1: b64token = 1*( ALPHA / DIGIT / "-" / "." / "_" / "~" / "+" / "/" ) *"="
   const letters = new Set('ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~+/');
@@ -69,7 +69,7 @@ test('what is no token by its grammar is malformed, and is not looked up', async
   }
 });
 
-test('who brings bad tokens too often waits', async () => {
+test('a client with too many invalid tokens gets 429 with Retry-After', async () => {
   const server = openServer({ maxAuthFailures: 5 });
   const { access } = await tokensFor(server);
   const ask = (bearer: string, peer: string) =>

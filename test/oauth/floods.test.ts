@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { encodeOctets } from '../../src/signature/oauth1-parameters.ts';
 import { openTestService } from '../support/oauth/consumer.ts';
 
-test('a form of many parameters of the protocol is refused before they are parsed', async () => {
+test('a form with more than 1,000 protocol parameters is rejected before they are parsed', async () => {
   const server = openTestService();
   const flood = async (count: number): Promise<string> => {
     const names = Array.from({ length: count - 1 }, (_, index) => `oauth_${index}=`);
@@ -17,7 +17,7 @@ test('a form of many parameters of the protocol is refused before they are parse
   assert.equal(await flood(40_000), '413 ');
 });
 
-test('more parameters than can be signed are refused before a signature is made over them', async () => {
+test('a request with more than 1,000 parameters is rejected before its signature is verified', async () => {
   const server = openTestService();
   const outcome = async (count: number): Promise<string> => {
     const others = Array.from({ length: count - 1 }, (_, index) => `a${index}=`);
@@ -30,7 +30,7 @@ test('more parameters than can be signed are refused before a signature is made 
   assert.equal(await outcome(1001), 'parameter_rejected');
 });
 
-test('octets are encoded as RFC 3986 has it, every one of them', () => {
+test('every octet is encoded as in RFC 3986', () => {
   const octets = Array.from({ length: 256 }, (_, octet) => String.fromCharCode(octet)).join('');
   const expected = Array.from(octets, (character) =>
     /[A-Za-z0-9._~-]/.test(character)

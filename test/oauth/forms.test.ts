@@ -106,7 +106,7 @@ const endpoints: readonly (readonly [target: string, authorization: string | und
 ];
 
 for (const [target, authorization] of endpoints) {
-  test(`a form of more than 64 KiB at ${target} is 413, unread if Content-Length says so`, async () => {
+  test(`a form of more than 64 KiB at ${target} gets 413, unread if Content-Length reports the size`, async () => {
     const { service, ask } = open();
     const reply = await replyWithout(service, formRequest(target, 65_537, authorization));
     assert.equal(reply.status, 413);
@@ -117,7 +117,7 @@ for (const [target, authorization] of endpoints) {
     assert.equal(await status(65_536), 400);
   });
 
-  test(`a form of more than 1,000 parameters at ${target} is refused before it is decoded`, async () => {
+  test(`a form of more than 1,000 parameters at ${target} is rejected before it is decoded`, async () => {
     const { ask } = open();
     const fields = authorization === undefined ? [] : [['Authorization', authorization] as const];
     const flood = (count: number): string => `${'a=&'.repeat(count - 1)}oauth_token=%`;
@@ -132,7 +132,7 @@ for (const [target, authorization] of endpoints) {
   });
 }
 
-test('a form that unpacks to more than 64 KiB is 413', async () => {
+test('a form that decompresses to more than 64 KiB gets 413', async () => {
   const { service } = open();
   const content = gzipSync(`a=${'x'.repeat(65_535)}`);
   const fields: [string, string][] = [
@@ -143,7 +143,7 @@ test('a form that unpacks to more than 64 KiB is 413', async () => {
   assert.equal((await service.respond(createRequest(parts))).status, 413);
 });
 
-test('a query of more than 1,000 parameters is refused before it is decoded', async () => {
+test('a query of more than 1,000 parameters is rejected before it is decoded', async () => {
   const { ask } = open({ limits: { target: 100_000 } });
   const many = '&a='.repeat(1000);
   const shown = await ask('GET', `${authorizeTarget()}${many}`, { basic: 'ann:ann-password' });
@@ -257,7 +257,7 @@ test('malformed attempts at a resource count towards the limit on failures, in e
   }
 });
 
-test('content that breaks off is no malformed attempt', async () => {
+test('incomplete content does not count as a malformed attempt', async () => {
   const { service, ask } = open({ maxAuthFailures: 1 });
   const broken = (): Promise<never> =>
     Promise.reject(new Problem('content-incomplete', 'The connection ended.', { close: true }));
@@ -267,7 +267,7 @@ test('content that breaks off is no malformed attempt', async () => {
   assert.equal((await ask('GET', '/greeting', { basic: 'ann:ann-password' })).status, 200);
 });
 
-test('a bearer token together with an access_token in query or form is 400 (RFC 6750 §2)', async () => {
+test('a bearer token together with an access_token in query or form gets 400 (RFC 6750 §2)', async () => {
   const server = open({ maxAuthFailures: 0 });
   const { access: bearer } = await tokensFor(server);
   const refused = [

@@ -126,14 +126,14 @@ function describeTokens(open: Open): void {
     assert.equal(await grants.find('', 'oauth2', 'code'), undefined);
   });
 
-  test('a token is live until it expires, and not at that moment any more', async (t) => {
+  test('a token is live before its expiry time, and not from that time on', async (t) => {
     const { grants } = await open(t);
     const found = await kept(grants, await grants.issue([draft()]));
     assert.equal(isLive(found, start + minute - 1), true);
     assert.equal(isLive(found, start + minute), false);
   });
 
-  test('a token lives no longer than its grant', async (t) => {
+  test('a token expires with its grant at the latest', async (t) => {
     const { grants } = await open(t);
     const { issued } = await grants.begin({ ...anns, ends: start + 10 }, [
       draft({ expires: start + minute }),
@@ -143,7 +143,7 @@ function describeTokens(open: Open): void {
     assert.equal(isLive(found, start + 10), false);
   });
 
-  test('what was issued is found after a restart, and a value is in no file', async (t) => {
+  test('issued tokens are found after a restart, and no file contains their values', async (t) => {
     const { grants, restart, directory } = await open(t);
     const { issued } = await grants.begin(anns, [draft(), draft({ kind: 'refresh' })]);
     const anew = await restart();
@@ -155,7 +155,7 @@ function describeTokens(open: Open): void {
     for (const { value } of issued) assert.ok(!texts.some((text) => text.includes(value)));
   });
 
-  test('an amended token has what was added, and is the same as before', async (t) => {
+  test('an updated token has the added details, and the version before it can no longer be updated or consumed', async (t) => {
     const { grants } = await open(t);
     const found = await kept(grants, await grants.issue([draft({ kind: 'request', user: undefined })]));
     const amended = await grants.update(found, { user: 'ann', details: { tries: '1' } });
@@ -168,7 +168,7 @@ function describeTokens(open: Open): void {
 }
 
 function describeSpending(open: Open): void {
-  test('of twenty who spend a token at the same time, exactly one does', async (t) => {
+  test('exactly one of twenty concurrent attempts to consume a token succeeds', async (t) => {
     const { grants } = await open(t);
     const { issued } = await grants.begin(anns, [draft()]);
     const found = await kept(grants, issued);
@@ -180,7 +180,7 @@ function describeSpending(open: Open): void {
     assert.equal(await grants.consume(later), false);
   });
 
-  test('of twenty who exchange a token at the same time, exactly one gets others, and only those are told', async (t) => {
+  test('exactly one of twenty concurrent exchanges of a token returns tokens, and only these are reported', async (t) => {
     const { grants, events } = await open(t);
     const { issued } = await grants.begin(anns, [draft({ kind: 'refresh' })]);
     const found = await kept(grants, issued);
@@ -196,7 +196,7 @@ function describeSpending(open: Open): void {
     for (const one of winners[0] ?? []) assert.equal(isLive(await kept(grants, [one]), start), true);
   });
 
-  test('that a token was used is not forgotten by a restart', async (t) => {
+  test('a used token is still marked as used after a restart', async (t) => {
     const { grants, restart } = await open(t);
     const { issued } = await grants.begin(anns, [draft()]);
     assert.equal(await grants.consume(await kept(grants, issued)), true);
@@ -205,7 +205,7 @@ function describeSpending(open: Open): void {
 }
 
 function describeEnding(open: Open): void {
-  test('a grant that is revoked ends all its tokens, now and after a restart, and no others', async (t) => {
+  test('revoking a grant ends all its tokens, also after a restart, and no others', async (t) => {
     const { grants, restart, events } = await open(t);
     const ended = await grants.begin(anns, [draft(), draft({ kind: 'access' })]);
     const other = await grants.begin(anns, [draft({ kind: 'access' })]);
@@ -222,7 +222,7 @@ function describeEnding(open: Open): void {
     }
   });
 
-  test('a token that is drawn for a grant that was revoked meanwhile is dead', async (t) => {
+  test('a token that is issued for a grant revoked in the meantime is not live', async (t) => {
     const { grants } = await open(t);
     const { grant, issued } = await grants.begin(anns, [draft({ kind: 'code' })]);
     const code = await kept(grants, issued);
@@ -232,7 +232,7 @@ function describeEnding(open: Open): void {
     assert.equal(isLive(await kept(grants, drawn), start), false);
   });
 
-  test('a token that is revoked or expired is gone or dead, and its siblings are not', async (t) => {
+  test('revoking or expiring a token does not affect its siblings', async (t) => {
     const { grants } = await open(t);
     const { issued } = await grants.begin(
       anns,
@@ -246,7 +246,7 @@ function describeEnding(open: Open): void {
     assert.equal(isLive(await kept(grants, [left]), start), true);
   });
 
-  test('all tokens are gone through in the order of issue', async (t) => {
+  test('all() iterates over all tokens in the order of issue', async (t) => {
     const { grants } = await open(t);
     const issued = await grants.issue(Array.from({ length: 300 }, () => draft({ kind: 'access' })));
     const digests: string[] = [];
@@ -265,7 +265,7 @@ function describeSweep(open: Open): void {
     return (await store.list(collection, 0, 100_000)).entries.length;
   };
 
-  test('what is over goes away while other tokens are issued, so that what is kept stays bounded', async (t) => {
+  test('expired tokens and grants are removed while others are issued, so that their number stays bounded', async (t) => {
     const { grants, store, clock } = await open(t);
     let most = 0;
     for (let round = 0; round < 400; round += 1) {
@@ -281,7 +281,7 @@ function describeSweep(open: Open): void {
     assert.ok(grantsKept < 60, `${grantsKept} grants are kept`);
   });
 
-  test('a used code is remembered for as long as its grant lasts, however much is issued', async (t) => {
+  test('a used code is remembered as long as its grant lasts, regardless of how many tokens are issued', async (t) => {
     const { grants, clock } = await open(t);
     const { issued } = await grants.begin(anns, [draft()]);
     await grants.consume(await kept(grants, issued));

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { createRequest } from '../../src/http/message.ts';
 import { createOrigins } from '../../src/pipeline/origin.ts';
 
-test('a loopback name counts with the port that is listened to, and with no other', () => {
+test('a loopback name is accepted only with the port that the server listens on', () => {
   const origins = createOrigins(undefined);
   const named = (host: string): string[] => {
     const parts = { method: 'GET', target: '/', secure: true, peer: '127.0.0.1' };

@@ -43,18 +43,18 @@ function without(value: StoredRecord, name: string): StoredRecord {
   return Object.fromEntries(Object.entries(value).filter(([each]) => each !== name));
 }
 
-test('a grant is read as it was kept, with and without a user', () => {
+test('a grant is read back unchanged, with and without a user', () => {
   for (const each of [grant, { ...grant, user: undefined }])
     assert.deepEqual(readGrant(buildEntry('g', toGrantRecord(each))), each);
 });
 
-test('a token is read as it was kept, with and without a user and a grant', () => {
+test('a token is read back unchanged, with and without a user and a grant', () => {
   for (const each of [token, { ...token, user: undefined, grant: undefined }])
     assert.deepEqual(readToken(buildEntry('d', toTokenRecord(each))), each);
 });
 
 for (const name of ['mechanism', 'client', 'issued', 'ends', 'revoked']) {
-  test(`what lacks ${name}, or has it of another type, is no grant`, () => {
+  test(`a record without ${name}, or with another type of it, is not a grant`, () => {
     const value = toGrantRecord(grant);
     assert.equal(readGrant(buildEntry('g', without(value, name))), undefined);
     assert.equal(readGrant(buildEntry('g', { ...value, [name]: ['other'] })), undefined);
@@ -62,7 +62,7 @@ for (const name of ['mechanism', 'client', 'issued', 'ends', 'revoked']) {
 }
 
 for (const name of ['mechanism', 'kind', 'client', 'issued', 'expires', 'used']) {
-  test(`what lacks ${name}, or has it of another type, is no token`, () => {
+  test(`a record without ${name}, or with another type of it, is not a token`, () => {
     const value = toTokenRecord(token);
     assert.equal(readToken(buildEntry('d', without(value, name))), undefined);
     assert.equal(readToken(buildEntry('d', { ...value, [name]: ['other'] })), undefined);
@@ -70,12 +70,12 @@ for (const name of ['mechanism', 'kind', 'client', 'issued', 'expires', 'used'])
 }
 
 for (const name of ['user', 'grant']) {
-  test(`what has a ${name} that is no text is no token`, () => {
+  test(`a record with a ${name} that is not a string is not a token`, () => {
     assert.equal(readToken(buildEntry('d', { ...toTokenRecord(token), [name]: 7 })), undefined);
   });
 }
 
-test('a scope that is no text is none', () => {
+test('a scope that is not a string is ignored', () => {
   const kept = { ...toTokenRecord(token), scopes: [7, 'read'] };
   assert.deepEqual(readToken(buildEntry('d', kept))?.scopes, ['read']);
 });

@@ -12,7 +12,7 @@ const cases: readonly (readonly [uri: string, extended: string])[] = [
 ];
 
 for (const [uri, extended] of cases) {
-  test(`parameters are added to the query of ${uri}, which is kept`, () => {
+  test(`parameters are added to the query of ${uri}, which is otherwise unchanged`, () => {
     assert.equal(appendParameters(uri, 'code=1&state=2'), extended);
   });
 }

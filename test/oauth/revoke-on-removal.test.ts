@@ -93,7 +93,7 @@ const changes = {
 } as const;
 
 for (const [role, [left, lacking, name]] of Object.entries(changes)) {
-  test(`a ${role} that goes and comes again has nothing of what its namesake had`, async () => {
+  test(`a ${role} that is removed and added again has none of the previous tokens`, async () => {
     const server = openServer({ consumers });
     const use = await collected(server);
     const replace = (changed: Partial<Everybody>): void => {
@@ -109,7 +109,7 @@ for (const [role, [left, lacking, name]] of Object.entries(changes)) {
     assert.deepEqual(await anew(), all);
   });
 
-  test(`a ${role} that was left out for one life of the server begins with nothing`, async () => {
+  test(`a ${role} that is absent during one run of the server loses its tokens`, async () => {
     const store = createMemoryStore({ storeId: 'a' });
     const use = await collected(openServer({ ...everybody(), store }));
     await openServer({ ...everybody(), store }).service.close();
@@ -118,21 +118,21 @@ for (const [role, [left, lacking, name]] of Object.entries(changes)) {
   });
 }
 
-test('a start with everybody takes nothing away', async () => {
+test('a start with all users, clients and consumers revokes nothing', async () => {
   const store = createMemoryStore({ storeId: 'a' });
   const use = await collected(openServer({ ...everybody(), store }));
   await openServer({ ...everybody(), store }).service.close();
   assert.deepEqual(await use(), all);
 });
 
-test('a start without a word about consumers leaves theirs', async () => {
+test('a start without the consumers option revokes nothing', async () => {
   const store = createMemoryStore({ storeId: 'a' });
   const use = await collected(openServer({ ...everybody(), store }));
   await openServer({ store }).service.close();
   assert.deepEqual(await use(), all);
 });
 
-test('who is disabled and enabled again is the same, and so are the tokens', async () => {
+test('a user that is disabled and enabled again retains all tokens', async () => {
   const server = openServer({ consumers });
   const use = await collected(server);
   const ann = { secret: 'ann-secret', password: 'ann-password' };
@@ -141,7 +141,7 @@ test('who is disabled and enabled again is the same, and so are the tokens', asy
   assert.deepEqual(await use(), all);
 });
 
-test('what ended is no good when the store cannot say so', async () => {
+test('revoked tokens are refused even if the store cannot record it', async () => {
   const memory = createMemoryStore({ storeId: 'a' });
   let full = false;
   const store: Store = {
@@ -164,7 +164,7 @@ test('what ended is no good when the store cannot say so', async () => {
   assert.equal((await server.ask('GET', records, { bearer: anew.access })).status, 200);
 });
 
-test('of many tokens those of others stay', async () => {
+test('removing a client leaves many tokens of another client valid', async () => {
   const server = openServer();
   const { access } = await tokensFor(server);
   const held: string[] = [];
@@ -182,7 +182,7 @@ test('of many tokens those of others stay', async () => {
   for (const token of held) assert.equal(await status(token), 200);
 });
 
-test('a name that left the configuration file while the server was off begins with nothing', async () => {
+test('a client that was absent from the configuration file during one run loses its tokens', async () => {
   const data = join(temporaryDirectory(), 'data');
   const config = (names: object): string => {
     const path = join(temporaryDirectory(), 'config.json');
@@ -218,7 +218,7 @@ test('a name that left the configuration file while the server was off begins wi
   });
 });
 
-test('a double that is put back has the tokens of users who went since, and not of those who had gone', async () => {
+test('a restored double has tokens of users removed since the snapshot, but not of users removed before it', async () => {
   const app = { redirectUris: [callback], scopes: ['read' as const] };
   await using double = await startDouble({ users: ['ann'], clients: { app }, now: '2026-03-01T12:00:00Z' });
   const { accessToken: token } = await double.oauth2.issueToken({ user: 'ann' });

@@ -57,7 +57,7 @@ async function opened(): Promise<{ data: string; server: LiveServer }> {
   return { data, server };
 }
 
-test('a client that was removed and added again has none of the tokens of the one before', async () => {
+test('a client that was removed and added again has none of the previous tokens', async () => {
   const { data, server } = await opened();
   const tokens = await tokensFor(server);
   const code = await codeFor(server);
@@ -70,7 +70,7 @@ test('a client that was removed and added again has none of the tokens of the on
   assert.equal((await server.ask('GET', records, { bearer: anew.access })).status, 200);
 });
 
-test('a consumer that was removed and added again has none of the tokens of the one before', async () => {
+test('a consumer that was removed and added again has none of the previous tokens', async () => {
   const { data, server } = await opened();
   const token = await accessToken(server);
   const pending = await requestToken(server);
@@ -83,7 +83,7 @@ test('a consumer that was removed and added again has none of the tokens of the 
   assert.equal((await askSigned(server, { method: 'GET', target: records, token: anew })).status, 200);
 });
 
-test('a user of the same name as one who was removed is reached by none of the tokens of that one', async () => {
+test('a user with the name of a removed user is not reachable with the tokens of that user', async () => {
   const server = openServer();
   const tokens = await tokensFor(server);
   server.service.replaceUsers({});
@@ -95,7 +95,7 @@ test('a user of the same name as one who was removed is reached by none of the t
   assert.equal((await server.ask('GET', records, { bearer: (await tokensFor(server)).access })).status, 200);
 });
 
-test('the command notes since when a user is there, and keeps it when the secret changes', async () => {
+test('the command stores the time when a user was added, and rotating the secret does not change it', async () => {
   const data = join(temporaryDirectory(), 'data');
   await done(['user', 'add', 'eve', '--data', data]);
   const readSince = async () => (await userFile.read(data)).entries.get('eve')?.since;

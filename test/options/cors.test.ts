@@ -61,7 +61,7 @@ const refused: readonly (readonly [argv: readonly string[], fault: string])[] = 
   [['*', app], '"*" includes all origins; remove the others'],
 ];
 
-describe('a value that is no origin is refused in one line', () => {
+describe('an invalid origin is rejected in one line', () => {
   for (const [values, fault] of refused)
     test(fault, () => {
       assert.deepEqual(listFaults(values.flatMap((value) => ['--cors-origin', value])), [
@@ -71,18 +71,18 @@ describe('a value that is no origin is refused in one line', () => {
       assert.deepEqual(listFaults(['--config', file]), [`${file}: cors.origins: ${fault}`]);
     });
 
-  test('a wildcard with credentials', () => {
+  test('a wildcard with credentials is rejected', () => {
     assert.deepEqual(listFaults(['--cors-origin', '*', '--cors-credentials']), [
       '--cors-origin: "*" is impossible with credentials; write each origin',
     ]);
   });
 
-  test('an array that is not one of strings', () => {
+  test('an array with anything but strings is rejected', () => {
     const file = fileWith({ corsOrigin: [1] });
     assert.deepEqual(listFaults(['--config', file]), [`${file}: corsOrigin: [1] is not a list of origins`]);
   });
 
-  test('an unknown member, and another kind of value', () => {
+  test('an unknown member and a value of another kind are rejected', () => {
     const file = fileWith({ cors: { origin: [app] } });
     assert.deepEqual(listFaults(['--config', file]), [
       `${file}: unknown key cors.origin; did you mean "origins"?`,

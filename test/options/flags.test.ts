@@ -15,21 +15,21 @@ function read(...argv: string[]) {
 
 const nothing = { flags: {}, lists: {}, words: [], faults: [] };
 
-test('a value stands behind its flag, or behind an equals sign', () => {
+test('a flag accepts its value as the next argument or after an equals sign', () => {
   for (const argv of [['--port', '80'], ['--port=80']])
     assert.deepEqual(read(...argv), { ...nothing, flags: { '--port': '80' } });
 });
 
-test('a toggle takes no value from behind it, and may have one attached', () => {
+test('a toggle does not consume the next argument, and accepts an attached value', () => {
   assert.deepEqual(read('--memory', 'x'), { ...nothing, flags: { '--memory': true }, words: ['x'] });
   assert.deepEqual(read('--memory=false'), { ...nothing, flags: { '--memory': 'false' } });
 });
 
-test('a flag that may come again keeps all its values in order', () => {
+test('a repeatable flag collects all its values in order', () => {
   assert.deepEqual(read('--scope', 'b', '--scope=a'), { ...nothing, lists: { '--scope': ['b', 'a'] } });
 });
 
-test('what looks like a flag is no value unless it is attached', () => {
+test('a value that starts with two dashes must be attached to its flag', () => {
   assert.deepEqual(read('--port', '--memory'), {
     ...nothing,
     flags: { '--memory': true },
@@ -39,7 +39,7 @@ test('what looks like a flag is no value unless it is attached', () => {
   assert.deepEqual(read('--port', '-1'), { ...nothing, flags: { '--port': '-1' } });
 });
 
-test('behind two dashes nothing is a flag, wherever they stand', () => {
+test('all arguments after -- are positional, even if a flag before it requires a value', () => {
   assert.deepEqual(read('--', '--memory', '--'), { ...nothing, words: ['--memory', '--'] });
   assert.deepEqual(read('a', '--memory', '--', '--port'), {
     ...nothing,
@@ -49,17 +49,17 @@ test('behind two dashes nothing is a flag, wherever they stand', () => {
   assert.deepEqual(read('--port', '--', '80').faults, ['--port requires a value']);
 });
 
-test('one dash alone is a word', () => {
+test('a single dash is a positional argument', () => {
   assert.deepEqual(read('-', '--memory'), { ...nothing, flags: { '--memory': true }, words: ['-'] });
 });
 
-test('the value of an unknown flag is no word', () => {
+test('the value of an unknown flag is not a positional argument', () => {
   assert.deepEqual(read('--prot', '80'), {
     ...nothing,
     faults: ['unknown option --prot; did you mean "--port"?'],
   });
 });
 
-test('a flag that comes twice is a fault', () => {
+test('a flag that is not repeatable is rejected if it occurs twice', () => {
   assert.deepEqual(read('--port', '80', '--port', '81').faults, ['--port is given more than once']);
 });

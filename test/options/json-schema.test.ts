@@ -161,7 +161,7 @@ describe('the schema of the configuration file', { skip: missingPackage('ajv') }
     assert.equal(validate(complete), undefined);
   });
 
-  test('agrees with the server about every option, except for the grammar of texts', async () => {
+  test('agrees with the server about every option, except for the syntax of strings', async () => {
     const validate = await validator();
     const probes = [null, true, -1, 0, 1, 0.5, 1e300, '', 'x', '1', [], ['x'], [''], [1], {}, { x: 1 }];
     for (const [key, spec] of optionSpecs) {
@@ -190,7 +190,7 @@ describe('the schema of the configuration file', { skip: missingPackage('ajv') }
       assert.notEqual(validate(configuration), undefined);
     });
 
-  test('rejects only what the server rejects, and all faults that a schema can express', async () => {
+  test('rejects only configurations that the server rejects, and every fault that a schema can express', async () => {
     const validate = await validator();
     const random = seeded();
     let [accepted, rejected] = [0, 0];
@@ -218,13 +218,13 @@ test('countersign schema prints the schema, and accepts no arguments', async () 
   }
 });
 
-test('the member $schema is a string that the server ignores', () => {
+test('the server ignores the member $schema, which must be a string', () => {
   assert.deepEqual(listFaults({ $schema: 'https://example.com/schema.json' }), []);
   assert.deepEqual(listFaults({ $schema: 1 }), [`${path}: $schema must be a string`]);
   assert.deepEqual(listFaults({ schema: 'x' }).length, 1);
 });
 
-test('a member that is null is rejected, also where the server has a default', () => {
+test('a member with the value null is rejected, even if the server has a default', () => {
   assert.equal(listFaults({ quota: { name: null, requests: 1, window: 1 } }).length, 1);
   const signature = { field: 'X-Signature', format: 't={timestamp},v1={signature}' };
   const partner = { message: '{timestamp}', signature, user: 'ann', timestamp: null };

@@ -43,7 +43,7 @@ function readOption(options: Options, key: string): unknown {
   return new Map<string, unknown>(Object.entries(options)).get(key);
 }
 
-test('without a word said, everything is as documented', () => {
+test('without arguments and variables, every option has its documented default', () => {
   const { collections, users, clients, consumers, ...options } = readOptions([], {});
   assert.deepEqual(options, {
     host: '127.0.0.1',
@@ -188,13 +188,13 @@ const refused: readonly [argv: string[], fault: string][] = [
   [['stop'], 'unexpected argument "stop"'],
 ];
 
-describe('a command line that cannot be taken is refused with the reason', () => {
+describe('an invalid command line is rejected with the reason', () => {
   for (const [argv, fault] of refused) {
     test(argv.join(' '), () => assert.deepEqual(listFaults(argv), [fault]));
   }
 });
 
-test('the proxies to trust are networks with commas between', () => {
+test('--trust-proxy accepts a comma-separated list of networks, and the file also an array', () => {
   const read = (argv: string[], environment = {}): readonly string[] =>
     readOptions(argv, environment).trustProxy;
   const networks = ['127.0.0.1', '10.0.0.0/8', 'fd00::/8'];
@@ -209,7 +209,7 @@ test('the proxies to trust are networks with commas between', () => {
   assert.deepEqual(read([...file, '--trust-proxy=::3'], variable), ['::3']);
 });
 
-test('the public address is an origin, however it is spelt', () => {
+test('the public URL is normalized to an origin', () => {
   const read = (url: string): string | undefined => readOptions(['--public-url', url], {}).publicUrl;
   assert.equal(read('https://a.example'), 'https://a.example');
   assert.equal(read('https://a.example/'), 'https://a.example');
@@ -217,12 +217,12 @@ test('the public address is an origin, however it is spelt', () => {
   assert.equal(read('https://[::1]:8443'), 'https://[::1]:8443');
 });
 
-test('a timestamp of OAuth 1.0a is never further off than a nonce is kept', () => {
+test('the default of --oauth1-window does not exceed --window', () => {
   assert.equal(readOptions(['--window', '20'], {}).oauth1Window, 20);
   assert.equal(readOptions(['--window', '20', '--oauth1-window', '7'], {}).oauth1Window, 7);
 });
 
-test('everything that is wrong is told at once, wherever it stands', () => {
+test('all faults of flags, variables and the file are reported together', () => {
   const config = fileWith({ prot: 1, window: '600', users: { 'a:b': { secret: 's' } } });
   assert.deepEqual(
     listFaults(['--bogus', '--config', config], { COUNTERSIGN_PORT: 'x', COUNTERSIGN_CONTROL_PORT: '-1' }),
@@ -237,11 +237,11 @@ test('everything that is wrong is told at once, wherever it stands', () => {
   );
 });
 
-test('what is said wrongly is told even where something stronger speaks', () => {
+test('an invalid variable is reported even if a flag overrides it', () => {
   assert.equal(listFaults(['--port', '1'], { COUNTERSIGN_PORT: 'x' }).length, 1);
 });
 
-test('what is off has no port', () => {
+test('HTTP or HTTPS has no port if it is disabled', () => {
   const ports = (...argv: string[]): unknown[] => {
     const { port, tlsPort } = readOptions(argv, {});
     return [port, tlsPort];
@@ -254,7 +254,7 @@ test('what is off has no port', () => {
   assert.deepEqual(ports('--no-tls=false', '--no-http=0'), [8080, 8443]);
 });
 
-test('a certificate comes with its key, from whatever source, and is a warning where HTTPS is off', () => {
+test('a certificate requires its key, from any source, and causes a warning if HTTPS is off', () => {
   const file = ['--config', fileWith({ tlsCert: 'c.pem' })];
   const { tlsCert, tlsKey, warnings } = readOptions(file, { COUNTERSIGN_TLS_KEY: 'k.pem' });
   assert.deepEqual([tlsCert, tlsKey, warnings], ['c.pem', 'k.pem', []]);
@@ -264,7 +264,7 @@ test('a certificate comes with its key, from whatever source, and is a warning w
   ]);
 });
 
-test('an unknown variable is a warning, one that is no option but known is nothing', () => {
+test('an unknown COUNTERSIGN_ variable causes a warning, and a known one that is no option does not', () => {
   const { warnings } = readOptions([], {
     COUNTERSIGN_PROT: '1',
     COUNTERSIGN_SECRET: 's',
@@ -305,7 +305,7 @@ const companions: ReadonlyMap<string, Record<string, string>> = new Map([
   ['oauth1Window', { COUNTERSIGN_WINDOW: '31536000' }],
 ]);
 
-describe('the flag wins, then the variable, then the file', () => {
+describe('a flag overrides a variable, which overrides the file', () => {
   const random = seeded();
   for (const [key, spec] of optionSpecs) {
     if (['noHttp', 'noTls', 'config', 'trustProxy', 'publicUrl', 'quota'].includes(key)) continue;
@@ -326,7 +326,7 @@ describe('the flag wins, then the variable, then the file', () => {
   }
 });
 
-test('a file may be named by the variable, and a flag by itself turns a toggle on', () => {
+test('COUNTERSIGN_CONFIG names the file, and a toggle without a value is on', () => {
   const options = readOptions(['--memory'], {
     COUNTERSIGN_CONFIG: fileWith({ port: 3 }),
     COUNTERSIGN_EXPLAIN: '1',
@@ -334,7 +334,7 @@ test('a file may be named by the variable, and a flag by itself turns a toggle o
   assert.deepEqual([options.memory, options.explain, options.port], [true, true, 3]);
 });
 
-test('a quota is text in a flag and a variable, and text, an object or a list in the file', () => {
+test('a quota is a string in flags and variables, and a string, an object or an array in the file', () => {
   const hourly = { name: '1h', requests: 1000, window: 3600 };
   const file = ['--config', fileWith({ quota: [{ name: 'burst', requests: 5, window: 1 }] })];
   assert.deepEqual(readOptions(['--quota', '1000/1h', ...file], {}).quota, [hourly]);
@@ -355,7 +355,7 @@ test('a quota is text in a flag and a variable, and text, an object or a list in
   ]);
 });
 
-test('two options of the file may stand in a group', () => {
+test('the file accepts hmac.requireBodyDigest and nonces.max as members of groups', () => {
   const options = readOptions(
     ['--config', fileWith({ hmac: { requireBodyDigest: true }, nonces: { max: 5 } })],
     {},
@@ -363,7 +363,7 @@ test('two options of the file may stand in a group', () => {
   assert.deepEqual([options.hmacRequireBodyDigest, options.maxNonces], [true, 5]);
 });
 
-test('idempotency keys have a lifetime and a number per user', () => {
+test('idempotency keys have a lifetime and a maximum number per user, both at least 1', () => {
   const { idempotencyLifetime, maxIdempotencyKeysPerUser } = readOptions(
     ['--idempotency-lifetime', '60', '--config', fileWith({ maxIdempotencyKeysPerUser: 7 })],
     { COUNTERSIGN_IDEMPOTENCY_LIFETIME: '30' },
@@ -373,7 +373,7 @@ test('idempotency keys have a lifetime and a number per user', () => {
     assert.throws(() => readOptions([flag, '0'], {}), /is not a whole number from 1 to/);
 });
 
-test('the nonces of one user are at most all of them', () => {
+test('--max-nonces-per-user is at most --max-nonces', () => {
   const argv = ['--max-nonces', '20', '--max-nonces-per-user', '20'];
   assert.equal(readOptions(argv, {}).maxNoncesPerUser, 20);
   assert.equal(readOptions([], { COUNTERSIGN_MAX_NONCES_PER_USER: '7' }).maxNoncesPerUser, 7);
@@ -388,7 +388,7 @@ test('the nonces of one user are at most all of them', () => {
     );
 });
 
-test('no flag passes that is not known', () => {
+test('every unknown flag is rejected', () => {
   const random = seeded();
   const known = new Set([...optionSpecs.keys()].map(formatFlag));
   for (let round = 0; round < 2000; round++) {
@@ -463,7 +463,7 @@ const wrongFiles: readonly [content: unknown, faults: string[]][] = [
   [{ seed: { '/articles': {} } }, ['seed./articles must be an array of items']],
 ];
 
-describe('a configuration file that cannot be taken is refused with the place', () => {
+describe('an invalid configuration file is rejected with the path of the fault', () => {
   for (const [content, faults] of wrongFiles) {
     test(typeof content === 'string' ? content : JSON.stringify(content).slice(0, 90), () => {
       assert.deepEqual(fileFaults(content), faults);
@@ -471,7 +471,7 @@ describe('a configuration file that cannot be taken is refused with the place', 
   }
 });
 
-test('a password that Basic refuses at login is refused with its place and the rule', () => {
+test('a password that Basic rejects at login is rejected with its path and the rule', () => {
   const password = `p${'\u0301'.repeat(31)}`;
   const found = fileFaults({ users: { ann: { secret: 's', password } } });
   assert.equal(found.length, 1);
@@ -479,7 +479,7 @@ test('a password that Basic refuses at login is refused with its place and the r
   assert.match(found[0] ?? '', message);
 });
 
-test('a file that is not UTF-8, or not there, is told', () => {
+test('a file that is missing or not UTF-8 is reported', () => {
   const path = join(directory, 'latin1.json');
   writeFileSync(path, Buffer.from('{ "data": "caf\xe9" }', 'latin1'));
   assert.deepEqual(listFaults(['--config', path]), [`${path}: the file is not valid UTF-8`]);
@@ -488,7 +488,7 @@ test('a file that is not UTF-8, or not there, is told', () => {
   assert.match(missing.message, /missing\.json cannot be read: .*ENOENT/);
 });
 
-test('users of the file are taken by name, whatever the name', () => {
+test('users of the file are read by name, even __proto__', () => {
   const config = fileWith(
     '{ "users": { "__proto__": { "secret": "s" }, "Zoë": { "secret": "t", "password": "p" } } }',
   );
@@ -501,7 +501,7 @@ test('users of the file are taken by name, whatever the name', () => {
   );
 });
 
-test('clients and consumers of the file are taken as they are registered', () => {
+test('clients and consumers of the file are normalized and have defaults, and an unusable grant causes a warning', () => {
   const { clients, consumers, warnings } = readOptions(
     [
       '--config',
@@ -535,7 +535,7 @@ const notes = {
   access: { read: 'anyone' },
 };
 
-test('declared collections stand in the place of the default ones, and seeds may fill those of a template', () => {
+test('declared collections replace the default ones, and a seed can fill a path of a template', () => {
   const config = fileWith({
     collections: { '/users/{name}/notes': notes },
     seed: { '/users/ann/notes': [{ text: 'one' }] },
@@ -548,7 +548,7 @@ test('declared collections stand in the place of the default ones, and seeds may
   assert.deepEqual(options.seed, { '/users/ann/notes': [{ text: 'one' }] });
 });
 
-test('each collection and each seed that breaks a rule is told with its path', () => {
+test('each invalid collection and seed is reported with its path', () => {
   const collections = { '/a': { ...notes, fields: { text: { type: 'txt' } } }, '/b': { ...notes, item: 7 } };
   const [first, second, ...more] = fileFaults({ collections });
   assert.match(first ?? '', /^collections\.\/a\.fields\.text\.type: .*text/);
@@ -559,11 +559,11 @@ test('each collection and each seed that breaks a rule is told with its path', (
   assert.match(seeds[1] ?? '', /^seed\.\/articles\[0\]/);
 });
 
-test('two collections of one path are refused', () => {
+test('two collections with equivalent paths are rejected', () => {
   assert.equal(fileFaults({ collections: { '/{a}/notes': notes, '/{b}/notes': notes } }).length, 1);
 });
 
-test('no secret of a file is ever in a message', () => {
+test('no error message contains a secret of the file', () => {
   const config = fileWith({ users: { 'a:b': { secret: 'hunter2', password: '', x: 1 } }, secret: 'hunter2' });
   assert.ok(!catchRefusal(['--config', config]).message.includes('hunter2'));
 });

@@ -30,7 +30,7 @@ function isImportOrExport({ statement }: { readonly statement: ts.Statement }): 
   return ts.isImportDeclaration(statement) || ts.isExportDeclaration(statement);
 }
 
-test('nothing is declared in two entries', () => {
+test('no declaration occurs in two entries', () => {
   const homes = new Map<string, string[]>();
   for (const { require } of targets) {
     for (const each of readDeclarations(require.types))
@@ -43,7 +43,7 @@ test('nothing is declared in two entries', () => {
   );
 });
 
-test('the declarations for ES modules export those for CommonJS, and load those of the same entries', () => {
+test('the declarations for ES modules re-export those for CommonJS, and import the same entries', () => {
   for (const { import: module, require } of targets) {
     const statements = readDeclarations(module.types).map(({ text }) => text);
     const path = posix.relative(posix.dirname(module.types), require.types).replace(/\.d\.ts$/, '.js');
@@ -55,7 +55,7 @@ test('the declarations for ES modules export those for CommonJS, and load those 
   }
 });
 
-test('the declarations of functions and classes have the comments of the sources, which editors show', () => {
+test('the declarations of functions and classes contain the comments of the sources, which editors show', () => {
   const documented = new Map<string, boolean>();
   for (const { statement, text } of targets.flatMap(({ require }) => readDeclarations(require.types))) {
     if (!ts.isFunctionDeclaration(statement) && !ts.isClassDeclaration(statement)) continue;

@@ -82,7 +82,7 @@ for (const project of projects) {
   });
 }
 
-test('every example names the package as a dependency, from the checkout', () => {
+test('every example depends on the package in the checkout', () => {
   for (const project of projects.filter((path) => dirname(path) === 'examples')) {
     const { dependencies, devDependencies } = readManifest(project);
     assert.equal({ ...dependencies, ...devDependencies }['countersign'], 'file:../..', project);

@@ -42,7 +42,7 @@ const use = `
   await service.close();
 `;
 
-test('the package installs nothing else', () => {
+test('the package installs no dependencies', () => {
   const lock = JSON.parse(readFileSync(join(folder, 'package-lock.json'), 'utf8'));
   assert.deepEqual(Object.keys(lock.packages), ['', 'node_modules/countersign']);
 });
@@ -71,7 +71,7 @@ test('the package has at most 200 files and 5 MB', () => {
   assert.ok(bytes <= 5_000_000, `${bytes} bytes`);
 });
 
-test('no link between the documents of the package is dead', () => {
+test('no document of the package has a broken relative link', () => {
   const dead = installedFiles('.md').flatMap((name) => {
     const text = readFileSync(join(installed(), name), 'utf8').replace(/^```.*?^```/gms, '');
     const targets = [...text.matchAll(/\]\(([^)\s#]+)[^)]*\)/g)].map(([, target = '']) => target);
@@ -90,7 +90,7 @@ function hasFunction(name: string): boolean {
   return /^(?:async )?function \w+\(/m.test(text);
 }
 
-test('every script with code of its own has a source map, whose sources are those of the repository', () => {
+test('every CommonJS script that defines functions has a source map with files of the repository', () => {
   const scripts = commonJsScripts().filter((name) => name.startsWith('dist') && hasFunction(name));
   assert.ok(scripts.length > 20);
   for (const name of scripts) {
@@ -122,7 +122,7 @@ test('a stack trace from the library shows lines and columns of its sources', ()
   assert.equal(frames.at(-1)?.[1], 'createService', stack);
 });
 
-test('no script in CommonJS of the library calls import(), which Jest does not support there', () => {
+test('no CommonJS script of the library calls import(), which Jest does not support', () => {
   for (const name of commonJsScripts()) {
     // The command loads the module of --module, which is an ES module.
     if (name.endsWith('/module.js')) continue;
@@ -130,7 +130,7 @@ test('no script in CommonJS of the library calls import(), which Jest does not s
   }
 });
 
-test('the installed package serves the console, whose script contains all its modules', () => {
+test('the installed package serves the console, with all its modules in one script', () => {
   const text = `
     import { startDouble } from 'countersign/double';
     const double = await startDouble({ https: false });
@@ -165,7 +165,7 @@ test('nothing in the package is minified', () => {
   }
 });
 
-test('it is imported as ES modules', () => {
+test('the package can be imported as ES modules', () => {
   const text = `
     import { createService } from 'countersign';
     import { signedFetch, signRequest } from 'countersign/client';
@@ -174,7 +174,7 @@ test('it is imported as ES modules', () => {
   assert.equal(script('esm.mjs', text), '201 200 3 Date,Authentication\n');
 });
 
-test('it is required as CommonJS', () => {
+test('the package can be required as CommonJS', () => {
   const text = `
     const { createService } = require('countersign');
     const { signedFetch, signRequest } = require('countersign/client');
@@ -191,7 +191,7 @@ const double = `
   await double.close();
 `;
 
-test('the double is imported, and a Problem of the server is one of its own', () => {
+test('the imported double responds with a Problem of the main entry', () => {
   const text = `
     import { action, Problem } from 'countersign';
     import { startDouble } from 'countersign/double';
@@ -199,7 +199,7 @@ test('the double is imported, and a Problem of the server is one of its own', ()
   assert.equal(script('double.mjs', text), '404 200 200\n');
 });
 
-test('the double is required, and a Problem of the server is one of its own', () => {
+test('the required double responds with a Problem of the main entry', () => {
   const text = `
     const { action, Problem } = require('countersign');
     const { startDouble } = require('countersign/double');
@@ -207,7 +207,7 @@ test('the double is required, and a Problem of the server is one of its own', ()
   assert.equal(script('double.cjs', text), '404 200 200\n');
 });
 
-test('imported and required it is the same library', () => {
+test('import and require load the same classes and functions', () => {
   const text = `
     import { createRequire } from 'node:module';
     import { Problem } from 'countersign';
@@ -220,7 +220,7 @@ test('imported and required it is the same library', () => {
   assert.equal(script('same.mjs', text), 'true\ntrue\ntrue\n');
 });
 
-test('every entry exports the same names to code that imports it and to code that requires it', () => {
+test('every entry exports the same names to import and to require', () => {
   const text = `
     import { createRequire } from 'node:module';
     const require = createRequire(import.meta.url);
@@ -232,7 +232,7 @@ test('every entry exports the same names to code that imports it and to code tha
   assert.equal(script('names.mjs', text), 'true true\n'.repeat(5));
 });
 
-test('loading a double loads no module of Node.js for TLS, compression, fetch, performance or asynchronous files', () => {
+test('loading the double loads no module of Node.js for TLS, compression, fetch, performance or asynchronous files', () => {
   const text = `
     const before = new Set(process.moduleLoadList);
     require('countersign/double');
@@ -241,7 +241,7 @@ test('loading a double loads no module of Node.js for TLS, compression, fetch, p
   assert.equal(script('lazy.cjs', text), '\n');
 });
 
-test('a double that answers a signed request has not loaded the code of features that it does not use', () => {
+test('a double loads no code of unused features to process a signed request', () => {
   const text = `
     const { startDouble } = require('countersign/double');
     (async () => {
@@ -254,7 +254,7 @@ test('a double that answers a signed request has not loaded the code of features
   assert.equal(script('loaded.cjs', text), '200 common double response service signing\n');
 });
 
-test('a double whose modules a test runner has reset rejects invalid content as before', () => {
+test('a double rejects invalid content with 400 even after a test runner has reset its modules', () => {
   const text = `
     const { startDouble } = require('countersign/double');
     (async () => {
@@ -270,12 +270,12 @@ test('a double whose modules a test runner has reset rejects invalid content as 
   assert.equal(script('reset.cjs', text), '400\n400\n');
 });
 
-test('the installed command says its version', () => {
+test('the installed command prints its version', () => {
   const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
   assert.equal(run(join(folder, 'node_modules/.bin/countersign'), ['--version']), `${version}\n`);
 });
 
-test('what is not exported cannot be reached', () => {
+test('importing a module that is not exported throws ERR_PACKAGE_PATH_NOT_EXPORTED', () => {
   const text = "import('countersign/dist/service.js').catch(({ code }) => console.log(code));";
   assert.equal(script('private.mjs', text), 'ERR_PACKAGE_PATH_NOT_EXPORTED\n');
 });
@@ -284,7 +284,7 @@ for (const [name, program, args] of [
   ['publint', 'publint/src/cli.js', ['run', '--strict']],
   ['arethetypeswrong', '@arethetypeswrong/cli/dist/index.js', ['--no-definitely-typed', '--format', 'ascii']],
 ] as const) {
-  test(`${name} finds nothing in the tarball`, {
+  test(`${name} reports no problem in the tarball`, {
     skip: name === 'arethetypeswrong' && onlyLong,
   }, (context) => {
     const path = join(root, 'test/node_modules', program);
@@ -298,7 +298,7 @@ for (const [name, module, resolution] of [
   ['nodenext', 'nodenext', 'nodenext'],
   ['bundler', 'esnext', 'bundler'],
 ] as const) {
-  test(`its types are found under moduleResolution ${resolution}`, () => {
+  test(`TypeScript finds the types under moduleResolution ${resolution}`, () => {
     const project = join(folder, name);
     mkdirSync(project);
     const text = `

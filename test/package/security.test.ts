@@ -18,7 +18,7 @@ test('every file and option that SECURITY.md names exists', () => {
     assert.ok(formatHelp('serve').includes(`${option}`), option);
 });
 
-test('the README leads to SECURITY.md, and the package has it', () => {
+test('the README links to SECURITY.md, and the package includes it', () => {
   assert.match(readFileSync(join(root, 'README.md'), 'utf8'), /\]\(SECURITY\.md\)/);
   const { files } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
   assert.ok(files.includes('SECURITY.md'));

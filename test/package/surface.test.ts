@@ -91,7 +91,7 @@ function readExported(entry: string, kind: 'values' | 'types'): string[] {
 }
 
 for (const [entry, { values, types }] of Object.entries(surface)) {
-  test(`${entry} exports exactly the names of its list`, () => {
+  test(`${entry} exports exactly the listed names`, () => {
     const loaded: unknown = require(join(dist, `${entry}.js`));
     assert.ok(typeof loaded === 'object' && loaded !== null);
     assert.deepEqual(Object.keys(loaded).sort(), namesIn(values).sort());
@@ -158,7 +158,7 @@ test('every exported name and every member has a description, which editors show
   assert.deepEqual([...undescribed], []);
 });
 
-test('what is compiled is opaque', () => {
+test('the types Collection and Scheme are opaque', () => {
   const path = join(dist, 'index.d.ts');
   const { statements } = ts.createSourceFile(path, readFileSync(path, 'utf8'), ts.ScriptTarget.Latest);
   for (const name of ['Collection', 'Scheme']) {
@@ -185,7 +185,7 @@ test('each name is exported from exactly one entry', () => {
   );
 });
 
-test('every error is exported, and is a CountersignError with a code', () => {
+test('every exported error class extends CountersignError', () => {
   const { CountersignError } = require(join(dist, 'index.js'));
   const classes = Object.entries(surface).flatMap(([entry, { values }]) =>
     namesIn(values)

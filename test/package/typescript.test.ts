@@ -64,7 +64,7 @@ const compilers: Readonly<Record<string, string>> = {
 };
 
 for (const [version, strictCompiler] of Object.entries(compilers))
-  test(`the example of Vitest compiles in strict mode with TypeScript ${version}`, (context) => {
+  test(`the Vitest example compiles in strict mode with TypeScript ${version}`, (context) => {
     const project = join(root, 'examples/vitest');
     if (!existsSync(join(project, 'node_modules/vitest')))
       return context.skip('vitest is not installed: npm ci --prefix examples/vitest');

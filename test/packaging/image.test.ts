@@ -66,7 +66,7 @@ async function ready(child: ChildProcess): Promise<void> {
   assert.fail(output);
 }
 
-test('the Dockerfile needs no shell, and its last stage is an image without one', () => {
+test('the Dockerfile uses no shell, and its last stage is an image without one', () => {
   const instructions = parseInstructions(dockerfile);
   for (const line of instructions.filter((each) => /^(?:RUN|CMD|ENTRYPOINT|HEALTHCHECK)\b/.test(each)))
     assert.match(line, /^[A-Z]+ (?:--\S+ +)*(?:CMD )?\["/, line);
@@ -74,7 +74,7 @@ test('the Dockerfile needs no shell, and its last stage is an image without one'
   assert.equal(instructions.filter((line) => line.startsWith('FROM ')).length, 2);
 });
 
-test('the context of a build is what the image contains', () => {
+test('the build context contains exactly the files that the Dockerfile copies', () => {
   const kept = readFileSync(join(root, `${dockerfile}.dockerignore`), 'utf8').match(/^!.+$/gm) ?? [];
   const copied = parseInstructions(dockerfile)
     .filter((line) => line.startsWith('COPY ') && !line.includes('--from'))

@@ -41,7 +41,7 @@ test('the site for Caddy forwards as the configuration in docs/behind-a-proxy.md
   assert.deepEqual(block(caddy ?? '', start), block(tested ?? '', start));
 });
 
-test('nginx accepts its site', { skip: missing('nginx') }, () => {
+test('nginx accepts the site without a warning', { skip: missing('nginx') }, () => {
   const folder = temporaryDirectory();
   const { cert, key } = makeIdentity('api.example');
   writeFileSync(join(folder, 'certificate.pem'), cert);
@@ -64,7 +64,7 @@ test('nginx accepts its site', { skip: missing('nginx') }, () => {
   assert.doesNotMatch(stderr, /warn/);
 });
 
-test('Caddy accepts its site, which is formatted as Caddy does', { skip: missing('caddy') }, () => {
+test('Caddy accepts the site without a warning, even about its format', { skip: missing('caddy') }, () => {
   const folder = temporaryDirectory();
   const env = { ...process.env, HOME: folder, XDG_DATA_HOME: folder, XDG_CONFIG_HOME: folder };
   const file = join(root, 'packaging/Caddyfile');

@@ -38,13 +38,15 @@ test('systemd accepts the unit without a warning', { skip: missing('systemd-anal
   assert.deepEqual(analyze('verify', '--man=no', installed()), { status: 0, output: '' });
 });
 
-test('the exposure of the service is low', { skip: missing('systemd-analyze') }, () => {
+test('systemd rates the exposure of the service below the threshold', {
+  skip: missing('systemd-analyze'),
+}, () => {
   const options = ['--offline=true', `--threshold=${threshold}`, '--no-pager'];
   const { status, output } = analyze('security', ...options, installed());
   assert.equal(status, 0, output);
 });
 
-test('the command of the unit has options that exist, for files that the unit provides', async () => {
+test('the command of the unit uses only existing options and credentials that the unit loads', async () => {
   const [start = ''] = listValues('ExecStart');
   const folder = temporaryDirectory();
   writeFileSync(join(folder, 'config.json'), '{ "users": { "ann": { "secret": "a secret of ann" } } }');
@@ -63,13 +65,13 @@ test('the command of the unit has options that exist, for files that the unit pr
   assert.equal(checked.status, 0, checked.stderr);
 });
 
-test('the owner of the data directory can reach it, and read what its lock compares', () => {
+test('the unit has a static user, and does not restrict /proc, which the lock reads', () => {
   // The directories of a dynamic user are below /var/lib/private, which only root can open.
   assert.deepEqual([listValues('User'), listValues('DynamicUser')], [['countersign'], []]);
   assert.deepEqual([...listValues('ProtectProc'), ...listValues('ProcSubset')], []);
 });
 
-test('systemd waits longer for the end than the server for its requests', () => {
+test('the unit stops the server with SIGTERM, waits more than 10 seconds, and reloads it with SIGHUP', () => {
   assert.deepEqual(listValues('KillSignal'), ['SIGTERM']);
   assert.ok(Number(listValues('TimeoutStopSec')[0]) > 10);
   assert.deepEqual(listValues('ExecReload'), ['/bin/kill -HUP $MAINPID']);

@@ -51,7 +51,7 @@ function assertMembers(value: object, allowed: readonly string[], what: string):
 }
 
 describe('the workflow for GitHub Actions', { skip: missingPackage('yaml') }, () => {
-  test('has the structure of a workflow', async () => {
+  test('has only known members, and no expressions in its scripts', async () => {
     const workflow = await readWorkflow();
     assertMembers(workflow, ['name', 'on', 'permissions', 'jobs'], 'workflow');
     assert.deepEqual(workflow.on, ['push', 'pull_request']);
@@ -73,7 +73,7 @@ describe('the workflow for GitHub Actions', { skip: missingPackage('yaml') }, ()
     }
   });
 
-  test('sets options that exist, and publishes the ports of the image', async () => {
+  test('sets only existing options, and publishes the ports of the image', async () => {
     const { jobs } = await readWorkflow();
     const variables = new Set([...optionSpecs.keys()].map(formatVariable));
     const [exposed = ''] = parseInstructions('packaging/Dockerfile').filter((line) =>

@@ -34,7 +34,7 @@ test('a signature covers the target with the prefix that the proxy removed', asy
     assert.equal((await ask('GET', '/articles/1', { signed })).status, 401, signed);
 });
 
-test('an explanation names the prefix if it was not signed', async () => {
+test('the hint names the prefix if the client did not sign it', async () => {
   const refused = await ask('GET', '/articles/1', { signed: '/articles/1' });
   assert.equal(
     refused.member('hint'),
@@ -43,7 +43,7 @@ test('an explanation names the prefix if it was not signed', async () => {
   assert.match(refused.member('message'), /^GET\+\/api\/v1\/articles\/1\+/);
 });
 
-test('a proxy that does not remove the prefix is named in the 404', async () => {
+test('the 404 for a target with the prefix reports that the proxy did not remove it', async () => {
   const missed = await ask('GET', '/api/v1/articles/1', { signed: '/api/v1/articles/1' });
   assert.equal(missed.status, 404);
   assert.equal(
@@ -82,14 +82,14 @@ test('every path in a response has the prefix', async () => {
   assert.equal((await ask('OPTIONS', '/articles')).member('href'), '/api/v1/articles');
 });
 
-test('a path from a response leads back to the item', async () => {
+test('a client can read a created item at its Location', async () => {
   const created = await ask('POST', '/articles', { content: article('Oolong') });
   const location = created.field('Location');
   const read = await ask('GET', location.slice(basePath.length), { signed: location });
   assert.equal(read.text, article('Oolong'));
 });
 
-test('an absolute form gets the prefix in its path, and the asterisk form stays', () => {
+test('the prefix is added to the path of an absolute form, and the asterisk form is unchanged', () => {
   const restore = createBasePathRewrite(basePath);
   const restored = (target: string): string => restore(createRequest({ method: 'GET', target })).target;
   assert.equal(restored('/'), '/api/v1/');
@@ -99,13 +99,13 @@ test('an absolute form gets the prefix in its path, and the asterisk form stays'
     assert.equal(restored(target), target);
 });
 
-test('OPTIONS * and a request that cannot be parsed are answered', async () => {
+test('OPTIONS * returns 200, and the problem of an invalid target has the prefix', async () => {
   assert.equal((await ask('OPTIONS', '*', { signed: '/' })).status, 401);
   assert.equal((await service.ask('OPTIONS', '*')).status, 200);
   assert.equal((await service.ask('GET', '/%zz')).member('instance'), '/api/v1/%zz');
 });
 
-test('only a plain path without a slash at the end is a base path', () => {
+test('a base path must be a plain path without a trailing slash', () => {
   for (const text of ['/api', '/api/v1', '/a.b~c_d-e/0', '/..a']) assert.ok(isBasePath(text), text);
   for (const text of [
     '',

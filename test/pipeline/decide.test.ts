@@ -268,12 +268,12 @@ function assertAnswers(reply: WireReply, step: Step): void {
   assert.ok(reply.field('Date') !== undefined, 'there is no Date');
 }
 
-test('a request that fails nothing is acted on', async () => {
+test('a request that fails no step returns 200', async () => {
   assert.equal((await answerTo([])).status, 200);
 });
 
 for (const step of steps) {
-  test(`step ${step.number} alone (${step.question}) is answered ${step.status}`, async () => {
+  test(`a request that fails only step ${step.number} (${step.question}) returns ${step.status}`, async () => {
     assertAnswers(await answerTo([step.number]), step);
   });
 }
@@ -281,13 +281,13 @@ for (const step of steps) {
 for (const earlier of steps) {
   for (const later of steps.filter(({ number }) => number > earlier.number)) {
     if (impossible.some(([one, other]) => one === earlier.number && other === later.number)) continue;
-    test(`a request that fails steps ${earlier.number} and ${later.number} is answered by ${earlier.number}`, async () => {
+    test(`a request that fails steps ${earlier.number} and ${later.number} returns the problem of step ${earlier.number}`, async () => {
       assertAnswers(await answerTo([earlier.number, later.number]), earlier);
     });
   }
 }
 
-test('a request that fails every step is answered by each in turn as the earlier ones are mended', async () => {
+test('a request that fails every step returns the problem of the first step that is not yet corrected', async () => {
   const all = steps.map(({ number }) => number).filter((number) => number !== 3);
   for (let at = 0; at < all.length; at += 1) {
     const step = steps.find(({ number }) => number === all[at]);
@@ -316,7 +316,7 @@ const ways: readonly { name: string; give: <T>(make: () => T) => MaybePromise<T>
 ];
 
 for (const { name, give } of ways) {
-  test(`what a resource gives ${name} is answered`, async () => {
+  test(`a resource can return its results ${name}`, async () => {
     const faults: unknown[] = [];
     const broken = new Error('broken');
     const full = new Problem('store-full', 'There is no room.');

@@ -23,7 +23,7 @@ function openService() {
 
 const asked = createRequest({ method: 'GET', target: '/long', headers: [['Accept-Encoding', 'gzip']] });
 
-test('of the responses that are to be compressed one is at a time, whatever else takes threads', async () => {
+test('the service compresses one response at a time', async () => {
   const service = openService();
   const begun: number[] = [];
   const hook = createHook({ init: (id, type) => void (type === 'ZLIB' && begun.push(id)) }).enable();
@@ -44,7 +44,7 @@ test('of the responses that are to be compressed one is at a time, whatever else
   assert.ok(Math.max(...ahead) <= 2, `${ahead}`);
 });
 
-test('where many responses wait to be compressed, further ones are sent as they are', async () => {
+test('further responses are sent uncompressed while many wait for compression', async () => {
   const service = openService();
   const replies = await Promise.all(Array.from({ length: 40 }, () => service.respond(asked)));
   const coded = replies.filter(({ headers: fields }) => fields.some(([name]) => name === 'Content-Encoding'));
@@ -59,7 +59,7 @@ test('where many responses wait to be compressed, further ones are sent as they 
   assert.equal(new Map(later.headers).get('Content-Encoding'), 'gzip');
 });
 
-test('content that comes compressed waits for its turn, and is refused nowhere', async () => {
+test('many concurrent requests with compressed content all succeed, except one with truncated content', async () => {
   const service = openService();
   const request = {
     method: 'POST',

@@ -32,7 +32,7 @@ const PATCH = action<unknown, Uint8Array>('anyone', ({ body: content }) => json(
   reads,
 });
 
-test('a resource in code can have PATCH, with the types that it accepts', async () => {
+test('a resource in code can implement PATCH, and Accept-Patch lists its media types', async () => {
   const send = serve({ GET: action('anyone', () => json({})), PATCH });
   const patched = await send('PATCH', { content: '{"a":1}', type: patchType });
   assert.deepEqual([patched.status, patched.text], [200, '{"sent":"{\\"a\\":1}"}']);
@@ -46,7 +46,7 @@ test('a resource in code can have PATCH, with the types that it accepts', async 
   assert.equal((await send('OPTIONS', { target: '*' })).field('allow'), 'HEAD, GET, PATCH, OPTIONS');
 });
 
-test('a resource in code can have any method; one that no resource has is 501', async () => {
+test('a resource in code can implement any method, and one that no resource implements returns 501', async () => {
   const send = serve({ methods: { PROPFIND: action('anyone', () => json({ found: true })), purge: PATCH } });
   assert.equal((await send('PROPFIND')).text, '{"found":true}');
   assert.equal((await send('purge', { content: '1', type: patchType })).status, 200);
@@ -58,7 +58,7 @@ test('a resource in code can have any method; one that no resource has is 501', 
   assert.equal((await send('PROPFIND', { target: '/' })).status, 405);
 });
 
-test('the names of methods are checked', () => {
+test('invalid and reserved method names, and methods without a function, are rejected', () => {
   const of = (methods: unknown) => () => serve({ methods });
   const handler = action('anyone', () => json({}));
   assert.throws(
@@ -71,7 +71,7 @@ test('the names of methods are checked', () => {
   assert.throws(of({ PROPFIND: {} }), /the function of PROPFIND/);
 });
 
-test('an action that asks for content that it does not read fails with a clear error', async () => {
+test('an action without reads that accesses the request content fails with 500 and a clear error', async () => {
   const errors: unknown[] = [];
   const POST = action('anyone', ({ body: content }) => json({ has: content !== undefined }));
   const send = serve({ POST }, (error) => errors.push(error));
@@ -80,7 +80,7 @@ test('an action that asks for content that it does not read fails with a clear e
   assert.match(String(errors[0]), /the content of POST \/orders\/1 was not read: its action has no reads/);
 });
 
-test('content can be optional', async () => {
+test('request content is optional with bodyOptional', async () => {
   const DELETE = action<unknown, Uint8Array>(
     'anyone',
     ({ body: content }) => json({ sent: content === undefined ? null : String(content) }),

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { startDouble } from '../../src/double/index.ts';
 
-test('every response with content forbids a browser to guess its type', async () => {
+test('every response with content has X-Content-Type-Options: nosniff', async () => {
   await using double = await startDouble({ users: { ann: {} }, clients: {} });
   const client = double.as('ann', { scheme: 'hmac' });
   const page = `${double.url}/articles`;

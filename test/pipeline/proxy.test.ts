@@ -26,7 +26,7 @@ const forwarded = (value: string): [string, string] => ['Forwarded', value];
 const xFor = (value: string): [string, string] => ['X-Forwarded-For', value];
 const xProto = (value: string): [string, string] => ['X-Forwarded-Proto', value];
 
-test('a trusted proxy is believed about its client', () => {
+test('the fields of a trusted proxy determine the address and the scheme of the client', () => {
   assert.equal(seen([forwarded(`for=${client};proto=https`)]), `${client} secure`);
   assert.equal(seen([xFor(client), xProto('https')]), `${client} secure`);
   assert.equal(seen([xProto('https')]), `${proxy} secure`);
@@ -38,7 +38,7 @@ test('a trusted proxy is believed about its client', () => {
   assert.equal(seen([xProto('https')], { peer: '::ffff:10.0.0.1' }), '::ffff:10.0.0.1 secure');
 });
 
-test('from anybody else the fields mean nothing', () => {
+test('the fields of an untrusted peer are ignored', () => {
   const fields: Lines = [forwarded('for=10.0.0.1;proto=https'), xFor('10.0.0.1'), xProto('https')];
   for (const peer of ['192.0.2.9', '11.0.0.1', '::ffff:11.0.0.1', '::1', '', 'fe80::1%eth0']) {
     const request = asked(fields, { peer });
@@ -46,14 +46,14 @@ test('from anybody else the fields mean nothing', () => {
   }
 });
 
-test('what a trusted proxy does not tell stays as it is', () => {
+test('the address and the scheme are unchanged if a trusted proxy does not send them', () => {
   assert.equal(seen([]), `${proxy} clear`);
   assert.equal(seen([], { secure: true }), `${proxy} secure`);
   assert.equal(seen([xFor(client)], { secure: true }), `${client} secure`);
   assert.equal(seen([xFor(client), xProto('http')], { secure: true }), `${client} clear`);
 });
 
-test('nothing of the request changes but where it came from', () => {
+test('only the connection of the request changes', () => {
   const request = asked([forwarded(`for=${client};proto=https`)]);
   const { connection, ...rest } = trust(request);
   const { connection: before, ...same } = request;
@@ -62,7 +62,7 @@ test('nothing of the request changes but where it came from', () => {
   assert.notDeepEqual(connection, before);
 });
 
-describe('of several hops the last that is not trusted is the client', () => {
+describe('the client is the last untrusted address of several hops', () => {
   const told: [fields: Lines, expected: string][] = [
     [[xFor(`1.1.1.1, ${client}, 10.0.0.2`), xProto('https')], `${client} secure`],
     [[xFor('1.1.1.1'), xFor(`${client}`)], `${client} clear`],
@@ -83,7 +83,7 @@ describe('of several hops the last that is not trusted is the client', () => {
   }
 });
 
-describe('what contradicts itself or makes no sense is taken for plain HTTP', () => {
+describe('requests with contradictory or invalid fields count as plain HTTP', () => {
   const doubtful: [fields: Lines, expected: string][] = [
     [[xProto('https, http')], `${proxy} clear`],
     [[xProto('https,https')], `${proxy} clear`],
@@ -108,13 +108,13 @@ describe('what contradicts itself or makes no sense is taken for plain HTTP', ()
   }
 });
 
-test('both kinds of field together are believed where they agree', () => {
+test('Forwarded and X-Forwarded fields are accepted together if they agree', () => {
   const both = [forwarded(`for="[2001:db8::1]";proto=https`), xFor('2001:DB8:0::1'), xProto('https')];
   assert.equal(seen(both), '2001:db8:0:0:0:0:0:1 secure');
   assert.equal(seen([forwarded('proto=https'), xFor(client)]), `${client} secure`);
 });
 
-test('a network that is none is refused by its name', () => {
+test('an invalid network is rejected with its value', () => {
   assert.throws(() => createForwardedRewrite(['10.0.0.0/8', 'proxy.example']), {
     name: 'RangeError',
     message: '"proxy.example" is not a network such as 10.0.0.0/8 or fd00::/8',
@@ -122,7 +122,7 @@ test('a network that is none is refused by its name', () => {
   assert.throws(() => openService({ trustProxy: ['10.0.0.1/8'] }), /10\.0\.0\.0\/8/);
 });
 
-test('whatever a client adds in front, it is counted by its own address', () => {
+test('a client cannot forge its address with text in front of the forwarded value', () => {
   const random = seeded();
   const pieces = ['for=', '10.0.0.2', '1.1.1.1', '"', '::1', ';', ',', 'proto=https', ' ', 'unknown'];
   for (let round = 0; round < 3000; round += 1) {
@@ -147,7 +147,7 @@ async function status(service: ReturnType<typeof openService>['service'], fields
   return reply.status;
 }
 
-test('behind a trusted proxy Basic works for who used TLS, and is counted against the client', async () => {
+test('behind a trusted proxy, Basic requires TLS of the client, and failures count per client address', async () => {
   const users = { ann: { secret: 's', password: 'pw' } };
   const { service } = openService({ users, trustProxy: ['10.0.0.0/8'], maxAuthFailures: 2 });
   const from = (address: string): Lines => [xFor(address), xProto('https')];
@@ -160,7 +160,7 @@ test('behind a trusted proxy Basic works for who used TLS, and is counted agains
   assert.equal(await status(service, [...from(client), basic('ann:pw')]), 200);
 });
 
-test('without a trusted proxy nobody can say that he used TLS', async () => {
+test('without a trusted proxy, Basic is refused with 403 even if fields claim TLS', async () => {
   const { service } = openService({ users: { ann: { secret: 's', password: 'pw' } } });
   assert.equal(await status(service, [xFor(client), xProto('https'), basic('ann:pw')]), 403);
   assert.equal(await status(service, [forwarded('for=10.0.0.1;proto=https'), basic('ann:pw')]), 403);

@@ -7,7 +7,7 @@ const ann = { name: 'ann', scheme: 'hmac' };
 const bob = { name: 'bob', scheme: 'hmac' };
 const doing = (access: Access) => action(access, async () => xml('<done/>'));
 
-test('access says who may', () => {
+test('each access permits exactly the principals that it specifies', () => {
   const table: [access: Access | undefined, nobody: boolean, ann: boolean, bob: boolean][] = [
     ['anyone', true, true, true],
     ['authenticated', false, true, true],
@@ -26,24 +26,24 @@ test('access says who may', () => {
   }
 });
 
-test('Allow is what the resource implements, cut to what the principal may do', () => {
+test('Allow lists the implemented methods that the principal may use', () => {
   const resource: Resource = { GET: doing('anyone'), PUT: doing('authenticated'), DELETE: doing(['bob']) };
   assert.deepEqual(allow(resource, undefined), ['HEAD', 'GET', 'OPTIONS']);
   assert.deepEqual(allow(resource, ann), ['HEAD', 'GET', 'PUT', 'OPTIONS']);
   assert.deepEqual(allow(resource, bob), ['HEAD', 'GET', 'PUT', 'DELETE', 'OPTIONS']);
 });
 
-test('HEAD follows GET unless it has an access of its own', () => {
+test('HEAD has the access of GET unless headAccess is set', () => {
   assert.deepEqual(allow({ GET: doing('nobody') }, ann), ['OPTIONS']);
   assert.deepEqual(allow({ GET: doing('nobody'), headAccess: 'anyone' }, ann), ['HEAD', 'OPTIONS']);
   assert.deepEqual(allow({ headAccess: 'anyone' }, ann), ['OPTIONS']);
 });
 
-test('a resource that implements nothing can still be asked what it can do', () => {
+test('a resource without methods allows only OPTIONS', () => {
   assert.deepEqual(allow({}, undefined), ['OPTIONS']);
 });
 
-test('a client that comes for itself may what is for known ones where it may touch somebody’s, and is no user', () => {
+test('a client without a user has authenticated access if it may access any user, and matches no user name', () => {
   const client = (users: '*' | readonly string[]): Principal => ({
     name: 'ann',
     scheme: 'bearer',

@@ -17,28 +17,28 @@ test('a literal path finds its resource and no other', () => {
   }
 });
 
-test('a parameter takes one whole segment, which is not empty', () => {
+test('a parameter matches one whole segment that is not empty', () => {
   const router = buildRouter('/users/{username}/records/{id}');
   assert.deepEqual(find(router, '/users/ann/records/7')?.parameters, { username: 'ann', id: '7' });
   assert.deepEqual(router.find(['users', 'a/b', 'records', '..'])?.parameters, { username: 'a/b', id: '..' });
   assert.equal(find(router, '/users//records/7'), undefined);
 });
 
-test('a literal goes before a parameter, and the parameter is tried where the literal leads nowhere', () => {
+test('a literal segment has precedence over a parameter, which is tried if the literal does not match', () => {
   const router = buildRouter('/users/{name}/notes', '/users/me', '/users/me/settings');
   assert.equal(find(router, '/users/me')?.template, '/users/me');
   assert.deepEqual(find(router, '/users/me/notes')?.parameters, { name: 'me' });
   assert.equal(find(router, '/users/me/settings')?.template, '/users/me/settings');
 });
 
-test('names of the prototype are segments like others', () => {
+test('property names of Object.prototype are ordinary segments', () => {
   const router = buildRouter('/articles/{id}');
   assert.deepEqual(find(router, '/articles/__proto__')?.parameters, { id: '__proto__' });
   assert.equal(find(router, '/__proto__'), undefined);
   assert.equal(find(router, '/constructor/x'), undefined);
 });
 
-test('a template that is malformed or there already is refused', () => {
+test('a malformed or duplicate template is rejected', () => {
   for (const template of [
     '',
     'articles',
@@ -57,7 +57,7 @@ test('a template that is malformed or there already is refused', () => {
   assert.throws(() => buildRouter('/a/{b}', '/a/{c}'), /the same path/);
 });
 
-test('whatever is asked for, a router finds what a search through all templates finds', () => {
+test('for a random path, a router finds a matching template exactly if one exists', () => {
   const random = seeded();
   const words = ['a', 'b', 'c'];
   for (let round = 0; round < 300; round += 1) {

@@ -23,7 +23,7 @@ function describeDocuments(
   open: (schema: string, pool?: number) => Promise<PostgresStore>,
   server: Server,
 ): void {
-  test('is absent, created, replaced and read as it was written', async () => {
+  test('is absent at first, and is created, replaced and read unchanged', async () => {
     const { documents, close } = parts(await open(server.schema()));
     assert.equal(await documents.read('users.json'), undefined);
     const binary = Uint8Array.from({ length: 1000 }, (_, n) => n % 256);
@@ -38,7 +38,7 @@ function describeDocuments(
     await close();
   });
 
-  test('is not replaced if it has another version than expected', async () => {
+  test('is not replaced if its version differs from the expected one', async () => {
     const { documents, close } = parts(await open(server.schema()));
     assert.equal(await documents.replace('a', bytes('x'), 'none'), undefined);
     const version = await documents.replace('a', bytes('x'), undefined);
@@ -48,7 +48,7 @@ function describeDocuments(
     await close();
   });
 
-  test('is replaced by one of two processes in each of 50 rounds', async () => {
+  test('is replaced by exactly one of two processes in each of 50 rounds', async () => {
     const schema = server.schema();
     const stores = [await open(schema), await open(schema, 1)];
     let version: string | undefined;

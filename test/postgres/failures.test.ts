@@ -94,7 +94,7 @@ async function rejectHeldNonce({ nonces }: PostgresStore, held: NonceClaim): Pro
 }
 
 function describeLosses(server: Server): void {
-  test('keeps every acknowledged change, and makes none twice, if its connections are ended under load', async () => {
+  test('stores every acknowledged change exactly once if its connections are terminated under load', async () => {
     const name = 'terminated';
     const store = await openPostgresStore(server.pool({ application_name: name }), {
       schema: server.schema(),
@@ -146,7 +146,7 @@ function describeLosses(server: Server): void {
     await store.close();
   });
 
-  test('goes on after PostgreSQL crashed and started again under load', async () => {
+  test('continues after PostgreSQL crashes and restarts under load', async () => {
     const schema = server.schema();
     const reports: string[] = [];
     const pool = server.pool();
@@ -166,7 +166,7 @@ function describeLosses(server: Server): void {
     assert.equal(reports.length % 2, 0, reports.join('\n'));
   });
 
-  test('rejects everything within two seconds without a secret, reports it once, and recovers', async () => {
+  test('rejects every call within two seconds with an error without secrets, reports it once, and recovers', async () => {
     const reports: string[] = [];
     const pool = server.pool();
     const store = await openPostgresStore(pool, {
@@ -206,7 +206,7 @@ function describeLosses(server: Server): void {
     await store.close();
   });
 
-  test('is a process warning if there is no onWarning, which a server writes to its log', async () => {
+  test('emits a process warning if there is no onWarning', async () => {
     const store = await openPostgresStore(server.pool(), { schema: server.schema() });
     const warned = once(process, 'warning');
     await server.crash();
@@ -218,7 +218,7 @@ function describeLosses(server: Server): void {
     await store.close();
   });
 
-  test('rejects within two seconds what waits behind a lock, and does not make it later', async () => {
+  test('rejects a change that waits for a lock within two seconds, and does not make it later', async () => {
     const schema = server.schema();
     const store = await openPostgresStore(server.pool(), { schema, onWarning: () => {} });
     const { revision } = await create(store, '/a');
@@ -236,7 +236,7 @@ function describeLosses(server: Server): void {
     await blocker.end();
   });
 
-  test('rejects within two seconds if PostgreSQL does not answer, also what waits for an unanswered batch', async () => {
+  test('rejects calls within two seconds if PostgreSQL does not respond, even those that wait for a batch', async () => {
     let hangs = false;
     const closed: (boolean | undefined)[] = [];
     const pool = intercept(server.pool(), {
@@ -265,7 +265,7 @@ function describeLosses(server: Server): void {
     await store.close();
   });
 
-  test('claims the nonce of a change of which it is not known whether it was made, without a refusal', async () => {
+  test('claims the nonce of a change with an unknown outcome, and does not reject its release', async () => {
     let loses = false;
     const pool = intercept(server.pool(), {
       async query(execute, text) {
@@ -292,7 +292,7 @@ function describeLosses(server: Server): void {
     await store.close();
   });
 
-  test('rejects changes as full if the disk is, and makes them again when there is space', async () => {
+  test('rejects changes with the code full if the disk is full, and makes them when there is space', async () => {
     const schema = server.schema();
     const store = await openPostgresStore(server.pool(), { schema, onWarning: () => {} });
     await server.query(`CREATE FUNCTION ${schema}.full_disk() RETURNS trigger LANGUAGE plpgsql AS

@@ -29,7 +29,7 @@ type Open = (
 ) => Promise<PostgresStore>;
 
 function describeClaims(server: Server, open: Open): void {
-  test('is fresh once, and seen after a restart and on another host too', async () => {
+  test('is fresh once, and seen afterwards, even after a restart and on another host', async () => {
     const schema = server.schema();
     const first = await open(schema);
     assert.equal(await first.nonces.claim('demo', 'n', start + window, start), 'fresh');
@@ -42,7 +42,7 @@ function describeClaims(server: Server, open: Open): void {
     await second.close();
   });
 
-  test('of one user is none of another, however the names are cut', async () => {
+  test('is separate for each user, even if user names and nonces concatenate to the same text', async () => {
     const { nonces, close } = await opened(server, open);
     const pairs = [
       ['a', 'bc'],
@@ -95,7 +95,7 @@ function describeClaims(server: Server, open: Open): void {
     await Promise.all(stores.map((store) => store.close()));
   });
 
-  test('cannot be claimed for what is no time', async () => {
+  test('is seen if it is claimed with an invalid time', async () => {
     const { nonces, close } = await opened(server, open);
     for (const no of [Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY]) {
       assert.equal(await nonces.claim('demo', 'm', start + window, no), 'seen');
@@ -123,7 +123,7 @@ function describeDeferred(server: Server, open: Open): void {
     nonce,
   });
 
-  test('is claimed with the change, and refused with another one', async () => {
+  test('is claimed with its change, and another change with it is rejected', async () => {
     const { store, nonces, close } = await opened(server, open);
     const [held, again] = [hold(store, 'n'), hold(store, 'n')];
     assert.equal((await store.apply(creation(held))).applied, true);
@@ -135,7 +135,7 @@ function describeDeferred(server: Server, open: Open): void {
     await close();
   });
 
-  test('is seen while another request with it was admitted provisionally, or is being checked', async () => {
+  test('is seen while another request with it is admitted provisionally or is being checked', async () => {
     const { nonces, close } = await opened(server, open);
     const claim = (nonce: string, deferrable: boolean) =>
       nonces.claim('demo', nonce, start + window, start, deferrable);
@@ -150,7 +150,7 @@ function describeDeferred(server: Server, open: Open): void {
     await close();
   });
 
-  test('admits one of many changes at once', async () => {
+  test('admits exactly one of many concurrent changes', async () => {
     const { store, close } = await opened(server, open);
     const attempts = Array.from({ length: 20 }, () => store.apply(creation(hold(store, 'n'))));
     const done = await Promise.allSettled(attempts);
@@ -159,7 +159,7 @@ function describeDeferred(server: Server, open: Open): void {
     await close();
   });
 
-  test('is not claimed by a change that does not apply, so that it can be tried again', async () => {
+  test('is not claimed by a change that does not apply, so that a retry succeeds', async () => {
     const { store, close } = await opened(server, open);
     const nonce = hold(store, 'n');
     assert.deepEqual(await store.apply({ ...put('/a', 'x', 7, {}), nonce }), { applied: false });
@@ -191,7 +191,7 @@ function describeExpiry(server: Server, open: Open): void {
     }
   };
 
-  test('are deleted in bounded steps, and a nonce below the mark is seen', async () => {
+  test('are deleted in bounded steps, and a nonce that expires before the mark is seen', async () => {
     const schema = server.schema();
     const clock = createManualClock(start);
     const store = await open(schema, clock);
@@ -226,7 +226,7 @@ function describeExpiry(server: Server, open: Open): void {
     await store.close();
   });
 
-  test('are found by the clock of the database if that of the host is ahead', async () => {
+  test('are determined by the clock of the database if that of the host is ahead', async () => {
     const schema = server.schema();
     const clock = createManualClock(Date.now() + 24 * 60 * minute);
     const store = await open(schema, clock);
@@ -239,7 +239,7 @@ function describeExpiry(server: Server, open: Open): void {
     await store.close();
   });
 
-  test('are not deleted while they could still be found', async () => {
+  test('are not deleted within a minute after they expire', async () => {
     const schema = server.schema();
     const clock = createManualClock(start);
     const store = await open(schema, clock);

@@ -9,7 +9,7 @@ import { create } from '../support/store/contract.ts';
 if (missingPostgres === false) {
   const server = await startServer();
   describe('the schema of a store on PostgreSQL', () => describeSchemas(server));
-  describe('a store on PostgreSQL that cannot be opened', () => describeRefusals(server));
+  describe('a store on PostgreSQL', () => describeRefusals(server));
   describe('the clock of a host', () => describeClock(server));
 } else {
   test('opening a store on PostgreSQL', { skip: missingPostgres }, () => {});
@@ -27,7 +27,7 @@ function describeSchemas(server: Server): void {
     await Promise.all(stores.map((store) => store.close()));
   });
 
-  test('may exist already, without the right to create another one', async () => {
+  test('may exist already, and then requires no right to create a schema', async () => {
     const schema = server.schema();
     await server.query(`CREATE ROLE plain LOGIN PASSWORD '${password}'`);
     await server.query(`CREATE SCHEMA ${schema} AUTHORIZATION plain`);
@@ -37,7 +37,7 @@ function describeSchemas(server: Server): void {
   });
 
   for (const schema of ['a"b', "a'b", '$cs$', 'a$cs', 'Größe; DROP TABLE x --', '%s {} \\', 'select']) {
-    test(`may be called ${schema}`, async () => {
+    test(`can have the name ${schema}`, async () => {
       const pool = server.pool();
       const store = await openPostgresStore(pool, { schema, endClient: false });
       await create(store, '/a');
@@ -54,13 +54,13 @@ function describeSchemas(server: Server): void {
     });
   }
 
-  test('has the name that was given, or is refused', async () => {
+  test('is rejected with a RangeError if its name is invalid', async () => {
     for (const schema of ['', 'a\0b', '\ud800', 'x'.repeat(64), 'ä'.repeat(32), 'pg_x']) {
       await assert.rejects(openPostgresStore(server.pool(), { schema }), RangeError);
     }
   });
 
-  test('is not changed if a newer version has migrated it', async () => {
+  test('is rejected and unchanged if a newer version of Countersign created it', async () => {
     const schema = server.schema();
     await (await openPostgresStore(server.pool(), { schema })).close();
     await server.query(`UPDATE ${schema}.meta SET version = 99`);
@@ -96,17 +96,17 @@ function describeRefusals(server: Server): void {
     return error;
   };
 
-  test('says within two seconds that there is no server', async () => {
+  test('reports an unreachable server', async () => {
     const error = await refusal(server.pool({ host: '/nowhere' }));
     assert.deepEqual([error.code, error.message], ['unreachable', 'PostgreSQL cannot be reached (ENOENT)']);
   });
 
-  test('does not show a wrong URL', async () => {
+  test('reports an invalid URL without showing it', async () => {
     const error = await refusal(server.pool({ connectionString: `postgres://u:${password}@[/x` }));
     assert.deepEqual([error.code, error.message], ['unreachable', 'the connection URL is invalid']);
   });
 
-  test('does not show a wrong password', async () => {
+  test('reports a wrong password without showing it', async () => {
     const error = await refusal(server.pool({ password: 'wrong-password' }));
     assert.deepEqual(
       [error.code, error.message],
@@ -114,7 +114,7 @@ function describeRefusals(server: Server): void {
     );
   });
 
-  test('says that there is no database of this name, without the name', async () => {
+  test('reports an unknown database without showing its name', async () => {
     const error = await refusal(server.pool({ database: password }));
     assert.equal(
       error.message,
@@ -122,14 +122,14 @@ function describeRefusals(server: Server): void {
     );
   });
 
-  test('names the setting of transactions that is unsuitable', async () => {
+  test('reports an unsuitable default transaction isolation', async () => {
     const options = '-c default_transaction_isolation=serializable';
     const error = await refusal(server.pool({ options }));
     assert.equal(error.code, 'unsuitable');
     assert.match(error.message, /default transaction isolation is "serializable", not "read committed"/);
   });
 
-  test('names the encoding that is unsuitable', async () => {
+  test('reports an unsuitable encoding of the database', async () => {
     await server.query(
       `CREATE DATABASE latin ENCODING 'LATIN1' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0`,
     );
@@ -138,7 +138,7 @@ function describeRefusals(server: Server): void {
     assert.match(error.message, /LATIN1/);
   });
 
-  test('stores changes durably, whatever the default of the database is', async () => {
+  test('stores changes durably even if synchronous_commit is off by default', async () => {
     const schema = server.schema();
     const store = await openPostgresStore(server.pool({ options: '-c synchronous_commit=off' }), {
       schema,
@@ -189,7 +189,7 @@ function describeClock(server: Server): void {
     await store.close();
   });
 
-  test('is not reported if it is right', async () => {
+  test('is not reported if it is correct', async () => {
     const reports: string[] = [];
     const store = await openPostgresStore(server.pool(), {
       schema: server.schema(),

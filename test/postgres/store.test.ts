@@ -54,7 +54,7 @@ function describeContract(server: Server, [one, other]: readonly [Pool, Pool]): 
 }
 
 function describeValues(open: () => Promise<PostgresStore>): void {
-  test('may contain every character, in names, ids and collections too', async () => {
+  test('may contain any character, as may names, ids and collections', async () => {
     const store = await open();
     const texts = [
       '\0',
@@ -84,7 +84,7 @@ function describeValues(open: () => Promise<PostgresStore>): void {
     await store.close();
   });
 
-  test('keeps the order of its members and every number', async () => {
+  test('preserves the order of its members and every number', async () => {
     const store = await open();
     const value = {
       z: 1,
@@ -100,7 +100,7 @@ function describeValues(open: () => Promise<PostgresStore>): void {
     await store.close();
   });
 
-  test('may be long, and ends a page early', async () => {
+  test('may have several megabytes, and then ends a page early', async () => {
     const store = await open();
     const text = 'x\\"'.repeat(1_000_000);
     for (let n = 0; n < 3; n += 1) await create(store, '/a', { text });
@@ -110,7 +110,7 @@ function describeValues(open: () => Promise<PostgresStore>): void {
     await store.close();
   });
 
-  test('of an item with an id that is too long for an index is refused alone', async () => {
+  test('is rejected alone in its batch if the id of its item is too long for an index', async () => {
     const store = await open();
     const long = put('/a', 'x'.repeat(3000), 'absent', {});
     const done = await Promise.allSettled([long, put('/a', 'y', 'absent', {})].map((c) => store.apply(c)));
@@ -122,7 +122,7 @@ function describeValues(open: () => Promise<PostgresStore>): void {
     await store.close();
   });
 
-  test('does not become older when the clock is set back', async () => {
+  test('never has an earlier modification time if the clock is set back', async () => {
     const store = await open();
     await create(store, '/a');
     const made = requireEntry(await store.apply({ ...put('/a', '1', 'present', {}), at: at - 5000 }));
@@ -151,7 +151,7 @@ function describeReceipts(open: () => Promise<PostgresStore>): void {
     await store.close();
   });
 
-  test('remembers what a deletion deleted, and whether a replacement added an item', async () => {
+  test('contains the deleted item, and whether a replacement created an item', async () => {
     const store = await open();
     const added = requireEntry(await store.apply({ ...put('/a', 'x', 'absent', { n: 1 }), receipt }));
     assert.equal((await store.receipt(receipt.key, at))?.created, true);
@@ -167,7 +167,7 @@ function describeReceipts(open: () => Promise<PostgresStore>): void {
     await store.close();
   });
 
-  test('prevents the change of another one with its key, also at once, until it has expired', async () => {
+  test('prevents other changes with its key until it expires, even concurrent ones', async () => {
     const store = await open();
     const attempts = Array.from({ length: 10 }, () => store.apply(creation(receipt)));
     assert.equal((await Promise.all(attempts)).filter(({ applied }) => applied).length, 1);
@@ -178,7 +178,7 @@ function describeReceipts(open: () => Promise<PostgresStore>): void {
     await store.close();
   });
 
-  test('is counted with the others of its user until it expires', async () => {
+  test('counts towards the receipts of its user until it expires', async () => {
     const store = await open();
     for (const [n, user] of ['one\0', 'one\0', 'other'].entries()) {
       const counted = { ...receipt, key: `k${n}`, until: at + 1000 * (n + 1), user };
@@ -219,7 +219,7 @@ function describeTwo(open: () => Promise<[PostgresStore, PostgresStore]>): void 
     await Promise.all(stores.map((store) => store.close()));
   };
 
-  test('make one of two changes that expect the same revision', async () => {
+  test('make exactly one of two changes that expect the same revision', async () => {
     const [first, second] = await open();
     let { revision } = await create(first, '/a');
     for (let round = 0; round < rounds; round += 1) {
@@ -232,7 +232,7 @@ function describeTwo(open: () => Promise<[PostgresStore, PostgresStore]>): void 
     await Promise.all([first.close(), second.close()]);
   });
 
-  test('make one of two changes with the same nonce, whatever else they change', () =>
+  test('make exactly one of two changes with the same nonce, even to different collections', () =>
     race((round, store) => ({
       kind: 'create',
       collection: `/${(round + store) % 2}`,
@@ -241,7 +241,7 @@ function describeTwo(open: () => Promise<[PostgresStore, PostgresStore]>): void 
       nonce: { user: 'demo', nonce: `n${round}`, until: Date.now() + 60_000 },
     })));
 
-  test('make one of two changes with the same receipt', () =>
+  test('make exactly one of two changes with the same receipt', () =>
     race((round) => ({
       kind: 'create',
       collection: '/a',
@@ -250,10 +250,10 @@ function describeTwo(open: () => Promise<[PostgresStore, PostgresStore]>): void 
       receipt: { key: `k${round}`, fingerprint: '', until: Date.now() + 60_000 },
     })));
 
-  test('create one of two items of the same id', () =>
+  test('create exactly one of two items with the same id', () =>
     race((round, store) => put('/a', `x${round}`, 'absent', { store })));
 
-  test('never wait for each other in a circle', async () => {
+  test('never deadlock', async () => {
     const stores = await open();
     const attempts = Array.from({ length: 400 }, (_, n) => {
       const [place, turn] = [n % 8, n % 2];
@@ -265,7 +265,7 @@ function describeTwo(open: () => Promise<[PostgresStore, PostgresStore]>): void 
     await Promise.all(stores.map((store) => store.close()));
   });
 
-  test('show a reader no item before one with a lower sequence, while 64 writers create', async () => {
+  test('never list an item before one with a lower sequence while 64 writers create items', async () => {
     const stores = await open();
     let writing = 64;
     const writers = Array.from({ length: 64 }, async (_, writer) => {
@@ -304,7 +304,7 @@ function describeClients(server: Server): void {
     }
   });
 
-  test('may have nothing but the method query', async () => {
+  test('requires only the method query', async () => {
     const pool = server.pool();
     const query: Pool['query'] = (text, values) => pool.query(text, values);
     const store = await openPostgresStore({ query }, { schema: server.schema() });
@@ -341,7 +341,7 @@ function describeBatches(server: Server): void {
     return { pool, calls: () => calls };
   };
 
-  test('makes the changes that arrive in one turn in one round trip', async () => {
+  test('makes all changes of one turn of the event loop in one round trip', async () => {
     const { pool, calls } = counting('apply_changes');
     const store = await openPostgresStore(pool, { schema: server.schema() });
     await Promise.all(Array.from({ length: 64 }, () => create(store, '/a')));
@@ -349,7 +349,7 @@ function describeBatches(server: Server): void {
     await store.close();
   });
 
-  test('of reads takes one round trip for those of one turn, and one for each list', async () => {
+  test('reads all items of one turn of the event loop in one round trip', async () => {
     const items = counting('read_items');
     const store = await openPostgresStore(items.pool, { schema: server.schema() });
     await create(store, '/a');
@@ -362,7 +362,7 @@ function describeBatches(server: Server): void {
     await store.close();
   });
 
-  test('with a change that the database refuses makes the others', async () => {
+  test('with a change that the database rejects makes the other changes', async () => {
     const schema = server.schema();
     const store = await openPostgresStore(server.pool(), { schema });
     await create(store, '/a');

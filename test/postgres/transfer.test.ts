@@ -53,7 +53,7 @@ function describeTransfers(server: Server): void {
     await Promise.all([store.close(), copy.close()]);
   });
 
-  test('is exported as of one moment while others change it', async () => {
+  test('is exported as a snapshot during concurrent changes', async () => {
     const store = await filled();
     const before = await all(store.exportState());
     const parts: TransferPart[] = [];
@@ -96,7 +96,7 @@ function describeTransfers(server: Server): void {
     await store.close();
   });
 
-  test('comes with a time until which nonces count as used', async () => {
+  test('is imported with a time until which no nonce is fresh', async () => {
     const store = await openPostgresStore(server.pool(), { schema: server.schema() });
     const [now, until] = [Date.now(), Date.now() + 60_000];
     assert.equal(await store.importState(each([]), until), true);

@@ -11,7 +11,7 @@ import { temporaryDirectory } from '../support/temporary-directory.ts';
 
 const skip = redisMissing();
 
-test('the scripts of docs/redis.md work in turn, with the built package', { skip }, async (context) => {
+test('the scripts of docs/redis.md run in order with the built package', { skip }, async (context) => {
   const folder = temporaryDirectory(context);
   mkdirSync(join(folder, 'node_modules'));
   symlinkSync(root, join(folder, 'node_modules/countersign'));

@@ -99,7 +99,7 @@ for (const library of libraries) {
 }
 
 describe('a nonce in Redis', { skip }, () => {
-  test('has a key that does not show it, and expires after its last time', async (context) => {
+  test('has a hashed key, and expires after its last time and the clock tolerance', async (context) => {
     const { client, nonces } = await openNonces(context);
     const now = systemClock.now();
     assert.equal(await nonces.claim('ann', 'n', now + 1000.5, now), 'fresh');
@@ -112,7 +112,7 @@ describe('a nonce in Redis', { skip }, () => {
     assert.equal(await command(client, 'GET', key), '1');
   });
 
-  test('is gone once the time has passed', async (context) => {
+  test('is fresh again after it has expired', async (context) => {
     const { client, nonces } = await openNonces(context, { clockTolerance: 1 });
     const now = systemClock.now();
     assert.equal(await nonces.claim('ann', 'n', now, now), 'fresh');
@@ -121,7 +121,7 @@ describe('a nonce in Redis', { skip }, () => {
     assert.equal(await claim(nonces, 'n'), 'fresh');
   });
 
-  test('is seen, and not stored, if its time has passed already', async (context) => {
+  test('is seen, and not stored, if it has already expired', async (context) => {
     const { client, nonces } = await openNonces(context);
     const now = systemClock.now();
     assert.equal(await nonces.claim('ann', 'n', now - 1, now), 'seen');
@@ -161,7 +161,7 @@ describe('a loss of the nonces', { skip }, () => {
     await assertOneWindowRefused(noncesWith(await connect(context, 'redis', server.path)));
   });
 
-  test('is not assumed after a preparation, which only works before the first use', async (context) => {
+  test('is not assumed after an initialization, which succeeds only before the first use', async (context) => {
     const { client, nonces, lines } = await openNonces(context);
     assert.equal(await claim(nonces, 'n'), 'fresh');
     assert.equal(await initializeRedisNonceStore(client), false);
@@ -169,7 +169,7 @@ describe('a loss of the nonces', { skip }, () => {
   });
 
   for (const library of libraries) {
-    test(`by a restart without data refuses one window, with ${library}`, async (context) => {
+    test(`by a restart without data makes claims return lost for one window, with ${library}`, async (context) => {
       const server = await startRedis(context);
       const client = await connect(context, library, server.path);
       await initializeRedisNonceStore(client);
@@ -181,7 +181,7 @@ describe('a loss of the nonces', { skip }, () => {
     });
   }
 
-  test('by a restart is assumed, although the data was on disk', async (context) => {
+  test('is assumed after a restart, even if the data was on disk', async (context) => {
     const server = await startRedis(context, '--appendonly', 'yes', '--appendfsync', 'always');
     const client = await connect(context, 'redis', server.path);
     await initializeRedisNonceStore(client);
@@ -194,7 +194,7 @@ describe('a loss of the nonces', { skip }, () => {
     await assertOneWindowRefused(opened);
   });
 
-  test('by FLUSHALL refuses one window, in all processes', async (context) => {
+  test('by FLUSHALL makes claims return lost for one window, in all processes', async (context) => {
     const { client, nonces, lines, server } = await openNonces(context);
     const other = noncesWith(await connect(context, 'ioredis', server.path));
     assert.equal(await claim(nonces, 'n'), 'fresh');
@@ -206,7 +206,7 @@ describe('a loss of the nonces', { skip }, () => {
     assert.equal(await claim(other.nonces, 'o'), 'fresh');
   });
 
-  test('by a failover refuses one window', async (context) => {
+  test('by a failover makes claims return lost for one window', async (context) => {
     const port = String(await freePort());
     const primary = await startRedis(context, '--port', port);
     const client = await connect(context, 'redis', primary.path);
@@ -222,9 +222,9 @@ describe('a loss of the nonces', { skip }, () => {
   });
 });
 
-describe('Redis that fails', { skip }, () => {
+describe('a nonce store with a failing Redis', { skip }, () => {
   for (const library of libraries) {
-    test(`rejects claims within about 2 s if it was stopped, with ${library}`, async (context) => {
+    test(`rejects claims within 4 s if Redis was stopped, with ${library}`, async (context) => {
       const server = await startRedis(context);
       const client = await connect(context, library, server.path);
       await initializeRedisNonceStore(client);
@@ -243,7 +243,7 @@ describe('Redis that fails', { skip }, () => {
       assert.match(lines[0] ?? '', /^Redis failed: /);
     });
 
-    test(`rejects claims while it does not respond, with ${library}`, async (context) => {
+    test(`rejects claims while Redis does not respond, with ${library}`, async (context) => {
       const server = await startRedis(context);
       const client = await connect(context, library, server.path);
       await initializeRedisNonceStore(client);
@@ -259,7 +259,7 @@ describe('Redis that fails', { skip }, () => {
         result = await claim(nonces, 'n').catch(() => 'unknown');
     });
 
-    test(`causes no error with a password or an address, with ${library}`, async (context) => {
+    test(`rejects claims without showing a password or an address, with ${library}`, async (context) => {
       const protectedServer = await startRedis(context, '--requirepass', 'pa55word');
       const clients = [
         await connect(context, library, 'redis://user:pa55word@127.0.0.1:1/0'),
@@ -277,7 +277,7 @@ describe('Redis that fails', { skip }, () => {
     });
   }
 
-  test('is not asked while 10,000 claims wait for it', async () => {
+  test('sends no further command while 10,000 claims wait', async () => {
     let sent = 0;
     const client = { sendCommand: () => new Promise<unknown>(() => (sent += 1)) };
     const { nonces } = noncesWith(client, { timeout: 50 });
@@ -286,7 +286,7 @@ describe('Redis that fails', { skip }, () => {
     assert.equal(sent, 10_000);
   });
 
-  test('rejects claims for every unexpected reply', async () => {
+  test('rejects a claim for every unexpected response of Redis', async () => {
     const replies = [
       null,
       undefined,
@@ -336,7 +336,7 @@ describe('Redis that fails', { skip }, () => {
 });
 
 describe('the configuration of Redis', { skip }, () => {
-  test('is reported once if it may evict nonces', async (context) => {
+  test('is reported once if Redis may evict nonces', async (context) => {
     const { client, nonces, lines } = await openNonces(context);
     await command(client, 'CONFIG', 'SET', 'maxmemory-policy', 'allkeys-lru');
     for (let n = 0; n < 3; n += 1) await claim(nonces, `n${n}`);
@@ -346,7 +346,7 @@ describe('the configuration of Redis', { skip }, () => {
     ]);
   });
 
-  test('is reported if its clock differs by more than a second, at most once a minute', async (context) => {
+  test('is reported at most once a minute if the clock of Redis differs by more than a second', async (context) => {
     const server = await startRedis(context);
     const client = await connect(context, 'redis', server.path);
     await initializeRedisNonceStore(client);
@@ -368,7 +368,7 @@ describe('the configuration of Redis', { skip }, () => {
     }
   });
 
-  test('prevents claims if its clock differs by more than the tolerance', async (context) => {
+  test('prevents claims if the clock of Redis differs by more than the tolerance', async (context) => {
     const { nonces } = await openNonces(context);
     for (const offset of [tolerance + 5000, -tolerance - 5000]) {
       const now = systemClock.now() + offset;
@@ -381,7 +381,7 @@ describe('the configuration of Redis', { skip }, () => {
 });
 
 describe('the options of nonces in Redis', () => {
-  test('are checked', () => {
+  test('are rejected with a RangeError if they are invalid', () => {
     const client = { sendCommand: async () => 'OK' };
     for (const [name, values] of [
       ['window', [0, Number.NaN, 31_536_001, '600']],

@@ -194,7 +194,7 @@ const cases: Case[] = [
 
 for (const { is, field, good, bad } of cases) {
   const shape = buildShape({ f: { ...field, attributes: { a: field } } });
-  test(`${is}: what is right is kept as it is, in content and attribute, in both formats`, () => {
+  test(`${is}: valid values are unchanged in content and attributes, in both formats`, () => {
     for (const value of good) {
       const expected = { f: { value, a: value } };
       const attribute = escapeText(value).replace(/["\t\n]/g, (character) => `&#${character.charCodeAt(0)};`);
@@ -204,7 +204,7 @@ for (const { is, field, good, bad } of cases) {
     }
   });
   for (const [value, rule, detail] of bad) {
-    test(`${is}: ${JSON.stringify(value)} is refused by ${rule}`, () => {
+    test(`${is}: ${JSON.stringify(value)} is rejected by the rule ${rule}`, () => {
       const plain = buildShape({ f: field });
       const json = listFaults(() => fromJson(plain, JSON.stringify({ f: value })));
       const xml = listFaults(() => fromXml(plain, `<thing><f>${escapeText(value)}</f></thing>`));
@@ -238,19 +238,19 @@ for (const [written, rule] of [
   ['9007199254740992', 'integer'],
   ['-6', 'min'],
 ] as const) {
-  test(`the integer ${written} is refused by ${rule} in both formats`, () => {
+  test(`the integer ${written} is rejected by the rule ${rule} in both formats`, () => {
     assert.equal(listFaults(() => fromXml(numbers, `<thing><n>${written}</n></thing>`))[0]?.rule, rule);
     assert.equal(listFaults(() => fromJson(numbers, `{"n":${written}}`))[0]?.rule, rule);
   });
 }
 
 for (const written of ['', ' 1', '+1', '007', '1_000', '0x10', '٣', '9'.repeat(400)]) {
-  test(`the integer "${written.slice(0, 12)}" is refused in XML`, () => {
+  test(`the integer "${written.slice(0, 12)}" is rejected in XML`, () => {
     assert.equal(listFaults(() => fromXml(numbers, `<thing><n>${written}</n></thing>`))[0]?.rule, 'integer');
   });
 }
 
-test('a boolean is true or false and nothing else', () => {
+test('a boolean must be true or false', () => {
   assert.deepEqual(fromXml(numbers, '<thing><b>true</b></thing>'), { b: true });
   assert.deepEqual(fromJson(numbers, '{"b":false}'), { b: false });
   for (const written of ['True', '1', '0', '', ' true', 'yes']) {
@@ -270,7 +270,7 @@ const every = buildShape({
   list: { type: 'list', of: 'text' },
 });
 
-test('null is a fault of the type, not an absence', () => {
+test('null is rejected by the rule of the field type, and does not count as absent', () => {
   for (const type of every.schema.byName.keys()) {
     const [fault] = listFaults(() => fromJson(every, `{"${type}":null}`));
     assert.equal(fault?.rule, type);
@@ -278,7 +278,7 @@ test('null is a fault of the type, not an absence', () => {
   }
 });
 
-test('a JSON value of another type is told by what it is', () => {
+test('a JSON value of the wrong type is rejected with its actual type', () => {
   const faults = listFaults(() =>
     fromJson(every, '{"text":1,"integer":"1","boolean":"true","date":[],"list":{},"element":"x"}'),
   );
@@ -295,7 +295,7 @@ test('a JSON value of another type is told by what it is', () => {
   );
 });
 
-test('a decimal that is sent as a JSON number is told to be sent as digits', () => {
+test('a decimal that is a JSON number is rejected with the advice to send a string of digits', () => {
   const [fault] = listFaults(() => fromJson(every, '{"decimal":12.30}'));
   assert.equal(fault?.rule, 'decimal');
   assert.match(
@@ -312,18 +312,18 @@ for (const [name, written] of [
   ['a lone low surrogate', '\\udc00'],
   ['surrogates in the wrong order', '\\udc00\\ud800'],
 ] as const) {
-  test(`text with ${name} is refused, since XML could not carry it`, () => {
+  test(`text with ${name} is rejected because XML cannot represent it`, () => {
     const [fault] = listFaults(() => fromJson(every, `{"text":"${written}"}`));
     assert.equal(fault?.rule, 'character');
     assert.match(fault?.detail ?? '', /contains U\+[0-9A-F]{4}$/);
   });
 }
 
-test('text with a surrogate pair, a control of C1 and a carriage return is taken', () => {
+test('text with a surrogate pair, a C1 control character and a carriage return is accepted', () => {
   assert.deepEqual(fromJson(every, '{"text":"\\ud83d\\ude00\\u0085\\r"}'), { text: '\u{1f600}\u0085\r' });
 });
 
-test('a value that breaks several rules is told of each', () => {
+test('a value that breaks several rules is reported for each of them', () => {
   const shape = buildShape({ f: { type: 'text', maxLength: 9, pattern: '[a-z]*', enum: ['a', 'b'] } });
   assert.deepEqual(
     listFaults(() => fromJson(shape, '{"f":"C"}')).map(({ rule }) => rule),
@@ -331,7 +331,7 @@ test('a value that breaks several rules is told of each', () => {
   );
 });
 
-test('what a client sent is shown cut and harmless', () => {
+test('a message shows the value of a client truncated and without control characters', () => {
   const long = `\u202e<script>\u0000${'x'.repeat(5000)}`;
   const [fault] = listFaults(() => fromJson(every, JSON.stringify({ date: long })));
   assert.ok(fault !== undefined && fault.detail.length < 150);

@@ -29,14 +29,14 @@ const kept: readonly [what: string, sent: string, shown?: string][] = [
 ];
 
 for (const [what, sent, shown = sent] of kept)
-  test(`any JSON is kept as sent, in JSON and as text in XML: ${what}`, () => {
+  test(`a json field preserves its value in JSON and as text in XML: ${what}`, () => {
     const item = fromJson(shape, `{"any":${sent}}`);
     assert.equal(writeItemJson(shape, item), `{"any":${shown}}`);
     const xml = writeItemXml(shape, item);
     assert.deepEqual(fromXml(shape, xml), item, xml);
   });
 
-test('the text in XML may have white space around and in it', () => {
+test('a json field in XML accepts white space around and inside its text', () => {
   assert.equal(
     writeItemJson(shape, fromXml(shape, '<thing><any>\n { "a" : 1.0 }\n</any></thing>')),
     '{"any":{"a":1.0}}',
@@ -53,13 +53,13 @@ const refused: readonly [what: string, text: string, told: RegExp][] = [
 ];
 
 for (const [what, text, told] of refused)
-  test(`what is not JSON, or too much, is an error of the field: ${what}`, () => {
+  test(`a json field rejects invalid or excessive JSON: ${what}`, () => {
     const faults = listFaults(() => fromXml(shape, `<thing><any>${text}</any></thing>`));
     assert.equal(faults.length, 1);
     assert.match(faults[0]?.detail ?? '', told);
   });
 
-test('the length of any JSON has a default, and counts no white space', () => {
+test('the maximum length of a json field has a default, and does not count white space', () => {
   const free = compileShape('things', 'thing', { any: { type: 'json' } }, 'collections./things');
   fromJson(free, `{"any":"${'x'.repeat(65_534)}"}`);
   const [fault] = listFaults(() => fromJson(free, `{"any":"${'x'.repeat(65_535)}"}`));
@@ -67,7 +67,7 @@ test('the length of any JSON has a default, and counts no white space', () => {
   fromJson(shape, `{"any":[${' '.repeat(200)}]}`);
 });
 
-test('any JSON cannot be an attribute, a filter or an order', () => {
+test('a json field cannot be an attribute, a filter or a sort key', () => {
   const declare = (more: object) => () =>
     readCollection('/things', {
       element: 'things',
@@ -87,7 +87,7 @@ test('any JSON cannot be an attribute, a filter or an order', () => {
   );
 });
 
-test('any JSON is stored, listed, changed and described by a service', async () => {
+test('a service stores, lists and changes json fields', async () => {
   const fields = {
     title: { type: 'text' },
     meta: { type: 'json', attributes: { kind: { type: 'text' } } },

@@ -63,7 +63,7 @@ const cases: readonly Case[] = [
 ];
 
 for (const [hint, signed, sent = text] of cases)
-  test(`a client that makes the mistake is told: ${hint.source}`, async () => {
+  test(`the hint names the mistake of the client: ${hint.source}`, async () => {
     assert.match(await hintFor(signed, sent), hint);
   });
 
@@ -78,16 +78,16 @@ const forms: readonly (readonly [hint: RegExp, signature: string])[] = [
 ];
 
 for (const [hint, signature] of forms)
-  test(`a client that sends this form of a signature is told: ${hint.source}`, async () => {
+  test(`the hint names the invalid form of the signature: ${hint.source}`, async () => {
     assert.match(await hintFor({}, text, signature), hint);
   });
 
-test('a short secret in another letter case is not confirmed', async () => {
+test('the hint does not confirm a short secret in another letter case', async () => {
   const hint = await hintFor({ secret: 'short secret' }, text, undefined, 'Short Secret');
   assert.doesNotMatch(hint, /letter case/);
 });
 
-test('JSON that would grow to a multiple of its size is not tried with indentation', async () => {
+test('the hint does not try indentation for JSON that would grow to a multiple of its size', async () => {
   const deepJson = (items: number): string => `${'['.repeat(60)}${'1,'.repeat(items)}1${']'.repeat(60)}`;
   const hintForIndented = (json: string): Promise<string> =>
     hintFor({ content: JSON.stringify(JSON.parse(json), null, 2) }, json);

@@ -43,7 +43,7 @@ test('an entry has the address, the ids, the bytes of content and the user agent
   assert.deepEqual([head?.bytesSent, unmodified?.status, unmodified?.bytesSent], [0, 304, 0]);
 });
 
-test('a request without a usable id gets a new one, and an invalid traceparent is ignored', async () => {
+test('a request without a valid X-Request-Id has a new id, and an invalid traceparent is ignored', async () => {
   const { entries, log } = logged();
   const { ask } = openService({ onRequest: log });
   await ask('GET', '/articles');
@@ -56,7 +56,7 @@ test('a request without a usable id gets a new one, and an invalid traceparent i
   assert.equal(entries[1]?.traceparent, undefined);
 });
 
-test('the user agent is cut after 256 characters', async () => {
+test('the user agent is truncated to 256 characters', async () => {
   const { entries, log } = logged();
   await openService({ onRequest: log }).ask('GET', '/', { fields: { 'User-Agent': 'a'.repeat(5000) } });
   assert.equal(entries[0]?.userAgent?.length, 256);
@@ -74,7 +74,7 @@ test('behind a trusted proxy, the address is that of the client', async () => {
   );
 });
 
-test('responses have no X-Request-Id by default, and with requestId that of the log', async () => {
+test('responses have no X-Request-Id by default, and with requestId the id of the log entry', async () => {
   const plain = logged();
   const { ask } = openService({ onRequest: plain.log });
   assert.equal((await ask('GET', '/', { fields: { 'X-Request-Id': 'abc' } })).field('X-Request-Id'), '');

@@ -6,7 +6,7 @@ import { article, openService } from '../support/service/open-service.ts';
 
 const ann = { user: 'ann' };
 
-test('what was PUT is what is read, in XML and in JSON', async () => {
+test('GET returns the content of a PUT in XML and in JSON', async () => {
   const { ask } = openService();
   const put = await ask('PUT', '/articles/tea', {
     ...ann,
@@ -25,7 +25,7 @@ test('what was PUT is what is read, in XML and in JSON', async () => {
   });
 });
 
-test('what was sent in JSON is read in XML', async () => {
+test('content that was sent in JSON is returned in XML', async () => {
   const { ask } = openService();
   const content = JSON.stringify({ title: 'Tea', price: { value: '3.50', currency: 'EUR' } });
   const posted = await ask('POST', '/articles', { ...ann, content, type: 'application/json' });
@@ -34,7 +34,7 @@ test('what was sent in JSON is read in XML', async () => {
   assert.equal((await ask('GET', posted.field('Location'))).text, article('Tea', '3.50'));
 });
 
-test('text/xml is read, and written to whoever asks for it', async () => {
+test('text/xml is accepted, and returned on request', async () => {
   const { ask } = openService();
   await ask('PUT', '/articles/1', { ...ann, content: article('Tea'), type: 'text/xml; charset="UTF-8"' });
   const reply = await ask('GET', '/articles/1', { fields: { Accept: 'text/xml' } });
@@ -42,7 +42,7 @@ test('text/xml is read, and written to whoever asks for it', async () => {
   assert.equal(reply.text, article('Tea'));
 });
 
-test('POST to the collection picks ids that count up and are never used again', async () => {
+test('POST to the collection assigns increasing ids, and never reuses an id', async () => {
   const { ask } = openService();
   const post = async () =>
     (await ask('POST', '/articles', { ...ann, content: article('Tea') })).field('Location');
@@ -53,14 +53,14 @@ test('POST to the collection picks ids that count up and are never used again', 
   assert.equal(await post(), '/articles/5');
 });
 
-test('POST to the collection answers with the item, its address and its entity tag', async () => {
+test('POST to the collection returns the Content-Location and the entity tag of the item', async () => {
   const { ask } = openService();
   const posted = await ask('POST', '/articles', { ...ann, content: article('Tea') });
   assert.equal(posted.field('Content-Location'), '/articles/1');
   assert.equal(posted.field('ETag'), (await ask('GET', '/articles/1')).field('ETag'));
 });
 
-test('POST to an item changes the fields sent and leaves the others', async () => {
+test('POST to an item changes only the fields that were sent', async () => {
   const { ask } = openService();
   await ask('PUT', '/articles/1', { ...ann, content: article('Tea', '1.00') });
   const changed = await ask('POST', '/articles/1', {
@@ -72,13 +72,13 @@ test('POST to an item changes the fields sent and leaves the others', async () =
   assert.equal((await ask('GET', '/articles/1')).text, article('Mate', '1.00'));
 });
 
-test('POST to an item that is not there is 404 and makes nothing', async () => {
+test('POST to an item that does not exist returns 404 and creates nothing', async () => {
   const { ask } = openService();
   assert.equal((await ask('POST', '/articles/9', { ...ann, content: article('Tea') })).status, 404);
   assert.equal((await ask('GET', '/articles/9')).status, 404);
 });
 
-test('PUT replaces the whole: 200 with the representation', async () => {
+test('PUT replaces the whole item, and returns 200 with the representation', async () => {
   const { ask } = openService();
   await ask('PUT', '/articles/1', { ...ann, content: article('Tea') });
   const replaced = await ask('PUT', '/articles/1', { ...ann, content: article('Mate') });
@@ -130,7 +130,7 @@ test('the response to PUT has no validators if the content was stored differentl
   }
 });
 
-test('DELETE takes the item away, and a second one is 404', async () => {
+test('DELETE removes the item, and a second DELETE returns 404', async () => {
   const { ask } = openService();
   await ask('PUT', '/articles/1', { ...ann, content: article('Tea') });
   const deleted = await ask('DELETE', '/articles/1', ann);
@@ -139,7 +139,7 @@ test('DELETE takes the item away, and a second one is 404', async () => {
   assert.equal((await ask('DELETE', '/articles/1', ann)).status, 404);
 });
 
-test('HEAD has the fields of GET', async () => {
+test('HEAD returns the fields of GET', async () => {
   const { ask } = openService();
   await ask('PUT', '/articles/1', { ...ann, content: article('Tea') });
   const get = await ask('GET', '/articles/1');
@@ -151,7 +151,7 @@ test('HEAD has the fields of GET', async () => {
   assert.equal(head.bytes.length, get.bytes.length);
 });
 
-test('Prefer: return=minimal leaves the representation out', async () => {
+test('Prefer: return=minimal omits the representation', async () => {
   const { ask } = openService();
   const fields = { Prefer: 'return=minimal' };
   const statuses = [
@@ -166,7 +166,7 @@ test('Prefer: return=minimal leaves the representation out', async () => {
   );
 });
 
-test('Prefer: return=representation is said to be applied', async () => {
+test('Prefer: return=representation is confirmed by Preference-Applied', async () => {
   const { ask } = openService();
   const fields = { Prefer: 'return=representation' };
   const reply = await ask('PUT', '/articles/1', { ...ann, fields, content: article('Tea') });
@@ -174,7 +174,7 @@ test('Prefer: return=representation is said to be applied', async () => {
   assert.equal(reply.text, article('Tea'));
 });
 
-test('createWithPut: false makes PUT on a new address 404', async () => {
+test('with createWithPut: false, PUT to a new URL returns 404', async () => {
   const { ask } = openService({
     collections: {
       '/notes': {
@@ -192,7 +192,7 @@ test('createWithPut: false makes PUT on a new address 404', async () => {
   assert.equal((await ask('PUT', '/notes/1', { ...ann, content })).status, 200);
 });
 
-test('ids that clients choose are one segment of 1 to 128 bytes, without control characters', async () => {
+test('an id that a client chooses must be one segment of 1 to 128 bytes without control characters', async () => {
   const { ask } = openService();
   const put = (id: string) => ask('PUT', `/articles/${id}`, { ...ann, content: article('Tea') });
   const good = [
@@ -220,13 +220,13 @@ test('ids that clients choose are one segment of 1 to 128 bytes, without control
   }
 });
 
-test('a path that names the same octets in another way is the same item', async () => {
+test('a path with other percent-encoding of the same octets identifies the same item', async () => {
   const { ask } = openService();
   await ask('PUT', '/articles/%7ea%2db', { ...ann, content: article('Tea') });
   assert.equal((await ask('GET', '/articles/~a-b')).status, 200);
 });
 
-test('a collection whose owner may read it is closed to everybody else', async () => {
+test('a collection with owner access returns 401 without credentials and 403 to another user', async () => {
   const { ask } = openService();
   const records = '/users/ann/financialrecords';
   assert.equal((await ask('GET', records)).status, 401);
@@ -237,7 +237,7 @@ test('a collection whose owner may read it is closed to everybody else', async (
   assert.equal((await ask('POST', records, { ...ann, content: '<record/>' })).status, 403);
 });
 
-test('a refusal of a principal is the same for what exists and for what does not', async () => {
+test('a user without access receives the same 403 for an existing and a missing item', async () => {
   const { ask } = openService({ seed: { '/users/ann/financialrecords': [{ description: 'x' }] } });
   const there = await ask('GET', '/users/ann/financialrecords/1', { user: 'bob' });
   const absent = await ask('GET', '/users/ann/financialrecords/2', { user: 'bob' });
@@ -245,7 +245,7 @@ test('a refusal of a principal is the same for what exists and for what does not
   assert.equal(there.text.replaceAll('/1', '/2'), absent.text);
 });
 
-test('of concurrent PUTs with If-Match exactly one wins, and nothing is mixed', async () => {
+test('exactly one of concurrent PUTs with If-Match succeeds, and its content is stored', async () => {
   const { ask } = openService();
   await ask('PUT', '/articles/1', { ...ann, content: article('Tea', '0.00') });
   const tag = (await ask('GET', '/articles/1')).field('ETag');
@@ -264,7 +264,7 @@ test('of concurrent PUTs with If-Match exactly one wins, and nothing is mixed', 
   assert.equal((await ask('GET', '/articles/1')).text, winners[0]?.text);
 });
 
-test('of concurrent PUTs with If-None-Match: * exactly one creates', async () => {
+test('exactly one of concurrent PUTs with If-None-Match: * creates the item', async () => {
   const { ask } = openService();
   const replies = await Promise.all(
     Array.from({ length: 20 }, (_, at) =>
@@ -293,7 +293,7 @@ test('concurrent POSTs to one item lose no field', async () => {
   assert.equal(text, '<article><title>Mate</title><price currency="USD">2.00</price></article>');
 });
 
-test('the seed is there at the start, under ids that count up', async () => {
+test('the items of the seed exist at the start, with increasing ids', async () => {
   const item = (title: string) => ({ title, price: { value: '9.99', currency: 'EUR' } });
   const { ask } = openService({ seed: { '/articles': [item('One'), item('Two')] } });
   assert.equal((await ask('GET', '/articles/2')).text, article('Two'));
@@ -301,7 +301,7 @@ test('the seed is there at the start, under ids that count up', async () => {
   assert.equal(posted.field('Location'), '/articles/3');
 });
 
-test('a seed that breaks a rule is refused with its place, and nothing of it is kept', async () => {
+test('an invalid seed is rejected with the path of the fault', async () => {
   const { service } = openService({
     seed: { '/articles': [{ title: 'One', price: { value: '1', currency: 'EUR' } }] },
   });
@@ -313,7 +313,7 @@ const notes = (fields: CollectionDeclaration['fields']) =>
     '/notes': { element: 'notes', item: 'note', fields, access: { read: 'anyone', write: 'anyone' } },
   }) as const;
 
-test('an item that is written in another way since has another entity tag', async () => {
+test('an item has another entity tag if a new declaration changes its representation', async () => {
   const store = createMemoryStore({ storeId: 'abc' });
   const wide = openService({ store, collections: notes({ x: { type: 'text' }, y: { type: 'text' } }) });
   await wide.ask('PUT', '/notes/1', { content: '<note><x>1</x><y>2</y></note>' });
@@ -324,7 +324,7 @@ test('an item that is written in another way since has another entity tag', asyn
   assert.notEqual(after.field('ETag'), before);
 });
 
-test('a partial change keeps what an earlier declaration had', async () => {
+test('a partial change preserves the fields of an earlier declaration', async () => {
   const store = createMemoryStore({ storeId: 'abc' });
   const wide = openService({ store, collections: notes({ x: { type: 'text' }, y: { type: 'text' } }) });
   await wide.ask('PUT', '/notes/1', { content: '<note><x>1</x><y>2</y></note>' });
@@ -333,7 +333,7 @@ test('a partial change keeps what an earlier declaration had', async () => {
   assert.equal((await wide.ask('GET', '/notes/1')).text, '<note><x>3</x><y>2</y></note>');
 });
 
-test('a long attribute is taken in either format, up to the limit of the content', async () => {
+test('an attribute of 300,000 characters is accepted and returned', async () => {
   const { ask } = openService({
     collections: notes({ x: { type: 'text', attributes: { a: { type: 'text' } } } }),
   });
@@ -342,18 +342,18 @@ test('a long attribute is taken in either format, up to the limit of the content
   assert.equal((await ask('GET', '/notes/1')).text, content);
 });
 
-test('a document that is deeper than the limit is told so, and not that it is malformed', async () => {
+test('a document that is deeper than the limit is rejected as limit-exceeded, not as malformed', async () => {
   const { ask } = openService({ collections: notes({ x: { type: 'text' } }), limits: { xmlDepth: 2 } });
   const reply = await ask('PUT', '/notes/1', { content: '<note><x><y/></x></note>' });
   assert.equal(`${reply.status} ${reply.member('type')}`, '400 /problems/limit-exceeded');
 });
 
-test('a seed under a template instead of a path is refused', async () => {
+test('a seed for a template instead of a path is rejected', async () => {
   const { service } = openService({ seed: { '/users/{username}/financialrecords': [] } });
   await assert.rejects(service.ready, /is not the path of a collection/);
 });
 
-test('a list gives each item an address that leads to it, whatever its id', async () => {
+test('the href of each item in a list identifies the item, for any id', async () => {
   const { ask } = openService();
   for (const id of ['a%20b', '%C3%BC', 'a:b@c!$&()*+,;=', '100%25', '%22%3C']) {
     await ask('PUT', `/articles/${id}`, { ...ann, content: article(id.length.toString()) });
@@ -366,7 +366,7 @@ test('a list gives each item an address that leads to it, whatever its id', asyn
   }
 });
 
-test('a change that the store cannot keep is told, and reading goes on', async () => {
+test('a change that the store rejects returns 507 or 503, and reading still succeeds', async () => {
   for (const [code, status, type] of [
     ['full', 507, 'store-full'],
     ['failed', 503, 'store-unavailable'],
@@ -385,7 +385,7 @@ test('a change that the store cannot keep is told, and reading goes on', async (
   }
 });
 
-test('the problem of a change whose outcome the store does not know says that it may have been made', async () => {
+test('the problem of a failed change reports whether the change may have been made', async () => {
   for (const uncertain of [true, false]) {
     const failure = new StoreError('failed', 'no connection', { reported: true, uncertain });
     const store: Store = {
@@ -399,7 +399,7 @@ test('the problem of a change whose outcome the store does not know says that it
   }
 });
 
-test('a change without content is 400, and so is a digest that cannot be one', async () => {
+test('a change without content or with an invalid digest returns 400', async () => {
   const { ask } = openService();
   const bare = await ask('PUT', '/articles/1', ann);
   assert.equal(`${bare.status} ${bare.member('type')}`, '400 /problems/content-missing');

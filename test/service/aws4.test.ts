@@ -60,7 +60,7 @@ async function serve(
 }
 
 describe('a service with AWS Signature Version 4', needsClient, () => {
-  test('lets a client of AWS create, change, read and delete an item', async (context) => {
+  test('accepts requests of an AWS client to create, change, read and delete an item', async (context) => {
     const served = await serve(context, {});
     const created = await served.signed('POST', '/articles', article);
     assert.equal(created.status, 201);
@@ -70,7 +70,7 @@ describe('a service with AWS Signature Version 4', needsClient, () => {
     assert.equal((await served.signed('DELETE', location)).status, 204);
   });
 
-  test('changes nothing after a refusal', async (context) => {
+  test('makes no change for a refused request', async (context) => {
     const served = await serve(context, {});
     const headers = { Host: served.host, ...json };
     const request = { method: 'POST', path: '/articles', headers, body: article };
@@ -92,7 +92,7 @@ describe('a service with AWS Signature Version 4', needsClient, () => {
     assert.doesNotMatch((await served.signed('GET', '/articles')).content, /href/);
   });
 
-  test('accepts a presigned URL, and refuses it together with other credentials', async (context) => {
+  test('accepts a presigned URL, and rejects it together with other credentials', async (context) => {
     const served = await serve(context, {});
     const get = { method: 'GET', path: '/articles?limit=5&X-Amz-Expires=60', headers: { Host: served.host } };
     const { path } = signWithAws4(get, { service: 'execute-api', region }, true);
@@ -106,7 +106,7 @@ describe('a service with AWS Signature Version 4', needsClient, () => {
     assert.equal(stretched.status, 401);
   });
 
-  test('answers in the form of AWS on request, with the status of AWS', async (context) => {
+  test('returns errors in the format and with the status codes of AWS if configured', async (context) => {
     const served = await serve(context, { service: 's3', errors: 'aws' });
     const headers = { Host: served.host };
     const signed = signWithAws4({ method: 'GET', path: '/articles', headers }, { service: 's3', region });
@@ -123,7 +123,7 @@ describe('a service with AWS Signature Version 4', needsClient, () => {
     assert.deepEqual([head.status, head.content], [403, '']);
   });
 
-  test('accepts a presigned URL without a lifetime while its date is in the window, but not of Amazon S3', async (context) => {
+  test('accepts a presigned URL without a lifetime while its date is in the window, except for Amazon S3', async (context) => {
     const served = await serve(context, {});
     const get = { method: 'GET', path: '/articles', headers: { Host: served.host } };
     // This client adds X-Amz-Expires for Amazon S3 alone.
@@ -141,7 +141,7 @@ describe('a service with AWS Signature Version 4', needsClient, () => {
     assert.deepEqual([refused.status, /X-Amz-Expires is missing/.test(refused.content)], [400, true]);
   });
 
-  test('answers requests without credentials, and those of other schemes, in the form of AWS', async (context) => {
+  test('returns errors in the format of AWS for requests without credentials or with another scheme', async (context) => {
     const get = { method: 'GET', path: '/articles', headers: {} };
     const access = { read: 'authenticated', write: 'authenticated' } as const;
     const collections = {
@@ -166,7 +166,7 @@ describe('a service with AWS Signature Version 4', needsClient, () => {
     }
   });
 
-  test('answers as Amazon API Gateway for the service execute-api', async (context) => {
+  test('returns the errors of Amazon API Gateway for the service execute-api', async (context) => {
     const served = await serve(context, { errors: 'aws' });
     const headers = { Host: served.host };
     const signed = signWithAws4(
@@ -184,7 +184,7 @@ describe('a service with AWS Signature Version 4', needsClient, () => {
     assert.equal(refused.content, '{"message":"The security token included in the request is invalid."}');
   });
 
-  test('shows no difference between a wrong secret and an unknown access key', async (context) => {
+  test('returns the same content for a wrong secret and an unknown access key', async (context) => {
     const served = await serve(context, {}, { explain: true });
     const headers = { Host: served.host, Accept: 'application/json' };
     const signed = signWithAws4(

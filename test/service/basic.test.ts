@@ -25,7 +25,7 @@ const values = ({ headers: fields }: Response, name: string): string[] =>
   fields.filter(([known]) => known === name).map(([, value]) => value);
 const own = '/users/ann/financialrecords';
 
-test('a password opens what its user may see', async () => {
+test('a password grants the access of its user', async () => {
   const { ask } = openDoor();
   assert.equal((await ask('GET', own, 'ann:ann:pw£')).status, 200);
   assert.equal((await ask('GET', '/users/bob/financialrecords', 'ann:ann:pw£')).status, 403);
@@ -33,13 +33,13 @@ test('a password opens what its user may see', async () => {
   assert.deepEqual(values(reply, 'Allow'), ['HEAD, GET, PUT, POST, DELETE, OPTIONS']);
 });
 
-test('what comes with a password is private, and varies with Authorization', async () => {
+test('a response to a request with a password is private, and varies by Authorization', async () => {
   const reply = await openDoor().ask('GET', '/articles', 'ann:ann:pw£');
   assert.deepEqual(values(reply, 'Cache-Control'), ['private, no-cache']);
   assert.match(values(reply, 'Vary').join(), /^Authorization, Authentication,/);
 });
 
-test('every 401 asks for both schemes in one line over TLS, and for no password without it', async () => {
+test('every 401 has challenges for both schemes in one field over TLS, and none for Basic over plain HTTP', async () => {
   const { ask } = openDoor({ realm: 'the "house"' });
   const hmac = 'hmac realm="the \\"house\\"", algorithm="SHA-256"';
   const basic = 'Basic realm="the \\"house\\"", charset="UTF-8"';
@@ -54,7 +54,7 @@ test('every 401 asks for both schemes in one line over TLS, and for no password 
   assert.deepEqual(values(clear, 'WWW-Authenticate'), [hmac]);
 });
 
-test('over plain HTTP a password is 403 and never a success, right or wrong', async () => {
+test('over plain HTTP, a password is refused with 403, whether it is correct or not', async () => {
   const { ask } = openDoor();
   assert.equal((await ask('GET', own, 'ann:ann:pw£')).status, 200);
   for (const pair of ['ann:ann:pw£', 'ann:wrong', 'who:x', 'nonsense']) {
@@ -65,7 +65,7 @@ test('over plain HTTP a password is 403 and never a success, right or wrong', as
   }
 });
 
-test('no password is in a reply, in the log or in a fault', async () => {
+test('no response, log entry or reported error contains a password', async () => {
   const messages: string[] = [];
   const note = (what: unknown): void => {
     messages.push(JSON.stringify(what));
@@ -81,7 +81,7 @@ test('no password is in a reply, in the log or in a fault', async () => {
   }
 });
 
-test('users that are replaced lose and gain their passwords at once', async () => {
+test('replaceUsers changes the accepted passwords immediately', async () => {
   const { ask, service } = openDoor();
   assert.equal((await ask('GET', own, 'ann:ann:pw£')).status, 200);
   service.replaceUsers({ ann: { secret: 'ann-secret', password: 'other' } });
@@ -91,7 +91,7 @@ test('users that are replaced lose and gain their passwords at once', async () =
   assert.equal((await ask('GET', own, 'ann:other')).status, 401);
 });
 
-test('a hash is enough', async () => {
+test('a user can be declared with only the hash of a password', async () => {
   const hash = await hashPassword('pw', Buffer.alloc(16, 1), 16);
   const { ask } = openDoor({ users: { ann: { secrets: [], password: { hash } } } });
   for (let round = 0; round < 2; round += 1) {
@@ -100,7 +100,7 @@ test('a hash is enough', async () => {
   }
 });
 
-test('a burst of a thousand guesses gets no further than the limit, and the right user gets in', async () => {
+test('a burst of 1,000 guesses receives 429 above the limit, and the user can authenticate from another address', async () => {
   const { ask, service } = openDoor({ maxAuthFailures: 20 });
   const guesses = Array.from({ length: 1000 }, (_, guess) => ask('GET', own, `ann:${guess}`));
   const pair = Buffer.from('ann:ann:pw£').toString('base64');
@@ -118,7 +118,7 @@ test('a burst of a thousand guesses gets no further than the limit, and the righ
   assert.equal((await ask('GET', own, 'ann:ann:pw£')).status, 429);
 });
 
-test('what cannot be is refused when the service is made', () => {
+test('creating a service with invalid options throws a RangeError', () => {
   const refused: [options: ServiceOptions, reason: RegExp][] = [
     [{ users: { ann: { secrets: [], password: { hash: 'pw' } } } }, /hash of the user "ann"/],
     [{ users: { ann: { secret: 'ann-secret', password: '' } } }, /password of the user "ann"/],
@@ -141,7 +141,7 @@ test('what cannot be is refused when the service is made', () => {
   }
 });
 
-test('a user who is disabled is refused, in whichever form he is declared', async () => {
+test('a disabled user is refused with 401, in either form of declaration', async () => {
   const [secret, password] = ['ann-secret', 'ann-password'];
   for (const ann of [
     { secret, password, disabled: true },
@@ -154,7 +154,7 @@ test('a user who is disabled is refused, in whichever form he is declared', asyn
   }
 });
 
-test('a password with more than 30 combining marks in a row is refused at registration, as at login', async () => {
+test('a password with more than 30 consecutive combining marks is rejected at registration and at login', async () => {
   const marks = '\u0301'.repeat(31);
   const refusal = {
     name: 'RangeError',

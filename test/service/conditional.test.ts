@@ -26,7 +26,7 @@ test('each representation has a strong entity tag of its own', async () => {
   for (const tag of tags) assert.match(tag, /^"[^"]+"$/);
 });
 
-test('what a client has is 304 with ETag, Vary and Cache-Control, and without content', async () => {
+test('a GET with a matching If-None-Match returns 304 with ETag, Vary and Cache-Control, and without content', async () => {
   const { ask, tag } = await withArticle();
   const get = await ask('GET', '/articles/1');
   for (const fields of [
@@ -44,7 +44,7 @@ test('what a client has is 304 with ETag, Vary and Cache-Control, and without co
   }
 });
 
-test('the entity tag of one representation does not answer for another', async () => {
+test('If-None-Match with the entity tag of another representation returns 200', async () => {
   const { ask, tag } = await withArticle();
   const reply = await ask('GET', '/articles/1', {
     fields: { 'If-None-Match': tag, Accept: 'application/json' },
@@ -52,7 +52,7 @@ test('the entity tag of one representation does not answer for another', async (
   assert.equal(reply.status, 200);
 });
 
-test('any current representation may stand in the If-Match of a change', async () => {
+test('a change accepts the entity tag of any current representation in If-Match', async () => {
   const { ask } = await withArticle();
   const tag = (await ask('GET', '/articles/1', { fields: { Accept: 'application/json' } })).field('ETag');
   const reply = await ask('PUT', '/articles/1', {
@@ -63,7 +63,7 @@ test('any current representation may stand in the If-Match of a change', async (
   assert.equal(reply.status, 200);
 });
 
-test('a stale If-Match is 412 and changes nothing', async () => {
+test('a change with a stale If-Match returns 412 and changes nothing', async () => {
   const { ask, tag } = await withArticle();
   const fields = { 'If-Match': tag };
   assert.equal((await ask('PUT', '/articles/1', { ...ann, fields, content: article('Mate') })).status, 200);
@@ -88,14 +88,14 @@ test('a weak entity tag never matches If-Match', async () => {
   assert.equal(reply.status, 412);
 });
 
-test('If-Match on what is not there is 412 for PUT and 404 for DELETE', async () => {
+test('If-Match on a missing item returns 412 for PUT and 404 for DELETE', async () => {
   const { ask } = openService();
   const fields = { 'If-Match': '*' };
   assert.equal((await ask('PUT', '/articles/1', { ...ann, fields, content: article('Tea') })).status, 412);
   assert.equal((await ask('DELETE', '/articles/1', { ...ann, fields })).status, 404);
 });
 
-test('a malformed If-Match is 400, for ignoring it could lose a change', async () => {
+test('a malformed If-Match returns 400 instead of being ignored', async () => {
   const { ask } = await withArticle();
   const reply = await ask('DELETE', '/articles/1', { ...ann, fields: { 'If-Match': 'no-quotes' } });
   assert.equal(
@@ -104,7 +104,7 @@ test('a malformed If-Match is 400, for ignoring it could lose a change', async (
   );
 });
 
-test('dates are compared to the second, and a tag outranks a date', async () => {
+test('dates are compared to the second, and entity tags take precedence over dates', async () => {
   const { ask, clock, tag } = await withArticle();
   clock.advance(5000);
   const at = (ms: number): string => new Date(ms).toUTCString();
@@ -119,14 +119,14 @@ test('dates are compared to the second, and a tag outranks a date', async () => 
   assert.equal(await get({ 'If-Unmodified-Since': at(start - 1000), 'If-Match': tag }), 200);
 });
 
-test('an item that was deleted and made again has another entity tag', async () => {
+test('an item that is deleted and created again has another entity tag', async () => {
   const { ask, tag } = await withArticle();
   await ask('DELETE', '/articles/1', ann);
   await ask('PUT', '/articles/1', { ...ann, content: article('Tea') });
   assert.notEqual((await ask('GET', '/articles/1')).field('ETag'), tag);
 });
 
-test('the collection has a tag that changes with every change in it, deletions too', async () => {
+test('the entity tag of a collection changes with every change of its items, including deletions', async () => {
   const { ask } = await withArticle();
   const tagNow = async () => (await ask('GET', '/articles')).field('ETag');
   const seen = [await tagNow()];
@@ -141,14 +141,14 @@ test('the collection has a tag that changes with every change in it, deletions t
   assert.equal(again.status, 304);
 });
 
-test('Last-Modified is never later than Date, also after the clock was set back', async () => {
+test('Last-Modified is never later than Date, even after the clock is set back', async () => {
   const { ask, clock } = await withArticle();
   clock.advance(-3_600_000);
   const reply = await ask('GET', '/articles/1');
   assert.equal(reply.field('Last-Modified'), reply.field('Date'));
 });
 
-test('two services never share an entity tag by chance', async () => {
+test('two services have different entity tags for the same item', async () => {
   const requestTag = async (seed: number) => {
     const service = openService({ random: (size) => Buffer.alloc(size, seed) });
     await service.ask('PUT', '/articles/1', { ...ann, content: article('Tea') });
@@ -159,7 +159,7 @@ test('two services never share an entity tag by chance', async () => {
 
 for (const kept of [true, false]) {
   const what = kept ? 'is kept' : 'cannot be kept';
-  test(`a precondition waits for a change that is under way, and is judged when that ${what}`, async (context) => {
+  test(`a precondition waits for a pending change, and is evaluated when that ${what}`, async (context) => {
     const disk = faultyDisk();
     const directory = temporaryDirectory(context);
     const recovered = await recover({ directory, disk });

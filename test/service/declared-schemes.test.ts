@@ -41,7 +41,7 @@ const hub: SchemeDeclarations = { hub: { preset: 'github', user: 'bob' } };
 const bytes = Buffer.from([0x7b, 0xff, 0xfe, 0x00, 0x0d, 0x0a, 0x7d]);
 const hubSignature = `sha256=${createHmac('sha256', 'the secret of bob').update(bytes).digest('hex')}`;
 
-test('over a socket, the bytes of the content are verified as sent, with a length and in chunks', async (context) => {
+test('over a socket, a signature covers the content bytes as sent, with Content-Length and in chunks', async (context) => {
   const { url, received } = await start(context, hub);
   const headers = { 'X-Hub-Signature-256': hubSignature };
   const whole = await fetch(url, { method: 'POST', headers, body: bytes });
@@ -62,7 +62,7 @@ test('over a socket, the bytes of the content are verified as sent, with a lengt
 });
 
 test(
-  'over a socket, a webhook of the package standardwebhooks is accepted once, and its retry too',
+  'over a socket, a webhook of the package standardwebhooks is accepted once, and so is its retry',
   unlessInstalled('standardwebhooks'),
   async (context) => {
     const { url } = await start(context, {
@@ -86,7 +86,7 @@ test(
   },
 );
 
-test('credentials of two declared schemes in one request are refused', async (context) => {
+test('credentials of two declared schemes in one request are rejected with 400', async (context) => {
   const { url, received } = await start(context, { ...hub, shop: { preset: 'shopify', user: 'bob' } });
   const shop = createHmac('sha256', 'the secret of bob').update(bytes).digest('base64');
   const headers = { 'X-Hub-Signature-256': hubSignature, 'X-Shopify-Hmac-Sha256': shop };
@@ -114,7 +114,7 @@ test('two declared schemes share the nonces of a user', async (context) => {
   );
 });
 
-test('an API key is not read over plain HTTP', async (context) => {
+test('an API key over plain HTTP is refused with 403', async (context) => {
   const { url, received } = await start(context, {
     key: { user: { field: 'X-Api-Key' }, secret: { field: 'X-Api-Secret' } },
   });

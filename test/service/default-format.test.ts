@@ -37,7 +37,7 @@ for (const defaultFormat of [undefined, 'xml', 'json'] as const) {
     for (const accept of [undefined, '*/*', '', 'text/html, */*;q=0.8', 'application/*']) {
       const fields: Record<string, string> = accept === undefined ? {} : { Accept: accept };
 
-      test(`answers with it to Accept: ${accept}`, async () => {
+      test(`responds in the default format to Accept: ${accept}`, async () => {
         const { ask } = openService(options);
         for (const [path, format] of Object.entries(of)) {
           for (const target of [path, `${path}/1`])
@@ -59,7 +59,7 @@ for (const defaultFormat of [undefined, 'xml', 'json'] as const) {
     for (const accept of [undefined, '*/*', 'text/html, */*;q=0.8']) {
       const fields: Record<string, string> = accept === undefined ? {} : { Accept: accept };
 
-      test(`reports problems in it to Accept: ${accept}`, async () => {
+      test(`reports problems in the default format to Accept: ${accept}`, async () => {
         const { ask } = openService(options);
         for (const [path, format] of Object.entries(of))
           for (const [method, target, content] of [
@@ -82,7 +82,7 @@ for (const defaultFormat of [undefined, 'xml', 'json'] as const) {
       });
     }
 
-    test('answers in the type that Accept names, by its weight', async () => {
+    test('responds in the type that Accept prefers', async () => {
       const { ask } = openService(options);
       for (const path of Object.keys(of))
         for (const [accept, type] of [
@@ -104,7 +104,7 @@ for (const defaultFormat of [undefined, 'xml', 'json'] as const) {
   });
 }
 
-test('a resource in code produces what it declares, and its problems have the format of the service', async () => {
+test('a resource in code returns its own type, and its problems default to the format of the service', async () => {
   const resources = {
     '/both': { GET: action('anyone', () => xml('<a/>')) },
     '/own': { GET: action('anyone', () => json(1)), defaultFormat: 'json' },
@@ -118,7 +118,7 @@ test('a resource in code produces what it declares, and its problems have the fo
   assert.equal((await inJson.ask('PUT', '/both')).field('Content-Type'), problemTypes.json);
 });
 
-test('the errors of AWS stay as they are', async () => {
+test('errors in the format of AWS ignore the default format', async () => {
   const schemes = { aws4: { region: 'eu-central-1', service: 's3', errors: 'aws' } } as const;
   const { ask } = openService({ collections, schemes, defaultFormat: 'json' });
   const Authorization =
@@ -127,7 +127,7 @@ test('the errors of AWS stay as they are', async () => {
   assert.match(answer.text, /^<\?xml version="1\.0" encoding="UTF-8"\?>\n<Error>/);
 });
 
-test('an invalid default format is refused with the nearest one', () => {
+test('an invalid default format is rejected with a suggestion of the nearest one', () => {
   const wrong: object = { defaultFormat: 'jsno' };
   assert.throws(
     () => createService(wrong),
@@ -140,7 +140,7 @@ test('an invalid default format is refused with the nearest one', () => {
   );
 });
 
-test('a double answers in its default format', async () => {
+test('a double responds in its default format', async () => {
   await using double = await startDouble({ https: false, defaultFormat: 'json' });
   const response = await double.fetch('/articles');
   assert.deepEqual(

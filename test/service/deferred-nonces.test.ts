@@ -78,7 +78,7 @@ function recordingObserver() {
 
 for (const scheme of schemeNames) {
   describe(`with ${scheme} and an engine that claims a nonce with its change`, () => {
-    test('a change passes once, and its replay is refused as with the embedded engine', async () => {
+    test('a change is accepted once, and its replay is refused as with the embedded engine', async () => {
       for (const explain of [false, true]) {
         const { remote, embedded, deferring } = await openBoth({ explain });
         const [first, second] = await repeat(deferring, scheme, put);
@@ -90,7 +90,7 @@ for (const scheme of schemeNames) {
       }
     });
 
-    test('a replay is refused as with the embedded engine whatever the response would have been', async () => {
+    test('a replay of a request that failed after authentication is refused as with the embedded engine', async () => {
       for (const [status, unsigned] of refusedLate) {
         const { embedded, deferring } = await openBoth();
         for (const { sign, send } of [embedded, deferring]) await send(sign('hmac', put));
@@ -102,7 +102,7 @@ for (const scheme of schemeNames) {
       }
     });
 
-    test('a nonce without room is refused as with the embedded engine', async () => {
+    test('a nonce beyond the limit is refused with 503 as with the embedded engine', async () => {
       const { embedded, deferring } = await openBoth({}, 3);
       const replies: Reply[] = [];
       for (const { sign, send } of [embedded, deferring]) {
@@ -113,7 +113,7 @@ for (const scheme of schemeNames) {
       assert.deepEqual(replies[1], replies[0]);
     });
 
-    test('the trace is that of a refusal before the request is handled', async () => {
+    test('the trace of a replay equals that of the embedded engine', async () => {
       const [here, there] = [recordingObserver(), recordingObserver()];
       const remote = createRemoteNonces({ defers: true });
       const { nonces, store } = remote;
@@ -125,7 +125,7 @@ for (const scheme of schemeNames) {
       assert.deepEqual(there.records, here.records);
     });
 
-    test('of 100 simultaneous requests with one nonce exactly one passes', async () => {
+    test('exactly one of 100 simultaneous requests with one nonce is accepted', async () => {
       for (const unsigned of [post, put, remove]) {
         const { nonces, store } = createRemoteNonces({ defers: true });
         const { sign, send } = await openSigned({ nonces, store, maxAuthFailures: 0 });
@@ -142,7 +142,7 @@ for (const scheme of schemeNames) {
   });
 }
 
-test('replays that are found late count as failures of the user', async () => {
+test('replays that are detected late count as failures of the user', async () => {
   const { embedded, deferring } = await openBoth({ maxAuthFailures: 3 });
   const statuses = [];
   for (const opened of [embedded, deferring])
@@ -162,7 +162,7 @@ function countingResource(): { resource: Resource; calls: string[] } {
   return { resource: { GET: { ...run, storesNonce: true }, PUT: run, POST: run, DELETE: run }, calls };
 }
 
-test('an action that does not store the nonce runs once, because its nonce is claimed before', async () => {
+test('an action that does not store the nonce runs once, because the nonce is claimed first', async () => {
   for (const scheme of schemeNames) {
     const { resource, calls } = countingResource();
     const { nonces, store, claims } = createRemoteNonces({ defers: true });
@@ -179,7 +179,7 @@ test('an action that does not store the nonce runs once, because its nonce is cl
   }
 });
 
-test('only requests that change something have their nonces claimed with a change', async () => {
+test('nonces of PUT and DELETE are claimed with the change, and those of GET, HEAD and OPTIONS are not', async () => {
   const { nonces, store, claims } = createRemoteNonces({ defers: true });
   const { sign, send } = openUnused({ nonces, store });
   for (const unsigned of [put, list, { ...list, method: 'HEAD' }, { ...put, method: 'OPTIONS' }, remove])
@@ -205,7 +205,7 @@ function storingResource(store: ReturnType<typeof createRemoteNonces>['store']):
   };
 }
 
-test('a resource in code that stores the nonce makes one change of a request that is sent often', async () => {
+test('a resource in code that stores the nonce makes one change for 100 requests with one nonce', async () => {
   const { nonces, store, claims } = createRemoteNonces({ defers: true });
   const { sign, send } = openUnused({ nonces, store, resources: { '/outbox': storingResource(store) } });
   const signed = sign('hmac', { method: 'POST', target: '/outbox' });
@@ -216,7 +216,7 @@ test('a resource in code that stores the nonce makes one change of a request tha
   assert.equal((await store.list('/outbox', 0, 10)).entries.length, 1);
 });
 
-test('a deferred nonce that cannot be claimed after all is 503', async () => {
+test('a request gets 503 if its deferred nonce cannot be claimed', async () => {
   const { nonces, store } = createRemoteNonces({ defers: true });
   const failure = new StoreError('failed', 'connect ECONNREFUSED 10.0.0.7:5432');
   const failing = { ...nonces, release: () => Promise.reject(failure) };
@@ -226,7 +226,7 @@ test('a deferred nonce that cannot be claimed after all is 503', async () => {
   assert.doesNotMatch(JSON.stringify(reply), /ECONNREFUSED|10\.0\.0\.7/);
 });
 
-test('an engine that refuses a nonce which it had to claim at once does not admit the request', async () => {
+test('a request gets 500 if the engine refuses its nonce after having claimed it', async () => {
   const { nonces, store } = createRemoteNonces();
   const reported: unknown[] = [];
   const refusing = {
@@ -263,7 +263,7 @@ test('a request with several signatures is refused if the nonce of one of them w
   }
 });
 
-test('the journal and the events of a controlled service have a replay that is found late', async () => {
+test('the journal and the events of a controlled service contain a replay that is detected late', async () => {
   const { nonces, store } = createRemoteNonces({ defers: true });
   const users = new Map([['ann', { secret: 'ann-secret' }]]);
   const { service, journal, events } = composeDurableDouble(
@@ -286,7 +286,7 @@ test('the journal and the events of a controlled service have a replay that is f
   assert.equal(auth?.failedAt, 'nonce');
 });
 
-test('storesNonce must be true or false', () => {
+test('a storesNonce that is not true or false is rejected', () => {
   const resource = { POST: { ...action('anyone', () => json({})), storesNonce: 'yes' } };
   assert.throws(
     () => openUnused(Object.fromEntries([['resources', { '/mail': resource }]])),

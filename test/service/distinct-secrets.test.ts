@@ -44,7 +44,7 @@ for (const [options, owner, other] of equal)
     });
   });
 
-test('one user can have a secret twice, and clients and consumers can have none', async () => {
+test('one user can have a secret twice, and users and clients can have no secret', async () => {
   const service = createService({
     users: { ann: { secrets: [{ secret }, { secret, until: 1 }] }, bob: { secrets: [] } },
     clients: { app: { grants: [] }, phone: { grants: [] } },
@@ -52,7 +52,7 @@ test('one user can have a secret twice, and clients and consumers can have none'
   await service.close();
 });
 
-test('a double refuses the secret of another when a user is set or a secret rotated, and keeps its users', async () => {
+test('setUser and rotateSecret of a double reject the secret of another user or client, and change nothing', async () => {
   const clients = { app: { secret: own, grants: [] } };
   await using double = await startDouble({ users: { ann: { secret }, bob: { secret: 'of-bob' } }, clients });
   const refusal = (owner: string, other: string) => ({

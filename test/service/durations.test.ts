@@ -23,14 +23,14 @@ async function statusAfter(seconds: number, options: ServiceOptions): Promise<nu
   return (await service.fetch(url, { method: 'DELETE', headers })).status;
 }
 
-test('the window of signed dates is a number of seconds or text', async () => {
+test('the window of signed dates accepts a number of seconds or text', async () => {
   for (const window of [120, '2m', '120s']) {
     assert.equal(await statusAfter(119, { window }), 404, String(window));
     assert.equal(await statusAfter(121, { window }), 401, String(window));
   }
 });
 
-test('signed dates before a time are refused, whether that is a number, a date or text', async () => {
+test('requests signed before notBefore are refused, whether it is a number, a date or text', async () => {
   for (const [notBefore, status] of [
     [start, 404],
     [start + 1000, 401],
@@ -40,7 +40,7 @@ test('signed dates before a time are refused, whether that is a number, a date o
     assert.equal(await statusAfter(1, { notBefore }), status, String(notBefore));
 });
 
-test('an invalid duration or time of a service is refused with its name', () => {
+test('an invalid duration or time of a service is rejected with its name', () => {
   assert.throws(() => createService({ window: '10' }), /^RangeError: window is not a number of seconds/);
   assert.throws(
     () => createService({ idempotencyLifetime: '0s' }),
@@ -49,7 +49,7 @@ test('an invalid duration or time of a service is refused with its name', () => 
   assert.throws(() => createService({ notBefore: 'yesterday' }), /^RangeError: notBefore is not a time/);
 });
 
-test('the window of a data directory is a number of seconds or text', async (context) => {
+test('the window of a data directory accepts a number of seconds or text', async (context) => {
   for (const window of [600, '10m']) {
     await using store = await openDurableStore(temporaryDirectory(context), { window });
     assert.equal(await statusAfter(1, { store }), 404);
@@ -57,7 +57,7 @@ test('the window of a data directory is a number of seconds or text', async (con
   }
 });
 
-test('the window of a scheme is a number of seconds or text', () => {
+test('the window of a scheme accepts a number of seconds or text', () => {
   const status = (declared: SchemeDeclarations): unknown => createService({ schemes: declared }).fetch('/');
   for (const window of [300, '300s', '5m']) {
     status({ 'message-signatures': { window } });
@@ -73,7 +73,7 @@ test('the window of a scheme is a number of seconds or text', () => {
     );
 });
 
-test('the text of a window of a scheme is as long as its seconds', async () => {
+test('the window of a scheme has the same length as a number of seconds and as text', async () => {
   for (const window of [120, '2m']) {
     const schemes = { hooks: { preset: 'stripe', user: 'ann', timestamp: { window } } } as const;
     const headers = signRequest({
@@ -94,7 +94,7 @@ test('the text of a window of a scheme is as long as its seconds', async () => {
   }
 });
 
-test('browsers may cache a preflight for a number of seconds or text', async () => {
+test('the maxAge of a preflight accepts a number of seconds or text', async () => {
   for (const maxAge of [300, '5m']) {
     const service = createService({ cors: { origins: ['https://app.example'], maxAge } });
     const headers = { Origin: 'https://app.example', 'Access-Control-Request-Method': 'GET' };

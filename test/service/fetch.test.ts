@@ -27,7 +27,7 @@ function openEcho() {
   });
 }
 
-test('a service is called with fetch, without a port', async () => {
+test('service.fetch sends requests in process, without a port', async () => {
   await using service = openEcho();
   assert.deepEqual(await (await service.fetch('/echo?a=1')).json(), {
     host: 'localhost',
@@ -39,14 +39,14 @@ test('a service is called with fetch, without a port', async () => {
   assert.deepEqual([posted.status, await posted.json()], [200, { body: 'tea' }]);
 });
 
-test('fetch takes whether the request is secure, and the address of its sender', async () => {
+test('fetch accepts the transport of the request and the address of the peer', async () => {
   await using service = openEcho();
   const response = await service.fetch('/echo', { secure: true, peer: '192.0.2.7' });
   const { secure, peer } = Object(await response.json());
   assert.deepEqual([secure, peer], [true, '192.0.2.7']);
 });
 
-test('fetch takes a URL and a Request of the platform', async () => {
+test('fetch accepts a URL and a Request of the platform', async () => {
   await using service = openEcho();
   const response = await service.fetch(new URL('https://api.example/echo'));
   const { host, secure } = Object(await response.json());
@@ -55,7 +55,7 @@ test('fetch takes a URL and a Request of the platform', async () => {
   assert.deepEqual(await (await service.fetch(made)).json(), { body: 'milk' });
 });
 
-test('fetch follows a redirect within the service, and returns one to another server', async () => {
+test('fetch follows a redirect within the service, and returns a redirect to another server', async () => {
   await using service = openEcho();
   const followed = await service.fetch('/there');
   assert.deepEqual([followed.status, followed.redirected], [200, true]);
@@ -63,7 +63,7 @@ test('fetch follows a redirect within the service, and returns one to another se
   assert.deepEqual([returned.status, returned.headers.get('location')], [302, 'http://other.example/echo']);
 });
 
-test('a service that is closed answers 503 in process, too', async () => {
+test('a closed service returns 503 in process', async () => {
   const service = openEcho();
   await service.close({ grace: '0' });
   assert.equal((await service.fetch('/echo')).status, 503);
@@ -98,7 +98,7 @@ test('a resource reads the method, target, path, query, headers, peer and transp
   });
 });
 
-test('a server of node:http that the caller owns answers with the handler of a service', async (context) => {
+test('a node:http server of the caller responds with the handler of a service', async (context) => {
   const missing = action('anyone', () => {
     throw new Problem('not-found', 'There is no such city.', { headers: { 'Retry-After': '60' } });
   });
@@ -116,7 +116,7 @@ for (const [name, value] of [
   ['X-Note', '1\r\nX-Other: 2'],
   ['Content-Length', '5'],
 ] as const)
-  test(`a problem with the header ${name}: ${JSON.stringify(value)} is an error of the resource, and is not sent`, async () => {
+  test(`a problem with the header ${name}: ${JSON.stringify(value)} is reported as an error, and returns 500`, async () => {
     const errors: unknown[] = [];
     const GET = action('anyone', () => {
       throw new Problem('not-found', 'Not here.', { headers: { [name]: value } });

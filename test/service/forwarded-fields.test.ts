@@ -152,7 +152,7 @@ for (const secure of [false, true]) {
   );
 }
 
-test('fields of an untrusted address are ignored, and no password is hashed', {
+test('forwarded fields of an untrusted peer are ignored, and no password is hashed', {
   skip,
 }, async (context) => {
   const hashesSince = countHashes(context);
@@ -165,7 +165,7 @@ test('fields of an untrusted address are ignored, and no password is hashed', {
   assert.equal(hashesSince(), 0);
 });
 
-test('without a trusted proxy, the fields do not turn HTTPS into HTTP', async (context) => {
+test('without a trusted proxy, forwarded fields do not change the transport of a request', async (context) => {
   const alone = await openBothWays();
   context.after(() => alone.close());
   for (const [name, lines] of rows) {

@@ -40,7 +40,7 @@ async function turns(): Promise<void> {
   for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => setImmediate(resolve));
 }
 
-test('of the passwords of users and the secrets of clients no more than two are hashed at a time, taken together', async (context) => {
+test('at most two passwords of users and secrets of clients are hashed at a time, counted together', async (context) => {
   const { service } = openService({
     users: new Map([['ann', { secrets: [], password: { hash: await hashPassword('right', salt, 2) } }]]),
     clients: { app: { secret: { scrypt: await hashPassword('chosen, and long enough', salt, 2) } } },

@@ -50,7 +50,7 @@ test('a readiness check gets 503 if the service is not healthy', async () => {
   assert.equal((await ask('GET', '/health/ready')).status, 503);
 });
 
-test('without the option, the path is 404', async () => {
+test('without the option health, its path returns 404', async () => {
   assert.equal((await openService().ask('GET', '/health')).status, 404);
 });
 
@@ -82,7 +82,7 @@ test('health checks are not limited by a quota, and are logged only if they fail
   assert.equal((await ask('GET', '/articles')).status, 200);
 });
 
-test('below a path prefix, a check that the proxy forwards and a direct one are the same', async () => {
+test('with a base path, health checks without it return 200, and are neither limited nor logged', async () => {
   const entries: AccessLogEntry[] = [];
   const service = createControllableService({
     basePath: '/api',
@@ -97,14 +97,14 @@ test('below a path prefix, a check that the proxy forwards and a direct one are 
   assert.deepEqual(entries, []);
 });
 
-test('the journal of a double has no health checks', async () => {
+test('the journal of a double contains no health checks', async () => {
   await using double = await startDouble({ health: { path: '/health' }, https: false });
   assert.equal((await double.fetch('/health')).status, 200);
   assert.equal((await fetch(`${double.url}/health`)).status, 200);
   assert.equal(double.journal.length, 0);
 });
 
-test('an invalid path, and one that a collection has, are refused', () => {
+test('an invalid health path, or the path of a collection, is rejected', () => {
   for (const path of ['health', '/health/', ''])
     assert.throws(
       () => createControllableService({ health: { path } }),

@@ -132,7 +132,7 @@ const requests: readonly (readonly [name: string, bytes: string, status: number]
 ];
 
 for (const [name, bytes, status] of requests) {
-  test(`${name} is answered ${status}`, async () => {
+  test(`the server responds to ${name} with ${status}`, async () => {
     const [reply] = await exchange(port, bytes);
     assert.equal(reply?.status, status, reply?.text);
     assert.ok(reply?.field('Date') !== undefined);
@@ -140,7 +140,7 @@ for (const [name, bytes, status] of requests) {
   });
 }
 
-test('JSON with __proto__ in it pollutes nothing and is told as unknown', async () => {
+test('JSON with __proto__ is rejected with 422, and does not pollute Object.prototype', async () => {
   const content =
     '{"__proto__":{"admin":true},"title":"x","price":{"value":"1.00","currency":"EUR","constructor":1}}';
   const bytes = signedBytes('POST', '/articles', content).replace('application/xml', 'application/json');
@@ -149,7 +149,7 @@ test('JSON with __proto__ in it pollutes nothing and is told as unknown', async 
   assert.equal(Object.hasOwn(Object.prototype, 'admin'), false);
 });
 
-test('a body of 1 MiB is taken, and one byte more is 413 and the end of the connection', async () => {
+test('content of 1 MiB is accepted, and one more byte returns 413 and closes the connection', async () => {
   const padded = (length: number): string => article('Big').padEnd(length, ' ');
   const [fits] = await exchange(port, signedBytes('PUT', '/articles/big', padded(1_048_576)));
   assert.equal(fits?.status, 201);
@@ -162,7 +162,7 @@ test('a body of 1 MiB is taken, and one byte more is 413 and the end of the conn
   await wire.close();
 });
 
-test('a chunked body is cut off at the limit, without its rest being read', async () => {
+test('chunked content beyond the limit returns 413 before its end is sent', async () => {
   const wire = await open(port);
   const head = signedBytes('PUT', '/articles/big', '').replace(
     'Content-Length: 0',
@@ -176,7 +176,7 @@ test('a chunked body is cut off at the limit, without its rest being read', asyn
   await wire.close();
 });
 
-test('content is parsed while it arrives: what is wrong at its beginning is refused before its end is sent', async () => {
+test('content is parsed while it arrives, and an early error returns 400 before its end is sent', async () => {
   const wire = await open(port);
   const bytes = signedBytes('PUT', '/articles/early', '<article></wrong>'.padEnd(1_000_000, ' '));
   await wire.send(bytes.slice(0, bytes.indexOf('</wrong>') + 20));
@@ -186,7 +186,7 @@ test('content is parsed while it arrives: what is wrong at its beginning is refu
   await wire.close();
 });
 
-test('a body that stops half way creates nothing', async () => {
+test('incomplete content creates nothing', async () => {
   for (const ending of ['finish', 'reset'] as const) {
     const wire = await open(port);
     await wire.send(signedBytes('PUT', '/articles/half', article('Half')).slice(0, -10));
@@ -197,7 +197,7 @@ test('a body that stops half way creates nothing', async () => {
   }
 });
 
-test('a slow body is 408, and creates nothing', async () => {
+test('slow content returns 408, and creates nothing', async () => {
   const wire = await open(port);
   await wire.send(signedBytes('PUT', '/articles/slow', article('Slow')).slice(0, -10));
   assert.equal((await wire.reply()).status, 408);
@@ -205,14 +205,14 @@ test('a slow body is 408, and creates nothing', async () => {
   assert.equal((await exchange(port, get('/articles/slow')))[0]?.status, 404);
 });
 
-test('a slow header is 408', async () => {
+test('a slow header returns 408', async () => {
   const wire = await open(port);
   await wire.send('GET /articles HTTP/1.1\r\nHost: local');
   assert.equal((await wire.reply()).status, 408);
   await wire.close();
 });
 
-test('100 Continue is sent only when the request has passed everything before its content', async () => {
+test('100 Continue is sent only if a request passes every check before its content', async () => {
   const refused = await open(port);
   await refused.send(
     'PUT /articles/c HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/xml\r\nContent-Length: 10\r\nExpect: 100-continue\r\n\r\n',
@@ -233,7 +233,7 @@ test('100 Continue is sent only when the request has passed everything before it
   await taken.close();
 });
 
-test('whatever is changed in a good request, the answer is fit, and the server goes on', async () => {
+test('a randomly changed request never gets 500, and the server continues to respond', async () => {
   const random = seeded();
   const good = [
     get('/articles/1'),

@@ -76,7 +76,7 @@ function openWatched(release: () => Promise<void> | undefined = () => undefined)
   return { send, changes, released };
 }
 
-test('each change has the nonce of its request', async () => {
+test('each change is stored with the nonce of its request', async () => {
   const { send, changes } = openWatched();
   assert.equal(await send('POST', '/articles', 'made', content), 201);
   assert.equal(await send('PUT', '/articles/1', 'replaced', content), 200);
@@ -93,7 +93,7 @@ test('each change has the nonce of its request', async () => {
   );
 });
 
-test('a request that changed nothing has its nonce kept before the reply', async () => {
+test('the nonce of a request that changes nothing is released before the response', async () => {
   const { send, changes, released } = openWatched();
   assert.equal(
     await send('PUT', '/articles/1', 'refused', '<article><title>No price</title></article>'),
@@ -107,7 +107,7 @@ test('a request that changed nothing has its nonce kept before the reply', async
   ]);
 });
 
-test('where that nonce cannot be kept the reply says so', async () => {
+test('a request that changes nothing gets 507 or 503 if its nonce cannot be stored', async () => {
   for (const [code, status] of [
     ['full', 507],
     ['failed', 503],

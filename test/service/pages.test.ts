@@ -48,7 +48,7 @@ const listHrefs = (count: number): string[] => Array.from({ length: count }, (_,
 
 for (const accept of ['application/xml', 'application/json']) {
   describe(`a page of ${accept}`, () => {
-    test('ends before it has more than 1 MiB, and those that follow have the rest', async () => {
+    test('has at most 1 MiB, and the following pages contain the other items', async () => {
       const testService = await createPagesService(texts(40, 100_000));
       const hrefs: string[] = [];
       let pages = 0;
@@ -64,13 +64,13 @@ for (const accept of ['application/xml', 'application/json']) {
       assert.equal(pages, 4);
     });
 
-    test('counts bytes and not characters', async () => {
+    test('is limited in bytes, not in characters', async () => {
       const testService = await createPagesService(texts(20, 100_000, '\u20ac'));
       const page = await testService.ask('GET', '/things', { fields: { Accept: accept } });
       assert.deepEqual(hrefsIn(page), listHrefs(3));
     });
 
-    test('has one item at least, however large that is', async () => {
+    test('has at least one item, however large the item is', async () => {
       const testService = await createPagesService([{ text: 'a' }, ...texts(2, 3 * mebibyte), { text: 'z' }]);
       const found: string[][] = [];
       for (let next: string | undefined = '/things'; next !== undefined; ) {
@@ -81,7 +81,7 @@ for (const accept of ['application/xml', 'application/json']) {
       assert.deepEqual(found, [['/things/1'], ['/things/2'], ['/things/3'], ['/things/4']]);
     });
 
-    test('is the same for HEAD, and not sent again to a client that has it', async () => {
+    test('is the same for HEAD, and returns 304 for a matching If-None-Match', async () => {
       const testService = await createPagesService(texts(40, 100_000));
       const fields = { Accept: accept };
       const page = await testService.ask('GET', '/things?limit=30&after=2', { fields });
@@ -98,7 +98,7 @@ for (const accept of ['application/xml', 'application/json']) {
   });
 }
 
-test('the last page of exactly 1 MiB has no next one, and one byte more makes another', async () => {
+test('a last page of exactly 1 MiB has no next link, and one more byte adds a page', async () => {
   const empty = (await (await createPagesService(texts(2, 0))).ask('GET', '/things')).bytes.length;
   for (const [more, links] of [
     [0, undefined],
@@ -111,7 +111,7 @@ test('the last page of exactly 1 MiB has no next one, and one byte more makes an
   }
 });
 
-test('a page ends only where the next item has no room, whatever the items are', async () => {
+test('a page of random items ends only if the next item would exceed 1 MiB', async () => {
   const random = seeded();
   const values = Array.from({ length: 1500 }, () => {
     const length = random.below(random.pick([10, 1000, 60_000]));
@@ -146,7 +146,7 @@ describe('a store that reads a page in pieces', () => {
     };
   }
 
-  test('gives the same page, at once or later', async () => {
+  test('returns the same page, synchronously or asynchronously', async () => {
     const store = await createStore(texts(20, 100_000));
     const whole = await openService({ collections, store }).ask('GET', '/things?limit=7');
     const large = await openService({ collections, store }).ask('GET', '/things');
@@ -160,7 +160,7 @@ describe('a store that reads a page in pieces', () => {
     }
   });
 
-  test('gives a page of one state, though it changes between two pieces', async () => {
+  test('returns a page of one state, even if an item changes between two pieces', async () => {
     const store = await createStore(texts(8, 10));
     let lists = 0;
     const changing = inPieces(store, async (page) => {
@@ -196,7 +196,7 @@ function memoryInUse(): number {
   return heapUsed + external;
 }
 
-test('a page that nobody reads holds no more than its own bytes', async () => {
+test('unread pages use at most 10 % more memory than their bytes', async () => {
   const list = Array.from({ length: 2000 }, (_, at) => String(at % 10));
   const { service } = await createPagesService(Array.from({ length: 400 }, () => ({ list })));
   const ask = (): Promise<Response> =>

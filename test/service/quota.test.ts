@@ -16,7 +16,7 @@ const readRates = (answer: Answer): [string, string] => [
   answer.field('RateLimit'),
 ];
 
-test('without a quota, no response has its fields', async () => {
+test('without a quota, responses have no RateLimit fields', async () => {
   const { ask } = openService();
   assert.deepEqual(readRates(await ask('GET', '/articles', { user: 'ann' })), ['', '']);
 });
@@ -50,7 +50,7 @@ test('setting the wall clock does not end a window', async () => {
   assert.equal((await ask('GET', '/articles')).status, 429);
 });
 
-test('of several policies, each limits, and a refused request uses up none', async () => {
+test('each of several policies limits requests, and a refused request uses up none of them', async () => {
   const { ask, clock } = openService({
     quota: [
       { name: 'burst', requests: 1, window: 1 },
@@ -82,7 +82,7 @@ test('a forged request uses up the quota of its address, not that of the user', 
   assert.deepEqual([own.status, own.field('RateLimit')], [200, '"1h";r=1;t=3600']);
 });
 
-test('the fields are on responses of every status, 304 and problems included, once each', async () => {
+test('responses of every status code have the RateLimit fields once, including 304 and problems', async () => {
   const { ask } = openService({ quota: '100/1h' });
   const { service } = openService({ quota: '100/1h' });
   const content = '<article><title>Tea</title><price currency="EUR">1.00</price></article>';
@@ -114,7 +114,7 @@ test('the fields are on responses of every status, 304 and problems included, on
   assert.equal(field(rejected, 'RateLimit'), '"1h";r=99;t=3600');
 });
 
-test('the quota of a user replaces that of the service, and a change of users keeps the counts', async () => {
+test('the quota of a user replaces that of the service, and replacing the users preserves the counts', async () => {
   const ann = { secret: 'ann-secret', quota: '2/1h' };
   const { ask, service } = openService({
     quota: '1/1h',
@@ -128,7 +128,7 @@ test('the quota of a user replaces that of the service, and a change of users ke
   assert.equal((await ask('GET', '/articles', { user: 'eve' })).status, 429);
 });
 
-test('a user can get a quota while a service without one runs, and lose it', async () => {
+test('a quota can be added to a user and removed while a service without a quota runs', async () => {
   const { ask, service } = openService();
   service.replaceUsers({ ann: { secret: 'ann-secret', quota: '1/1h' } });
   assert.equal((await ask('GET', '/articles', { user: 'ann' })).field('RateLimit'), '"1h";r=0;t=3600');
@@ -164,7 +164,7 @@ test('the addresses of one IPv6 network share a quota', async () => {
   assert.equal(await from('2001:db8:0:1::1'), 200);
 });
 
-test('an invalid quota of the service or of a user is refused', () => {
+test('an invalid quota of the service or of a user is rejected', () => {
   assert.throws(
     () => createControllableService({ quota: '5' }),
     /^RangeError: quota must be such as 1000\/1h/,
@@ -176,7 +176,7 @@ test('an invalid quota of the service or of a user is refused', () => {
   );
 });
 
-test('memory is bounded: of too many addresses, the one whose window began first is dropped', () => {
+test('the number of addresses is limited, and the address with the oldest window is dropped first', () => {
   const clock = createManualClock(0);
   const quotas = new Quotas({ quota: '1/1h', clock, max: 2 });
   const take = (peer: string): string => {

@@ -29,7 +29,7 @@ function openRemote(options: Parameters<typeof createRemoteNonces>[0] = {}, serv
 for (const scheme of schemeNames) {
   describe(`with ${scheme} and an engine on another host`, () => {
     for (const unsigned of [list, put]) {
-      test(`a fresh ${unsigned.method} passes, and a replay is refused as with the embedded engine`, async () => {
+      test(`a ${unsigned.method} with a fresh nonce is accepted, and its replay is refused as with the embedded engine`, async () => {
         for (const explain of [false, true]) {
           const [remote, embedded] = [await openRemote({}, { explain }), await openSigned({ explain })];
           const once = { ...unsigned, nonce: 'once' };
@@ -46,7 +46,7 @@ for (const scheme of schemeNames) {
       });
     }
 
-    test('of 100 simultaneous requests with one nonce exactly one passes', async () => {
+    test('exactly one of 100 simultaneous requests with one nonce is accepted', async () => {
       for (const unsigned of [list, { ...put, target: '/articles/7' }, remove]) {
         const { sign, send } = await openRemote();
         await send(sign('hmac', put));
@@ -58,7 +58,7 @@ for (const scheme of schemeNames) {
       }
     });
 
-    test('an engine that lost nonces is 503, with the time from which requests are accepted', async () => {
+    test('a request gets 503 with Retry-After if the engine has lost nonces', async () => {
       const remote = createRemoteNonces();
       const { claim } = remote.nonces;
       const state = { isLost: false };
@@ -78,7 +78,7 @@ for (const scheme of schemeNames) {
       }
     });
 
-    test('an engine that cannot be reached is 503, and reveals nothing', async () => {
+    test('a request gets 503 without details if the engine cannot be reached', async () => {
       for (const code of ['failed', 'full'] as const) {
         const failing = { failure: undefined as Error | undefined };
         const remote = createRemoteNonces();
@@ -105,7 +105,7 @@ for (const scheme of schemeNames) {
       }
     });
 
-    test('a claim that fails in any other way admits nothing', async () => {
+    test('a request gets 500 and changes nothing if its claim fails in any other way', async () => {
       const failures: (() => never | Promise<never>)[] = [
         () => Promise.reject(new TypeError('cannot read properties of undefined')),
         () => {
@@ -131,7 +131,7 @@ for (const scheme of schemeNames) {
       }
     });
 
-    test('a nonce without room is refused as with the embedded engine', async () => {
+    test('a nonce beyond the limit is refused with 503 as with the embedded engine', async () => {
       const [remote, embedded] = [
         await openRemote({ max: 3 }),
         await openSigned({ maxNonces: 3, maxNoncesPerUser: 3 }),
@@ -163,7 +163,7 @@ test('a request token is issued once for a nonce, and not if the engine cannot b
   assert.doesNotMatch(refused.text, /ECONNREFUSED|oauth_token/);
 });
 
-test('claims that are answered in another order belong to their own requests', async () => {
+test('claims that complete in another order are assigned to their own requests', async () => {
   const remote = createRemoteNonces({ byHand: true });
   const { nonces, inFlight } = remote;
   const held: string[] = [];

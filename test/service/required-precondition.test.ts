@@ -25,7 +25,7 @@ function price(value: string) {
   return { value, currency: 'EUR' };
 }
 
-describe('an item whose changes require a precondition', () => {
+describe('an item that requires a precondition', () => {
   const changes = [
     ['PUT', article('Coffee')],
     ['POST', change],
@@ -33,7 +33,7 @@ describe('an item whose changes require a precondition', () => {
   ] as const;
 
   for (const [method, content] of changes) {
-    test(`${method} without a precondition is 428, and changes nothing`, async () => {
+    test(`returns 428 to ${method} without a precondition, and is unchanged`, async () => {
       const { ask, asAnn, tag } = await withArticle();
       const answer = await asAnn(method, '/articles/1', {}, content);
       assert.equal(answer.status, 428);
@@ -41,7 +41,7 @@ describe('an item whose changes require a precondition', () => {
       assert.equal((await ask('GET', '/articles/1')).field('ETag'), tag);
     });
 
-    test(`${method} with If-Match or If-Unmodified-Since is performed`, async () => {
+    test(`accepts ${method} with If-Match or If-Unmodified-Since`, async () => {
       const { asAnn, tag } = await withArticle();
       assert.ok((await asAnn(method, '/articles/1', { 'If-Match': tag }, content)).status < 300);
       const other = await withArticle();
@@ -49,12 +49,12 @@ describe('an item whose changes require a precondition', () => {
       assert.ok((await other.asAnn(method, '/articles/1', since, content)).status < 300);
     });
 
-    test(`${method} with a false precondition is 412`, async () => {
+    test(`returns 412 to ${method} with a false precondition`, async () => {
       const { asAnn } = await withArticle();
       assert.equal((await asAnn(method, '/articles/1', { 'If-Match': '"other"' }, content)).status, 412);
     });
 
-    test(`${method} with a precondition that does not protect is 428`, async () => {
+    test(`returns 428 to ${method} without If-Match or a valid If-Unmodified-Since`, async () => {
       const { asAnn } = await withArticle();
       for (const fields of [
         { 'If-None-Match': '"other"' },
@@ -65,31 +65,31 @@ describe('an item whose changes require a precondition', () => {
     });
   }
 
-  test('PUT with If-None-Match: * creates an item, and is 412 if it exists', async () => {
+  test('is created by PUT with If-None-Match: *, which returns 412 if the item exists', async () => {
     const { asAnn } = await withArticle();
     const creating = { 'If-None-Match': '*' };
     assert.equal((await asAnn('PUT', '/articles/tea', creating, article('Tea'))).status, 201);
     assert.equal((await asAnn('PUT', '/articles/tea', creating, article('Tea'))).status, 412);
   });
 
-  test('PUT without a precondition is 428, also if the item does not exist', async () => {
+  test('returns 428 to PUT without a precondition, even if it does not exist', async () => {
     const { asAnn } = await withArticle();
     assert.equal((await asAnn('PUT', '/articles/tea', {}, article('Tea'))).status, 428);
   });
 
-  test('is 404 before 428, and 428 before its content is looked at', async () => {
+  test('returns 404 if it does not exist, and 428 before the content is parsed', async () => {
     const { asAnn } = await withArticle();
     assert.equal((await asAnn('DELETE', '/articles/none', {})).status, 404);
     assert.equal((await asAnn('PUT', '/articles/1', {}, '<wrong')).status, 428);
   });
 
-  test('is read, and created by POST to the collection, without one', async () => {
+  test('requires no precondition for GET, or for POST to the collection', async () => {
     const { ask, asAnn } = await withArticle();
     assert.equal((await ask('GET', '/articles/1')).status, 200);
     assert.equal((await asAnn('POST', '/articles', {}, article('Tea'))).status, 201);
   });
 
-  test('says so in the response to OPTIONS', async () => {
+  test('reports the requirement in the response to OPTIONS', async () => {
     const { ask } = await withArticle();
     assert.equal((await ask('OPTIONS', '/articles/1')).member('requirePrecondition'), 'true');
     assert.equal((await openService().ask('OPTIONS', '/articles/1')).member('requirePrecondition'), '');

@@ -10,7 +10,7 @@ import { article, openService } from '../support/service/open-service.ts';
 
 const ann = { user: 'ann' };
 
-test('Allow is what the resource has, cut to who is asking', async () => {
+test('Allow lists the methods that the principal may use', async () => {
   const { ask } = openService();
   const allow = async (target: string, user?: string) =>
     (await ask('OPTIONS', target, user === undefined ? {} : { user })).field('Allow');
@@ -24,7 +24,7 @@ test('Allow is what the resource has, cut to who is asking', async () => {
   assert.equal(await allow('*'), 'HEAD, GET, OPTIONS');
 });
 
-test('OPTIONS * tells what may be done somewhere on the server', async () => {
+test('OPTIONS * returns the methods that the principal may use on any resource', async () => {
   const { ask } = openService();
   const signature = createHmac('sha256', 'ann-secret').update('OPTIONS+*').digest('base64');
   const known = await ask('OPTIONS', '*', { fields: { Authentication: `hmac ann:${signature}` } });
@@ -32,7 +32,7 @@ test('OPTIONS * tells what may be done somewhere on the server', async () => {
   assert.equal((await ask('GET', '*')).status, 400);
 });
 
-test('OPTIONS describes the resource, and minds neither Accept nor preconditions', async () => {
+test('OPTIONS describes the resource, and ignores Accept and preconditions', async () => {
   const { ask } = openService();
   const fields = { Accept: 'image/png', 'If-Match': '"x"' };
   const reply = await ask('OPTIONS', '/articles', { fields });
@@ -42,7 +42,7 @@ test('OPTIONS describes the resource, and minds neither Accept nor preconditions
   assert.equal(reply.field('Accept-Post'), 'application/xml, text/xml, application/json');
 });
 
-test('405 carries Allow as this principal sees it', async () => {
+test('405 has an Allow with the methods that the principal may use', async () => {
   const { ask } = openService();
   const anonymous = await ask('DELETE', '/articles');
   assert.equal(`${anonymous.status} ${anonymous.field('Allow')}`, '405 HEAD, GET, OPTIONS');
@@ -50,7 +50,7 @@ test('405 carries Allow as this principal sees it', async () => {
   assert.equal(`${known.status} ${known.field('Allow')}`, '405 HEAD, GET, POST, OPTIONS');
 });
 
-test('an action gives no content to a status that never has any', async () => {
+test('a response with 204 or 205 has no content, even if the action returns some', async () => {
   const answering = (status: number) => ({
     GET: action('anyone', () => ({ status, representation: { type: 'text/plain', body: 'x' } })),
   });
@@ -64,7 +64,7 @@ test('an action gives no content to a status that never has any', async () => {
   }
 });
 
-test('an action that gives what no reply can say has failed', async () => {
+test('an action that returns an invalid status code or header causes 500', async () => {
   const faults: string[] = [];
   const requestStatus = async (outcome: ActionResponse): Promise<number> => {
     const service = createControllableService({
@@ -90,7 +90,7 @@ test('an action that gives what no reply can say has failed', async () => {
   assert.equal(await requestStatus({ status: 599, headers: [['X-Y', 'caf\u00e9']] }), 599);
 });
 
-test('problems are XML, and JSON where that is asked for', async () => {
+test('problems are XML, or JSON if Accept prefers it', async () => {
   const { ask } = openService();
   const byAccept = async (Accept: string) => {
     const reply = await ask('GET', '/nowhere?secret=1', { fields: { Accept } });
@@ -110,7 +110,7 @@ test('problems are XML, and JSON where that is asked for', async () => {
   assert.deepEqual(await byAccept('application/xml;q=0.5, application/json'), inJson);
 });
 
-test('every problem type is explained at its address, and listed', async () => {
+test('every problem type is listed, and explained at its own address', async () => {
   const { ask } = openService();
   const list = await ask('GET', '/problems', { fields: { Accept: 'application/json' } });
   const names = JSON.parse(list.text).problems.map(({ href }: { href: string }) => href);
@@ -128,14 +128,14 @@ test('every problem type is explained at its address, and listed', async () => {
   }
 });
 
-test('the index lists what is here', async () => {
+test('the index lists the resources', async () => {
   const { ask } = openService();
   const { text } = await ask('GET', '/', { fields: { Accept: 'application/json' } });
   const hrefs = JSON.parse(text).resources.map(({ href }: { href: string }) => href);
   assert.ok(hrefs.includes('/articles') && hrefs.includes('/problems'), text);
 });
 
-test('Vary names every field that was looked at, on every reply', async () => {
+test('every response names the fields of credentials and content negotiation in Vary', async () => {
   const { ask } = openService();
   await ask('PUT', '/articles/1', { ...ann, content: article('Tea') });
   const replies = await Promise.all([
@@ -155,7 +155,7 @@ test('Vary names every field that was looked at, on every reply', async () => {
   }
 });
 
-test('what somebody sees is private, and a refusal of a principal is not stored', async () => {
+test('responses to a principal are private, and refusals have no-store', async () => {
   const { ask } = openService();
   const cache = async (method: string, target: string, user?: string) =>
     (await ask(method, target, user === undefined ? {} : { user })).field('Cache-Control');
@@ -168,7 +168,7 @@ test('what somebody sees is private, and a refusal of a principal is not stored'
   assert.equal(await cache('DELETE', '/articles', 'ann'), 'no-store');
 });
 
-test('a list is paged in creation order by links that can be followed', async () => {
+test('a list is paged in creation order, with links to the first and the next page', async () => {
   const { ask } = openService();
   const titles = Array.from({ length: 7 }, (_, at) => `n${at}`);
   for (const title of titles) await ask('POST', '/articles', { ...ann, content: article(title) });
@@ -188,7 +188,7 @@ test('a list is paged in creation order by links that can be followed', async ()
   );
 });
 
-test('a page has fifty items unless asked otherwise, and never more than five hundred', async () => {
+test('a page defaults to 50 items, and has at most 500', async () => {
   const items = Array.from({ length: 600 }, (_, at) => ({
     title: `n${at}`,
     price: { value: '1.00', currency: 'EUR' },
@@ -201,7 +201,7 @@ test('a page has fifty items unless asked otherwise, and never more than five hu
   assert.equal(await count('/articles?limit=1'), 1);
 });
 
-test('a query parameter that means something and is malformed is 400, any other is ignored', async () => {
+test('a malformed query parameter of a list returns 400, and unknown parameters are ignored', async () => {
   const { ask } = openService();
   for (const query of [
     'limit=0',
@@ -218,7 +218,7 @@ test('a query parameter that means something and is malformed is 400, any other 
   assert.equal((await ask('GET', '/articles?sort=title&Limit=0')).status, 200);
 });
 
-test('a long reply is packed for whoever takes gzip, under an entity tag of its own', async () => {
+test('a long response is compressed for a client that accepts gzip, with an entity tag of its own', async () => {
   const items = Array.from({ length: 50 }, () => ({
     title: 'Tea',
     price: { value: '1.00', currency: 'EUR' },
@@ -236,7 +236,7 @@ test('a long reply is packed for whoever takes gzip, under an entity tag of its 
   assert.equal(`${again.status} ${again.field('ETag')}`, `304 ${packed.field('ETag')}`);
 });
 
-test('packed content is unpacked, within the limit', async () => {
+test('gzip content is decompressed up to the limit, and another coding returns 415', async () => {
   const { ask } = openService({ limits: { body: 2000 } });
   const put = (content: Uint8Array, coding = 'gzip') =>
     ask('PUT', '/articles/1', { ...ann, content, fields: { 'Content-Encoding': coding } });
@@ -249,7 +249,7 @@ test('packed content is unpacked, within the limit', async () => {
   assert.equal(`${other.status} ${other.field('Accept-Encoding')}`, '415 gzip');
 });
 
-test('content of a type that is not read is 415 with those that are', async () => {
+test('content of an unsupported type returns 415 with the supported types', async () => {
   const { ask } = openService();
   const reply = await ask('POST', '/articles', {
     ...ann,
@@ -262,7 +262,7 @@ test('content of a type that is not read is 415 with those that are', async () =
   );
 });
 
-test('content in another encoding is 415 with the encoding named', async () => {
+test('content in another character encoding returns 415 with the name of the encoding', async () => {
   const { ask } = openService();
   const byField = await ask('POST', '/articles', {
     ...ann,
@@ -275,14 +275,14 @@ test('content in another encoding is 415 with the encoding named', async () => {
   assert.equal(`${byDocument.status} ${byDocument.member('encoding')}`, '415 ISO-8859-1');
 });
 
-test('a document with a DOCTYPE is refused at its position', async () => {
+test('a document with a DOCTYPE returns 400 with its line and column', async () => {
   const { ask } = openService();
   const reply = await ask('POST', '/articles', { ...ann, content: `\n <!DOCTYPE article>${article('Tea')}` });
   assert.equal(`${reply.status} ${reply.member('type')}`, '400 /problems/doctype-refused');
   assert.equal(`${reply.member('line')}:${reply.member('column')}`, '2:2');
 });
 
-test('a document that is not well-formed is 400 with line and column', async () => {
+test('a document that is not well-formed returns 400 with the line', async () => {
   const { ask } = openService();
   const reply = await ask('POST', '/articles', {
     ...ann,
@@ -303,7 +303,7 @@ test('a document that is not well-formed is 400 with line and column', async () 
   );
 });
 
-test('all faults of a document are named, up to twenty', async () => {
+test('all errors of a document are reported, up to 20', async () => {
   const { ask } = openService();
   const content = `<article>${'<x/>'.repeat(30)}<price currency="eur">12.3</price></article>`;
   const reply = await ask('POST', '/articles', { ...ann, content, fields: { Accept: 'application/json' } });
@@ -320,7 +320,7 @@ test('all faults of a document are named, up to twenty', async () => {
   assert.deepEqual(faults.sort(), ['price fractionDigits', 'price/@currency currency', 'title required']);
 });
 
-test('content that is not what its digest says is 400 and changes nothing', async () => {
+test('content that does not match its digest returns 400 and changes nothing', async () => {
   const other = createHash('sha256').update('other').digest('base64');
   for (const [field, value] of [
     ['Content-Digest', `sha-256=:${other}:`],
@@ -352,7 +352,7 @@ const open = {
   },
 } as const;
 
-test('a resource in code stands beside the declared ones', async () => {
+test('a resource in code has entity tags, preconditions, content negotiation and access control', async () => {
   const { ask } = openService({
     resources: {
       '/weather/{city}': {
@@ -381,7 +381,7 @@ test('a resource in code stands beside the declared ones', async () => {
   assert.equal((await ask('OPTIONS', '/weather/Oslo', ann)).field('Allow'), 'HEAD, GET, PUT, OPTIONS');
 });
 
-test('a resource whose access was forgotten is for nobody', async () => {
+test('a collection without access rules refuses every request with 401 or 403', async () => {
   const { ask } = openService({
     collections: { '/notes': { element: 'notes', item: 'note', fields: { text: { type: 'text' } } } },
   });
@@ -390,7 +390,7 @@ test('a resource whose access was forgotten is for nobody', async () => {
   assert.equal((await ask('OPTIONS', '/notes', ann)).field('Allow'), 'OPTIONS');
 });
 
-test('a fault in an action is 500, told to the operator and not to the client', async () => {
+test('an exception in an action returns 500, and is reported to the operator but not to the client', async () => {
   const faults: unknown[] = [];
   const { ask } = openService({
     resources: {
@@ -408,14 +408,14 @@ test('a fault in an action is 500, told to the operator and not to the client', 
   assert.equal(faults.length, 1);
 });
 
-test('a service that is closed answers 503 with Retry-After', async () => {
+test('a closed service returns 503 with Retry-After', async () => {
   const { ask, service } = openService();
   await service.close();
   const reply = await ask('GET', '/articles');
   assert.equal(`${reply.status} ${reply.field('Retry-After')} ${reply.close}`, '503 5 true');
 });
 
-test('the log is told of method, path, status, principal and problem, and of nothing secret', async () => {
+test('the log contains method, path, status code, principal and problem, and no secrets', async () => {
   const entries: string[] = [];
   const { ask } = openService({ onRequest: (entry) => entries.push(JSON.stringify(entry)) });
   await ask('PUT', '/articles/1?token=hidden', { ...ann, content: article('Tea') });
@@ -429,7 +429,7 @@ test('the log is told of method, path, status, principal and problem, and of not
   assert.doesNotMatch(entries.join(), /hidden|secret|[A-Za-z0-9+/]{43}=/);
 });
 
-test('who is named in an absolute target is neither logged nor shown', async () => {
+test('user information in an absolute target is neither logged nor returned', async () => {
   const entries: string[] = [];
   const { service } = openService({ onRequest: (entry) => entries.push(JSON.stringify(entry)) });
   for (const target of ['http://me:hunter2@x/nope?a', 'http://x/nope']) {
@@ -441,7 +441,7 @@ test('who is named in an absolute target is neither logged nor shown', async () 
   assert.doesNotMatch(entries.join(), /hunter2/);
 });
 
-test('an option that does not exist is refused with the nearest one', () => {
+test('an unknown option is rejected with a suggestion of the nearest one', () => {
   const options = { window: 60, hmacSimpel: 'off' };
   assert.throws(() => createControllableService(options), /hmacSimpel .* "hmacSimple"/);
 });

@@ -7,7 +7,7 @@ import { openServer, refresh, tokensFor } from '../support/oauth/server.ts';
 
 const records = '/users/ann/financialrecords';
 
-test('revokeGrants revokes what matches all members, and nothing else', async () => {
+test('revokeGrants revokes only grants that match all members', async () => {
   const server = openServer();
   const { service } = server;
   const ann = await tokensFor(server);
@@ -26,7 +26,7 @@ test('revokeGrants revokes what matches all members, and nothing else', async ()
   assert.deepEqual(await statuses(), [401, 401]);
 });
 
-test('what is granted after a revocation is valid', async () => {
+test('a token that is issued after a revocation is valid', async () => {
   const server = openServer();
   await tokensFor(server);
   await server.service.revokeGrants({ user: 'ann' });
@@ -45,7 +45,7 @@ test('a selection without a member, or with an unknown one, is rejected', async 
     await assert.rejects(service.revokeGrants(selection), { name: 'RangeError', message });
 });
 
-test('if the store fails, the call rejects, the tokens are not valid any more, and a later call succeeds', async () => {
+test('if the store fails, revokeGrants rejects, the tokens are invalid, and a later call succeeds', async () => {
   const memory = createMemoryStore({ storeId: 'a' });
   let isFull = false;
   const store: Store = {

@@ -53,13 +53,13 @@ function signed(target = '/articles', content = article): readonly [string, stri
 }
 
 describe('a configured scheme', () => {
-  test('authenticates a request, whose content is then read as usual', async () => {
+  test('authenticates a request, and its content is then parsed as usual', async () => {
     const response = await answer({}, { headers: signed(), body: article });
     assert.equal(response.status, 201);
     assert.equal(field(response, 'Cache-Control'), 'private, no-cache');
   });
 
-  test('refuses another content, and changes nothing', async () => {
+  test('refuses other content with 401, and changes nothing', async () => {
     const served = service();
     const request = {
       method: 'POST',
@@ -85,7 +85,7 @@ describe('a configured scheme', () => {
       assert.ok(vary.includes(name), name);
   });
 
-  test('is the only one of a collection or resource that names it', async () => {
+  test('is the only scheme accepted by a collection or resource that names it', async () => {
     const articles = { ...defaultDeclarations['/articles'], schemes: ['aws4'] };
     assert.ok('element' in articles && 'item' in articles && 'fields' in articles);
     const { element, item, fields } = defaultDeclarations['/articles'] ?? assert.fail();
@@ -103,14 +103,14 @@ describe('a configured scheme', () => {
     assert.equal(taken.status, 204);
   });
 
-  test('leaves requests without credentials and with others as they were', async () => {
+  test('does not affect requests without credentials', async () => {
     const anonymous = await answer({}, { method: 'GET' });
     assert.equal(anonymous.status, 200);
     assert.equal(field(anonymous, 'Cache-Control'), 'no-cache');
   });
 });
 
-describe('a wrong configuration of schemes is refused at start', () => {
+describe('an invalid configuration of schemes is rejected at start', () => {
   const cases: [name: string, options: Partial<ServiceOptions>, message: RegExp][] = [
     [
       'a misspelt key',
@@ -150,7 +150,7 @@ describe('a wrong configuration of schemes is refused at start', () => {
     });
 });
 
-test('the explanations of problems are true for configured schemes', async () => {
+test('the explanations of problems cover configured schemes', async () => {
   const explained: readonly (readonly [type: string, text: RegExp])[] = [
     ['malformed-credentials', /the fields or query parameters of a configured scheme/],
     ['several-credentials', /the credentials of one scheme, once/],

@@ -55,7 +55,7 @@ test('a response is signed only on request', () => {
   assert.equal(findField(response, 'vary'), 'Accept-Signature');
 });
 
-test('a signature covers what Accept-Signature lists, with its label, nonce and tag', () => {
+test('a signature covers the components in Accept-Signature, and has its label, nonce and tag', () => {
   const accept =
     'here=("@status" "content-digest" "@method";req "@path";req "@query";req);created;expires;nonce="n1";tag="app"';
   const response = sign(asking(accept), ok);
@@ -108,14 +108,14 @@ const ignored: readonly string[] = [
 ];
 
 for (const accept of ignored) {
-  test(`a request for a signature that cannot be made is ignored: ${accept}`, () => {
+  test(`an Accept-Signature that cannot be satisfied is ignored: ${accept}`, () => {
     const response = sign(asking(accept), ok);
     assert.equal(findField(response, 'signature'), undefined);
     assert.deepEqual([response.status, response.body], [ok.status, ok.body]);
   });
 }
 
-test('the digest of a response without content is that of no bytes, also for HEAD', () => {
+test('the digest of a response without content is that of empty content, also for HEAD', () => {
   const accept = 'sig1=("@status" "content-digest")';
   const none: Response = { status: 204, headers: [], body: undefined };
   assert.equal(findField(sign(asking(accept), none), 'content-digest'), formatDigest(''));
@@ -126,7 +126,7 @@ test('the digest of a response without content is that of no bytes, also for HEA
   assert.equal(findField(sign(asking('sig1=("@status" "content-length")'), none), 'signature'), undefined);
 });
 
-test('bytes are digested as sent, and a digest that is present stays', () => {
+test('the digest is that of the bytes as sent, and an existing digest is unchanged', () => {
   const accept = 'sig1=("@status" "content-digest")';
   const bytes = Buffer.from('\u00fc');
   assert.equal(findField(sign(asking(accept), { ...ok, body: 'ü' }), 'content-digest'), formatDigest('ü'));
@@ -209,7 +209,7 @@ const faults: readonly (readonly [value: unknown, message: string])[] = [
 ];
 
 for (const [value, message] of faults) {
-  test(`an invalid configuration is refused: ${message}`, () => {
+  test(`an invalid configuration is rejected: ${message}`, () => {
     assert.throws(() => readResponseSigning(value, 'signResponses'), { name: 'RangeError', message });
   });
 }

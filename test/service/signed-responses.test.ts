@@ -57,7 +57,9 @@ const requests: readonly (readonly [title: string, status: number, accept: strin
 ];
 
 for (const [title, status, accept, init] of requests) {
-  test(`http-message-signatures verifies ${title} that a client asked to be signed`, { skip }, async () => {
+  test(`http-message-signatures verifies ${title} with a signature that the client requested`, {
+    skip,
+  }, async () => {
     const served = service();
     const { url } = await served.listen({});
     const headers = { 'Accept-Encoding': 'identity', 'Accept-Signature': accept, ...init.headers };
@@ -69,7 +71,7 @@ for (const [title, status, accept, init] of requests) {
   });
 }
 
-test('a response is unsigned without Accept-Signature, and unless signResponses is configured', async () => {
+test('a response is unsigned without Accept-Signature or without signResponses', async () => {
   const served = service();
   const plain = createControllableService({ schemes: { 'message-signatures': {} }, seed });
   const target = '/articles/1';
@@ -85,7 +87,7 @@ test('a response is unsigned without Accept-Signature, and unless signResponses 
   await Promise.all([served.close(), plain.close()]);
 });
 
-test('with components, all responses are signed, also the first one, at the time of the clock', async () => {
+test('with components, every response is signed at the time of the clock, including the first', async () => {
   const clock = createManualClock(Date.UTC(2026, 10, 22, 12));
   const signResponses = { ...declared, components: ['@status', '@path;req'] };
   const served = createControllableService({ clock, schemes: { 'message-signatures': { signResponses } } });
@@ -98,7 +100,7 @@ test('with components, all responses are signed, also the first one, at the time
   await served.close();
 });
 
-test('an invalid key of responses is refused without showing it', () => {
+test('an invalid key for responses is rejected without being shown', () => {
   const shown = (signResponses: unknown): string => {
     try {
       const options: ServiceOptions = JSON.parse(

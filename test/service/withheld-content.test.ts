@@ -40,12 +40,14 @@ const withheld: readonly (readonly [
 ];
 
 for (const [name, start, lines, status] of withheld) {
-  test(`${name} is answered although its content never arrives`, { timeout: 10_000 }, async (context) => {
+  test(`${name} gets a response although its content never arrives`, { timeout: 10_000 }, async (context) => {
     assert.equal((await replyTo(context, start, lines)).status, status);
   });
 }
 
-test('a form with a digest reaches the endpoint of consumers', { timeout: 10_000 }, async (context) => {
+test('the request token endpoint reads the parameters of a form with a digest', {
+  timeout: 10_000,
+}, async (context) => {
   const lines = [digest, formLine, `Content-Length: ${form.length}`];
   const { text } = await replyTo(context, 'POST /oauth1/request_token', lines, form);
   assert.match(text, /oauth_problem=parameter_absent/);

@@ -40,7 +40,7 @@ function explain(value: unknown): readonly (readonly [string, string])[] {
   return read.faults.map((fault) => [formatPath(fault.path), formatOwned(fault, 'the service')]);
 }
 
-test('a fault has its path and a sentence, and nothing of a secret', () => {
+test('a fault has a path and a sentence, and contains no secret', () => {
   assert.deepEqual(explain({ keys: { k: { id: 'a', secret: 7 } } }), [
     ['keys.k.secret', 'the secret of the key "k" of the service is not a non-empty string'],
   ]);
@@ -61,7 +61,7 @@ test('a fault has its path and a sentence, and nothing of a secret', () => {
   assert.deepEqual(explain({ period: '1x' }), [['period', 'period of the service must be such as 1h']]);
 });
 
-test('all faults of a value are found, and a member that is undefined is absent', () => {
+test('all faults of a value are reported, and an undefined member counts as absent', () => {
   assert.deepEqual(
     explain({ strict: 'no', mode: 1, period: undefined }).map(([path]) => path),
     ['strict', 'mode'],

@@ -50,7 +50,7 @@ function accepts(shape: Shape<unknown>, value: unknown): boolean {
   return 'value' in read;
 }
 
-describe('what a shape reads is what its schema says, by another validator', {
+describe('a shape accepts the same values as its schema in another validator', {
   skip: missingPackage('ajv'),
 }, () => {
   for (const [name, shape] of Object.entries(shapes)) {

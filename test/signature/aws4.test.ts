@@ -6,7 +6,7 @@ import { formatStamp, parseStamp } from '../../src/signature/aws4/date.ts';
 import { presignAws4, signAws4 } from '../../src/signature/aws4/sign.ts';
 import { aws4Cases, secret, signOptions, time } from '../support/auth/aws4.ts';
 
-test('the signer makes the signature of botocore for each request with the same headers', () => {
+test('signAws4 computes the signatures of botocore for requests with the same headers', () => {
   for (const each of aws4Cases('header.json')) {
     if (each.service !== 's3') continue;
     const added = /^(?:x-amz-(?:date|content-sha256|security-token)|authorization)$/i;
@@ -27,7 +27,7 @@ test('the signer makes the signature of botocore for each request with the same 
   }
 });
 
-test('the signer makes the presigned URL of botocore', () => {
+test('presignAws4 computes the presigned URLs of botocore', () => {
   for (const each of aws4Cases('presigned.json')) {
     const start = each.target.indexOf('X-Amz-Algorithm');
     const token = /X-Amz-Security-Token=([^&]+)/.exec(each.target)?.[1];
@@ -41,7 +41,7 @@ test('the signer makes the presigned URL of botocore', () => {
   }
 });
 
-test('a signature contains no secret, and a lifetime above a week is refused', () => {
+test('a signature contains no secret, and a lifetime outside 1 s to a week is rejected', () => {
   const request = { method: 'GET', target: '/', fields: [['Host', 'a.example']] as const };
   assert.ok(!JSON.stringify(signAws4(request, signOptions())).includes(secret));
   for (const expires of [0, -1, 1.5, 604_801, Number.NaN])
@@ -82,12 +82,12 @@ test('the query is encoded again and sorted by name and value', () => {
   assert.equal(canonicalQuery('a=1&X-Amz-Signature=2', 'X-Amz-Signature'), 'a=1');
 });
 
-test('white space of a value is trimmed and collapsed, nothing else', () => {
+test('white space in a value is trimmed and collapsed, and other characters are unchanged', () => {
   assert.equal(canonicalValue(' \ta  "b   c"\r\n d '), 'a "b c" d');
   assert.equal(canonicalValue('\u00a0a\u00a0'), '\u00a0a\u00a0');
 });
 
-test('a stamp is a time that exists', () => {
+test('a stamp in another format or of a nonexistent time is rejected', () => {
   assert.equal(formatStamp(time), '20150830T123600Z');
   assert.equal(parseStamp('20150830T123600Z'), time);
   for (const text of [
@@ -105,7 +105,7 @@ test('a stamp is a time that exists', () => {
 const credential = 'AKIDEXAMPLE/20150830/us-east-1/service/aws4_request';
 const signature = 'a'.repeat(64);
 
-test('the field has the three parameters once each, in any order', () => {
+test('credentials are parsed with their three parameters in any order', () => {
   const good = `SignedHeaders=host,Credential=${credential} , Signature=${signature}`;
   const parsed = parseCredentialsField(good);
   assert.deepEqual(parsed, {
@@ -151,7 +151,7 @@ for (const [rest, fault] of faults) {
   });
 }
 
-test('a presigned query has each parameter once, and a lifetime of 1 s to a week', () => {
+test('a presigned query requires each parameter once, and a lifetime of 1 s to a week', () => {
   const good = `X-Amz-Algorithm=AWS4-HMAC-SHA256&X-Amz-Credential=${encodeURIComponent(credential)}&X-Amz-Date=20150830T123600Z&X-Amz-Expires=60&X-Amz-SignedHeaders=host&X-Amz-Signature=${signature}`;
   const parsed = parsePresigned(good, 's3');
   assert.ok(typeof parsed !== 'string' && parsed.presigned?.expires === 60);

@@ -75,7 +75,7 @@ interface Case {
   readonly valid: boolean;
 }
 
-test('the tags that Python computes are right, and those it changed are wrong', () => {
+test('tags computed by Python are accepted, and altered tags are rejected', () => {
   const file = join(import.meta.dirname, '../../fixtures/hmac-sha256/cases.json');
   const cases: Case[] = JSON.parse(readFileSync(file, 'utf8'));
   assert.ok(cases.filter(({ valid }) => valid).length > 150 && cases.some(({ valid }) => !valid));
@@ -86,7 +86,7 @@ test('the tags that Python computes are right, and those it changed are wrong', 
   }
 });
 
-test("Project Wycheproof's cases come out as it says", () => {
+test("Project Wycheproof's cases have their expected results", () => {
   const file = join(import.meta.dirname, '../../fixtures/hmac-sha256/wycheproof.json');
   const { cases }: { cases: [secret: string, message: string, tag: string, valid: boolean][] } = JSON.parse(
     readFileSync(file, 'utf8'),
@@ -109,7 +109,7 @@ function cut(text: string, random: ReturnType<typeof seeded>): string[] {
   return [text.slice(0, from), text.slice(from, to), text.slice(to)];
 }
 
-test('any key and any octets give what createHmac gives, one after the other from the same key', () => {
+test('one key computes the digests of createHmac for successive messages, with any secret', () => {
   const random = seeded();
   const octets = (count: number): Buffer =>
     Buffer.from(Array.from({ length: count }, () => random.below(256)));
@@ -132,7 +132,7 @@ test('any key and any octets give what createHmac gives, one after the other fro
   }
 });
 
-test('a secret is its UTF-8 bytes', () => {
+test('a secret is encoded in UTF-8', () => {
   for (const secret of [
     's',
     'pässwörd',
@@ -148,12 +148,12 @@ test('a secret is its UTF-8 bytes', () => {
   }
 });
 
-test('an empty secret is refused', () => {
+test('an empty secret is rejected', () => {
   assert.throws(() => createKey(''), RangeError);
   assert.throws(() => digestOnce('', 'GET+/'), RangeError);
 });
 
-test('only the whole digest is right', () => {
+test('only the complete, unchanged digest is accepted', () => {
   const key = createKey('secret');
   const digest = key.digest(['message']);
   assert.ok(key.signs(['message'], digest));
@@ -166,7 +166,7 @@ test('only the whole digest is right', () => {
   assert.ok(key.signs(['message'], digest));
 });
 
-test('a key shows nothing of its secret', () => {
+test('an inspected or serialized key reveals nothing of its secret', () => {
   const secret = 'a-secret-nobody-may-see';
   const key = createKey(secret);
   key.digest(['GET+/']);
@@ -183,7 +183,7 @@ test('a key shows nothing of its secret', () => {
   assert.doesNotMatch(shown, /Buffer|Uint8Array|KeyObject/);
 });
 
-test('where the one-shot hash is wrong or fails, createHmac is used', () => {
+test('createHmac is used if the one-shot hash is wrong or throws', () => {
   const expected = createHmac('sha256', 'secret').update('message').digest('base64');
   const broken: OneShotHash[] = [
     () => '',
@@ -197,7 +197,7 @@ test('where the one-shot hash is wrong or fails, createHmac is used', () => {
   for (const each of broken) assert.equal(createKey('secret', each).digest(['message']), expected);
 });
 
-test('where the one-shot hash is right, it is used', () => {
+test('the one-shot hash is used if it is correct', () => {
   let calls = 0;
   const counting: OneShotHash = (_, data, encoding) => {
     calls += 1;

@@ -12,7 +12,7 @@ import { seeded } from '../support/seeded.ts';
 
 const digest = 'rS9Q2EV3ujnwynuw83b2HwzbyJyOXyCHX9E3uJBQt+o=';
 
-test('the message has its parts joined by "+", the date without its spaces', () => {
+test('the message consists of its parts joined by "+", with a date without spaces', () => {
   const [method, target] = ['GET', '/a b?c=d'];
   assert.equal(messageText(messageParts({ method, target })), 'GET+/a b?c=d');
   assert.equal(messageText(messageParts({ method, target, contentDigest: 'x' })), 'GET+/a b?c=d+x');
@@ -24,7 +24,7 @@ test('the message has its parts joined by "+", the date without its spaces', () 
   );
 });
 
-test('spaces go, and nothing else', () => {
+test('removeSpaces removes spaces and nothing else', () => {
   const random = seeded();
   for (let round = 0; round < 500; round += 1) {
     const text = random.text(' a\t0:\u00a0', 12);
@@ -36,7 +36,7 @@ test('spaces go, and nothing else', () => {
   }
 });
 
-test('credentials are a user, a nonce or none, and a digest', () => {
+test('credentials consist of a user, an optional nonce and a digest', () => {
   assert.deepEqual(parseHmacCredentials(`ann:${digest}`), { user: 'ann', nonce: undefined, digest });
   assert.deepEqual(parseHmacCredentials(`ann:n-1:${digest}`), { user: 'ann', nonce: 'n-1', digest });
   assert.deepEqual(parseHmacCredentials(`j\xc3\xbcrgen:${digest}`), {
@@ -60,7 +60,7 @@ function expected(text: string): object | undefined {
   return { user: name, nonce: match[2], digest: match[3] };
 }
 
-test('credentials are read as their grammar has it, whatever was sent', () => {
+test('random credentials are parsed exactly as their grammar requires', () => {
   const random = seeded();
   const pieces = [
     'ann',
@@ -96,7 +96,7 @@ test('credentials are read as their grammar has it, whatever was sent', () => {
   }
 });
 
-test('characters that are no octets are in no nonce and no digest', () => {
+test('characters above U+00FF are rejected in nonces and digests', () => {
   assert.ok(!isNonce('n\u0141'));
   assert.ok(!isNonce(''));
   assert.ok(!isNonce('n'.repeat(129)));
@@ -116,7 +116,7 @@ const looks: [what: string, digest: string, hint: RegExp][] = [
 ];
 
 for (const [what, wrong, hint] of looks) {
-  test(`a digest that looks like ${what} is told so, and not repeated`, () => {
+  test(`a digest that looks like ${what} is rejected with a hint, and not repeated`, () => {
     const fault = parseHmacCredentials(`ann:n1:${wrong}`);
     assert.ok(typeof fault === 'string');
     assert.match(fault, hint);

@@ -51,10 +51,10 @@ function buildRequest({ method, origin, target, authorization, form }: Omit<Case
   return { method, origin, path, parameters };
 }
 
-test('there are cases to look at', () => assert.ok(cases.length >= 35));
+test('the file of cases has at least 35 of them', () => assert.ok(cases.length >= 35));
 
 for (const each of cases) {
-  test(`the base string and the signatures are those of an independent implementation: ${each.name}`, () => {
+  test(`the base string and the signatures match an independent implementation: ${each.name}`, () => {
     const baseString = formatBaseString(buildRequest(each));
     assert.equal(baseString, each.baseString);
     const key = formatKeyText(each.consumerSecret, each.tokenSecret);
@@ -106,7 +106,7 @@ const delegation = [
 ] as const;
 
 for (const { path, method, query, header, secret, signature } of delegation) {
-  test(`RFC 5849 §1.2: ${method} ${path} is signed as it stands there`, () => {
+  test(`RFC 5849 §1.2: ${method} ${path} has the signature of the RFC`, () => {
     const origin = path === '/photos' ? 'http://photos.example.net' : 'https://photos.example.net';
     const parameters: Parameter[] = [
       ['oauth_consumer_key', 'dpf43f3p2l4k3l03'],
@@ -120,7 +120,7 @@ for (const { path, method, query, header, secret, signature } of delegation) {
   });
 }
 
-test('RFC 5849 §3.4.1.1: the base string is that of the RFC, letter for letter', () => {
+test('RFC 5849 §3.4.1.1: the base string equals that of the RFC, character by character', () => {
   const [first] = cases;
   assert.equal(
     first && formatBaseString(buildRequest(first)),
@@ -128,12 +128,12 @@ test('RFC 5849 §3.4.1.1: the base string is that of the RFC, letter for letter'
   );
 });
 
-test('RFC 5849 §2.1 and §2.3: PLAINTEXT is both secrets with an ampersand', () => {
+test('RFC 5849 §2.1 and §2.3: a PLAINTEXT signature joins both secrets with an ampersand', () => {
   assert.equal(formatKeyText('ja893SD9', ''), 'ja893SD9&');
   assert.equal(formatKeyText('ja893SD9', 'xyz4992k83j47x0b'), 'ja893SD9&xyz4992k83j47x0b');
 });
 
-test('a signature that openssl made with an RSA key is good, and no other', () => {
+test('the key check accepts an RSA signature made by openssl, and rejects any other', () => {
   const isSigned = createKeyCheck(createPublicKey(rsaSha1.publicKey));
   assert.equal(isSigned(rsaSha1.baseString, rsaSha1.signature), true);
   assert.equal(isSigned(`${rsaSha1.baseString}x`, rsaSha1.signature), false);
@@ -144,7 +144,7 @@ test('a signature that openssl made with an RSA key is good, and no other', () =
     assert.equal(isSigned(rsaSha1.baseString, Buffer.alloc(size, 0xff).toString('base64')), false);
 });
 
-test('signatures are the same letter for letter only', () => {
+test('signatures are equal only if every character is equal', () => {
   assert.equal(isSameSignature('abc=', 'abc='), true);
   for (const other of ['abc', 'abd=', 'abc= ', 'ABC=', '', 'abc=ü', 'abc==']) {
     assert.equal(isSameSignature('abc=', other), false, other);
@@ -173,7 +173,7 @@ function derived({ method, origin, path, parameters }: OAuth1Request): string {
   return [method, origin + path, normalized].map((part) => encoded(bytes(part)).toString()).join('&');
 }
 
-test('whatever the octets are, the base string is what an independent derivation makes of them', () => {
+test('the base string of random octets matches an independent derivation', () => {
   const random = seeded();
   const octets = Array.from({ length: 256 }, (_, code) => String.fromCharCode(code)).join('');
   const alphabets = [octets, 'aA[]%~-.!', 'ab=&+ %'];
@@ -186,7 +186,7 @@ test('whatever the octets are, the base string is what an independent derivation
   }
 });
 
-test('what is written as a query, a form or a header is read as it was, whatever the octets are', () => {
+test('a form and a header of random octets are parsed to the parameters that were encoded', () => {
   const random = seeded();
   const octets = Array.from({ length: 256 }, (_, code) => String.fromCharCode(code)).join('');
   for (let round = 0; round < 1000; round += 1) {
@@ -203,7 +203,7 @@ test('what is written as a query, a form or a header is read as it was, whatever
   }
 });
 
-test('what is drawn at random is read as parameters or refused, and nothing is thrown', () => {
+test('random header text is parsed or rejected, and nothing throws', () => {
   const random = seeded();
   for (let round = 0; round < 5000; round += 1) {
     const sent = random.text('realm="\\,ab% 0F\té', 24);
@@ -265,11 +265,11 @@ for (const [sent, read] of headers) {
   });
 }
 
-test('a form with a broken escape is refused', () => {
+test('a form with an invalid percent-encoding is rejected', () => {
   for (const form of ['a=%', 'a=%4', 'a=%G0', '%=a', 'a=1&b=%2'])
     assert.equal(parseFormOctets(form), undefined);
 });
 
-test('a text is signed as its octets in UTF-8', () => {
+test('a text is percent-encoded as its octets in UTF-8', () => {
   assert.equal(encodeOctets(toOctets('€ ü')), '%E2%82%AC%20%C3%BC');
 });

@@ -47,7 +47,7 @@ async function visited(service: ReturnType<typeof serviceOn>): Promise<string> {
 }
 
 describe('openDurableStore', () => {
-  test('keeps the changes of resources in code, and the nonces of their requests', async () => {
+  test('stores the changes of resources in code, and the nonces of their requests', async () => {
     const directory = freshDirectory();
     const fields = signed('POST', '/visits');
     const read = signed('GET', '/visits');
@@ -68,7 +68,7 @@ describe('openDurableStore', () => {
     await second.close();
   });
 
-  test('keeps the items of declared collections with their entity tags', async () => {
+  test('stores the items of declared collections with their entity tags', async () => {
     const directory = freshDirectory();
     const collections = {
       '/notes': { element: 'notes', item: 'note', fields: {}, access: { read: 'anyone' } },
@@ -86,7 +86,7 @@ describe('openDurableStore', () => {
     assert.equal(tags[1], tags[0]);
   });
 
-  test('creates the directory for its owner alone, in the format of the command', async () => {
+  test('creates a directory that only its owner can access, and that the export command reads', async () => {
     const directory = freshDirectory();
     const store = await openDurableStore(directory);
     await store.apply({ kind: 'create', collection: '/visits', value: { a: 'b' }, at: 0 });
@@ -138,7 +138,7 @@ describe('openDurableStore', () => {
     await repaired.close();
   });
 
-  test('rejects a path that is no directory, and one that other users can read', async () => {
+  test('rejects a path that is not a directory, and a directory with a file that other users can read', async () => {
     const file = join(temporaryDirectory(), 'file');
     writeFileSync(file, '');
     await assert.rejects(openDurableStore(file), {
@@ -171,7 +171,7 @@ describe('openDurableStore', () => {
     });
   }
 
-  test('refuses a service whose dates are valid for longer than nonces are stored', async () => {
+  test('rejects a service that accepts dates for longer than nonces are stored', async () => {
     const store = await openDurableStore(freshDirectory());
     assert.throws(() => createControllableService({ store, window: 900 }), {
       name: 'RangeError',

@@ -92,7 +92,7 @@ async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
 }
 
 describe('a journal', () => {
-  test('is lines of JSON that a person can read, and nobody else', async (context) => {
+  test('has lines of JSON, in a file that only its owner can access', async (context) => {
     const directory = temporaryDirectory(context);
     const opened = Date.UTC(2013, 3, 20, 12, 59, 24, 7);
     const store = await open(directory, { newStoreId: () => 'k3x9', clock: createManualClock(opened) });
@@ -155,7 +155,7 @@ describe('a journal', () => {
     assert.equal((await stat(join(directory, formatLogName('journal', 1)))).mode & 0o777, 0o600);
   });
 
-  test('keeps its store id from the first opening on, before anything is written', async (context) => {
+  test('stores its store id when it is first opened, before any change', async (context) => {
     const directory = temporaryDirectory(context);
     const draw = ['one', 'two'];
     const storeId = (): string => draw.shift() ?? 'none';
@@ -166,7 +166,7 @@ describe('a journal', () => {
     await store.close();
   });
 
-  test('has space ahead, so that a sync need not grow the file, until it is closed', async (context) => {
+  test('preallocates space, so that a sync need not grow the file, and truncates it when it is closed', async (context) => {
     const { store, directory } = await openFaulty(context);
     const size = async (): Promise<number> => (await stat(join(directory, formatLogName('journal', 1)))).size;
     await create(store, '/a');
@@ -179,7 +179,7 @@ describe('a journal', () => {
     assert.equal((await kept(directory)).length, 11);
   });
 
-  test('tells of a nonce when it is kept with its change, and of no other', async (context) => {
+  test('reports a nonce when it is stored with its change, and no other nonce', async (context) => {
     const messages: NonceClaim[] = [];
     const { store, disk, directory } = await openFaulty(context, {
       onStored: (nonce) => messages.push(nonce),
@@ -196,7 +196,7 @@ describe('a journal', () => {
 });
 
 describe('a batch', () => {
-  test('shows nothing and answers nobody before it is on the medium', async (context) => {
+  test('neither shows nor acknowledges a change before it is synced', async (context) => {
     const { store, disk } = await openFaulty(context);
     const made = await create(store, '/a');
     const gate = disk.hold('sync');
@@ -213,7 +213,7 @@ describe('a batch', () => {
     await store.close();
   });
 
-  test('takes all that waits, so that many writers share one write and one sync', async (context) => {
+  test('includes all waiting changes, so that many writers share one write and one sync', async (context) => {
     const { store, disk } = await openFaulty(context);
     await create(store, '/a');
     await until(() => disk.writes.at(-1) === 65_536); // space is allocated
@@ -230,7 +230,7 @@ describe('a batch', () => {
     await store.close();
   });
 
-  test('has at most 4 MiB, and a longer change one for itself, in writes of at most as much', async (context) => {
+  test('has at most 4 MiB, and a longer change has its own batch, in writes of at most 4 MiB', async (context) => {
     const { store, disk, directory } = await openFaulty(context);
     const text = 'ž'.repeat(400_000);
     const long = '\u0001'.repeat(900_000);
@@ -246,7 +246,7 @@ describe('a batch', () => {
     );
   });
 
-  test('has all that replace an item whatever it is, and shows none of them before it is on the medium', async (context) => {
+  test('includes all unconditional changes of an item, and shows none of them before the sync', async (context) => {
     const { store, disk } = await openFaulty(context);
     const made = await create(store, '/a');
     await until(() => disk.counts.get('sync') === 3); // space is allocated
@@ -268,7 +268,7 @@ describe('a batch', () => {
     await store.close();
   });
 
-  test('that fails lets none of the changes of an item stand', async (context) => {
+  test('rejects all changes of an item if its write fails', async (context) => {
     const { store, disk, directory } = await openFaulty(context);
     const made = await create(store, '/a');
     disk.failNext('write', 'ENOSPC');
@@ -282,7 +282,7 @@ describe('a batch', () => {
     assert.deepEqual((await recover({ directory })).state.read('/a', '1')?.value, { n: 4 });
   });
 
-  test('tells nobody that an item changed or is gone before that is kept', async (context) => {
+  test('delays the failure of a conditional change until the change that conflicts with it is synced', async (context) => {
     const { store, disk } = await openFaulty(context);
     const made = await create(store, '/a');
     const other = await create(store, '/a');
@@ -307,7 +307,7 @@ describe('a batch', () => {
     await store.close();
   });
 
-  test('is begun by those who were told that the item changed, so that nobody comes too late for ever', async (context) => {
+  test('starts with changes that were retried after a conflict, so that they are not starved by others', async (context) => {
     const { store, disk } = await openFaulty(context);
     await create(store, '/a');
     await until(() => disk.counts.get('sync') === 3); // space is allocated
@@ -339,7 +339,7 @@ describe('a batch', () => {
     await store.close();
   });
 
-  test('has no change that expects a state beside another of its item, so each is judged against what is kept', async (context) => {
+  test('never combines a conditional change with another change of its item, so it is compared with the stored state', async (context) => {
     const { store, disk } = await openFaulty(context);
     const made = await create(store, '/a');
     const gate = disk.hold('write');
@@ -353,7 +353,7 @@ describe('a batch', () => {
     await store.close();
   });
 
-  test('is finished by close, with all that waits behind it', async (context) => {
+  test('is completed by close, with all waiting changes', async (context) => {
     const { store, directory } = await openFaulty(context);
     const pending = [create(store, '/a'), create(store, '/a')];
     await store.close();
@@ -362,7 +362,7 @@ describe('a batch', () => {
     await assert.rejects(create(store, '/a'), StoreError);
   });
 
-  test('asks for no sync when the system is trusted to keep it, but the end does', async (context) => {
+  test('is synced only on close if the durability is os', async (context) => {
     const { store, disk, directory } = await openFaulty(context, { durability: 'os' });
     const syncs = disk.counts.get('sync');
     for (let count = 0; count < 5; count += 1) await create(store, '/a');
@@ -376,7 +376,7 @@ describe('a batch', () => {
     assert.equal(disk.counts.get('sync'), (syncs ?? 0) + 1);
   });
 
-  test('is written whole by a disk that takes few bytes at a time', async (context) => {
+  test('is written completely despite short writes', async (context) => {
     const { store, disk, directory } = await openFaulty(context);
     disk.shortWrites(7);
     await store.apply(put('/a', 'long', 'absent', { text: 'é\u{1f511}'.repeat(200) }));
@@ -388,9 +388,9 @@ describe('a batch', () => {
   });
 });
 
-describe('a disk without room', () => {
+describe('a full disk', () => {
   for (const code of ['ENOSPC', 'EDQUOT', 'EFBIG']) {
-    test(`(${code}) refuses changes, shows nothing of them, and takes them when there is some`, async (context) => {
+    test(`(${code}) rejects changes, shows none of them, and accepts changes once there is space`, async (context) => {
       const { store, disk, directory, messages } = await openFaulty(context);
       const made = await create(store, '/a');
       disk.failNext('write', code);
@@ -413,7 +413,7 @@ describe('a disk without room', () => {
     });
   }
 
-  test('is told once, however many changes it refuses', async (context) => {
+  test('is reported once, however many changes are rejected', async (context) => {
     const { store, disk, messages } = await openFaulty(context);
     disk.room(300);
     for (let count = 0; count < 3; count += 1) {
@@ -424,7 +424,7 @@ describe('a disk without room', () => {
     await store.close();
   });
 
-  test('is left as it was, wherever in a batch the room ends', async (context) => {
+  test('does not change the journal, wherever in a batch the space ends', async (context) => {
     const directory = temporaryDirectory(context);
     const disk = faultyDisk();
     const store = await open(directory, { disk, limits: never });
@@ -444,7 +444,7 @@ describe('a disk without room', () => {
     assert.equal((await kept(directory)).length, 2);
   });
 
-  test('that has room for the lines, but for no space ahead, keeps them', async (context) => {
+  test('stores changes if it has space for them but not for preallocation', async (context) => {
     const { store, disk, directory, messages } = await openFaulty(context);
     disk.room(20_000);
     for (let count = 0; count < 20; count += 1) await create(store, '/a');
@@ -454,7 +454,7 @@ describe('a disk without room', () => {
     assert.equal((await kept(directory)).length, 20);
   });
 
-  test('and from which nothing can be cut off is believed no more', async (context) => {
+  test('is treated as failed if the journal cannot be truncated', async (context) => {
     const { store, disk, messages } = await openFaulty(context);
     const made = await create(store, '/a');
     disk.failNext('write', 'ENOSPC');
@@ -468,7 +468,7 @@ describe('a disk without room', () => {
   });
 });
 
-describe('a disk that fails', () => {
+describe('a failing disk', () => {
   const cases: readonly (readonly [DiskOperation, string])[] = [
     ['write', 'EIO'],
     ['write', 'EROFS'],
@@ -477,7 +477,7 @@ describe('a disk that fails', () => {
     ['sync', 'EDQUOT'],
   ];
   for (const [operation, code] of cases) {
-    test(`at ${operation} with ${code} is never tried again, and read on`, async (context) => {
+    test(`is not written again after a failed ${operation} (${code}), but can still be read`, async (context) => {
       const { store, disk, directory, messages } = await openFaulty(context);
       const made = await create(store, '/a');
       await until(() => disk.counts.get('sync') === 3); // space is allocated
@@ -503,7 +503,7 @@ describe('a disk that fails', () => {
     });
   }
 
-  test('when space is allocated is believed no more', async (context) => {
+  test('is treated as failed if preallocation fails', async (context) => {
     const { store, disk, messages } = await openFaulty(context);
     const held = disk.hold('sync');
     const made = create(store, '/a');
@@ -518,7 +518,7 @@ describe('a disk that fails', () => {
   });
 
   for (const operation of ['create', 'write', 'sync', 'syncDirectory'] as const) {
-    test(`at ${operation} leaves no store half begun`, async (context) => {
+    test(`leaves no files of a new store after a failed ${operation}`, async (context) => {
       const directory = temporaryDirectory(context);
       const disk = faultyDisk();
       disk.failNext(operation, 'ENOSPC');
@@ -527,7 +527,7 @@ describe('a disk that fails', () => {
     });
   }
 
-  test('at the last sync of a store that trusted the system says so', async (context) => {
+  test('causes close to reject if the last sync of a store with durability os fails', async (context) => {
     const { store, disk } = await openFaulty(context, { durability: 'os' });
     await create(store, '/a');
     disk.failNext('sync', 'EIO');
@@ -547,7 +547,7 @@ describe('a compaction', () => {
 
   const limits = { minBytes: 20_000, ratio: 1 };
 
-  test('puts snapshots in the place of journals, and keeps the one before with its journals', async (context) => {
+  test('replaces journals by a snapshot, and retains the previous snapshot with its journals', async (context) => {
     const { store, directory } = await openFaulty(context, { limits });
     await fill(store, 60);
     await until(async () => (await readdir(directory)).includes('store.previous.json'));
@@ -567,7 +567,7 @@ describe('a compaction', () => {
     assert.equal((await kept(directory)).length, 60);
   });
 
-  test('lets changes be made while it copies, and has them all in the end', async (context) => {
+  test('accepts changes while it copies, and stores all of them', async (context) => {
     const { store, disk, directory } = await openFaulty(context, { limits });
     await fill(store, 5);
     const gate = disk.hold('create');
@@ -581,7 +581,7 @@ describe('a compaction', () => {
     assert.equal(all.length, 35);
   });
 
-  test('waits before it takes the place of journals until their nonces are kept elsewhere', async (context) => {
+  test('does not replace journals before their nonces are stored elsewhere', async (context) => {
     let forgetting = 0;
     let go = (): void => {};
     const gate = new Promise<void>((resolve) => {
@@ -599,7 +599,7 @@ describe('a compaction', () => {
     await store.close();
   });
 
-  test('is abandoned by close, and leaves nothing of its copy', async (context) => {
+  test('is aborted by close, and leaves no temporary files', async (context) => {
     const { store, disk, directory } = await openFaulty(context, { limits });
     await fill(store, 4);
     const gate = disk.hold('write');
@@ -630,7 +630,7 @@ describe('a compaction', () => {
     ['rename', 'EIO', 'store.json', /not tried again/],
   ];
   for (const [operation, code, name, then] of faults) {
-    test(`that fails at ${operation} of ${name} with ${code} leaves the journal as it is`, async (context) => {
+    test(`loses no changes when ${operation} of ${name} fails with ${code}`, async (context) => {
       const { store, disk, directory, messages } = await openFaulty(context, { limits });
       disk.failNext(operation, code, name);
       await fill(store, 20);
@@ -656,7 +656,7 @@ describe('a compaction', () => {
     });
   }
 
-  test('whose new journal can neither be begun nor taken away ends the keeping of changes', async (context) => {
+  test('stops all changes if its new journal can be neither created nor removed', async (context) => {
     const { store, disk, directory } = await openFaulty(context, { limits });
     disk.failNext('sync', 'EIO', 'journal-2');
     disk.failNext('unlink', 'EIO', 'journal-2');
@@ -674,7 +674,7 @@ describe('a compaction', () => {
     assert.equal((await kept(directory)).length, made.length);
   });
 
-  test('holds the event loop only for some milliseconds at a time', async (context) => {
+  test('blocks the event loop only for some milliseconds at a time', async (context) => {
     const clock = createManualClock(0);
     const directory = temporaryDirectory(context);
     let copied = 0;
@@ -703,7 +703,7 @@ describe('a compaction', () => {
   });
 });
 
-describe('a process that ends suddenly', () => {
+describe('a store after a crash of its process', () => {
   /** Some changes to different items. */
   async function someChanges(store: Store, random: Seeded): Promise<StoreChange[]> {
     const changes = new Map<string, StoreChange>();
@@ -737,7 +737,7 @@ describe('a process that ends suddenly', () => {
     return model;
   }
 
-  test('leaves what was acknowledged, and of what was under way all up to some change', async (context) => {
+  test('has all acknowledged changes, and a prefix of the pending changes', async (context) => {
     const random = seeded();
     for (let history = 0; history < (long ? 12 : 4); history += 1) {
       const directory = temporaryDirectory(context);
@@ -783,7 +783,7 @@ describe('a process that ends suddenly', () => {
     }
   });
 
-  test('(kill -9) loses nothing that was acknowledged', async (context) => {
+  test('loses no acknowledged change after kill -9', async (context) => {
     const directory = temporaryDirectory(context);
     const random = seeded();
     const acknowledged = new Map<string, string>();

@@ -5,6 +5,6 @@ import { storeContract } from '../support/store/contract.ts';
 
 storeContract('a store in memory', async () => createMemoryStore({ storeId: 'm' }));
 
-test('a store in memory has the lineage it was given', () => {
+test('a store in memory has the given store id', () => {
   assert.equal(createMemoryStore({ storeId: 'x7' }).storeId, 'x7');
 });

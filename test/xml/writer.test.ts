@@ -6,12 +6,12 @@ import { type Seeded, seeded } from '../support/seeded.ts';
 import { parseWhole } from '../support/xml/events.ts';
 
 describe('escaping', () => {
-  it('leaves alone what needs none', () => {
+  it('does not change text without special characters', () => {
     assert.equal(escapeText('The Old Man — 日本 😀 "x"\t\n'), 'The Old Man — 日本 😀 "x"\t\n');
     assert.equal(escapeAttribute("it's 日本"), "it's 日本");
   });
 
-  it('writes references for what a parser would read as something else', () => {
+  it('writes references for characters that a parser would interpret or normalize', () => {
     assert.equal(escapeText('a<b>&c]]>\r\n'), 'a&lt;b&gt;&amp;c]]&gt;&#13;\n');
     assert.equal(escapeAttribute('"<&>\t\n\r'), '&quot;&lt;&amp;&gt;&#9;&#10;&#13;');
   });
@@ -24,7 +24,7 @@ describe('escaping', () => {
     ['\ufffe', 'U+FFFE'],
     ['\uffff', 'U+FFFF'],
   ] as const) {
-    it(`refuses ${name} and names it`, () => {
+    it(`rejects ${name} and includes its name in the message`, () => {
       for (const escaping of [escapeText, escapeAttribute]) {
         assert.throws(
           () => escaping(`a${character}<`),
@@ -98,14 +98,14 @@ describe('a writer', () => {
     ['a reserved namespace', 'namespace', (w) => w.start('a').attribute('xmlns:xml', 'u').end()],
   ];
   for (const [what, code, write] of refused) {
-    it(`refuses ${what}`, () => {
+    it(`rejects ${what}`, () => {
       assert.throws(() => write(createWriter()), { name: 'XmlWriteError', code });
     });
   }
 });
 
-describe('what is written is read back', () => {
-  it('as it was, and nothing that would not be', () => {
+describe('a written document', () => {
+  it('is parsed to exactly the content that was written', () => {
     const random = seeded();
     let written = 0;
     for (let round = 0; round < 3000; round++) {
@@ -126,7 +126,7 @@ describe('what is written is read back', () => {
     assert.ok(written > 500, `only ${written} were written`);
   });
 
-  it('and written again it is the same', () => {
+  it('is unchanged after it is parsed and written again', () => {
     const random = seeded();
     for (let round = 0; round < 1000; round++) {
       const writer = createWriter();
@@ -136,7 +136,7 @@ describe('what is written is read back', () => {
     }
   });
 
-  it('in one form, however it was written at first', () => {
+  it('does not depend on the form of the parsed source', () => {
     const forms = [
       `<a b="1 2" c='"'>x &gt; y<b></b>\r\n<![CDATA[<]]>&#x41;</a>`,
       `<a b='1&#32;2'\n c="&#34;" >x > y<b  />\n&lt;A</a\n>`,

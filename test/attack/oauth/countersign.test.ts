@@ -63,7 +63,7 @@ test('attempts have unique names', async () => {
   assert.equal(new Set(results.map(({ name }) => name)).size, results.length);
 });
 
-test('an endpoint that is not a URL is an error', async () => {
+test('an endpoint that is not a URL is rejected with a TypeError', async () => {
   const metadata = { authorization_endpoint: '/authorize', token_endpoint: '/token' };
   const options = { metadata, client: app, approve: async () => undefined };
   await assert.rejects(attackOAuth2(options), TypeError);

@@ -140,24 +140,24 @@ const holes: Readonly<Record<string, readonly string[]>> = {
   'redirect: user information': [uri('has user information')],
 };
 
-describe('of an authorization server with one hole, the adversary finds', () => {
-  test('nothing without the hole', async (context) => {
+describe('the adversary against an authorization server with one hole', () => {
+  test('finds nothing without the hole', async (context) => {
     assert.deepEqual(await accepted(context, app), []);
   });
 
   for (const [hole, names] of Object.entries(holes)) {
-    test(`the hole "${hole}" and nothing else`, async (context) => {
+    test(`finds the hole "${hole}" and nothing else`, async (context) => {
       assert.deepEqual(await accepted(context, app, hole), names);
     });
   }
 
-  test('a comparison of redirect URIs up to the path', async (context) => {
+  test('finds a comparison of redirect URIs up to the path', async (context) => {
     const names = await accepted(context, app, 'redirect: text before the path');
     assert.ok(names.includes(uri('has the registered host as the beginning of another one')));
     assert.ok(names.includes(uri('has the registered host as user information')));
   });
 
-  test('that errors are redirected to any URI', async (context) => {
+  test('finds that errors are redirected to any URI', async (context) => {
     const report = await attacked(context, app, 'redirect: errors');
     assert.ok(report.failed.length > 10, String(report));
     assert.match(
@@ -167,7 +167,7 @@ describe('of an authorization server with one hole, the adversary finds', () => 
   });
 });
 
-describe('of an authorization server with one hole for public clients, the adversary finds', () => {
+describe('against an authorization server with one hole for public clients, the adversary finds', () => {
   const found: readonly (readonly [hole: string | undefined, names: readonly string[]])[] = [
     [undefined, []],
     ['challenge: optional', ['there is neither a challenge nor a verifier']],
@@ -197,7 +197,7 @@ describe('a report on an authorization server', () => {
     assert.ok(!/app-secret|code=|[\w-]{32}/.test(text), text);
   });
 
-  test('names what was skipped, and the option that is missing', async (context) => {
+  test('lists each skipped attempt with the missing option', async (context) => {
     const { start }: Fixture = await import(new URL(fixture, import.meta.url).href);
     const server = await start({ clients: new Map([[app.id, app]]), now: () => 0 });
     context.after(() => server.close());
@@ -221,7 +221,7 @@ describe('a report on an authorization server', () => {
     );
   });
 
-  test('proves nothing if approval fails or no code is issued', async () => {
+  test('does not pass if approval fails or no code is issued', async () => {
     const metadata = { authorization_endpoint: 'http://127.0.0.1:1/', token_endpoint: 'http://127.0.0.1:1/' };
     const failing = { metadata, client: app, approve: () => Promise.reject(new Error('no browser')) };
     const report = await attackOAuth2(failing);

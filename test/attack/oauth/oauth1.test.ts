@@ -53,15 +53,15 @@ const holes: Readonly<Record<string, readonly string[]>> = {
   'consumer: not compared': ['the request token is exchanged by another consumer'],
 };
 
-describe('of endpoints of OAuth 1.0a with one hole, the adversary finds', () => {
-  test('nothing without the hole', async (context) => {
+describe('the adversary against endpoints of OAuth 1.0a with one hole', () => {
+  test('finds nothing without the hole', async (context) => {
     const report = await attackOAuth1(await optionsFor(context));
     assert.ok(report.passed, String(report));
     assert.equal(report.skipped.length, 0, String(report));
   });
 
   for (const [hole, names] of Object.entries(holes)) {
-    test(`the hole "${hole}" and nothing else`, async (context) => {
+    test(`finds the hole "${hole}" and nothing else`, async (context) => {
       const report = await attackOAuth1(await optionsFor(context, hole));
       assert.deepEqual(report.inconclusive, [], String(report));
       assert.deepEqual(
@@ -71,7 +71,7 @@ describe('of endpoints of OAuth 1.0a with one hole, the adversary finds', () => 
     });
   }
 
-  test('that another consumer is missing, and that approval failed', async (context) => {
+  test('reports that another consumer is missing, and that approval failed', async (context) => {
     const { otherClient: _, ...options } = await optionsFor(context);
     const { skipped } = await attackOAuth1(options);
     assert.deepEqual(

@@ -178,7 +178,7 @@ describe('oidc-provider', { skip }, () => {
     });
   }
 
-  test('with a store that does not compare before it changes accepts codes and refresh tokens in a race', async (context) => {
+  test('accepts codes and refresh tokens several times in a race if its store does not compare before it changes', async (context) => {
     const report = await attacked(context, app, createSlowAdapter());
     assert.deepEqual(
       report.failed.map(({ name, note }) => `${name}: ${note}`),

@@ -27,7 +27,7 @@ async function variants(redirectUri: string): Promise<Map<string, string>> {
   return new Map(names.map((name, at) => [name, uris[at] ?? '']));
 }
 
-test('the variants of a redirect URI over HTTPS', async () => {
+test('the variants of a redirect URI over HTTPS differ in the path, query, fragment, host, scheme and port', async () => {
   assert.deepEqual(Object.fromEntries(await variants('https://client.example/app/cb?from=here')), {
     'differs by a trailing slash': 'https://client.example/app/cb/?from=here',
     'has another path': 'https://client.example/evil?from=here',
@@ -50,7 +50,7 @@ test('the variants of a redirect URI over HTTPS', async () => {
   });
 });
 
-test('the port of a loopback address may differ, but not its name', async () => {
+test('a loopback redirect URI has variants of its host name, but not of its port', async () => {
   const tried = await variants('http://localhost:3000/');
   assert.equal(tried.get('has 127.0.0.1 for localhost'), 'http://127.0.0.1:3000/');
   assert.equal(tried.get('differs by a trailing slash'), 'http://localhost:3000');
@@ -71,7 +71,7 @@ test('a redirect URI with a private-use scheme has no variants of its host', asy
   );
 });
 
-test('no variant is the registered URI, and no two are the same', async () => {
+test('variants are unique, and differ from the registered URI', async () => {
   for (const uri of [
     'https://a.example',
     'https://A.EXAMPLE/',

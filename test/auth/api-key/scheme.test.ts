@@ -28,7 +28,7 @@ test('a user is authenticated by name and secret', async () => {
   assert.equal(await open().verdictOn(sent('ann', 'the secret of ann')), 'ann');
 });
 
-test('an unknown user, a wrong, a longer and another secret get the same response', async () => {
+test('an unknown user and every wrong secret get the same response', async () => {
   for (const explain of [false, true]) {
     const key = open({ context: { explain } });
     const problems = await Promise.all(
@@ -47,7 +47,7 @@ test('an unknown user, a wrong, a longer and another secret get the same respons
   }
 });
 
-test('a secret is UTF-8', async () => {
+test('names and secrets are decoded as UTF-8', async () => {
   const users = new Map([['Zo\u00eb', { secrets: [{ secret: 'schl\u00fcssel' }] }]]);
   const octets = (text: string): string => Buffer.from(text).toString('latin1');
   assert.equal(
@@ -65,7 +65,7 @@ test('both secrets of a rotation are valid until one expires', async () => {
   assert.equal(await key.verdictOn(sent('ann', 'old')), 'credentials-refused');
 });
 
-test('the id of a key has the secret of the key', async () => {
+test('the id of a key authenticates its user, with the secret of the key only', async () => {
   const keys = {
     ann: [{ id: 'key-1', algorithm: 'hmac-sha256', secret: createKey('secret of the key') } as const],
   };
@@ -130,7 +130,7 @@ const refused: [what: string, value: unknown, message: RegExp][] = [
 ];
 
 for (const [what, value, message] of refused) {
-  test(`options with ${what} are refused`, () => {
+  test(`options with ${what} are rejected`, () => {
     assert.throws(() => readApiKeyOptions(value, 'schemes.key'), message);
   });
 }

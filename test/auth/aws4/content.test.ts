@@ -4,7 +4,7 @@ import { accessKeyId, openAws4Service, received, time } from '../../support/auth
 import { request as clientRequest, sha256 } from '../../support/auth/aws4-client.ts';
 import { host, presigned, signed, unread } from '../../support/auth/aws4-requests.ts';
 
-test('chunks that are signed one by one are refused with a problem of their own', async () => {
+test('a streaming signature is refused with 501 and a problem type of its own', async () => {
   for (const value of ['STREAMING-AWS4-HMAC-SHA256-PAYLOAD', 'STREAMING-UNSIGNED-PAYLOAD-TRAILER']) {
     const request = signed({
       method: 'PUT',
@@ -19,7 +19,7 @@ test('chunks that are signed one by one are refused with a problem of their own'
   }
 });
 
-test('content that is not signed is accepted with the option, whose default is that of the service', async () => {
+test('unsigned content is accepted with unsignedPayload, and by default in presigned requests for Amazon S3', async () => {
   const request = signed({ method: 'PUT', content: 'abc', unsignedPayload: true });
   assert.equal(await openAws4Service().judge(unread(request)), 'digest-required');
   assert.equal(await openAws4Service({ unsignedPayload: true }).judge(unread(request)), accessKeyId);
@@ -70,7 +70,7 @@ test('the content must have the hash that is signed', async () => {
   assert.equal(await service.judge({ ...request, body: none.body }), 'digest-mismatch');
 });
 
-test('the content is not read if the header section shows the refusal', async () => {
+test('the content is not read if the header section is sufficient to refuse the request', async () => {
   const service = openAws4Service();
   const parts = { method: 'PUT', content: 'abc' };
   assert.equal(await service.judge(unread(signed({ ...parts, secret: 'guessed' }))), 'credentials-refused');
@@ -79,7 +79,7 @@ test('the content is not read if the header section shows the refusal', async ()
   assert.equal(await service.judge(unread(late)), 'date-out-of-window');
 });
 
-test('content above the limit is refused', async () => {
+test('content above the limit is rejected as too large', async () => {
   const content = 'x'.repeat(101);
   const service = openAws4Service({}, { bodyLimit: 100 });
   assert.equal(await service.judge(presigned(60, { method: 'PUT', content })), 'content-too-large');

@@ -41,7 +41,7 @@ async function answer(
   return { status: response.status, type, content: String(response.body) };
 }
 
-test('a wrong signature is answered as by Amazon S3', async () => {
+test('a wrong signature gets the error document of Amazon S3', async () => {
   const { status, type, content } = await answer(
     signed({ service: 's3', secret: 'x' }, '/a%20b?c=1&b=2'),
     's3',
@@ -54,7 +54,7 @@ test('a wrong signature is answered as by Amazon S3', async () => {
   assert.ok(!content.includes(secret));
 });
 
-test('a wrong signature is answered as by other services', async () => {
+test('a wrong signature gets the error document of other AWS services', async () => {
   const { status, type, content } = await answer(signed({ secret: 'x' }), 'service');
   assert.deepEqual([status, type], [403, 'text/xml']);
   assert.match(
@@ -134,7 +134,7 @@ const codes: [title: string, request: IncomingRequest, status: number, code: str
   ],
 ];
 for (const [title, request, status, code, more] of codes) {
-  test(`${title} is answered as by Amazon S3 with ${code}`, async () => {
+  test(`${title} gets the error ${code} of Amazon S3`, async () => {
     const found = await answer(request, 's3');
     assert.equal(found.status, status);
     assert.ok(found.content.includes(`<Error><Code>${code}</Code>`), found.content);
@@ -192,7 +192,7 @@ const others: [title: string, request: IncomingRequest, status: number, code: st
   ],
 ];
 for (const [title, request, status, code, message] of others) {
-  test(`${title} is answered as by other services with ${code}`, async () => {
+  test(`${title} gets the error ${code} of other services`, async () => {
     const found = await answer(request, 'service');
     assert.equal(found.status, status);
     assert.ok(found.content.includes(`<Code>${code}</Code>`), found.content);
@@ -209,7 +209,7 @@ test('problem documents are the default, whatever the service', async () => {
   }
 });
 
-test('the form of AWS does not depend on Accept, and further fields keep it', async () => {
+test('errors in the format of AWS ignore Accept, and can have further fields', async () => {
   const problem = await openAws4Service({ errors: 'aws' }).problemWith(signed({ secret: 'x' }));
   const more = problem.with([['WWW-Authenticate', 'x']]);
   assert.equal(writeProblem(more, '/', 'application/json').type, 'text/xml');

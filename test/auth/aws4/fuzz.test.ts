@@ -157,7 +157,7 @@ function mutated(text: string, random: Seeded): string {
   return result;
 }
 
-test('the parser of Authorization returns credentials that mean what was sent, or a message', () => {
+test('the parser of Authorization returns the credentials that were sent, or a message', () => {
   const random = seeded();
   for (let count = 0; count < 20_000; count += 1) {
     const rest = mutated(good, random);
@@ -192,7 +192,7 @@ test('the parser of a presigned query returns credentials or a message', () => {
   }
 });
 
-test('canonical paths and queries of any octets are ASCII, and do not change when they are formed again', () => {
+test('canonical paths and queries of any octets are ASCII, and canonicalization is idempotent', () => {
   const random = seeded();
   const octets = Array.from({ length: 256 }, (_, octet) => String.fromCharCode(octet)).join('');
   for (let count = 0; count < 5000; count += 1) {

@@ -46,7 +46,7 @@ const refused: [value: unknown, message: string][] = [
   [{ ...least, replay: true }, 'schemes.aws4.replay: true is not known; known are allow, refuse'],
 ];
 for (const [value, message] of refused) {
-  test(`the options ${JSON.stringify(value)} are refused`, () => {
+  test(`the options ${JSON.stringify(value)} are rejected`, () => {
     assert.throws(() => readAws4Options(value, 'schemes.aws4'), new RangeError(message));
   });
 }

@@ -7,12 +7,12 @@ import { host, presigned, signed, withCredentials } from '../../support/auth/aws
 const hash = (text: string): string => createHash('sha256').update(text).digest('hex');
 const hmac = (key: string | Buffer, text: string): Buffer => createHmac('sha256', key).update(text).digest();
 
-test('the name of the user and the scheme are in the principal', async () => {
+test('the principal contains the names of the user and the scheme', async () => {
   const verdict = await openAws4Service().verdictOn(signed());
   assert.deepEqual(verdict, { outcome: 'good', principal: { name: accessKeyId, scheme: 'aws4' } });
 });
 
-test('an access key id among the keys of a user stands for the user', async () => {
+test('an access key id among the keys of a user authenticates the user', async () => {
   const service = openAws4Service();
   const key = { accessKeyId: 'AKIAANN', secret: 'the-secret-of-the-key' };
   assert.equal(await service.judge(signed(key)), 'ann');
@@ -22,7 +22,7 @@ test('an access key id among the keys of a user stands for the user', async () =
   assert.equal(await service.judge(signed({ ...key, secret: own.secret })), 'credentials-refused');
 });
 
-test('a name beyond ASCII is sent in UTF-8, in both forms', async () => {
+test('a non-ASCII name is accepted in UTF-8, in the header and in the query', async () => {
   const service = openAws4Service();
   const jürgen = { accessKeyId: 'jürgen', secret: 'the-secret-of-jürgen' };
   assert.equal(await service.judge(signed(jürgen)), 'jürgen');
@@ -68,19 +68,19 @@ test('a date may differ by the window in either direction, and not by a second m
   }
 });
 
-test('a date of another time zone is explained', async () => {
+test('an explanation recognizes a date of another time zone', async () => {
   const service = openAws4Service({}, { explain: true });
   const { members } = await service.problemWith(signed({ time: time + 7_200_000 }));
   assert.match(String(members['hint']), /off by exactly 2 hours: probably a time zone/);
 });
 
-test('a signed header that is missing is refused', async () => {
+test('credentials are malformed if a signed header is missing', async () => {
   const { type, detail } = await openAws4Service().problemWith(signed({ without: 'X-Amz-Date' }));
   assert.equal(type, 'malformed-credentials');
   assert.match(detail, /SignedHeaders contains x-amz-date, which the request does not have/);
 });
 
-test('Date counts where X-Amz-Date is missing, signed or not', async () => {
+test('Date replaces a missing X-Amz-Date, whether it is signed or not', async () => {
   const service = openAws4Service();
   for (const names of ['date;host', 'host']) {
     const lines = names === 'host' ? '' : 'date:Sun, 30 Aug 2015 12:36:00 GMT\n';
@@ -117,7 +117,7 @@ test('a presigned URL is valid for its lifetime by the clock of the service', as
   }
 });
 
-test('a stretched lifetime is refused', async () => {
+test('a presigned URL with an extended lifetime is refused', async () => {
   const { method, target } = presigned(60);
   const stretched = received({
     method,
@@ -127,7 +127,7 @@ test('a stretched lifetime is refused', async () => {
   assert.equal(await openAws4Service().judge(stretched), 'credentials-refused');
 });
 
-test('a signature in Authorization and in the query is refused', async () => {
+test('a signature in both Authorization and the query is malformed', async () => {
   const { target } = presigned(60);
   assert.equal(await openAws4Service().judge(signed({ target })), 'malformed-credentials');
 });
@@ -214,7 +214,7 @@ test('the challenge names the algorithm, the region and the service', () => {
   assert.deepEqual(scheme.locations, [{ query: 'X-Amz-Signature' }]);
 });
 
-test('the access key id is the claimed user, in both forms', () => {
+test('the access key id is the claimed user, in the header and in the query', () => {
   const { scheme } = openAws4Service();
   const request = signed();
   const rest = (request.headers.get('authorization') ?? '').slice('AWS4-HMAC-SHA256 '.length);

@@ -102,7 +102,7 @@ for (const message of certain) {
   });
 }
 
-test('of the presets, those are ambiguous that join the target and the content, as their providers define it', () => {
+test('the ambiguous presets are those that join the target and the content, as their providers define', () => {
   const found = Object.entries(presets).filter(([preset, { declaration }]) => {
     const named = 'user' in declaration ? {} : { user: 'ann' };
     return ambiguities(readDeclaredOptions({ preset, ...named }, 's')).length > 0;
@@ -144,7 +144,7 @@ test('a warning names what a message leaves unsigned, with an example', () => {
   ]);
 });
 
-test('a preset is told as a note what its provider leaves unsigned', () => {
+test('a note names what the provider of a preset leaves unsigned', () => {
   assert.deepEqual(
     listUnsignedWarnings(readDeclaredOptions({ preset: 'mailgun', user: 'ann' }, 's'), 'schemes.m'),
     [

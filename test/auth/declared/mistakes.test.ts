@@ -240,7 +240,7 @@ for (const [what, timestamp, hint] of times) {
   });
 }
 
-test('an explanation shows the parts that the server verifies, and the one that differs as it was signed', async () => {
+test('an explanation shows the expected parts, and the signed value of the part that differs', async () => {
   const { parts } = await explained(
     explaining(),
     sent(hmac(message({ host: 'example.com' })).toString('hex')),
@@ -300,7 +300,7 @@ test('an explanation does not confirm a guess at a short decoded secret', async 
   assert.match(found.hint, /^the user does not exist/);
 });
 
-test('without the option, a refusal shows nothing of the message, but the trace does', async () => {
+test('without the option explain, a refusal shows nothing of the message, but the trace does', async () => {
   const declared = openDeclared(partner, { users });
   const request = (): IncomingRequest => sent(hmac(message({ method: 'PUT' })).toString('hex'));
   assert.deepEqual((await declared.problemWith(request())).members, {});

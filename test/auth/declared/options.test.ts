@@ -226,7 +226,7 @@ const refused: [what: string, value: unknown, message: RegExp][] = [
 ];
 
 for (const [what, value, message] of refused) {
-  test(`a declaration with ${what} is refused`, () => {
+  test(`a declaration with ${what} is rejected`, () => {
     assert.throws(
       () => readDeclaredOptions(value, 'schemes.p'),
       (error) => error instanceof RangeError && message.test(error.message) && !error.message.includes('\n'),

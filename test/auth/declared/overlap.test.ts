@@ -27,7 +27,7 @@ const cases: readonly (readonly [schemes: Record<string, unknown>, pairs: readon
 ];
 
 for (const [schemes, pairs] of cases) {
-  test(`schemes with messages in common: ${JSON.stringify(schemes)}`, () => {
+  test(`warnings name the schemes with messages in common: ${JSON.stringify(schemes)}`, () => {
     const warnings = overlapWarnings(readSchemes(schemes), new Map([['ann', {}]]));
     assert.deepEqual(
       warnings.map((warning) => /^the schemes (.*) have messages in common/.exec(warning)?.[1]),

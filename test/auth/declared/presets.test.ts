@@ -92,7 +92,7 @@ function isComputed(value: unknown): value is Computed[] {
 }
 
 for (const preset of ['shopify', 'zoom']) {
-  test(`${preset}: what Python's hmac computes is verified`, async () => {
+  test(`${preset}: signatures computed by Python's hmac are verified`, async () => {
     const vectors = vectorsIn(`${preset}.json`);
     assert.ok(isComputed(vectors));
     for (const { secret, fields, body } of vectors) {
@@ -111,7 +111,7 @@ type Class<Instance> = new (secret: string) => Instance;
 const body = '{"type":"contact.created","name":"Zo\u00eb"}';
 
 test(
-  'standard-webhooks: what the package standardwebhooks signs is verified',
+  'standard-webhooks: signatures of the package standardwebhooks are verified',
   unlessInstalled('standardwebhooks'),
   async () => {
     const { Webhook }: { Webhook: Class<{ sign(id: string, time: Date, payload: string): string }> } =
@@ -128,7 +128,7 @@ test(
 );
 
 test(
-  'standard-webhooks: what the signer signs is verified by the package standardwebhooks',
+  'standard-webhooks: the package standardwebhooks verifies signatures of the signer',
   unlessInstalled('standardwebhooks'),
   () => {
     const { Webhook }: { Webhook: Class<{ verify(payload: string, headers: object): unknown }> } =
@@ -213,7 +213,7 @@ test('standard-webhooks: an Ed25519 signature is verified beside others, until i
 });
 
 test(
-  'stripe: what its package signs is verified, with further and unknown signatures',
+  'stripe: signatures of its package are verified, beside further and unknown signatures',
   unlessInstalled('stripe'),
   async () => {
     const stripe: {
@@ -240,7 +240,7 @@ test(
   },
 );
 
-test('stripe: what the signer signs is verified by its package', unlessInstalled('stripe'), () => {
+test('stripe: its package verifies signatures of the signer', unlessInstalled('stripe'), () => {
   const stripe: {
     webhooks: { constructEvent(payload: string, header: string, secret: string): { name: string } };
   } = requireInstalled('stripe');
@@ -254,7 +254,7 @@ test('stripe: what the signer signs is verified by its package', unlessInstalled
 });
 
 test(
-  'github: what @octokit/webhooks-methods signs is verified, and the reverse',
+  'github: signatures of @octokit/webhooks-methods are verified, and the reverse',
   unlessInstalled('@octokit/webhooks-methods'),
   async () => {
     const methods: {

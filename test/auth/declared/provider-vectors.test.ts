@@ -91,7 +91,7 @@ test('square: the example of square-nodejs-sdk, webhooks.test.ts, is verified', 
   await assertVerified(declared, { url: squareUrl, fields: squareFields, body: squareBody });
 });
 
-test('square: behind a proxy, the signed URL begins with the public one', async () => {
+test('square: behind a proxy, the signed URL begins with the public origin', async () => {
   const declared = openDeclared(
     { preset: 'square', user: 'ann' },
     {
@@ -111,7 +111,7 @@ test('square: behind a proxy, the signed URL begins with the public one', async 
   assert.equal(await other.verdictOn(buildRequest(given)), 'credentials-refused');
 });
 
-test('hubspot: what its recipe for version 3 computes is verified, with the escapes that it decodes', async () => {
+test('hubspot: a signature computed as documented for version 3 is verified, with decoded escapes', async () => {
   const secret = 'yyyyyyyy-yyyy-yyyy-yyyy-yyyyyyyyyyyy';
   const time = 1_700_000_000_000;
   const body = '{"example_field":"example_value"}';
@@ -125,13 +125,13 @@ test('hubspot: what its recipe for version 3 computes is verified, with the esca
   await assertVerified(declared, { url, fields, body });
 });
 
-describe('a plain digest: the examples of HubSpot for its versions 1 and 2 are verified', () => {
+describe('a plain digest for HubSpot', () => {
   const secret = 'yyyyyyyy-yyyy-yyyy-yyyy-yyyyyyyyyyyy';
   const digest = { algorithm: 'digest', signature: { field: 'X-HubSpot-Signature' }, user: 'ann' };
   const url = 'https://www.example.com/webhook_uri';
   const field = 'X-HubSpot-Signature';
 
-  test('version 1', async () => {
+  test('verifies the example of version 1', async () => {
     const body =
       '[{"eventId":1,"subscriptionId":12345,"portalId":62515,"occurredAt":1564113600000,"subscriptionType":"contact.creation","attemptNumber":0,"objectId":123,"changeSource":"CRM","changeFlag":"NEW","appId":54321}]';
     const declared = open({ ...digest, message: '{secret}{body}' }, withSecret(secret), 0);
@@ -139,7 +139,7 @@ describe('a plain digest: the examples of HubSpot for its versions 1 and 2 are v
     await assertVerified(declared, { url, fields, body });
   });
 
-  test('version 2, without and with content', async () => {
+  test('verifies the examples of version 2, without and with content', async () => {
     const declared = open({ ...digest, message: '{secret}{method}{url}{body}' }, withSecret(secret), 0);
     const get = { [field]: 'eee2dddcc73c94d699f5e395f4b9d454a069a6855fbfa152e91e88823087200e' };
     await assertVerified(declared, { url, method: 'GET', fields: get });
@@ -148,7 +148,7 @@ describe('a plain digest: the examples of HubSpot for its versions 1 and 2 are v
   });
 });
 
-test('zendesk: what its recipe computes is verified', async () => {
+test('zendesk: a signature computed as documented is verified', async () => {
   const secret = 'dGhpc19zZWNyZXRfaXNfZm9yX3Rlc3Rpbmdfb25seQ==';
   const timestamp = '2021-03-25T05:09:27Z';
   const body = '{"hello":"world"}';
@@ -165,7 +165,7 @@ test('zendesk: what its recipe computes is verified', async () => {
   });
 });
 
-test('discord: what its recipe computes is verified', async () => {
+test('discord: a signature computed as documented is verified', async () => {
   const { publicKey, privateKey } = generateKeyPairSync('ed25519');
   const pem = publicKey.export({ type: 'spki', format: 'pem' }).toString();
   const key = withKey('app', { algorithm: 'ed25519', publicKey: pem });
@@ -207,7 +207,7 @@ test('sendgrid: the example of sendgrid-nodejs, eventwebhook.spec.js, is verifie
   });
 });
 
-describe('coinbase: what its recipe computes is verified', () => {
+describe('coinbase: a signature computed as documented', () => {
   const secret = Buffer.from('a secret of sixty-four bytes, as Coinbase Exchange makes them').toString(
     'base64',
   );
@@ -225,20 +225,20 @@ describe('coinbase: what its recipe computes is verified', () => {
     body: '{"size":"0.01"}',
   });
 
-  test('with and without a fraction of the seconds', async () => {
+  test('is verified with and without a fraction of the seconds', async () => {
     const declared = open({ preset: 'coinbase' }, key, 1_700_000_000_500);
     await assertVerified(declared, signed('1700000000'));
     await assertVerified(declared, signed('1700000000.481'));
   });
 
-  test('not with another passphrase, which the explanation names', async () => {
+  test('gets a hint in the trace if the passphrase is another one', async () => {
     const declared = open({ preset: 'coinbase' }, key, 1_700_000_000_500);
     const trace = await declared.trace(buildRequest(signed('1700000000', 'guess')));
     assert.equal(trace.details['hint'], 'the passphrase is not that of the key');
   });
 });
 
-describe('binance: the examples of binance-spot-api-docs, rest-api.md, are verified', () => {
+describe('binance: an order as in rest-api.md of binance-spot-api-docs', () => {
   const secret = 'NhqPtmdSJYdKjVHjA7PZj4Mge3R5YNiP1e3UZjInClVN65XAbvqqM6A7H5fATj0j';
   const apiKey = 'vmPUZE6mv9SD5VNHk4HlWFsOr6aKE2zvsw0MuIgwCIPy6utIco14y7Ju91duEh8A';
   const fields = { 'X-MBX-APIKEY': apiKey };
@@ -259,19 +259,19 @@ describe('binance: the examples of binance-spot-api-docs, rest-api.md, are verif
       'e1353ec6b14d888f1164ae9af8228a3dbd508bc82eb867db8ab6046442f33ef3',
     ],
   ])
-    test(`in the query: ${symbol} ${signature}`, async () => {
+    test(`is verified in the query: ${symbol} ${signature}`, async () => {
       const url = `${order}?symbol=${symbol}&${rest}&signature=${signature}`;
       assert.equal(await at(time).verdictOn(buildRequest({ url, fields })), 'ann');
       const other = url.replace('price=0.1', 'price=0.2');
       assert.equal(await at(time).verdictOn(buildRequest({ url: other, fields })), 'credentials-refused');
     });
 
-  test('in the form', async () => {
+  test('is verified in the form', async () => {
     const body = `symbol=LTCBTC&${rest}&signature=${ascii}`;
     await assertVerified(at(time), { url: order, fields: form, body });
   });
 
-  test('in the query and the form', async () => {
+  test('is verified in the query and the form', async () => {
     const query = 'symbol=LTCBTC&side=BUY&type=LIMIT&timeInForce=GTC';
     const own = 'quantity=1&price=0.1&recvWindow=5000&timestamp=1499827319559';
     const signature = createHmac('sha256', secret)
@@ -284,7 +284,7 @@ describe('binance: the examples of binance-spot-api-docs, rest-api.md, are verif
     });
   });
 
-  test('for recvWindow after the timestamp, and less than a second before', async () => {
+  test('is accepted for recvWindow after the timestamp, and for less than a second before it', async () => {
     const url = `${order}?symbol=LTCBTC&${rest}&signature=${ascii}`;
     const verdict = (now: number) => at(now).verdictOn(buildRequest({ url, fields }));
     assert.equal(await verdict(time + 5000), 'ann');
@@ -294,7 +294,7 @@ describe('binance: the examples of binance-spot-api-docs, rest-api.md, are verif
   });
 });
 
-test('mailgun: what its recipe computes is verified once', async () => {
+test('mailgun: a signature computed as documented is verified once', async () => {
   const secret = 'key-0123456789abcdef0123456789abcdef';
   const timestamp = '1770920772';
   const token = 'e0b5477167110d68991efc6b9f89f0a11066af27834600e123';

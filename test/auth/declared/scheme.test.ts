@@ -70,7 +70,7 @@ test('a request signed as declared is authenticated as its user', async () => {
   assert.equal(await declared.verdictOn(sent({ user: 'bob' })), 'bob');
 });
 
-test('the exact bytes of the content are signed, also if they are not UTF-8', async () => {
+test('the exact bytes of the content are signed, even if they are not UTF-8', async () => {
   const declared = openDeclared(partner);
   const content = Uint8Array.from({ length: 256 }, (_, at) => at);
   assert.equal(await declared.verdictOn(sent({ content })), 'ann');
@@ -93,7 +93,7 @@ for (const [what, changes] of [
   ['content', { content: 'x', signed: 'y' }],
   ['user', { user: 'mallory' }],
 ] as const) {
-  test(`a wrong ${what} is refused, and takes no nonce`, async () => {
+  test(`a wrong ${what} is refused, and does not claim the nonce`, async () => {
     const declared = openDeclared(partner);
     assert.equal(await declared.verdictOn(sent(changes)), 'credentials-refused');
     assert.equal(await declared.verdictOn(sent()), 'ann');
@@ -112,7 +112,7 @@ test('an unknown user and a wrong secret get the same response, also with an exp
   }
 });
 
-test('a nonce can be used once, by each user', async () => {
+test('each user can use a nonce once', async () => {
   const declared = openDeclared(partner);
   assert.equal(await declared.verdictOn(sent()), 'ann');
   assert.equal(await declared.verdictOn(sent()), 'nonce-replayed');
@@ -140,7 +140,7 @@ test('a nonce is stored until its timestamp is outside the window', async () => 
   assert.equal(await declared.verdictOn(sent({ timestamp })), 'date-out-of-window');
 });
 
-test('a nonce is claimed as sent, for all schemes of the user, until the end of what its timestamp covers', async () => {
+test('a nonce is claimed unchanged, for all schemes of the user, until the nonce window of its timestamp ends', async () => {
   const claims: unknown[] = [];
   const nonces: Nonces = {
     claim(...claim) {
@@ -208,7 +208,7 @@ test('the content of a request is not read if its fields show that it is refused
   }
 });
 
-test('content that is longer than the limit is refused as too large', async () => {
+test('content that is longer than the limit is rejected as too large', async () => {
   const declared = openDeclared(partner, { context: { bodyLimit: 10 } });
   assert.equal(await declared.verdictOn(sent({ content: '12345678901' })), 'content-too-large');
 });
@@ -235,7 +235,7 @@ test('both secrets of a rotation are valid until one expires', async () => {
   );
 });
 
-test('every secret of a user is valid, also if there are more than two', async () => {
+test('every secret of a user is valid, even if there are more than two', async () => {
   const users = new Map([['ann', { secrets: ['one', 'two', 'three'].map((secret) => ({ secret })) }]]);
   const declared = openDeclared(partner, { users });
   assert.equal(await declared.verdictOn(sent({ secret: 'three' })), 'ann');
@@ -307,7 +307,7 @@ test('a signature field that is sent twice is malformed', async () => {
   assert.match((await openDeclared(partner).problemWith(request)).detail, /sent twice/);
 });
 
-test('a timestamp that leaves the window while the content arrives is refused', async () => {
+test('a timestamp that expires while the content arrives is refused', async () => {
   const declared = openDeclared(partner);
   const request = sent({ content: 'x', timestamp: String(start / 1000 - 300) });
   const hold = (limit: number): Promise<Uint8Array> => {

@@ -22,7 +22,7 @@ function listed(signatures: readonly string[], timestamp = startSeconds): Incomi
 const right = createHmac('sha256', 'the secret of ann').update(`${startSeconds}.c`).digest('hex');
 const wrong = '0'.repeat(64);
 
-test('one valid signature of a list is enough, among the first 16', async () => {
+test('a list of signatures is accepted if one of the first 16 is valid', async () => {
   const declared = openDeclared(list);
   assert.equal(await declared.verdictOn(listed([wrong, 'malformed', right])), 'ann');
   assert.equal(await declared.verdictOn(listed([...Array<string>(15).fill(wrong), right])), 'ann');
@@ -32,7 +32,7 @@ test('one valid signature of a list is enough, among the first 16', async () => 
   );
 });
 
-test('with replay set to refuse, a signature can be used once, and a later one for the same content is new', async () => {
+test('with replay set to refuse, a signature is accepted once, and so is a later one for the same content', async () => {
   const declared = openDeclared({ ...list, replay: 'refuse' });
   assert.equal(await declared.verdictOn(listed([right])), 'ann');
   assert.equal(await declared.verdictOn(listed([wrong, right])), 'nonce-replayed');
@@ -141,7 +141,7 @@ for (const hash of ['sha1', 'sha256', 'sha384', 'sha512'] as const) {
   }
 }
 
-test('a form is refused if the signature cannot cover it, as is other content', async () => {
+test('a malformed form, and content that is not a form, are rejected if the message requires a form', async () => {
   const declared = openDeclared({ message: '{url}{form-sorted}', signature: { field: 'S' }, user: 'ann' });
   const signature = createHmac('sha256', 'the secret of ann').update('http://localhost/').digest('hex');
   const request = (content: string, type: string): IncomingRequest =>
@@ -169,7 +169,7 @@ const partner = {
   nonce: { field: 'X-Nonce' },
 };
 
-test('what the signer signs is verified', async () => {
+test('requests signed by the signer are verified', async () => {
   const declarations = [
     partner,
     list,
@@ -241,7 +241,7 @@ test('a signed form is parsed only if it has at most 64 KiB and 1,000 parameters
   assert.equal(await whole.verdictOn(signed(`${long}x`, `${long}x`)), 'ann');
 });
 
-test('a signature by a private key in another encoding is named', async () => {
+test('a signature by a private key in another encoding is rejected, and a hint names the encoding', async () => {
   const { publicKey, privateKey } = generateKeyPairSync('ed25519');
   const publicPem = publicKey.export({ type: 'spki', format: 'pem' }).toString();
   await using double = await startDouble({

@@ -42,7 +42,7 @@ const krakenSignature =
 
 const resources = { '/0/private/{call}': { POST: action('authenticated', () => ({ status: 204 })) } };
 
-test('a scheme may read its time as a Date, and join texts beyond ASCII itself', async (context) => {
+test('a scheme can read its time as a Date, and join non-ASCII text itself', async (context) => {
   const joined: string[] = [];
   const scheme = defineScheme({
     headers: ['X-User', 'X-Date', 'X-Note', 'X-Signature'],
@@ -86,7 +86,7 @@ test('the scheme of Kraken signs the example of its documentation as published',
   assert.deepEqual(headers, { 'API-Key': 'ann', 'API-Sign': krakenSignature });
 });
 
-test('a request of Kraken is accepted once, and its mistakes are named', async (context) => {
+test('a request of Kraken is accepted once, and hints name its mistakes', async (context) => {
   const double = await start(context, {
     users: { ann: { secret: krakenSecret } },
     schemes: { kraken },
@@ -139,7 +139,7 @@ test('a request of Kraken is accepted once, and its mistakes are named', async (
   assert.equal((await post(krakenSignature))?.problem?.type, 'nonce-replayed');
 });
 
-test('double.as signs with the nonce that the content contains, and names it if it is missing', async (context) => {
+test('double.as signs with the nonce in the content, and throws a RangeError if it is missing', async (context) => {
   const double = await start(context, {
     users: { ann: { secret: krakenSecret } },
     schemes: { kraken },
@@ -155,7 +155,7 @@ test('double.as signs with the nonce that the content contains, and names it if 
   });
 });
 
-test('what a definition does not sign can be changed', async (context) => {
+test('a part that a definition does not sign can be changed', async (context) => {
   const careless = defineScheme({
     headers: ['X-User', 'X-Time', 'X-Sig'],
     replay: 'refuse',
@@ -184,7 +184,7 @@ test('what a definition does not sign can be changed', async (context) => {
   assert.equal(double.journal.last()?.principal?.name, 'ann', 'the query is not signed');
 });
 
-test('what a definition throws refuses the request, and is reported', async (context) => {
+test('an exception of a definition refuses the request, and is reported unless it is a Problem', async (context) => {
   const errors: unknown[] = [];
   const failing = (where: 'parse' | 'message' | 'join' | 'sign' | 'problem'): Scheme =>
     defineScheme({
@@ -329,7 +329,7 @@ test('credentials in the query are signed, but for the signature itself', async 
   assert.equal(double.journal.last()?.principal?.name, 'ann');
 });
 
-test('the content of a stale request is not read, unless the credentials stand in it', async (context) => {
+test('the content of a stale request is not read if the credentials are in headers', async (context) => {
   const double = await start(context, { users, schemes: { tally } });
   const body = '{"title":"Tea"}';
   const signed = await double
@@ -353,7 +353,7 @@ test('the content of a stale request is not read, unless the credentials stand i
   assert.equal(isRead, false);
 });
 
-test('a nonce that contains the text beside it could extend another part, and is refused', async (context) => {
+test('a nonce that contains the separator is rejected', async (context) => {
   const dotted = defineScheme({
     headers: ['X-User', 'X-Nonce', 'X-Sig'],
     parse: ({ headers }) => ({
@@ -379,7 +379,7 @@ test('a nonce that contains the text beside it could extend another part, and is
   assert.match(`${double.journal.last()}`, /The nonce contains ".", which separates the parts/);
 });
 
-test('a scheme whose signature is no HMAC explains mistakes in its message and its key', async (context) => {
+test('a scheme without HMAC explains mistakes in its message and its key', async (context) => {
   const keyed = defineScheme({
     headers: ['X-User', 'X-Sig'],
     parse: ({ headers }) => ({ user: headers.get('X-User'), signature: headers.get('X-Sig') }),
@@ -406,7 +406,7 @@ test('a scheme whose signature is no HMAC explains mistakes in its message and i
   assert.match(await send(secrets.bob, 'GET /articles?limit=2'), /the secret of another user, jane/);
 });
 
-test('pages of other origins may send the fields of a scheme, and the document lists them', async (context) => {
+test('pages of other origins can send the headers of a scheme, and the OpenAPI document lists them', async (context) => {
   const double = await start(context, {
     users,
     schemes: { tally },
@@ -429,7 +429,7 @@ test('pages of other origins may send the fields of a scheme, and the document l
   );
 });
 
-test('a definition that cannot work is refused when it is made', () => {
+test('defineScheme rejects an invalid definition', () => {
   const good = {
     headers: ['X-User', 'X-Sig'],
     parse: () => ({ user: 'ann', signature: 'x' }),
@@ -461,7 +461,7 @@ test('a definition that cannot work is refused when it is made', () => {
     assert.throws(() => Reflect.apply(defineScheme, undefined, [{ ...good, ...change }]), message);
 });
 
-test('a scheme in code is a value of schemes, and cannot have the name of a built-in one', async (context) => {
+test('a scheme in code can be a value of schemes, but not under the name of a built-in one', async (context) => {
   await assert.rejects(
     startDouble({ schemes: Object.fromEntries([['aws4', tally]]) }),
     /this name is that of a built-in scheme/,

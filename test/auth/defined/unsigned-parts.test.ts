@@ -37,7 +37,7 @@ function describe(schemes: SchemeDeclarations): string {
   return found === undefined ? 'signs all' : describeUnsigned(found);
 }
 
-test('what a scheme in code leaves unsigned is named, with two requests of the same signature', () => {
+test('the unsigned parts of a scheme in code are named, with two requests that have the same signature', () => {
   assert.equal(
     describe({
       partner: defineWith(({ path, body }) => [
@@ -59,7 +59,7 @@ test('a digest of the content in the message signs the content', () => {
   assert.equal(describe({ partner: defineWith(message) }), 'signs all');
 });
 
-test('a scheme whose message requires JSON is examined with JSON', () => {
+test('a scheme that requires JSON in its message is examined with JSON', () => {
   const message: Message = ({ body }) => [['other', String(JSON.parse(String(body)).a)]];
   assert.match(
     describe({ partner: defineWith(message) }),

@@ -33,7 +33,7 @@ const users = {
 };
 
 for (const [id, { algorithm, privateKey }] of Object.entries(keys))
-  test(`http-message-signatures signs with ${algorithm}, and both methods are accepted`, {
+  test(`GET and POST requests that http-message-signatures signs with ${algorithm} are accepted`, {
     skip: missingPackage(client),
   }, async (context) => {
     const { cavage, createSigner } = await importPackage(client);
@@ -83,7 +83,7 @@ function signedGet(
   return { Authorization: `Signature ${parameters},signature="${signature}"`, Host: new URL(url).host };
 }
 
-test('(created) and (expires) take the place of the date, with hs2019 alone', async (context) => {
+test('(created) and (expires) replace the date, except with rsa-sha256', async (context) => {
   const double = await startDouble({ users, schemes });
   context.after(() => double.close());
   const url = `${double.url}/articles`;
@@ -112,7 +112,7 @@ test('(created) and (expires) take the place of the date, with hs2019 alone', as
   assert.equal((await get(now, now + 60, 'ed25519'))?.response?.status, 200);
 });
 
-test('a signature of another algorithm than it names is refused', async (context) => {
+test('a signature by another algorithm than the named one is refused', async (context) => {
   const double = await startDouble({ users, schemes });
   context.after(() => double.close());
   const url = `${double.url}/articles`;
@@ -151,7 +151,7 @@ test('credentials with a trailing comma, or without a comma between parameters, 
   }
 });
 
-test('content whose Digest does not fit is refused after the signature, and one without a digest before it', async (context) => {
+test('content with a wrong or unsigned Digest is refused, as is a signature without (request-target)', async (context) => {
   const double = await startDouble({ users, schemes });
   context.after(() => double.close());
   const url = `${double.url}/articles`;
@@ -182,7 +182,7 @@ test('content whose Digest does not fit is refused after the signature, and one 
   assert.equal(await post(['host', 'date', 'digest']), 'signature-insufficient');
 });
 
-test('beside RFC 9421, the field Signature belongs to the scheme that Signature-Input decides', async (context) => {
+test('beside RFC 9421, Signature-Input determines the scheme of the field Signature', async (context) => {
   const double = await startDouble({ users, schemes: { ...schemes, 'message-signatures': {} } });
   context.after(() => double.close());
   for (const scheme of ['draft-cavage', 'message-signatures']) {

@@ -98,7 +98,7 @@ for (const { what, schemes, fields = {}, query = '', hint } of cases)
     }
   });
 
-test('a request without credentials is explained by no field of another purpose', async () => {
+test('an explanation of missing credentials ignores fields of another purpose', async () => {
   const double = await startDouble({
     https: false,
     explain: true,

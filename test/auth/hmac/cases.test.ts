@@ -69,12 +69,12 @@ test('there are at least twenty cases', () => {
 });
 
 for (const name of cases) {
-  test(`the case ${name} is judged as its verdict says`, async () => {
+  test(`the case ${name} has the verdict of its verdict.txt`, async () => {
     const verdict = Buffer.from(read(name, 'verdict.txt'), 'latin1').toString('utf8').trim();
     assert.equal(await verdictOn(parseRequest(read(name, 'request.http'))), verdict);
   });
 
-  test(`the case ${name} has the digest that its message has here`, () => {
+  test(`the case ${name} has the digest of its message`, () => {
     const key = createKey(read(name, 'secret.txt').trim());
     assert.equal(computeSignature(key, read(name, 'message.txt')), read(name, 'digest.txt').trim());
   });

@@ -28,7 +28,7 @@ async function digestsFor(context: TestContext, request: IncomingRequest, verdic
   return count;
 }
 
-test('every refused digest costs two, whoever is named and however many secrets there are', async (context) => {
+test('a refused request costs two digests, for any user and any number of secrets', async (context) => {
   for (const user of [...users.keys(), 'mallory']) {
     const request = signedRequest({ user, secret: 'guessed' });
     assert.equal(await digestsFor(context, request, 'credentials-refused'), 2, user);
@@ -39,12 +39,12 @@ test('every refused digest costs two, whoever is named and however many secrets 
   assert.equal(await digestsFor(context, alone, 'credentials-refused'), 2);
 });
 
-test('a good digest costs one by the first secret, two by the second', async (context) => {
+test('an accepted request costs one digest with the first secret, and two with the second', async (context) => {
   assert.equal(await digestsFor(context, signedRequest({ user: 'bob' }), 'bob'), 1);
   assert.equal(await digestsFor(context, signedRequest({ user: 'bob', secret: 'old' }), 'bob'), 2);
 });
 
-test('the secret that stands in for one that is not there opens nothing', async () => {
+test('the placeholder for a missing secret authenticates no user', async () => {
   const service = openTestService({ users });
   for (const user of [...users.keys(), 'mallory', '']) {
     const request = signedRequest({ user: user === '' ? 'x' : user, secret: 'no one has this secret' });
@@ -69,7 +69,7 @@ function schemeWith(nonces: Nonces, options: Partial<HmacOptions> = {}) {
 const readRest = (request: IncomingRequest): string =>
   parseCredentials(request.headers.get('authentication') ?? '')?.rest ?? '';
 
-test('a verdict for which nothing has to be waited for comes at once', () => {
+test('authentication returns its verdict synchronously if it has nothing to wait for', () => {
   const scheme = schemeWith({ claim: () => 'fresh', kept: () => undefined, hold: () => undefined });
   for (const [request, outcome] of [
     [signedRequest(), 'good'],
@@ -82,7 +82,7 @@ test('a verdict for which nothing has to be waited for comes at once', () => {
   }
 });
 
-test('accounts that take a while are waited for', async () => {
+test('authentication waits for an asynchronous lookup of accounts', async () => {
   const known = createAccounts(users);
   const accounts = { ...known, find: async (name: string) => known.find(name) };
   const scheme = schemeWith(
@@ -119,7 +119,7 @@ test('the verdict on a safe request waits until its nonce is written', async () 
   }
 });
 
-test('the nonce of a request that may change something goes with its principal, to be kept with the change', () => {
+test('the principal of an unsafe request includes the nonce, to be stored with the change', () => {
   const nonce = { user: 'ann', nonce: 'n1', until: start + 600_999 };
   const scheme = schemeWith({
     claim: () => 'fresh',
@@ -133,7 +133,7 @@ test('the nonce of a request that may change something goes with its principal, 
   }
 });
 
-test('nothing is kept for a request that is refused, or in the simple form', () => {
+test('no nonce is stored for a refused request, or for the simple form', () => {
   const kept = (): never => assert.fail('asked');
   for (const [claim, request] of [
     [() => 'seen' as const, signedRequest()],
@@ -147,7 +147,7 @@ test('nothing is kept for a request that is refused, or in the simple form', () 
   }
 });
 
-test('a nonce that cannot be kept rejects with what the store says', async () => {
+test('authentication rejects with the error of the store if a nonce cannot be stored', async () => {
   const fault = new Error('no room on the disk');
   const hold = (): never => assert.fail('held');
   const scheme = schemeWith({ claim: () => 'fresh', kept: () => Promise.reject(fault), hold });

@@ -41,7 +41,7 @@ for (const [what, message, hint, at] of mistakes) {
   });
 }
 
-test('an explained refusal has neither a secret nor a digest in it', async () => {
+test('an explained refusal contains neither a secret nor a digest', async () => {
   const service = openTestService({ explain: true });
   const request = requestSigning('something else');
   const problem = await service.problemWith(request);
@@ -50,7 +50,7 @@ test('an explained refusal has neither a secret nor a digest in it', async () =>
   assert.doesNotMatch(shown, /[A-Za-z0-9+/]{43}=/);
 });
 
-test('an explained refusal names the check for date and nonce', async () => {
+test('an explained refusal names the check that failed: date or nonce', async () => {
   const service = openTestService({ explain: true });
   const stale = await service.problemWith(signedRequest({ at: 0 }));
   assert.equal(stale.members['check'], 'date');
@@ -59,7 +59,7 @@ test('an explained refusal names the check for date and nonce', async () => {
   assert.equal((await service.problemWith(signedRequest())).members['check'], 'nonce');
 });
 
-test('without the option a refusal shows nothing of what was rebuilt', async () => {
+test('without the option, a refusal has no explanation', async () => {
   const { members } = await openTestService().problemWith(requestSigning('something else'));
   assert.deepEqual(members, {});
 });
@@ -275,14 +275,14 @@ const inPart: [what: string, secret: string, key: Buffer][] = [
 ];
 
 for (const [what, secret, key] of inPart) {
-  test(`a part of a secret cannot be guessed by the hints: ${what}`, async () => {
+  test(`the hints reveal no part of a secret: ${what}`, async () => {
     // A key of zeros is that of an empty secret, which is named to everybody.
     const general = /the user does not exist, the secret is different|the secret was empty/;
     assert.match(await hintFor(secret, key), general);
   });
 }
 
-test('an explained refusal tells an expired secret', async () => {
+test('an explained refusal recognises an expired secret', async () => {
   const secrets = [{ secret: 'new' }, { secret: 'ann-secret', until: start }];
   const rotated = openTestService({ explain: true, users: new Map([['ann', { secrets }]]) });
   assert.match(String((await rotated.problemWith(sent(right))).members['hint']), /expired secret/);
@@ -311,7 +311,7 @@ const guesses: [what: string, digest: string][] = [
 ];
 
 for (const [what, digest] of guesses) {
-  test(`an explained refusal is the same for every user and for none, to somebody who guesses ${what}`, async (context) => {
+  test(`an explained refusal is the same for known and unknown users if a client guesses ${what}`, async (context) => {
     const digests = context.mock.method(SigningKey.prototype, 'digest');
     const service = openTestService({ explain: true, users: diverse });
     const shown = new Set<string>();
@@ -345,7 +345,7 @@ const offs: [seconds: number, hint: RegExp][] = [
 ];
 
 for (const [seconds, hint] of offs) {
-  test(`an explained refusal says what a date ${seconds} s off may be`, async () => {
+  test(`an explained refusal states the probable cause of a date that is ${seconds} s off`, async () => {
     const service = openTestService({ explain: true });
     const { members } = await service.problemWith(signedRequest({ at: start + seconds * 1000 }));
     assert.equal(members['check'], 'date');
@@ -354,7 +354,7 @@ for (const [seconds, hint] of offs) {
   });
 }
 
-test('an explained refusal says what an unreadable date looks like', async () => {
+test('an explained refusal states what is wrong with an unreadable date', async () => {
   const service = openTestService({ explain: true });
   for (const [unreadable, hint] of [
     ['2024-02-29T12:00:00Z', /ISO 8601/],
@@ -374,7 +374,7 @@ test('an explained refusal says what an unreadable date looks like', async () =>
   }
 });
 
-test('no explanation has a secret, or a signature other than content\u2019s, in it', async () => {
+test('no explanation contains a secret or a signature', async () => {
   const random = seeded();
   const service = openTestService({ explain: true, maxNonces: 10_000 });
   const requests = [
@@ -395,7 +395,7 @@ test('no explanation has a secret, or a signature other than content\u2019s, in 
   }
 });
 
-test('without the option neither a reply\u2019s words nor its fields depend on what a stranger cannot know', async () => {
+test('without the option, a refusal reveals neither the failed check nor whether the user exists', async () => {
   const service = openTestService();
   await service.verdictOn(signedRequest({ nonce: 'used' }));
   const refusals = [

@@ -3,24 +3,24 @@ import test from 'node:test';
 import { createRequest } from '../../../src/http/message.ts';
 import { openTestService, signedRequest, start } from '../../support/auth/service.ts';
 
-test('a request without credentials is nobody', async () => {
+test('a request without credentials has no principal', async () => {
   assert.equal(await openTestService().verdictOn(createRequest({ method: 'GET', target: '/' })), 'nobody');
 });
 
-test('a nonce counts once', async () => {
+test('a nonce is accepted once', async () => {
   const service = openTestService();
   assert.equal(await service.verdictOn(signedRequest()), 'ann');
   assert.equal(await service.verdictOn(signedRequest()), 'nonce-replayed');
 });
 
-test('of a hundred simultaneous requests with one nonce exactly one passes', async () => {
+test('exactly one of a hundred simultaneous requests with one nonce is accepted', async () => {
   const service = openTestService();
   const verdicts = await Promise.all(Array.from({ length: 100 }, () => service.verdictOn(signedRequest())));
   assert.equal(verdicts.filter((verdict) => verdict === 'ann').length, 1);
   assert.equal(verdicts.filter((verdict) => verdict === 'nonce-replayed').length, 99);
 });
 
-test('the same nonce from two users passes for both', async () => {
+test('the same nonce is accepted from two users', async () => {
   const service = openTestService();
   assert.equal(await service.verdictOn(signedRequest({ user: 'ann' })), 'ann');
   assert.equal(await service.verdictOn(signedRequest({ user: 'bob' })), 'bob');
@@ -32,20 +32,20 @@ test('the same nonce under a new date is refused', async () => {
   assert.equal(await service.verdictOn(signedRequest({ at: start + 5000 })), 'nonce-replayed');
 });
 
-test('a wrong digest takes no nonce', async () => {
+test('a request with a wrong digest does not claim its nonce', async () => {
   const service = openTestService();
   assert.equal(await service.verdictOn(signedRequest({ secret: 'guessed' })), 'credentials-refused');
   assert.equal(await service.verdictOn(signedRequest()), 'ann');
 });
 
-test('a stale date takes no nonce', async () => {
+test('a request with a stale date does not claim its nonce', async () => {
   const service = openTestService();
   assert.equal(await service.verdictOn(signedRequest({ at: start - 601_000 })), 'date-out-of-window');
   service.clock.advance(-601_000);
   assert.equal(await service.verdictOn(signedRequest({ at: start - 601_000 })), 'ann');
 });
 
-test('a request dated ahead cannot be sent again at the end of its life', async () => {
+test('a request dated in the future cannot be replayed before its date expires', async () => {
   const service = openTestService();
   const ahead = start + 600_000;
   assert.equal(await service.verdictOn(signedRequest({ at: ahead })), 'ann');
@@ -57,7 +57,7 @@ test('a request dated ahead cannot be sent again at the end of its life', async 
   assert.equal(await service.verdictOn(signedRequest({ at: ahead })), 'date-out-of-window');
 });
 
-test('a clock that is set back lets no replay in', async () => {
+test('setting the clock back allows no replay', async () => {
   const service = openTestService();
   assert.equal(await service.verdictOn(signedRequest()), 'ann');
   service.clock.advance(3_600_000);
@@ -66,7 +66,7 @@ test('a clock that is set back lets no replay in', async () => {
   assert.equal(await service.verdictOn(signedRequest()), 'nonces-lost');
 });
 
-test('a server that forgot its earlier life takes no date from before the second in which it began', async () => {
+test('a server that lost its nonces refuses dates before the second of its start with 401', async () => {
   const service = openTestService({ notBefore: start + 700 });
   assert.equal(await service.verdictOn(signedRequest({ nonce: 'same-second' })), 'ann');
   const before = await service.problemWith(signedRequest({ nonce: 'before', at: start - 1000 }));
@@ -79,7 +79,7 @@ test('a server that forgot its earlier life takes no date from before the second
   assert.equal(await service.verdictOn(signedRequest({ nonce: 'after', at: start + 4000 })), 'ann');
 });
 
-test('the window is judged to the second, whatever the fraction of the clock', async () => {
+test('the window applies to whole seconds, whatever the milliseconds of the clock', async () => {
   const service = openTestService();
   service.clock.advance(999);
   assert.equal(await service.verdictOn(signedRequest({ at: start - 600_000, nonce: 'a' })), 'ann');
@@ -94,7 +94,7 @@ test('the window is judged to the second, whatever the fraction of the clock', a
   );
 });
 
-test('who does not hold the secret is told neither that a date is stale nor that a nonce was used', async () => {
+test('a request with a wrong secret reveals neither a stale date nor a used nonce', async () => {
   const service = openTestService();
   await service.verdictOn(signedRequest());
   assert.equal(await service.verdictOn(signedRequest({ secret: 'guessed' })), 'credentials-refused');
@@ -104,7 +104,7 @@ test('who does not hold the secret is told neither that a date is stale nor that
   );
 });
 
-test('an unknown user and a wrong secret get the same words', async () => {
+test('an unknown user and a wrong secret cause the same problem', async () => {
   const service = openTestService();
   const unknown = await service.problemWith(signedRequest({ user: 'mallory' }));
   const wrong = await service.problemWith(signedRequest({ secret: 'guessed' }));
@@ -114,12 +114,12 @@ test('an unknown user and a wrong secret get the same words', async () => {
   );
 });
 
-test('a bad signature is answered with the challenge of every scheme', async () => {
+test('a request with a wrong signature is refused with the challenge in WWW-Authenticate', async () => {
   const { headers: fields } = await openTestService().problemWith(signedRequest({ secret: 'guessed' }));
   assert.deepEqual(fields, [['WWW-Authenticate', 'hmac realm="test", algorithm="SHA-256"']]);
 });
 
-test('during a rotation both secrets are good, and the old one only until its end', async () => {
+test('both secrets are accepted during a rotation, and the old one only until it expires', async () => {
   const secrets = [{ secret: 'new' }, { secret: 'old', until: start + 60_000 }];
   const service = openTestService({ users: new Map([['ann', { secrets }]]) });
   assert.equal(await service.verdictOn(signedRequest({ secret: 'new', nonce: 'a' })), 'ann');
@@ -135,7 +135,7 @@ test('a disabled user is refused like an unknown one', async () => {
   assert.equal(await service.verdictOn(signedRequest()), 'credentials-refused');
 });
 
-test('the simple form signs what the option lets it sign', async () => {
+test('the option simple determines which requests may use the simple form', async () => {
   const get = () => signedRequest({ form: 'simple' });
   const put = () => signedRequest({ form: 'simple', method: 'PUT', target: '/articles/1' });
   const verdicts = async (simple: 'safe' | 'all' | 'off') => {
@@ -151,7 +151,7 @@ test('the simple form signs what the option lets it sign', async () => {
   ]);
 });
 
-test('a client does not sign what the simple form must not sign', () => {
+test('signing in the simple form rejects a target that looks like the full form', () => {
   for (const target of ['/a+29feb202412:00:00+n1', '/a+sha-256=:AAAA:']) {
     assert.throws(() => signedRequest({ form: 'simple', target }), {
       name: 'RangeError',
@@ -161,7 +161,7 @@ test('a client does not sign what the simple form must not sign', () => {
   }
 });
 
-test('content without a signed digest is refused where digests are required', async () => {
+test('content without a signed digest is refused if digests are required', async () => {
   const service = openTestService({ requireBodyDigest: true });
   const bare = createRequest({
     method: 'PUT',
@@ -180,7 +180,7 @@ test('content without a signed digest is refused where digests are required', as
   assert.equal(await service.verdictOn(signedRequest({ nonce: 'n2' })), 'ann');
 });
 
-test('when no more nonces can be kept, nothing passes and nothing old is forgotten', async () => {
+test('requests are refused when the store of nonces is full, and no stored nonce is forgotten', async () => {
   const service = openTestService({ maxNonces: 1 });
   assert.equal(await service.verdictOn(signedRequest({ nonce: 'a' })), 'ann');
   const problem = await service.problemWith(signedRequest({ nonce: 'b' }));
@@ -189,7 +189,7 @@ test('when no more nonces can be kept, nothing passes and nothing old is forgott
   assert.equal(await service.verdictOn(signedRequest({ nonce: 'a' })), 'nonce-replayed');
 });
 
-test('a user who has as many nonces as one may have is refused until the first expire, and nobody else is', async () => {
+test('a user with the maximum of nonces is refused until the first expires, and other users are not', async () => {
   const service = openTestService({ maxNonces: 100, maxNoncesPerUser: 2 });
   for (const nonce of ['a', 'b']) assert.equal(await service.verdictOn(signedRequest({ nonce })), 'ann');
   const problem = await service.problemWith(signedRequest({ nonce: 'c' }));
@@ -208,7 +208,7 @@ test('a user who has as many nonces as one may have is refused until the first e
   assert.equal(await service.verdictOn(signedRequest({ nonce: 'c', at: start + wait })), 'ann');
 });
 
-test('whether a user has used up nonces is said only to those who hold the secret', async () => {
+test('a wrong secret or a stale date does not reveal that a user has reached the maximum of nonces', async () => {
   const service = openTestService({ maxNonces: 100, maxNoncesPerUser: 1 });
   assert.equal(await service.verdictOn(signedRequest({ nonce: 'a' })), 'ann');
   assert.equal(
@@ -218,7 +218,7 @@ test('whether a user has used up nonces is said only to those who hold the secre
   assert.equal(await service.verdictOn(signedRequest({ nonce: 'b', at: 0 })), 'date-out-of-window');
 });
 
-test('two sets of credentials are refused, wherever they stand', async () => {
+test('two sets of credentials are rejected, in the same field or in two', async () => {
   const service = openTestService();
   for (const name of ['Authorization', 'Authentication', 'authorization']) {
     const problem = await service.problemWith(signedRequest({ fields: [[name, 'hmac ann:x']] }));
@@ -226,7 +226,7 @@ test('two sets of credentials are refused, wherever they stand', async () => {
   }
 });
 
-test('credentials for TLS are not read over plain HTTP', async () => {
+test('credentials that require TLS are refused unread over plain HTTP', async () => {
   const service = openTestService();
   for (const value of ['Basic YW5uOnB3', 'Bearer abc', 'OAuth oauth_token="x"', 'basic !!not even base64']) {
     const request = createRequest({ method: 'GET', target: '/', headers: [['Authorization', value]] });
@@ -234,7 +234,7 @@ test('credentials for TLS are not read over plain HTTP', async () => {
   }
 });
 
-test('a scheme that is not offered is answered with those that are', async () => {
+test('a scheme that is not offered is refused with the challenges of the offered schemes', async () => {
   const service = openTestService();
   const request = createRequest({
     method: 'GET',
@@ -246,7 +246,7 @@ test('a scheme that is not offered is answered with those that are', async () =>
   assert.match(String(problem.headers[0]?.[1]), /^hmac /);
 });
 
-test('Authentication carries no scheme but hmac', async () => {
+test('the field Authentication accepts only the scheme hmac', async () => {
   const request = createRequest({
     method: 'GET',
     target: '/',
@@ -255,7 +255,7 @@ test('Authentication carries no scheme but hmac', async () => {
   assert.equal(await openTestService().verdictOn(request), 'malformed-credentials');
 });
 
-test('after too many failures a peer is not listened to until the minute is over', async () => {
+test('a peer with too many failures is refused until the minute is over', async () => {
   const service = openTestService({ limit: 2 });
   for (const nonce of ['a', 'b']) {
     assert.equal(await service.verdictOn(signedRequest({ secret: 'guessed', nonce })), 'credentials-refused');
@@ -268,7 +268,7 @@ test('after too many failures a peer is not listened to until the minute is over
   assert.equal(await service.verdictOn(signedRequest({ nonce: 'e' })), 'ann');
 });
 
-test('a user who is attacked from many peers still gets in with the right secret', async () => {
+test('a user under attack from many peers is still accepted with the right secret', async () => {
   const service = openTestService({ limit: 2 });
   const attack = (peer: string) => service.verdictOn(signedRequest({ secret: 'guessed', peer }));
   assert.deepEqual(
@@ -279,7 +279,7 @@ test('a user who is attacked from many peers still gets in with the right secret
   assert.equal(await service.verdictOn(signedRequest({ peer: '127.0.0.5' })), 'ann');
 });
 
-test('malformed credentials count as a failure of their peer, and of no user', async () => {
+test('malformed credentials count as a failure of the peer, and not of the user', async () => {
   const service = openTestService({ limit: 2 });
   const malformed = (peer: string) =>
     createRequest({ method: 'GET', target: '/', headers: [['Authorization', 'hmac ann:nonsense']], peer });
@@ -293,7 +293,7 @@ test('malformed credentials count as a failure of their peer, and of no user', a
   assert.equal(await service.verdictOn(signedRequest({ peer: '127.0.0.4' })), 'ann');
 });
 
-test('a nonce is forgotten when no date inside the window could carry it again', async () => {
+test('a nonce can be used again once the window of its date has passed', async () => {
   const service = openTestService();
   assert.equal(await service.verdictOn(signedRequest()), 'ann');
   service.clock.advance(25 * 60_000);

@@ -100,7 +100,7 @@ for (const [id, algorithm, key] of keys) {
     assert.equal(await judgeRequest(other), 'credentials-refused');
   });
 
-  test(`http-message-signatures verifies what is signed here with ${algorithm}`, {
+  test(`http-message-signatures verifies the signatures of this project with ${algorithm}`, {
     skip: lacks('http-message-signatures'),
   }, async () => {
     const { createVerifier, httpbis }: HttpMessageSignatures = require('http-message-signatures');

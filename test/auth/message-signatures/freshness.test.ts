@@ -21,7 +21,7 @@ test('a signature is accepted until the time in expires', async () => {
   assert.match(requireProblem(verdict).detail, /expired 1 s ago/);
 });
 
-test('an expiry does not replace the window', async () => {
+test('the parameter expires does not replace the window', async () => {
   const late = signed(get, { created: start - 301, expires: start + 1000 });
   assert.equal(await judgeRequest(late), 'date-out-of-window');
 });
@@ -36,7 +36,7 @@ test('a signature with a nonce from before the start of the server is refused', 
   assert.equal(await judgeRequest(signed(get, { created: start - 1 }), setting), 'good ann');
 });
 
-test('a nonce is one of the user, whatever key signs', async () => {
+test('a nonce is accepted once per user, whatever key signs', async () => {
   const { judge } = openScheme();
   assert.equal((await judge(signed(get, { nonce: 'n1' }))).outcome, 'good ann');
   const otherKey = signed(get, { nonce: 'n1', key: signingKey('test-key-ed25519') });

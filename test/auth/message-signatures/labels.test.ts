@@ -15,7 +15,7 @@ import {
   start,
 } from '../../support/signature/message-scheme.ts';
 
-test('a request may have several signatures, of which one suffices', async () => {
+test('a request may have several signatures, and one valid signature suffices', async () => {
   const lines = (signing: Parameters<typeof signMessage>[1]) => signMessage(get, signing);
   const good = lines({ key: annsSecret, created: start, label: 'good' });
   const wrong = lines({ key: { ...annsSecret, secret: 'x' }, created: start, label: 'wrong' });
@@ -39,7 +39,7 @@ test('a request may have several signatures, of which one suffices', async () =>
   assert.equal(await judgeRequest(separate), 'good ann', 'on separate field lines');
 });
 
-test('a request with several signatures is accepted once, in whatever order and by whichever user', async () => {
+test('a request with several signatures is accepted once, regardless of their order and users', async () => {
   const bobs = { ...annsSecret, id: 'bob', secret: 'second-secret-of-bob' };
   const lines = (label: string, nonce: string | undefined, key: MessageKey = annsSecret, created = start) =>
     signMessage(get, { key, created, label, ...(nonce === undefined ? {} : { nonce }) });
@@ -134,7 +134,7 @@ const malformed: readonly [
 ];
 
 for (const [name, input, signature, detail] of malformed) {
-  test(`malformed credentials are refused without a lookup: ${name}`, async () => {
+  test(`malformed credentials are rejected without a lookup: ${name}`, async () => {
     const fields: [string, string][] = [];
     if (input !== undefined) fields.push(['Signature-Input', input]);
     if (signature !== undefined) fields.push(['Signature', signature]);

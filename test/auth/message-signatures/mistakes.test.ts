@@ -202,7 +202,7 @@ for (const [name, client, { hint, differs }] of cases) {
   });
 }
 
-test('the clients of these tests sign correctly but for their mistake', async () => {
+test('the clients of these tests sign correctly without a mistake', async () => {
   assert.equal((await openScheme().judge(signRequest({}))).outcome, 'good ann');
   for (const host of ['example.com:443', 'Example.COM', 'example.com:8443'])
     assert.equal((await openScheme().judge(signRequest({ host }))).outcome, 'good ann', host);
@@ -235,7 +235,7 @@ test('an explanation shows the parts of the signature base, and the part as the 
   });
 });
 
-test('a time that no date can have is refused like any other', async () => {
+test('a wrong signature with a time out of range is refused like any other', async () => {
   for (const created of [999_999_999_999_999, 1_795_348_348_800]) {
     const request = signRequest({ created, base: (base) => `${base}.` });
     const { outcome, trace } = await openScheme({ explain: true }).judge(request);

@@ -62,7 +62,7 @@ const faults: readonly (readonly [value: unknown, message: RegExp])[] = [
 ];
 
 for (const [value, message] of faults) {
-  test(`an invalid value is refused with its place: ${JSON.stringify(value)}`, () => {
+  test(`an invalid value throws a RangeError with its path: ${JSON.stringify(value)}`, () => {
     assert.throws(() => read(value), { name: 'RangeError', message });
   });
 }

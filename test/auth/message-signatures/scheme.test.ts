@@ -70,7 +70,7 @@ test('a request signed with each algorithm is accepted, with and without the par
       assert.equal(await judgeRequest(signed(get, { key, alg })), 'good ann', key.id);
 });
 
-test('a lookup of users and keys may take a while', async () => {
+test('lookups of users and keys may be asynchronous', async () => {
   const accounts = accountsWithKeys();
   const slow: Accounts = {
     ...accounts,
@@ -84,7 +84,7 @@ test('a lookup of users and keys may take a while', async () => {
   );
 });
 
-test('keys are optional: without them, the secrets of users are', async () => {
+test('without a lookup of keys, only the secrets of users are accepted', async () => {
   const { find, findComposed, hashes } = accountsWithKeys();
   const accounts = { find, findComposed, hashes };
   assert.equal(await judgeRequest(signed(get), { accounts }), 'good ann');
@@ -94,7 +94,7 @@ test('keys are optional: without them, the secrets of users are', async () => {
   );
 });
 
-test('each secret is accepted until it expires, and each key', async () => {
+test('secrets and keys are accepted until they expire', async () => {
   const bob = (secret: string) => ({ id: 'bob', algorithm: 'hmac-sha256', secret }) as const;
   assert.equal(await judgeRequest(signed(get, { key: bob('second-secret-of-bob') })), 'good bob');
   assert.equal(await judgeRequest(signed(get, { key: bob('first-secret-of-bob') })), 'credentials-refused');
@@ -105,7 +105,7 @@ test('each secret is accepted until it expires, and each key', async () => {
   assert.equal((await judge(request)).outcome, 'credentials-refused');
 });
 
-test('any change of a covered component makes the signature wrong', async () => {
+test('any change of a covered component invalidates the signature', async () => {
   const components = ['@method', '@authority', '@path', '@query', 'accept'];
   const request = signed({ ...get, fields: [['Accept', 'application/json']] }, { components });
   const { method, target, connection } = request;
@@ -125,7 +125,7 @@ test('any change of a covered component makes the signature wrong', async () => 
   assert.equal(await judgeRequest(withFields(request, { accept: undefined })), 'credentials-refused');
 });
 
-test('the parameters of the signature cannot be changed', async () => {
+test('any change of a signature parameter invalidates the signature', async () => {
   const request = signed(get, { nonce: 'n1', tag: 'app', expires: start + 60 });
   const input = request.headers.get('signature-input') ?? '';
   assert.equal(await judgeRequest(request), 'good ann');
@@ -155,7 +155,7 @@ test('white space that structured fields permit does not change the signature', 
   assert.equal(await judgeRequest(withFields(request, { 'signature-input': ` ${spaced} ` })), 'good ann');
 });
 
-test('alg never chooses the algorithm', async () => {
+test('the parameter alg does not choose the algorithm', async () => {
   for (const alg of ['rsa-v1_5-sha256', 'none', 'ed25519', 'HMAC-SHA256']) {
     const request = arriving(get, Object.entries(signMessage(get, { key: annsSecret, created: start })));
     const input = `${request.headers.get('signature-input')};alg="${alg}"`;
@@ -201,12 +201,12 @@ function resigned(input: string): string {
   return `sig1=:${createHmac('sha256', secret).update(base).digest('base64')}:`;
 }
 
-test('a key of another scheme is not a key for messages', async () => {
+test('a key of another scheme is refused', async () => {
   const key = { ...annsSecret, id: 'cloud' };
   assert.equal(await judgeRequest(signed(get, { key })), 'credentials-refused');
 });
 
-test('the requirements are components, parameters, and the digest of content', async () => {
+test('a signature without a required component or parameter is refused with its name', async () => {
   assert.match(
     await readDetail(signed(get, { components: ['@method', '@path'] })),
     /does not cover "@authority", "@query"/,
@@ -259,7 +259,7 @@ test('content without a covered digest is refused', async () => {
   assert.equal(await judgeRequest(arriving({ ...put, content: '' }, [empty, ...lines])), 'good ann');
 });
 
-test('a missing component is a refusal, since it may have been removed on the way', async () => {
+test('a signature that covers a missing field is refused, since it may have been removed in transit', async () => {
   const request = arriving(get, [
     ['Signature-Input', 'sig1=("x-id");keyid="ann"'],
     ['Signature', 'sig1=:AA==:'],
@@ -268,7 +268,7 @@ test('a missing component is a refusal, since it may have been removed on the wa
   assert.match(await readDetail(request), /the message has no component "x-id"/);
 });
 
-test('a 401 says what would do', () => {
+test('the challenge requests the required components and parameters in Accept-Signature', () => {
   const { scheme } = openScheme({ options: { components: ['@method', 'content-type;sf'], tag: 'app' } });
   const connection = { peer: '127.0.0.1', secure: true };
   assert.equal(scheme.challenge(connection), 'message-signatures realm="test"');
@@ -277,7 +277,7 @@ test('a 401 says what would do', () => {
   ]);
 });
 
-test('the scheme is found by its fields, and failures are counted for the id of the key', () => {
+test('credentials are found in Signature-Input and Signature, and failures are counted for the key id', () => {
   const { scheme } = openScheme();
   assert.deepEqual(scheme.locations, [{ field: 'signature-input' }, { field: 'signature' }]);
   assert.deepEqual(scheme.authorizationNames, []);
@@ -285,7 +285,7 @@ test('the scheme is found by its fields, and failures are counted for the id of 
   assert.equal(scheme.claimedUser?.('', arriving(get, [['Signature', 'x']])), undefined);
 });
 
-test('a component covers those whose values it contains', async () => {
+test('a component covers the components that its value contains', async () => {
   for (const [components, outcome] of [
     [['@method', '@target-uri'], 'good ann'],
     [['@method', '@authority', '@request-target'], 'good ann'],
@@ -324,7 +324,7 @@ test('a component that cannot be covered is refused with the reason', async () =
   assert.match(await detail('"x-none";sf'), /the message has no component "x-none";sf/);
 });
 
-test('a signature of another length than those of an RSA key costs as much as one of an unknown key', async () => {
+test('a signature of the wrong length costs as much for an RSA key as for an unknown key', async () => {
   const { scheme } = openScheme();
   const cost = async (id: string, length: number): Promise<number> => {
     const { 'Signature-Input': input } = signMessage(get, { key: { ...annsSecret, id }, created: start });
@@ -340,7 +340,7 @@ test('a signature of another length than those of an RSA key costs as much as on
   }
 });
 
-test('nothing is explained unless it is asked for', async () => {
+test('a refusal has no explanation unless the option explain is set', async () => {
   const { verdict } = await openScheme().judge(signed(get, { key: { ...annsSecret, secret: 'x' } }));
   assert.deepEqual(requireProblem(verdict).members, {});
 });

@@ -40,12 +40,12 @@ const invalid: readonly (readonly [value: unknown, message: RegExp])[] = [
   [{ requests: 5, window: 1, name: 'a"b' }, /name of quota/],
 ];
 
-test('an invalid quota is refused with the reason', () => {
+test('an invalid quota is rejected with the reason', () => {
   for (const [value, message] of invalid)
     assert.throws(() => readQuota(value, 'quota'), { name: 'RangeError', message }, JSON.stringify(value));
 });
 
-test('any text is either a quota or a RangeError, and the fields of a quota are structured fields', () => {
+test('any text is a quota or causes a RangeError, and the fields of a quota are structured fields', () => {
   const random = seeded();
   for (let round = 0; round < 3000; round += 1) {
     const text = random.text('0123456789/,smhd none.', 14);

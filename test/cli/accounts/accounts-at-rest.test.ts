@@ -79,8 +79,8 @@ const serving = (data: string): string[] => [
   '0',
 ];
 
-describe('a running server goes by a change of users when the command has ended', () => {
-  test('on a signed connection that stays open', async () => {
+describe('a change of users on a running server', () => {
+  test('applies to signed requests on an open connection when the command has ended', async () => {
     const { data, secrets } = await dataWith('ann', 'bea');
     const server = await startServer(serving(data));
     const { get, sockets } = keptConnection(server.url);
@@ -121,7 +121,7 @@ describe('a running server goes by a change of users when the command has ended'
     await ended(server);
   });
 
-  test('where a password was right before, over TLS', async () => {
+  test('applies to a password that was accepted before, over TLS', async () => {
     const { data, passwords } = await dataWith('ann');
     const server = await startServer(serving(data));
     const { get, sockets } = keptConnection(server.secureUrl);
@@ -139,7 +139,7 @@ describe('a running server goes by a change of users when the command has ended'
     await ended(server);
   });
 
-  test('and the first user, where the file was not there yet; users of the configuration stay', async () => {
+  test('applies to the first user in a new file, and not to users of the configuration', async () => {
     const directory = temporaryDirectory();
     const [data, config] = [join(directory, 'data'), join(directory, 'config.json')];
     writeFileSync(config, JSON.stringify({ users: { ann: { secret: 'of-ann' } } }), { mode: 0o600 });
@@ -156,7 +156,7 @@ describe('a running server goes by a change of users when the command has ended'
     assert.equal((await ended(server)).stderr, '', 'nothing is said of users that came meanwhile');
   });
 
-  test('but not by a file that is damaged: that is told, and the command says so', async () => {
+  test('does not apply if the file is damaged, which the server reports', async () => {
     const { data, secrets } = await dataWith('ann');
     const server = await startServer(serving(data));
     const { get } = keptConnection(server.url);
@@ -174,7 +174,7 @@ describe('a running server goes by a change of users when the command has ended'
   });
 });
 
-describe('secrets are kept encrypted', () => {
+describe('encryption of stored secrets', () => {
   const key = randomBytes(32).toString('hex');
   const environment = { COUNTERSIGN_KEY: key };
 
@@ -184,7 +184,7 @@ describe('secrets are kept encrypted', () => {
     return path;
   }
 
-  test('when a key is given: those that were in the clear at the next start, and all that come', async () => {
+  test('applies to existing secrets at the next start with a key, and to new secrets', async () => {
     const { data, secrets } = await dataWith('ann', 'bea');
     const users = join(data, 'users.json');
     assert.ok(readFileSync(users, 'utf8').includes(secrets[0] ?? '-'));
@@ -210,7 +210,7 @@ describe('secrets are kept encrypted', () => {
     assert.match(checked.stdout, /^secrets {6}encrypted$/m);
   });
 
-  test('from a first start on', async () => {
+  test('applies from the first start with a key', async () => {
     const data = join(temporaryDirectory(), 'data');
     const server = await startServer(serving(data), { environment });
     const told = await server.awaitStderr(/Try it.*\n\n$/s);
@@ -226,7 +226,7 @@ describe('secrets are kept encrypted', () => {
     assert.equal(listed.stdout, 'demo  1 valid secret\n');
   });
 
-  test('and nothing is done without the key, or with another', async () => {
+  test('requires its key for every command and start, which otherwise change nothing', async () => {
     const { data } = await dataWith();
     await call(['user', 'add', 'ann', '--data', data], { environment });
     const before = allIn(data);
@@ -254,7 +254,7 @@ describe('secrets are kept encrypted', () => {
     assert.equal(allIn(data), before);
   });
 
-  test('by a key that is one: everything else is refused and not quoted', async () => {
+  test('rejects an invalid key, and does not print it', async () => {
     const { data } = await dataWith('ann');
     const cases: readonly [text: string, why: RegExp][] = [
       ['', /must contain a key of 32 bytes/],
@@ -278,7 +278,7 @@ describe('secrets are kept encrypted', () => {
     assert.equal(missing.status, 1);
   });
 
-  test('by one key: two that are the same are good, two that are not are a fault', async () => {
+  test('accepts one key from the environment and a file, and rejects different keys', async () => {
     const { data } = await dataWith('ann');
     const spelt = Buffer.from(key, 'hex').toString('base64url');
     const same = await call(['user', 'list', '--data', data, '--key-file', keyFile(spelt)], { environment });
@@ -289,7 +289,7 @@ describe('secrets are kept encrypted', () => {
     assert.match(different.stderr, /^countersign: COUNTERSIGN_KEY and .* contain different keys/);
   });
 
-  test('by a key that others cannot read', onPosix, async () => {
+  test('rejects a key file that other users can read, with the command that fixes it', onPosix, async () => {
     const { data } = await dataWith('ann');
     const path = keyFile();
     chmodSync(path, 0o640);
@@ -303,7 +303,7 @@ describe('secrets are kept encrypted', () => {
     }
   });
 
-  test('and in memory no key is needed, nor looked at', async () => {
+  test('requires and reads no key with --memory', async () => {
     const server = await startServer([
       '--memory',
       '--port',
@@ -326,7 +326,7 @@ function allIn(directory: string): string {
   return files.map((name) => `${name}: ${readFileSync(join(directory, name), 'latin1')}`).join('\n');
 }
 
-describe('a directory that others can get at', onPosix, () => {
+describe('a data directory that other users can access', onPosix, () => {
   async function refusedWith(data: string, line: RegExp): Promise<void> {
     const before = allIn(data);
     const ends = [
@@ -344,7 +344,7 @@ describe('a directory that others can get at', onPosix, () => {
     assert.equal(allIn(data), before);
   }
 
-  test('is refused with the command that mends it', async () => {
+  test('is rejected with the command that fixes it', async () => {
     const { data } = await dataWith('ann');
     chmodSync(data, 0o750);
     await refusedWith(
@@ -368,7 +368,7 @@ describe('a directory that others can get at', onPosix, () => {
     assert.equal((await call(['user', 'list', '--data', data])).status, 0);
   });
 
-  test('is refused with a word that a shell takes as it is', async () => {
+  test('is rejected with a path that is quoted for the shell', async () => {
     const data = join(temporaryDirectory(), "o'dd $dir");
     await call(['user', 'add', 'ann', '--data', data]);
     chmodSync(data, 0o711);
@@ -376,7 +376,7 @@ describe('a directory that others can get at', onPosix, () => {
     assert.ok(stderr.endsWith(`; fix: chmod 700 '${data.replace("'", "'\\''")}'\n`), stderr);
   });
 
-  test('is not to be closed when it is no data directory: another is named', async () => {
+  test('is rejected if it contains other files, and the message suggests a separate directory', async () => {
     const data = temporaryDirectory();
     mkdirSync(join(data, 'of-somebody'), { mode: 0o700 });
     chmodSync(data, 0o755);
@@ -391,7 +391,7 @@ describe('a directory that others can get at', onPosix, () => {
     assert.ok(!existsSync(join(data, 'users.lock')));
   });
 
-  test('is closed when it is empty, by a start and by a new user, and left alone by a look', async () => {
+  test('becomes private by a start or a new user if it is empty, and check does not change it', async () => {
     const data = temporaryDirectory();
     const mode = (): number => statSync(data).mode & 0o777;
     chmodSync(data, 0o755);
@@ -408,7 +408,7 @@ describe('a directory that others can get at', onPosix, () => {
     await ended(await startServer(serving(other)));
   });
 
-  test('is nothing to a configuration with users, which is warned of', async () => {
+  test('a configuration file with secrets that other users can read causes only a warning', async () => {
     const directory = temporaryDirectory();
     const config = join(directory, 'config.json');
     const data = join(directory, 'data');

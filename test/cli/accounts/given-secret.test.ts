@@ -70,7 +70,7 @@ test('a secret of another user, client or consumer is rejected, and not printed'
   assert.deepEqual(after, before);
 });
 
-test('a secret in the configuration file is rejected, too', async () => {
+test('a secret that the configuration file contains is rejected, too', async () => {
   const data = freshData();
   const config = join(temporaryDirectory(), 'config.json');
   const content = {

@@ -21,7 +21,7 @@ function freshData(): string {
 }
 
 describe('countersign client', () => {
-  test('adds a client with a secret of 256 bits, which is told once and kept as its digest', async () => {
+  test('adds a client with a secret of 256 bits, prints it once and stores its digest', async () => {
     const data = freshData();
     const added = await call(['client', 'add', 'app', ...redirect, '--scope', 'write', '--data', data]);
     assert.equal(added.status, 0, added.stderr);
@@ -48,7 +48,7 @@ describe('countersign client', () => {
     assert.equal((await clientFile.read(data)).entries.size, 0);
   });
 
-  test('keeps a secret that was chosen as a scrypt hash, and tells it to nobody', async () => {
+  test('stores a given secret as a scrypt hash, and does not print it', async () => {
     const data = freshData();
     const secret = 'chosen-by-somebody';
     const machine = ['--grant', 'client_credentials', '--users', '*', '--data', data];
@@ -67,7 +67,7 @@ describe('countersign client', () => {
     );
   });
 
-  test('makes an id where none is given, and no secret for a public client', async () => {
+  test('generates an id if none is given, and no secret for a public client', async () => {
     const data = freshData();
     const stdout = await done(['client', 'add', '--public', ...redirect, '--data', data]);
     const id = findPrinted(stdout, 'client') ?? '';
@@ -114,7 +114,7 @@ describe('countersign client', () => {
     ],
   ];
   for (const [args, says] of refused)
-    test(`is refused: ${args.join(' ')}`, async () => {
+    test(`rejects the arguments: ${args.join(' ')}`, async () => {
       const data = freshData();
       const end = await call(['client', ...args, '--data', data], { input: 'a-secret-of-mine\n' });
       assert.equal(end.status, 2, end.stdout);
@@ -122,7 +122,7 @@ describe('countersign client', () => {
       assert.ok(!existsSync(data), 'nothing is made');
     });
 
-  test('changes nobody of the configuration file, and says of whom it is overruled', async () => {
+  test('changes no client of the configuration file, and lists the clients that it overrides', async () => {
     const data = freshData();
     await done(['client', 'add', 'app', ...redirect, '--data', data]);
     await done(['client', 'add', 'kept', '--public', ...redirect, '--data', data]);
@@ -162,7 +162,7 @@ kept  public; authorization_code refresh_token; read; https://client.example/cb
 });
 
 describe('countersign consumer', () => {
-  test('adds a consumer whose secret is sealed where there is a key', async () => {
+  test('adds a consumer, and encrypts its secret if there is a key', async () => {
     const data = freshData();
     const environment = { COUNTERSIGN_KEY: 'ab'.repeat(32) };
     const args = ['consumer', 'add', 'key', '--callback', 'oob', '--method', 'PLAINTEXT', '--data', data];
@@ -178,7 +178,7 @@ describe('countersign consumer', () => {
     assert.deepEqual([without.status, /there is no key/.test(without.stderr)], [1, true]);
   });
 
-  test('takes an RSA key from a file, and then makes no secret unless another method needs one', async () => {
+  test('accepts an RSA key from a file, and generates a secret only if another method requires one', async () => {
     const data = freshData();
     const file = join(temporaryDirectory(), 'key.pem');
     const { publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
@@ -225,15 +225,15 @@ describe('countersign consumer', () => {
     ],
   ];
   for (const [args, says] of refused)
-    test(`is refused: ${args.join(' ')}`, async () => {
+    test(`rejects the arguments: ${args.join(' ')}`, async () => {
       const end = await call(['consumer', ...args, '--data', freshData()], { input: 'a-secret-of-mine\n' });
       assert.equal(end.status, 2, end.stdout);
       assert.match(end.stderr, says);
     });
 });
 
-describe('clients and consumers need HTTPS', () => {
-  test('those of the configuration are a fault of it', async () => {
+describe('clients and consumers require HTTPS', () => {
+  test('a configuration that declares them is rejected with --no-tls', async () => {
     const config = join(temporaryDirectory(), 'config.json');
     const content = { clients: { app: { secret: 's', grants: [] } }, consumers: { key: { secret: 's' } } };
     writeFileSync(config, JSON.stringify(content), { mode: 0o600 });
@@ -247,7 +247,7 @@ countersign: ${config}: consumers require HTTPS, which --no-tls disables
     );
   });
 
-  test('those of the data directory stop a start, and what comes later is not taken', async () => {
+  test('clients in the data directory prevent a start with --no-tls, and a running server ignores new ones', async () => {
     const data = freshData();
     const plain = ['--data', data, '--port', '0', '--no-tls'];
     const server = await startServer([...plain, '--log', 'off']);
@@ -267,7 +267,7 @@ countersign: ${config}: consumers require HTTPS, which --no-tls disables
   });
 });
 
-test('check tells who is registered, and of a file that cannot be used', async () => {
+test('check lists clients and consumers, and reports files that cannot be used', async () => {
   const data = freshData();
   await done(['client', 'add', 'app', ...redirect, '--data', data]);
   await done(['consumer', 'add', 'key', '--callback', 'oob', '--data', data]);

@@ -19,7 +19,7 @@ function freshData(): string {
   return join(temporaryDirectory(), 'data');
 }
 
-test('a client gets a new secret, and keeps everything else', async () => {
+test('rotate replaces the secret of a client, and nothing else', async () => {
   const data = freshData();
   const old = secretIn(await done(['client', 'add', 'app', ...redirect, '--scope', 'write', '--data', data]));
   const before = (await clientFile.read(data)).entries.get('app');
@@ -35,7 +35,7 @@ test('a client gets a new secret, and keeps everything else', async () => {
   });
 });
 
-test('a given secret of a client is stored as a scrypt hash', async () => {
+test('rotate stores a given secret of a client as a scrypt hash', async () => {
   const data = freshData();
   await done(['client', 'add', 'app', ...redirect, '--data', data]);
   const args = ['client', 'rotate', 'app', '--secret-stdin', '--data', data];
@@ -53,7 +53,7 @@ test('a given secret of a client is stored as a scrypt hash', async () => {
   );
 });
 
-test('a consumer gets a new secret, which is encrypted if there is a key', async () => {
+test('rotate replaces the secret of a consumer, and encrypts it if there is a key', async () => {
   const data = freshData();
   const environment = { COUNTERSIGN_KEY: 'ab'.repeat(32) };
   const at = ['--data', data];
@@ -67,7 +67,7 @@ test('a consumer gets a new secret, which is encrypted if there is a key', async
   assert.match(without.stderr, /consumers\.json has encrypted secrets, and there is no key/);
 });
 
-test('an account without a secret, or that does not exist, is not rotated', async () => {
+test('rotate rejects an account that does not exist or has no secret', async () => {
   const data = freshData();
   const missing = await call(['client', 'rotate', 'app', '--data', data]);
   assert.deepEqual(
@@ -96,7 +96,7 @@ test('an account without a secret, or that does not exist, is not rotated', asyn
   assert.equal((await consumerFile.read(data)).entries.get('rsa')?.secret, undefined);
 });
 
-test('an account of the configuration file is rotated there', async () => {
+test('rotate rejects an account of the configuration file, and names the file', async () => {
   const config = join(temporaryDirectory(), 'config.json');
   const clients = { app: { secret: 'of the file', grants: [] } };
   writeFileSync(config, JSON.stringify({ data: freshData(), clients }), { mode: 0o600 });

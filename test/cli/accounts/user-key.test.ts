@@ -92,7 +92,7 @@ describe('countersign user key', () => {
     assert.deepEqual([stdout, first], ['', 'the user ann has no keys']);
   });
 
-  test('add makes its id unusable as the name of a new user', async () => {
+  test('a new user cannot have the id of a key as its name', async () => {
     const at = await place();
     await key(at, ['add', 'ann', '--key-id', 'eve', '--generate', 'ed25519']);
     assert.deepEqual(await call(['user', 'add', 'eve', '--data', at.data]), {
@@ -103,7 +103,7 @@ describe('countersign user key', () => {
     assert.equal((await call(['check', '--data', at.data, '--no-tls'])).status, 0);
   });
 
-  test('refuses a private key, and keeps nothing of it', async () => {
+  test('rejects a private key, and stores nothing of it', async () => {
     const at = await place();
     const { privateKey } = generateKeyPairSync('ed25519');
     const file = written(at, 'key.pem', privateKey.export({ type: 'pkcs8', format: 'pem' }));
@@ -116,7 +116,7 @@ describe('countersign user key', () => {
     assert.equal((await userFile.read(at.data)).entries.get('ann')?.keys, undefined);
   });
 
-  test('refuses what it cannot do, in one line', async () => {
+  test('rejects invalid calls with the reason', async () => {
     const at = await place();
     const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 }).publicKey;
     const file = written(at, 'rsa.pem', rsa.export({ type: 'spki', format: 'pem' }));

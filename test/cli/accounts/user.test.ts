@@ -68,7 +68,7 @@ test('a user is added, listed, rotated and removed', async () => {
   assert.equal((await userFile.read(data)).entries.size, 0);
 });
 
-test('a rotation leaves two secrets valid, and with --grace 0 the new one alone', async () => {
+test('a rotation leaves two secrets valid, and with --grace 0 only the new one', async () => {
   const data = temporaryDirectory();
   const hour = 3_600_000;
   const time = (ms: number): string => new Date(Date.now() + ms).toISOString();
@@ -95,7 +95,7 @@ test('a rotation leaves two secrets valid, and with --grace 0 the new one alone'
   assert.deepEqual((await kept(data, 'ann')).secrets, [{ secret: findPrinted(second.stdout, 'secret') }]);
 });
 
-test('where a service goes by the file, two secrets sign until the grace ends, and never three', async () => {
+test('a service accepts two secrets until the grace period ends, and never three', async () => {
   const data = temporaryDirectory();
   const clock = createManualClock(Date.now());
   const service = createControllableService({ clock, users: {}, maxAuthFailures: 0 });
@@ -133,7 +133,7 @@ test('where a service goes by the file, two secrets sign until the grace ends, a
   await service.close();
 });
 
-test('a user is disabled and enabled again, as often as is asked', async () => {
+test('a user can be disabled and enabled repeatedly', async () => {
   const data = temporaryDirectory();
   await call(['user', 'add', 'ann', '--data', data]);
   const before = await kept(data, 'ann');
@@ -182,7 +182,7 @@ test('a new password replaces the old one, and the secrets stay', async () => {
   assert.deepEqual({ ...rest, password: before.password }, before);
 });
 
-test('a password on standard input is stored as a costly hash, and not printed', async () => {
+test('a password on standard input is stored as a scrypt hash, and not printed', async () => {
   const data = temporaryDirectory();
   const secrets = [{ secret: 'of ann' }];
   const users = JSON.stringify({ version: 1, users: { ann: { secrets } } });
@@ -213,7 +213,7 @@ test('an empty secret on standard input is rejected', async () => {
   assert.ok(!existsSync(data));
 });
 
-test('users added at the same time are all kept', async () => {
+test('all users added at the same time are stored', async () => {
   const data = temporaryDirectory();
   const names = ['ann', 'bea', 'cid', 'dan'];
   const ends = await Promise.all(names.map((name) => run(['user', 'add', name, '--data', data])));
@@ -221,7 +221,7 @@ test('users added at the same time are all kept', async () => {
   assert.deepEqual([...(await userFile.read(data)).entries.keys()].sort(), names);
 });
 
-test('a user of the configuration file is listed, and changed only there', async () => {
+test('a user of the configuration file is listed, and is not changed by commands', async () => {
   const data = temporaryDirectory();
   const config = join(data, 'config.json');
   writeFileSync(config, JSON.stringify({ data, users: { ann: { secret: 'hidden' } } }), { mode: 0o600 });
@@ -234,7 +234,7 @@ test('a user of the configuration file is listed, and changed only there', async
   }
 });
 
-test('a name that is not in the data directory may be in a configuration file, which is changed instead', async () => {
+test('the error for a name that is not in the data directory refers to the configuration file', async () => {
   const data = temporaryDirectory();
   for (const args of [
     ['user', 'rotate', 'ann'],
@@ -254,14 +254,14 @@ test('a name that is not in the data directory may be in a configuration file, w
   }
 });
 
-test('a directory in which nothing is to be changed is not made', async () => {
+test('a command that changes nothing does not create the data directory', async () => {
   const data = join(temporaryDirectory(), 'misspelt');
   for (const args of [['remove', 'ann'], ['rotate', 'ann'], ['password', 'ann'], ['list']])
     await call(['user', ...args, '--data', data]);
   assert.ok(!existsSync(data));
 });
 
-test('who may do everything leaves a directory to its owner', {
+test('files that root creates belong to the owner of the data directory', {
   skip: process.getuid?.() === 0 ? false : 'only who may do everything can act for somebody else',
 }, async () => {
   const data = temporaryDirectory();
@@ -274,7 +274,7 @@ test('who may do everything leaves a directory to its owner', {
   }
 });
 
-test('a file that is damaged is told and left alone', async () => {
+test('a damaged file is reported, and is not changed', async () => {
   const data = temporaryDirectory();
   writeFileSync(join(data, 'users.json'), '{ "version": 1, "users": ', { mode: 0o600 });
   const { status, stderr } = await call(['user', 'add', 'ann', '--data', data]);
@@ -283,7 +283,7 @@ test('a file that is damaged is told and left alone', async () => {
   assert.equal(readFileSync(join(data, 'users.json'), 'utf8'), '{ "version": 1, "users": ');
 });
 
-describe('what is asked wrongly is refused with the reason', () => {
+describe('an invalid call is rejected with the reason', () => {
   const data = temporaryDirectory();
   mkdirSync(join(data, 'x'), { mode: 0o700 });
   const cases: readonly [args: string[], status: number, reason: RegExp][] = [

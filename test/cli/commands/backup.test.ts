@@ -123,7 +123,7 @@ describe('backup', () => {
     assert.equal(await server.ended, 0, server.told());
   });
 
-  test('copies items, accounts, keys and the certificate for the owner alone, and no nonces', async () => {
+  test('copies items, accounts, keys and the certificate, readable only by the owner, and no nonces', async () => {
     const data = stoppedDirectory();
     const copy = freshDirectory();
     const { status, stdout, stderr } = await call(['backup', copy, '--data', data]);
@@ -215,7 +215,7 @@ describe('backup', () => {
     ],
   ];
   for (const [what, args, message] of refusals) {
-    test(`is refused ${what}, with one line`, async () => {
+    test(`is rejected ${what}, with one line`, async () => {
       const data = stoppedDirectory();
       const before = filesIn(data);
       const given = args(data);
@@ -232,7 +232,7 @@ describe('backup', () => {
     });
   }
 
-  test('killed at any point leaves nothing that can be mistaken for a backup, and can be repeated', async () => {
+  test('leaves nothing that can be mistaken for a backup if it is killed, and can be repeated', async () => {
     const data = stoppedDirectory();
     const options = [...reading, '--import', modulePath('test/support/cli/killing-host.ts')].join(' ');
     let refused = 0;
@@ -261,7 +261,7 @@ describe('backup', () => {
     assert.ok(refused > 2);
   });
 
-  test('of a corrupt directory names the file of the original, and leaves nothing', async () => {
+  test('of a corrupt directory reports the corrupt file, and creates nothing', async () => {
     const data = stoppedDirectory();
     const snapshot = join(data, 'store.json');
     writeFileSync(snapshot, readFileSync(snapshot, 'utf8').replace('"text":', '"txet":'));
@@ -291,7 +291,7 @@ describe('restore', () => {
     assert.equal((await server.ended).status, 0);
   });
 
-  test('replaces data only with --replace, and keeps other files', async () => {
+  test('replaces data only with --replace, and does not remove other files', async () => {
     const [backup, data] = [stoppedDirectory('new'), stoppedDirectory('old')];
     writeFileSync(join(data, 'clients.json'), '{}', { mode: 0o600 });
     writeFileSync(join(data, 'my-notes.txt'), '', { mode: 0o600 });
@@ -310,7 +310,7 @@ describe('restore', () => {
     );
   });
 
-  test('is refused while a process uses the data directory', async () => {
+  test('fails while a process uses the data directory', async () => {
     const data = stoppedDirectory('old');
     const lock = await lockDirectory(data);
     const { status, stderr } = await call(['restore', stoppedDirectory(), '--data', data, '--replace']);
@@ -331,7 +331,7 @@ describe('restore', () => {
     ['with an invalid --replace', ['a', '--replace=maybe'], /--replace must be true or false/],
   ];
   for (const [what, args, message] of refusals) {
-    test(`is refused ${what}, and creates no directory`, async () => {
+    test(`is rejected ${what}, and creates no directory`, async () => {
       const data = freshDirectory('data');
       const { status, stderr } = await call(['restore', ...args, '--data', data]);
       assert.notEqual(status, 0);
@@ -352,7 +352,7 @@ describe('restore', () => {
     assert.equal(await textIn(data), 'old');
   });
 
-  test('killed at any point leaves the old data, the new data, or a directory on which nothing starts', async () => {
+  test('leaves the old data, the new data, or a directory that cannot be used, if it is killed', async () => {
     const backup = stoppedDirectory('new');
     const options = [...reading, '--import', modulePath('test/support/cli/killing-host.ts')].join(' ');
     const outcomes = new Map<string, number>();
@@ -384,7 +384,7 @@ describe('restore', () => {
     assert.deepEqual([...outcomes.keys()].sort(), ['new', 'old', 'refused']);
   });
 
-  test('gives the files to the owner of the directory if it runs as root', async () => {
+  test('creates files that belong to the owner of the directory if it runs as root', async () => {
     const data = freshDirectory('data');
     mkdirSync(data, { mode: 0o700 });
     const owner = process.geteuid?.() === 0 ? 12_345 : statSync(data).uid;
@@ -411,7 +411,7 @@ describe('restore', () => {
 
 describe('a copy made with cp -a', () => {
   for (const state of ['running', 'stopped'] as const) {
-    test(`of a ${state} server's directory starts at once`, async () => {
+    test(`of a ${state} server's directory can be served immediately`, async () => {
       const { config, data } = configured();
       const server = await startServer(['--config', config, '--port', '0', '--no-tls']);
       const headers = { 'Content-Type': 'application/json' };

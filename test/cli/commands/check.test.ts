@@ -20,7 +20,7 @@ const notes = {
   access: { read: 'anyone' },
 };
 
-test('before a first start it says what that would do, and makes nothing', async () => {
+test('before the first start, check reports what a start would create, and creates nothing', async () => {
   const data = join(temporaryDirectory(), 'data');
   const { status, stdout, stderr } = await call(['check', '--data', data]);
   assert.equal(status, 0, stderr);
@@ -39,12 +39,12 @@ test('before a first start it says what that would do, and makes nothing', async
   assert.ok(!existsSync(data));
 });
 
-test('in memory and on a free port there is nothing more to say', async () => {
+test('check reports a free port and storage in memory', async () => {
   const { stdout } = await call(['check', '--memory', '--port', '0', '--no-tls', '--host', '::1']);
   assert.match(stdout, /^address {6}http on a free port of \[::1\]\ndata {9}in memory/);
 });
 
-test('it warns of a user whose secret two schemes with messages in common use', async () => {
+test('check warns of a user with one secret for two schemes that have messages in common', async () => {
   const config = join(temporaryDirectory(), 'config.json');
   const warned = async (user: object): Promise<string> => {
     const schemes = { events: { preset: 'github', user: 'ann' } };
@@ -62,7 +62,7 @@ test('it warns of a user whose secret two schemes with messages in common use', 
   assert.equal(await warned({ secret, schemes: ['events'] }), '');
 });
 
-test('of a directory in use it says by whom, and what is in it, and changes nothing', async () => {
+test('check reports the users, items and process of a directory in use, and changes nothing', async () => {
   const directory = temporaryDirectory();
   const data = join(directory, 'data');
   const config = join(directory, 'config.json');
@@ -93,7 +93,7 @@ function readContents(directory: string): Map<string, string> {
   return new Map(names.map((name) => [name, readFileSync(join(directory, name), 'utf8')]));
 }
 
-describe('what is wrong is told with exit 1', () => {
+describe('check exits with 1 and reports', () => {
   const cases: readonly [what: string, files: Record<string, unknown>, lines: RegExp[]][] = [
     [
       'a store and a list of users, both damaged',
@@ -136,7 +136,7 @@ describe('what is wrong is told with exit 1', () => {
     });
   }
 
-  test('a directory that cannot be made or used', async () => {
+  test('a data directory that cannot be created or used', async () => {
     const directory = temporaryDirectory();
     writeFileSync(join(directory, 'file'), '');
     for (const path of ['file', 'file/below']) {
@@ -153,13 +153,13 @@ describe('what is wrong is told with exit 1', () => {
   });
 });
 
-test('a flag that it does not know is a wrong question: exit 2', async () => {
+test('check rejects an unknown option, and exits with 2', async () => {
   const { status, stderr } = await call(['check', '--confg', 'x']);
   assert.equal(status, 2);
   assert.match(stderr, /did you mean "--config"\?/);
 });
 
-test('it shows what a declared message leaves unsigned, for a preset as a note', async () => {
+test('check reports what a declared message leaves unsigned, for a preset as a note', async () => {
   const config = join(temporaryDirectory(), 'config.json');
   const signature = { field: 'X-Signature' };
   const schemes = {

@@ -10,7 +10,7 @@ const token = 'a-token-for-this-test-alone';
 const ports = ['--port', '0', '--control-port', '0', '--log', 'off'];
 const environment = { COUNTERSIGN_CONTROL_TOKEN: token };
 
-test('the control interface comes last in the ready line, and its token is drawn and told once', async () => {
+test('the ready line ends with the control address, and the generated token is printed once', async () => {
   const server = await startServer(['--memory', ...ports]);
   const drawn = /control token, shown only once: (\S+)\n/.exec(
     await server.awaitStderr(/shown only once: \S+\n/),
@@ -23,7 +23,7 @@ test('the control interface comes last in the ready line, and its token is drawn
   assert.match(stdout, /^Countersign is ready: http:\S+ https:\S+ control=http:\/\/127\.0\.0\.1:[0-9]+\n$/);
 });
 
-test('a token that cannot be and a port that is taken stop the start', async () => {
+test('an invalid control token or a control port in use prevents the start', async () => {
   const short = await run(['--memory', ...ports], {
     environment: { COUNTERSIGN_CONTROL_TOKEN: 'too-short' },
   });
@@ -38,7 +38,7 @@ test('a token that cannot be and a port that is taken stop the start', async () 
   assert.ok(!stderr.includes(token));
 });
 
-test('waiting for an entry and a delayed reply do not keep the server from ending', async () => {
+test('neither a wait for a journal entry nor a delayed response prevents the server from stopping', async () => {
   const server = await startServer(['--memory', ...ports], { environment });
   const control = createConsole({ url: server.controlUrl, token });
   await control.send('POST', '/faults', { fault: { delay: 100_000 } });
@@ -52,7 +52,7 @@ test('waiting for an entry and a delayed reply do not keep the server from endin
   await Promise.allSettled([delayed, waiting]);
 });
 
-test('on a data directory', async (context) => {
+test('the control interface supports a server with a data directory', async (context) => {
   const data = join(temporaryDirectory(), 'data');
   const server = await startServer(['--data', data, ...ports], { environment });
   const control = createConsole({ url: server.controlUrl, token });

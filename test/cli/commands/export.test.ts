@@ -85,7 +85,7 @@ describe('export', () => {
     assert.match(String(crc), /^[0-9a-f]{8}$/);
   });
 
-  test('writes nothing of users, consumers and keys', async () => {
+  test('writes no secrets of users', async () => {
     const data = createDirectory(history());
     const secret = 'a-very-secret-text';
     writeFileSync(
@@ -96,7 +96,7 @@ describe('export', () => {
     assert.ok(!(await exported(data)).includes(secret));
   });
 
-  test('writes a new file for its owner alone, and no other', async () => {
+  test('writes only a new file outside the data directory, readable only by its owner', async () => {
     const data = createDirectory(history());
     const output = join(temporaryDirectory(), 'export.jsonl');
     const first = await call(['export', '--data', data, '--output', output]);
@@ -119,7 +119,7 @@ describe('export', () => {
     assert.deepEqual(contents(data), before);
   });
 
-  test('is refused while a process has the data directory, and where there is none', async () => {
+  test('fails while a process uses the data directory, and if there is no store', async () => {
     const data = createDirectory(history());
     const lock = await lockDirectory(data);
     const locked = await call(['export', '--data', data]);
@@ -134,7 +134,7 @@ describe('export', () => {
     assert.match(empty.stderr, /has no store to export/);
   });
 
-  test('is refused where the store is damaged', async () => {
+  test('fails if the store is damaged', async () => {
     const made = history();
     made.files.set('store.json', `${made.files.get('store.json')}`.replace('"Two"', '"Too"'));
     const { status, stdout, stderr } = await call(['export', '--data', createDirectory(made)]);
@@ -144,7 +144,7 @@ describe('export', () => {
 });
 
 describe('import', () => {
-  test('makes a store with the same items, order, times, revisions, counters and store id', async () => {
+  test('creates a store with the same items, order, times, revisions, counters and store id', async () => {
     const made = history();
     const text = await exported(createDirectory(made));
     const { status, stderr, data } = await imported(text);
@@ -163,7 +163,7 @@ describe('import', () => {
       assert.equal(statSync(join(data, name)).mode & 0o777, 0o600);
   });
 
-  test('reads a file, and what export writes of it is the same but for the time', async () => {
+  test('reads a file, and an export of the result has the same content', async () => {
     const data = createDirectory(history());
     const output = join(temporaryDirectory(), 'export.jsonl');
     await exported(data, '--output', output);
@@ -174,7 +174,7 @@ describe('import', () => {
     assert.deepEqual(splitBody(await exported(fresh)), splitBody(readFileSync(output, 'utf8')));
   });
 
-  test('keeps entity tags and times, so that a server that runs on it answers as before', async () => {
+  test('preserves entity tags and times, so that a server returns the same responses', async () => {
     const old = createDirectory(history());
     const answers = async (data: string): Promise<unknown> => {
       const server = await startServer(['--data', data, '--port', '0', '--no-tls']);
@@ -201,7 +201,7 @@ describe('import', () => {
     assert.deepEqual(await answers(data), before);
   });
 
-  test('takes nothing of an export that was cut off, wherever that is', async () => {
+  test('imports nothing from a truncated export, wherever it ends', async () => {
     const text = await exported(createDirectory(history()));
     for (const whole of [text, edited(text)]) {
       for (let end = 0; end < whole.length - 1; end += 7) {
@@ -213,14 +213,14 @@ describe('import', () => {
     }
   });
 
-  test('refuses an export that was changed and has its store id still', async () => {
+  test('rejects an export that was changed but still has its store id', async () => {
     const text = await exported(createDirectory(history()));
     const { status, stderr } = await imported(text.replace('"Two"', '"Zwei"'));
     assert.equal(status, 1);
     assert.match(stderr, /line 6, .*: the export was changed since it was written; remove "storeId"/);
   });
 
-  test('draws new entity tags, numbers and times for an edited export', async () => {
+  test('generates new entity tags, numbers and times for an edited export', async () => {
     const item = JSON.stringify({ collection: articles, id: 'new', value: article('New') });
     const text = edited(await exported(createDirectory(history())))
       .replace('"Two"', '"Zwei"')
@@ -244,7 +244,7 @@ describe('import', () => {
     assert.equal(state.revision, 6);
   });
 
-  test('never gives an id that an item without counters has', async () => {
+  test('does not reuse the id of an item that was imported without counters', async () => {
     const header = '{"format":"countersign-export","version":1}';
     const item = JSON.stringify({ collection: articles, id: '1', value: article('One') });
     const { data, status } = await imported(`${header}\n${item}\n{"end":true}\n`);
@@ -256,7 +256,7 @@ describe('import', () => {
     );
   });
 
-  test('reports items whose collection is not declared', async () => {
+  test('reports items of undeclared collections', async () => {
     const text = edited(await exported(createDirectory(history()))).replaceAll('"/articles"', '"/artcles"');
     const { status, stderr } = await imported(text);
     assert.equal(status, 0);
@@ -330,7 +330,7 @@ describe('import', () => {
     ],
   ];
   for (const [what, edit, message] of refusals) {
-    test(`refuses ${what}, and imports nothing`, async () => {
+    test(`rejects ${what}, and imports nothing`, async () => {
       const text = edited(await exported(createDirectory(history())));
       const { status, stderr, data } = await imported(edit(text));
       assert.equal(status, 1);
@@ -340,7 +340,7 @@ describe('import', () => {
     });
   }
 
-  test('is refused where there are items, in a snapshot or in a journal alone, and changes nothing', async () => {
+  test('fails if there are items in a snapshot, or only in a journal, and changes nothing', async () => {
     const text = await exported(createDirectory(history()));
     const journaled = new History();
     journaled.add({ kind: 'create', collection: articles, value: article('One'), at: begun });
@@ -354,7 +354,7 @@ describe('import', () => {
     }
   });
 
-  test('is refused while a process has the data directory', async () => {
+  test('fails while a process uses the data directory', async () => {
     const text = await exported(createDirectory(history()));
     const data = temporaryDirectory();
     const lock = await lockDirectory(data);
@@ -364,7 +364,7 @@ describe('import', () => {
     assert.match(stderr, new RegExp(`is in use by process ${process.pid}`));
   });
 
-  test('can be repeated after it was interrupted, and keeps users that are there', async () => {
+  test('can be repeated after an interruption, and does not change existing users', async () => {
     const text = await exported(createDirectory(history()));
     const data = temporaryDirectory();
     const header = { storeId: 'k3x9', generation: 1, revision: 5, sequence: 0, opened: begun };
@@ -402,7 +402,7 @@ describe('import', () => {
   });
 });
 
-test('the key of encrypted accounts can be named, and the accounts stay encrypted', async () => {
+test('export accepts the key of encrypted accounts, and the accounts stay encrypted', async () => {
   const directory = temporaryDirectory();
   const [data, key] = [join(directory, 'data'), join(directory, 'key')];
   writeFileSync(key, `${'ab'.repeat(32)}\n`, { mode: 0o600 });
@@ -417,7 +417,7 @@ test('the key of encrypted accounts can be named, and the accounts stay encrypte
   assert.equal((await call(['export', ...args])).status, 0);
 });
 
-test('an option that is not known is refused with the nearest one', async () => {
+test('invalid arguments are rejected, with the nearest name for an unknown option', async () => {
   const cases = [
     [['export', '--ouput', 'x'], /unknown option --ouput; did you mean "--output"\?/],
     [['import', '--inptu', 'x'], /unknown option --inptu; did you mean "--input"\?/],
@@ -431,7 +431,7 @@ test('an option that is not known is refused with the nearest one', async () => 
   }
 });
 
-test('the commands are connected by a pipe', async () => {
+test('import reads what export wrote to standard output', async () => {
   const { stdout, status } = await run(['export', '--data', createDirectory(history())]);
   assert.equal(status, 0);
   const output = join(temporaryDirectory(), 'export.jsonl');

@@ -139,7 +139,7 @@ test('without a server, the command revokes grants itself, and loses no nonce', 
   await second.end('SIGTERM');
 });
 
-test('a revocation that no process carried out is carried out by the next start, before it is ready', async () => {
+test('the next start carries out a pending revocation before it is ready', async () => {
   const { data, config } = await registered();
   const first = await startOn(data, config);
   const tokens = await tokensFor(first);
@@ -151,7 +151,7 @@ test('a revocation that no process carried out is carried out by the next start,
   await second.end('SIGTERM');
 });
 
-test('the wait for a process that does not revoke ends, and the request stays', async (context) => {
+test('the command stops waiting for a process that does not revoke, and the request stays stored', async (context) => {
   const data = temporaryDirectory(context);
   const lock = await lockDirectory(data);
   context.after(() => lock.release());
@@ -189,7 +189,7 @@ test('a file with a revocation that selects nothing is corrupt', async () => {
 
 const data = temporaryDirectory();
 
-describe('a command line that is not valid is rejected', () => {
+describe('an invalid command line is rejected', () => {
   const cases: readonly [args: string[], status: number, stderr: RegExp][] = [
     [[], 2, /missing action; expected one of list, revoke: countersign grant list\n/],
     [['remove'], 2, /unknown action "remove"; expected one of list, revoke/],
@@ -218,7 +218,7 @@ describe('a command line that is not valid is rejected', () => {
   });
 });
 
-test('the program has the command', async () => {
+test('the program prints the help of the command', async () => {
   const { status, stdout } = await run(['grant', '--help']);
   assert.equal(status, 0);
   assert.match(stdout, /^Usage: countersign grant list/);

@@ -11,7 +11,7 @@ const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
 /** What is no option of the server. */
 const own = ['--help', '--version'];
 
-test('the help lists every option that there is, and none that there is not', () => {
+test('the help lists exactly the options that exist', () => {
   for (const help of [formatHelp(undefined), formatHelp('serve')]) {
     const listed = [...help.matchAll(/^ {2}(--[a-z0-9-]+)/gm)].map(([, flag]) => flag);
     const there = [...optionSpecs]
@@ -89,7 +89,7 @@ test('no line of the help is wider than 110 columns', () => {
   }
 });
 
-describe('what is asked about the command itself', () => {
+describe('help, versions and unknown commands', () => {
   const cases: readonly [args: string[], status: number, stdout: RegExp, stderr?: RegExp][] = [
     [['--help'], 0, /^Usage: countersign \[COMMAND\]/],
     [['help', 'sign'], 0, /^Usage: countersign sign METHOD URL/],

@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { call, startServer } from '../../support/cli/command.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
 
-test('openapi prints the document of the configuration, and starts nothing', async () => {
+test('openapi prints the document of the configuration, and creates no data directory', async () => {
   const directory = temporaryDirectory();
   const config = join(directory, 'config.json');
   const data = join(directory, 'data');
@@ -41,7 +41,7 @@ test('openapi describes the clients of the data directory, and the resources of 
   assert.equal(components.securitySchemes.bearer.type, 'oauth2');
 });
 
-test('openapi refuses what serve refuses', async () => {
+test('openapi rejects an unknown option', async () => {
   const { status, stderr } = await call(['openapi', '--opneapi']);
   assert.equal(status, 2);
   assert.match(stderr, /--opneapi.*did you mean "--openapi"/);

@@ -32,7 +32,7 @@ test('check --partner prints the number of operations, and each example that the
   );
 });
 
-test('a document that cannot be read prevents the start, with its place', async () => {
+test('an invalid document prevents the start, and the error names the place in it', async () => {
   const file = fileWith({ ...ordersDocument(), security: [{ lost: [] }] });
   for (const command of ['check', 'serve']) {
     const { stderr } = await run([command, ...plain, '--partner', file]);
@@ -43,7 +43,7 @@ test('a document that cannot be read prevents the start, with its place', async 
   }
 });
 
-test('serve --partner answers as the document says, also with a control interface', async () => {
+test('serve --partner returns the responses of the document, also with a control interface', async () => {
   const file = fileWith(ordersDocument());
   const server = await startServer([...plain, '--partner', file]);
   const order = await fetch(`${server.url}/v1/orders/ord_1`);

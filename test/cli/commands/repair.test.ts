@@ -58,7 +58,7 @@ function titles({ state }: Recovered): Record<string, unknown> {
 const all = { 1: 'One', 2: 'Two', 3: 'Third', 4: 'Four', 5: 'Five' };
 
 describe('check', () => {
-  test('tells what is in snapshot and journal, and of a torn end that a start would cut off', async () => {
+  test('reports the items of snapshot and journal, and an incomplete end that a start would cut off', async () => {
     const { files } = history();
     const { data } = createDirectory(files);
     const whole = await call(['check', '--data', data]);
@@ -75,7 +75,7 @@ describe('check', () => {
     assert.deepEqual(contents(data), before);
   });
 
-  test('says of damage what a start would say', async () => {
+  test('reports a damaged line, and the command that repairs the directory', async () => {
     const { files } = history();
     const { data } = createDirectory(files);
     const journal = join(data, 'journal-3.jsonl');
@@ -103,7 +103,7 @@ describe('check --repair', () => {
     return { ended, found: await recover({ directory: fresh }), fresh };
   }
 
-  test('of what is not damaged writes the same, with users and certificate, and nothing is lost', async () => {
+  test('copies an undamaged directory with users and certificate, and reports no loss', async () => {
     const made = history();
     const { data, fresh } = createDirectory([...made.files, ['users.json', '{"version":1,"users":{}}']]);
     mkdirSync(join(data, 'tls'), { mode: 0o700 });
@@ -120,7 +120,7 @@ describe('check --repair', () => {
     assert.deepEqual(seen(found.state), seen(made.state));
   });
 
-  test('saves what stands behind a bad line of a journal, and says which changes are lost', async () => {
+  test('recovers changes after a damaged line of a journal, and reports the lost changes', async () => {
     const { files } = history();
     const journal = (files.get('journal-3.jsonl') ?? '').replace('Third', 'Thirst');
     const { ended, found } = await repaired([...files, ['journal-3.jsonl', journal]]);
@@ -131,7 +131,7 @@ describe('check --repair', () => {
     assert.notEqual(found.storeId, 'k3x9', 'no entity tag from before may fit');
   });
 
-  test('takes from the snapshot before what the newest has lost, and then from all journals', async () => {
+  test('recovers items from the previous snapshot and all journals if the newest snapshot is damaged', async () => {
     const { files } = history();
     const store = (files.get('store.json') ?? '')
       .replace('{"id":"2"', '["id":"2"')
@@ -143,7 +143,7 @@ describe('check --repair', () => {
     assert.match(ended.stderr, /store\.json, lines 2 to 7: recovered, but perhaps not as they were written/);
   });
 
-  test('saves what is in the journals when no snapshot is left, and what is in the snapshots when no journal is', async () => {
+  test('recovers items from journals without snapshots, and from snapshots without journals', async () => {
     const { files } = history();
     const journals = [...files].filter(([name]) => name.startsWith('journal'));
     const { found } = await repaired(journals);
@@ -153,7 +153,7 @@ describe('check --repair', () => {
     assert.deepEqual(titles(other.found), { 1: 'One', 2: 'Two', 3: 'Three', 4: 'Four' });
   });
 
-  test('names a journal that is missing between others', async () => {
+  test('reports a journal that is missing between others', async () => {
     const { files } = history();
     const journals = [...files].flatMap(([name, content]): [string, string][] =>
       name.startsWith('journal') ? [[name.replace('3', '4'), content]] : [],
@@ -163,7 +163,7 @@ describe('check --repair', () => {
     assert.doesNotMatch(ended.stderr, /journal-2\.jsonl is missing/);
   });
 
-  test('is refused where there is something already, and where nothing is', async () => {
+  test('rejects an unsuitable target directory, and a missing data directory', async () => {
     const { data, fresh } = createDirectory(history().files);
     const cases: readonly [string[], number, RegExp][] = [
       [['--repair', data], 2, /requires a directory outside the data directory/],

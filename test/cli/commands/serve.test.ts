@@ -38,7 +38,7 @@ function configured(): { directory: string; data: string; config: string } {
   return { directory, data: join(directory, 'data'), config };
 }
 
-test('standard output has the ready line and nothing else; SIGTERM and SIGINT end it with 0', async () => {
+test('standard output has only the ready line, and the server exits with 0 on SIGTERM and SIGINT', async () => {
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     const server = await startServer(['--memory', '--port', '0']);
     assert.match(server.url, /^http:\/\/127\.0\.0\.1:[1-9][0-9]*$/);
@@ -50,7 +50,7 @@ test('standard output has the ready line and nothing else; SIGTERM and SIGINT en
   }
 });
 
-test('a first start makes the user demo and tells of it once; later starts keep it and the data', async () => {
+test('the first start creates the user demo and prints it once, and user and data survive a restart', async () => {
   const data = join(temporaryDirectory(), 'data');
   const first = await startServer(['serve', '--data', data, '--port', '0']);
   const url = `${first.url}/articles`;
@@ -76,7 +76,7 @@ test('a first start makes the user demo and tells of it once; later starts keep 
   assert.equal(readFileSync(join(data, 'users.json'), 'utf8'), stored);
 });
 
-test('no user is made where some are configured, or were added before', async () => {
+test('a start creates no user if users are configured or were added before', async () => {
   const { data, config } = configured();
   const server = await startServer(['--data', data, '--config', config, '--port', '0']);
   assert.equal((await stop(server)).stderr, '');
@@ -87,7 +87,7 @@ test('no user is made where some are configured, or were added before', async ()
   assert.match((await stop(next)).stderr, inTheClear);
 });
 
-test('what is in flight is finished before it ends, and nothing more is accepted', async () => {
+test('a stopping server completes requests in flight, and accepts no new connections', async () => {
   const { server, port, socket } = await serverWithRequest();
   let received = '';
   socket.setEncoding('latin1').on('data', (chunk: string) => {
@@ -101,7 +101,7 @@ test('what is in flight is finished before it ends, and nothing more is accepted
   assert.equal((await server.ended).status, 0);
 });
 
-test('a second signal ends it at once', async () => {
+test('the server exits immediately with 1 on a second signal', async () => {
   const { server, port } = await serverWithRequest();
   server.signal('SIGTERM');
   while (await accepts(port));
@@ -139,7 +139,7 @@ function accepts(port: number): Promise<boolean> {
   });
 }
 
-test('a port in use is told in a line, and the next start is a first one still', async () => {
+test('a port in use is reported in one line, and the next start is still a first start', async () => {
   const taken = createServer().listen(0, '127.0.0.1');
   await once(taken, 'listening');
   const address = taken.address();
@@ -158,7 +158,7 @@ test('a port in use is told in a line, and the next start is a first one still',
   assert.match(credentialsIn((await stop(next)).stderr).secret, /^[A-Za-z0-9_-]{43}$/);
 });
 
-test('a directory that a server has is not given to a second one, which names the process', async () => {
+test('a second server cannot start on a data directory in use, and names the process', async () => {
   const { data, config } = configured();
   const server = await startServer(['--data', data, '--config', config, '--port', '0']);
   const { status, stderr } = await run(['--data', data, '--config', config, '--port', '0']);
@@ -167,7 +167,7 @@ test('a directory that a server has is not given to a second one, which names th
   await stop(server);
 });
 
-test('a server that was killed leaves nothing in the way of the next', async () => {
+test('a server that was killed does not prevent the next start', async () => {
   const { data, config } = configured();
   const args = ['--data', data, '--config', config, '--port', '0'];
   const killed = await startServer(args);
@@ -176,7 +176,7 @@ test('a server that was killed leaves nothing in the way of the next', async () 
   assert.equal((await stop(await startServer(args))).status, 0);
 });
 
-describe('what stops a start is told in one line', () => {
+describe('a start fails with one line for', () => {
   const cases: readonly [what: string, file: string, content: string, status: number, line: RegExp][] = [
     ['a damaged store', 'store.json', '{', 1, /^countersign: .*store\.json .*\n$/],
     ['a damaged list of users', 'users.json', '[]', 1, /^countersign: .*users\.json .*\n$/],
@@ -209,7 +209,7 @@ describe('what stops a start is told in one line', () => {
     });
   }
 
-  test('a configuration that is not there', async () => {
+  test('a configuration file that does not exist', async () => {
     const { status, stderr } = await run(['--config', '/nonexistent/c.json']);
     assert.equal(status, 1);
     assert.match(stderr, /^countersign: the configuration file \/nonexistent\/c\.json cannot be read: .*\n$/);
@@ -223,7 +223,7 @@ describe('what stops a start is told in one line', () => {
     assert.deepEqual(readdirSync(directory), ['config.json']);
   });
 
-  test('an unknown option, and nothing is opened', async () => {
+  test('an unknown option, and creates nothing', async () => {
     const { data } = configured();
     const { status, stdout, stderr } = await run(['--data', data, '--prot', '8080']);
     assert.equal(status, 2);
@@ -233,7 +233,7 @@ describe('what stops a start is told in one line', () => {
   });
 });
 
-test('odd but harmless things are warned of: an unknown variable, an open address', async () => {
+test('an unknown environment variable and an address open to other hosts cause warnings', async () => {
   const { config } = configured();
   const environment = { COUNTERSIGN_PROT: '1' };
   const server = await startServer(['--memory', '--config', config, '--port', '0', '--host', '0.0.0.0'], {
@@ -246,7 +246,7 @@ test('odd but harmless things are warned of: an unknown variable, an open addres
   assert.deepEqual(more, []);
 });
 
-test('a signed exchange is in the log, and no secret, query or control character of it', async () => {
+test('the log contains signed requests, but no secret, query or control character', async () => {
   const { config } = configured();
   for (const form of ['json', 'pretty']) {
     const server = await startServer([
@@ -300,7 +300,7 @@ function checkJsonLines(lines: readonly string[]): void {
   assert.equal(missing.status, 404);
 }
 
-test('the commands that a first start tells work as they stand', async () => {
+test('the commands that a first start prints work unchanged', async () => {
   const server = await startServer(['--memory', '--port', '0', '--log', 'off']);
   const stderr = await server.awaitStderr(/Try it.*\n\n$/s);
   const commands = stderr.split('\n').filter((line) => /^ {2}(export|node) /.test(line));

@@ -165,7 +165,7 @@ test('--explain works for every scheme', async () => {
   assert.equal(key.stderr, 'The scheme key signs no message: it sends the secret itself.\n');
 });
 
-describe('a server verifies what is printed', () => {
+describe('a server accepts a request signed with', () => {
   const post = ['--content', content];
   const ways: readonly (readonly [words: readonly string[], environment: object])[] = [
     [['--user', 'ann', '--scheme', 'hmac'], bySecret],
@@ -225,13 +225,13 @@ test('--curl prints a command with all fields and the URL to send', async () => 
   );
 });
 
-test('the secret may be in standard input', async () => {
+test('the secret can be read from standard input', async () => {
   const words = ['GET', url, '--user', 'ann', '--scheme', 'key'];
   const { stdout } = await sign(words, {}, `${apiSecret}\n`);
   assert.equal(stdout, `X-Own-Id: ann\nX-Own-Secret: ${apiSecret}\n`);
 });
 
-test('a private key that other users can read is refused, with the command that fixes it', async () => {
+test('a private key that other users can read is rejected, with the command that fixes it', async () => {
   const exposed = file('exposed.pem', privatePem('ed25519'), 0o640);
   const words = ['GET', url, '--key-id', 'key-1', '--scheme', 'message-signatures'];
   const { status, stderr } = await sign(words, { COUNTERSIGN_PRIVATE_KEY_FILE: exposed });
@@ -242,7 +242,7 @@ test('a private key that other users can read is refused, with the command that 
   assert.equal(status, 1);
 });
 
-describe('a wrong call is refused in one line', () => {
+describe('an invalid call is rejected with one line', () => {
   const publicFile = file('public.pem', pem(pairs.ed25519));
   const other = file('other.pem', 'nothing secret');
   const partner = ['--scheme', 'partner', '--user', 'ann'];
@@ -317,7 +317,7 @@ describe('a wrong call is refused in one line', () => {
       assert.deepEqual([status === 0, stdout], [false, '']);
     });
 
-  test('options of other schemes require --scheme, and that the configuration file', async () => {
+  test('options of other schemes require --scheme, which requires --config', async () => {
     const { stderr } = await sign(['GET', url, '--user', 'ann', '--key-id', 'k']);
     assert.equal(
       stderr,

@@ -40,7 +40,7 @@ test('the full form signs method, target, date and nonce as openssl does', async
   assert.equal(stdout, `Date: 20 apr 2013 12:59:24\nAuthentication: hmac foo:123456:${digest}\n`);
 });
 
-test('the simple form signs method and target, query included; the secret may come by standard input', async () => {
+test('the simple form signs method and target with its query, and accepts the secret on standard input', async () => {
   const args = ['sign', 'GET', 'http://127.0.0.1:8080/users/foo?a=b%2Fc', '--user=foo', '--simple'];
   const { status, stdout } = await run(args, { input: 'secret\nmore\n' });
   assert.equal(status, 0);
@@ -75,12 +75,12 @@ test('content is signed by its digest, from a file or from standard input', asyn
   }
 });
 
-test('a user outside ASCII is printed as UTF-8', async () => {
+test('a user name outside ASCII is printed as UTF-8', async () => {
   const { stdout } = await call(['sign', 'GET', 'http://h/', '--user', 'Zoë', '--simple'], { environment });
   assert.equal(stdout, `Authentication: hmac Zoë:${openssl('GET+/')}\n`);
 });
 
-test('a URL that is signed otherwise than it is written is told', async () => {
+test('sign reports the URL that it signs if it differs from the given URL', async () => {
   for (const [url, said] of [
     [
       'http://h:80/a/../b?x="1"#y',
@@ -100,7 +100,7 @@ test('a URL that is signed otherwise than it is written is told', async () => {
   }
 });
 
-test('the target is signed octet for octet as it is written', async () => {
+test('the target is signed unchanged, octet for octet', async () => {
   for (const [written, target] of [
     ["http://h/a?b='c'", "/a?b='c'"],
     ['http://h/a?', '/a?'],
@@ -115,7 +115,7 @@ test('the target is signed octet for octet as it is written', async () => {
   }
 });
 
-test('the curl command sends what was signed, whatever a shell would make of it', async () => {
+test('the curl command sends the signed request, even with special characters of the shell', async () => {
   const received: {
     method: string | undefined;
     url: string | undefined;
@@ -147,7 +147,7 @@ test('the curl command sends what was signed, whatever a shell would make of it'
   assert.equal(request?.headers['authentication'], `hmac o'neil:n:${openssl(message)}`);
 });
 
-describe('what cannot be signed is refused with every reason and exit 2', () => {
+describe('an invalid call is rejected with every reason and exit status 2', () => {
   const url = 'http://127.0.0.1:8080/a';
   const cases: readonly [args: string[], reasons: RegExp[], given?: Given][] = [
     [['GET', url, '--user', 'u', '--secret', 's'], [/the secret cannot be an argument/]],
@@ -191,7 +191,7 @@ describe('what cannot be signed is refused with every reason and exit 2', () => 
   }
 });
 
-test('content that cannot be read ends with exit 1', async () => {
+test('sign exits with 1 if the content cannot be read', async () => {
   const args = ['sign', 'PUT', 'http://h/', '--user', 'u', '--content', '/nonexistent/file'];
   const { status, stderr } = await call(args, { environment });
   assert.equal(status, 1);

@@ -89,7 +89,7 @@ describe('check', () => {
     );
   });
 
-  test('finds items that the declared collections cannot show, and exits with 1', async () => {
+  test('reports items that the declared collections cannot show, and exits with 1', async () => {
     const directory = temporaryDirectory();
     const store = openSharedStore(directory);
     await store.apply({
@@ -303,7 +303,7 @@ describe('export and import', () => {
     assert.match((await done(['user', 'list', '--module', file, '--key-file', key])).stdout, /^eve /);
   });
 
-  test('a store that has items, or cannot be transferred, is refused in one line', async () => {
+  test('a store that has items, or cannot be transferred, is rejected with one line', async () => {
     const directory = temporaryDirectory();
     const store = openSharedStore(directory);
     await store.apply({ kind: 'create', collection: '/articles', value: {}, at: 1 });
@@ -343,7 +343,7 @@ describe('several processes', () => {
       ]);
     });
 
-    test(`add keys and users to ${what} at once, and no two have one id`, async () => {
+    test(`add keys and users to ${what} at once, and no two have the same id`, async () => {
       const place = placeOf();
       await done(['user', 'add', 'ann', ...place]);
       await done(['user', 'add', 'bob', ...place]);
@@ -363,7 +363,7 @@ describe('several processes', () => {
     });
   }
 
-  test('that start at once over one store use one master key, also after a restart', async () => {
+  test('that start at the same time with one store use one master key, also after a restart', async () => {
     const directory = temporaryDirectory();
     const file = sharedModule(directory);
     await register(['--module', file]);
@@ -381,7 +381,7 @@ describe('several processes', () => {
   });
 });
 
-test('a user of the module cannot be changed by a command, and is listed', async () => {
+test('a user of the module is listed, and cannot be changed by a command', async () => {
   const file = sharedModule(temporaryDirectory(), `users: { eve: { secret: '${secret}' } }`);
   const place = ['--module', file];
   for (const command of [

@@ -254,7 +254,7 @@ test('users and schemes of a module that are configured too, and a store with --
   );
 });
 
-test('COUNTERSIGN_MODULE and the member module name a module, too', async () => {
+test('COUNTERSIGN_MODULE and the member module of the configuration specify a module, too', async () => {
   const file = writeModule('export default () => { throw new Error("it was loaded"); };');
   const config = join(temporaryDirectory(), 'config.json');
   writeFileSync(config, JSON.stringify({ module: file }), { mode: 0o600 });

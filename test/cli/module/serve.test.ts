@@ -73,7 +73,7 @@ export default () => ({
     assert.equal((await stop(second)).status, 0);
   });
 
-  test('can replace the nonces', async () => {
+  test('can replace the store of nonces', async () => {
     const file = writeModule(`
 const seen = new Set();
 export default () => ({
@@ -99,7 +99,7 @@ export default () => ({
 describe('onRequest', () => {
   const hooked = (body: string) => writeModule(`export default () => ({ onRequest(entry) { ${body} } });`);
 
-  test('gets each entry of the access log, also if the log is off', async () => {
+  test('receives each entry of the access log, also if the log is off', async () => {
     const file = hooked('console.error("audit " + JSON.stringify(entry));');
     const server = await startServer(['--memory', '--module', file, '--log', 'off', ...plain]);
     await fetch(`${server.url}/articles?secret=1`);
@@ -116,7 +116,7 @@ describe('onRequest', () => {
     );
   });
 
-  test('that throws or rejects is logged once per kind, and changes no response', async () => {
+  test('is logged once per kind of error if it throws or rejects, and changes no response', async () => {
     const file = hooked(`
       if (entry.path === '/a') throw new TypeError('thrown at postgres://me:hidden@db/x');
       if (entry.path === '/b') return Promise.reject(new RangeError('rejected'));
@@ -137,7 +137,7 @@ describe('onRequest', () => {
     assert.equal([...stderr.matchAll(/"path":"\/a"/g)].length, 2, 'the access log is complete');
   });
 
-  test('has finished when the server has stopped', async () => {
+  test('completes before the server stops', async () => {
     const directory = temporaryDirectory();
     const file = writeModule(`import { writeFile } from 'node:fs/promises';
 export default () => ({ onRequest: ({ path }) => writeFile(${JSON.stringify(join(directory, 'audit'))}, path) });`);
@@ -165,7 +165,7 @@ describe('a module with a store', () => {
     await stop(second);
   });
 
-  test('keeps its own certificate in the data directory, and nothing else', async () => {
+  test('stores only its own certificate in the data directory', async () => {
     const data = join(temporaryDirectory(), 'data');
     const file = sharedModule(temporaryDirectory());
     const server = await startServer(['--data', data, '--module', file, '--port', '0']);
@@ -187,7 +187,7 @@ describe('a module with a store', () => {
     assert.ok(!stderr.includes('demo'));
   });
 
-  test('that cannot be reached is reported in the format of the log, and by readiness checks', async () => {
+  test('is reported as unreachable in the format of the log, and by readiness checks', async () => {
     const file = writeModule(`${importFrom('src/index.ts', 'createMemoryStore', 'StoreError')}
 export default () => {
   const store = createMemoryStore({ storeId: 'k3x9' });
@@ -229,7 +229,7 @@ export default () => {
     assert.equal(reported.length, 1, JSON.stringify(lines));
   });
 
-  test('can be controlled', async () => {
+  test('supports a control interface', async () => {
     const file = sharedModule(temporaryDirectory(), `users: { ann: { secret: '${ann}' } }`);
     const server = await startServer(['--module', file, '--control-port', '0', ...plain]);
     assert.equal(await put(server, '/articles/1', 'ann', ann), 201);
@@ -248,7 +248,7 @@ export default () => {
 });
 
 describe('accounts in documents', () => {
-  test('count on every server that shares them, without a restart', async () => {
+  test('apply to every server that shares them, without a restart', async () => {
     const file = sharedModule(temporaryDirectory());
     const args = ['--module', file, '--max-auth-failures', '0', ...plain];
     const [one, other] = await Promise.all([startServer(args), startServer(args)]);
@@ -278,7 +278,7 @@ describe('accounts in documents', () => {
     for (const server of [one, other]) assert.equal((await stop(server)).status, 0);
   });
 
-  test('are encrypted at a start with a key, and a wrong key prevents it', async () => {
+  test('are encrypted at a start with a key, and a wrong key prevents the start', async () => {
     const directory = temporaryDirectory();
     const file = sharedModule(directory);
     await run(['user', 'add', 'ann', '--secret-stdin', '--module', file], { input: `${ann}\n` });
@@ -306,7 +306,7 @@ describe('accounts in documents', () => {
     assert.match(stderr, /^countersign: the clients in clients\.json \(the shared store\) require HTTPS/m);
   });
 
-  test('that a configuration declares are served if the store has no documents', async () => {
+  test('are replaced by those of the configuration if the store has no documents', async () => {
     const config = configuration({ users: { ann: { secret: ann } } });
     const file = writeModule(`${importFrom('src/index.ts', 'createMemoryStore')}
 export default () => ({ store: createMemoryStore({ storeId: 'mem' }) });`);
@@ -331,7 +331,7 @@ export default () => ({ store: createMemoryStore({ storeId: 'mem' }) });`);
   });
 });
 
-test('a command ends although a module keeps something running', async () => {
+test('a command exits although a module has an active timer', async () => {
   const file = writeModule('setInterval(() => {}, 1e6);\nexport default () => ({});');
   const data = ['--data', join(temporaryDirectory(), 'data')];
   assert.equal((await run(['user', 'list', '--module', file, ...data])).status, 0);

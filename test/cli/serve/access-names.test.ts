@@ -20,7 +20,7 @@ for (const [read, message] of [
   [['owner:username', 'mangaer'], /there is no user "mangaer"; did you mean "manager"\?/],
   [['manager', 'anyoen'], /there is no user "anyoen"; did you mean "anyone"\?/],
 ] as const) {
-  test(`with ${JSON.stringify(read)} neither a check nor a start succeeds, and both name the nearest known name`, async () => {
+  test(`check and serve reject the access list ${JSON.stringify(read)}, and suggest the nearest known name`, async () => {
     const args = argumentsFor(read);
     const checked = await call(['check', ...args]);
     assert.equal(checked.status, 1);
@@ -32,7 +32,7 @@ for (const [read, message] of [
   });
 }
 
-test('a name that no user has yet, and that is similar to none, is a warning until the user is added', async () => {
+test('an unknown name that resembles no known name causes a warning until the user is added', async () => {
   const args = argumentsFor(['owner:username', 'victoria']);
   const warning = /collections\.\/users\/\{username\}\/notes\.access: there is no user "victoria" yet\n/;
   const checked = await call(['check', ...args]);
@@ -46,13 +46,13 @@ test('a name that no user has yet, and that is similar to none, is a warning unt
   assert.doesNotMatch((await call(['check', ...args])).stderr, /victoria/);
 });
 
-test('a name beside its neighbour in a series is not a misspelling of it', async () => {
+test('a name that differs from a known name only in its number is not reported as a misspelling', async () => {
   const { status, stderr } = await call(['check', ...argumentsFor(['johndoe', 'johndoe2'])]);
   assert.equal(status, 0, stderr);
   assert.match(stderr, /there is no user "johndoe2" yet/);
 });
 
-test('the owner and a user in one list may read', async () => {
+test('an access list permits both the owner and a named user to read', async () => {
   const { url, signal, ended } = await startServer(argumentsFor(['owner:username', 'manager']));
   const statusFor = async (user: string): Promise<number> => {
     const target = `${url}/users/johndoe/notes`;

@@ -14,7 +14,7 @@ function post(url: string, signedUrl: string, secret: string): Promise<Response>
   return fetch(`${url}/articles`, { method: 'POST', headers, body: article });
 }
 
-test('the commands of a first start sign the base path, and send the request without it', async () => {
+test('the commands that a first start prints sign the base path, and send the request without it', async () => {
   const data = join(temporaryDirectory(), 'data');
   const server = await startServer(['--data', data, '--port', '0', '--base-path', '/api', '--log', 'off']);
   const introduction = await server.awaitStderr(/export COUNTERSIGN_SECRET=[\s\S]*articles\n/);
@@ -32,7 +32,7 @@ for (const [store, args] of [
   ['memory', ['--memory']],
   ['a data directory', ['--data']],
 ] as const) {
-  test(`a server with a control interface and ${store} has the base path`, async () => {
+  test(`a server with a control interface and ${store} adds the base path to the paths in a problem`, async () => {
     const place = args[0] === '--data' ? ['--data', join(temporaryDirectory(), 'data')] : args;
     const ports = ['--port', '0', '--control-port', '0', '--log', 'off'];
     const server = await startServer([...place, ...ports, '--base-path', '/api']);

@@ -16,11 +16,11 @@ function put(ahead: number): (server: Running) => Promise<string> {
   return signedOnce('PUT', '/articles/x', ahead, article);
 }
 
-describe('a clock that jumps', () => {
+describe('a clock jump', () => {
   for (const jump of [-hour, hour]) {
     const how = `${jump / hour} hour`;
 
-    test(`by ${how} and back while the server runs lets no replay in`, async () => {
+    test(`by ${how} and back while the server runs permits no replay`, async () => {
       const host = changedHost();
       const server = await host.start('--log', 'off');
       const before = [put(0), signedOnce('GET', '/articles')];
@@ -37,7 +37,7 @@ describe('a clock that jumps', () => {
     });
 
     for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
-      test(`by ${how} from one start to the next, after ${signal}, and back lets no replay in`, async () => {
+      test(`by ${how} from one start to the next, after ${signal}, and back permits no replay`, async () => {
         const host = changedHost();
         const first = await host.start('--log', 'off');
         const before = [put(0), signedOnce('GET', '/articles')];

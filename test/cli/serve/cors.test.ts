@@ -11,7 +11,7 @@ for (const [what, more] of [
   ['a server with a control interface', ['--control-port', '0']],
   ['a server with a control interface and no data directory', ['--control-port', '0', '--memory']],
 ] as const)
-  test(`${what} permits the origins of the option`, async () => {
+  test(`${what} permits the origins of --cors-origin, and no others`, async () => {
     const place = ['--data', join(temporaryDirectory(), 'data'), '--port', '0', '--log', 'off'];
     const cors = ['--cors-origin', app, '--cors-origin', 'http://localhost:3000', '--cors-max-age', '60'];
     const server = await startServer([...place, ...more, ...cors]);

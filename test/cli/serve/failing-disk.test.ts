@@ -5,7 +5,7 @@ import { changedHost, signedOnce } from '../../support/cli/host.ts';
 const article = '<article><title>One</title><price currency="EUR">12.30</price></article>';
 const put = (id: string) => signedOnce('PUT', `/articles/${id}`, 0, article);
 
-test('after a failed sync changes are refused for good, reads go on, it is told once, and the end is no success', async () => {
+test('after a failed sync, the server rejects all changes, serves reads, prints one line, and exits with 1', async () => {
   const host = changedHost();
   const server = await host.start('--log', 'off');
   assert.equal(await put('before')(server), '201');

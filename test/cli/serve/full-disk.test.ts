@@ -11,7 +11,7 @@ for (const [kind, what] of [
   ['tmpfs', 'a file system without room'],
   ['ulimit', 'a file that may not grow'],
 ]) {
-  test(`${what} is told by 507, reads go on, and nothing is lost`, async (context) => {
+  test(`${what} causes 507 responses to changes, reads succeed, and nothing is lost`, async (context) => {
     const env = { ...process.env, NODE_OPTIONS: '', COMMAND: [process.execPath, ...command].join(' ') };
     const script = join(root, 'scripts', 'full-disk.sh');
     const { status, said } = await new Promise<{ status: number; said: string }>((resolve) => {

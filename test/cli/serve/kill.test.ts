@@ -7,7 +7,7 @@ import { long } from '../../support/store/thoroughness.ts';
 /** A life takes a third of a second. */
 const rounds = long ? 120 : 8;
 
-test(`a server that is killed ${rounds} times under load has lost nothing, and takes no request twice`, async (context) => {
+test(`a server that is killed ${rounds} times under load loses no acknowledged change, and accepts no request twice`, async (context) => {
   const random = seeded();
   context.diagnostic(`SEED=${random.seed}`);
   const tally = await killAgainAndAgain(rounds, random);

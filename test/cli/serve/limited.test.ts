@@ -6,7 +6,7 @@ import { signRequest } from '../../../src/client/index.ts';
 import { call, startServer } from '../../support/cli/command.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
 
-test('a running server limits users and addresses, and applies the quota of a user at once', async () => {
+test('a running server limits users and addresses, and applies a changed quota at once', async () => {
   const folder = temporaryDirectory();
   const data = join(folder, 'data');
   const config = join(folder, 'config.json');

@@ -105,7 +105,7 @@ test('promtool accepts the metrics of a server with and without requests', { ski
   assert.notEqual(checkMetrics('a_counter 1\na_counter 2\n'), '');
 });
 
-test('a server has its metrics on the control port, with the token only', async () => {
+test('a server serves its metrics on the control port, and requires the token', async () => {
   const folder = temporaryDirectory();
   const config = join(folder, 'config.json');
   writeFileSync(config, JSON.stringify({ users: { ann: { secret: 'hidden-from-all' } } }), { mode: 0o600 });

@@ -28,12 +28,12 @@ async function stop(server: Running): Promise<string> {
   return (await server.ended).stderr;
 }
 
-describe('a signed request is refused when it comes again', () => {
+describe('a repeated signed request', () => {
   for (const [how, end] of [
     ['SIGTERM', stop],
     ['kill -9', kill],
   ] as const) {
-    test(`after ${how} and a new start, and what is new is not`, async () => {
+    test(`is refused after ${how} and a restart, and a new request is accepted`, async () => {
       const { args } = configured();
       const [get, change] = [signedOnce('GET', '/articles'), signedOnce('DELETE', '/articles/7')];
       const first = await startServer([...args, '--log', 'off']);
@@ -52,7 +52,7 @@ describe('a signed request is refused when it comes again', () => {
   }
 });
 
-test('what is dated before its start is taken by a server that has the nonces of then, and by none in memory', async () => {
+test('a server with a data directory accepts requests dated before its start; a server in memory refuses them', async () => {
   const { args } = configured();
   const dated = async (server: Running, secondsAgo: number): Promise<number> => {
     const date = new Date(Date.now() - 1000 * secondsAgo).toUTCString();
@@ -72,8 +72,8 @@ test('what is dated before its start is taken by a server that has the nonces of
   }
 });
 
-describe('nonces that are not as they were', () => {
-  test('in the middle stop a start, and check says so', async () => {
+describe('a damaged nonce file', () => {
+  test('prevents a start if it is damaged in the middle, and check reports the line', async () => {
     const { data, args } = configured();
     const first = await startServer([...args, '--log', 'off']);
     for (let number = 0; number < 3; number += 1) await signedOnce('GET', '/articles')(first);
@@ -93,7 +93,7 @@ describe('nonces that are not as they were', () => {
     }
   });
 
-  test('at the end of what a crash left are told once, and requests with a date are refused for a window', async () => {
+  test('is reported once if a crash truncated its end, and full signed requests get nonces-lost', async () => {
     const { data, args } = configured();
     const get = signedOnce('GET', '/articles');
     const first = await startServer([...args, '--log', 'off']);

@@ -31,7 +31,7 @@ function parseLines(stderr: string): readonly Line[] {
     });
 }
 
-test('if the log is JSON, so is everything on standard error, the first start included', async () => {
+test('with a JSON log, every line on standard error is JSON, including those of the first start', async () => {
   const environment = { COUNTERSIGN_PROT: '1' };
   const args = ['--memory', '--port', '0', '--control-port', '0', '--log', 'json'];
   const server = await startServer(args, { environment, json: true });
@@ -56,7 +56,7 @@ test('if the log is JSON, so is everything on standard error, the first start in
   assert.equal(exchange['userAgent'], 'client/1.0');
 });
 
-test('if standard error is not a terminal, the log is JSON by default, and so is an error at the start', async () => {
+test('if standard error is not a terminal, the log is JSON by default, and so are errors at the start', async () => {
   const taken = createServer().listen(0, '127.0.0.1');
   await once(taken, 'listening');
   const address = taken.address();
@@ -73,7 +73,7 @@ test('if standard error is not a terminal, the log is JSON by default, and so is
   taken.close();
 });
 
-test('an error in the options is text, because the format of the log is not known', async () => {
+test('an error in the options is printed as text, because the format of the log is not known', async () => {
   const { status, stderr } = await run(['--prot', '1', '--log', 'json'], { json: true });
   assert.equal(status, 2);
   assert.equal(stderr, 'countersign: unknown option --prot; did you mean "--port"?\n');
@@ -112,7 +112,7 @@ test('a client cannot add a line, a member or a control character to the log', a
   }
 });
 
-test('an internal error is one line with its stack, and as text it is not JSON', () => {
+test('a JSON log reports an internal error and its stack in one line, and a text log prints text', () => {
   const written: string[] = [];
   const stderr = { write: (text: string) => written.push(text) };
   const clock = createManualClock(0);
@@ -126,7 +126,7 @@ test('an internal error is one line with its stack, and as text it is not JSON',
   assert.equal(written[1], 'countersign: careful\n');
 });
 
-test('the report of dropped requests is JSON, too', async () => {
+test('a JSON log reports dropped requests as JSON', async () => {
   const path = join(temporaryDirectory(), 'log');
   const descriptor = openSync(path, 'w');
   const log = createAccessLog('json', descriptor);

@@ -36,7 +36,7 @@ for (const [how, durability] of [
   ['SIGKILL', 'fsync'],
   ['SIGKILL', 'os'],
 ] as const) {
-  test(`after ${how} with ${durability} no token is lost and nothing that was used is forgotten`, async () => {
+  test(`after ${how} with ${durability}, tokens are valid, and used codes, tokens and nonces are rejected`, async () => {
     const { data, config } = await registered();
     const args = ['--durability', durability];
     const before = await startOn(data, config, ...args);
@@ -87,7 +87,7 @@ for (const [how, durability] of [
   });
 }
 
-test('who is removed while a server runs is refused at once, and so are the tokens', async () => {
+test('the tokens of a client or consumer that is removed while a server runs are refused at once', async () => {
   const { data, config } = await registered();
   const server = await startOn(data, config);
   const { access } = await tokensFor(server);
@@ -104,7 +104,7 @@ test('who is removed while a server runs is refused at once, and so are the toke
   await server.end('SIGTERM');
 });
 
-test('a consumer that is added while a server runs gets tokens that outlive it', async () => {
+test('tokens of a consumer that is added while a server runs survive a restart, unless oauth.key is missing', async () => {
   const data = join(temporaryDirectory(), 'data');
   const config = usersFile();
   const before = await startOn(data, config);

@@ -13,7 +13,7 @@ function terminal(isTTY: boolean): { isTTY: boolean; text: string; write(more: s
   };
 }
 
-test('progress shows on a terminal once loading takes longer than a second, and goes when it ends', () => {
+test('loading shows its progress on a terminal after one second, and clears it at the end', () => {
   const clock = createManualClock(0);
   const outlet = terminal(true);
   const { loading, end } = showProgress(outlet, clock);
@@ -32,7 +32,7 @@ test('progress shows on a terminal once loading takes longer than a second, and 
   assert.ok(outlet.text.endsWith('%\r\u001b[K'));
 });
 
-test('progress does not show when it is quick, or where no terminal is', () => {
+test('loading shows no progress if it is quick or if the output is not a terminal', () => {
   const clock = createManualClock(0);
   for (const isTTY of [true, false]) {
     const outlet = terminal(isTTY);

@@ -30,7 +30,7 @@ async function findOwner(servers: readonly Server[]): Promise<Server> {
   return owner;
 }
 
-test('of many servers that start at once on one directory one gets it, after a stop and after a crash', async () => {
+test('if five servers start on one directory after a stop or crash, one starts and the others exit with 1', async () => {
   const path = await compiled('compacting-server.ts');
   const directory = temporaryDirectory();
   const [config, data] = [join(directory, 'config.json'), join(directory, 'data')];

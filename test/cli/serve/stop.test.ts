@@ -15,7 +15,7 @@ function post(): string {
   return `POST /articles HTTP/1.1\r\n${lines.map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n${article}`;
 }
 
-test('SIGTERM under load: each request is answered, what was acknowledged is there, and silent connections do not count', async () => {
+test('after SIGTERM under load, the server responds to each request, stores acknowledged changes, and ignores idle connections', async () => {
   const host = changedHost();
   const server = await host.start('--log', 'off');
   const port = Number(new URL(server.url).port);

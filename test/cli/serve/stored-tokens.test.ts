@@ -60,8 +60,8 @@ function openConfiguration(): string {
   return path;
 }
 
-describe('tokens and grants of OAuth in the store', () => {
-  test('are told by check for what they are, whatever collections are declared', async () => {
+describe('stored OAuth tokens and grants', () => {
+  test('are counted by check, whatever collections are declared', async () => {
     const data = createDirectory(history().files);
     for (const args of [[], ['--config', openConfiguration()]]) {
       const withoutWarnings = (text: string): string =>
@@ -73,7 +73,7 @@ describe('tokens and grants of OAuth in the store', () => {
     }
   });
 
-  test('are no place for seeds', async () => {
+  test('cannot be seeded', async () => {
     const path = join(temporaryDirectory(), 'config.json');
     writeFileSync(path, JSON.stringify({ seed: { [tokensCollection]: [{}] } }));
     const { status, stderr } = await call(['check', '--memory', '--config', path]);
@@ -90,7 +90,7 @@ describe('tokens and grants of OAuth in the store', () => {
     return { exported, input, data, ...(await call(['import', '--data', data], { input })) };
   }
 
-  test('are left out of an export, which reports it', async () => {
+  test('are omitted from an export, which reports it', async () => {
     const { exported, status, data } = await moved([]);
     assert.equal(status, 0);
     assert.doesNotMatch(exported.stdout, /oauth|A{43}/);
@@ -102,7 +102,7 @@ describe('tokens and grants of OAuth in the store', () => {
     );
   });
 
-  test('are in an export that is asked for them, as they are stored', async () => {
+  test('are exported with --with-tokens, and are valid after an import', async () => {
     const { status, stderr, data } = await moved(['--with-tokens']);
     assert.equal(status, 0, stderr);
     assert.doesNotMatch(stderr, /no such collection is declared/);
@@ -114,7 +114,7 @@ describe('tokens and grants of OAuth in the store', () => {
     assert.equal(isLive({ ...found, token: found.token }, begun), true);
   });
 
-  test('cannot be imported as something else', async () => {
+  test('are rejected by an import if they are malformed', async () => {
     const { status, stderr, data } = await moved(['--with-tokens'], (text) =>
       text.replace('"kind":"access"', '"kind":"acess"'),
     );
@@ -128,7 +128,7 @@ describe('tokens and grants of OAuth in the store', () => {
 
   const others = ['users.json', 'clients.json', 'consumers.json'];
 
-  test('go with a repair that loses nothing, as does who is registered', async () => {
+  test('are copied by a repair that loses nothing, with users, clients and consumers', async () => {
     const data = createDirectory(history().files);
     for (const name of others)
       writeFileSync(join(data, name), JSON.stringify({ version: 1, [name.replace('.json', '')]: {} }));
@@ -142,7 +142,7 @@ describe('tokens and grants of OAuth in the store', () => {
     assert.ok((await recover({ directory: fresh })).state.read(tokensCollection, 'B'.repeat(43)));
   });
 
-  test('are ended by a repair that loses something: it could be that one was used, or revoked', async () => {
+  test('are dropped by a repair that loses something, because a use or revocation may be lost', async () => {
     const { files } = history();
     const data = createDirectory(files);
     const name = readdirSync(data).findLast((each) => each.startsWith('journal-')) ?? '';

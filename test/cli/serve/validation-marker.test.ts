@@ -24,7 +24,7 @@ function createState(count: number): State {
   return state;
 }
 
-test('stored items are compared once for the same declarations, and again for others', async () => {
+test('stored items are checked once for the same declarations, and again for changed ones', async () => {
   const directory = temporaryDirectory();
   const [good, bad] = [createState(10_001), createState(10_000)];
   const last = good.read('/notes', '10001');
@@ -43,7 +43,7 @@ test('stored items are compared once for the same declarations, and again for ot
   assert.deepEqual(await checkStoredData(directory, bad, [notes('text')]), found);
 });
 
-test('few items are compared each time, and no file is stored for them', async () => {
+test('a few items are checked each time, and no marker is stored for them', async () => {
   const directory = temporaryDirectory();
   assert.equal(await checkStoredData(directory, new State(), [notes('text')]), undefined);
   assert.equal(

@@ -62,7 +62,7 @@ async function taken(): Promise<{ holder: Server; port: number }> {
   return { holder, port: address.port };
 }
 
-test('the ready line has what listens: both, plain HTTP alone, HTTPS alone', async () => {
+test('the ready line lists the addresses of HTTP and HTTPS, of HTTP alone, or of HTTPS alone', async () => {
   for (const [args, line] of [
     [[], /^Countersign is ready: http:\/\/127\.0\.0\.1:\d+ https:\/\/127\.0\.0\.1:\d+\n$/],
     [['--no-tls'], /^Countersign is ready: http:\/\/127\.0\.0\.1:\d+\n$/],
@@ -73,7 +73,7 @@ test('the ready line has what listens: both, plain HTTP alone, HTTPS alone', asy
   }
 });
 
-test('a signed request passes over HTTPS, trusted by the certificate in the data directory, from start to start', async () => {
+test('a server accepts signed requests over HTTPS with the certificate in the data directory, also after a restart', async () => {
   const data = join(temporaryDirectory(), 'data');
   const config = join(temporaryDirectory(), 'config.json');
   writeFileSync(config, JSON.stringify({ users: { ann: { secret: 'hidden-from-all' } } }), { mode: 0o600 });
@@ -95,7 +95,7 @@ test('a signed request passes over HTTPS, trusted by the certificate in the data
   }
 });
 
-test('a hang-up reads a given certificate again; who is connected stays, also when the new one is no good', async () => {
+test('SIGHUP reloads a given certificate; connections stay open, even if the new certificate is rejected', async () => {
   const first = given('The first');
   const server = await startServer(['--memory', '--port', '0', '--log', 'off', ...first.args]);
   const before = await client(server.secureUrl, first.cert);
@@ -115,7 +115,7 @@ test('a hang-up reads a given certificate again; who is connected stays, also wh
   assert.equal((await stop(server)).status, 0);
 });
 
-test('a hang-up ends no server, with HTTPS or without', async () => {
+test('SIGHUP does not end a server, with HTTPS or without', async () => {
   for (const args of [[], ['--no-tls'], ['--no-http']]) {
     const server = await startServer(['--memory', '--port', '0', ...args]);
     for (let time = 0; time < 3; time += 1) server.signal('SIGHUP');
@@ -123,7 +123,7 @@ test('a hang-up ends no server, with HTTPS or without', async () => {
   }
 });
 
-describe('what stops HTTPS is told in one line, and nothing is left open', () => {
+describe('the server prints one line and exits with 1 if HTTPS cannot start', () => {
   const good = given('Good');
   const other = given('Other');
   const locked = String(
@@ -191,7 +191,7 @@ describe('what stops HTTPS is told in one line, and nothing is left open', () =>
     });
   }
 
-  test('a port in use, whichever', async () => {
+  test('a port for HTTP or HTTPS that is in use', async () => {
     const { holder, port } = await taken();
     for (const [one, another] of [
       ['--port', '--tls-port'],
@@ -204,7 +204,7 @@ describe('what stops HTTPS is told in one line, and nothing is left open', () =>
     holder.close();
   });
 
-  test('a damaged certificate of its own', async () => {
+  test('a damaged certificate in the data directory', async () => {
     const data = join(temporaryDirectory(), 'data');
     await stop(await startServer(['--data', data, '--port', '0']));
     const path = join(data, 'tls', 'certificate.pem');
@@ -220,13 +220,13 @@ describe('what stops HTTPS is told in one line, and nothing is left open', () =>
   });
 });
 
-test('a given certificate that has run out is a warning', async () => {
+test('a server with a given certificate that has expired prints a warning', async () => {
   const { args } = given('Old', -1);
   const server = await startServer(['--memory', '--port', '0', ...args]);
   assert.match((await stop(server)).stderr, /given\.pem: the certificate expired at .*; clients reject it\n/);
 });
 
-test('the warning of an open address speaks of plain HTTP only where that is on', async () => {
+test('the warning that other hosts can reach the address mentions plain HTTP only if it is enabled', async () => {
   for (const [args, line] of [
     [[], /0\.0\.0\.0 can be reached from other hosts, and plain HTTP can be intercepted\n/],
     [['--no-http'], /0\.0\.0\.0 can be reached from other hosts\n/],
@@ -236,7 +236,7 @@ test('the warning of an open address speaks of plain HTTP only where that is on'
   }
 });
 
-test('check tells the addresses and the certificate', async () => {
+test('check prints the addresses and the certificate', async () => {
   const { args, files } = given('A given one', 10);
   const told = await call(['check', '--memory', ...args]);
   assert.match(
@@ -260,7 +260,7 @@ test('check tells the addresses and the certificate', async () => {
   assert.match(kept.stdout, /^certificate {2}.*\/tls\/certificate\.pem, self-signed, valid until 20.*Z$/m);
 });
 
-test('the commands that a first start tells work over HTTPS too', { skip: missing('curl') }, async () => {
+test('the commands that a first start prints also work over HTTPS', { skip: missing('curl') }, async () => {
   for (const keeping of [['--memory'], ['--data', join(temporaryDirectory(), 'data')]]) {
     const server = await startServer([...keeping, '--no-http', '--log', 'off']);
     const stderr = await server.awaitStderr(/Try it.*\n\n/s);
@@ -272,7 +272,7 @@ test('the commands that a first start tells work over HTTPS too', { skip: missin
   }
 });
 
-test('what is in flight over HTTPS is finished before it ends', async () => {
+test('after SIGTERM, a server finishes a request over HTTPS before it ends', async () => {
   const config = join(temporaryDirectory(), 'config.json');
   writeFileSync(config, JSON.stringify({ users: { ann: { secret: 'hidden-from-all' } } }), { mode: 0o600 });
   const { cert, args } = given('A test');

@@ -50,7 +50,7 @@ async function awaitRefusal(opening: Promise<unknown>): Promise<string> {
   );
 }
 
-test('the first time both files are made, for their owner alone, valid for 397 days since yesterday', async () => {
+test('the first save creates both files with mode 0600; the certificate is valid for 397 days since yesterday', async () => {
   const { directory, open, read } = place();
   const certificate = await open();
   assert.throws(() => readdirSync(directory), { code: 'ENOENT' });
@@ -67,7 +67,7 @@ test('the first time both files are made, for their owner alone, valid for 397 d
   assert.deepEqual(certificate.notes, []);
 });
 
-test('the next time the same two are found, and nothing is written', async () => {
+test('a later start loads the same key and certificate, and writes nothing', async () => {
   const { directory, open } = await settled();
   const before = readdirSync(directory).map((name) => statSync(join(directory, name)).ino);
   const [first, second] = [await open(), await open()];
@@ -81,7 +81,7 @@ test('the next time the same two are found, and nothing is written', async () =>
   assert.equal(await first.renew(), undefined);
 });
 
-test('a key whose certificate a crash has kept from being written gets one, and what lay about is gone', async () => {
+test('a key without a certificate after a crash gets a certificate, and temporary files are removed', async () => {
   const { directory, open, read } = await settled();
   const key = read('key');
   rmSync(join(directory, 'certificate.pem'));
@@ -93,7 +93,7 @@ test('a key whose certificate a crash has kept from being written gets one, and 
   assert.deepEqual(readdirSync(directory).sort(), ['certificate.pem', 'key.pem']);
 });
 
-test('within 30 days of its end, after it, and before its beginning it is made anew at a start', async () => {
+test('a start renews the certificate within 30 days of its expiry, after it, and before its validity begins', async () => {
   for (const [passed, renewed] of [
     [365, false],
     [367, true],
@@ -118,7 +118,7 @@ test('within 30 days of its end, after it, and before its beginning it is made a
   }
 });
 
-test('while a server runs it is made anew as well, once', async () => {
+test('a running server renews the certificate once, with the same key', async () => {
   for (const kept of [true, false]) {
     const { directory, clock, open, read } = await settled();
     const surroundings = { clock, random: randomBytes };
@@ -137,7 +137,7 @@ test('while a server runs it is made anew as well, once', async () => {
   }
 });
 
-describe('what is damaged is told with its file, and left as it is', () => {
+describe('a damaged file is reported with its path, and is not changed', () => {
   const cases: readonly [what: string, name: string, content: string, told: RegExp][] = [
     [
       'a certificate of garbage',
@@ -172,7 +172,7 @@ describe('what is damaged is told with its file, and left as it is', () => {
     });
   }
 
-  test('a key that is gone', async () => {
+  test('a missing key', async () => {
     const { directory, open } = await settled();
     rmSync(join(directory, 'key.pem'));
     assert.match(
@@ -181,14 +181,14 @@ describe('what is damaged is told with its file, and left as it is', () => {
     );
   });
 
-  test('a key of another kind, without a certificate', async () => {
+  test('a key of another type, without a certificate', async () => {
     const { directory, open, write } = await settled();
     rmSync(join(directory, 'certificate.pem'));
     write('key', pemOfKey(generateKeyPairSync('ed25519').privateKey));
     assert.match(await awaitRefusal(open()), /key\.pem: .*P-256/);
   });
 
-  test('a directory in the place of a file', async () => {
+  test('a directory in place of a file', async () => {
     const { directory, open } = await settled();
     rmSync(join(directory, 'key.pem'));
     mkdirSync(join(directory, 'key.pem'));
@@ -196,7 +196,7 @@ describe('what is damaged is told with its file, and left as it is', () => {
   });
 });
 
-test('a certificate that somebody else put there is taken as it is, and never replaced', async () => {
+test('a certificate that the server did not generate is used unchanged, and is never renewed', async () => {
   const { clock, open, read, write } = await settled();
   const key = makeKey();
   const parts = { subject: 'Somebody else', key, names: ['localhost'], from: start, until: start + day };

@@ -8,7 +8,7 @@ const options = {
   consumers: { key1: { secret: 'the secret of the consumer', callbacks: ['oob'] } },
 } as const;
 
-test('the next requests to an endpoint of OAuth 2.0 fail as they are told to, and then no more', async () => {
+test('failNext makes the given number of requests to an OAuth 2.0 endpoint fail, and later ones succeed', async () => {
   await using double = await startDouble(options);
   const ask = (): Promise<Response> =>
     double.fetch('/oauth2/token', {
@@ -34,7 +34,7 @@ test('the next requests to an endpoint of OAuth 2.0 fail as they are told to, an
   assert.equal((await double.fetch('/oauth2/revoke', { method: 'POST', secure: true })).status, 503);
 });
 
-test('those of OAuth 1.0a name what is wrong in a form', async () => {
+test('failNext for an OAuth 1.0a endpoint returns oauth_problem in a form', async () => {
   await using double = await startDouble(options);
   double.oauth1.failNext('requestToken', { status: 401, error: 'consumer_key_refused' });
   const reply = await double.fetch('/oauth1/request_token', { method: 'POST', secure: true });
@@ -42,7 +42,7 @@ test('those of OAuth 1.0a name what is wrong in a form', async () => {
   assert.equal(double.journal.all({ path: '/oauth1/request_token' }).length, 1);
 });
 
-test('an endpoint that there is not is refused', async () => {
+test('failNext rejects an unknown endpoint with a suggestion', async () => {
   await using double = await startDouble(options);
   const failNext: (endpoint: never) => unknown = double.oauth2.failNext;
   assert.throws(

@@ -7,7 +7,7 @@ const pair = generateKeyPairSync('ed25519');
 const publicKey = pair.publicKey.export({ type: 'spki', format: 'pem' }).toString();
 const key = { algorithm: 'ed25519', publicKey } as const;
 
-test('keys of users can be added and removed, and a restore undoes it', async () => {
+test('keys of users can be added and removed, and a restore undoes the changes', async () => {
   await using double = await startDouble({ users: { ann: {}, bob: {} } });
   const before = double.snapshot();
   double.auth.addKey('ann', 'key-1', key);
@@ -23,7 +23,7 @@ test('keys of users can be added and removed, and a restore undoes it', async ()
   assert.throws(() => double.auth.removeKey('bob', 'key-1'), /has no key key-1/);
 });
 
-test('a wrong key is refused, and changes nothing', async () => {
+test('an invalid key is rejected, and changes nothing', async () => {
   await using double = await startDouble({ users: ['ann'] });
   const privateKey = pair.privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
   assert.throws(

@@ -31,7 +31,7 @@ async function withToken(
   return double.fetch(path, { secure: true, method, headers: { Authorization: `Bearer ${token}` } });
 }
 
-test('a token is drawn without a request, and is good for its user and scope', async () => {
+test('issueToken returns a token without a request, which is valid for its user and scope', async () => {
   await using double = await startDouble(options);
   const issued = await double.oauth2.issueToken({ user: 'johndoe', scope: 'read' });
   assert.deepEqual([issued.tokenType, issued.expiresIn, issued.scope], ['Bearer', 3600, 'read']);
@@ -46,14 +46,14 @@ test('a token is drawn without a request, and is good for its user and scope', a
   );
 });
 
-test('a token of the client itself reaches the users that it is registered for', async () => {
+test('a token of the client itself is valid for the users of its registration', async () => {
   await using double = await startDouble(options);
   const { accessToken } = await double.oauth2.issueToken({ client: 'app' });
   assert.equal((await withToken(double, accessToken, 'GET', '/users/ann/financialrecords')).status, 200);
   assert.equal((await withToken(double, accessToken, 'GET', '/users/johndoe/financialrecords')).status, 403);
 });
 
-test('tokens expire by the clock, by name, and all that fit', async () => {
+test('tokens expire by the clock, and expireTokens expires one token or all that match', async () => {
   await using double = await startDouble(options);
   const draw = async (user: string): Promise<string> =>
     (await double.oauth2.issueToken({ user, expiresIn: '10m' })).accessToken;
@@ -69,7 +69,7 @@ test('tokens expire by the clock, by name, and all that fit', async () => {
   assert.deepEqual(await good(three), [false]);
 });
 
-test('with a refresh token all tokens of its grant are revoked, with an access token that one alone', async () => {
+test('revoking a refresh token revokes its grant, and revoking an access token revokes only that token', async () => {
   await using double = await startDouble(options);
   const draw = () => double.oauth2.issueToken({ user: 'johndoe', refresh: true });
   const [ended, kept] = [await draw(), await draw()];
@@ -88,13 +88,13 @@ test('with a refresh token all tokens of its grant are revoked, with an access t
   assert.equal(refreshed.status, 200);
 });
 
-test('only a whole number of nonces can be burnt', async () => {
+test('burnNonces rejects a count that is negative or not a whole number', async () => {
   await using double = await startDouble(options);
   assert.throws(() => Reflect.apply(double.auth.burnNonces, undefined, ['nonce']), RangeError);
   for (const count of [-1, 0.5]) assert.throws(() => double.auth.burnNonces(count), RangeError);
 });
 
-test('tokens are a part of what a snapshot has', async () => {
+test('restoring a snapshot restores its tokens, and removes later ones', async () => {
   await using double = await startDouble(options);
   const { accessToken } = await double.oauth2.issueToken({ user: 'ann' });
   const snapshot = double.snapshot();
@@ -111,7 +111,7 @@ test('tokens are a part of what a snapshot has', async () => {
   );
 });
 
-test('a user approves without a browser, and the code is exchanged over a socket', async () => {
+test('approve returns a code without a browser, and the code can be exchanged once', async () => {
   await using double = await startDouble(options);
   const verifier = 'a-verifier-of-at-least-forty-three-characters-0123';
   const challenge = createHash('sha256').update(verifier).digest('base64url');
@@ -157,7 +157,7 @@ test('a user approves without a browser, and the code is exchanged over a socket
   stop();
 });
 
-test('a user refuses, and one without a password is told to be one', async () => {
+test('approve can deny the consent, and rejects a user without a password', async () => {
   await using double = await startDouble({
     ...options,
     users: { ...options.users, signer: { secret: 'only signs' } },
@@ -178,7 +178,7 @@ test('a user refuses, and one without a password is told to be one', async () =>
 });
 
 for (const scheme of ['hmac', 'basic', 'bearer', 'oauth1'] as const) {
-  test(`as() sends good requests with the scheme ${scheme}, also a form and a query`, async () => {
+  test(`as() sends valid requests with the scheme ${scheme}, also with a form and a query`, async () => {
     await using double = await startDouble(options);
     const johndoe = double.as('johndoe', { scheme });
     const made = await johndoe.fetch('/articles?b=2&a=1%202&a=%C3%A9', { method: 'POST', body: article });
@@ -191,7 +191,7 @@ for (const scheme of ['hmac', 'basic', 'bearer', 'oauth1'] as const) {
   });
 }
 
-test('headers that as() signs are good for a client of somebody else', async () => {
+test('as() signs headers that another client can send', async () => {
   await using double = await startDouble(options);
   const url = `${double.secureUrl}/users/johndoe/financialrecords`;
   for (const scheme of ['hmac', 'basic', 'bearer', 'oauth1'] as const) {
@@ -200,7 +200,7 @@ test('headers that as() signs are good for a client of somebody else', async () 
   }
 });
 
-test('wrong ones can be sent on purpose', async () => {
+test('as() can send wrong credentials, which are refused with 401', async () => {
   await using double = await startDouble(options);
   const status = async (asked: Parameters<Double['as']>[1]): Promise<number> =>
     (await double.as('johndoe', asked).fetch('/articles')).status;
@@ -219,7 +219,7 @@ test('wrong ones can be sent on purpose', async () => {
   assert.throws(() => double.as('jondoe'), /the double has no user jondoe; did you mean "johndoe"\?/);
 });
 
-test('a rotated secret, with grace and without, burnt nonces, and events of them', async () => {
+test('rotateSecret accepts the former secret during the grace period only, and burnt nonces emit events', async () => {
   await using double = await startDouble({ ...options, now: '2026-03-01T12:00:00Z' });
   const old = { secret: 's3cret' };
   const status = async (asked: Parameters<Double['as']>[1]): Promise<number> =>
@@ -237,7 +237,7 @@ test('a rotated secret, with grace and without, burnt nonces, and events of them
   assert.deepEqual(replays, ['johndoe', 'johndoe']);
 });
 
-test('a request token without a callback is approved, and the verifier that the user reads is returned', async () => {
+test('approve returns the verifier of a request token without a callback', async () => {
   const secret = 'the-secret-of-plain';
   const consumers = { plain: { secret, callbacks: ['oob'], methods: ['PLAINTEXT'] } } as const;
   await using double = await startDouble({ users: options.users, consumers });

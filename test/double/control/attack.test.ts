@@ -21,7 +21,7 @@ function fromJson(attempt: Json): Attempt {
   return { ...attempt, requests, request: requests.at(-1) ?? assert.fail() };
 }
 
-test('the attempts are those that the library makes, and a double holds against all of them', async () => {
+test('the control interface returns the attempts of the library, and a double passes all of them', async () => {
   await using double = await startDouble({ users: { ann: { secret: 's3cret', password: 'pw' }, bob: {} } });
   const control = createConsole(await double.openControl());
   const request = { method: 'PUT', url: `${double.url}/articles/tea`, headers, body: article };
@@ -52,7 +52,7 @@ for (const [scheme, more] of Object.entries({
   declared: { user: 'ann', declaration: { preset: 'stripe', user: 'ann' } },
   'api-key': { user: 'ann', secret: 'x', declaration: apiKey },
 })) {
-  test(`attempts are made for ${scheme}, of bytes too`, async () => {
+  test(`attempts are created for ${scheme}, also with binary content`, async () => {
     await using double = await startDouble({ users: ['ann'], https: false });
     const control = createConsole(await double.openControl());
     const request = { method: 'POST', url: 'https://partner.example/x', base64: '/wA=' };
@@ -63,7 +63,7 @@ for (const [scheme, more] of Object.entries({
   });
 }
 
-test('what cannot be signed is refused with its place', async () => {
+test('a request that cannot be signed is rejected with 422 and the field', async () => {
   await using double = await startDouble({ users: ['ann'], https: false });
   const control = createConsole(await double.openControl());
   const request = { url: 'https://partner.example/' };
@@ -96,7 +96,7 @@ test('what cannot be signed is refused with its place', async () => {
   }
 });
 
-test('a double holds against requests with a message signature by a private key', async () => {
+test('a double passes all attempts for a message signature with a private key', async () => {
   const { privateKey, publicKey } = generateKeyPairSync('ed25519');
   const key = {
     algorithm: 'ed25519',

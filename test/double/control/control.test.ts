@@ -23,7 +23,7 @@ async function opened(double: Double) {
   return createConsole(await double.openControl());
 }
 
-test('only whether the server is ready and the document are told without the token', async () => {
+test('only /health and the OpenAPI document are accessible without the token', async () => {
   await using double = await startDouble({ https: false });
   const { url, token } = await double.openControl();
   assert.deepEqual(await (await fetch(`${url}/health`)).json(), { status: 'ready' });
@@ -48,7 +48,7 @@ test('only whether the server is ready and the document are told without the tok
   }
 });
 
-test('it listens on 127.0.0.1 alone, and refuses a token that could be guessed or cannot be sent', async () => {
+test('the control interface listens on 127.0.0.1 only, and rejects a token that is short or cannot be sent', async () => {
   await using double = await startDouble({ https: false });
   const { url } = await double.openControl({ token: 'a-token-of-16-or-more' });
   assert.match(url, /^http:\/\/127\.0\.0\.1:[0-9]+$/);
@@ -59,7 +59,7 @@ test('it listens on 127.0.0.1 alone, and refuses a token that could be guessed o
     });
 });
 
-test('a store that takes no changes is told by /health, with why and without the token', async () => {
+test('/health returns 503 and the reason, without the token, if the store accepts no changes', async () => {
   await using double = await startDouble({ https: false });
   let health: ControlledHealth = { state: 'well', reason: undefined };
   const addresses = { url: double.url, secureUrl: undefined, certificate: undefined };
@@ -88,14 +88,14 @@ test('a store that takes no changes is told by /health, with why and without the
   await control.close();
 });
 
-test('it is closed with the double', async () => {
+test('the control interface closes with the double', async () => {
   const double = await startDouble({ https: false });
   const { url } = await double.openControl();
   await double.close();
   await assert.rejects(fetch(`${url}/health`));
 });
 
-test('items come from a seed, and a snapshot brings them back', async () => {
+test('items are seeded, and restored from a snapshot', async () => {
   await using double = await startDouble({ users: ['ann'], https: false });
   const control = await opened(double);
   await control.send('POST', '/seed', { '/articles': [tea] });
@@ -110,7 +110,7 @@ test('items come from a seed, and a snapshot brings them back', async () => {
   assert.match(String(wrong['detail']), /articles/);
 });
 
-test('the clock is moved, and what is signed is judged by it', async () => {
+test('the clock can be changed, and signed requests are verified by it', async () => {
   await using double = await startDouble({ users: ['ann'], https: false });
   const control = await opened(double);
   const path = '/users/ann/financialrecords';
@@ -131,7 +131,7 @@ test('the clock is moved, and what is signed is judged by it', async () => {
   await control.refused(422, 'POST', '/clock/advance', { by: 'soon' });
 });
 
-test('what goes wrong is planned, listed, applied and removed', async () => {
+test('faults are planned, listed, applied and removed', async () => {
   await using double = await startDouble({ https: false });
   const control = await opened(double);
   const fault = { status: 503, retryAfter: 2 };
@@ -153,7 +153,7 @@ test('what goes wrong is planned, listed, applied and removed', async () => {
     await control.refused(422, 'POST', '/faults', { fault: wrong });
 });
 
-test('a query and a method in lower case are refused, since they would select nothing', async () => {
+test('a query and a method in lower case are rejected, because they would select nothing', async () => {
   await using double = await startDouble({ https: false });
   const { refused } = await opened(double);
   assert.equal(
@@ -199,7 +199,7 @@ test('the journal is read, searched and waited for, and shows no secret', async 
   assert.deepEqual((await control.send('GET', '/journal')).entries, []);
 });
 
-test('users are read, added, given other secrets and taken away, and nonces are burnt', async () => {
+test('users are read, added and removed, their secrets are rotated, and nonces are burnt', async () => {
   await using double = await startDouble({ https: false });
   const control = await opened(double);
   assert.equal((await control.send('PUT', '/users/ann%20b', { secret: 'one' })).secret, 'one');
@@ -255,7 +255,7 @@ test('tokens of both kinds are issued, expired and revoked, and a user’s conse
   await control.refused(422, 'POST', '/tokens/approve', { url: double.secureUrl, user: 'ann' });
 });
 
-test('Allow is held against what is answered, and differences are told', async () => {
+test('the access matrix compares Allow with the responses, and reports differences', async () => {
   await using double = await startDouble({ users: ['ann'], https: false });
   const control = await opened(double);
   const matrix = await control.send('POST', '/access-matrix', {
@@ -271,7 +271,7 @@ test('Allow is held against what is answered, and differences are told', async (
   await control.refused(422, 'POST', '/access-matrix', { users: ['bob'] });
 });
 
-test('what cannot be read is refused by its place, and changes nothing', async () => {
+test('invalid content is rejected with its field, and changes nothing', async () => {
   await using double = await startDouble({ https: false });
   const control = await opened(double);
   const wrong = async (content: unknown) => {

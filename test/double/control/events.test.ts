@@ -31,7 +31,7 @@ function nextWait(context: TestContext): Promise<void> {
   });
 }
 
-test('what happens to tokens and nonces is told in order, without any of them', async () => {
+test('events of tokens and nonces are listed in order, without the tokens and nonces', async () => {
   await using double = await startDouble(options);
   const control = await opened(double);
   assert.deepEqual(await control.send('GET', '/events'), { events: [] });
@@ -50,7 +50,7 @@ test('what happens to tokens and nonces is told in order, without any of them', 
   assert.ok(!JSON.stringify(events).includes(accessToken));
 });
 
-test('an event is waited for, there or to come, and who waits in vain is told what came', async (context) => {
+test('a wait returns a past or future event, and after a timeout 404 with the other events', async (context) => {
   await using double = await startDouble(options);
   const control = await opened(double);
   await double.oauth2.issueToken({ user: 'ann' });
@@ -72,7 +72,7 @@ test('an event is waited for, there or to come, and who waits in vain is told wh
 });
 
 // The request would wait for longer than the test may take.
-test('who waits when the interface is closed is not left waiting', { timeout: 30_000 }, async (context) => {
+test('closing the interface ends a waiting request with 404', { timeout: 30_000 }, async (context) => {
   const double = await startDouble(options);
   const control = await opened(double);
   const begun = nextWait(context);
@@ -82,7 +82,7 @@ test('who waits when the interface is closed is not left waiting', { timeout: 30
   assert.equal(status, 404);
 });
 
-test('of thousands of events the latest are kept', async () => {
+test('only the latest 1,000 events are stored', async () => {
   await using double = await startDouble(options);
   const control = await opened(double);
   for (let count = 0; count < 1100; count += 1) await double.oauth2.issueToken({});

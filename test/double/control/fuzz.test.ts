@@ -98,7 +98,7 @@ function drawing() {
   return { seed, below, fitting, any };
 }
 
-test('whatever is sent, the interface and what it steers go on, and no fault of theirs is told', async () => {
+test('the control interface and the double respond to random requests without an internal error', async () => {
   const { seed, below, fitting, any } = drawing();
   const faults: unknown[] = [];
   const fault = (error: unknown): void => void faults.push(error);
@@ -165,7 +165,7 @@ const hostile: readonly (readonly [name: string, body: string, status: number])[
   ['a text with half of a pair', '{"by":"\\ud800"}', 422],
 ];
 for (const [name, body, status] of hostile) {
-  test(`${name} is refused with ${status}`, async () => {
+  test(`${name} is rejected with ${status}`, async () => {
     await using double = await startDouble({ https: false });
     const control = createConsole(await double.openControl());
     const before = double.clock.now();

@@ -46,7 +46,7 @@ test('a list waits for the next entry if there is none, also for the first one a
   assert.deepEqual(listNumbers(await control.send('POST', '/journal/list', { after: 1, wait: 1 })), []);
 });
 
-test('a summary has what a table shows, without secrets and without content', async () => {
+test('a summary contains the columns of the table, without secrets and without content', async () => {
   await using double = await startDouble({ https: false, users: { ann }, strictQuery: false });
   const control = await opened(double);
   await double.as('ann').fetch('/articles?password=hidden', { method: 'GET' });
@@ -128,7 +128,7 @@ test('the window of an entry is that of its scheme', async () => {
   assert.ok(Math.abs(presented[2].date.time / 1000 - time) < 60);
 });
 
-test('an entry that is not in the journal is 404', async () => {
+test('a request for an entry that is not in the journal returns 404', async () => {
   await using double = await startDouble({ https: false });
   const control = await opened(double);
   for (const number of ['1', '0', 'x', '1.0', '%31%30'])
@@ -223,7 +223,7 @@ test('the work to redact an entry grows in proportion to its size', async (t) =>
   assert.ok(much < 20_000, `${much} characters`);
 });
 
-test('other work is done between the slices of a long journal', async () => {
+test('an export of a long journal yields to other work between its slices', async () => {
   await using double = await startDouble({ https: false });
   for (let count = 0; count < 40; count += 1) await double.fetch(`/articles?${'a'.repeat(7000)}`);
   const entries = double.journal.all();

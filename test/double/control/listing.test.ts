@@ -56,7 +56,7 @@ test('the lists of accounts and tokens contain no secret, no password and no tok
   assert.deepEqual([listed.kind, listed.client, listed.user], ['access', 'app', 'ann']);
 });
 
-test('a secret that was rotated with a grace period is listed with its end', async () => {
+test('a secret that was rotated with a grace period is listed with the time of its expiry', async () => {
   await using server = await opened();
   const { control, double } = server;
   double.clock.freeze('2026-03-01T12:00:00Z');
@@ -213,7 +213,7 @@ test('the server signs with configured schemes, also where the signature is in t
   }
 });
 
-test('the server signs with credentials of the request: a secret, a token, or a private key in PEM or as a JWK', async () => {
+test('the server signs with a secret, a token or a private key (PEM or JWK) of the request', async () => {
   await using double = await startDouble({
     users: { ann: { secret: 'the secret of ann' } },
     schemes: { 'message-signatures': {} },
@@ -243,7 +243,7 @@ test('the server signs with credentials of the request: a secret, a token, or a 
   assert.ok(!JSON.stringify(problem).includes('hidden'));
 });
 
-test('the schemes of the configuration are listed with what their signatures contain', async () => {
+test('the schemes of the configuration are listed, and whether they have a date and a nonce', async () => {
   await using double = await startDouble({
     schemes: {
       aws4: { region: 'eu-central-1', service: 'execute-api' },

@@ -89,7 +89,7 @@ const contents: Readonly<Record<string, (known: Json) => Json>> = {
   revokeTokens: () => ({ user: 'ann' }),
 };
 
-test('every route is in the document with the methods that it has, and nothing else is', async () => {
+test('the document contains every route with exactly its methods', async () => {
   await using server = await opened();
   const { send, control, document } = server;
   const listed = await fetch(control.url, { headers: { Accept: 'application/json' } });
@@ -105,7 +105,7 @@ test('every route is in the document with the methods that it has, and nothing e
   }
 });
 
-test('every operation is answered as the document says, and without the token where it says so', async () => {
+test('every operation returns a response of the document, and requires the token as the document states', async () => {
   await using server = await opened();
   const { double, control, document } = server;
   const { Ajv2020 } = missingPackage('ajv') ? {} : await import(resolvePackage('ajv/dist/2020.js'));
@@ -149,7 +149,7 @@ test('every operation is answered as the document says, and without the token wh
   }
 });
 
-test('who says nothing of formats is answered in one that the document has', async () => {
+test('a request without Accept gets a format that the document lists', async () => {
   await using server = await opened();
   const { control, document } = server;
   for (const { path, told } of listOperations(document).filter((each) => each.told.security !== undefined)) {
@@ -160,7 +160,7 @@ test('who says nothing of formats is answered in one that the document has', asy
 });
 
 describe('an independent validator', { skip: missingPackage('@seriousme/openapi-schema-validator') }, () => {
-  test('finds nothing wrong in the document, and what is wrong in another', async () => {
+  test('accepts the document, and rejects an invalid one', async () => {
     await using server = await opened();
     const { document } = server;
     const { Validator } = await import(resolvePackage('@seriousme/openapi-schema-validator'));

@@ -7,7 +7,7 @@ async function opened(double: Double) {
   return createConsole(await double.openControl());
 }
 
-test('a canned resource answers as it was told, to whom it was told', async () => {
+test('a canned resource returns the declared response, and permits only the declared users', async () => {
   await using double = await startDouble({ users: ['ann', 'bob'], https: false });
   const control = await opened(double);
   await control.send('POST', '/resources', {
@@ -49,7 +49,7 @@ test('a canned resource answers as it was told, to whom it was told', async () =
   assert.equal((await ann.fetch('/weather/ann')).status, 404);
 });
 
-test('a canned resource that cannot be is refused, and nothing is changed', async () => {
+test('an invalid canned resource is rejected with 422, and nothing is changed', async () => {
   await using double = await startDouble({ https: false });
   const control = await opened(double);
   const GET = { access: 'anyone' };

@@ -30,7 +30,7 @@ test('exactly the given bytes are sent, and the bytes of the response and its en
   assert.equal(entry?.aborted, false);
 });
 
-test('bytes that are no request are sent too', async () => {
+test('bytes that are not a valid request are also sent', async () => {
   await using double = await startDouble({ https: false });
   const control = await opened(double);
   const bytes = Buffer.from('GET /\xff\x00 nonsense\r\n\r\n', 'latin1').toString('base64');
@@ -40,7 +40,7 @@ test('bytes that are no request are sent too', async () => {
   assert.ok(double.journal.last()?.received !== undefined);
 });
 
-test('requests are sent over TLS if that is wanted', async () => {
+test('requests are sent over TLS if secure is true', async () => {
   await using double = await startDouble();
   const control = await opened(double);
   const sent = await control.send('POST', '/send', { text: get('/articles'), secure: true });
@@ -78,7 +78,7 @@ test('chunked content is sent again as chunks', async () => {
   assert.match(decodeText(again), /^HTTP\/1\.1 204 /);
 });
 
-test('a connection that breaks, or a response that does not come in time, is reported', async () => {
+test('a broken connection and a timeout are reported', async () => {
   await using double = await startDouble({ https: false });
   const control = await opened(double);
   double.faults.next({ path: '/articles' }, { reset: 'before' });
@@ -92,7 +92,7 @@ test('a connection that breaks, or a response that does not come in time, is rep
   assert.deepEqual([partial.ended, partial.response, partial.entry], ['timeout', '', undefined]);
 });
 
-test('a response to HEAD ends with its head', async () => {
+test('a response to HEAD ends after its header section', async () => {
   await using double = await startDouble({ https: false });
   const control = await opened(double);
   const sent = await control.send('POST', '/send', {
@@ -102,7 +102,7 @@ test('a response to HEAD ends with its head', async () => {
   assert.ok(decodeText(sent).endsWith('\r\n\r\n'));
 });
 
-test('content that is not one request is refused', async () => {
+test('content that is not exactly one request is rejected', async () => {
   await using double = await startDouble({ https: false });
   const control = await opened(double);
   const refused: [content: object, status: number][] = [
@@ -119,7 +119,7 @@ test('content that is not one request is refused', async () => {
   assert.equal(double.journal.length, 0);
 });
 
-test('an entry whose content was not recorded as a whole is not sent again', async () => {
+test('an entry with incompletely recorded content is rejected with 422', async () => {
   await using double = await startDouble({ https: false, journal: { body: 4 } });
   double.resource('/echo', {
     POST: {

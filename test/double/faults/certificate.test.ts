@@ -21,7 +21,7 @@ function over(double: Double, agent: Agent | false = false): Promise<unknown> {
   });
 }
 
-test('so many new connections see a certificate that has expired, and the next ones do not', async () => {
+test('a staleCertificate fault sends an expired certificate to the given number of new connections', async () => {
   await using double = await startDouble();
   assert.equal(await over(double), 200);
   double.faults.times(2, {}, { staleCertificate: true });
@@ -29,7 +29,7 @@ test('so many new connections see a certificate that has expired, and the next o
   assert.deepEqual(seen, ['CERT_HAS_EXPIRED', 'CERT_HAS_EXPIRED', 200]);
 });
 
-test('the certificate is what its authority has issued, and only its time is over', async () => {
+test('the only error of a stale certificate is its expiry', async () => {
   await using double = await startDouble();
   double.faults.next({}, { staleCertificate: true });
   const port = Number(new URL(double.secureUrl).port);
@@ -46,7 +46,7 @@ test('the certificate is what its authority has issued, and only its time is ove
   socket.destroy();
 });
 
-test('a connection that is open goes on', async () => {
+test('a staleCertificate fault does not affect an open connection', async () => {
   await using double = await startDouble();
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   assert.equal(await over(double, agent), 200);
@@ -56,7 +56,7 @@ test('a connection that is open goes on', async () => {
   agent.destroy();
 });
 
-test('taking it back, clearing, restoring and resetting put the good one back', async () => {
+test('remove, clear, restore and reset end a staleCertificate fault', async () => {
   await using double = await startDouble();
   const snapshot = double.snapshot();
   const undo = [
@@ -73,7 +73,7 @@ test('taking it back, clearing, restoring and resetting put the good one back', 
   }
 });
 
-test('in process a request over TLS fails as the platform’s fetch does, and one in the clear passes', async () => {
+test('an in-process request over TLS fails as fetch of the platform does, and one over HTTP succeeds', async () => {
   await using double = await startDouble();
   double.faults.times(2, {}, { staleCertificate: true });
   assert.equal((await double.fetch('/')).status, 200);

@@ -26,7 +26,7 @@ function answered(double: Double): (string | number | undefined)[] {
   return [entry?.response?.status, entry?.problem?.type, entry?.auth?.failedAt];
 }
 
-test('a secret that was rotated meanwhile is refused, from then on', async () => {
+test('after a rotatedSecret fault, the former secret is refused', async () => {
   await using double = await startDouble({ users, now });
   await ask(double, 'a');
   assert.deepEqual(answered(double), [200, undefined, undefined]);
@@ -41,7 +41,7 @@ test('a secret that was rotated meanwhile is refused, from then on', async () =>
   assert.equal((await ask(double, 'd')).status, 200);
 });
 
-test('a rotated secret of nobody, or of somebody unknown, changes nothing', async () => {
+test('a rotatedSecret fault changes nothing for an anonymous request or an unknown user', async () => {
   await using double = await startDouble({ users, now });
   double.faults.always({}, { rotatedSecret: true });
   const anonymous = await double.fetch('/articles');
@@ -52,7 +52,7 @@ test('a rotated secret of nobody, or of somebody unknown, changes nothing', asyn
   assert.equal(double.auth.credentials('johndoe').secret, 'a-secret');
 });
 
-test('a nonce counts as seen for the requests that were meant, and is good for others', async () => {
+test('a nonceSeen fault applies to the planned number of requests, which are refused with nonce-replayed', async () => {
   await using double = await startDouble({ users, now });
   double.faults.times(2, { user: 'johndoe' }, { nonceSeen: true });
   for (const nonce of ['a', 'b']) {
@@ -63,14 +63,14 @@ test('a nonce counts as seen for the requests that were meant, and is good for o
   assert.deepEqual(answered(double), [200, undefined, undefined]);
 });
 
-test('of requests at a time only the one that was meant has its nonce seen', async () => {
+test('a nonceSeen fault for one request applies to exactly one of several concurrent requests', async () => {
   await using double = await startDouble({ users, now });
   double.faults.next({}, { nonceSeen: true });
   const replies = await Promise.all(Array.from({ length: 8 }, (_, at) => ask(double, `n${at}`)));
   assert.equal(replies.filter(({ status }) => status === 401).length, 1);
 });
 
-test('a skewed date moves the clock and the Date of one request alone', async () => {
+test('a skewedDate fault changes the clock and Date of one request only', async () => {
   await using double = await startDouble({ users, now });
   double.faults.next({}, { skewedDate: 3_600_000 });
   const [late, good] = await Promise.all([ask(double, 'a'), ask(double, 'b')]);
@@ -83,14 +83,14 @@ test('a skewed date moves the clock and the Date of one request alone', async ()
   assert.match(raw.head, /\r\nDate: Sun, 01 Mar 2026 12:00:00 GMT\r\n/);
 });
 
-test('a skew inside the window is seen in the Date alone', async () => {
+test('a skewedDate fault within the window changes only Date', async () => {
   await using double = await startDouble({ users, now });
   double.faults.next({}, { skewedDate: -60_000 });
   const reply = await ask(double, 'a');
   assert.deepEqual([reply.status, reply.headers.get('date')], [200, 'Sun, 01 Mar 2026 11:59:00 GMT']);
 });
 
-test('a token that a request carries has expired', async () => {
+test('an expiredToken fault expires the token of the request, and no other token', async () => {
   const clients = {
     app: { secret: 'app-secret', redirectUris: ['https://client.example/cb'], scopes: ['read'] },
   } as const;

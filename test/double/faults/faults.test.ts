@@ -17,7 +17,7 @@ async function statuses(double: Double, ...paths: string[]): Promise<number[]> {
   return found;
 }
 
-test('a status is answered in the place of the server, with its fields and content, everywhere alike', async () => {
+test('a status fault returns its status, fields and content, the same over a socket and in process', async () => {
   await using double = await startDouble({ seed, now: '2026-03-01T12:00:00Z' });
   double.faults.times(3, {}, { status: 503, body: 'busy', retryAfter: 2, headers: { 'X-Cause': 'load' } });
   const raw = await rawExchange(double.url, get('/articles/1'));
@@ -45,7 +45,7 @@ test('a status is answered in the place of the server, with its fields and conte
   assert.deepEqual(await statuses(double, '/articles/1'), [200]);
 });
 
-test('the server does nothing where a status is answered in its place', async () => {
+test('a status fault prevents the processing of the request', async () => {
   await using double = await startDouble({ users, seed });
   double.faults.next({ method: 'PUT' }, { status: 500 });
   const reply = await double.as('johndoe').fetch('/articles/b', { method: 'PUT', body: bread });
@@ -55,7 +55,7 @@ test('the server does nothing where a status is answered in its place', async ()
   assert.deepEqual([entry?.step, entry?.fault, entry?.response?.status], [undefined, { status: 500 }, 500]);
 });
 
-test('the server has acted where its reply breaks, and not where it is reset before it acts', async () => {
+test('a request is processed before its response is reset, unless the fault has the option before', async () => {
   await using double = await startDouble({ users, seed });
   const put = (path: string): Promise<Response> =>
     double.as('johndoe').fetch(path, { method: 'PUT', body: bread });
@@ -71,7 +71,7 @@ test('the server has acted where its reply breaks, and not where it is reset bef
   );
 });
 
-test('a reply is held back after the server has acted, or before', async () => {
+test('a delay fault delays the response once, after the request is processed or before', async () => {
   await using double = await startDouble({ seed });
   for (const before of [false, true]) {
     double.faults.next({}, { delay: 33, before });
@@ -82,7 +82,7 @@ test('a reply is held back after the server has acted, or before', async () => {
   }
 });
 
-test('what is delayed before it acts has not acted meanwhile', async () => {
+test('a delay fault with the option before also delays the processing of the request', async () => {
   await using double = await startDouble({ users, seed });
   const put = (path: string): Promise<Response> =>
     double.as('johndoe').fetch(path, { method: 'PUT', body: bread });
@@ -97,7 +97,7 @@ test('what is delayed before it acts has not acted meanwhile', async () => {
 });
 
 // The delay is longer than the test may take.
-test('closing the double ends what is delayed', { timeout: 30_000 }, async () => {
+test('closing the double ends a delay', { timeout: 30_000 }, async () => {
   const double = await startDouble();
   const delayed = double.faults.next({}, { delay: 60_000 });
   const asking = double.fetch('/');
@@ -118,7 +118,7 @@ const matches: readonly [match: Match, meets: readonly string[]][] = [
   [{ method: 'GET', path: '/articles/{id}' }, ['GET /articles/1']],
 ];
 
-test('a fault meets the requests that fit everything that is given, and no other', async () => {
+test('a fault applies only to requests that match every given condition', async () => {
   await using double = await startDouble({ users, seed });
   for (const [match, meets] of matches) {
     const planned = double.faults.always(match, { status: 599 });
@@ -135,7 +135,7 @@ test('a fault meets the requests that fit everything that is given, and no other
   }
 });
 
-test('faults are met in the order in which they were planned, one by each request', async () => {
+test('faults apply in the order in which they were planned, one to each request', async () => {
   await using double = await startDouble({ seed });
   double.faults.next({}, { status: 500 });
   double.faults.times(2, { method: 'GET' }, { status: 501 });
@@ -146,14 +146,14 @@ test('faults are met in the order in which they were planned, one by each reques
   assert.deepEqual(await statuses(double, '/'), [200]);
 });
 
-test('of requests at a time each meets one of the faults', async () => {
+test('a fault for three requests applies to exactly three of ten concurrent requests', async () => {
   await using double = await startDouble();
   double.faults.times(3, {}, { status: 500 });
   const replies = await Promise.all(Array.from({ length: 10 }, () => fetch(`${double.url}/`)));
   assert.equal(replies.filter(({ status }) => status === 500).length, 3);
 });
 
-test('a reply that has nothing to break leaves the fault for the next one that has', async () => {
+test('a response without content does not use up a fault that affects content', async () => {
   await using double = await startDouble({ users, seed });
   for (const fault of [
     { truncate: 5 },
@@ -196,7 +196,7 @@ test('a fault is pending until it was applied to all its requests', async () => 
   assert.deepEqual(listed(), []);
 });
 
-test('closing with faults pending is an error where that was asked for, and all is closed', async () => {
+test('close throws if faults are pending and pendingFaults is error, and closes the double', async () => {
   const double = await startDouble({ users, pendingFaults: 'error' });
   double.faults.times(
     2,
@@ -215,7 +215,7 @@ test('closing with faults pending is an error where that was asked for, and all 
   await lenient.close();
 });
 
-test('a snapshot has the faults that are planned, and how far they have come', async () => {
+test('a snapshot contains the planned faults, and how often they were applied', async () => {
   await using double = await startDouble();
   const planned = double.faults.times(2, {}, { status: 500 });
   assert.deepEqual(await statuses(double, '/'), [500]);
@@ -231,7 +231,7 @@ test('a snapshot has the faults that are planned, and how far they have come', a
   assert.deepEqual(await statuses(double, '/'), [200]);
 });
 
-test('a fault that cannot be is refused when it is planned', async () => {
+test('an invalid fault is rejected when it is planned', async () => {
   await using double = await startDouble({ https: false });
   const refused: readonly [fault: object, message: RegExp][] = [
     [{}, /a fault must have a member/],

@@ -68,7 +68,7 @@ test('a client that repeats a lost request with its Idempotency-Key makes one ch
   assert.equal(await countNotes(double), 1);
 });
 
-test('keys expire by the clock of the double', async () => {
+test('idempotency keys expire by the clock of the double', async () => {
   await using double = await startDouble(options);
   const john = double.as('johndoe');
   await john.fetch('/notes', keyed);
@@ -78,7 +78,7 @@ test('keys expire by the clock of the double', async () => {
   assert.equal((await john.fetch('/notes', keyed)).headers.get('location'), '/notes/2');
 });
 
-test('a snapshot contains the keys, and a reset removes them', async () => {
+test('a snapshot contains idempotency keys, and a reset removes them', async () => {
   await using double = await startDouble(options);
   const john = double.as('johndoe');
   await john.fetch('/notes', keyed);

@@ -43,7 +43,7 @@ for (const scheme of ['hmac', 'basic', 'bearer', 'oauth1'] as const)
     assert.equal(await isMatched(double, { user: 'johndoe' }, () => double.fetch('/articles')), false);
   });
 
-test('a fault matches by the user of a token that has expired, and not by that of an unknown one', async () => {
+test('a fault matches by the user of an expired token, and not by a user for an unknown token', async () => {
   await using double = await startDouble({ users, clients });
   const { accessToken } = await double.oauth2.issueToken({ user: 'johndoe' });
   const send = (token: string) => () =>
@@ -53,7 +53,7 @@ test('a fault matches by the user of a token that has expired, and not by that o
   assert.equal(await isMatched(double, { user: 'johndoe' }, send('unknown')), false);
 });
 
-test('a fault matches by the client of a token that the client has for itself', async () => {
+test('a fault matches by the client of a token without a user', async () => {
   await using double = await startDouble({ users, clients });
   const { accessToken } = await double.oauth2.issueToken({});
   const headers = { Authorization: `Bearer ${accessToken}` };
@@ -106,7 +106,7 @@ for (const [match, path, headers, matches] of byParts) {
   });
 }
 
-test('the function of a match receives the request as it was sent', async () => {
+test('a match function receives the request as sent', async () => {
   await using double = await startDouble({ users, https: false });
   const seen: MatchedRequest[] = [];
   const match = (request: MatchedRequest): boolean => seen.push(request) > 1;
@@ -118,7 +118,7 @@ test('the function of a match receives the request as it was sent', async () => 
   assert.deepEqual([user, secure, fields.get('x-foo')], ['ann', false, 'bar']);
 });
 
-test('the error of a function is reported, and the request is processed', async () => {
+test('an error of a match function is reported to onError, and the request is processed', async () => {
   const errors: unknown[] = [];
   const onError = (error: unknown): number => errors.push(error);
   await using double = await startDouble({ https: false, onError });

@@ -148,7 +148,7 @@ const cases: readonly Case[] = [
 ];
 
 for (const { name, fault, content, ending, head, given, error, codes = [undefined] } of cases) {
-  test(`${name} arrives as bytes, at fetch, in process and over TLS`, async () => {
+  test(`a client observes ${name} over a raw socket, with fetch, in process and over TLS`, async () => {
     await using double = await startDouble({ users, seed, pendingFaults: 'error' });
     double.faults.times(4, { path: '/articles/1' }, fault);
 
@@ -173,7 +173,7 @@ for (const { name, fault, content, ending, head, given, error, codes = [undefine
   });
 }
 
-test('a broken document has the right length and is no XML', async () => {
+test('malformedXml sends a document with a correct Content-Length that is not well-formed XML', async () => {
   await using double = await startDouble({ users, seed });
   double.faults.always({}, { malformedXml: true });
   const broken = document.slice(0, -'</article>'.length);
@@ -194,7 +194,7 @@ test('a broken document has the right length and is no XML', async () => {
   await assert.rejects(json.json(), SyntaxError);
 });
 
-test('a broken document is broken before it would be packed', async () => {
+test('a document that malformedXml breaks is not compressed', async () => {
   await using double = await startDouble({ users, seed });
   double.seed({
     '/articles': Array.from({ length: 40 }, () => ({
@@ -209,7 +209,7 @@ test('a broken document is broken before it would be packed', async () => {
   assert.match(text, /^<articles>.*<\/article>$/s);
 });
 
-test('what is packed breaks in process as it breaks over a socket', async () => {
+test('compressed content is truncated in process exactly as over a socket', async () => {
   await using double = await startDouble({ users, seed });
   double.seed({
     '/articles': Array.from({ length: 40 }, () => ({
@@ -225,7 +225,7 @@ test('what is packed breaks in process as it breaks over a socket', async () => 
   assert.equal(within.error, over.error);
 });
 
-test('content dribbles at its pace, over a socket and in process', async () => {
+test('dribble sends content at its rate, over a socket and in process', async () => {
   await using double = await startDouble({ users, seed });
   double.faults.always({}, { dribble: 400 }); // 78 bytes: four pieces, 50 ms before each
   const contents = [
@@ -239,7 +239,7 @@ test('content dribbles at its pace, over a socket and in process', async () => {
   }
 });
 
-test('content that dribbles can break as well', async () => {
+test('a fault can combine dribble and reset', async () => {
   await using double = await startDouble({ users, seed });
   double.faults.always({}, { dribble: 400, reset: 30 });
   const raw = await rawExchange(double.url, get('/articles/1'));
@@ -248,7 +248,7 @@ test('content that dribbles can break as well', async () => {
   assert.deepEqual([within.content, within.error], [document.slice(0, 30), 'TypeError: terminated']);
 });
 
-test('a client that leaves while content dribbles leaves nothing behind', async () => {
+test('a client can disconnect while content dribbles, over a socket and in process', async () => {
   await using double = await startDouble({ users, seed });
   double.faults.always({}, { dribble: 1 });
   const leaving = new AbortController();
@@ -259,7 +259,7 @@ test('a client that leaves while content dribbles leaves nothing behind', async 
   await within.body?.cancel();
 });
 
-test('replies before a broken one on a connection arrive whole', async () => {
+test('a reset of a pipelined response leaves earlier responses complete, and later requests unprocessed', async () => {
   await using double = await startDouble({ users, seed });
   double.faults.next({ path: '/articles/1' }, { reset: 9 });
   const ask = (path: string): string => `GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`;
@@ -270,7 +270,7 @@ test('replies before a broken one on a connection arrive whole', async () => {
   assert.equal(double.journal.all({ path: '/never' }).length, 0);
 });
 
-test('a handler on a server of one’s own carries faults out too', async () => {
+test('the handler of a double also applies faults in another HTTP server', async () => {
   await using double = await startDouble({ users, seed });
   const { createServer } = await import('node:http');
   const server = createServer(double.handler);

@@ -173,7 +173,7 @@ test('signUrl returns the content with its signature', () => {
   });
 });
 
-test('a token that no user has is refused, over TLS only, and its failures are not counted for a user', async () => {
+test('a token requires TLS, and an unknown token gets 401 without a user in the journal', async () => {
   const double = await open({ secret: { authorization: 'Bearer' } });
   const send = (token: string, secure: boolean) =>
     double.fetch('/things', { method: 'POST', headers: { Authorization: `Bearer ${token}` }, secure });

@@ -165,7 +165,7 @@ async function readResponse(reply: Response): Promise<unknown> {
 }
 
 for (const [name, [path, init = () => ({})]] of Object.entries(calls)) {
-  test(`in process and over a socket ${name} is the same`, async () => {
+  test(`a call has the same result in process and over a socket: ${name}`, async () => {
     await using double = await echoing();
     const here = await double.fetch(path, init()).then(readResponse, readFailure);
     const there = await fetch(double.url + path, init()).then(readResponse, readFailure);
@@ -185,7 +185,7 @@ const requests: Readonly<Record<string, Call>> = {
   'that follows no redirect': ['/moved/303/here', () => ({ redirect: 'manual' })],
 };
 for (const [name, [path, init = () => ({})]] of Object.entries(requests)) {
-  test(`in process and over a socket a Request ${name} is the same`, async () => {
+  test(`a Request ${name} has the same result in process and over a socket`, async () => {
     await using double = await echoing();
     const made = (): Request => new Request(double.url + path, init());
     const here = await double.fetch(made()).then(readResponse, readFailure);
@@ -193,7 +193,7 @@ for (const [name, [path, init = () => ({})]] of Object.entries(requests)) {
   });
 }
 
-test('a redirect to where the double is not is given as it came', async () => {
+test('a redirect to another server is returned and not followed', async () => {
   await using double = await startDouble({ https: false });
   const Location = 'https://client.example/cb?code=1';
   double.resource('/leave', {
@@ -227,7 +227,7 @@ test('a redirect of signed content by 303 is signed without the content', async 
   assert.equal(double.journal.last()?.principal?.name, 'ann');
 });
 
-test('who signs signs what a redirect asks for, and nothing for another origin', async () => {
+test('a signing client signs the redirected request, and nothing for another origin', async () => {
   await using double = await echoing();
   const mine = action('authenticated', async ({ principal }) => text(String(principal?.name)));
   double.resource('/mine', { GET: mine });
@@ -246,7 +246,7 @@ for (const [how, method] of [
   ['in a simple call', 'POST'],
   ['in a call that the platform reads', 'post'],
 ] as const) {
-  test(`who signs sends text as what it begins like, ${how}`, async () => {
+  test(`a signing client infers the media type of text from its beginning, ${how}`, async () => {
     await using double = await echoing();
     const readType = async (body: string): Promise<unknown> => {
       const { named } = Object(await (await double.as('ann').fetch('/echo', { method, body })).json());
@@ -259,7 +259,7 @@ for (const [how, method] of [
   });
 }
 
-test('a form arrives as the platform sends it', async () => {
+test('a form is sent as multipart/form-data, as by the platform', async () => {
   await using double = await echoing();
   const sent = await double.fetch('/echo', { method: 'POST', body: form() });
   const { sent: content, named } = Object(await sent.json());
@@ -279,14 +279,14 @@ const refused: Readonly<Record<string, RequestInit>> = {
   'a way with redirects that there is not': JSON.parse('{"redirect":"sometimes"}'),
 };
 for (const [name, init] of Object.entries(refused)) {
-  test(`what the platform's fetch refuses is refused: ${name}`, async () => {
+  test(`fetch rejects a call that the fetch of the platform rejects: ${name}`, async () => {
     await using double = await startDouble({ https: false });
     await assert.rejects(double.fetch('/articles', init), TypeError);
     assert.equal(double.journal.length, 0);
   });
 }
 
-test('a Request of the platform is taken, with its content', async () => {
+test('fetch accepts a Request of the platform, with its content', async () => {
   await using double = await echoing();
   const request = new Request(`${double.url}/echo`, {
     method: 'PUT',
@@ -298,7 +298,7 @@ test('a Request of the platform is taken, with its content', async () => {
   assert.equal(request.bodyUsed, true);
 });
 
-test('a URL of an alias is requested with its Host, and https counts as TLS', async () => {
+test('a request to the URL of an alias has its Host, and https counts as TLS', async () => {
   await using double = await echoing(['https://partner.example:8443']);
   const there = Object(await (await double.fetch(new URL('https://partner.example:8443/echo?a'))).json());
   assert.deepEqual([there.host, there.secure, there.target], ['partner.example:8443', true, '/echo?a']);
@@ -308,7 +308,7 @@ test('a URL of an alias is requested with its Host, and https counts as TLS', as
   assert.deepEqual([secure.host, secure.secure], [new URL(double.secureUrl).host, true]);
 });
 
-test('content that breaks off makes nothing, and the call fails with what broke it', async () => {
+test('a content stream that fails creates nothing, and the call rejects with the error of the stream', async () => {
   await using double = await startDouble({ users: ['ann'], https: false });
   let pieces = 0;
   const body = new ReadableStream({
@@ -327,7 +327,7 @@ test('content that breaks off makes nothing, and the call fails with what broke 
   assert.equal((await double.fetch('/articles/tea')).status, 404);
 });
 
-test('a signal ends the call, before and while it is answered', async () => {
+test('a signal aborts the call, before it starts and while it waits for the response', async () => {
   await using double = await startDouble({ https: false });
   await assert.rejects(double.fetch('/articles', { signal: AbortSignal.abort() }), { name: 'AbortError' });
   const controller = new AbortController();
@@ -363,13 +363,13 @@ async function readAborted(get: (signal: AbortSignal) => Promise<Response>): Pro
   return seen;
 }
 
-test('in process and over a socket a signal ends reading the reply, too', async () => {
+test('a signal also aborts reading the response, in process as over a socket', async () => {
   await using double = await echoing();
   const here = await readAborted((signal) => double.fetch('/long', { signal }));
   assert.deepEqual(here, await readAborted((signal) => fetch(`${double.url}/long`, { signal })));
 });
 
-test('a reply is a Response of the platform in all that can be done with it', async () => {
+test('fetch returns a Response of the platform that can be read, cloned and streamed', async () => {
   await using double = await echoing();
   const take = (): Promise<Response> => double.fetch('/long');
   const whole = 'é'.repeat(3000);
@@ -392,7 +392,7 @@ test('a reply is a Response of the platform in all that can be done with it', as
   await assert.rejects(streamed.text(), TypeError);
 });
 
-test('any target has the same path in process and over a socket', async () => {
+test('any target resolves to the same URL in process and over a socket', async () => {
   const { seed, text: drawn } = seeded();
   await using double = await startDouble({ https: false });
   for (let round = 0; round < 150; round += 1) {
@@ -418,7 +418,7 @@ test('any target has the same path in process and over a socket', async () => {
   }
 });
 
-test('there is nothing to read in a reply of a status that never has content, whatever a fault puts there', async () => {
+test('a response with a status code that excludes content has a null body, even if a fault sets one', async () => {
   await using double = await startDouble({});
   for (const status of [204, 205, 304]) {
     double.faults.next({}, { status, body: 'x' });

@@ -4,7 +4,7 @@ import { startDouble } from '../../../src/double/index.ts';
 import { action, text } from '../../../src/index.ts';
 
 for (const url of ['http://example.com/articles', '//example.com/articles', 'https://127.0.0.1/articles'])
-  test(`fetch refuses the URL ${url} of another server`, async () => {
+  test(`fetch rejects the URL ${url} of another server`, async () => {
     await using double = await startDouble({ users: ['ann'], aliases: ['http://partner.example'] });
     const { origin } = new URL(url, double.url);
     const message = `${origin} is not an origin of this double, which are ${double.url} and ${double.secureUrl}; add it to the option aliases, or send the request with the platform's fetch`;
@@ -30,7 +30,7 @@ test('a redirect to an alias or the public URL is followed, and gets no credenti
   }
 });
 
-test('a request to an alias is signed and answered for the origin of the alias', async () => {
+test('a request to an alias is signed for its origin, and the OAuth metadata names that origin as issuer', async () => {
   const aliases = ['https://api.example:8443'];
   const consumers = { printer: { secret: 'the-secret-of-printer', scopes: ['read'] } } as const;
   const clients = { app: { secret: 'the-secret-of-app', grants: ['client_credentials'] } } as const;
@@ -44,7 +44,7 @@ test('a request to an alias is signed and answered for the origin of the alias',
   assert.equal(Object(await metadata.json()).issuer, 'https://api.example:8443');
 });
 
-test('a double has its own addresses under each name of the loopback interface', async () => {
+test('fetch accepts the port of a double under each name of the loopback interface', async () => {
   await using double = await startDouble({});
   const { port } = new URL(double.url);
   for (const name of ['127.0.0.1', 'localhost', '[::1]'])

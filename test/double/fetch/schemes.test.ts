@@ -128,7 +128,7 @@ describe('as with a configured scheme', () => {
   }
 
   for (const algorithm of algorithms)
-    test(`signs by a generated key of ${algorithm}, by a given one, and by none that is not known`, async () => {
+    test(`signs with a generated or a given key of ${algorithm}, and rejects an unknown key`, async () => {
       await using double = await startDouble(options);
       const before = double.snapshot();
       const { privateKey, publicKey } = double.auth.generateKey('ann', 'key-1', algorithm);
@@ -170,7 +170,7 @@ describe('as with a configured scheme', () => {
     assert.match(JSON.stringify(first), /created=1795348800;.*1795348800.*20261122T120000Z/);
   });
 
-  test('signs an earlier time and a used nonce, which the double refuses', async () => {
+  test('signs with an earlier date or a used nonce, which the double refuses', async () => {
     await using double = await startDouble(options);
     const refused = async (signing: ConfiguredSchemeOptions): Promise<unknown> => {
       await double.as('ann', signing).fetch('/articles');
@@ -205,14 +205,14 @@ describe('as with a configured scheme', () => {
     assert.equal(double.journal.last()?.problem?.type, 'nonce-replayed');
   });
 
-  test('chooses the components that a signature covers', async () => {
+  test('signs only the components of the option components', async () => {
     await using double = await startDouble(options);
     const signer = double.as('ann', { scheme: 'message-signatures', components: ['@method'] });
     assert.equal((await signer.fetch('/articles')).status, 401);
     assert.match(String(double.journal.last()?.auth?.hint), /@authority/);
   });
 
-  test('signs a form as the server reads it, however its media type is written', async () => {
+  test('signs a form regardless of the case and the parameters of its media type', async () => {
     const schemes = { twilio: { preset: 'twilio', user: 'ann' } } as const;
     const consumers = { printer: { secret: 'the secret of the printer', callbacks: ['oob'] } };
     await using double = await startDouble({ now, users: { ann: { secret } }, schemes, consumers });
@@ -232,7 +232,7 @@ describe('as with a configured scheme', () => {
       }
   });
 
-  test('signs the API key as over TLS', async () => {
+  test('sends the API key without TLS too, and the double refuses it with 403', async () => {
     await using double = await startDouble(options);
     const headers = await double.as('ann', { scheme: 'key' }).signRequest({ url: '/articles' });
     assert.deepEqual(headers, { 'X-Own-Id': 'ann', 'X-Own-Secret': secret });
@@ -255,7 +255,7 @@ describe('a fault', () => {
       assert.equal((await double.as('ann', signing).fetch('/articles')).status, 503);
     });
 
-  test('matches the user of a key, and of a request that is refused', async () => {
+  test('matches the user of a key, and the user of a refused request', async () => {
     await using double = await startDouble(options);
     double.auth.generateKey('bob', 'bob-1');
     double.faults.always({ user: 'bob' }, { status: 503 });
@@ -277,7 +277,7 @@ describe('a fault', () => {
   });
 });
 
-describe('a wrong call is refused', () => {
+describe('a wrong call is rejected', () => {
   const privateKey = generateKeyPairSync('ed25519')
     .privateKey.export({ type: 'pkcs8', format: 'pem' })
     .toString();
@@ -342,7 +342,7 @@ describe('a wrong call is refused', () => {
       );
     });
 
-  test('of generateKey, with the nearest algorithm', async () => {
+  test('generateKey rejects an unknown algorithm or user with the nearest name, and a used key id', async () => {
     await using double = await startDouble({ ...options, https: false });
     assert.throws(
       // @ts-expect-error The algorithm is misspelt.
@@ -354,7 +354,7 @@ describe('a wrong call is refused', () => {
     assert.throws(() => double.auth.generateKey('bob', 'key-1'), /have the same key id "key-1"/);
   });
 
-  test('of a scheme of the options, at the start', async () => {
+  test('startDouble rejects an unknown preset of a scheme with the nearest name', async () => {
     // @ts-expect-error The preset is misspelt.
     await assert.rejects(startDouble({ schemes: { a: { preset: 'strype', user: 'ann' } } }), {
       name: 'RangeError',

@@ -95,7 +95,7 @@ test('a wait on a closed double ends at once, with an earlier entry if one match
   });
 });
 
-test('a wait that nothing awaits does not end the process when the double is closed', () => {
+test('an unhandled wait does not end the process when the double is closed', () => {
   const { status, stdout } = runScript(`
     const double = await startDouble({ https: false });
     double.journal.waitFor({ path: '/never' });
@@ -106,7 +106,7 @@ test('a wait that nothing awaits does not end the process when the double is clo
   assert.deepEqual({ status, stdout }, { status: 0, stdout: 'alive\n' });
 });
 
-test('a wait of which the function throws does not end the process', () => {
+test('a wait with a match function that throws does not end the process', () => {
   const { status, stdout } = runScript(`
     const double = await startDouble({ https: false });
     const waiting = double.journal.waitFor(() => { throw new Error('failed'); });

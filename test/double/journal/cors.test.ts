@@ -78,7 +78,7 @@ describe('an entry shows the condition that a request from another origin does n
     });
 });
 
-test('an entry shows that all conditions are met', async () => {
+test('an entry shows that a cross-origin request meets all conditions', async () => {
   await using double = await startDouble({ cors: [app], https: false });
   await double.fetch('/articles', { headers: { Origin: app } });
   const met = { origin: app, preflight: false, failedAt: undefined, detail: undefined };
@@ -91,7 +91,7 @@ test('an entry shows that all conditions are met', async () => {
   assert.equal(double.journal.last()?.cors?.failedAt, undefined);
 });
 
-test('an entry shows nothing about a page of the same origin, or without cors', async () => {
+test('an entry has no CORS check for a same-origin request, or without the option cors', async () => {
   await using double = await startDouble({ cors: [app] });
   await double.fetch('/articles', { headers: { Origin: double.url } });
   assert.equal(double.journal.last()?.cors, undefined);
@@ -106,7 +106,7 @@ test('an entry shows nothing about a page of the same origin, or without cors', 
   assert.equal(plain.journal.last()?.cors, undefined);
 });
 
-test('a preflight shows that the protocol is off, for the double or for the resource', async () => {
+test('the entry of a preflight shows that CORS is off, for the double or for the resource', async () => {
   await using double = await startDouble({ https: false });
   await preflight(double, '/articles', 'POST');
   assert.equal(
@@ -118,7 +118,7 @@ test('a preflight shows that the protocol is off, for the double or for the reso
   assert.equal(double.journal.last()?.cors?.detail, 'no other origin may use this resource');
 });
 
-test('the response of a fault is shared as any other', async () => {
+test('the response of a fault has the CORS headers of any other response', async () => {
   await using double = await startDouble({ cors: [app], https: false });
   const expected: readonly (readonly [origin: string, shared: string | null, exposed: RegExp])[] = [
     [app, app, /Retry-After/],
@@ -139,14 +139,14 @@ test('the response of a fault is shared as any other', async () => {
     }
 });
 
-test('a fault can have fields of the protocol itself', async () => {
+test('a fault can set CORS headers itself', async () => {
   await using double = await startDouble({ cors: [app], https: false });
   double.faults.next({}, { status: 200, headers: { 'Access-Control-Allow-Origin': other } });
   const { headers } = await double.fetch('/articles', { headers: { Origin: app } });
   assert.equal(headers.get('Access-Control-Allow-Origin'), other);
 });
 
-test('resources and collections that a test adds have their own origins, until the reset', async () => {
+test('resources that a test adds have their own origins, until the reset', async () => {
   await using double = await startDouble({ https: false });
   const shared = async (path: string): Promise<string | null> =>
     (await double.fetch(path, { headers: { Origin: app } })).headers.get('Access-Control-Allow-Origin');
@@ -158,7 +158,7 @@ test('resources and collections that a test adds have their own origins, until t
   assert.equal(await shared('/own'), null);
 });
 
-test('the control interface shows the check, and does not take part in the protocol', async () => {
+test('the control interface shows the CORS check, and sends no CORS headers itself', async () => {
   await using double = await startDouble({ cors: [app], https: false });
   const control = await double.openControl();
   await double.fetch('/articles', { headers: { Origin: other } });

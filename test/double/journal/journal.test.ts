@@ -15,7 +15,7 @@ function latest(double: Double): JournalEntry {
   return entry;
 }
 
-test('an entry has the request as it was sent, the reply, who asked and the step that answered', async () => {
+test('an entry has the request as sent, the response, the principal and the step that responded', async () => {
   await using double = await startDouble({ users, seed, now: '2026-03-01T12:00:00Z' });
   await double.as('johndoe').fetch('/articles/t%65a?note=a+b&note=%C3%A4', {
     method: 'PUT',
@@ -40,7 +40,7 @@ test('an entry has the request as it was sent, the reply, who asked and the step
   assert.ok(reply.headers.some(([name, value]) => name === 'Location' && value === '/articles/tea'));
 });
 
-test('an entry names the user that refused credentials speak of, by HMAC and by Basic', async () => {
+test('an entry names the user of refused credentials, by HMAC and by Basic', async () => {
   await using double = await startDouble({ users });
   const attempts = [
     { scheme: 'hmac', secret: 'wrong' },
@@ -53,7 +53,7 @@ test('an entry names the user that refused credentials speak of, by HMAC and by 
   }
 });
 
-test('field lines stand in the order in which they came over a socket', async () => {
+test('an entry lists header fields in the order received over a socket', async () => {
   await using double = await startDouble({ seed });
   const lines = ['Host: localhost', 'X-B: 2', 'X-A: 1', 'x-b:  3', 'Connection: close'];
   await rawExchange(double.url, `GET /articles/1 HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n`);
@@ -63,7 +63,7 @@ test('field lines stand in the order in which they came over a socket', async ()
   );
 });
 
-test('a reply that was packed is shown unpacked', async () => {
+test('an entry shows the content of a compressed response decompressed', async () => {
   await using double = await startDouble({ seed });
   double.seed({
     '/articles': Array.from({ length: 40 }, () => ({
@@ -77,7 +77,7 @@ test('a reply that was packed is shown unpacked', async () => {
   assert.match(reply?.body ?? '', /^<articles>.*<\/articles>$/s);
 });
 
-test('a reply that says it is packed and is not is shown as it was sent', async () => {
+test('an entry shows content with a false Content-Encoding as sent', async () => {
   await using double = await startDouble({ users, https: false });
   double.faults.next({}, { status: 200, body: 'Tea', headers: { 'Content-Encoding': 'gzip' } });
   const reply = await fetch(`${double.url}/articles`);
@@ -111,7 +111,7 @@ const steps: readonly [step: number, status: number, bytes: string][] = [
 ];
 
 for (const [step, status, bytes] of steps) {
-  test(`step ${step} is known to have answered ${status}`, async () => {
+  test(`an entry has step ${step} for a response with ${status}`, async () => {
     await using double = await startDouble({ seed });
     const { head } = await rawExchange(double.url, bytes);
     assert.match(head, new RegExp(`^HTTP/1.1 ${status} `));
@@ -120,7 +120,7 @@ for (const [step, status, bytes] of steps) {
   });
 }
 
-test('the steps that come after the credentials are known to have answered too', async () => {
+test('an entry also has the steps after the credentials', async () => {
   await using double = await startDouble({ users, seed });
   const john = double.as('johndoe');
   const put = (type: string, body: string): Promise<Response> =>
@@ -131,7 +131,7 @@ test('the steps that come after the credentials are known to have answered too',
   assert.equal(latest(double).step, 15);
 });
 
-test('the entry of a request that could not be parsed has what was received, and a request with empty members', async () => {
+test('the entry of a request that cannot be parsed has the received bytes, and a request with empty members', async () => {
   await using double = await startDouble();
   await rawExchange(double.url, 'GET / HTTP/1.1\r\nHost: a\r\nAuthorization: Basic abc\r\nno colon\r\n\r\n');
   const entry = latest(double);
@@ -144,7 +144,7 @@ test('the entry of a request that could not be parsed has what was received, and
   assert.deepEqual([entry.problem?.type, entry.status], ['malformed-request', 400]);
 });
 
-test('a request that breaks off within its content is there, aborted', async () => {
+test('the entry of a request with incomplete content is aborted and has the received content', async () => {
   await using double = await startDouble({ users });
   const socket = connect(Number(new URL(double.url).port), '127.0.0.1');
   const fields = await double.as('johndoe').signRequest({ method: 'POST', url: `${double.url}/articles` });
@@ -158,7 +158,7 @@ test('a request that breaks off within its content is there, aborted', async () 
   assert.equal(entry.request?.body, '<article>');
 });
 
-test('a client that leaves before its reply is seen to have left, over a socket and in process', async () => {
+test('the entry is aborted if the client disconnects before the response, over a socket and in process', async () => {
   await using double = await startDouble({ seed });
   for (const ask of [fetch, double.fetch]) {
     await ask(`${double.url}/`); // the platform loads its fetch when it is first asked for
@@ -176,7 +176,7 @@ test('a client that leaves before its reply is seen to have left, over a socket 
   }
 });
 
-test('the oldest entries go when there are too many, or too many bytes', async () => {
+test('the journal removes the oldest entries above its maximum of entries or bytes', async () => {
   await using few = await startDouble({ journal: { entries: 2 } });
   for (const path of ['/a', '/b', '/c']) await few.fetch(path);
   assert.deepEqual(
@@ -194,7 +194,7 @@ test('the oldest entries go when there are too many, or too many bytes', async (
   );
 });
 
-test('of long content the beginning is kept, and its whole length', async () => {
+test('an entry stores the beginning of long content, and its full length', async () => {
   await using double = await startDouble({ users, journal: { body: 10 } });
   await double.as('johndoe').fetch('/articles/a', { method: 'PUT', body: article });
   const { request } = latest(double);
@@ -237,7 +237,7 @@ test('entries are selected by former users, and by unknown users that requests n
   assert.equal(journal.all({ user: 'stranger' }).length, 1);
 });
 
-test('entries can be walked through, listened to and forgotten, and are numbered on', async () => {
+test('the journal can be iterated, listened to and cleared, and continues its numbering', async () => {
   await using double = await startDouble();
   const told: number[] = [];
   const end = double.on('request', ({ number }) => told.push(number));
@@ -272,7 +272,7 @@ test('a snapshot has the journal, and a reset empties it', async () => {
   assert.equal(double.journal.length, 0);
 });
 
-test('a bound that is none is refused', async () => {
+test('a maximum of entries that is not a positive integer is rejected', async () => {
   for (const entries of [0, -1, 1.5, Number.NaN])
     await assert.rejects(startDouble({ journal: { entries } }), RangeError);
 });

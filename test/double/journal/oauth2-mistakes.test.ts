@@ -337,7 +337,7 @@ for (const [what, send, named] of [...atToken, ...elsewhere]) {
   });
 }
 
-test('the token endpoint explains an error only with explain, and never which client exists', async () => {
+test('the token endpoint explains an error only with explain, and never reveals which client exists', async () => {
   for (const explain of [true, false]) {
     await using double = await openWithOAuth({ explain });
     const shown = await exchange(double, codeForm(await codeFor(double), { redirect_uri: `${callback}/` }));

@@ -23,7 +23,7 @@ function assertHidden(double: Double, ...hidden: readonly string[]): void {
   }
 }
 
-test('a user whose secret is a usual word is found by path, and the path is shown', async () => {
+test('a path that contains a common word used as a secret is shown, and selects entries', async () => {
   await using double = await startDouble({ users: { test: { secret: 'test' } }, https: false });
   await double.as('test').fetch('/users/test/financialrecords');
   const path = '/users/test/financialrecords';
@@ -52,7 +52,7 @@ test('entries are selected by the path and the content as sent, although a secre
   await assert.rejects(missing, (error) => error instanceof Error && !error.message.includes(secret));
 });
 
-test('data named code or token is shown, and the same names in OAuth are not', async () => {
+test('members named code or token are shown in data and hidden in OAuth', async () => {
   await using double = await startDouble({
     users: { johndoe: { secret: 's3cret', password: 'pw' } },
     clients: { app: { redirectUris: ['https://client.example/cb'], secret: 'the-secret-of-the-app' } },
@@ -71,7 +71,7 @@ test('data named code or token is shown, and the same names in OAuth are not', a
   );
 });
 
-test('an entity tag is shown as sent, whatever the secret is', async () => {
+test('an entity tag is shown as sent, even if a part of it is a secret', async () => {
   await using probe = await startDouble({ randomSeed: 1, https: false });
   const form = (await probe.fetch('/articles')).headers.get('etag')?.split(/[".]/) ?? [];
   assert.ok(form.length > 3);
@@ -140,7 +140,7 @@ test('issued tokens are hidden in any field, parameter and content', async () =>
   assertHidden(double, accessToken, token, tokenSecret);
 });
 
-test('keys, tokens and digests in a field with another name are hidden, and challenges are shown', async () => {
+test('keys, tokens and digests in an unknown or misspelt field are hidden, and challenges are shown', async () => {
   await using double = await startDouble({ users: { johndoe: { secret: 's3cret' } }, https: false });
   const signature = await double.as('johndoe').signRequest({ url: `${double.url}/articles` });
   const value = signature['Authentication'] ?? '';
@@ -159,7 +159,7 @@ test('keys, tokens and digests in a field with another name are hidden, and chal
   assert.match(challenge ?? '', /^HMAC /i);
 });
 
-test('a short secret is hidden where a credential stands, and the same word elsewhere is shown', async () => {
+test('a short secret is hidden where credentials are expected, and shown elsewhere', async () => {
   await using double = await startDouble({
     users: { ann: { secret: 'tea', password: 'milk' } },
     https: false,

@@ -162,7 +162,7 @@ test('a timestamp that is off by one hour is described in the singular', async (
   assert.match(String(double.journal.last()), /off by exactly 1 hour: probably a time zone/);
 });
 
-test('the hint at other content has its digest, also if the expected digest is in the query', async () => {
+test('the hint about different content has its digest, also if the expected digest is in the query', async () => {
   await using double = await startDouble({
     ...options,
     schemes: { twilio: { preset: 'twilio', user: 'ann' } },

@@ -66,7 +66,7 @@ test('neither of the fields with credentials is shown, and raw() has both', asyn
   );
 });
 
-test('a secret or password that stands where it does not belong is not shown', async () => {
+test('a secret or password in an unexpected place is hidden', async () => {
   await using double = await startDouble({ users, clients });
   await double.fetch(`/articles/${secret}?key=${password}`, {
     method: 'PUT',
@@ -84,21 +84,21 @@ test('a secret or password that stands where it does not belong is not shown', a
   assert.match(double.journal.all()[0]?.raw().request?.target ?? '', /the-secret-of-johndoe/);
 });
 
-test('a secret that was percent-encoded is shown neither so nor decoded', async () => {
+test('a percent-encoded secret is hidden, both encoded and decoded', async () => {
   await using double = await startDouble({ users: { johndoe: { secret: 'a secret/of+johndoe' } } });
   await double.fetch('/articles/a%20secret%2Fof%2Bjohndoe?key=a%20secret%2fof%2bjohndoe');
   holdsNone(double, 'a secret/of+johndoe', 'a%20secret%2Fof%2Bjohndoe');
   assert.deepEqual(double.journal.last()?.request?.query, [['key', '[redacted]']]);
 });
 
-test('of a secret that was rotated the new one is not shown either', async () => {
+test('a new secret is hidden after rotateSecret', async () => {
   await using double = await startDouble({ users });
   const rotated = double.auth.rotateSecret('johndoe');
   await double.fetch(`/articles?key=${rotated}`);
   holdsNone(double, rotated);
 });
 
-test('tokens and what they are got with are not shown', async () => {
+test('tokens, codes and the secret of the client are hidden', async () => {
   await using double = await startDouble({ users, clients });
   const { accessToken, refreshToken = '' } = await double.oauth2.issueToken({
     client: 'app',
@@ -130,7 +130,7 @@ test('tokens and what they are got with are not shown', async () => {
   assert.match(printed(double), /grant_type=refresh_token/);
 });
 
-test('a password of letters is hidden as a word, another one anywhere, and a short one nowhere', () => {
+test('a password of letters is redacted as a word, one with other characters anywhere, and a short one never', () => {
   const redact = createRedaction(() => ['secret', 's3cret', 'a+b+c+', 'pw', '']);
   assert.equal(
     redact('secret secretary "secret" as3cret s3cret:x a+b+c+ pw'),
@@ -138,7 +138,7 @@ test('a password of letters is hidden as a word, another one anywhere, and a sho
   );
 });
 
-test('secrets made of any characters are taken out of any text', () => {
+test('redaction removes secrets of any characters from any text', () => {
   const random = seeded();
   const alphabet = 'ab01+/=$&\\^.*?()[]{}|-~"\' äß€';
   for (let times = 0; times < 2000; times += 1) {

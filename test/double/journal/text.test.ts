@@ -129,7 +129,7 @@ test('text in UTF-8 stays UTF-8, in the text and in the members of an entry', as
   );
 });
 
-test('the text of a date outside the window contains the seconds and the direction', async () => {
+test('the text of an entry contains the seconds and the direction of a date outside the window', async () => {
   await using double = await open();
   for (const [date, direction] of [
     ['2026-03-01T11:00:00Z', 'behind'],
@@ -154,7 +154,7 @@ test('an entry names the parts of the message of a wrong signature, and the part
   assert.deepEqual(auth?.parts[1], { name: 'target', expected: '/articles?limit=2', signed: '/articles' });
 });
 
-test('a response of the double explains nothing that only its journal may know', async () => {
+test('only the journal reveals that a request is signed with the secret of another user', async () => {
   await using double = await open();
   const response = await double
     .as('johndoe', { secret: 'another-secret' })
@@ -163,7 +163,7 @@ test('a response of the double explains nothing that only its journal may know',
   assert.match(String(double.journal.last()), /signed with the secret of another user, jürgen/);
 });
 
-test('a public host that was signed in front of a proxy is named, if the double knows it', async () => {
+test('the text of an entry names a public host that was signed, if the double has a publicUrl', async () => {
   await using double = await open({ publicUrl: 'https://api.example.com' });
   const message = 'GET+https://api.example.com/articles+01mar202612:00:00+n-1';
   const authentication = `hmac johndoe:n-1:${digestOnce('a-secret', message)}`;
@@ -182,7 +182,7 @@ test('a disabled user is named as such, in the journal only', async () => {
   assert.match(String(double.journal.last()), /the user johndoe is disabled/);
 });
 
-test('a digest of content that arrives late is not waited for', async () => {
+test('the server responds with 401 without waiting for late content', async () => {
   await using double = await open();
   const { port, hostname } = new URL(double.url);
   const message = 'POST+/articles+01mar202612:00:00+n-1+x';
@@ -208,7 +208,7 @@ const passwords: readonly (readonly [user: string, password: string, named: RegE
 ];
 
 for (const [user, password, named] of passwords) {
-  test(`the text of an entry names what is wrong with Basic: ${user}, ${password}`, async () => {
+  test(`the text of an entry names the mistake in Basic credentials: ${user}, ${password}`, async () => {
     await using double = await open();
     const authorization = `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`;
     const response = await double.fetch('/articles', { headers: { authorization }, secure: true });

@@ -56,7 +56,7 @@ function formatBasic(user: string, password: string): string {
   return `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`;
 }
 
-test('a request without credentials has no story, nor has one that was answered before they were looked at', async () => {
+test('an entry has no auth member without credentials, or if the response preceded their verification', async () => {
   await using double = await open();
   await double.fetch('/articles');
   assert.equal(double.journal.last()?.auth, undefined);
@@ -64,7 +64,7 @@ test('a request without credentials has no story, nor has one that was answered 
   assert.equal(double.journal.last()?.auth, undefined);
 });
 
-test('a query that was not signed is found, with both messages and where they part', async () => {
+test('an unsigned query is found, with both messages and their first difference', async () => {
   await using double = await open();
   const story = await readTrace(
     double,
@@ -135,7 +135,7 @@ const parses: readonly [credentials: string, hint: string | undefined][] = [
   [`johndoe:n:${'A'.repeat(43)}=;`, 'there is a comma or a semicolon after the credentials'],
 ];
 
-test('credentials that cannot be read are told by their look', async () => {
+test('malformed credentials get a hint at their form', async () => {
   await using double = await open();
   for (const [credentials, hint] of parses) {
     const story = await readTrace(double, '/articles', { authentication: `hmac ${credentials}` });
@@ -143,7 +143,7 @@ test('credentials that cannot be read are told by their look', async () => {
   }
 });
 
-test('each check that can fail is named, with what passed before', async () => {
+test('each check that fails is named, with the checks that passed before it', async () => {
   await using double = await open();
   const message = 'GET+/articles+01mar202612:00:00+n-1';
   const good = credentialsOver(message);
@@ -207,7 +207,7 @@ test('each check that can fail is named, with what passed before', async () => {
   assert.deepEqual([stranger.failedAt, stranger.passed], ['user', ['parse']]);
 });
 
-test('tokens and signatures of OAuth are told check by check, with the base string that the server made', async () => {
+test('OAuth tokens and signatures are traced check by check, with the base string of the server', async () => {
   const clients = { app: { secret: 'app-secret', redirectUris: ['https://client.example/cb'] } };
   const consumers = { key: { secret: 'key-secret', callbacks: ['oob'] } };
   await using double = await open({ clients, consumers });
@@ -231,7 +231,7 @@ test('tokens and signatures of OAuth are told check by check, with the base stri
   assert.match(story.expected ?? '', /oauth_token%3D\[redacted\]/);
 });
 
-test('a user or peer that failed too often is told so, and what was wrong as well', async () => {
+test('credentials fail at the throttle after too many failures', async () => {
   await using double = await open({ maxAuthFailures: 2 });
   const wrong = { authentication: `hmac johndoe:${digestOnce('another', 'GET+/articles')}` };
   const stories = [];
@@ -240,7 +240,7 @@ test('a user or peer that failed too often is told so, and what was wrong as wel
   assert.deepEqual(stories, ['digest', 'digest', 'throttle']);
 });
 
-test('a secret that was mistaken is found, with the message that was right', async () => {
+test('a secret with a trailing line feed is found, without a difference in the message', async () => {
   await using double = await open();
   const headers = { authentication: `hmac johndoe:${digestOnce('a-secret\n', 'GET+/articles')}` };
   const story = await readTrace(double, '/articles', headers);
@@ -248,7 +248,7 @@ test('a secret that was mistaken is found, with the message that was right', asy
   assert.deepEqual([story.received, story.firstDifference], [undefined, undefined]);
 });
 
-test('the journal has the story where refusals do not explain themselves', async () => {
+test('with explain: false, the journal explains a refusal and the response does not', async () => {
   await using double = await open({ explain: false });
   const headers = credentialsOver('GET+/articles+01mar202612:00:00+n-1');
   const story = await readTrace(double, '/articles?limit=2', headers);
@@ -257,7 +257,7 @@ test('the journal has the story where refusals do not explain themselves', async
   assert.doesNotMatch(text, /left out|GET\+/);
 });
 
-test('what a person sees of a refusal is its line, its hint and both messages', async () => {
+test('the text of a refusal contains its line, its hint and both messages', async () => {
   await using double = await open();
   const url = `${double.url}/articles`;
   const headers = signRequest({

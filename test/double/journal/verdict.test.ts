@@ -5,7 +5,7 @@ import { toBeAccepted, toBeRefused } from '../../../src/matchers/index.ts';
 
 const users = { ann: { secret: 's3cret of ann' } };
 
-test('an accepted request is accepted, as its entry and as its response', async () => {
+test('assertAccepted passes and assertRefused throws for an accepted request', async () => {
   await using double = await startDouble({ users, https: false });
   const response = await double.as('ann').fetch('/articles');
   for (const answer of [response, double.journal.last()]) {
@@ -20,7 +20,7 @@ test('an accepted request is accepted, as its entry and as its response', async 
   }
 });
 
-test('a refused request shows its entry with the reason', async () => {
+test('assertRefused passes, and assertAccepted throws with the entry, for a refused request', async () => {
   await using double = await startDouble({ users, https: false });
   const headers = await double.as('ann').signRequest({ url: '/articles' });
   const response = await double.fetch('/articles?limit=1', { headers });
@@ -44,7 +44,7 @@ test('a refused request shows its entry with the reason', async () => {
   }
 });
 
-test('the response of a fault and of a signed client has its entry, whatever the order of requests', async () => {
+test('concurrent responses have their own entries, also those of a fault and of a signing client', async () => {
   await using double = await startDouble({ users, https: false });
   double.faults.next({ path: '/articles' }, { status: 503, dribble: 1000, body: 'x' });
   const [faulty, signed, missing] = await Promise.all([
@@ -57,7 +57,7 @@ test('the response of a fault and of a signed client has its entry, whatever the
   assertRefused(missing, { problem: 'not-found' });
 });
 
-test('what is no answer, or an impossible refusal, is an error of its own', async () => {
+test('the assertions throw an error for a value that is not a response, and for an impossible refusal', async () => {
   await using double = await startDouble({ https: false });
   const real = await fetch(`${double.url}/articles`);
   assert.throws(() => assertAccepted(real), {
@@ -76,7 +76,7 @@ test('what is no answer, or an impossible refusal, is an error of its own', asyn
   assert.throws(refuse({ hint: 1 }), /hint of a refusal must be text/);
 });
 
-test('the latest entry is there, or an error lists the requests', async () => {
+test('journal.last returns the latest matching entry, or throws an error that lists the requests', async () => {
   await using double = await startDouble({ users, https: false });
   assert.throws(() => double.journal.last(), { name: 'DoubleError', code: 'no-match' });
   assert.equal(String(double.journal), 'The journal has no entries: there were no requests.');

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { DoubleError, startDouble } from '../../../src/double/index.ts';
 
-test('who waits gets the first entry that fits, come before or after', async () => {
+test('waitFor returns the first matching entry, whether earlier or later', async () => {
   await using double = await startDouble();
   await double.fetch('/a');
   assert.equal((await double.journal.waitFor({ path: '/a' })).number, 1);
@@ -13,7 +13,7 @@ test('who waits gets the first entry that fits, come before or after', async () 
   assert.equal((await waiting).number, 3);
 });
 
-test('what is there already does not count after an entry that is named', async () => {
+test('waitFor ignores entries up to the one of the option after', async () => {
   await using double = await startDouble();
   await double.fetch('/a');
   const first = double.journal.last({ path: '/a' });
@@ -23,7 +23,7 @@ test('what is there already does not count after an entry that is named', async 
   assert.equal((await waiting).number, 2);
 });
 
-test('who waits in vain is told what did come, and how each differs', async () => {
+test('the timeout error of waitFor lists the requests, and how each differs', async () => {
   await using double = await startDouble({ users: { johndoe: { secret: 'a-secret' } } });
   await double.fetch('/articles');
   await double.as('johndoe').fetch('/articles/1');
@@ -46,7 +46,7 @@ test('who waits in vain is told what did come, and how each differs', async () =
   });
 });
 
-test('who waits in vain with nothing come is told so', async () => {
+test('the timeout error of waitFor reports that there were no requests, or that the function returned false', async () => {
   await using double = await startDouble();
   await assert.rejects(double.journal.waitFor({ path: /^\/x/ }, { timeout: 1 }), {
     message: 'No request matched any method /^\\/x/ within 1 ms. There were no requests.',
@@ -58,7 +58,7 @@ test('who waits in vain with nothing come is told so', async () => {
   );
 });
 
-test('of many that came the latest are listed', async () => {
+test('the timeout error of waitFor lists only the latest of many requests', async () => {
   await using double = await startDouble();
   for (let times = 0; times < 25; times += 1) await double.fetch(`/a${times}`);
   await assert.rejects(double.journal.waitFor({ path: '/b' }, { timeout: 1 }), ({ message }: Error) => {
@@ -67,7 +67,7 @@ test('of many that came the latest are listed', async () => {
   });
 });
 
-test('closing the double ends all waiting', async () => {
+test('closing the double rejects a wait', async () => {
   const double = await startDouble();
   const waiting = assert.rejects(double.journal.waitFor({ path: '/a' }, { timeout: 60_000 }), {
     code: 'closed',

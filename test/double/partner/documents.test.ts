@@ -116,13 +116,13 @@ describe(examples, { skip }, () => {
     });
 });
 
-test('@scalar/galaxy', { skip }, async () => {
+test('@scalar/galaxy: operations respond as documented', { skip }, async () => {
   const source = readPackageFile('@scalar/galaxy', 'dist/3.1.json');
   const { faults, errors } = await requestAll(source, ajvFor(source));
   assert.deepEqual({ faults, errors }, { faults: [], errors: [] });
 });
 
-test('@octokit/openapi: a thousand operations', { skip }, async () => {
+test('@octokit/openapi: operations respond as documented', { skip }, async () => {
   const source = readPackageFile('@octokit/openapi', 'generated/api.github.com.json');
   const { faults, errors, checked } = await requestAll(source, ajvFor(source), long ? 1 : 20);
   assert.deepEqual({ faults, errors }, { faults: [], errors: [] });

@@ -40,7 +40,7 @@ function placesIn(value: unknown): (readonly [owner: object, name: string])[] {
   return Object.entries(value).flatMap(([name, member]) => [[value, name] as const, ...placesIn(member)]);
 }
 
-test('whatever a document contains, a double starts, or the error names the place', async () => {
+test('a double starts with any document, or the error names the place', async () => {
   const { seed, below, pick } = seeded();
   for (let round = 0; round < (long ? 3000 : 300); round += 1) {
     const document: unknown = JSON.parse(JSON.stringify(ordersDocument()));

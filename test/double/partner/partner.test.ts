@@ -26,7 +26,7 @@ async function errorsIn(response: Response): Promise<readonly string[]> {
   return errors.map(({ field, rule }) => `${field} ${rule}`);
 }
 
-test('an operation answers with the smallest value of its schema, which the seed determines', async () => {
+test('an operation returns the smallest value of its schema, determined by the seed', async () => {
   await using double = await start();
   const { status, headers } = await double.fetch('/orders/ord_1');
   assert.deepEqual([status, headers.get('content-type')], [200, 'application/json']);
@@ -56,7 +56,7 @@ test('paths are found at the root and below the path of the server, with text be
   assert.equal((await double.fetch('/orders/ord_1', { method: 'HEAD' })).status, 200);
 });
 
-test('the security schemes are verified: a key in a field, and anyone without security', async () => {
+test('an operation with security requires the API key, and one without accepts anyone', async () => {
   await using double = await start();
   assert.equal((await double.fetch('/orders')).status, 401);
   const send = (key: string) => double.fetch(`${double.secureUrl}/orders`, { headers: { 'X-API-Key': key } });
@@ -67,7 +67,7 @@ test('the security schemes are verified: a key in a field, and anyone without se
   assert.equal((await double.fetch('/orders/ord_1')).status, 200);
 });
 
-test('tokens of OAuth 2.0 come from the path of the document and need the scopes of the operation', async () => {
+test('OAuth 2.0 tokens are issued at the documented path, and require the scopes of the operation', async () => {
   const client = { secret: 'client secret', grants: ['client_credentials'] } as const;
   await using double = await start({ clients: { app: client } });
   const tokenFor = async (scope: string): Promise<string> => {
@@ -102,7 +102,7 @@ test('tokens of OAuth 2.0 come from the path of the document and need the scopes
   assert.equal((await read(unknown)).error, 'invalid_scope');
 });
 
-test('a scheme of the option takes the place of the documented one', async () => {
+test('a scheme of the options replaces the documented one', async () => {
   const schemes = {
     key: {
       message: '{timestamp}.{body}',
@@ -148,7 +148,7 @@ test('a key of API Gateway with the type awsSigv4 is verified as AWS Signature V
   );
 });
 
-test('parameters are checked: ranges, enumerations, formats, unknown ones', async () => {
+test('parameters outside ranges, enumerations and formats are rejected with 400, as are unknown ones', async () => {
   await using double = await start();
   const client = double.as('ann', { scheme: 'key' });
   const errors = async (target: string, headers = {}): Promise<unknown> => {
@@ -170,7 +170,7 @@ test('parameters are checked: ranges, enumerations, formats, unknown ones', asyn
   assert.equal((await lenient.as('ann', { scheme: 'key' }).fetch('/orders?page=2')).status, 200);
 });
 
-test('content is checked: the problem has the path of the member and of the rule', async () => {
+test('invalid content is rejected with 422 and the paths of the member and of the rule', async () => {
   await using double = await start();
   const client = double.as('ann', { scheme: 'key' });
   const send = (body: unknown, headers: Record<string, string> = json) =>
@@ -224,7 +224,7 @@ test('Prefer chooses the status, the example and drawn values, and Preference-Ap
   );
 });
 
-test('a test chooses responses by their operation, and the last choice wins', async () => {
+test('respond sets the responses of an operation, and the latest call takes precedence', async () => {
   await using double = await start();
   const status = async (): Promise<number> => (await double.fetch('/orders/ord_1')).status;
   using missing = double.partner.respond('getOrder', 404, { times: 2 });
@@ -251,7 +251,7 @@ test('a test chooses responses by their operation, and the last choice wins', as
   assert.throws(() => double.partner.respond('getOrder', 404, { times: 0 }), /times of a response/);
 });
 
-test('a stub wins over the document, and its requests and responses are still checked', async () => {
+test('a stub precedes the document, and its requests and responses are still validated', async () => {
   const errors: unknown[] = [];
   await using double = await start({ onError: (error) => void errors.push(error) });
   double.stub({ method: 'GET', path: '/orders/{id}' }, { body: { id: 1 } }, { access: 'anyone' });
@@ -276,7 +276,7 @@ test('a stub wins over the document, and its requests and responses are still ch
   assert.deepEqual(double.journal.last().warnings, []);
 });
 
-test('a resource and a collection precede the document', async () => {
+test('a collection precedes the document', async () => {
   await using double = await start({
     collections: {
       '/orders': {
@@ -320,7 +320,7 @@ test('the coverage counts operations, statuses and parameters, and outlasts a re
   assert.equal(double.partner.coverage().uncovered.length, 2, 'it is that of the whole test suite');
 });
 
-test('a compiled validator checks what the built-in check does not', async () => {
+test('a schema is compiled once with the option validate, and content is checked with it', async () => {
   const seen: unknown[] = [];
   const validate = (schema: object) => {
     seen.push(schema);
@@ -351,7 +351,7 @@ test('a compiled validator checks what the built-in check does not', async () =>
   );
 });
 
-test('Ajv checks what the built-in check does not, and names the rule of the document', {
+test('Ajv checks rules that the built-in check ignores, and errors name the rule in the document', {
   skip: missingPackage('ajv') || missingPackage('ajv-formats'),
 }, async () => {
   const { default: Ajv } = await importPackage('ajv/dist/2020.js');
@@ -441,7 +441,7 @@ test('a document is read from a file, and an error names the file and the place'
   );
 });
 
-test('a double without a document says so, with the paths that there are', async () => {
+test('double.partner throws without a document, and the error lists the existing paths', async () => {
   await using double = await startDouble({ https: false });
   assert.throws(
     () => double.partner,

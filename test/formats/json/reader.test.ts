@@ -55,7 +55,7 @@ function drawJson(random: Seeded, depth: number): string {
   ]);
 }
 
-test('documents that JSON.parse takes give the same values', () => {
+test('documents that JSON.parse accepts are read to the same values', () => {
   const random = seeded();
   for (let round = 0; round < 3000; round++) {
     const document = ` ${drawJson(random, 5)}\n`;
@@ -67,7 +67,7 @@ test('documents that JSON.parse takes give the same values', () => {
   }
 });
 
-test('documents with something changed are taken or refused as JSON.parse does, double names aside', () => {
+test('mutated documents are accepted or rejected as by JSON.parse, except for duplicate names', () => {
   const random = seeded();
   let refused = 0;
   for (let round = 0; round < 6000; round++) {
@@ -146,7 +146,7 @@ const refused: [document: string, line: number, column: number, message: RegExp]
 ];
 
 for (const [document, line, column, message] of refused) {
-  test(`${JSON.stringify(document)} is refused at line ${line}, column ${column}`, () => {
+  test(`${JSON.stringify(document)} is rejected at line ${line}, column ${column}`, () => {
     assert.throws(
       () => readJson(document, 32),
       (error) => {
@@ -160,26 +160,26 @@ for (const [document, line, column, message] of refused) {
   });
 }
 
-test('nesting is taken as deep as the limit and no deeper', () => {
+test('nesting is accepted up to the limit, and rejected beyond it', () => {
   const nested = (depth: number): string => `${'['.repeat(depth)}${']'.repeat(depth)}`;
   assert.equal(readJson(nested(5), 5).kind, 'array');
   assert.throws(() => readJson(nested(6), 5), /column 6: found a value that is nested deeper than 5 levels/);
   assert.throws(() => readJson('{"a":'.repeat(3) + '{}'.padEnd(5, '}'), 3), /deeper than 3 levels/);
 });
 
-test('whatever limit is set, nesting never exhausts the stack', () => {
+test('nesting never exhausts the stack, even without a limit', () => {
   for (const opening of ['[', '{"a":']) {
     assert.throws(() => readJson(opening.repeat(500_000), Infinity), /deeper than 1000 levels/);
   }
 });
 
-test('names of clients are keys of nothing', () => {
+test('member names such as __proto__ do not pollute prototypes', () => {
   const node = readJson('{"__proto__":{"polluted":true},"constructor":{"prototype":{"polluted":true}}}', 32);
   assert.ok(node.kind === 'object' && node.members.has('__proto__') && node.members.has('constructor'));
   assert.equal(Reflect.get({}, 'polluted'), undefined);
 });
 
-test('each value knows where it begins', () => {
+test('each value has the position of its beginning', () => {
   const node = readJson('{\n  "a": [1,\r\n "é\u{1f600}", true]}', 32);
   assert.ok(node.kind === 'object');
   const list = node.members.get('a')?.value;

@@ -15,14 +15,14 @@ function chosen(accept: string | undefined, ...types: string[]): string | undefi
   )?.type;
 }
 
-test('without a wish the first variant is given', () => {
+test('without a preference the first variant is selected', () => {
   for (const accept of [undefined, '', ',', ' , ', '*/*', '*/*;q=0.1', 'application/*'])
     assert.equal(selectPreferred(accept, variants), xml, String(accept));
   assert.equal(selectPreferred(undefined, []), undefined);
   assert.equal(selectPreferred('*/*', []), undefined);
 });
 
-test('the heaviest variant wins, and of equals the first', () => {
+test('the variant with the highest weight is selected, and the first of equals', () => {
   assert.equal(selectPreferred('application/json', variants), json);
   assert.equal(selectPreferred('Application/JSON', variants), json);
   assert.equal(selectPreferred('application/json, application/xml', variants), xml);
@@ -35,7 +35,7 @@ test('the heaviest variant wins, and of equals the first', () => {
   assert.equal(selectPreferred('application/json;q=0.5, */*;q=0.1', variants), json);
 });
 
-test('a type by itself is what it is with its full weight', () => {
+test('a range without a weight is equivalent to the same range with q=1', () => {
   const types = ['a/b;v=1', 'a/b ;v=2', 'a/c', 'a/b', 'A/D'];
   for (const accept of [...types, 'a', 'a/', 'A/B', 'a/d', '*', 'a/*'])
     assert.equal(chosen(accept, ...types), chosen(`${accept};q=1`, ...types), accept);
@@ -69,7 +69,7 @@ test('the weights are those of the table in RFC 9110 §12.5.1', () => {
   assert.equal(chosen(accept, 'text/html;level=3', 'text/html'), 'text/html;level=3');
 });
 
-test('the examples of RFC 9110 §12.5.1 are read as it says', () => {
+test('the examples of RFC 9110 §12.5.1 select the expected variants', () => {
   assert.equal(chosen('audio/*; q=0.2, audio/basic', 'audio/ogg', 'audio/basic'), 'audio/basic');
   assert.equal(chosen('audio/*; q=0.2, audio/basic', 'audio/ogg'), 'audio/ogg');
   const accept = 'text/plain; q=0.5, text/html,\ttext/x-dvi; q=0.8, text/x-c';
@@ -78,7 +78,7 @@ test('the examples of RFC 9110 §12.5.1 are read as it says', () => {
   assert.equal(chosen(accept, 'text/plain'), 'text/plain');
 });
 
-test('a range with parameters matches only what has them', () => {
+test('a range with parameters matches only variants with the same parameters', () => {
   const utf8 = 'application/xml; charset=utf-8';
   assert.equal(chosen('application/xml;charset=UTF-8', utf8), utf8);
   assert.equal(chosen('application/xml;charset="Utf-8"', utf8), utf8);
@@ -110,7 +110,7 @@ test('a malformed element counts as not sent', () => {
     assert.equal(chosen(element, 'a/b'), element === 'a/b;q=0.' ? undefined : 'a/b', element);
 });
 
-test('a charset of UTF-8 is matched by a variant that names none, which is written in it', () => {
+test('a charset of UTF-8 matches a variant without a charset, and UTF-16 does not', () => {
   assert.equal(chosen('application/json; charset=utf-8', 'application/json'), 'application/json');
   assert.equal(chosen('application/json; charset=utf-16', 'application/json'), undefined);
 });
@@ -121,7 +121,7 @@ test('the field that Java sends by itself is understood: a bare asterisk, and we
   assert.equal(selectPreferred('application/xml; q=.1, *;q=.2', [xml, json]), json);
 });
 
-test('the order of the elements and rubbish between them change nothing', () => {
+test('the order of the elements and malformed elements between them do not affect the selection', () => {
   const random = seeded();
   const types = ['a/x', 'a/y', 'b/x', 'b/x;v=1', 'b/x;v=1;w=2'];
   const ranges = ['*/*', 'a/*', 'b/*', '*/*;v=1', ...types];

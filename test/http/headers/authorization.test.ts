@@ -5,7 +5,7 @@ import { findQuotedEnd, unquote } from '../../../src/http/syntax/quoted-string.t
 import { hostile } from '../../support/http/hostile.ts';
 import { seeded } from '../../support/seeded.ts';
 
-test('credentials are a scheme, spaces and the rest as sent', () => {
+test('credentials consist of a scheme, spaces and the remainder as sent', () => {
   // RFC 7617 §2
   assert.deepEqual(parseCredentials('Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ=='), {
     scheme: 'basic',
@@ -23,7 +23,7 @@ test('credentials are a scheme, spaces and the rest as sent', () => {
   assert.deepEqual(parseCredentials('Bearer '), { scheme: 'bearer', rest: '' });
 });
 
-test('without a scheme or the space behind it there are no credentials', () => {
+test('a value without a scheme and a following space has no credentials', () => {
   for (const value of [
     '',
     ' ',
@@ -54,14 +54,14 @@ test('a challenge has every value in quotes', () => {
   assert.equal(formatChallenge('x', [['realm', 'a\\b']]), 'x realm="a\\\\b"');
 });
 
-test('a challenge that could not be read is not written', () => {
+test('formatChallenge throws for a challenge that cannot be parsed', () => {
   assert.throws(() => formatChallenge('Ba sic', []), RangeError);
   assert.throws(() => formatChallenge('', []), RangeError);
   assert.throws(() => formatChallenge('Basic', [['re=alm', 'x']]), RangeError);
   assert.throws(() => formatChallenge('Basic', [['realm', 'x\r\nSet-Cookie: a=b']]), RangeError);
 });
 
-test('the value of a challenge comes back as it was', () => {
+test('the value of a challenge is parsed back unchanged', () => {
   const random = seeded();
   for (let round = 0; round < 2000; round += 1) {
     const value = random.text('ab "\\,=\t\u00e9', 16);

@@ -23,13 +23,13 @@ test('the examples of RFC 7617 are read', () => {
   assert.deepEqual(read('dGVzdDoxMjPCow=='), { user: 'test', password: '123£' });
 });
 
-test('the password begins after the first colon and may have more, or be empty', () => {
+test('the password begins after the first colon, and may contain colons or be empty', () => {
   assert.deepEqual(read(encoded('ann:a:b:')), { user: 'ann', password: 'a:b:' });
   assert.deepEqual(read(encoded('ann:')), { user: 'ann', password: '' });
   assert.deepEqual(read(encoded('a b: c ')), { user: 'a b', password: ' c ' });
 });
 
-test('what is no user and password in canonical base64 and UTF-8 is refused with the reason', () => {
+test('credentials other than user and password in canonical base64 and UTF-8 are rejected with the reason', () => {
   const form = 'canonical base64 is expected (RFC 4648 §4), with its padding';
   const control = 'control characters are not allowed in user and password';
   const user = 'the user is not 1 to 128 bytes of UTF-8';
@@ -61,7 +61,7 @@ test('what is no user and password in canonical base64 and UTF-8 is refused with
   assert.equal(read(encoded(`${'é'.repeat(64)}:c`)).user.length, 64);
 });
 
-test('what can be typed in two ways is the same in both', () => {
+test('composed and decomposed characters are equivalent in user and password', () => {
   const composed = read(encoded('jos\u00e9:na\u00efve\u00a0caf\u00e9'));
   assert.deepEqual(read(encoded('jose\u0301:nai\u0308ve cafe\u0301')), composed);
   assert.deepEqual(composed, { user: 'jos\u00e9', password: 'na\u00efve caf\u00e9' });
@@ -87,7 +87,7 @@ test('Python writes credentials that are read', (context) => {
   assert.deepEqual(readBack, pairs);
 });
 
-test('more than 30 combining marks in a row are refused, before they are normalized', () => {
+test('more than 30 consecutive combining marks are rejected', () => {
   // UAX #15 §13: 30 are allowed in Stream-Safe Text Format.
   const marks = (count: number): string => '\u0316\u0301'.repeat(count / 2);
   for (const pair of [`ann:a${marks(30)}b${marks(30)}`, `a${marks(30)}:x`])
@@ -100,7 +100,7 @@ test('more than 30 combining marks in a row are refused, before they are normali
     );
 });
 
-test('whatever is read is in the bytes, and nothing makes the parser throw', () => {
+test('credentials that are read match their bytes, and no value makes the parser throw', () => {
   const random = seeded();
   for (let round = 0; round < 5000; round += 1) {
     const raw = hostile(random, ['ann', ':', 'é', 'A=', '==', '£', ' ', '\u0301']);

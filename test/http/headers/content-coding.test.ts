@@ -4,7 +4,7 @@ import { parseContentCoding } from '../../../src/http/headers/content-coding.ts'
 import { hostile } from '../../support/http/hostile.ts';
 import { seeded } from '../../support/seeded.ts';
 
-test('gzip has two names, and identity is none', () => {
+test('gzip and x-gzip are gzip, and identity or no value is identity', () => {
   for (const value of [undefined, '', ',', 'identity', 'Identity, identity'])
     assert.equal(parseContentCoding(value), 'identity', value);
   for (const value of ['gzip', 'GZip', 'x-gzip', 'identity, gzip', ' gzip ,', ',gzip'])

@@ -31,7 +31,7 @@ test('the digests of RFC 9530 are read', () => {
   ]);
 });
 
-test('algorithms that are not known and parameters are passed over', () => {
+test('unknown algorithms and parameters are ignored', () => {
   assert.deepEqual(read('md5=:1B2M2Y8AsgTpgAmY7PhCfg==:'), []);
   assert.deepEqual(read(''), []);
   assert.deepEqual(read('  '), []);
@@ -41,12 +41,12 @@ test('algorithms that are not known and parameters are passed over', () => {
   assert.deepEqual(read(`sha-256=:${sha256}:${parameters.join('')};bare;*.-_9`), [`sha-256 ${sha256}`]);
 });
 
-test('of equal algorithms the last counts', () => {
+test('the last digest of the same algorithm is used', () => {
   const other = createHash('sha256').digest('base64');
   assert.deepEqual(read(`sha-256=:${other}:, sha-256=:${sha256}:`), [`sha-256 ${sha256}`]);
 });
 
-test('a field that is malformed anywhere is no field', () => {
+test('a field that is malformed anywhere is rejected as a whole', () => {
   const good = `sha-256=:${sha256}:`;
   const refused = [
     'sha-256',
@@ -99,7 +99,7 @@ test('a field that is malformed anywhere is no field', () => {
   for (const value of refused) assert.equal(read(value), undefined, value);
 });
 
-test('a digest that is not of its algorithm’s length, or not canonical, is refused', () => {
+test('a digest that is not canonical or has the wrong length for its algorithm is rejected', () => {
   const bytes = (length: number): string => Buffer.alloc(length).toString('base64');
   for (const length of [0, 16, 31, 33, 64]) assert.equal(read(`sha-256=:${bytes(length)}:`), undefined);
   for (const length of [0, 32, 63, 65]) assert.equal(read(`sha-512=:${bytes(length)}:`), undefined);
@@ -160,7 +160,7 @@ test('base64 has one form for each sequence of bytes', () => {
 // The last letter before one or two padding signs may have only its upper four or two bits set (RFC 4648 §3.5).
 const canonical = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/][AQgw]==|[A-Za-z0-9+/]{2}[AEIMQUYcgkosw048]=)?$/;
 
-test('whatever decodes encodes to what it was, and all that is canonical decodes', () => {
+test('decoded base64 is encoded back unchanged, and only canonical base64 is decoded', () => {
   const random = seeded();
   const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
   for (let round = 0; round < 3000; round += 1) {

@@ -26,7 +26,7 @@ test('a date is written as an IMF-fixdate', () => {
     assert.throws(() => formatDate(ms), RangeError);
 });
 
-test('a date cache writes the same second once and every other one anew', () => {
+test('a date cache returns the date of each second', () => {
   const httpDate = createDateCache();
   assert.equal(httpDate(example), 'Sun, 06 Nov 1994 08:49:37 GMT');
   assert.equal(httpDate(example + 999), 'Sun, 06 Nov 1994 08:49:37 GMT');
@@ -49,7 +49,7 @@ test('a two-digit year lies at most 50 years ahead', () => {
   assert.equal(year('Sunday, 29-Feb-01 00:00:00 GMT'), undefined);
 });
 
-test('what is not exactly an HTTP date is none', () => {
+test('anything but an exact HTTP date is rejected', () => {
   const refused = [
     '',
     '0',
@@ -108,7 +108,7 @@ test('a signed date is the short form in UTC or an IMF-fixdate', () => {
   assert.equal(parseSignedDate('29 feb 2024 00:00:00'), Date.UTC(2024, 1, 29));
 });
 
-test('what is not exactly a signed date is none', () => {
+test('anything but an exact signed date is rejected', () => {
   const refused = [
     '',
     '20apr201312:59:24',
@@ -168,7 +168,7 @@ test('the time zone of the host changes nothing', () => {
   ]);
 });
 
-test('every second comes back from each form as it was', () => {
+test('every second is parsed back unchanged from each form', () => {
   const random = seeded();
   for (let round = 0; round < 3000; round += 1) {
     const ms = (Math.floor(random.next() * 315_569_520_000) - 62_167_219_200) * 1000;
@@ -190,7 +190,7 @@ test('every second comes back from each form as it was', () => {
   }
 });
 
-test('a day is taken exactly when the calendar has it', () => {
+test('a day is accepted exactly if it is in the calendar', () => {
   const random = seeded();
   const months = 'jan feb mar apr may jun jul aug sep oct nov dec'.split(' ');
   for (let round = 0; round < 3000; round += 1) {

@@ -28,7 +28,7 @@ test('the examples of RFC 9110 §8.8.3, §13.1.1 and §13.1.2 are read', () => {
   assert.equal(parseEntityTags('*'), '*');
 });
 
-test('a tag may hold commas, backslashes and octets above ASCII, and a list may have empty elements', () => {
+test('a tag may contain commas, backslashes and octets above ASCII, and a list may have empty elements', () => {
   assert.deepEqual(parseEntityTags('"a,b" ,\t"c\\", W/"\u00e9"'), [
     strong('a,b'),
     strong('c\\'),
@@ -38,7 +38,7 @@ test('a tag may hold commas, backslashes and octets above ASCII, and a list may 
   for (const empty of ['', ',', ' , ']) assert.deepEqual(parseEntityTags(empty), []);
 });
 
-test('what is not a list of entity tags is none', () => {
+test('a malformed list of entity tags is rejected', () => {
   const refused = [
     'xyzzy',
     '"xyzzy',
@@ -66,7 +66,7 @@ test('what is not a list of entity tags is none', () => {
   for (const value of refused) assert.equal(parseEntityTags(value), undefined, value);
 });
 
-test('the two comparisons answer as in the table of RFC 9110 §8.8.3.2', () => {
+test('both comparisons match the table in RFC 9110 §8.8.3.2', () => {
   const table = [
     [weak('1'), weak('1'), false, true],
     [weak('1'), weak('2'), false, false],
@@ -81,7 +81,7 @@ test('the two comparisons answer as in the table of RFC 9110 §8.8.3.2', () => {
   }
 });
 
-test('a tag that is written is read back, and what cannot be written is refused', () => {
+test('a formatted tag is parsed back unchanged, and an invalid one throws a RangeError', () => {
   const random = seeded();
   const characters = Array.from({ length: 223 }, (_, n) => String.fromCharCode(n + 33))
     .join('')
@@ -95,7 +95,7 @@ test('a tag that is written is read back, and what cannot be written is refused'
     assert.throws(() => formatEntityTag(opaque), RangeError);
 });
 
-test('a value is one strong tag only as that tag is written', () => {
+test('isTag matches only the same strong tag', () => {
   for (const value of ['"a"', '""']) assert.ok(isTag(value, value.slice(1, -1)), value);
   for (const value of [
     'W/"a"',

@@ -33,7 +33,7 @@ test('the examples of RFC 7239 are read', () => {
   ]);
 });
 
-test('names and schemes have no case, pairs may be empty, and extensions are passed over', () => {
+test('names and schemes are case-insensitive, pairs may be empty, and extensions are ignored', () => {
   assert.deepEqual(parseForwarded(';PROTO=HTTPS;;FoR=192.0.2.1;'), [hop('192.0.2.1', 'https')]);
   assert.deepEqual(parseForwarded('secret="a;b,c\\"d";proto="https"'), [hop(undefined, 'https')]);
   assert.deepEqual(parseForwarded('for="192.0.2.1:80";host="example.org:8080"'), [hop('192.0.2.1')]);
@@ -44,7 +44,7 @@ test('names and schemes have no case, pairs may be empty, and extensions are pas
   ]);
 });
 
-test('what does not follow the grammar is refused as a whole', () => {
+test('a value that does not follow the grammar is rejected as a whole', () => {
   const refused = [
     '',
     ',',
@@ -83,7 +83,7 @@ test('what does not follow the grammar is refused as a whole', () => {
   for (const value of refused) assert.equal(parseForwarded(value), undefined, value);
 });
 
-test('X-Forwarded-For is addresses, perhaps with ports', () => {
+test('X-Forwarded-For is a list of addresses, optionally with ports', () => {
   assert.deepEqual(parseForwardedFor('192.0.2.1'), ['192.0.2.1']);
   assert.deepEqual(parseForwardedFor('2001:db8::1, [2001:db8::2]:80,\t[::3] , 192.0.2.1:80'), [
     '2001:db8::1',
@@ -103,7 +103,7 @@ test('X-Forwarded-Proto is one scheme', () => {
     assert.equal(parseForwardedProto(value), undefined, value);
 });
 
-test('elements that are fit are read in any company, and one that is not spoils all', () => {
+test('a list of valid elements is parsed in any combination, and one invalid element invalidates all', () => {
   const random = seeded();
   const fit = ['for=192.0.2.1', 'proto=https', 'by="[::1]"', 'x="a, b"', 'for=unknown;proto=http', ';'];
   const unfit = ['for', 'for=a', 'proto=http s', 'x="', 'for="[::1"'];
@@ -116,7 +116,7 @@ test('elements that are fit are read in any company, and one that is not spoils 
   }
 });
 
-test('no value makes the parsers throw, and every address they give is one', () => {
+test('no value makes the parsers throw, and every address that they return has the form of an address', () => {
   const random = seeded();
   const pieces = ['for=', '192.0.2.1', '"', '[', ']', '::1', ';', ',', 'proto=', 'https', ' ', ':80', '_x'];
   for (let round = 0; round < 20_000; round += 1) {

@@ -15,7 +15,7 @@ test('links are written as in RFC 8288 §3', () => {
   );
 });
 
-test('what a URI cannot contain is percent-encoded, and what is encoded stays', () => {
+test('characters that a URI cannot contain are percent-encoded, and existing escapes are unchanged', () => {
   const href = (value: string): string => formatLink([{ href: value, rel: 'x' }]);
   assert.equal(href('/a>b<c"d e'), '</a%3Eb%3Cc%22d%20e>; rel="x"');
   assert.equal(href('/%2F?q=[1]|{2}^`\\'), '</%2F?q=[1]%7C%7B2%7D%5E%60%5C>; rel="x"');
@@ -24,7 +24,7 @@ test('what a URI cannot contain is percent-encoded, and what is encoded stays', 
   assert.throws(() => formatLink([{ href: '/', rel: 'a\r\nb' }]), RangeError);
 });
 
-test('whatever the address, one link stays one link of visible ASCII', () => {
+test('every address results in exactly one link of visible ASCII characters', () => {
   const random = seeded();
   for (let round = 0; round < 2000; round += 1) {
     const href = random.text('ab/?%<>;, "\\\r\n\0é€😀', 16);

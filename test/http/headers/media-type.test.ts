@@ -20,7 +20,7 @@ test('the four spellings in RFC 9110 §8.3.1 are one media type', () => {
   }
 });
 
-test('parameters keep their values as sent', () => {
+test('parameter values are unquoted and case-preserved', () => {
   const media = parseMediaType('multipart/form-data ; boundary="a;b\\"c" ;; X=Y;');
   assert.equal(media?.type, 'multipart/form-data');
   assert.deepEqual(
@@ -33,7 +33,7 @@ test('parameters keep their values as sent', () => {
   assert.equal(parseMediaType('application/vnd.example+json')?.parameters.size, 0);
 });
 
-test('what is not a media type is none', () => {
+test('an invalid media type is rejected', () => {
   const refused = [
     '',
     'text',

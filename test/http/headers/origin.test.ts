@@ -49,7 +49,7 @@ const faults: readonly (readonly [text: string, fault: string])[] = [
   ['not an origin', 'is not an origin such as https://app.example'],
 ];
 
-describe('a text that is not a serialized origin is refused with what was meant', () => {
+describe('a text that is not a serialized origin is rejected with a suggestion or the reason', () => {
   for (const [text, fault] of faults)
     test(JSON.stringify(text), () => {
       assert.equal(originFault(text), fault);

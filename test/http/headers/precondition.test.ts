@@ -43,7 +43,7 @@ test('If-Match needs a strong match with any current representation', () => {
   }
 });
 
-test('a weak tag in If-Match is named, with the reason and the remedy', () => {
+test('the detail names a weak tag in If-Match, with the reason and the remedy', () => {
   const readDetail = (value: string): string => {
     const fields = new HttpHeaders(['If-Match', value]);
     try {
@@ -91,7 +91,7 @@ test('If-None-Match answers a read with 304 and refuses a change', () => {
   assert.deepEqual(outcome('GET', { 'If-None-Match': '*' }, { tags: [], modified }), { notModified: '' });
 });
 
-test('If-Modified-Since is heard for reads alone and only without If-None-Match', () => {
+test('If-Modified-Since applies only to reads, and only without If-None-Match', () => {
   for (const method of ['GET', 'HEAD'] as const) {
     assert.equal(outcome(method, { 'If-Modified-Since': before }), 'proceed');
     assert.deepEqual(outcome(method, { 'If-Modified-Since': same }), { notModified: '' });
@@ -108,7 +108,7 @@ test('If-Modified-Since is heard for reads alone and only without If-None-Match'
     assert.equal(outcome(method, { 'If-Modified-Since': after }), 'proceed');
 });
 
-test('a malformed list of tags is refused and its field is named', () => {
+test('a malformed list of tags is rejected with 400 and the name of its field', () => {
   for (const field of ['If-Match', 'If-None-Match'])
     for (const value of ['xml-1', '"a" "b"', '*, "a"'])
       for (const at of [current, undefined])
@@ -119,7 +119,7 @@ test('a malformed list of tags is refused and its field is named', () => {
         );
 });
 
-test('a refusal names the field and tells nothing of the state', () => {
+test('a failed precondition names the field and does not disclose the state', () => {
   for (const [field, value] of [
     ['If-Match', '"old"'],
     ['If-Unmodified-Since', before],

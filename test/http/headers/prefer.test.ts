@@ -16,14 +16,14 @@ test('the examples of RFC 7240 §2 are read', () => {
   assert.deepEqual(read(), {});
 });
 
-test('of equal names the first counts, and values keep their case', () => {
+test('the first of several preferences with the same name counts, and values are case-preserved', () => {
   assert.deepEqual(read('return=minimal, Return=representation', 'RETURN=x'), { return: 'minimal' });
   assert.deepEqual(read('Return="Minimal"'), { return: 'Minimal' });
   assert.deepEqual(read('a = b', 'c\t=\t"d, e;"; f'), { a: 'b', c: 'd, e;' });
   assert.equal(preferences(['__proto__=x']).get('__proto__'), 'x');
 });
 
-test('a malformed preference counts as not sent', () => {
+test('a malformed preference is ignored', () => {
   assert.deepEqual(read('=a, return minimal, return=, "x", return=a b, return="a"b, return=minimal'), {
     return: 'minimal',
   });

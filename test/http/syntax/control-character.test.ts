@@ -4,7 +4,7 @@ import { hasControlCharacter, hasLoneSurrogate } from '../../../src/http/syntax/
 
 const halves = { first: '\ud83d', second: '\ude00' };
 
-test('the control characters are those that Unicode calls so, and no others', () => {
+test('the control characters are exactly those in the Unicode category Cc', () => {
   for (let code = 0; code <= 0xffff; code += 1) {
     const character = String.fromCharCode(code);
     const expected = /\p{Cc}/u.test(character);
@@ -12,7 +12,7 @@ test('the control characters are those that Unicode calls so, and no others', ()
   }
 });
 
-test('a surrogate is alone where Unicode finds one, and not where it is half of a pair', () => {
+test('a lone surrogate is detected where Unicode finds one, and not in a surrogate pair', () => {
   const { first, second } = halves;
   for (const text of ['', 'a', first, second, first + second, second + first, `${first}a${second}`])
     for (const around of ['', 'a', first + second])

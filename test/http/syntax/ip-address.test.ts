@@ -15,7 +15,7 @@ const written = (text: string): string | undefined => {
   return address === undefined ? undefined : formatIpAddress(address);
 };
 
-test('one address has one form, however it is written', () => {
+test('all notations of an address are formatted the same way, and anything else is rejected', () => {
   // RFC 4291 §2.2 and §2.5.5.2
   assert.equal(written('2001:DB8::8:800:200C:417A'), '2001:db8:0:0:8:800:200c:417a');
   assert.equal(written('2001:db8:0:0:8:800:200c:417a'), '2001:db8:0:0:8:800:200c:417a');
@@ -40,7 +40,7 @@ test('one address has one form, however it is written', () => {
     assert.equal(parseIpAddress(none), undefined, none);
 });
 
-test('a network is an address and how many of its bits count', () => {
+test('a network is an address with an optional prefix length, and anything else is rejected', () => {
   for (const text of [
     '10.0.0.0/8',
     '0.0.0.0/0',
@@ -69,7 +69,7 @@ test('a network is an address and how many of its bits count', () => {
     assert.equal(parseIpNetwork(text), form, text);
 });
 
-test('a network with more bits set than count is told what it would be', () => {
+test('a network with bits set behind its prefix is rejected with the intended network', () => {
   assert.equal(parseIpNetwork('10.1.2.3/8'), 'has bits set behind its prefix; the network is 10.0.0.0/8');
   assert.equal(
     parseIpNetwork('fd12:3456::1/16'),
@@ -84,7 +84,7 @@ function holds(network: string, address: string): boolean {
   return contains(parsed, groups);
 }
 
-test('a network holds the addresses that begin like it', () => {
+test('a network contains the addresses that share its prefix', () => {
   assert.ok(holds('10.0.0.0/8', '10.255.0.1'));
   assert.ok(holds('10.0.0.0/8', '::ffff:10.255.0.1'));
   assert.ok(!holds('10.0.0.0/8', '11.0.0.0'));
@@ -100,7 +100,7 @@ const drawn = (random: Seeded, family: 4 | 6): string => {
   return Array.from({ length: 8 }, () => (octet() * 256 + octet()).toString(16)).join(':');
 };
 
-test('networks hold what they hold for the lists of node:net', () => {
+test('a network contains the same addresses as a BlockList of node:net', () => {
   const random = seeded();
   for (let round = 0; round < 3000; round += 1) {
     const family = random.pick([4, 6] as const);
@@ -123,7 +123,7 @@ test('networks hold what they hold for the lists of node:net', () => {
   }
 });
 
-test('what node:net takes for an address is one, and nothing else', () => {
+test('the parser accepts exactly the addresses that node:net accepts', () => {
   const random = seeded();
   for (let round = 0; round < 5000; round += 1) {
     const text = hostile(random, ['::', ':', '1', 'ffff', '.', '127.0.0.1', '0', '%', '2001:db8']);

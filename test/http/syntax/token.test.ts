@@ -19,7 +19,7 @@ test('a token is made of the characters of RFC 9110 §5.6.2 and of no others', (
   assert.equal(skipWhitespace(' \t x', 0), 3);
 });
 
-test('a list is parted as in RFC 9110 §5.6.1.2', () => {
+test('a list is split as in RFC 9110 §5.6.1.2', () => {
   assert.deepEqual(listElements('foo,bar'), ['foo', 'bar']);
   assert.deepEqual(listElements('foo ,bar,'), ['foo', 'bar']);
   assert.deepEqual(listElements('foo , ,bar,charlie'), ['foo', 'bar', 'charlie']);
@@ -29,7 +29,7 @@ test('a list is parted as in RFC 9110 §5.6.1.2', () => {
   assert.deepEqual(listElements('\ta\t,\u00a0b'), ['a', '\u00a0b']);
 });
 
-test('a quoted string says the octet behind each backslash', () => {
+test('each backslash in a quoted string escapes the octet that follows it', () => {
   const text = 'x="a \\"b\\" \\\\ \\c\t\u00ff" rest';
   const end = findQuotedEnd(text, 2);
   assert.equal(text.slice(end), ' rest');
@@ -63,7 +63,7 @@ test('parameters are read as in RFC 9110 §5.6.6', () => {
   assert.equal(parseParameters(';__proto__=1', 0)?.get('__proto__'), '1');
 });
 
-test('what is quoted is read back', () => {
+test('a quoted value is unquoted to the original value', () => {
   const random = seeded();
   const characters = `${Array.from({ length: 224 }, (_, n) => String.fromCharCode(n + 32)).join('')}\t""\\\\`;
   for (let round = 0; round < 2000; round += 1) {
@@ -77,7 +77,7 @@ test('what is quoted is read back', () => {
   for (const value of ['a\r\nb', '\0', '\x7f', '€']) assert.throws(() => quote(value), RangeError);
 });
 
-test('parting a list loses nothing but commas and white space', () => {
+test('splitting a list removes only commas and white space', () => {
   const random = seeded();
   for (let round = 0; round < 2000; round += 1) {
     const value = hostile(random, [',', ' ', '\t', '"', '\\', '\\"', 'a', ';q=1']);

@@ -60,7 +60,7 @@ test('a length is encoded in as few octets as possible (X.690 §10.1)', () => {
     );
 });
 
-test('a certificate says what it was told, and its signature is its own key’s', () => {
+test('a certificate has the requested names and validity, and is signed with its own key', () => {
   const certificate = new X509Certificate(made());
   assert.equal(certificate.subject, 'CN=A test');
   assert.equal(certificate.issuer, 'CN=A test');
@@ -82,7 +82,7 @@ test('a certificate says what it was told, and its signature is its own key’s'
 describe('openssl', { skip: missing('openssl') }, () => {
   const valid = { from: Date.now() - day, until: Date.now() + 396 * day };
 
-  test('trusts a certificate that is its own issuer, strictly as well, for the names in it', () => {
+  test('trusts a self-issued certificate for the names in it, also with strict verification', () => {
     const files = { 'own.pem': made(valid) };
     for (const strictly of [[], ['-x509_strict']]) {
       for (const name of [
@@ -140,7 +140,7 @@ describe('openssl', { skip: missing('openssl') }, () => {
     assert.throws(() => openssl(wrong, files), /unable to get local issuer certificate|lookup/);
   });
 
-  test('does not trust what has run out, or has not begun', () => {
+  test('does not trust a certificate that has expired or is not yet valid', () => {
     for (const [begun, ended] of [
       [-3, -1],
       [1, 3],
@@ -162,7 +162,7 @@ describe('openssl', { skip: missing('openssl') }, () => {
     assert.match(text, /UTCTIME +:491231235959Z\n.*GENERALIZEDTIME +:20500101000000Z\n/);
   });
 
-  test('takes the key for one of the curve P-256', () => {
+  test('recognizes the key as one of the curve P-256', () => {
     assert.match(
       openssl(['pkey', '-in', 'key.pem', '-noout', '-text'], { 'key.pem': pemOfKey(key) }),
       /NIST CURVE: P-256/,
@@ -170,7 +170,7 @@ describe('openssl', { skip: missing('openssl') }, () => {
   });
 });
 
-test('every serial number is positive and has 20 octets, whatever chance gives', () => {
+test('every serial number is positive and has 20 octets, regardless of the random octets', () => {
   const random = seeded();
   const octets = [0, 0xff, 0x7f, 0x80].map((octet) => () => new Uint8Array(20).fill(octet));
   const drawn = Array.from({ length: 200 }, () => (size: number) => {
@@ -182,7 +182,7 @@ test('every serial number is positive and has 20 octets, whatever chance gives',
   }
 });
 
-test('every moment from 1950 to 9999 is kept to the second, about 2050 and on leap days too', () => {
+test('every time from 1950 to 9999 is encoded to the second, including 2050 and leap days', () => {
   const random = seeded();
   const edges = [
     [1950, 0, 1],
@@ -207,7 +207,7 @@ test('every moment from 1950 to 9999 is kept to the second, about 2050 and on le
   }
 });
 
-test('IPv6 addresses come out as they were meant, however they are written', () => {
+test('IPv6 addresses are encoded correctly in any notation', () => {
   const random = seeded();
   for (let round = 0; round < 200; round += 1) {
     const groups = Array.from({ length: 8 }, () => (random.below(2) === 0 ? 0 : random.below(65_536)));
@@ -220,14 +220,14 @@ test('IPv6 addresses come out as they were meant, however they are written', () 
   }
 });
 
-test('a common name may have any characters, and be long enough for lengths of several octets', () => {
+test('a common name may have any characters, and may need a length of several octets', () => {
   for (const subject of ['Zoë’s server', 'x'.repeat(100), 'y'.repeat(300)]) {
     // OpenSSL writes what is beyond ASCII in octets: the parsed form is compared.
     assert.equal(new X509Certificate(made({ subject })).toLegacyObject().subject.CN, subject);
   }
 });
 
-test('what cannot be in a certificate is refused', () => {
+test('invalid keys, names and times are rejected with a RangeError', () => {
   const { privateKey: other } = generateKeyPairSync('ec', { namedCurve: 'P-384' });
   assert.throws(() => made({ key: other }), RangeError);
   assert.throws(() => made({ key: generateKeyPairSync('ed25519').privateKey }), RangeError);

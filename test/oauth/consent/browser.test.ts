@@ -52,11 +52,14 @@ async function visit(context: TestContext, name = 'Ledger & <b>Sons</b>'): Promi
 
 const ignoreHTTPSErrors = true;
 
-test('a browser shows the page as it is meant, to eyes and to screen readers', inBrowser, async (t) => {
-  const { address } = await visit(t);
-  const page = await openPage(t, { ignoreHTTPSErrors });
-  await page.goto(address);
-  const seen = await page.evaluate<Record<string, unknown>>(`({
+test(
+  'a browser shows the page with its style, text and roles, accessible to screen readers',
+  inBrowser,
+  async (t) => {
+    const { address } = await visit(t);
+    const page = await openPage(t, { ignoreHTTPSErrors });
+    await page.goto(address);
+    const seen = await page.evaluate<Record<string, unknown>>(`({
     lang: document.documentElement.lang,
     title: document.title,
     headings: document.querySelectorAll('h1').length,
@@ -64,23 +67,24 @@ test('a browser shows the page as it is meant, to eyes and to screen readers', i
     styled: getComputedStyle(document.querySelector('main')).maxWidth !== 'none',
     scopes: [...document.querySelectorAll('li')].map((each) => each.textContent),
   })`);
-  assert.deepEqual(seen, {
-    lang: 'en',
-    title: 'Allow Ledger & <b>Sons</b> to use your account?',
-    headings: 1,
-    foreign: 0,
-    styled: true,
-    scopes: ['read the data that you can read', 'add, change and delete the data that you can change'],
-  });
-  for (const [role, name] of [
-    ['main', undefined],
-    ['heading', 'Allow Ledger & <b>Sons</b> to use your account?'],
-    ['button', 'Allow'],
-    ['button', 'Refuse'],
-  ] as const)
-    assert.equal(await page.getByRole(role, { name, exact: true }).count(), 1, `${role} ${name}`);
-  await assertAccessible(page, 'the page of consent');
-});
+    assert.deepEqual(seen, {
+      lang: 'en',
+      title: 'Allow Ledger & <b>Sons</b> to use your account?',
+      headings: 1,
+      foreign: 0,
+      styled: true,
+      scopes: ['read the data that you can read', 'add, change and delete the data that you can change'],
+    });
+    for (const [role, name] of [
+      ['main', undefined],
+      ['heading', 'Allow Ledger & <b>Sons</b> to use your account?'],
+      ['button', 'Allow'],
+      ['button', 'Refuse'],
+    ] as const)
+      assert.equal(await page.getByRole(role, { name, exact: true }).count(), 1, `${role} ${name}`);
+    await assertAccessible(page, 'the page of consent');
+  },
+);
 
 for (const width of [320, 390, 1280]) {
   for (const scheme of ['light', 'dark'] as const) {
@@ -124,7 +128,7 @@ function luminance(colour: string): number {
   return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
 }
 
-test('both buttons send a browser back to the client with what was decided', inBrowser, async (t) => {
+test('both buttons return the browser to the client with the decision', inBrowser, async (t) => {
   const { urls, address } = await visit(t);
   const page = await openPage(t, { ignoreHTTPSErrors });
   for (const [button, said] of [
@@ -143,7 +147,7 @@ test('both buttons send a browser back to the client with what was decided', inB
   }
 });
 
-test('nobody can show the page in a frame, not even a page of its own origin', inBrowser, async (t) => {
+test('a frame cannot show the page, not even one of its own origin', inBrowser, async (t) => {
   const { address } = await visit(t);
   const page = await openPage(t, { ignoreHTTPSErrors, violatesPolicy: true });
   await page.goto(address); // so that the password is known to the browser
@@ -159,7 +163,7 @@ test('nobody can show the page in a frame, not even a page of its own origin', i
   assert.equal(await framing(address.replace(/^.*(?=\/oauth2)/, '')), null);
 });
 
-test('the page that refuses is one that can be read, too', inBrowser, async (t) => {
+test('a browser shows the error page for an invalid request', inBrowser, async (t) => {
   const { address } = await visit(t);
   const page = await openPage(t, { ignoreHTTPSErrors });
   await page.goto(address.replace(/redirect_uri=[^&]*/, 'redirect_uri=https://evil.example/'));

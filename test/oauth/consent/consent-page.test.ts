@@ -9,7 +9,7 @@ import { seeded } from '../../support/seeded.ts';
 
 const ann = 'ann:ann-password';
 
-test('the page is kept by nobody, framed by nobody, and tells no other site where it was', async () => {
+test('the page has headers against storage, framing and referrers, and a strict content security policy', async () => {
   const { ask } = openServer();
   const page = await ask('GET', authorizeTarget(), {
     basic: ann,
@@ -29,7 +29,7 @@ test('the page is kept by nobody, framed by nobody, and tells no other site wher
   );
 });
 
-test('the page has a ticket of its own each time, and shows where the answer goes', async () => {
+test('the page has a new ticket each time, and shows the origin that the decision is sent to', async () => {
   const { ask } = openServer();
   const tickets = new Set<string>();
   for (let time = 0; time < 3; time += 1) {
@@ -41,7 +41,7 @@ test('the page has a ticket of its own each time, and shows where the answer goe
 });
 
 for (const type of ['text/html', 'application/json']) {
-  test(`HEAD gives the fields of the question in ${type}, and asks nothing`, async () => {
+  test(`HEAD returns the header fields of the consent page in ${type}, and stores nothing`, async () => {
     const store = createMemoryStore({ storeId: 'a' });
     const server = openServer({ consumers, store });
     const { token } = await requestToken(server);
@@ -60,7 +60,7 @@ for (const type of ['text/html', 'application/json']) {
   });
 }
 
-test('who takes neither HTML nor JSON is told so', async () => {
+test('a client that accepts neither HTML nor JSON gets 406', async () => {
   const { ask } = openServer();
   const fields = [['Accept', 'image/png']] as const;
   assert.equal((await ask('GET', authorizeTarget(), { basic: ann, fields })).status, 406);
@@ -85,7 +85,7 @@ const elements = [
   'ul',
 ];
 
-test('whatever clients, users and addresses are called, it is text on the page', () => {
+test('names of clients and users, and addresses, are always escaped as text on the page', () => {
   const random = seeded();
   for (let run = 0; run < 1000; run += 1) {
     const name = (): string => random.text('<>&"\'/ =aé\u202e\0\u0007\n\r\t\ud800😀', 30);

@@ -73,7 +73,7 @@ test('a user sees the grants and revokes one of them, with all its tokens', asyn
   assert.deepEqual((await permissions(server)).grants, []);
 });
 
-test('a page without a grant says so, and one with an expired grant does not show it', async () => {
+test('a page without live grants reports that there are none', async () => {
   const server = openServer();
   await tokensFor(server);
   server.clock.advance(31 * 86_400_000);
@@ -82,7 +82,7 @@ test('a page without a grant says so, and one with an expired grant does not sho
   assert.doesNotMatch(page.text, /<form/);
 });
 
-test('a form that was not sent from the page of this user revokes nothing', async () => {
+test('a form without a valid ticket of this user and page revokes nothing', async () => {
   const server = openServer();
   await tokensFor(server);
   const { grants, ticket } = await permissions(server);
@@ -165,7 +165,7 @@ test('the page has the header fields of the consent page, and the consent page l
   assert.equal((await revoke(server, { ticket, grant: 'none' })).field('Location'), '/api/oauth/grants');
 });
 
-test('neither the page nor its JSON contains a token or the digest of one', async () => {
+test('neither the page nor its JSON contains a token', async () => {
   const server = openServer();
   const tokens = await tokensFor(server);
   const page = await server.ask('GET', path, { basic: 'ann:ann-password' });
@@ -174,7 +174,7 @@ test('neither the page nor its JSON contains a token or the digest of one', asyn
     assert.ok(!page.text.includes(secret) && !json.includes(secret));
 });
 
-test('whatever clients and users are called, it is text on the page', () => {
+test('names of clients and users are always escaped as text on the page', () => {
   const random = seeded();
   for (let run = 0; run < 300; run += 1) {
     const name = (): string => random.text('<>&"\'/ =aé\u202e\0\n\ud800😀', 30);

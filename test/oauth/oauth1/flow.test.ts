@@ -23,7 +23,7 @@ const records = '/users/ann/financialrecords';
 const article = '<article><title>Signed</title><price currency="EUR">9.99</price></article>';
 const xml: readonly (readonly [string, string])[] = [['Content-Type', 'application/xml']];
 
-test('a consumer gets a request token, a user allows it, and the consumer reads in the name of the user', async () => {
+test('a consumer obtains a request token, a user allows it, and the consumer reads on behalf of the user', async () => {
   const server = openTestService();
   const asked = await askRequestToken(server);
   assert.equal(asked.status, 200);
@@ -65,7 +65,7 @@ test("a parameter in Authorization that is not the protocol's is signed like the
   );
 });
 
-test('an access token is never said to last longer than it does', async () => {
+test('expires_in never exceeds the lifetime of an access token', async () => {
   const server = openTestService({ lifetimes: { oauth1Access: 90.9 } });
   const token = await requestToken(server);
   const access = await askAccessToken(server, token, await approve(server, token.token));
@@ -98,14 +98,14 @@ for (const [place, signing] of places) {
   });
 }
 
-test('a form that carries the parameters reaches the resource, which does not read forms', async () => {
+test('a form with the parameters reaches the resource, which does not accept forms', async () => {
   const server = openTestService();
   const token = await accessToken(server);
   const sent = await ask(server, { target: '/articles', token, place: 'form', form: { a: 'b c' } });
   assert.equal(sent.status, 415);
 });
 
-test('a form is signed also where the parameters are in the header', async () => {
+test('a form is signed even if the parameters are in the header', async () => {
   const server = openTestService();
   const token = await accessToken(server);
   const signing: Signing = { target: '/articles', token, form: { a: '1+1 = 2', b: '' } };
@@ -115,7 +115,7 @@ test('a form is signed also where the parameters are in the header', async () =>
   assert.match(refused.field('WWW-Authenticate'), /oauth_problem="signature_invalid"/);
 });
 
-test('what is written with a token is written, and its hash is checked', async () => {
+test('a write with a token succeeds, and its oauth_body_hash is verified', async () => {
   const server = openTestService();
   const token = await accessToken(server);
   const hash = (algorithm: string): string => createHash(algorithm).update(article).digest('base64');
@@ -134,7 +134,7 @@ test('what is written with a token is written, and its hash is checked', async (
   assert.match(wrong.field('WWW-Authenticate'), /oauth_parameters_rejected="oauth_body_hash"/);
 });
 
-test('the scope that was asked for is what the token is good for', async () => {
+test('a token is limited to the requested scope', async () => {
   const server = openTestService();
   const token = await accessToken(server, { form: { scope: 'read' } });
   assert.equal((await ask(server, { method: 'GET', target: records, token })).status, 200);
@@ -152,7 +152,7 @@ test('the scope that was asked for is what the token is good for', async () => {
   assert.equal(elsewhere.status, 403);
 });
 
-test('a consumer that is registered for less has no more than that', async () => {
+test('tokens are limited to the current scopes of their consumer', async () => {
   const server = openTestService();
   const token = await accessToken(server);
   server.service.replaceConsumers({ printer: { secret: 'printer-secret-0123456789', scopes: ['read'] } });
@@ -165,7 +165,7 @@ test('a consumer that is registered for less has no more than that', async () =>
   assert.equal(refused.status, 403);
 });
 
-test('without a callback the user is shown the verifier', async () => {
+test('the verifier is shown to the user if there is no callback', async () => {
   const server = openTestService();
   const token = await requestToken(server, { protocol: { oauth_callback: 'oob' } });
   const shown = await question(server, token.token);
@@ -177,7 +177,7 @@ test('without a callback the user is shown the verifier', async () => {
   assert.equal((await askAccessToken(server, token, verifier)).status, 200);
 });
 
-test('a user who refuses sends the consumer away, and the request token is no good any more', async () => {
+test('a refusal redirects the user to the consumer and invalidates the request token', async () => {
   const server = openTestService();
   const token = await requestToken(server);
   const refused = await answer(server, await question(server, token.token), 'deny');
@@ -189,7 +189,7 @@ test('a user who refuses sends the consumer away, and the request token is no go
   assert.equal(given(await askAccessToken(server, token, 'x'), 'oauth_problem'), 'token_used');
 });
 
-test('a consumer may go on sending the callback of its request token', async () => {
+test('a consumer may send the callback of its request token again', async () => {
   const server = openTestService();
   const request = await requestToken(server);
   const verifier = await approve(server, request.token);
@@ -199,14 +199,14 @@ test('a consumer may go on sending the callback of its request token', async () 
   assert.equal((await ask(server, read)).status, 200);
 });
 
-test('a callback without a query gets one', async () => {
+test('parameters are added to a callback without a query', async () => {
   const server = openTestService();
   const token = await requestToken(server, { protocol: { oauth_callback: 'https://printer.example/bare' } });
   const allowed = await answer(server, await question(server, token.token));
   assert.ok(allowed.field('Location').startsWith(`https://printer.example/bare?oauth_token=${token.token}&`));
 });
 
-test('the consumer that has the secret of its user signs by PLAINTEXT, with a nonce and without', async () => {
+test('a consumer registered for PLAINTEXT signs with or without a nonce', async () => {
   const server = openTestService({ consumers: plain });
   const signing = {
     key: 'plain',
@@ -247,7 +247,7 @@ test('a consumer that is registered with an RSA key signs with it', async () => 
   }
 });
 
-test('the origin is that of the request where it is ours, and that of the proxy where there is one', async () => {
+test('a signature covers the origin from Host if the server knows it, and a foreign Host is refused', async () => {
   const server = openTestService({ publicUrl: 'https://api.example' });
   const token = await accessToken(server, {
     origin: 'https://api.example',
@@ -268,7 +268,7 @@ test('the origin is that of the request where it is ours, and that of the proxy 
   assert.equal((await ask(server, strange)).status, 401);
 });
 
-test('tokens outlive the service where store and key do', async () => {
+test('tokens survive a restart with the same store and key', async () => {
   const store = createMemoryStore({ storeId: 'kept' });
   const masterKey = new Uint8Array(32).fill(7);
   const token = await accessToken(openTestService({ store, masterKey }));
@@ -278,7 +278,7 @@ test('tokens outlive the service where store and key do', async () => {
   assert.equal((await ask(otherKey, { method: 'GET', target: records, token })).status, 401);
 });
 
-test('nothing that is kept is a token, a secret, a verifier or a callback with one', async () => {
+test('the store contains no token, secret or verifier', async () => {
   const store = createMemoryStore({ storeId: 'kept' });
   const server = openTestService({ store });
   const request = await requestToken(server);
@@ -295,7 +295,7 @@ test('nothing that is kept is a token, a secret, a verifier or a callback with o
   }
 });
 
-test('of many who bring the same verifier, ticket or nonce at once exactly one gets through', async () => {
+test('exactly one of several concurrent requests with the same ticket, verifier or nonce succeeds', async () => {
   const server = openTestService();
   const token = await requestToken(server);
   const shown = await question(server, token.token);
@@ -325,7 +325,7 @@ test('of many who bring the same verifier, ticket or nonce at once exactly one g
   assert.deepEqual(reads.map(({ status }) => status).sort(), [200, ...Array(7).fill(401)]);
 });
 
-test('of two questions about one request token that are both answered, one counts', async () => {
+test('only one of two concurrent decisions about a request token counts', async () => {
   const server = openTestService();
   const token = await requestToken(server);
   const [one, other] = [await question(server, token.token), await question(server, token.token, 'bob')];
@@ -333,7 +333,7 @@ test('of two questions about one request token that are both answered, one count
   assert.deepEqual(answers.map(({ status }) => status).sort(), [303, 400]);
 });
 
-test('wrong verifiers at once are counted one by one, and the third uses the token up', async () => {
+test('concurrent wrong verifiers are counted one by one, and the third uses up the token', async () => {
   const server = openTestService();
   const token = await requestToken(server);
   const verifier = await approve(server, token.token);
@@ -351,7 +351,7 @@ test('wrong verifiers at once are counted one by one, and the third uses the tok
   assert.equal(given(await askAccessToken(server, token, verifier), 'oauth_problem'), 'token_used');
 });
 
-test('with two wrong verifiers the right one is still good', async () => {
+test('the right verifier is accepted after two wrong ones', async () => {
   const server = openTestService();
   const token = await requestToken(server);
   const verifier = await approve(server, token.token);
@@ -360,7 +360,7 @@ test('with two wrong verifiers the right one is still good', async () => {
   assert.equal((await askAccessToken(server, token, verifier)).status, 200);
 });
 
-test('a nonce is one of its consumer, token and timestamp', async () => {
+test('a nonce is unique per consumer, token and timestamp', async () => {
   const server = openTestService();
   const [one, other] = [
     await accessToken(server),
@@ -399,7 +399,7 @@ test('with explain a refusal has the base string that the server made', async ()
   );
 });
 
-test('with explain a refusal is the same for every consumer and for none', async () => {
+test('with explain, refusals are identical for every known and unknown consumer', async () => {
   const { publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
   const rsaPublicKey = publicKey.export({ type: 'spki', format: 'pem' }).toString();
   const server = openTestService({
@@ -435,7 +435,7 @@ test('with explain a refusal is the same for every consumer and for none', async
   }
 });
 
-test('without a consumer there is nothing of it', async () => {
+test('without consumers, the endpoints of OAuth 1.0a respond with 404 and no challenge offers it', async () => {
   const server = openTestService({ consumers: {} });
   for (const path of ['request_token', 'authorize', 'access_token'])
     assert.equal((await server.ask('POST', `/oauth1/${path}`)).status, 404);

@@ -54,7 +54,7 @@ async function isSettled(promise: Promise<unknown>): Promise<boolean> {
   return settled;
 }
 
-test('a request token is given only when the nonce is kept, and a resource only then', async () => {
+test('a request token or a resource is returned only after the nonce is stored', async () => {
   const { nonces, keepWith } = keeping();
   const server = openTestService({ nonces });
   const token = await accessToken(server);
@@ -77,7 +77,7 @@ test('a request token is given only when the nonce is kept, and a resource only 
   }
 });
 
-test('where the nonce cannot be kept nothing is given', async () => {
+test('a request gets 503 if its nonce cannot be stored', async () => {
   const { nonces, keepWith } = keeping();
   const server = openTestService({ nonces, onError: () => {} });
   const failed = Promise.reject(new StoreError('failed', 'the disk is gone'));
@@ -86,7 +86,7 @@ test('where the nonce cannot be kept nothing is given', async () => {
   assert.equal((await askRequestToken(server)).status, 503);
 });
 
-test('nothing that others chose comes into what is kept of a nonce, and it is kept while it could come again', async () => {
+test('a stored nonce contains only digests, and is stored until its timestamp has expired', async () => {
   const { nonces, claimed } = keeping();
   const server = openTestService({ nonces });
   await askRequestToken(server, {

@@ -49,7 +49,7 @@ async function requestRefusal(one: Fault, other: Fault): Promise<string> {
 
 for (const [at, one] of faults.entries()) {
   for (const other of faults.slice(at)) {
-    test(`${one.check} is judged before ${other === one ? 'all that follows' : other.check}`, async () => {
+    test(`${one.check} is checked before ${other === one ? 'all that follows' : other.check}`, async () => {
       assert.equal(await requestRefusal(one, other), one.problem);
     });
   }

@@ -327,7 +327,7 @@ refuses(
   () => openTestService({ consumers: { ...consumers, ...plain } }),
 );
 
-test('an unknown consumer and a wrong secret are answered with the same bytes', async () => {
+test('an unknown consumer and a wrong secret get identical responses', async () => {
   const server = openTestService();
   const token = await accessToken(server);
   const protocol = { oauth_nonce: 'n' };
@@ -342,7 +342,7 @@ test('an unknown consumer and a wrong secret are answered with the same bytes', 
   assert.equal(first?.field('WWW-Authenticate'), second?.field('WWW-Authenticate'));
 });
 
-test('a refused timestamp comes with those that are taken', async () => {
+test('a refused timestamp is reported with the range of acceptable ones', async () => {
   const server = openTestService();
   const refused = await askRequestToken(server, { protocol: { oauth_timestamp: '1' } });
   assert.equal(given(refused, 'oauth_acceptable_timestamps'), `${startSecond - 300}-${startSecond + 300}`);
@@ -354,7 +354,7 @@ test('a refused timestamp comes with those that are taken', async () => {
   }
 });
 
-test('timestamps from before the server began are refused', async () => {
+test('timestamps from before the start of the server are refused', async () => {
   const server = openTestService({ notBefore: startSecond * 1000 });
   const at = (offset: number): Promise<Answer> =>
     askRequestToken(server, { protocol: { oauth_timestamp: String(startSecond + offset) } });
@@ -362,12 +362,12 @@ test('timestamps from before the server began are refused', async () => {
   assert.equal((await at(0)).status, 200);
 });
 
-test('a refused version comes with the one that is taken', async () => {
+test('a refused version is reported with the acceptable one', async () => {
   const refused = await askRequestToken(openTestService(), { protocol: { oauth_version: '1.1' } });
   assert.equal(given(refused, 'oauth_acceptable_versions'), '1.0-1.0');
 });
 
-test('a nonce is remembered as long as its timestamp is good, by the window that is set', async () => {
+test('a nonce is remembered for the configured window of its timestamp', async () => {
   const server = openTestService({ window: 10, lifetimes: { oauth1Window: '1h' } });
   const protocol = { oauth_nonce: 'n', oauth_timestamp: String(startSecond + 3600) };
   assert.equal((await askRequestToken(server, { protocol })).status, 200);
@@ -379,14 +379,14 @@ test('a nonce is remembered as long as its timestamp is good, by the window that
   assert.equal(given(await askRequestToken(server, { protocol }), 'oauth_problem'), 'timestamp_refused');
 });
 
-test('nothing is claimed by a request that is refused before its nonce is looked at', async () => {
+test('a request that is refused before its nonce is checked claims no nonce', async () => {
   const server = openTestService();
   const protocol = { oauth_nonce: 'n' };
   assert.equal((await askRequestToken(server, { protocol, secret: 'wrong' })).status, 401);
   assert.equal((await askRequestToken(server, { protocol })).status, 200);
 });
 
-test('where no more nonces can be remembered, the answer is to come again', async () => {
+test('a request gets 503 with Retry-After if no more nonces can be remembered', async () => {
   const server = openTestService({ maxNonces: 1 });
   assert.equal((await askRequestToken(server)).status, 200);
   const refused = await askRequestToken(server);
@@ -394,7 +394,7 @@ test('where no more nonces can be remembered, the answer is to come again', asyn
   assert.equal(refused.field('Retry-After'), '300');
 });
 
-test('a consumer with as many nonces as one may have is told when to come again', async () => {
+test('a consumer with the max number of nonces gets 429 with Retry-After', async () => {
   const server = openTestService({ maxNonces: 100, maxNoncesPerUser: 1 });
   assert.equal((await askRequestToken(server)).status, 200);
   const refused = await askRequestToken(server);
@@ -405,7 +405,7 @@ test('a consumer with as many nonces as one may have is told when to come again'
   assert.equal((await askRequestToken(server)).status, 200);
 });
 
-test('whoever signs wrongly too often is told no more, at endpoints and resources alike', async () => {
+test('too many wrong signatures result in 429, with failures at endpoints and resources counted together', async () => {
   const server = openTestService({ maxAuthFailures: 3 });
   const wrong = { secret: 'wrong' };
   assert.equal((await askRequestToken(server, wrong)).status, 401);

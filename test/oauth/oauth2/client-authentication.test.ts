@@ -63,7 +63,7 @@ const encoded = (text: string): string => new URLSearchParams({ x: text }).toStr
 const hard = ['p w', 'p+w', 'p%20w', 'p%w', 'a:b', 'a&b=c', 'ü€😀', '%', '100%25', 'q\'\\"', 'plain-_~.'];
 
 for (const secret of hard) {
-  test(`the secret ${JSON.stringify(secret)} is taken form-encoded, as it is, and in the content`, async () => {
+  test(`the secret ${JSON.stringify(secret)} is accepted form-encoded, unencoded, and in the content`, async () => {
     for (const known of [{ plain: secret }, { sha256: sha256(secret) }]) {
       const { outcome } = open([client('app', known)]);
       assert.equal(await outcome({ basic: `app:${encoded(secret)}` }), 'app');
@@ -74,18 +74,18 @@ for (const secret of hard) {
   });
 }
 
-test('an id with a colon is taken form-encoded', async () => {
+test('an id with a colon is accepted form-encoded', async () => {
   const { outcome } = open([client('https://app.example/', { plain: 'secret' })]);
   assert.equal(await outcome({ basic: `${encoded('https://app.example/')}:secret` }), 'https://app.example/');
 });
 
-test('a client_id beside Basic is taken where it is the same', async () => {
+test('a client_id beside Basic is accepted only if it is the same', async () => {
   const { outcome } = open([client('app', { plain: 'secret' }), client('other', { plain: 'secret' })]);
   assert.equal(await outcome({ basic: 'app:secret', values: { client_id: 'app' } }), 'app');
   assert.equal(await outcome({ basic: 'app:secret', values: { client_id: 'other' } }), 'invalid_request');
 });
 
-test('a public client says its id, in the content or by Basic with an empty secret', async () => {
+test('a public client sends its id in the content, or by Basic with an empty secret', async () => {
   const { outcome } = open([client('phone', undefined)]);
   assert.equal(await outcome({ values: { client_id: 'phone' } }), 'phone');
   assert.equal(await outcome({ basic: 'phone:' }), 'phone');
@@ -109,7 +109,7 @@ test('the hash of a chosen secret is computed once, and again after the client w
   assert.equal(await outcome({ basic: 'app:new' }), 'app');
 });
 
-test('what is wrong costs one hash, be the client known or not and whatever its secret is kept as', async () => {
+test('a wrong secret costs one hash for every known or unknown client and every kind of secret', async () => {
   const scrypt = await hashPassword('chosen', randomBytes(16), 2);
   const { outcome, hashes } = open([
     client('generated', { sha256: sha256('secret') }),
@@ -128,7 +128,7 @@ test('what is wrong costs one hash, be the client known or not and whatever its 
   assert.equal(await outcome({ basic: 'public:chosen' }), 'invalid_client');
 });
 
-test('where too many secrets wait to be hashed, a client is told to come again', async () => {
+test('a client gets too-many-attempts with Retry-After if too many secrets wait to be hashed', async () => {
   let finish: (right: boolean) => void = () => {};
   const hashed = new Promise<boolean>((resolve) => {
     finish = resolve;
@@ -142,7 +142,7 @@ test('where too many secrets wait to be hashed, a client is told to come again',
   assert.deepEqual(new Set(await Promise.all(admitted)), new Set(['app']));
 });
 
-test('a client that is taken away while its secret is checked is not let in', async () => {
+test('a client that is removed while its secret is checked is refused', async () => {
   const scrypt = await hashPassword('chosen', randomBytes(16), 2);
   const { outcome, registry } = open([client('app', { scrypt })]);
   const asked = outcome({ basic: 'app:chosen' });
@@ -150,7 +150,7 @@ test('a client that is taken away while its secret is checked is not let in', as
   assert.equal(await asked, 'invalid_client');
 });
 
-test('who fails too often waits, whatever comes next; the right secret passes from elsewhere', async () => {
+test('a client with too many failures must wait, and the right secret is accepted from another address', async () => {
   const { outcome, clock } = open([client('app', { plain: 'secret' })], 3);
   for (let time = 0; time < 3; time += 1)
     assert.equal(await outcome({ basic: 'app:wrong' }), 'invalid_client');

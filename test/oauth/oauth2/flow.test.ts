@@ -18,7 +18,7 @@ const article = '<article><title>Tea</title><price currency="EUR">9.99</price></
 const app = 'app:app-secret-0123456789';
 const robot = 'robot:robot-secret-0123456789';
 
-test('a user allows a client, and the client reads in the name of the user', async () => {
+test('a user allows a client, and the client reads on behalf of the user', async () => {
   const server = openServer();
   const reply = await exchange(server, await codeFor(server));
   assert.equal(reply.status, 200);
@@ -34,7 +34,7 @@ test('a user allows a client, and the client reads in the name of the user', asy
   assert.equal(read.field('Cache-Control'), 'private, no-cache');
 });
 
-test('the answer goes back with state and issuer, added to the query of the redirect URI', async () => {
+test('the redirect has code, state and issuer, added to the query of the redirect URI', async () => {
   const server = openServer();
   const reply = await decide(server, await ticketFor(server));
   assert.equal(reply.status, 303);
@@ -59,7 +59,7 @@ test('a redirect URI without a query gets one, and no state is made up', async (
   );
 });
 
-test('everything in the answer but ticket and decision is passed over', async () => {
+test('all parameters of a decision except ticket and decision are ignored', async () => {
   const server = openServer();
   const form = {
     consent_ticket: await ticketFor(server, { scope: 'read' }),
@@ -75,7 +75,7 @@ test('everything in the answer but ticket and decision is passed over', async ()
   assert.equal((await exchange(server, reply.returned('code'))).member('scope'), 'read');
 });
 
-test('what the page asks is told as JSON to who does without a browser', async () => {
+test('a client that accepts JSON gets the consent request as JSON', async () => {
   const { ask } = openServer();
   const shown = await ask('GET', authorizeTarget(), {
     basic: 'ann:ann-password',
@@ -87,13 +87,13 @@ test('what the page asks is told as JSON to who does without a browser', async (
   assert.equal(shown.field('Cache-Control'), 'no-store');
 });
 
-test('a scope that is left out, or empty, is read', async () => {
+test('an absent or empty scope defaults to read', async () => {
   const server = openServer();
   for (const scope of [undefined, ''])
     assert.equal((await exchange(server, await codeFor(server, { scope }))).member('scope'), 'read');
 });
 
-test('what is not known is passed over, also twice', async () => {
+test('unknown parameters are ignored at authorization and exchange', async () => {
   const server = openServer();
   const reply = await exchange(server, await codeFor(server, { nonce: '1', prompt: 'login' }), {
     resource: 'x',
@@ -101,7 +101,7 @@ test('what is not known is passed over, also twice', async () => {
   assert.equal(reply.status, 200);
 });
 
-test('a public client comes with PKCE alone, and gets no refresh token that it is not registered for', async () => {
+test('a public client authenticates with PKCE alone, and gets no refresh token without being registered for it', async () => {
   const server = openServer();
   const redirect_uri = 'app.phone:/cb';
   const code = await codeFor(server, { client_id: 'phone', redirect_uri });
@@ -111,7 +111,7 @@ test('a public client comes with PKCE alone, and gets no refresh token that it i
   assert.equal((await server.ask('GET', records, { bearer: reply.member('access_token') })).status, 200);
 });
 
-test('a token is good for its user and its scope, and for nothing else', async () => {
+test('a token is valid only for its user and its scope', async () => {
   const server = openServer();
   const { access } = await tokensFor(server);
   const fields = [['Content-Type', 'application/xml']] as const;
@@ -126,7 +126,7 @@ test('a token is good for its user and its scope, and for nothing else', async (
   assert.equal(await allowed(reader.access), 'HEAD, GET, OPTIONS');
 });
 
-test('a refresh token gives both anew, and the old access token goes on', async () => {
+test('a refresh token returns new tokens, and the old access token stays valid', async () => {
   const server = openServer();
   const first = await tokensFor(server);
   const reply = await refresh(server, first.refresh);
@@ -137,7 +137,7 @@ test('a refresh token gives both anew, and the old access token goes on', async 
     assert.equal((await server.ask('GET', records, { bearer })).status, 200);
 });
 
-test('a narrower access token can be had, and the next one can be wider again', async () => {
+test('a refresh may narrow the scope, and the next one returns the full scope again', async () => {
   const server = openServer();
   const { refresh: token } = await tokensFor(server);
   const narrow = await refresh(server, token, { scope: 'read' });
@@ -145,7 +145,7 @@ test('a narrower access token can be had, and the next one can be wider again', 
   assert.equal((await refresh(server, narrow.member('refresh_token'))).member('scope'), 'read write');
 });
 
-test('refreshing ends 30 days after the consent, and the last tokens live no longer', async () => {
+test('refreshing ends 30 days after the consent, and the last tokens expire with it', async () => {
   const server = openServer();
   let { refresh: token } = await tokensFor(server);
   const hour = 3_600_000;
@@ -160,7 +160,7 @@ test('refreshing ends 30 days after the consent, and the last tokens live no lon
   assert.equal((await refresh(server, token)).member('error'), 'invalid_grant');
 });
 
-test('a client comes for itself, to the users that it is registered for', async () => {
+test('a client with client_credentials can act only for the users that it is registered for', async () => {
   const server = openServer();
   const form = { grant_type: 'client_credentials', scope: 'read' };
   const reply = await server.ask('POST', '/oauth2/token', { basic: robot, form });
@@ -171,7 +171,7 @@ test('a client comes for itself, to the users that it is registered for', async 
   assert.equal((await server.ask('GET', '/users/robot/financialrecords', { bearer })).status, 403);
 });
 
-test('a client that is called like a user is not that user', async () => {
+test('a client with the name of a user does not act as that user', async () => {
   const server = openServer({
     clients: { ann: { secret: 'x'.repeat(20), grants: ['client_credentials'] } },
   });
@@ -181,7 +181,7 @@ test('a client that is called like a user is not that user', async () => {
   assert.equal((await server.ask('GET', records, { bearer })).status, 403);
 });
 
-test('a client that is cut back cuts back its tokens', async () => {
+test('reducing the scopes of a client reduces those of its tokens', async () => {
   const server = openServer();
   const { access } = await tokensFor(server);
   server.service.replaceClients({ app: { secret: 'app-secret-0123456789', scopes: ['write'] } });
@@ -190,7 +190,7 @@ test('a client that is cut back cuts back its tokens', async () => {
   assert.equal(told.member('scope'), 'write');
 });
 
-test('a client that is cut back before it has its tokens is told what it gets', async () => {
+test('the token response reports the scope of a client that was reduced in the meantime', async () => {
   const server = openServer();
   const code = await codeFor(server);
   const less = { secret: 'app-secret-0123456789', redirectUris: [callback], scopes: ['read'] } as const;
@@ -220,7 +220,7 @@ test('a client cannot ask for more than it is registered for', async () => {
   }
 });
 
-test('a redirect URI that is given up before the answer is not gone to any more', async () => {
+test('a decision does not redirect to a redirect URI that was removed in the meantime', async () => {
   const server = openServer();
   const ticket = await ticketFor(server);
   const secret = 'app-secret-0123456789';
@@ -229,7 +229,7 @@ test('a redirect URI that is given up before the answer is not gone to any more'
   assert.deepEqual([reply.status, reply.field('Location')], [400, '']);
 });
 
-test('a client gets no more for itself than it is registered for', async () => {
+test('client_credentials with more than the registered scopes are rejected with invalid_scope', async () => {
   const secret = 'reader-secret-0123456789';
   const server = openServer({
     clients: { reader: { secret, grants: ['client_credentials'], scopes: ['read'] } },
@@ -249,7 +249,7 @@ test('the lifetimes are options', async () => {
   assert.equal((await server.ask('GET', records, { bearer: reply.member('access_token') })).status, 401);
 });
 
-test('without a client there is nothing of it, and with one there is', async () => {
+test('the metadata and the Bearer challenge require a registered client', async () => {
   const server = openServer({ clients: {} });
   const metadata = '/.well-known/oauth-authorization-server';
   assert.equal((await server.ask('GET', metadata)).status, 404);
@@ -269,7 +269,7 @@ test('without a client there is nothing of it, and with one there is', async () 
   );
 });
 
-test('the metadata are what a client needs to find out the rest', async () => {
+test('the metadata list all endpoints, grants and methods', async () => {
   const { ask } = openServer({ publicUrl: 'https://api.example' });
   const reply = await ask('GET', '/.well-known/oauth-authorization-server');
   assert.equal(reply.field('Content-Type'), 'application/json');
@@ -291,7 +291,7 @@ test('the metadata are what a client needs to find out the rest', async () => {
   });
 });
 
-test('a Host that is not ours changes no address', async () => {
+test('an unknown Host does not change the issuer', async () => {
   const { ask } = openServer();
   const reply = await ask('GET', '/.well-known/oauth-authorization-server', {
     fields: [['Host', 'evil.example']],

@@ -5,7 +5,7 @@ import { isChallenge, verifies } from '../../../src/oauth/oauth2/pkce.ts';
 
 const s256 = (verifier: string): string => createHash('sha256').update(verifier).digest('base64url');
 
-test('the worked example of RFC 7636 Appendix B is taken', () => {
+test('the worked example of RFC 7636 Appendix B is accepted', () => {
   const challenge = 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM';
   assert.equal(isChallenge(challenge), true);
   assert.equal(verifies('dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk', challenge), true);

@@ -686,7 +686,7 @@ refuses('Over plain HTTP nothing is read', [
   ],
 ]);
 
-test('an error of an endpoint for clients is JSON of OAuth, also if the endpoint was not reached', async () => {
+test('an error of an endpoint for clients is OAuth JSON, even if the endpoint was not reached', async () => {
   for (const path of ['/oauth2/token', '/oauth2/revoke', '/oauth2/introspect']) {
     const { ask } = openServer();
     const answers = [

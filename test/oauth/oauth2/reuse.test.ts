@@ -48,8 +48,8 @@ for (const [name, open] of [
   ['in memory', inMemory],
   ['in a journal', onDisk],
 ] as const) {
-  describe(`what is used twice, kept ${name}`, () => {
-    test('a code that comes again ends the tokens of the first time', async (t) => {
+  describe(`reuse of codes, tokens and tickets, stored ${name}`, () => {
+    test('reusing a code ends the tokens of its first use', async (t) => {
       const server = openServer({ store: await open(t) });
       const code = await codeFor(server);
       const first = await exchange(server, code);
@@ -59,7 +59,7 @@ for (const [name, open] of [
       assert.equal((await refresh(server, first.member('refresh_token'))).member('error'), 'invalid_grant');
     });
 
-    test('a code that another client brings again ends them, too', async (t) => {
+    test('reusing a code by another client ends the tokens as well', async (t) => {
       const server = openServer({ store: await open(t) });
       const code = await codeFor(server);
       const first = await exchange(server, code);
@@ -67,7 +67,7 @@ for (const [name, open] of [
       assert.equal(await works(server, first.member('access_token')), false);
     });
 
-    test('a refresh token that comes again ends the whole family', async (t) => {
+    test('reusing a refresh token ends the whole family', async (t) => {
       const server = openServer({ store: await open(t) });
       const first = await tokensFor(server);
       const second = await refresh(server, first.refresh);
@@ -77,7 +77,7 @@ for (const [name, open] of [
         assert.equal(await works(server, access), false);
     });
 
-    test('a replaced refresh token that another client brings ends nothing', async (t) => {
+    test('reusing a refresh token by another client ends nothing', async (t) => {
       const server = openServer({ store: await open(t) });
       const first = await tokensFor(server);
       const second = await refresh(server, first.refresh);
@@ -85,7 +85,7 @@ for (const [name, open] of [
       assert.equal(await works(server, second.member('access_token')), true);
     });
 
-    test('of eight who bring one code at once, one gets tokens, and they are dead', async (t) => {
+    test('of eight concurrent exchanges of one code, one returns tokens, and these are not valid', async (t) => {
       const server = openServer({ store: await open(t) });
       const code = await codeFor(server);
       const answers = await Promise.all(Array.from({ length: 8 }, () => exchange(server, code)));
@@ -94,7 +94,7 @@ for (const [name, open] of [
       assert.equal(await works(server, winner?.member('access_token') ?? ''), false);
     });
 
-    test('of a right and a wrong attempt with one code at once, at most one gets tokens, and they are dead', async (t) => {
+    test('of a right and a wrong concurrent exchange of one code, at most one returns tokens, none of them valid', async (t) => {
       const server = openServer({ store: await open(t) });
       const code = await codeFor(server);
       const wrong = { code_verifier: 'x'.repeat(43) };
@@ -105,7 +105,7 @@ for (const [name, open] of [
     });
 
     for (const name of ['redirect_uri', 'code_verifier']) {
-      test(`a code that was brought without ${name} had its one attempt`, async (t) => {
+      test(`a code that was sent without ${name} is used up`, async (t) => {
         const server = openServer({ store: await open(t) });
         const code = await codeFor(server);
         assert.equal((await exchange(server, code, { [name]: '' })).member('error'), 'invalid_request');
@@ -113,7 +113,7 @@ for (const [name, open] of [
       });
     }
 
-    test('of eight who bring one refresh token at once, one gets tokens, and the family is dead', async (t) => {
+    test('of eight concurrent uses of one refresh token, one returns tokens, and the family is not valid', async (t) => {
       const server = openServer({ store: await open(t) });
       const tokens = await tokensFor(server);
       const answers = await Promise.all(Array.from({ length: 8 }, () => refresh(server, tokens.refresh)));
@@ -123,7 +123,7 @@ for (const [name, open] of [
         assert.equal(await works(server, access), false);
     });
 
-    test('of eight who answer one question at once, one gets a code, and it works', async (t) => {
+    test('of eight concurrent decisions with one ticket, one returns a code, and the code is valid', async (t) => {
       const server = openServer({ store: await open(t) });
       const ticket = await ticketFor(server);
       const answers = await Promise.all(Array.from({ length: 8 }, () => decide(server, ticket)));
@@ -132,7 +132,7 @@ for (const [name, open] of [
       assert.equal((await exchange(server, code)).status, 200);
     });
 
-    test('a ticket that somebody else brought is still good for its user', async (t) => {
+    test('a ticket that another user sent is still valid for its own user', async (t) => {
       const server = openServer({ store: await open(t) });
       const ticket = await ticketFor(server);
       assert.equal((await decide(server, ticket, 'allow', 'bob')).status, 400);
@@ -141,7 +141,7 @@ for (const [name, open] of [
   });
 }
 
-test('a restart loses no token, and forgets nothing that was used', async (t) => {
+test('a restart preserves unused tokens and the record of used ones', async (t) => {
   const directory = temporaryDirectory(t);
   const store = await openDirectory(directory);
   const before = openServer({ store });

@@ -30,7 +30,7 @@ async function works({ ask }: Server, bearer: string): Promise<boolean> {
   return (await ask('GET', records, { bearer })).status === 200;
 }
 
-test('an access token that is revoked ends alone', async () => {
+test('revoking an access token ends only this token', async () => {
   const server = openServer();
   const tokens = await tokensFor(server);
   const form = { token: tokens.access, token_type_hint: 'refresh_token' };
@@ -40,7 +40,7 @@ test('an access token that is revoked ends alone', async () => {
   assert.equal((await refresh(server, tokens.refresh)).status, 200);
 });
 
-test('a refresh token that is revoked ends all that came of the consent', async () => {
+test('revoking a refresh token ends all tokens of the consent', async () => {
   const server = openServer();
   const tokens = await tokensFor(server);
   const reply = await server.ask('POST', '/oauth2/revoke', { basic: app, form: { token: tokens.refresh } });
@@ -49,7 +49,7 @@ test('a refresh token that is revoked ends all that came of the consent', async 
   assert.equal((await refresh(server, tokens.refresh)).member('error'), 'invalid_grant');
 });
 
-test('revoking an unknown token is answered as if it had been one', async () => {
+test('revoking an unknown token returns 200, like revoking a known one', async () => {
   const server = openServer();
   const reply = await server.ask('POST', '/oauth2/revoke', { basic: app, form: { token: 'unknown' } });
   assert.deepEqual([reply.status, reply.text], [200, '{}']);
@@ -66,7 +66,7 @@ test('a token of another client cannot be revoked', async () => {
   assert.equal((await refresh(server, tokens.refresh)).status, 200);
 });
 
-test('a client is told what its own token is', async () => {
+test('introspection returns the properties of the tokens of a client', async () => {
   const server = openServer();
   const tokens = await tokensFor(server);
   const told = {
@@ -85,7 +85,7 @@ test('a client is told what its own token is', async () => {
   assert.deepEqual(JSON.parse(refreshed.text), { ...told, exp: start / 1000 + 14 * 86_400 });
 });
 
-test('a client that came for itself is the subject of its token, which has no user', async () => {
+test('a client is the subject of its client_credentials token, which has no username', async () => {
   const server = openServer();
   const form = { grant_type: 'client_credentials', scope: 'write' };
   const { member } = await server.ask('POST', '/oauth2/token', { basic: robot, form });
@@ -93,7 +93,7 @@ test('a client that came for itself is the subject of its token, which has no us
   assert.deepEqual([told.sub, told.username, told.scope], ['robot', undefined, 'write']);
 });
 
-test('of every other token a client learns that it is not active, and nothing else', async () => {
+test('introspection reports every other token as inactive, without further properties', async () => {
   const server = openServer();
   const tokens = await tokensFor(server);
   const code = await codeFor(server);
@@ -113,7 +113,7 @@ test('of every other token a client learns that it is not active, and nothing el
   assert.equal((await introspect(server, tokens.refresh)).text, '{"active":false}');
 });
 
-test('no code, ticket, token, secret or password is in a log, a fault or the store', async () => {
+test('no code, ticket, token, secret or password is in a log, a response or the store', async () => {
   const entries: AccessLogEntry[] = [];
   const faults: unknown[] = [];
   const store = createMemoryStore({ storeId: 'm' });

@@ -95,7 +95,7 @@ const json = 'application/json';
 const article = JSON.stringify({ title: 'Mate', price: { value: '2.00', currency: 'EUR' } });
 
 describe('in a browser, a page of another origin', inBrowser, () => {
-  test('reads a resource and its ETag without a preflight, and no Set-Cookie', async (t) => {
+  test('reads a resource and its ETag without a preflight, but not Set-Cookie', async (t) => {
     const { page, double } = await open(t);
     double.resource('/cookie', {
       GET: action('anyone', () => ({
@@ -133,7 +133,7 @@ describe('in a browser, a page of another origin', inBrowser, () => {
     assert.equal(double.journal.last()?.principal?.scheme, 'hmac');
   });
 
-  test('reads why a request was refused', async (t) => {
+  test('reads the problem and the fields of a failed request', async (t) => {
     const { page, double } = await open(t);
     const wrong = await sign(page, double, 'DELETE', '/articles/1', { nonce: 'n1', secret: 'wrong' });
     assert.equal(wrong.status, 401);
@@ -189,7 +189,7 @@ describe('in a browser, a page of another origin', inBrowser, () => {
     assert.ok(again.fields?.['etag']);
   });
 
-  test('that is not listed reads nothing, and its preflight fails', async (t) => {
+  test('cannot read a response if its origin is not listed, and its preflight fails', async (t) => {
     const { page, double, origin } = await open(t, () => ({ cors: ['https://app.example'] }));
     assert.deepEqual(await request(page, `${double.url}/articles`), { error: 'TypeError' });
     assert.equal(double.journal.last()?.response?.status, 200);
@@ -213,7 +213,7 @@ describe('in a browser, a page of another origin', inBrowser, () => {
     assert.deepEqual(received(double), ['OPTIONS', 'OPTIONS']);
   });
 
-  test('reads with * what it may not read with credentials of the browser', async (t) => {
+  test('reads responses with *, except with browser credentials, which require a listed origin', async (t) => {
     const { page, double, origin } = await open(t, () => ({ cors: ['*'] }));
     assert.equal((await request(page, `${double.url}/articles`)).status, 200);
     const signedRead = await sign(page, double, 'GET', '/articles', { nonce: 'n1' });
@@ -227,7 +227,7 @@ describe('in a browser, a page of another origin', inBrowser, () => {
     assert.equal((await request(page, `${trusting.url}/articles/1`, put)).status, 401);
   });
 
-  test('asks again before each request if maxAge is 0, and otherwise once', async (t) => {
+  test('sends a preflight before each request if maxAge is 0, and otherwise only once', async (t) => {
     const { page, double, origin } = await open(t, (each) => ({ cors: { origins: [each], maxAge: 0 } }));
     const remembering = await startDouble({ cors: [origin], https: false });
     t.after(() => remembering.close());
@@ -238,7 +238,7 @@ describe('in a browser, a page of another origin', inBrowser, () => {
     assert.deepEqual(received(remembering), ['OPTIONS', 'DELETE', 'DELETE']);
   });
 
-  test('with the opaque origin null is permitted only if null is listed', async (t) => {
+  test('with the opaque origin null reads a response if null is listed', async (t) => {
     const { page, double } = await open(t, () => ({ cors: ['null'] }));
     assert.deepEqual(await request(page, `${double.url}/articles`), { error: 'TypeError' });
     const sandboxed = `new Promise((resolve) => {

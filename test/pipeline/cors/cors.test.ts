@@ -74,7 +74,7 @@ test('a response to a listed origin is shared with that origin alone', async () 
   }
 });
 
-describe('an origin that is not listed gets no field of the protocol, but Vary', () => {
+describe('a response to an unlisted origin has no CORS fields, but varies by Origin', () => {
   const origins = [
     other,
     'http://app.example',
@@ -103,7 +103,7 @@ describe('an origin that is not listed gets no field of the protocol, but Vary',
     });
 });
 
-test('a request with two Origin fields is not shared', async () => {
+test('a response to a request with two Origin fields has no CORS fields', async () => {
   const fields: [string, string][] = [
     ['Origin', app],
     ['Origin', app],
@@ -117,13 +117,13 @@ test('a request with two Origin fields is not shared', async () => {
   );
 });
 
-test('a request without Origin gets no field of the protocol, but Vary', async () => {
+test('a response to a request without Origin has no CORS fields, but varies by Origin', async () => {
   const answer = await testService.ask('GET', '/articles');
   assert.deepEqual(corsFields(answer), {});
   assert.ok(variesByOrigin(answer));
 });
 
-test('without cors, no response has a field of the protocol or varies by Origin', async () => {
+test('without cors, no response has CORS fields or varies by Origin', async () => {
   const plain = openService();
   for (const answer of [
     await from(plain, app, 'GET', '/articles'),
@@ -135,7 +135,7 @@ test('without cors, no response has a field of the protocol or varies by Origin'
   }
 });
 
-test('the origin null is shared with only if it is listed', async () => {
+test('a response is shared with the origin null if it is listed, but not with NULL', async () => {
   const sandbox = openService({ cors: ['null'] });
   assert.equal(
     (await from(sandbox, 'null', 'GET', '/articles')).field('Access-Control-Allow-Origin'),
@@ -144,7 +144,7 @@ test('the origin null is shared with only if it is listed', async () => {
   assert.deepEqual(corsFields(await from(sandbox, 'NULL', 'GET', '/articles')), {});
 });
 
-test('with *, every response is shared, also one without Origin, and none varies by Origin', async () => {
+test('with *, every response is shared, even without Origin, and none varies by Origin', async () => {
   const open = openService({ cors: ['*'] });
   for (const answer of [await from(open, other, 'GET', '/articles'), await open.ask('GET', '/articles')]) {
     assert.equal(answer.field('Access-Control-Allow-Origin'), '*');
@@ -157,7 +157,7 @@ test('with *, every response is shared, also one without Origin, and none varies
   assert.equal(answer.field('Access-Control-Allow-Headers'), 'authorization');
 });
 
-test('credentials of the browser are permitted if the option says so', async () => {
+test('credentials: true permits browser credentials for listed origins only', async () => {
   const trusting = openService({ cors: { origins: [app], credentials: true } });
   for (const answer of [
     await from(trusting, app, 'GET', '/articles'),
@@ -171,7 +171,7 @@ test('credentials of the browser are permitted if the option says so', async () 
 });
 
 describe('a preflight', () => {
-  test('permits what the resource implements and anyone could do, and for how long', async () => {
+  test('permits the methods that the resource implements for any user, with a maximum age', async () => {
     const answer = await preflight(testService, app, '/articles/1', 'PUT');
     assert.equal(answer.status, 200);
     assert.deepEqual(corsFields(answer), {
@@ -185,7 +185,7 @@ describe('a preflight', () => {
     assert.equal(own.field('Access-Control-Allow-Methods'), 'HEAD, GET, OPTIONS');
   });
 
-  test('has the Allow and the content of OPTIONS for nobody', async () => {
+  test('has the Allow field and the content of an OPTIONS request without credentials', async () => {
     const answer = await preflight(testService, app, '/articles/1', 'PUT');
     const plain = await testService.ask('OPTIONS', '/articles/1');
     assert.equal(answer.field('Allow'), 'HEAD, GET, OPTIONS');
@@ -197,7 +197,7 @@ describe('a preflight', () => {
     assert.equal(signed.field('Allow'), 'HEAD, GET, PUT, POST, DELETE, OPTIONS');
   });
 
-  test('permits the requested fields that the server reads, and no other', async () => {
+  test('permits the requested fields that the server reads, and no others', async () => {
     const names = 'authentication,authorization,content-type,if-match,x-custom,x-date';
     const answer = await preflight(testService, app, '/articles/1', 'PUT', names);
     assert.equal(
@@ -214,7 +214,7 @@ describe('a preflight', () => {
     assert.equal(unknown.field('Access-Control-Allow-Headers'), '');
   });
 
-  test('has no credentials, so those in its target are not verified', async () => {
+  test('ignores credentials in its target', async () => {
     const limited = openService({
       cors: [app],
       maxAuthFailures: 1,
@@ -228,14 +228,14 @@ describe('a preflight', () => {
     assert.equal((await preflight(plain, app, target, 'GET')).status, 400);
   });
 
-  test('of an unknown resource is answered 404, which browsers refuse', async () => {
+  test('fails with 404 for an unknown resource, and permits no methods', async () => {
     const answer = await preflight(testService, app, '/nothing/here', 'PUT');
     assert.equal(answer.status, 404);
     assert.equal(answer.field('Access-Control-Allow-Methods'), '');
     assert.equal(answer.field('Access-Control-Max-Age'), '');
   });
 
-  test('is permitted for as long as maxAge says', async () => {
+  test('has the configured maxAge as its Access-Control-Max-Age', async () => {
     const brief = openService({ cors: { origins: [app], maxAge: 0 } });
     assert.equal((await preflight(brief, app, '/articles', 'POST')).field('Access-Control-Max-Age'), '0');
   });
@@ -291,7 +291,7 @@ test('a preflight permits the fields of the configured schemes that the resource
   assert.equal(without.field('Access-Control-Allow-Headers'), 'authentication, authorization, x-date');
 });
 
-test('a resource in code names the further fields that it reads, and methods of nobody are not permitted', async () => {
+test('a preflight permits the requestHeaders of a resource in code, and no method with the access nobody', async () => {
   const service = openService({
     cors: [app],
     resources: {
@@ -409,7 +409,7 @@ test('a signed response exposes its signature, which covers Vary', async () => {
   assert.equal(requested.field('Access-Control-Allow-Headers'), 'accept-signature');
 });
 
-test('a collection and a resource have their own origins, which replace those of the service', async () => {
+test('the origins of a collection or a resource replace those of the service', async () => {
   const service = openService({
     cors: { origins: [app], credentials: true },
     collections: {
@@ -439,7 +439,7 @@ test('a collection can have origins although the service has none', async () => 
   assert.ok(!variesByOrigin(plain));
 });
 
-test('the base path that a proxy removes does not hide the resource', async () => {
+test('the origins of a resource apply behind a proxy that removes the base path', async () => {
   const proxied = openService({
     basePath: '/api',
     resources: { '/own': { GET: action('anyone', () => text('')), cors: [app] } },
@@ -451,7 +451,7 @@ test('the base path that a proxy removes does not hide the resource', async () =
   );
 });
 
-test('a resource in code that sets Access-Control-Allow-Origin itself is left alone', async () => {
+test('the server adds no CORS fields if a resource in code sets Access-Control-Allow-Origin', async () => {
   const service = openService({
     cors: [app],
     resources: {
@@ -467,7 +467,7 @@ test('a resource in code that sets Access-Control-Allow-Origin itself is left al
   assert.deepEqual(corsFields(await from(service, app, 'GET', '/own')), { 'Allow-Origin': other });
 });
 
-test('the endpoints for scripts are shared, the pages for users are not (RFC 9700 §2.6)', async () => {
+test('the OAuth metadata and token endpoints are shared, but not the authorization endpoint (RFC 9700 §2.6)', async () => {
   await using double = await startDouble({
     cors: [app],
     clients: {
@@ -517,7 +517,7 @@ const refused: readonly (readonly [cors: unknown, message: string])[] = [
   ],
 ];
 
-describe('an invalid cors is refused', () => {
+describe('an invalid CORS option is rejected', () => {
   for (const [cors, message] of refused)
     test(message, async () => {
       const options = JSON.parse(JSON.stringify({ cors }));
@@ -534,7 +534,7 @@ describe('an invalid cors is refused', () => {
         message: message.replace('cors', 'cors of the resource at /own'),
       });
     });
-  test('requestHeaders', () => {
+  test('requestHeaders of the resource at /own must be a list of field names', () => {
     const resource = { GET: action('anyone', () => text('')), requestHeaders: ['a b'] };
     assert.throws(() => createControllableService({ resources: { '/own': resource } }), {
       message: 'requestHeaders of the resource at /own must be a list of field names',

@@ -5,7 +5,7 @@ import { compilePattern } from '../../../src/schema/pattern/match.ts';
 import { PatternError } from '../../../src/schema/pattern/syntax.ts';
 import { seeded } from '../../support/seeded.ts';
 
-describe('a pattern as ECMA-262 writes it', () => {
+describe('the ECMA-262 form of a pattern', () => {
   const written: Readonly<Record<string, string>> = {
     '[A-Z]{3}-\\d+': '^[A-Z]{3}\\x2D[0-9]+$',
     'a|b': '^(?:a|b)$',
@@ -16,7 +16,7 @@ describe('a pattern as ECMA-262 writes it', () => {
     '': '^$',
   };
   for (const [pattern, expression] of Object.entries(written))
-    test(`of ${JSON.stringify(pattern)} is ${expression}`, () =>
+    test(`${JSON.stringify(pattern)} becomes ${expression}`, () =>
       assert.equal(formatEcmaPattern(pattern), expression));
 });
 

@@ -37,7 +37,7 @@ const cases: [pattern: string, matching: string[], not: string[]][] = [
 ];
 
 for (const [pattern, matching, not] of cases) {
-  test(`the pattern ${JSON.stringify(pattern)} matches the whole of what it describes`, () => {
+  test(`the pattern ${JSON.stringify(pattern)} matches only whole texts`, () => {
     const compiled = compilePattern(pattern);
     for (const text of matching) assert.equal(compiled.matches(text), true, JSON.stringify(text));
     for (const text of not) assert.equal(compiled.matches(text), false, JSON.stringify(text));
@@ -87,7 +87,7 @@ const refused: [pattern: string, message: RegExp][] = [
 ];
 
 for (const [pattern, message] of refused) {
-  test(`the pattern ${JSON.stringify(pattern.slice(0, 40))} is refused in words`, () => {
+  test(`the pattern ${JSON.stringify(pattern.slice(0, 40))} is rejected with the reason`, () => {
     assert.throws(
       () => compilePattern(pattern),
       (error) => error instanceof PatternError && message.test(error.message),
@@ -95,19 +95,19 @@ for (const [pattern, message] of refused) {
   });
 }
 
-test('a pattern that would take a backtracking matcher for ever takes one pass', () => {
+test('a pattern with catastrophic backtracking in other matchers is matched in one pass', () => {
   const text = `${'a'.repeat(20_000)}!`;
   for (const pattern of ['(a+)+', '(a|aa)+', '(a*)*b', '(.*.*)*x', '([a-z]+)*[0-9]']) {
     assert.equal(compilePattern(pattern).matches(text), false);
   }
 });
 
-test('a pattern has no more states than it is allowed', () => {
+test('a pattern with 9,999 repetitions compiles within the maximum number of states', () => {
   assert.ok(compilePattern('a{9999}').size <= maxStates);
   assert.equal(compilePattern('a{9999}').matches('a'.repeat(9999)), true);
 });
 
-test('every category that is named agrees with the Unicode of the engine', () => {
+test('every general category matches the same characters as in the JavaScript engine', () => {
   const names =
     'L Lu Ll Lt Lm Lo M Mn Mc Me N Nd Nl No P Pc Pd Ps Pe Pi Pf Po Z Zs Zl Zp S Sm Sc Sk So C Cc Cf Cn Co';
   for (const name of names.split(' ')) {
@@ -156,7 +156,7 @@ const atoms = [
 ];
 const quantifiers = ['*', '+', '?', '{2}', '{0,2}', '{1,}', '{0}'];
 
-test('random patterns and texts are judged as JavaScript judges them', () => {
+test('random patterns match the same texts as in JavaScript', () => {
   const random = seeded();
   let matched = 0;
   for (let round = 0; round < 1500; round++) {

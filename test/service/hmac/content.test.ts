@@ -249,7 +249,7 @@ test('a wrong signature with Expect: 100-continue is refused without 100 Continu
   await wire.close();
 });
 
-test('a signed request whose content is incomplete changes nothing, and its nonce is claimed', async () => {
+test('a signed request with incomplete content changes nothing, and its nonce is claimed', async () => {
   const nonce = testServer.freshNonce();
   const before = (await testServer.state()).replace(/\d+ nonces$/, '');
   const bytes = bytesFor(

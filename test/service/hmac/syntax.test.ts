@@ -58,7 +58,7 @@ test('credentials are verified for HTTP/1.0 as for HTTP/1.1', async () => {
   assert.equal(await outcome(testServer.port, sending(fullLines({ nonce }))), '401 nonce-replayed');
 });
 
-test('the name of a user matches only in the normalization that was declared', async (context) => {
+test('the name of a user matches only in its declared Unicode normalization', async (context) => {
   const server = await openTestServer({
     users: { ann: { secret: secrets.ann }, 'b\u00e4r': { secret: secrets.bob } },
   });

@@ -60,7 +60,7 @@ describe('a repeated POST to a collection', () => {
     assert.equal(await countArticles(service), 1);
   });
 
-  test('gets the representation as it was then, although the item was changed and deleted', async () => {
+  test('gets the first response unchanged, even if the item was changed or deleted since', async () => {
     const service = openService(accepted);
     const first = await service.ask('POST', '/articles', keyed('k', article('Tea')));
     await service.ask('PUT', '/articles/1', { user: 'ann', content: article('Coffee') });
@@ -70,7 +70,7 @@ describe('a repeated POST to a collection', () => {
     assert.equal(await countArticles(service), 0);
   });
 
-  test('is the same request in another format, with other white space or another order of members', async () => {
+  test('is recognized in another format, with other white space or another order of members', async () => {
     const service = openService(accepted);
     await service.ask('POST', '/articles', keyed('k', article('Tea')));
     const content = '{ "price": { "currency": "EUR", "value": "9.99" }, "title": "Tea" }';
@@ -83,7 +83,7 @@ describe('a repeated POST to a collection', () => {
     assert.equal(await countArticles(service), 1);
   });
 
-  test('with other content is 422, and changes nothing', async () => {
+  test('is rejected with 422 if its content differs, and changes nothing', async () => {
     const service = openService(accepted);
     await service.ask('POST', '/articles', keyed('k', article('Tea')));
     const other = await service.ask('POST', '/articles', keyed('k', article('Coffee')));
@@ -92,7 +92,7 @@ describe('a repeated POST to a collection', () => {
     assert.equal(await countArticles(service), 1);
   });
 
-  test('of another user with the same key creates another item', async () => {
+  test('creates another item if another user sends the same key', async () => {
     const service = openService(accepted);
     const first = await service.ask('POST', '/articles', keyed('k', article('Tea')));
     const other = await service.ask('POST', '/articles', { ...keyed('k', article('Tea')), user: 'bob' });
@@ -114,7 +114,7 @@ describe('a repeated POST to a collection', () => {
     );
   });
 
-  test('expires after the configured lifetime', async () => {
+  test('creates another item once the configured lifetime has passed', async () => {
     const service = openService({ ...accepted, idempotencyLifetime: 10 });
     await service.ask('POST', '/articles', keyed('k', article('Tea')));
     service.clock.advance(10_000);
@@ -122,7 +122,7 @@ describe('a repeated POST to a collection', () => {
     assert.equal(await countArticles(service), 2);
   });
 
-  test('is performed if the first one was rejected, so that a client can correct it', async () => {
+  test('is performed with corrected content if the first one was rejected', async () => {
     const service = openService(accepted);
     const wrong = await service.ask('POST', '/articles', keyed('k', '<article><title>Tea</title></article>'));
     assert.equal(wrong.status, 422);
@@ -158,7 +158,7 @@ describe('a repeated POST to a collection', () => {
 });
 
 describe('a repeated change of an item', () => {
-  test('PUT with If-Match gets 200 again, although the item has another entity tag by now', async () => {
+  test('a repeated PUT with If-Match gets 200 again, although the entity tag has changed', async () => {
     const service = openService(accepted);
     const { ask } = service;
     const created = await ask('PUT', '/articles/1', keyed('a', article('Tea')));
@@ -173,7 +173,7 @@ describe('a repeated change of an item', () => {
     );
   });
 
-  test('PUT that created an item with If-None-Match: * gets 201 again', async () => {
+  test('a repeated PUT with If-None-Match: * gets 201 again', async () => {
     const { ask } = openService(accepted);
     const creating = keyed('k', article('Tea'), { 'If-None-Match': '*' });
     const first = await ask('PUT', '/articles/tea', creating);
@@ -181,7 +181,7 @@ describe('a repeated change of an item', () => {
     assert.deepEqual(seen(await ask('PUT', '/articles/tea', creating)), seen(first));
   });
 
-  test('PUT does not undo a later change', async () => {
+  test('a repeated PUT does not undo a later change', async () => {
     const { ask } = openService(accepted);
     await ask('PUT', '/articles/1', keyed('k', article('Tea')));
     await ask('PUT', '/articles/1', { user: 'bob', content: article('Coffee') });
@@ -189,7 +189,7 @@ describe('a repeated change of an item', () => {
     assert.match((await ask('GET', '/articles/1')).text, /Coffee/);
   });
 
-  test('POST gets the merged item as it was then', async () => {
+  test('a repeated POST gets the first merged item again', async () => {
     const { ask } = openService(accepted);
     await ask('PUT', '/articles/1', { user: 'ann', content: article('Tea') });
     const change = keyed('k', '<article><title>Milk</title></article>');
@@ -201,7 +201,7 @@ describe('a repeated change of an item', () => {
     assert.deepEqual(seen(second), seen(first));
   });
 
-  test('DELETE gets 204 again instead of 404', async () => {
+  test('a repeated DELETE gets 204 again instead of 404', async () => {
     const { ask } = openService(accepted);
     await ask('PUT', '/articles/1', { user: 'ann', content: article('Tea') });
     assert.equal((await ask('DELETE', '/articles/1', keyed('k'))).status, 204);
@@ -209,7 +209,7 @@ describe('a repeated change of an item', () => {
     assert.equal((await ask('DELETE', '/articles/1', keyed('other'))).status, 404);
   });
 
-  test('with another method or another precondition is 422', async () => {
+  test('the same key with another method or precondition is rejected with 422', async () => {
     const { ask } = openService(accepted);
     await ask('PUT', '/articles/1', keyed('k', article('Tea')));
     const requests = [
@@ -224,7 +224,7 @@ describe('a repeated change of an item', () => {
     }
   });
 
-  test('at another address with the same key is another request', async () => {
+  test('a PUT to another path with the same key is performed', async () => {
     const service = openService(accepted);
     for (const path of ['/articles/a', '/articles/b'])
       assert.equal((await service.ask('PUT', path, keyed('k', article('Tea')))).status, 201);
@@ -233,7 +233,7 @@ describe('a repeated change of an item', () => {
 });
 
 describe('Idempotency-Key', () => {
-  test('that is missing is 400 for POST if it is required, and only for POST', async () => {
+  test('is required only for POST, and a POST without it is rejected with 400', async () => {
     const { ask } = openService(required);
     const missing = await ask('POST', '/articles', { user: 'ann', content: article('Tea') });
     assert.equal(missing.status, 400);
@@ -254,7 +254,7 @@ describe('Idempotency-Key', () => {
     ['bytes', ':YWJj:'],
     ['a string of 256 characters', `"${'x'.repeat(256)}"`],
   ] as const) {
-    test(`that is ${what} is 400, and nothing is changed`, async () => {
+    test(`is rejected with 400 if it is ${what}, and nothing is changed`, async () => {
       const service = openService(accepted);
       const fields = { 'Idempotency-Key': value };
       const answer = await service.ask('POST', '/articles', { user: 'ann', fields, content: article('Tea') });
@@ -264,7 +264,7 @@ describe('Idempotency-Key', () => {
     });
   }
 
-  test('of 255 characters, and with parameters, is accepted', async () => {
+  test('is accepted with 255 characters and with parameters', async () => {
     const { ask } = openService(accepted);
     const fields = { 'Idempotency-Key': `"${'x'.repeat(255)}";a=1` };
     assert.equal(
@@ -273,13 +273,13 @@ describe('Idempotency-Key', () => {
     );
   });
 
-  test('that is malformed is not looked at before the principal may do this', async () => {
+  test('is checked after access: a POST without credentials gets 401 even if the key is malformed', async () => {
     const { ask } = openService(accepted);
     const fields = { 'Idempotency-Key': 'x' };
     assert.equal((await ask('POST', '/articles', { fields, content: article('Tea') })).status, 401);
   });
 
-  test('of an anonymous request is 400, also where anyone may write', async () => {
+  test('is rejected with 400 in an anonymous request, even if anyone may write', async () => {
     const { ask } = openService(
       declared({ idempotency: 'accepted', access: { read: 'anyone', write: 'anyone' } }),
     );
@@ -290,7 +290,7 @@ describe('Idempotency-Key', () => {
     assert.equal((await ask('POST', '/articles', { content: article('Tea') })).status, 201);
   });
 
-  test('is ignored where it is off, and on GET', async () => {
+  test('is ignored on GET, and by a collection without idempotency', async () => {
     const off = openService(declared({}));
     for (let sent = 0; sent < 2; sent += 1) await off.ask('POST', '/articles', keyed('k', article('Tea')));
     assert.equal(await countArticles(off), 2);
@@ -305,7 +305,7 @@ describe('Idempotency-Key', () => {
     assert.equal((await openService(declared({})).ask('OPTIONS', '/articles')).member('idempotency'), '');
   });
 
-  test('is limited per user: then 429, until the oldest has expired', async () => {
+  test('is limited in number per user, and one above the limit gets 429 until the oldest expires', async () => {
     const { ask, clock } = openService({ ...accepted, maxIdempotencyKeysPerUser: 2 });
     await ask('POST', '/articles', keyed('a', article('Tea')));
     clock.advance(1000);
@@ -355,7 +355,7 @@ describe('the limit of keys of a user', () => {
     });
   }
 
-  test('is reached earlier by the size of the stored items', async () => {
+  test('also applies to the total size of the stored items', async () => {
     const memory = createMemoryStore({ storeId: 'test' });
     const sizes = new Map([['ann', 33_554_432]]);
     const store: Store = {
@@ -370,7 +370,7 @@ describe('the limit of keys of a user', () => {
     assert.equal((await ask('POST', '/articles', other)).status, 201);
   });
 
-  test('leaves room for a simultaneous request if a change could not be stored', async () => {
+  test('does not count a simultaneous change that could not be stored', async () => {
     const memory = createMemoryStore({ storeId: 'test' });
     let changes = 0;
     const store: Store = {
@@ -400,7 +400,7 @@ describe('the limit of keys of a user', () => {
 
 describe('simultaneous requests with one key', () => {
   for (const method of ['POST', 'PUT', 'DELETE'] as const) {
-    test(`(100 times ${method}) make one change; each gets its response, or 409`, async () => {
+    test(`make one change for 100 ${method} requests, and each gets its response or 409`, async () => {
       const service = openService(accepted);
       const path = method === 'POST' ? '/articles' : '/articles/1';
       if (method === 'DELETE') await service.ask('PUT', path, { user: 'ann', content: article('Tea') });
@@ -420,7 +420,7 @@ describe('simultaneous requests with one key', () => {
     });
   }
 
-  test('while the store is writing get 409, or 422 with other content, and then the response', async () => {
+  test('get 409 while the store is writing, or 422 with other content, and the response afterwards', async () => {
     const memory = createMemoryStore({ storeId: 's' });
     const gate = new EventEmitter();
     const [writing, written] = [once(gate, 'writing'), once(gate, 'written')];
@@ -443,7 +443,7 @@ describe('simultaneous requests with one key', () => {
   });
 });
 
-test('a store without receipts is refused for a collection with idempotency', () => {
+test('a store without receipts is rejected for a collection with idempotency', () => {
   const { receipt: _, ...store } = createMemoryStore({ storeId: 's' });
   assert.throws(
     () => openService({ ...accepted, store }),

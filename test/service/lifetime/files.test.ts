@@ -177,16 +177,16 @@ const spoils: readonly (readonly [
 ];
 
 // Half of the time is spent in waiting for processes.
-describe('no replay passes', { concurrency: 3 }, () => {
+describe('a restarted server', { concurrency: 3 }, () => {
   for (const [name, ending, spoil, expected] of spoils) {
-    test(`after ${ending} when ${name}`, async () => {
+    test(`refuses replays or does not start after ${ending}; damage: ${name}`, async () => {
       const life = copied(ending);
       spoil(life.data);
       assert.deepEqual(await replays(life), expected);
     });
   }
 
-  test('at the start after the one that found a loss', async () => {
+  test('refuses replays at both starts after a file of nonces is deleted', async () => {
     const life = copied('SIGTERM');
     gone(0)(life.data);
     assert.deepEqual(await replays(life), lost);
@@ -194,7 +194,7 @@ describe('no replay passes', { concurrency: 3 }, () => {
   });
 
   for (const ending of ['SIGTERM', 'SIGKILL'] as const) {
-    test(`after ${ending} when every file of nonces is deleted`, async () => {
+    test(`refuses replays after ${ending} if every file of nonces is deleted`, async () => {
       const life = copied(ending);
       for (const name of namesIn(life.data)) rmSync(join(life.data, name));
       assert.deepEqual(await replays(life), lost);

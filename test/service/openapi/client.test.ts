@@ -49,7 +49,7 @@ export async function use(baseUrl: string, authentication: Middleware): Promise<
 }
 `;
 
-test('a client that is generated from the document type-checks, and works with the server', {
+test('a client generated from the document type-checks, and works with the server', {
   skip,
 }, async () => {
   await using double = await startDouble({ users: { ann: { secret: 'ann-secret' } }, openapi: true });

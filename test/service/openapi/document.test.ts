@@ -17,11 +17,11 @@ import {
 import { missingPackage, resolvePackage } from '../../support/packages.ts';
 import { type Seeded, seeded } from '../../support/seeded.ts';
 
-describe('an independent validator accepts the document', {
+describe('an independent validator', {
   skip: missingPackage('@seriousme/openapi-schema-validator'),
 }, () => {
   for (const [name, options] of Object.entries(configurations)) {
-    test(`of ${name}`, async () => {
+    test(`accepts the document of ${name}`, async () => {
       await using double = await startDouble({ users: ['ann'], ...options });
       const { Validator } = await import(resolvePackage('@seriousme/openapi-schema-validator'));
       const { valid, errors } = await new Validator().validate(await double.openapi());
@@ -118,7 +118,7 @@ async function listMethods(options: ServiceOptions, path: string): Promise<strin
   return Object.keys(paths[path] ?? {}).filter((key) => key !== 'parameters');
 }
 
-test('only methods that someone may use are in the document', async () => {
+test('the document omits methods that no user may use', async () => {
   const collections = accessRules;
   assert.deepEqual(await listMethods({ collections }, '/{owner}/things'), ['get', 'head', 'post']);
   assert.deepEqual(await listMethods({ collections }, '/{owner}/things/{id}'), ['get', 'head', 'post']);
@@ -127,7 +127,7 @@ test('only methods that someone may use are in the document', async () => {
   assert.ok(!Object.hasOwn(paths, '/hidden'));
 });
 
-test('resources in code are described as far as their actions describe them', async () => {
+test('the document describes the methods, content types and security of resources in code', async () => {
   const { paths } = await createService({
     resources: resourcesInCode,
     users: { ann: { secret: 's' } },
@@ -142,7 +142,7 @@ test('resources in code are described as far as their actions describe them', as
   assert.ok(!JSON.stringify(upload).includes('ann'));
 });
 
-test('credentials are optional exactly where anyone has access, and a requirement has all places of credentials', async () => {
+test('credentials are optional only if anyone has access, and a requirement lists all locations of credentials', async () => {
   await using double = await startDouble({ users: ['ann'], ...configurations['every scheme'] });
   const document = await double.openapi();
   const { paths, components } = JSON.parse(JSON.stringify(document));
@@ -178,7 +178,7 @@ test('credentials are optional exactly where anyone has access, and a requiremen
   assert.deepEqual(securitySchemes['key.secret'].name, 'X-Secret');
 });
 
-test('the document has the elements and attributes of XML', async () => {
+test('the document describes the elements and attributes of XML', async () => {
   await using double = await startDouble({ collections: { '/things': everyType } });
   const { components } = JSON.parse(JSON.stringify(await double.openapi()));
   const { Thing, ListedThing, Things } = components.schemas;
@@ -196,7 +196,7 @@ test('the document has the elements and attributes of XML', async () => {
   assert.deepEqual(address.properties.kind.xml, { attribute: true });
 });
 
-test('the addresses are those of the server, and relative in the document that it serves', async () => {
+test('the document lists the URLs of the server, and a relative URL when it is served', async () => {
   await using double = await startDouble({ openapi: true });
   const { servers } = await double.openapi();
   assert.deepEqual(servers, [{ url: double.url }, { url: double.secureUrl }]);
@@ -206,7 +206,7 @@ test('the addresses are those of the server, and relative in the document that i
   assert.deepEqual((await service.openapi()).servers, [{ url: 'https://api.example/v1' }]);
 });
 
-test('the document is served only with the option, and describes what is served now', async () => {
+test('the document is served only with the option openapi, and describes the current resources', async () => {
   await using without = await startDouble();
   assert.equal((await without.fetch('/openapi.json')).status, 404);
   await using double = await startDouble({ openapi: true });
@@ -227,7 +227,7 @@ test('the document is served only with the option, and describes what is served 
   assert.match(await index.text(), /"href":"\/openapi\.json"/);
 });
 
-test('a resource at the path of the document prevents a start', () => {
+test('createService rejects a resource at the path of the document', () => {
   const resources = { '/openapi.json': {} };
   assert.throws(() => createService({ resources, openapi: true }), /\/openapi\.json, which is that of/);
   createService({ resources });

@@ -46,10 +46,10 @@ const wrongDigest = `hmac ann:${'A'.repeat(43)}=`;
 
 const tea = { title: 'Tea', price: { value: '3.50', currency: 'EUR' } };
 
-describe('every response is one that the document has', {
+describe('the document', {
   skip: missingPackage('ajv') || missingPackage('ajv-formats'),
 }, () => {
-  test('to requests that succeed', async () => {
+  test('describes the responses to requests that succeed', async () => {
     await using service = await opened({ seed: { '/articles': [tea, tea, tea] } });
     const { send } = service;
     const status = async (...request: Parameters<typeof send>) => (await send(...request)).status;
@@ -80,7 +80,7 @@ describe('every response is one that the document has', {
     assert.equal(await status('GET', '/users/ann/financialrecords', { as: 'ann' }), 200);
   });
 
-  test('to requests that are rejected', async () => {
+  test('describes the responses to requests that are rejected', async () => {
     await using service = await opened({ seed: { '/articles': [tea] } });
     const { send } = service;
     const rejected: readonly (readonly [number, ...Parameters<typeof send>])[] = [
@@ -144,7 +144,7 @@ describe('every response is one that the document has', {
     }
   });
 
-  test('if failures and requests are limited', async () => {
+  test('describes the responses if failures and requests are limited', async () => {
     const limits = { quota: '2/1h', maxAuthFailures: 1, requestId: true, health: { path: '/health' } };
     await using service = await opened({ ...limits, openapi: true });
     const { send } = service;
@@ -158,7 +158,7 @@ describe('every response is one that the document has', {
     assert.equal((await send('GET', '/health')).status, 200);
   });
 
-  test('if a token has not the scope, and if the server stops', async () => {
+  test('describes the responses to a token without the scope, and of a closed server', async () => {
     await using service = await opened({ clients: { app: { redirectUris: ['https://client.example/cb'] } } });
     const { send, double } = service;
     const { accessToken } = await double.oauth2.issueToken({ client: 'app', user: 'ann', scope: ['read'] });
@@ -171,12 +171,12 @@ describe('every response is one that the document has', {
     assert.equal((await send('GET', '/articles')).status, 503);
   });
 
-  test('behind a proxy that removes a prefix', async () => {
+  test('describes the responses behind a proxy that removes a prefix', async () => {
     await using service = await opened(configurations['a proxy, quotas and health checks'] ?? {});
     assert.equal((await service.send('GET', '/articles/99')).status, 404);
   });
 
-  test('of other formats and of AWS', async () => {
+  test('describes the responses in other formats and those of AWS', async () => {
     await using service = await opened(configurations['every scheme'] ?? {});
     const { send } = service;
     for (const Accept of ['*/*', 'application/xml', 'text/xml'])
@@ -191,7 +191,7 @@ describe('every response is one that the document has', {
     await send('GET', '/others?sig=00');
   });
 
-  test('of resources in code', async () => {
+  test('describes the responses of resources in code', async () => {
     await using service = await opened(configurations['resources in code'] ?? {});
     const { send } = service;
     assert.equal((await send('GET', '/weather/Paris')).status, 200);
@@ -201,7 +201,7 @@ describe('every response is one that the document has', {
     assert.equal((await send('POST', '/upload', { as: 'bob', content: 'x' })).status, 415);
   });
 
-  test('of items with every type of field', async () => {
+  test('describes items with every type of field, and its schema rejects the values that the server rejects', async () => {
     await using service = await opened(configurations['every type of field'] ?? {});
     const { send, check } = service;
     assert.equal((await send('GET', '/things')).status, 200);
@@ -242,7 +242,7 @@ describe('every response is one that the document has', {
     }
   });
 
-  test('and filter and sort parameters are those of the list', async () => {
+  test('describes the filter and sort parameters of a list', async () => {
     await using service = await opened(configurations['lists that can be searched'] ?? {});
     const { paths } = await service.double.openapi();
     const { parameters } = JSON.parse(JSON.stringify(paths['/things']?.['get']));
@@ -284,7 +284,7 @@ describe('every response is one that the document has', {
     );
   });
 
-  test('of random collections, and the server accepts only items that match the schema', async () => {
+  test('describes random collections, and the server accepts only items that match the schema', async () => {
     const seed = Number(process.env['SEED'] ?? process.hrtime()[1]);
     const random = seeded(seed);
     for (let round = 0; round < 15; round += 1) {
@@ -331,7 +331,7 @@ test('items and pages in XML have the elements and attributes that the document 
   }
 });
 
-test('every problem type that a request for a resource can have is in a document', async () => {
+test('every problem type that a resource can return is in a document', async () => {
   const all: DoubleOptions[] = [...Object.values(configurations), { quota: '1/1h', strictQuery: true }];
   const known = new Set<string>();
   for (const options of all) {

@@ -84,7 +84,7 @@ refuses(
   ),
 );
 
-test('a trusted proxy may declare https, and then the password is compared', async () => {
+test('a password is compared if a trusted proxy declares https', async () => {
   for (const line of [
     'X-Forwarded-Proto: https',
     'Forwarded: proto=https',

@@ -76,7 +76,7 @@ each(
   },
 );
 
-test('a user who was removed and added again needs the present password', async (context) => {
+test('a removed user needs the current password after being added again', async (context) => {
   const { server, ask } = await opened(context);
   assert.equal(await ask(rightPair), '200');
   server.service.replaceUsers({});

@@ -103,7 +103,7 @@ test('a request with a password claims no nonce', async () => {
   assert.equal(await outcomeFrom(server, signed({ nonce: 'd' })), '200');
 });
 
-test('a correct password is hashed once, and is refused over plain HTTP afterwards too', async (context) => {
+test('a correct password is hashed once, and is still refused over plain HTTP afterwards', async (context) => {
   const fresh = await openBothWays({ users });
   context.after(() => fresh.close());
   const hashesSince = countHashes(context);

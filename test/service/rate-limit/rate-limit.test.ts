@@ -134,7 +134,7 @@ test('fields of an untrusted peer do not affect the limit', { skip }, async (con
   assert.deepEqual(outcomes, [refused, refused, blocked, blocked, blocked]);
 });
 
-test('malformed credentials count as a failure, unread ones do not', async (context) => {
+test('malformed credentials count as a failure, and credentials that are not read do not', async (context) => {
   const server = await opened(context, 2);
   const by = async (...lines: string[]): Promise<string> =>
     formatOutcome(await from(honest, server.port, formatRequest({ lines })));

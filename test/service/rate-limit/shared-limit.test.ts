@@ -165,7 +165,7 @@ test('a peer that reached the limit for many users is blocked for all users', as
   );
 });
 
-test('of 500 simultaneous requests with wrong signatures, only as many as the limit are verified', async (context) => {
+test('of 500 simultaneous requests with wrong signatures, only as many as the limit permits are verified', async (context) => {
   const server = await opened(context, 20, { limits: { connections: 2000 } });
   const guesses = Array.from({ length: 500 }, (_, each) =>
     outcomeFrom(server, each === 400 ? signed({ nonce: 'n' }) : guessed(server, `user${each}`)),
@@ -179,7 +179,7 @@ test('of 500 simultaneous requests with wrong signatures, only as many as the li
   assert.equal(await outcomeFrom(server, signed({ nonce: 'm' })), blocked);
 });
 
-test('of 100 simultaneous wrong passwords over TLS, only as many as the limit are hashed', async (context) => {
+test('of 100 simultaneous wrong passwords over TLS, only as many as the limit permits are hashed', async (context) => {
   const users = { ann: { secrets: [{ secret: secrets.ann }], password: hashed(password) } };
   const server = await opened(context, 10, { users });
   const hashesSince = countHashes(context);

@@ -5,7 +5,7 @@ import { encodings, hashNames } from '../../../src/signature/declared/declaratio
 import { createDeclaredKey, decodeSignature, encodeSignature } from '../../../src/signature/declared/key.ts';
 import { seeded } from '../../support/seeded.ts';
 
-test('a digest is read from each encoding, as Node.js decodes it', () => {
+test('a digest is decoded from each encoding as Node.js encodes it', () => {
   const random = seeded();
   for (const hash of hashNames) {
     for (const encoding of encodings) {
@@ -19,7 +19,7 @@ test('a digest is read from each encoding, as Node.js decodes it', () => {
   }
 });
 
-test('a changed character is read as another digest, or as none', () => {
+test('a digest with a changed character is decoded to another digest or rejected', () => {
   const random = seeded();
   for (let round = 0; round < 5000; round += 1) {
     const [hash, encoding] = [random.pick(hashNames), random.pick(encodings)];

@@ -16,7 +16,7 @@ function format(text: string, separator?: string, asymmetric?: string): Signatur
 
 const none = { asymmetric: [], values: {} };
 
-test('a value that is not a list must have the whole format', () => {
+test('a value that is not a list must match the whole format', () => {
   const github = format('sha256={signature}');
   assert.deepEqual(readSignatures(github, 'sha256=ab'), { ...none, signatures: ['ab'] });
   for (const value of ['ab', 'sha256=', 'SHA256=ab', ' sha256=ab', ''])
@@ -54,7 +54,7 @@ test('a list can contain signatures by a private key', () => {
   });
 });
 
-test('of a list, 16 signatures are read', () => {
+test('only the first 16 signatures of a list are read', () => {
   const list = Array.from({ length: 100 }, (_, at) => `v1=${at}`).join(',');
   const read = readSignatures(format('v1={signature}', ','), list);
   assert.ok(typeof read === 'object');
@@ -64,7 +64,7 @@ test('of a list, 16 signatures are read', () => {
   );
 });
 
-test('of a list, 64 elements are examined', () => {
+test('only the first 64 elements of a list are examined', () => {
   const v1 = format('v1={signature}', ',');
   assert.deepEqual(readSignatures(v1, `${'v0=x,'.repeat(63)}v1=a`), { ...none, signatures: ['a'] });
   assert.equal(typeof readSignatures(v1, `${'v0=x,'.repeat(64)}v1=a`), 'string');
@@ -90,7 +90,7 @@ for (const [text, separator, fault] of faults) {
   });
 }
 
-test('what a format writes, it reads again', () => {
+test('a formatted value is parsed to the same signatures and timestamp', () => {
   const random = seeded();
   for (let round = 0; round < 3000; round += 1) {
     const separator = random.pick(['', ',', ' ', ';', ', ']) || undefined;
@@ -117,7 +117,7 @@ test('what a format writes, it reads again', () => {
   }
 });
 
-test('any format and any value are read without an exception', () => {
+test('random formats and values are parsed without an exception', () => {
   const random = seeded();
   const pieces = ['{signature}', '{timestamp}', '{', '}', 'v1=', ',', ' ', 't', 'ab', '='];
   const text = (): string => Array.from({ length: random.below(7) }, () => random.pick(pieces)).join('');

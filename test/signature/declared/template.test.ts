@@ -66,7 +66,7 @@ test('a target in absolute form is its own URL', () => {
   assert.equal(message('{url} {path} {query}', { target }), 'http://other.example/p?q=1 /p q=1');
 });
 
-test('the parameter of a signature is removed from the query, wherever it is', () => {
+test('the signature parameter is removed from the query at any position', () => {
   for (const target of ['/p?s=x&a=1&b', '/p?a=1&s=x&b', '/p?a=1&b&s=x']) {
     assert.deepEqual(takeParameter(target, 's'), { values: ['x'], target: '/p?a=1&b' });
   }
@@ -93,7 +93,7 @@ for (const [template, fault] of faults) {
   });
 }
 
-test('any text is a template or has a fault, and a template contains all of its text', () => {
+test('any text is rejected or parsed to a template that contains all of it', () => {
   const random = seeded();
   const pieces = [
     ...placeholders.map((name) => `{${name}}`),

@@ -85,7 +85,7 @@ test('structured fields and their members are serialized as in RFC 9421 §2.1.1 
   assert.match(listLines(request('GET /', fields), ['cache-control;key="date"']), /^absent/);
 });
 
-test('registered structured fields are known', () => {
+test('registered structured fields are serialized without a declared type', () => {
   const sent: Lines = [
     ['Priority', 'u=1,i'],
     ['Client-Cert', ':AAAA:'],
@@ -203,7 +203,7 @@ test('parameters of the query are decoded and encoded again as in RFC 9421 §2.2
   assert.match(listLines(request('GET /?a=1'), [named('b')]), /^absent/);
 });
 
-test('components of the request in a response have the parameter req', () => {
+test('components of the request require the parameter req in a response', () => {
   const answered = {
     method: 'POST',
     target: '/foo?x=1',
@@ -233,7 +233,7 @@ test('components of the request in a response have the parameter req', () => {
   assert.match(listLines(response, ['date;req']), /^absent/);
 });
 
-test('a value outside ASCII is covered as bytes only', () => {
+test('a value with characters outside ASCII is covered only as bytes', () => {
   const sent: Lines = [['X-Name', 'J\u00fcrgen']];
   assert.equal(
     listLines(request('GET /', sent), ['x-name']),
@@ -242,7 +242,7 @@ test('a value outside ASCII is covered as bytes only', () => {
   assert.equal(listLines(request('GET /', sent), ['x-name;bs']), '"x-name";bs: :SvxyZ2Vu:');
 });
 
-test('no value of a component adds a line to the base', () => {
+test('a field value never adds a line to the signature base', () => {
   const random = seeded();
   for (let round = 0; round < 3000; round += 1) {
     const value = random.text('a"@: \t\r\n,;=%\u0080', 12);
@@ -258,7 +258,7 @@ test('no value of a component adds a line to the base', () => {
   }
 });
 
-test('long white space costs linear time', () => {
+test('long white space is trimmed in linear time', () => {
   const spaces = ' '.repeat(100_000);
   const value = listLines(
     request('GET /', [

@@ -49,7 +49,7 @@ function check(example: Example): void {
 }
 
 for (const example of examples) {
-  test(`the example of RFC 9421, ${example.name}, has the base and the verdict of the standard`, () => {
+  test(`the RFC 9421 example ${example.name} has the signature base and the verdict of the standard`, () => {
     check(example);
   });
 }
@@ -73,7 +73,7 @@ test('deterministic algorithms produce the signatures of the standard', () => {
   }
 });
 
-test('each key signs what its public key verifies, and nothing else', () => {
+test('a public key verifies the signature of its private key, and no signature of another base', () => {
   for (const id of keyIds) {
     const key = signingKey(id);
     if (key.algorithm === 'hmac-sha256') continue;

@@ -27,7 +27,7 @@ test('a request is signed with the components and parameters given', () => {
   assert.deepEqual(fields, { 'Signature-Input': `mine=${params}`, Signature: `mine=:${signature}:` });
 });
 
-test('method, authority, path and query are covered by default, and the digest of content', () => {
+test('a signature covers method, authority, path and query by default, and the digest of any content', () => {
   const content = '{"title":"Ink"}';
   const fields = signMessage({ method: 'PUT', url: 'http://localhost:8080/a', content }, { key });
   const digest = `sha-256=:${createHash('sha256').update(content).digest('base64')}:`;
@@ -40,7 +40,7 @@ test('method, authority, path and query are covered by default, and the digest o
   assert.equal(fields.Signature, `sig1=:${createHmac('sha256', key.secret).update(base).digest('base64')}:`);
 });
 
-test('a digest that the request has is covered and not replaced', () => {
+test('signMessage does not replace a Content-Digest field of the request', () => {
   const request = {
     method: 'PUT',
     url: get.url,
@@ -50,13 +50,13 @@ test('a digest that the request has is covered and not replaced', () => {
   assert.equal(signMessage(request, { key })['Content-Digest'], undefined);
 });
 
-test('the target is signed as sent, if it is not the one of the URL', () => {
+test('signMessage signs the target as sent if it differs from that of the URL', () => {
   const signing = { key, components: ['@request-target'] };
   const sent = signMessage({ ...get, target: '/a%2f?b' }, signing);
   assert.notEqual(sent.Signature, signMessage(get, signing).Signature);
 });
 
-test('what cannot be signed is refused', () => {
+test('signMessage throws for invalid keys, components and parameters', () => {
   const sign = (signing: Partial<MessageSigning>) => () => signMessage(get, { key, ...signing });
   const ed25519 = signingKey('test-key-ed25519');
   assert.ok('privateKey' in ed25519);

@@ -5,7 +5,7 @@ import { seeded } from '../../support/seeded.ts';
 
 const latest = 8.64e15;
 
-test('dates are formatted alike one after the other and each by itself', () => {
+test('IsoDates formats any sequence of dates like toISOString, and parseIsoDate returns their times', () => {
   const random = seeded();
   const dates = new IsoDates();
   let time = 0;

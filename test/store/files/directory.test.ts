@@ -22,14 +22,14 @@ async function exposedIn(path: string): Promise<FilePermissionsError> {
 }
 
 describe('the data directory', () => {
-  test('is made for its owner alone, with what is above it', async (context) => {
+  test('is created with mode 0700, along with its missing parents', async (context) => {
     const path = join(temporaryDirectory(context), 'above', 'data');
     await prepareDirectory(path);
     assert.equal((await stat(path)).mode & 0o777, 0o700);
     await prepareDirectory(path);
   });
 
-  test('is closed to others when it is there and empty', onPosix, async (context) => {
+  test('is set to mode 0700 if it exists and is empty', onPosix, async (context) => {
     const path = join(temporaryDirectory(context), 'data');
     for (const mode of [0o755, 0o770, 0o701]) {
       await mkdir(path, { recursive: true });
@@ -39,17 +39,21 @@ describe('the data directory', () => {
     }
   });
 
-  test('is refused as it is when it is open to others and not empty', onPosix, async (context) => {
-    for (const mode of [0o750, 0o705, 0o720, 0o702, 0o710, 0o701]) {
-      const path = temporaryDirectory(context);
-      await writeFile(join(path, 'store.json'), '', { mode: 0o600 });
-      await chmod(path, mode);
-      const error = await exposedIn(path);
-      assert.deepEqual(error.first, { path, directory: true, mode, foreign: undefined });
-      assert.deepEqual([error.several, error.known], [false, true]);
-      assert.equal((await stat(path)).mode & 0o777, mode);
-    }
-  });
+  test(
+    'is rejected with its mode unchanged if it is accessible to other users and not empty',
+    onPosix,
+    async (context) => {
+      for (const mode of [0o750, 0o705, 0o720, 0o702, 0o710, 0o701]) {
+        const path = temporaryDirectory(context);
+        await writeFile(join(path, 'store.json'), '', { mode: 0o600 });
+        await chmod(path, mode);
+        const error = await exposedIn(path);
+        assert.deepEqual(error.first, { path, directory: true, mode, foreign: undefined });
+        assert.deepEqual([error.several, error.known], [false, true]);
+        assert.equal((await stat(path)).mode & 0o777, mode);
+      }
+    },
+  );
 
   const files = [
     'users.json',
@@ -61,7 +65,7 @@ describe('the data directory', () => {
     'anything',
   ];
   for (const name of files) {
-    test(`is refused when others can get at ${name} in it`, onPosix, async (context) => {
+    test(`is rejected if other users can access ${name} in it`, onPosix, async (context) => {
       for (const mode of [0o640, 0o604, 0o620, 0o602]) {
         const directory = temporaryDirectory(context);
         const path = join(directory, name);
@@ -78,7 +82,7 @@ describe('the data directory', () => {
   }
 
   test(
-    'is refused for what a link in it leads to, and passes over one that leads nowhere',
+    'is rejected for the target of a symbolic link in it, and a dangling link is ignored',
     onPosix,
     async (context) => {
       const directory = temporaryDirectory(context);
@@ -91,18 +95,22 @@ describe('the data directory', () => {
     },
   );
 
-  test('is told to be open before what is in it, and that there is more', onPosix, async (context) => {
-    const path = temporaryDirectory(context);
-    for (const name of ['a', 'b']) {
-      await writeFile(join(path, name), '');
-      await chmod(join(path, name), 0o666);
-    }
-    assert.deepEqual([(await exposedIn(path)).several, (await exposedIn(path)).known], [true, false]);
-    await chmod(path, 0o777);
-    assert.equal((await exposedIn(path)).first.path, path);
-  });
+  test(
+    'is reported before exposed files in it, and several exposed files are reported as several',
+    onPosix,
+    async (context) => {
+      const path = temporaryDirectory(context);
+      for (const name of ['a', 'b']) {
+        await writeFile(join(path, name), '');
+        await chmod(join(path, name), 0o666);
+      }
+      assert.deepEqual([(await exposedIn(path)).several, (await exposedIn(path)).known], [true, false]);
+      await chmod(path, 0o777);
+      assert.equal((await exposedIn(path)).first.path, path);
+    },
+  );
 
-  test('is not a file, nor below one', async (context) => {
+  test('is rejected if it is a file or below one', async (context) => {
     const file = join(temporaryDirectory(context), 'file');
     await writeFile(file, '');
     for (const path of [file, join(file, 'data')]) {
@@ -116,12 +124,12 @@ describe('the data directory', () => {
     }
   });
 
-  test('is refused at once where the system makes no directory', async (context) => {
+  test('is rejected if the system cannot create it', async (context) => {
     if (!existsSync('/proc/self')) return context.skip('there is no /proc');
     await assert.rejects(prepareDirectory('/proc/nothing/data'), DirectoryError);
   });
 
-  test('is refused where it may not be written', {
+  test('is rejected if the user has no permission to write to it', {
     skip: process.getuid?.() === 0 || process.platform === 'win32' ? 'this user may write everywhere' : false,
   }, async (context) => {
     const path = temporaryDirectory(context);

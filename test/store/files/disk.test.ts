@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { nodeDisk } from '../../../src/store/files/disk.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
 
-test('a file is let go of only after a sync that was asked for before, which is no failure then', async (context) => {
+test('syncs that are pending when a file is closed succeed', async (context) => {
   const directory = temporaryDirectory(context);
   for (let number = 0; number < 200; number += 1) {
     const file = await nodeDisk.create(join(directory, String(number)), 0o600);

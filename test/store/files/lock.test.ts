@@ -26,7 +26,7 @@ async function race(children: readonly Child[], directory: string): Promise<Chil
 }
 
 describe('the lock of a directory', () => {
-  test('keeps everybody else out until it is released', async (context) => {
+  test('prevents any other lock until it is released', async (context) => {
     const directory = temporaryDirectory(context);
     const lock = await lockDirectory(directory);
     const refused = (error: unknown): boolean => {
@@ -44,7 +44,7 @@ describe('the lock of a directory', () => {
     await again.release();
   });
 
-  test('is one file or two, however often it was taken', async (context) => {
+  test('has at most two files, however often it is acquired', async (context) => {
     const directory = temporaryDirectory(context);
     for (let round = 0; round < 5; round += 1) await (await lockDirectory(directory)).release();
     assert.deepEqual((await readdir(directory)).sort(), ['lock.4', 'lock.5']);
@@ -59,7 +59,7 @@ describe('the lock of a directory', () => {
     ['a release', () => '{"released":true}'],
   ];
   for (const [whose, content] of left) {
-    test(`is taken over from ${whose}, by one of many at once`, async (context) => {
+    test(`replaces a lock file from ${whose}, for one of many simultaneous attempts`, async (context) => {
       const directory = temporaryDirectory(context);
       await writeFile(join(directory, 'lock.7'), content());
       const results = await Promise.allSettled(Array.from({ length: 25 }, () => lockDirectory(directory)));
@@ -72,7 +72,7 @@ describe('the lock of a directory', () => {
     });
   }
 
-  test('goes to one of many processes at once, and on to one of the others when it is killed', async (context) => {
+  test('is acquired by one of several processes, and by another once that process is killed', async (context) => {
     const children = Array.from({ length: 4 }, () => startChild('locking-child.ts'));
     context.after(() => Promise.all(children.map((child) => child.kill())));
     for (const child of children) assert.equal(await child.line(), 'ready');
@@ -131,7 +131,7 @@ describe('the lock of a directory', () => {
     await lock.release();
   });
 
-  test('is refused with a clear word where none can be made', async (context) => {
+  test('is rejected with a DirectoryError if the directory does not exist', async (context) => {
     const directory = join(temporaryDirectory(context), 'missing');
     await assert.rejects(lockDirectory(directory), DirectoryError);
   });

@@ -9,23 +9,23 @@ import { isRunning, readOwnProcess } from '../../../src/store/files/process-live
 const linux = process.platform === 'linux' ? false : 'only Linux tells';
 
 describe('a process', () => {
-  test('runs when it is this one, and not when it has ended', async () => {
+  test('is running if it is this one, and is not running if it has ended', async () => {
     assert.equal(await isRunning(await readOwnProcess()), true);
     assert.equal(await isRunning({ pid: process.pid }), true);
     assert.equal(await isRunning({ pid: spawnSync(process.execPath, ['--version']).pid }), false);
   });
 
-  test('is none when its id cannot be one', async () => {
+  test('is not running if its id is invalid', async () => {
     for (const pid of [0, -1, 1.5, Number.NaN, 2 ** 32 + process.pid]) {
       assert.equal(await isRunning({ pid }), false, String(pid));
     }
   });
 
-  test('is another when it was started at another time', { skip: linux }, async () => {
+  test('is not running if its id belongs to a process with another start time', { skip: linux }, async () => {
     assert.equal(await isRunning({ pid: process.pid, started: 'x/1' }), false);
   });
 
-  test('has ended though nobody has looked yet', { skip: linux }, async () => {
+  test('is not running if it is a zombie', { skip: linux }, async () => {
     // The shell starts a process, prints its id and becomes one that never waits for it.
     const parent = spawn('sh', ['-c', 'cat <&3 & echo $!; exec sleep 60 3<&-'], {
       stdio: ['ignore', 'pipe', 'ignore', 'pipe'],

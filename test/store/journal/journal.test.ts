@@ -35,7 +35,7 @@ function membersOf({ change }: JournalLine): string {
   return formatMembers(change, change.value && JSON.stringify(change.value));
 }
 
-test('lines that are gathered read back as they were, and are the same as single ones', () => {
+test('a batch equals its lines formatted one by one, and is parsed unchanged', () => {
   const random = seeded();
   const gathered = new JournalBatch();
   for (let round = 0; round < 200; round += 1) {
@@ -57,7 +57,7 @@ test('lines that are gathered read back as they were, and are the same as single
   }
 });
 
-test('a line has room, however long it is', () => {
+test('a batch accepts lines of any length', () => {
   const gathered = new JournalBatch();
   for (const length of [10, 60_000, 70_000, 3_000_000, 10]) {
     const change = { kind: 'put', collection: '/a', id: 'x', sequence: 1, revision: 1, modified: 0 } as const;
@@ -69,7 +69,7 @@ test('a line has room, however long it is', () => {
   }
 });
 
-test('a line is the one that Python makes of it', () => {
+test('a line has the checksum that Python computes for it', () => {
   // zlib.crc32 of what stands behind the first comma.
   const change = {
     kind: 'put',

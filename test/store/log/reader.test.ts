@@ -48,7 +48,7 @@ function readLog(
 }
 
 for (const coverage of ['line', 'chain'] as const) {
-  describe(`a log with checksums of each ${coverage}`, () => {
+  describe(`a log with ${coverage} checksums`, () => {
     const members = Array.from(
       { length: 8 },
       (_, index) => `"n":${index + 1},"text":"é ${'x'.repeat(index)}"}`,
@@ -56,7 +56,7 @@ for (const coverage of ['line', 'chain'] as const) {
     const lines = linesOf(coverage, members);
     const whole = Buffer.from(lines.join(''));
 
-    test('is read as it was written, in parts of any length', () => {
+    test('is read completely in parts of any length', () => {
       for (const part of [1, 7, 64, whole.length]) {
         const { read, lines, bytes, broken, more } = readLog(coverage, whole, part);
         assert.deepEqual(read, [1, 2, 3, 4, 5, 6, 7, 8]);
@@ -64,7 +64,7 @@ for (const coverage of ['line', 'chain'] as const) {
       }
     });
 
-    test('that is truncated anywhere has all complete lines, and an incomplete one', () => {
+    test('has all complete lines if it is truncated anywhere, and reports an incomplete line', () => {
       for (let length = 0; length <= whole.length; length += 1) {
         const { read, bytes, broken, more } = readLog(coverage, whole.subarray(0, length));
         const complete = whole.subarray(0, length).lastIndexOf('\n') + 1;
@@ -74,7 +74,7 @@ for (const coverage of ['line', 'chain'] as const) {
       }
     });
 
-    test('with any byte changed has the lines before it, and shows that others follow', () => {
+    test('has the lines before a changed byte, and reports that others follow', () => {
       const random = seeded();
       for (let round = 0; round < 500; round += 1) {
         const damaged = Buffer.from(whole);
@@ -91,7 +91,7 @@ for (const coverage of ['line', 'chain'] as const) {
       }
     });
 
-    test('with a line repeated, moved or missing is read up to it if the checksums form a chain', () => {
+    test('is read up to a repeated, moved or missing line if its checksums form a chain', () => {
       const [first = '', second = '', third = ''] = lines;
       const others: readonly (readonly string[])[] = [
         [first, second, second],
@@ -105,7 +105,7 @@ for (const coverage of ['line', 'chain'] as const) {
       }
     });
 
-    test('with a line of unknown content is not read further, and no crash caused it', () => {
+    test('is read up to a line of unknown content, which is not reported as torn', () => {
       const { read, broken } = readLog(
         coverage,
         Buffer.from(linesOf(coverage, ['"n":1}', '"m":2}', '"n":3}']).join('')),
@@ -116,7 +116,7 @@ for (const coverage of ['line', 'chain'] as const) {
   });
 }
 
-test('NUL bytes at the end are preallocated space, and before other lines they are a fault', () => {
+test('NUL bytes at the end of a log are preallocated space, and before other lines they are damage', () => {
   const [header = '', line = ''] = linesOf('line', ['"n":1}']);
   const ended = readLog('line', Buffer.from(`${header}${line}${'\0'.repeat(100)}`), 16);
   assert.deepEqual([ended.read, ended.broken], [[1], undefined]);

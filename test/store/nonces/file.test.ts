@@ -98,8 +98,8 @@ noncesContract('nonces in files', async (context, { bucketSpan, max, maxPerUser,
   return nonces;
 });
 
-describe('a file of nonces', () => {
-  test('is JSON lines that a person can read, and nobody else, with checksums that zlib gives', async (context) => {
+describe('a nonce file', () => {
+  test('has JSON lines with checksums as computed by zlib, and mode 0600', async (context) => {
     const directory = temporaryDirectory(context);
     const clock = createManualClock(start);
     const nonces = await open({ directory, clock, durability: 'fsync' });
@@ -150,7 +150,7 @@ for line in open(sys.argv[1], 'rb'):
     else assert.deepEqual(printed.trim().split('\n'), crcs.slice(0, 3));
   });
 
-  test('is read again as it was, whatever the texts are', async (context) => {
+  test('is read back unchanged for any users and nonces', async (context) => {
     const random = seeded();
     const directory = temporaryDirectory(context);
     const clock = createManualClock(start);
@@ -180,7 +180,7 @@ for line in open(sys.argv[1], 'rb'):
     }
   });
 
-  test('remembers more than it may, and takes no new one then', async (context) => {
+  test('retains nonces beyond a reduced limit, and accepts no new ones until they expire', async (context) => {
     const directory = temporaryDirectory(context);
     const clock = createManualClock(start);
     const before = await open({ directory, clock });
@@ -195,7 +195,7 @@ for line in open(sys.argv[1], 'rb'):
     await nonces.close();
   });
 
-  test('counts what a user had before a restart towards the share, until that expires', async (context) => {
+  test('counts the nonces of a user from before a restart towards the share until they expire', async (context) => {
     const directory = temporaryDirectory(context);
     const clock = createManualClock(start);
     const before = await open({ directory, clock, maxPerUser: 2 });
@@ -212,7 +212,7 @@ for line in open(sys.argv[1], 'rb'):
     await later.close();
   });
 
-  test('takes what a change kept, whatever the clock says and however many there are, and writes it once', async (context) => {
+  test('stores nonces of changes regardless of the clock and the limits, and writes them once', async (context) => {
     const directory = temporaryDirectory(context);
     const clock = createManualClock(start);
     const kept = [...'abc'].map((nonce) => ({ user: 'demo', nonce, until: start + window }));
@@ -242,7 +242,7 @@ for line in open(sys.argv[1], 'rb'):
     await passed.close();
   });
 
-  test('is one of a version that this program does not know: that is told', async (context) => {
+  test('is rejected if its version is unknown', async (context) => {
     const directory = temporaryDirectory(context);
     const clock = createManualClock(start);
     // The checksum is by zlib.crc32 of Python.
@@ -264,8 +264,8 @@ function runPython(program: string, argument: string): string | undefined {
   }
 }
 
-describe('a restart', () => {
-  test("lets no replay in, and stands in nobody's way", async (context) => {
+describe('a nonce store after a restart', () => {
+  test("rejects all replays, and accepts a user's new nonces", async (context) => {
     const directory = temporaryDirectory(context);
     const clock = createManualClock(start);
     const dates: number[] = [];
@@ -283,7 +283,7 @@ describe('a restart', () => {
     assert.ok((await filesIn(directory)).length < 30, (await filesIn(directory)).join(' '));
   });
 
-  test('with another window still knows what that window lets in', async (context) => {
+  test('rejects replays if its window is longer or shorter than before', async (context) => {
     const directory = temporaryDirectory(context);
     const clock = createManualClock(start);
     const short = await open({ directory, clock, window: 5 * minute });
@@ -307,7 +307,7 @@ describe('a restart', () => {
   });
 
   for (const jump of [-3 * hour, -window, -minute, minute, window, 3 * hour, 50 * hour]) {
-    test(`when the clock has jumped by ${jump / minute} minutes, and comes back, lets no replay in`, async (context) => {
+    test(`rejects replays, and later accepts new nonces, if the clock jumps by ${jump / minute} minutes and back`, async (context) => {
       const directory = temporaryDirectory(context);
       const clock = createManualClock(start);
       const dates: number[] = [];
@@ -338,7 +338,7 @@ describe('a restart', () => {
     });
   }
 
-  test('keeps a nonce that was claimed again when its first time had passed', async (context) => {
+  test('rejects a replay of a nonce that was claimed again after it had expired', async (context) => {
     const directory = temporaryDirectory(context);
     const clock = createManualClock(start);
     const nonces = await open({ directory, clock });
@@ -357,8 +357,8 @@ describe('a restart', () => {
   });
 });
 
-describe('turns', () => {
-  test('have a file each, which goes when all in it has passed and not before', async (context) => {
+describe('the rotation of nonce files', () => {
+  test('removes a file once all its nonces have expired, and not before', async (context) => {
     const directory = temporaryDirectory(context);
     const clock = createManualClock(start);
     const nonces = await open({ directory, clock });
@@ -374,7 +374,7 @@ describe('turns', () => {
     await nonces.close();
   });
 
-  test('end early when a file is large', async (context) => {
+  test('starts a new file early if the current one is large', async (context) => {
     const directory = temporaryDirectory(context);
     const clock = createManualClock(start);
     const nonces = await open({ directory, clock });
@@ -390,7 +390,7 @@ describe('turns', () => {
     await again.close();
   });
 
-  test('outlast a clock that jumps ahead, for as long as it may come back', async (context) => {
+  test('retains files after a jump of the clock ahead, for as long as it may jump back', async (context) => {
     const directory = temporaryDirectory(context);
     const clock = createManualClock(start);
     const nonces = await open({ directory, clock });
@@ -476,13 +476,13 @@ function lastLines(content: Uint8Array, count: number): { from: number; lastLine
   return { from: starts.at(-1 - count) ?? 0, lastLine: starts.at(-2) ?? 0, end: content.length };
 }
 
-describe('a file that is not as it was', () => {
+describe('a nonce store with a damaged file', () => {
   for (const inOrder of [true, false]) {
     const ended = inOrder ? 'an end in order' : 'a crash';
     for (const name of inOrder
       ? ['nonces-1.jsonl', 'nonces-3.jsonl', 'nonces-4.jsonl']
       : ['nonces-3.jsonl']) {
-      test(`${name}, cut at any byte of its last lines after ${ended}, lets no replay in`, async (context) => {
+      test(`accepts no replays if ${name} is truncated at any byte of its last lines after ${ended}`, async (context) => {
         const random = seeded();
         const clock = createManualClock(start);
         const [original, directory] = [temporaryDirectory(context), temporaryDirectory(context)];
@@ -503,7 +503,7 @@ describe('a file that is not as it was', () => {
         }
       });
 
-      test(`${name}, with any byte of its last lines flipped after ${ended}, lets no replay in`, async (context) => {
+      test(`accepts no replays if any byte of the last lines of ${name} is flipped after ${ended}`, async (context) => {
         const random = seeded();
         const clock = createManualClock(start);
         const [original, directory] = [temporaryDirectory(context), temporaryDirectory(context)];
@@ -528,7 +528,7 @@ describe('a file that is not as it was', () => {
     }
   }
 
-  test('and is given up by emptying it, or is gone, lets no replay in', async (context) => {
+  test('accepts no replays if a file is emptied or removed', async (context) => {
     for (const name of ['nonces-1.jsonl', 'nonces-2.jsonl', 'nonces-3.jsonl']) {
       for (const spoil of [(path: string) => writeFile(path, ''), (path: string) => rm(path)]) {
         const directory = temporaryDirectory(context);
@@ -543,7 +543,7 @@ describe('a file that is not as it was', () => {
     }
   });
 
-  test('is told with its line and byte, and what to do; and nothing is changed', async (context) => {
+  test('reports the line, the byte and the remedy, and changes no file', async (context) => {
     const directory = temporaryDirectory(context);
     const clock = createManualClock(start);
     await threeFiles(directory, clock, true);
@@ -560,8 +560,8 @@ describe('a file that is not as it was', () => {
   });
 });
 
-describe('after a crash', () => {
-  test('nothing is refused that is new, when all lines are whole', async (context) => {
+describe('a nonce store after a crash', () => {
+  test('rejects replays and accepts new nonces if all lines are complete', async (context) => {
     const directory = temporaryDirectory(context);
     const clock = createManualClock(start);
     const dates = await threeFiles(directory, clock, false);
@@ -571,7 +571,7 @@ describe('after a crash', () => {
     await nonces.close();
   });
 
-  test('what is opened and never begun is left as it was found', async (context) => {
+  test('changes no file if it is opened and closed without being begun', async (context) => {
     const directory = temporaryDirectory(context);
     const clock = createManualClock(start);
     const { nonces } = await openLost({ directory, clock });
@@ -583,7 +583,7 @@ describe('after a crash', () => {
     assert.deepEqual(await kept(), before);
   });
 
-  test('a write that a kill stopped between two pages was told to nobody: nothing that is new is refused, and no replay gets in', async (context) => {
+  test('rejects replays after a write truncated at a page boundary, and does not report that as a loss', async (context) => {
     const [original, directory] = [temporaryDirectory(context), temporaryDirectory(context)];
     const clock = createManualClock(start);
     const nonces = await open({ directory: original, clock });
@@ -604,7 +604,7 @@ describe('after a crash', () => {
     }
   });
 
-  test('of the host, what may be lost is refused for one window; it is told once, and not again after that', async (context) => {
+  test('rejects for one window the nonces that a crash of the host may have lost, and reports this once', async (context) => {
     const directory = temporaryDirectory(context);
     const clock = createManualClock(start);
     await threeFiles(directory, clock, false);
@@ -625,7 +625,7 @@ describe('after a crash', () => {
     await again.close();
   });
 
-  test('a directory that has a store and no file of nonces any more refuses what may have been signed', async (context) => {
+  test('rejects requests that may have been signed before if a directory has a store but no nonce files', async (context) => {
     const directory = temporaryDirectory(context);
     const clock = createManualClock(start);
     const nonces = await open({ directory, clock });
@@ -645,7 +645,7 @@ describe('after a crash', () => {
     await bare.close();
   });
 
-  test('of the host after an end in order, nothing is refused that is new', async (context) => {
+  test('accepts new nonces after an orderly close, even if the host has restarted', async (context) => {
     for (const durability of ['fsync', 'os'] as const) {
       const directory = temporaryDirectory(context);
       const clock = createManualClock(start);
@@ -660,7 +660,7 @@ describe('after a crash', () => {
     }
   });
 
-  test('of the host, files that were not yet on the medium are a loss and no damage', async (context) => {
+  test('treats a truncated file as lost, and not as damaged, if the host may have crashed', async (context) => {
     const directory = temporaryDirectory(context);
     const clock = createManualClock(start);
     const dates = await threeFiles(directory, clock, false);
@@ -670,7 +670,7 @@ describe('after a crash', () => {
   });
 
   for (const operation of ['write', 'sync', 'rename'] as const) {
-    test(`before the ${operation} of a file that was being begun, nothing is lost and nothing left`, async (context) => {
+    test(`loses no nonces and removes temporary files if it ended before the ${operation} of a new file`, async (context) => {
       const [original, directory] = [temporaryDirectory(context), temporaryDirectory(context)];
       const clock = createManualClock(start);
       const disk = faultyDisk();
@@ -692,7 +692,7 @@ describe('after a crash', () => {
     });
   }
 
-  test('by kill -9 at any moment every nonce that was acknowledged is refused', async (context) => {
+  test('rejects every acknowledged nonce after kill -9 at any time', async (context) => {
     const directory = temporaryDirectory(context);
     const random = seeded();
     const acknowledged = new Map<string, number>();
@@ -733,7 +733,7 @@ describe('after a crash', () => {
   });
 });
 
-describe('a disk', () => {
+describe('a nonce store on a disk', () => {
   async function openFaulty(context: TestContext, durability: 'fsync' | 'os' = 'fsync') {
     const directory = temporaryDirectory(context);
     const clock = createManualClock(start);
@@ -747,7 +747,7 @@ describe('a disk', () => {
     return { directory, clock, disk, nonces, use, told };
   }
 
-  test('gets one write, and at most one sync at a time, for all who wait', async (context) => {
+  test('uses one write, and at most one sync at a time, for all waiting claims', async (context) => {
     const { disk, use, nonces } = await openFaulty(context);
     await use('first', true);
     const before = { ...Object.fromEntries(disk.counts) };
@@ -763,7 +763,7 @@ describe('a disk', () => {
     await nonces.close();
   });
 
-  test('is synced for who came while what needs no sync was written', async (context) => {
+  test('syncs a claim that arrives during a write without a sync', async (context) => {
     const { disk, use, nonces } = await openFaulty(context);
     await use('first', true);
     const held = disk.hold('write');
@@ -777,7 +777,7 @@ describe('a disk', () => {
     await nonces.close();
   });
 
-  test('gets a nonce that was held once it is released, and one that a change kept without anybody waiting', async (context) => {
+  test('writes a held nonce once it is released or stored with a change, and not before', async (context) => {
     const { directory, disk, use, nonces } = await openFaulty(context);
     await use('first', false);
     const hold = (nonce: string) => {
@@ -804,7 +804,7 @@ describe('a disk', () => {
     await again.close();
   });
 
-  test('that is slow to sync keeps nobody waiting who need not', async (context) => {
+  test('does not delay claims that need no sync during a slow sync', async (context) => {
     const { disk, use, nonces } = await openFaulty(context);
     await use('first', true);
     const held = disk.hold('sync');
@@ -820,7 +820,7 @@ describe('a disk', () => {
     await nonces.close();
   });
 
-  test('is never synced where only the process has to be outlived', async (context) => {
+  test('never syncs if the durability is os', async (context) => {
     const { disk, use, nonces, directory, clock } = await openFaulty(context, 'os');
     await use('a', true);
     await use('b', true);
@@ -831,7 +831,7 @@ describe('a disk', () => {
     assert.equal((await filesIn(directory)).length, 3);
   });
 
-  test('that takes a few bytes at a time gets all of them', async (context) => {
+  test('writes all bytes despite short writes', async (context) => {
     const { disk, use, nonces, directory, clock } = await openFaulty(context);
     disk.shortWrites(7);
     for (const nonce of 'abc') await use(nonce, true);
@@ -842,7 +842,7 @@ describe('a disk', () => {
   });
 
   for (const operation of ['write', 'create'] as const) {
-    test(`that is full at ${operation} refuses until there is room, and forgets nothing`, async (context) => {
+    test(`rejects claims while the disk is full at ${operation}, and loses no stored nonces`, async (context) => {
       const { disk, use, nonces, directory, clock, told } = await openFaulty(context);
       if (operation === 'write') await use('before', false);
       disk.shortWrites(20);
@@ -862,7 +862,7 @@ describe('a disk', () => {
     });
   }
 
-  test('that is full in the middle of a line leaves files that are read again', async (context) => {
+  test('has readable files after the disk was full in the middle of a line', async (context) => {
     const { disk, use, nonces, directory, clock } = await openFaulty(context);
     await use('before', true);
     disk.shortWrites(30);
@@ -888,7 +888,7 @@ describe('a disk', () => {
     ['write', 'EIO'],
     ['syncDirectory', 'EIO'],
   ] as const) {
-    test(`is never believed again after a failed ${operation} (${code})`, async (context) => {
+    test(`rejects all claims after a failed ${operation} (${code})`, async (context) => {
       const { disk, use, nonces, told } = await openFaulty(context);
       if (operation !== 'syncDirectory') await use('before', true);
       disk.failNext(operation, code);

@@ -25,7 +25,7 @@ describe('a fingerprint', () => {
     ['a'.repeat(257), 'n', 'c68ebd61f5b39db4'],
   ] as const;
   for (const [user, nonce, expected] of known) {
-    test(`of ${user.length} and ${nonce.length} characters is what an independent computation gives`, () => {
+    test(`of ${user.length} and ${nonce.length} characters matches an independent computation`, () => {
       assert.equal(hex(new Fingerprint(key), user, nonce), expected);
     });
   }
@@ -39,12 +39,12 @@ describe('a fingerprint', () => {
     assert.notEqual(hex(new Fingerprint(mine), 'demo', '123456'), before);
   });
 
-  test('needs a key of 16 bytes', () => {
+  test('requires a key of 16 bytes', () => {
     for (const length of [0, 15, 17, 32])
       assert.throws(() => new Fingerprint(new Uint8Array(length)), RangeError);
   });
 
-  test('is another one for each text of every length and alphabet, and the same one again', () => {
+  test('differs for different texts of any length and alphabet, and is equal for equal texts', () => {
     const random = seeded();
     const fingerprint = new Fingerprint(Uint8Array.from({ length: 16 }, () => random.below(256)));
     const texts = new Map<string, string>();
@@ -68,7 +68,7 @@ describe('a fingerprint', () => {
     }
   });
 
-  test('is spread over all values when nonces are numbers in a row', () => {
+  test('is evenly distributed if nonces are consecutive numbers', () => {
     const random = seeded();
     const fingerprint = new Fingerprint(Uint8Array.from({ length: 16 }, () => random.below(256)));
     const counts = { low: new Array<number>(256).fill(0), high: new Array<number>(256).fill(0) };

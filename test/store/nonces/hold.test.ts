@@ -38,7 +38,7 @@ async function openClaimed(context: TestContext, names: readonly string[]) {
   return { directory, nonces };
 }
 
-test('of two claims in flight each is held for its own request', async (context) => {
+test('each of two concurrent claims is held for its own request', async (context) => {
   const { directory, nonces } = await openClaimed(context, ['first', 'second']);
   const first = nonces.hold('demo', 'first', until);
   const second = nonces.hold('demo', 'second', until);
@@ -52,7 +52,7 @@ test('of two claims in flight each is held for its own request', async (context)
   assert.deepEqual(await listStored(directory, ['first', 'second']), ['first', 'second']);
 });
 
-test('a claim that is waited for stays in the queue when it is held', async (context) => {
+test('a claim with a pending write remains in the queue when it is held', async (context) => {
   const { directory, nonces } = await openClaimed(context, ['first', 'second']);
   const waiting = nonces.kept(true);
   const claim = nonces.hold('demo', 'second', until);
@@ -62,7 +62,7 @@ test('a claim that is waited for stays in the queue when it is held', async (con
   assert.deepEqual(await listStored(directory, ['first', 'second']), ['first', 'second']);
 });
 
-test('a claim that is written already can be held and released', async (context) => {
+test('a claim that is already written can be held and released', async (context) => {
   const { directory, nonces } = await openClaimed(context, ['first']);
   await nonces.kept(true);
   const claim = nonces.hold('demo', 'first', until);

@@ -17,8 +17,8 @@ const make = async ({ bucketSpan, max, maxPerUser, steady }: Making) =>
 
 noncesContract('nonces in memory', (_, making) => make(making));
 
-describe('a set in memory', () => {
-  test('is made only with a limit, a span and a key that can be', () => {
+describe('a set of nonces in memory', () => {
+  test('requires a valid limit, span, share and key', () => {
     const good = { bucketSpan: span, max: 1, key: new Uint8Array(16), monotonic: () => 0 };
     assert.equal(createNonces({ ...good, max: 2 ** 31 }).size, 0);
     for (const max of [0, -1, Number.NaN, 2 ** 31 + 1]) {
@@ -34,7 +34,7 @@ describe('a set in memory', () => {
   });
 });
 
-test('a user has a tenth of the nonces by default, and at least one', () => {
+test('the default share of a user is a tenth of the limit, and at least one nonce', () => {
   for (const [max, share] of [
     [100, 10],
     [19, 1],
@@ -47,7 +47,7 @@ test('a user has a tenth of the nonces by default, and at least one', () => {
   }
 });
 
-test('a date of a time whose nonces were lost is told from a replay, with the time from which dates are taken', () => {
+test('a date with lost nonces is distinguished from a replay, with the first date that is accepted', () => {
   const nonces = createNonces({ bucketSpan: span, max: 100, key: new Uint8Array(16), monotonic: () => 0 });
   const end = endOfLost(start, window);
   nonces.forget(start - window, end);
@@ -60,7 +60,7 @@ test('a date of a time whose nonces were lost is told from a replay, with the ti
   assert.equal(nonces.claim('demo', 'n', knownFrom + window, knownFrom), 'seen');
 });
 
-test('half a million nonces grow over many segments, are all told again, and are dropped', async () => {
+test('half a million nonces fill many segments, are all found, and are removed after they expire', async () => {
   const set = await clockedWith(make);
   const count = 500_000;
   for (let number = 0; number < count; number += 1) {
@@ -78,7 +78,7 @@ function randomKey(random: Seeded): Uint8Array {
   return Uint8Array.from({ length: 16 }, () => random.below(256));
 }
 
-test('answers as a Map of exact strings does, while the clock keeps returning to one of three times', () => {
+test('claims match a Map of exact strings while the clock alternates between three times', () => {
   const random = seeded();
   const bucketSpan = 50;
   const key = randomKey(random);
@@ -104,7 +104,7 @@ test('answers as a Map of exact strings does, while the clock keeps returning to
   }
 });
 
-test('accepts no request twice under any clock, and refuses nothing new under a steady one', () => {
+test('no request is accepted twice under any clock, and no new request is rejected under a steady one', () => {
   const random = seeded();
   let steady = 0;
   const max = 300;

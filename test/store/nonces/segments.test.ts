@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import { Segments } from '../../../src/store/nonces/segments.ts';
 
 describe('segments of a table', () => {
-  test('are made of what was let go before of anything new, and are empty then', () => {
+  test('are reused after their release before new ones are created, and are empty then', () => {
     const segments = new Segments(128, 8);
     const made = Array.from({ length: 17 }, () => segments.create(4));
     assert.deepEqual(
@@ -23,7 +23,7 @@ describe('segments of a table', () => {
     }
   });
 
-  test('cannot be asked where none of those that stand together is in use', () => {
+  test('throw a RangeError for a block with no segment in use', () => {
     const segments = new Segments(128, 2);
     for (let number = 0; number < 4; number += 1) segments.create(2);
     segments.release(2);

@@ -33,7 +33,7 @@ describe('a table of fingerprints', () => {
     }
   });
 
-  test('lets go of all entries of a tag at once, takes them out piece by piece, and then has the tag to give', () => {
+  test('releases all entries of a tag at once, sweeps them in steps, and then reuses the tag', () => {
     const table = new FingerprintTable();
     const count = 400_000;
     for (let number = 0; number < count; number += 1)
@@ -52,7 +52,7 @@ describe('a table of fingerprints', () => {
       assert.equal(table.find(...buildFingerprint(number)), 1);
   });
 
-  test('takes an entry that was let go and not yet taken out under its new tag', () => {
+  test('adds an entry that is released but not yet swept under its new tag', () => {
     const table = new FingerprintTable();
     table.add(7, 7, 1);
     table.add(8, 8, 1);
@@ -64,7 +64,7 @@ describe('a table of fingerprints', () => {
     assert.deepEqual([table.find(7, 7), table.find(8, 8)], [2, 0]);
   });
 
-  test('becomes small again when most was let go', () => {
+  test('shrinks after most entries are released', () => {
     const table = new FingerprintTable();
     for (let number = 0; number < 600_000; number += 1) {
       table.add(...buildFingerprint(number), number % 1000 === 0 ? 1 : 2);
@@ -75,7 +75,7 @@ describe('a table of fingerprints', () => {
     assert.ok(sweepAll(table, 1) < pieces);
   });
 
-  test('grows again over the room that was let go, and finds all that was kept meanwhile', () => {
+  test('grows again after a release, and finds all entries that were retained', () => {
     const table = new FingerprintTable();
     const count = 600_000;
     for (let number = 0; number < count; number += 1) {
@@ -98,7 +98,7 @@ describe('a table of fingerprints', () => {
     );
   });
 
-  test('keeps what shares a place with others', () => {
+  test('finds entries that share a slot', () => {
     const table = new FingerprintTable();
     for (let number = 1; number <= 300; number += 1) table.add(number << 20, 0x12345000, 1 + (number % 200));
     for (let number = 1; number <= 300; number += 1) {
@@ -106,7 +106,7 @@ describe('a table of fingerprints', () => {
     }
   });
 
-  test('does what a Map does, whatever is added, let go and swept', () => {
+  test('matches a Map while random entries are added, released and swept', () => {
     const random = seeded();
     const table = new FingerprintTable();
     let kept = new Map<number, number>();

@@ -3,14 +3,14 @@ import { describe, test } from 'node:test';
 import { ForgottenSpans, MinTime } from '../../../src/store/nonces/time.ts';
 import { seeded } from '../../support/seeded.ts';
 
-describe('the least time', () => {
-  test('is the time of a clock that does not jump', () => {
+describe('the minimum time', () => {
+  test('equals the time of a clock that does not jump', () => {
     const least = new MinTime(1000);
     for (let steady = 0; steady < 10_000; steady += 7)
       assert.equal(least.at(5000 + steady, steady), 5000 + steady);
   });
 
-  test('follows a jump back at once, and one ahead when it has lasted', () => {
+  test('follows a jump back at once, and a jump ahead once it has lasted', () => {
     const least = new MinTime(1000);
     assert.equal(least.at(50_000, 0), 50_000);
     assert.equal(least.at(40_100, 100), 40_100);
@@ -20,7 +20,7 @@ describe('the least time', () => {
     assert.equal(least.at(93_001, 3001), 93_001);
   });
 
-  test('still doubts a jump that happened while nobody looked', () => {
+  test('does not follow a jump ahead at once after a long time without readings', () => {
     const least = new MinTime(1000);
     assert.equal(least.at(50_000, 0), 50_000);
     assert.equal(least.at(190_000, 100_000), 150_000);
@@ -29,7 +29,7 @@ describe('the least time', () => {
 });
 
 describe('forgotten spans', () => {
-  test('have what was added and nothing else, up to sixteen apart, in any order', () => {
+  test('contain exactly what was added, for up to sixteen spans in any order', () => {
     const random = seeded();
     for (let round = 0; round < 300; round += 1) {
       const spans = new ForgottenSpans();
@@ -50,7 +50,7 @@ describe('forgotten spans', () => {
     }
   });
 
-  test('beyond sixteen lose the narrowest gap, and never what was added', () => {
+  test('close the narrowest gap beyond sixteen spans, and retain all that was added', () => {
     const spans = new ForgottenSpans();
     for (let span = 0; span < 16; span += 1) spans.add(span * 100, span * 100 + 10);
     assert.equal(spans.endAfter(50), undefined);

@@ -46,15 +46,15 @@ const others: readonly StoreChange[] = Array.from({ length: 6 }, (_, n) => ({
   at,
 }));
 
-describe('when the power goes', () => {
-  test('at a first start there is nothing, or a store that has nothing', async (context) => {
+describe('a power loss', () => {
+  test('at a first start leaves no store or an empty one', async (context) => {
     const run = await Run.open({ disk: new PowerLossDisk() });
     const found = await judgeLosses(run, { sampling: { ...sampling, bytes: true } });
     say(context, random, found);
     assert.equal(found.unacknowledged, 0);
   });
 
-  test('in a batch for which space must be allocated, it is there up to some change, or not', async (context) => {
+  test('in a batch that requires allocation leaves a prefix of its changes', async (context) => {
     const run = await Run.open({ disk: new PowerLossDisk() });
     const from = run.disk.operations;
     await run.askAll(first);
@@ -64,7 +64,7 @@ describe('when the power goes', () => {
     assert.ok(found.torn > 500 / wideStride && found.unacknowledged > 500 / wideStride);
   });
 
-  test('in the first batch with receipts, which begins a journal, each is there with its change', async (context) => {
+  test('in the first batch with receipts, which begins a journal, leaves each receipt with its change', async (context) => {
     const run = await Run.open({ disk: new PowerLossDisk() });
     await run.askAll(first);
     await run.settle();
@@ -80,7 +80,7 @@ describe('when the power goes', () => {
     assert.ok(found.torn > 500 / wideStride && found.unacknowledged > 500 / wideStride);
   });
 
-  test('in a batch on allocated space, it is there up to some change, or not', async (context) => {
+  test('in a batch on allocated space leaves a prefix of its changes', async (context) => {
     const run = await Run.open({ disk: new PowerLossDisk() });
     await run.askAll(first);
     await run.settle();
@@ -92,7 +92,7 @@ describe('when the power goes', () => {
     assert.ok(found.torn > 500 / wideStride && found.unacknowledged > 500 / wideStride);
   });
 
-  test('in a batch of several changes of one item, it is as some of them left it', async (context) => {
+  test('in a batch of several changes of one item leaves the item after a prefix of them', async (context) => {
     const run = await Run.open({ disk: new PowerLossDisk() });
     await run.askAll(first);
     await run.settle();
@@ -104,7 +104,7 @@ describe('when the power goes', () => {
     assert.ok(found.torn > 300 / wideStride && found.unacknowledged > 100 / wideStride);
   });
 
-  test('on a disk that takes few bytes at a time, a batch is there up to some change, or not', async (context) => {
+  test('in a batch with short writes leaves a prefix of its changes', async (context) => {
     const run = await Run.open({ disk: new PowerLossDisk() });
     run.disk.shortWrites(170);
     await run.askAll(first);
@@ -113,7 +113,7 @@ describe('when the power goes', () => {
     assert.ok(found.torn > 100 / stride && found.unacknowledged > 100 / stride);
   });
 
-  test('after a clean close, all is there', async (context) => {
+  test('after a clean close loses nothing', async (context) => {
     for (const durability of ['fsync', 'os'] as const) {
       const run = await Run.open({ disk: new PowerLossDisk(), durability });
       await run.askAll(first);
@@ -126,7 +126,7 @@ describe('when the power goes', () => {
     }
   });
 
-  test('where the system was trusted, changes are lost from one on, and none of those before', async (context) => {
+  test('with durability os loses all changes from some change on, and none before it', async (context) => {
     const run = await Run.open({ disk: new PowerLossDisk(), durability: 'os' });
     await run.askAll(first);
     await run.askAll(second);
@@ -137,7 +137,7 @@ describe('when the power goes', () => {
     assert.ok(found.torn > 100 / stride && found.lost > 100 / stride);
   });
 
-  test('in a clean close that makes a snapshot, nothing acknowledged is lost', async (context) => {
+  test('in a clean close that writes a snapshot loses no acknowledged change', async (context) => {
     const limits = { ...never, maxBytesOnClose: 1_000_000 };
     const run = await Run.open({ disk: new PowerLossDisk(), limits });
     await run.askAll(first);

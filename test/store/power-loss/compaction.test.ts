@@ -62,9 +62,9 @@ async function compacted(durability: 'fsync' | 'os', rounds: number): Promise<Ru
   return run;
 }
 
-describe('when the power goes in a compaction', () => {
+describe('a power loss during a compaction', () => {
   for (const durability of ['fsync', 'os'] as const) {
-    test(`(${durability}) one whole state is there`, async (context) => {
+    test(`(${durability}) leaves one complete state`, async (context) => {
       const run = await compacted(durability, 9);
       await run.store.close();
       assert.ok(run.disk.operationTexts.filter((told) => told.endsWith('→ store.json')).length >= 3);
@@ -74,11 +74,11 @@ describe('when the power goes in a compaction', () => {
     });
   }
 
-  test('(fsync) after the process was killed, all that the next one showed is there', async (context) => {
+  test('(fsync) loses nothing that the next process showed after the first was killed', async (context) => {
     say(context, random, await judgeKills('fsync'));
   });
 
-  test('(os) after the process was killed, all that the next one showed is there', async (context) => {
+  test('(os) loses nothing that the next process showed after the first was killed', async (context) => {
     say(context, random, await judgeKills('os'));
   });
 });

@@ -13,9 +13,9 @@ function measureLines(run: Run, name: string): number {
   return Buffer.from(run.disk.files().get(name) ?? []).lastIndexOf('\n') + 1;
 }
 
-describe('when the power goes after there was no room', () => {
+describe('a power loss after the disk was full', () => {
   for (const durability of ['fsync', 'os'] as const) {
-    test(`(${durability}) nothing that was refused comes back`, async (context) => {
+    test(`(${durability}) leaves no rejected change`, async (context) => {
       const run = await Run.open({ disk: new PowerLossDisk(), durability });
       await run.askAll(puts('first', 2, random));
       await run.settle();
@@ -31,7 +31,7 @@ describe('when the power goes after there was no room', () => {
       say(context, random, await judgeLosses(run, { sampling, mayLose: durability === 'os' }));
     });
 
-    test(`(${durability}) nor does it stand in the way of a compaction`, async (context) => {
+    test(`(${durability}) leaves no rejected change if a compaction followed`, async (context) => {
       const run = await Run.open({ disk: new PowerLossDisk(), durability, limits: always });
       await run.askAll(puts('first', 2, random));
       await run.settle();
@@ -48,14 +48,14 @@ describe('when the power goes after there was no room', () => {
   }
 });
 
-describe('when the power goes after the medium failed', () => {
+describe('a power loss after the disk failed', () => {
   const faults: readonly (readonly [Failing, string, string])[] = [
     ['sync', 'EIO', 'journal-1'],
     ['sync', 'ENOSPC', 'journal-1'],
     ['write', 'EIO', 'journal-1'],
   ];
   for (const [operation, code, name] of faults) {
-    test(`at ${operation} with ${code}, what was refused may be there, as a whole and in order`, async (context) => {
+    test(`at ${operation} with ${code} may leave rejected changes, but only completely and in order`, async (context) => {
       const run = await Run.open({ disk: new PowerLossDisk() });
       await run.askAll(puts('first', 2, random));
       await run.settle();
@@ -75,7 +75,7 @@ describe('when the power goes after the medium failed', () => {
   }
 });
 
-describe('when the power goes after a compaction failed', () => {
+describe('a power loss after a compaction failed', () => {
   const faults: readonly (readonly [Failing, string, string, number])[] = [
     ['create', 'ENOSPC', 'journal-3', 0],
     ['write', 'ENOSPC', 'journal-3', 0],
@@ -92,7 +92,7 @@ describe('when the power goes after a compaction failed', () => {
   ];
   for (const [operation, code, name, left] of faults) {
     const what = `${operation}${name && ` of ${name}`} with ${code}${left === 0 ? '' : ', not at first'}`;
-    test(`at ${what}, one whole state is there`, async (context) => {
+    test(`at ${what} leaves one complete state`, async (context) => {
       const run = await Run.open({ disk: new PowerLossDisk(), limits: always });
       await run.askAll(puts('first', 3, random));
       await run.settle();

@@ -61,8 +61,8 @@ async function* mended(): AsyncGenerator<{
   yield { name: 'no snapshot but the one before', files: without, run };
 }
 
-describe('when the power goes after a recovery that was killed', () => {
-  test('all that the next one showed is there', async (context) => {
+describe('a power loss after a recovery that was killed', () => {
+  test('loses nothing that the next process showed', async (context) => {
     for await (const { name, files, run } of mended()) {
       const total: Findings = { states: 0, second: 0, torn: 0, unacknowledged: 0, refused: 0, lost: 0 };
       const first = await Run.open({ disk: new PowerLossDisk(files) });
@@ -82,7 +82,7 @@ describe('when the power goes after a recovery that was killed', () => {
   });
 });
 
-test('when a sync failed, the next process goes on, and the power goes, all that it showed is there', async (context) => {
+test('a power loss loses nothing that a process showed after a failed sync of the previous process', async (context) => {
   const run = await Run.open({ disk: new PowerLossDisk() });
   await run.askAll(puts('first', 2, random));
   await run.settle();

@@ -86,7 +86,7 @@ function readHead(directory: string, name: string): Record<string, unknown> {
 }
 
 describe('a journal', () => {
-  test('has version 1 until there is a receipt, and continues as a file of version 2', async (context) => {
+  test('has version 1 without receipts, and the first receipt begins a file of version 2', async (context) => {
     const directory = temporaryDirectory(context);
     const store = await open(directory);
     await store.apply(plain);
@@ -105,7 +105,7 @@ describe('a journal', () => {
     assert.deepEqual((await readdir(directory)).sort(), ['journal-1.jsonl', 'journal-2.jsonl']);
   });
 
-  test('whose last line is torn has neither that change nor its receipt', async (context) => {
+  test('with a torn last line has neither its change nor its receipt', async (context) => {
     const directory = await withJournal(context);
     const path = join(directory, 'journal-2.jsonl');
     const bytes = readFileSync(path);
@@ -118,7 +118,7 @@ describe('a journal', () => {
     await store.close();
   });
 
-  test('with any changed byte of a receipt is refused, or loses the whole last change', async (context) => {
+  test('with a changed byte in a receipt is rejected, or loses the whole last change', async (context) => {
     const directory = await withJournal(context);
     const path = join(directory, 'journal-2.jsonl');
     const bytes = readFileSync(path);
@@ -160,7 +160,7 @@ function stateWith(count: number, until?: number): State {
 }
 
 describe('a snapshot', () => {
-  test('of a state without receipts has version 2, as before', () => {
+  test('has version 2 if its state has no unexpired receipts', () => {
     assert.match(formatSnapshot(stateWith(0)), /^\{"version":2,/);
     assert.match(
       formatSnapshot(stateWith(3, at + 1), { written: at + 1 }),
@@ -169,7 +169,7 @@ describe('a snapshot', () => {
   });
 
   for (const count of [1, 256, 257, 1000]) {
-    test(`with ${count} receipts is one JSON document of version 3, and is read as it was written`, async (context) => {
+    test(`with ${count} receipts is one JSON document of version 3, and is read back unchanged`, async (context) => {
       const state = stateWith(count);
       const text = formatSnapshot(state, { written: at });
       assert.equal(JSON.parse(text).version, 3);
@@ -178,7 +178,7 @@ describe('a snapshot', () => {
     });
   }
 
-  test('with a damaged receipt is refused, and what can be read is saved', async (context) => {
+  test('with a damaged receipt is rejected, and a repair retains the other receipts', async (context) => {
     const directory = temporaryDirectory(context);
     const store = await open(directory, { limits: always });
     for (const key of ['a', 'b', 'c']) await store.apply(creation(key, key));
@@ -200,7 +200,7 @@ describe('a snapshot', () => {
   });
 });
 
-test('what can be read of a damaged journal has its receipts', async (context) => {
+test('a repair of a damaged journal retains its readable receipts', async (context) => {
   const directory = await withJournal(context);
   const path = join(directory, 'journal-2.jsonl');
   const text = readFileSync(path, 'utf8').replace('"one"', '"two"');
@@ -244,11 +244,11 @@ describe('an export', () => {
     assert.deepEqual([...readExport(text).receipts], [...state.receipts].slice(0, 3));
   });
 
-  test('without receipts has version 1, as before', () => {
+  test('without receipts has version 1', () => {
     assert.match(formatExport(stateWith(0)).join(''), /"version":1,/);
   });
 
-  test('with a line that is no receipt is refused', () => {
+  test('with an invalid receipt is rejected with the line', () => {
     const [header] = formatExport(stateWith(1));
     const line = '{"receipt":{"key":"a"},"kind":"put","created":true,"collection":"/notes","item":{}}';
     assert.throws(() => readExport(`${header}${line}\n`), /line 2, .*this is not a receipt/);

@@ -42,7 +42,7 @@ const readJournal = ({ files }: History): string => files.get('journal-2.jsonl')
 const allocated = '\0'.repeat(2_000_000);
 
 describe('the copy of a store', () => {
-  test('has the same bytes, without preallocated space, for the owner alone', async () => {
+  test('has the same bytes without preallocated space, and mode 0600', async () => {
     const made = history();
     const from = createDirectory(made.files, { 'journal-2.jsonl': readJournal(made) + allocated });
     const lock = await lockDirectory(from);
@@ -84,7 +84,7 @@ describe('the copy of a store', () => {
     assert.deepEqual(readdirSync(to).sort(), ['journal-2.jsonl', 'store.json']);
   });
 
-  test('has the changes since the first one if there is no snapshot yet', async () => {
+  test('has all changes if there is no snapshot yet', async () => {
     const made = new History();
     made.add({ kind: 'create', collection: '/notes', value: { text: 'a' }, at: begun });
     made.rotate();
@@ -93,7 +93,7 @@ describe('the copy of a store', () => {
     assert.equal(state.read('/notes', '2')?.value['text'], 'b');
   });
 
-  test('of a directory after a crash is repaired as a start repairs it', async () => {
+  test('of a directory after a crash is repaired as at a start', async () => {
     const made = history();
     const from = createDirectory(made.files, {
       'journal-2.jsonl': `${readJournal(made)}{"crc":"00000000","seq":4,`,
@@ -114,7 +114,7 @@ describe('the copy of a store', () => {
   ];
   for (const [what, damage] of damages) {
     for (const inUse of [true, false]) {
-      test(`is refused for ${what}, ${inUse ? 'also while a server uses the directory' : 'without a server'}`, async () => {
+      test(`is rejected for ${what}, ${inUse ? 'also while a server uses the directory' : 'without a server'}`, async () => {
         const made = history();
         const from = createDirectory(made.files, { 'journal-2.jsonl': damage(readJournal(made)) });
         const lock = inUse ? await lockDirectory(from) : undefined;
@@ -128,7 +128,7 @@ describe('the copy of a store', () => {
     }
   }
 
-  test('is refused for a missing journal, and for an interrupted copy', async () => {
+  test('is rejected if a journal is missing, or if the source is an interrupted copy', async () => {
     const made = history();
     await assert.rejects(
       copyStore(createDirectory(made.files, { 'journal-2.jsonl': undefined }), targetDirectory()),

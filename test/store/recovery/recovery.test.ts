@@ -65,8 +65,8 @@ function history(note: (state: unknown) => void = () => {}): History {
   return made;
 }
 
-describe('what is recovered', () => {
-  test('of nothing is nothing, and nothing is made', async (context) => {
+describe('the recovered state', () => {
+  test('is empty for an empty directory, which remains empty', async (context) => {
     const directory = temporaryDirectory(context);
     const { storeId, journals, sequence, reports } = await recover({ directory });
     assert.deepEqual(
@@ -76,7 +76,7 @@ describe('what is recovered', () => {
     assert.deepEqual(await readdir(directory), []);
   });
 
-  test('is what would be there without the crash, whenever snapshots were copied', async (context) => {
+  test('equals the state before the end of the process, whenever snapshots were copied', async (context) => {
     const directory = temporaryDirectory(context);
     const random = seeded();
     for (let run = 0; run < (long ? 60 : 20); run += 1) {
@@ -103,7 +103,7 @@ describe('what is recovered', () => {
     }
   });
 
-  test('does not depend on which of the two snapshots is there', async (context) => {
+  test('is read from the previous snapshot and the journals if the current snapshot is missing or damaged', async (context) => {
     const directory = temporaryDirectory(context);
     const made = history();
     const { files } = made;
@@ -137,7 +137,7 @@ describe('what is recovered', () => {
     }
   });
 
-  test('is what the journals have, when they have all and the only snapshot cannot be read', async (context) => {
+  test('is read from complete journals if the only snapshot is damaged', async (context) => {
     const directory = temporaryDirectory(context);
     const made = new History();
     made.add({ kind: 'create', collection: '/a', value: {}, at: begun });
@@ -165,7 +165,7 @@ describe('what is recovered', () => {
     await assert.rejects(recover({ directory }), CorruptionError);
   });
 
-  test('has the nonces of the changes, the journals and where the last one is written on', async (context) => {
+  test('has the nonces of the changes, and the journals with their lengths before preallocated space', async (context) => {
     const directory = temporaryDirectory(context);
     const made = new History();
     const value = {};
@@ -245,7 +245,7 @@ describe('a crash', () => {
   }
 
   for (const padding of [0, 4096]) {
-    test(`that cuts the journal anywhere in its last three lines, before ${padding} NUL bytes, is survived`, async () => {
+    test(`that truncates the journal in its last three lines, before ${padding} NUL bytes, loses no complete line`, async () => {
       const { made, states, ends } = three([2, 2, 2]);
       const journal = Buffer.from(made.files.get('journal-2.jsonl') ?? '');
       const random = seeded();
@@ -268,7 +268,7 @@ describe('a crash', () => {
     });
   }
 
-  test('is distinguished from damage by what later lines say was safe, whichever byte is flipped', async () => {
+  test('is distinguished from damage by the durable number of later lines, whichever byte is flipped', async () => {
     // The last three lines were one batch; or each was safe before the next.
     for (const durable of [
       [2, 2, 2],
@@ -300,7 +300,7 @@ describe('a crash', () => {
     }
   });
 
-  test('in any step of a rotation leaves a whole state', async (context) => {
+  test('in any step of a rotation leaves a complete state', async (context) => {
     const directory = temporaryDirectory(context);
     const made = history();
     const before = new Map(made.files);
@@ -321,7 +321,7 @@ describe('a crash', () => {
     }
   });
 
-  test('in any step of a first start leaves nothing that hinders the next', async (context) => {
+  test('in any step of a first start does not prevent the next start', async (context) => {
     const directory = temporaryDirectory(context);
     const header = new History().files.get('journal-1.jsonl') ?? '';
     for (let length = 0; length <= header.length; length += 1) {
@@ -331,7 +331,7 @@ describe('a crash', () => {
     }
   });
 
-  test('in a compaction leaves what was there, and what was on its way is taken away', async (context) => {
+  test('in a compaction loses no changes, and its temporary file is removed', async (context) => {
     const directory = temporaryDirectory(context);
     const made = history();
     const temporary = ['store.json.1-1.tmp', '{"version":2'] as const;
@@ -342,7 +342,7 @@ describe('a crash', () => {
   });
 });
 
-describe('damage is reported with file, line and byte, and what can be done', () => {
+describe('damage is reported with file, line, byte and remedy', () => {
   const made = history();
   const text = (name: string): string => made.files.get(name) ?? '';
   const lines = (name: string): string[] => text(name).split('\n');
@@ -597,7 +597,7 @@ describe('damage is reported with file, line and byte, and what can be done', ()
   }
 });
 
-test('whatever happens to its files, a store is read whole or refused, and what is saved of it can be read', async (context) => {
+test('a randomly damaged store is rejected or has an earlier state, and its readable content can be recovered', async (context) => {
   const directory = temporaryDirectory(context);
   const random = seeded();
   const states: unknown[] = [seen(new State())];

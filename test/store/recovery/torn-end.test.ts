@@ -49,7 +49,7 @@ async function begun(context: TestContext): Promise<{ directory: string; store: 
   return { directory, store };
 }
 
-test('after a stop in order store.json has all that there is', async (context) => {
+test('store.json has all items after an orderly close', async (context) => {
   const { directory, store } = await begun(context);
   assert.deepEqual(await readable(directory), []);
   await store.close();
@@ -61,7 +61,7 @@ test('after a stop in order store.json has all that there is', async (context) =
   assert.deepEqual(await readable(directory), ['1', '2', '3']);
 });
 
-test('where nothing was changed nothing is written anew', async (context) => {
+test('a close without changes writes no new snapshot', async (context) => {
   const { directory, store } = await begun(context);
   await store.close();
   const before = await generation(directory);
@@ -69,7 +69,7 @@ test('where nothing was changed nothing is written anew', async (context) => {
   assert.equal(await generation(directory), before);
 });
 
-test('what is too much for the time of a stop stays in the journals', async (context) => {
+test('changes above the maximum size for a snapshot on close remain in the journals', async (context) => {
   const directory = temporaryDirectory(context);
   const store = await open(directory, { limits: { minBytes: 1e9, ratio: 1, maxBytesOnClose: 100 } });
   await create(store, '/a');
@@ -78,7 +78,7 @@ test('what is too much for the time of a stop stays in the journals', async (con
   assert.deepEqual(ids((await recover({ directory })).state.list('/a', 0, 10)), ['1']);
 });
 
-test('a stop that has no room for it loses nothing', async (context) => {
+test('a close on a full disk loses no changes', async (context) => {
   const directory = temporaryDirectory(context);
   const disk = faultyDisk();
   const messages: string[] = [];
@@ -90,7 +90,7 @@ test('a stop that has no room for it loses nothing', async (context) => {
   assert.deepEqual(ids((await recover({ directory })).state.list('/a', 0, 10)), ['1']);
 });
 
-test('a crash anywhere in a stop loses nothing', async (context) => {
+test('a crash at any point of a close loses no acknowledged changes', async (context) => {
   const random = seeded();
   for (let operations = 1; operations < 60; operations += 1) {
     const directory = temporaryDirectory(context);

@@ -51,7 +51,7 @@ function someState(random: Seeded): State {
 }
 
 describe('an export', () => {
-  test('is read as the state that it was written from, in pieces of any length', () => {
+  test('is read back to the state that was written, in chunks of any length', () => {
     const random = seeded();
     for (let round = 0; round < 150; round += 1) {
       const why = `SEED=${random.seed}, round ${round}`;
@@ -62,7 +62,7 @@ describe('an export', () => {
     }
   });
 
-  test('is refused if a number in it is too high to count on from', () => {
+  test('is rejected if a number in it is above 2^52', () => {
     const header = '{"format":"countersign-export","version":1}';
     const tooHigh = String(2 ** 52 + 1);
     for (const line of [
@@ -78,13 +78,13 @@ describe('an export', () => {
     }
   });
 
-  test('with a space added to its last line counts as changed', () => {
+  test('with a space added to its last line is rejected as changed', () => {
     const text = formatExport(someState(seeded(1)));
     const edited = Buffer.from(text.replace('"crc":', '"crc": '));
     assert.throws(() => read(edited), /the export was changed since it was written/);
   });
 
-  test('with any damage is refused with its place, and never read as something else', () => {
+  test('with random damage is rejected with the position, or counts as edited', () => {
     const random = seeded();
     for (let round = 0; round < 1500; round += 1) {
       const why = `SEED=${random.seed}, round ${round}`;
@@ -108,7 +108,7 @@ describe('an export', () => {
     }
   });
 
-  test('that was edited is never read as anything but an export or a fault', () => {
+  test('that was edited is rejected, or read with valid sequences and revisions', () => {
     const random = seeded();
     const members = [
       'id',

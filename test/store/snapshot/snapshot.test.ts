@@ -43,7 +43,7 @@ function recompute(text: string): string {
 }
 
 describe('a snapshot', () => {
-  test('has the lines, the checksums and the counts that are promised', () => {
+  test('has the specified lines, checksums and counts', () => {
     const state = new State();
     make(state, { kind: 'create', collection: '/a', value: { title: 'ž', sold: true }, at });
     make(state, { kind: 'put', collection: '/a', id: '5', expected: 'absent', value: {}, at });
@@ -68,7 +68,7 @@ describe('a snapshot', () => {
     JSON.parse(formatSnapshot(state));
   });
 
-  test('of nothing is read as nothing', async (context) => {
+  test('of an empty state is read as an empty state', async (context) => {
     const directory = temporaryDirectory(context);
     const snapshot = await reread(directory, formatSnapshot(new State(12), { generation: 3 }));
     assert.deepEqual(seen(snapshot.state), { revision: 12, views: [] });
@@ -77,7 +77,7 @@ describe('a snapshot', () => {
   });
 
   for (const items of [1, 255, 256, 257, 700]) {
-    test(`of ${items} items is read as it was written, and written again as it was`, async (context) => {
+    test(`of ${items} items is read and written again unchanged`, async (context) => {
       const state = createState(items);
       const text = formatSnapshot(state);
       JSON.parse(text);
@@ -95,7 +95,7 @@ describe('a snapshot', () => {
     });
   }
 
-  test('of large items has blocks of few, so that none takes long', async (context) => {
+  test('of large items has few items in each block', async (context) => {
     const state = new State();
     for (let count = 0; count < 9; count += 1)
       make(state, { kind: 'create', collection: '/a', value: { text: 'x'.repeat(400_000) }, at });
@@ -107,7 +107,7 @@ describe('a snapshot', () => {
     assert.equal(formatSnapshot(unread.state), text);
   });
 
-  test('is read, and changed, as if it had never been away', async (context) => {
+  test('can be read and changed like the original state', async (context) => {
     const random = seeded();
     const directory = temporaryDirectory(context);
     const [stays, before] = [createState(600), createState(600)];
@@ -130,7 +130,7 @@ describe('a snapshot', () => {
     assert.deepEqual(items(goes), items(stays), `SEED=${random.seed}`);
   });
 
-  test('of which one item in each block was changed is copied as what it is now', async (context) => {
+  test('with one changed item in each block is copied with the changed items', async (context) => {
     const directory = temporaryDirectory(context);
     const state = createState(700);
     const { state: loaded } = await reread(directory, formatSnapshot(state));
@@ -142,7 +142,7 @@ describe('a snapshot', () => {
     assert.equal(formatSnapshot(loaded), formatSnapshot(state));
   });
 
-  test('whose footer counts other blocks or items is corrupt, even if its checksum is right', async (context) => {
+  test('with wrong counts in its footer is corrupt, even if its checksum is correct', async (context) => {
     const text = formatSnapshot(createState(3));
     for (const [from, to] of [
       [/"blocks":2,"items"/, '"blocks":3,"items"'],
@@ -156,12 +156,12 @@ describe('a snapshot', () => {
     }
   });
 
-  test('with an item whose id is not text is corrupt', async (context) => {
+  test('with an id that is not a string is corrupt', async (context) => {
     const text = recompute(formatSnapshot(createState(1)).replace('"id":"1"', '"id":1'));
     await assert.rejects(() => reread(temporaryDirectory(context), text), CorruptionError);
   });
 
-  test('is read whatever is in the chunks it comes in', async (context) => {
+  test('is read in chunks of any length', async (context) => {
     const text = Buffer.from(formatSnapshot(createState(300)));
     const file = { size: 0, close: async () => {} };
     const random = seeded();
@@ -174,7 +174,7 @@ describe('a snapshot', () => {
     }
   });
 
-  test('that is copied while changes go on ends with what was there at its beginning', () => {
+  test('that is copied during changes has the state at the beginning of the copy', () => {
     const state = createState(600);
     const parts = writeSnapshot(head, state, () => 0);
     const text = [parts.next().value, parts.next().value];
@@ -193,7 +193,7 @@ describe('a snapshot', () => {
     assert.equal(items.length, 605);
   });
 
-  test('that is copied while items are made has all that were there, and none that was made since', () => {
+  test('that is copied while items are created has all earlier items and no new ones', () => {
     for (const [before, since] of [
       [1, 600],
       [200, 300],
@@ -220,7 +220,7 @@ describe('a snapshot', () => {
   });
 });
 
-describe('a snapshot that is damaged', () => {
+describe('an invalid snapshot', () => {
   const small = Buffer.from(formatSnapshot(createState(2)));
 
   async function refused(directory: string, content: string | Uint8Array): Promise<CorruptionError> {
@@ -232,7 +232,7 @@ describe('a snapshot that is damaged', () => {
     return error;
   }
 
-  test('in any byte is refused', async (context) => {
+  test('is rejected if any byte is changed', async (context) => {
     const directory = temporaryDirectory(context);
     const masks = [0x01, 0x20, 0x80, 0xff];
     for (let at = 0; at < small.length; at += 1) {
@@ -247,7 +247,7 @@ describe('a snapshot that is damaged', () => {
     }
   });
 
-  test('by the loss of its end is refused, wherever that begins', async (context) => {
+  test('is rejected if it is truncated at any byte', async (context) => {
     const directory = temporaryDirectory(context);
     const random = seeded();
     for (let length = random.below(wideStride); length < small.length; length += wideStride)
@@ -256,7 +256,7 @@ describe('a snapshot that is damaged', () => {
       });
   });
 
-  test('is refused with the line and the byte where that is', async (context) => {
+  test('is rejected with the line and the byte of the damage', async (context) => {
     const directory = temporaryDirectory(context);
     const text = small.toString();
     const lines = text.split('\n');
@@ -297,7 +297,7 @@ describe('a snapshot that is damaged', () => {
     }
   });
 
-  test('or of a later version is refused', async (context) => {
+  test('is rejected if its version is unknown', async (context) => {
     const directory = temporaryDirectory(context);
     const error = await refused(
       directory,

@@ -40,7 +40,7 @@ function headOf(run: EncodedSegment, of: number): EntryHead {
 }
 
 describe('the lines of items', () => {
-  test('are told by the id and the sequence of each, whatever the id is', () => {
+  test('are scanned for the id and the sequence of each item, for any id', () => {
     const ids = ['1', '999999999', '1000000000', '0', '01', 'a"b', 'a\\', '\\"', '"', '', 'ž\u{1f511}', '-1'];
     const entries = ids.map((id, index) => entryOf(3 * index + 1, id, { id: '","sequence":5' }));
     const found: [string, number][] = [];
@@ -56,7 +56,7 @@ describe('the lines of items', () => {
     assert.deepEqual(runOf(blockOf(entries)).after(0, 99), entries);
   });
 
-  test('begin with what a change asks of them, however long the id is', () => {
+  test('provide the sequence, revision and date for an id of any length', () => {
     for (let length = 1; length < 400; length += 1) {
       const entry = entryOf(7, 'x'.repeat(length));
       const head = headOf(runOf(blockOf([entry])), 7);
@@ -64,13 +64,13 @@ describe('the lines of items', () => {
     }
   });
 
-  test('are told also when their members come in another order', () => {
+  test('are scanned correctly if their members have another order', () => {
     const line =
       '{"id":"7","value":{"sequence":2},"sequence":4,"revision":1,"modified":"2013-04-20T12:59:24.007Z"}\n';
     assert.deepEqual(scanLines(Buffer.from(line), () => true)?.sequences[0], 4);
   });
 
-  test('are refused when they are not lines of items in ascending sequence', () => {
+  test('are rejected unless they are lines of items in ascending sequence', () => {
     const [one, two] = [formatItem(entryOf(1)), formatItem(entryOf(2))];
     const cases = [
       [`${two},\n${one}\n`, 'they descend'],
@@ -98,7 +98,7 @@ describe('the lines of items', () => {
 });
 
 describe('a run of a snapshot', () => {
-  test('reads the line of an item that is asked for, and no other', () => {
+  test('parses only the line of a requested item', () => {
     const entries = Array.from({ length: 256 }, (_, index) => entryOf(index + 1));
     const text = blockOf(entries).toString();
     // No other line could be read.
@@ -119,7 +119,7 @@ describe('a run of a snapshot', () => {
     assert.deepEqual(copied, others);
   });
 
-  test('never gives an item as it was before it was changed', () => {
+  test('never returns the former state of a changed item', () => {
     const order = new OrderedIndex();
     appendLines(order, [entryOf(1), entryOf(2)]);
     assert.deepEqual(order.find(1), entryOf(1));
@@ -135,7 +135,7 @@ describe('a run of a snapshot', () => {
     assert.equal(order.head(1), undefined);
   });
 
-  test('keeps changed items as objects until it is copied, however many have changed', () => {
+  test('stores changed items as objects until it is copied, however many have changed', () => {
     const order = new OrderedIndex();
     const entries = Array.from({ length: 256 }, (_, index) => entryOf(index + 1));
     appendLines(order, entries);
@@ -146,7 +146,7 @@ describe('a run of a snapshot', () => {
     assert.notEqual(order.find(1), changed[0], 'it is read from its line');
   });
 
-  test('is cut in two as often as its items become long', () => {
+  test('is split into pieces of limited size if its items become long', () => {
     const order = new OrderedIndex();
     appendLines(
       order,
@@ -162,7 +162,7 @@ describe('a run of a snapshot', () => {
       assert.ok('bytes' in piece && piece.bytes.length < 3e6, 'no piece takes long');
   });
 
-  test('is what items become when they are copied', () => {
+  test('replaces the objects of items when they are copied', () => {
     const order = new OrderedIndex();
     const entries = Array.from({ length: 700 }, (_, index) => entryOf(index + 1));
     for (const entry of entries) order.append(entry);
@@ -174,7 +174,7 @@ describe('a run of a snapshot', () => {
     assert.deepEqual(copied(order, 256), [...entries, entryOf(701)]);
   });
 
-  test('tells all of an item but its value without reading that, whatever its id is', () => {
+  test('returns the sequence, revision and date of an item without parsing its value, for any id', () => {
     const ids = [
       '1',
       'a"b',
@@ -197,19 +197,19 @@ describe('a run of a snapshot', () => {
     assert.throws(() => unread.find(1), SyntaxError);
   });
 
-  test('tells the same where the members of an item come in another order', () => {
+  test('returns the sequence, revision and date of an item with its members in another order', () => {
     const value = '{"id":"8","sequence":4,"revision":6,"modified":"2014-04-20T12:59:24.007Z"}';
     const line = `{"id":"7","value":${value},"sequence":4,"revision":5,"modified":"2013-04-20T12:59:24.007Z"}\n`;
     assert.deepEqual(headOf(runOf(Buffer.from(line)), 4), { sequence: 4, revision: 5, modified });
   });
 
-  test('gives an item that is asked for again as it was', () => {
+  test('returns the same object if an item is requested again', () => {
     const run = runOf(blockOf([entryOf(1), entryOf(2)]));
     assert.equal(run.find(2), run.find(2));
     assert.equal(run.after(1, 1)[0], run.find(2));
   });
 
-  test('lets what was asked for long ago go', () => {
+  test('evicts items that were requested long ago from its cache', () => {
     const recent = new EntryCache();
     const [first, second] = [entryOf(1), entryOf(1)];
     assert.equal(
@@ -224,7 +224,7 @@ describe('a run of a snapshot', () => {
     );
   });
 
-  test('keeps none that is larger than all that are kept, and lets few of the large ones displace the others', () => {
+  test('does not cache an item larger than the cache, and evicts items for large ones', () => {
     const recent = new EntryCache();
     const twice = (sequence: number, bytes: number): boolean => {
       const first = recent.get(sequence, bytes, () => entryOf(sequence));
@@ -240,7 +240,7 @@ describe('a run of a snapshot', () => {
     );
   });
 
-  test('is read until so many bytes were read, at least one, and then from there on', () => {
+  test('returns items up to a number of bytes, at least one, and continues after them', () => {
     const order = new OrderedIndex();
     for (const from of [1, 11, 21])
       appendLines(
@@ -265,7 +265,7 @@ describe('a run of a snapshot', () => {
     }
   });
 
-  test('is found, changed and copied as a list of the same entries, in an order with others', () => {
+  test('matches a list of the same items that are found, changed and copied at random', () => {
     const random = seeded();
     for (let round = 0; round < 60; round += 1) {
       const order = new OrderedIndex();

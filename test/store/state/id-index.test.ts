@@ -4,7 +4,7 @@ import { IdIndex } from '../../../src/store/state/id-index.ts';
 import { seeded } from '../../support/seeded.ts';
 
 describe('the index of ids', () => {
-  test('holds what a map holds, whatever the ids are', () => {
+  test('matches a Map for any ids', () => {
     const random = seeded();
     const index = new IdIndex();
     const map = new Map<string, number>();
@@ -37,7 +37,7 @@ describe('the index of ids', () => {
     for (let id = 0; id < 50_000; id += 1) assert.equal(index.get(String(id)), map.get(String(id)));
   });
 
-  test('keeps an id where it is found, also when the table came to reach it later', () => {
+  test('still finds an id after the table grows to include it', () => {
     const index = new IdIndex();
     index.set('5000', 1);
     for (let id = 1; id < 4000; id += 1) assert.ok(index.add(String(id), id + 1));

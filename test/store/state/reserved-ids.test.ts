@@ -4,7 +4,7 @@ import { counterNumber, ReservedIds } from '../../../src/store/state/reserved-id
 import { seeded } from '../../support/seeded.ts';
 
 describe('chosen ids', () => {
-  test('count as numbers only in the form that a counter would give them', () => {
+  test('are numbers only in the form that a counter produces', () => {
     assert.deepEqual(['1', '10', '9007199254740991'].map(counterNumber), [1, 10, Number.MAX_SAFE_INTEGER]);
     for (const id of [
       '0',
@@ -24,7 +24,7 @@ describe('chosen ids', () => {
     }
   });
 
-  test('that follow one another are kept as one range', () => {
+  test('are stored as one range if they are consecutive', () => {
     const chosen = new ReservedIds();
     for (const number of [5, 9, 7, 6, 5, 8, 20]) chosen.add(number);
     assert.deepEqual(
@@ -44,7 +44,7 @@ describe('chosen ids', () => {
     );
   });
 
-  test('are what a plain set of numbers is', () => {
+  test('match a plain set of numbers', () => {
     const random = seeded();
     const chosen = new ReservedIds();
     const model = new Set<number>();

@@ -92,7 +92,7 @@ export function noncesContract(
 
   describe(name, () => {
     describe('a nonce', () => {
-      test('is kept until its time has passed, and at most one span longer', async (context) => {
+      test('is stored until it expires, and at most one span longer', async (context) => {
         for (const offset of [0, 1, span / 2, span - 1]) {
           const set = await clocked(context);
           const until = Math.ceil(start / span) * span + offset;
@@ -108,7 +108,7 @@ export function noncesContract(
     });
 
     describe('a clock that jumps', () => {
-      test('an hour ahead and back at once lets no replay in and locks nobody out', async (context) => {
+      test('an hour ahead and back at once allows no replays and rejects no new nonces', async (context) => {
         const set = await clocked(context);
         const before = work(set, 'before', 30);
         set.jump(hour);
@@ -119,7 +119,7 @@ export function noncesContract(
       });
 
       for (const minutes of [5, 59, 115]) {
-        test(`an hour ahead, and back after ${minutes} minutes, lets no replay in and locks nobody out`, async (context) => {
+        test(`an hour ahead, and back after ${minutes} minutes, allows no replays and rejects no new nonces`, async (context) => {
           const set = await clocked(context);
           const before = work(set, 'before', 180);
           set.jump(hour);
@@ -136,7 +136,7 @@ export function noncesContract(
       }
 
       for (const minutes of [5, 59]) {
-        test(`an hour back, and ahead after ${minutes} minutes, lets no replay in and then locks nobody out`, async (context) => {
+        test(`an hour back, and ahead after ${minutes} minutes, allows no replays and then rejects no new nonces`, async (context) => {
           const set = await clocked(context);
           const before = work(set, 'before', 180);
           set.jump(-hour);
@@ -151,7 +151,7 @@ export function noncesContract(
         });
       }
 
-      test('back by up to two windows refuses new dates for less than one, and replays for ever', async (context) => {
+      test('back by up to two windows rejects new dates for at most one window, and rejects all replays', async (context) => {
         for (const jump of [1, span, window, window + span, 2 * window]) {
           const set = await clocked(context);
           const before = work(set, 'before', 60);
@@ -166,7 +166,7 @@ export function noncesContract(
         }
       });
 
-      test('to a time it never had before locks nobody out', async (context) => {
+      test('to a time that it never had before rejects no new nonces', async (context) => {
         const set = await clocked(context);
         for (const jump of [50 * 365 * 24 * hour, -80 * 365 * 24 * hour, 3 * hour, -900 * hour]) {
           work(set, `before ${jump} `, 30);
@@ -175,7 +175,7 @@ export function noncesContract(
         work(set, 'after', 300);
       });
 
-      test('ahead keeps no more than the time of doubt is worth, when it does not come back', async (context) => {
+      test('ahead and not back finally retains only the nonces of a window and a span', async (context) => {
         const set = await clocked(context);
         work(set, 'before', 30);
         set.jump(40 * 365 * 24 * hour);
@@ -184,7 +184,7 @@ export function noncesContract(
         assert.ok(set.nonces.size <= 14, `${set.nonces.size} are kept`);
       });
 
-      test('more often than there are tags still lets no replay in', async (context) => {
+      test('more often than there are tags still allows no replays', async (context) => {
         const set = await clocked(context, { bucketSpan: 1000 });
         const dates: number[] = [];
         for (let round = 0; round < 600; round += 1) {
@@ -198,8 +198,8 @@ export function noncesContract(
       });
     });
 
-    describe('a user with as many nonces as one may have', () => {
-      test('gets no other one before the first expire, and is told when that is', async (context) => {
+    describe('a user at the limit of nonces', () => {
+      test('cannot claim another before the first expire, and the result has that time', async (context) => {
         const set = await clocked(context, { maxPerUser: 2 });
         const first = start + window - (start % span);
         assert.equal(set.nonces.claim('demo', 'a', first, start), 'fresh');
@@ -214,7 +214,7 @@ export function noncesContract(
         assert.equal(typeof set.claim('d'), 'object');
       });
 
-      test('is still told which ones were seen', async (context) => {
+      test('still has replays reported as seen', async (context) => {
         const set = await clocked(context, { maxPerUser: 1 });
         set.claim('a');
         assert.equal(set.claim('a'), 'seen');
@@ -222,7 +222,7 @@ export function noncesContract(
         assert.equal(set.claim('a'), 'seen');
       });
 
-      test('takes no room from others', async (context) => {
+      test('does not reduce the share of other users', async (context) => {
         const set = await clocked(context, { max: 3, maxPerUser: 2 });
         const claim = (user: string, nonce: string): NonceResult =>
           set.nonces.claim(user, nonce, set.now() + window, set.now());
@@ -232,7 +232,7 @@ export function noncesContract(
         assert.equal(claim('third', 'a'), 'full');
       });
 
-      test('gets the share again and again, with nonces in many spans of time', async (context) => {
+      test('can claim again as nonces in many spans of time expire', async (context) => {
         const most = 50;
         const set = await clocked(context, { maxPerUser: most });
         const expiries: number[] = [];
@@ -247,7 +247,7 @@ export function noncesContract(
         }
       });
 
-      test('has room at once where the clock jumped ahead', async (context) => {
+      test('can claim another at once after the clock jumps ahead', async (context) => {
         const set = await clocked(context, { maxPerUser: 1 });
         set.claim('a');
         const date = set.now();
@@ -259,7 +259,7 @@ export function noncesContract(
     });
 
     describe('a full set', () => {
-      test('takes nothing, drops nothing early, and still tells what it has seen', async (context) => {
+      test('rejects new nonces, removes none early, and still reports replays as seen', async (context) => {
         const set = await clocked(context, { max: 2 });
         set.claim('a');
         set.claim('b');
@@ -273,7 +273,7 @@ export function noncesContract(
         assert.equal(set.nonces.size, 1);
       });
 
-      test('lets go of what was only kept in case that the clock comes back, and refuses it if it does', async (context) => {
+      test('removes nonces that are only stored in case the clock jumps back, and rejects them if it does', async (context) => {
         const set = await clocked(context, { max: 2 });
         set.claim('a');
         set.claim('b');
