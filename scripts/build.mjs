@@ -182,7 +182,7 @@ const chunks = {
   serve: ['cli/commands/serve', 'cli/serve/compose'],
   partner: ['cli/serve/partner', 'double/partner/partner'],
   openapi: ['service/openapi/create'],
-  control: ['double/control/control', 'double/control/listing/listing', 'cli/serve/control'],
+  control: ['double/control/control', 'double/control/listing', 'cli/serve/control'],
   signatures: [
     'auth/aws4/signature',
     'auth/declared/signature',
