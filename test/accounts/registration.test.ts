@@ -146,7 +146,7 @@ describe('an invalid consumer is rejected with the reason', () => {
       { rsaPublicKey, methods: ['HMAC-SHA1'] },
       ['methods have HMAC-SHA1, and there is no secret'],
     ],
-    ['what is no key', { rsaPublicKey: 'abc' }, [noKey]],
+    ['an invalid key', { rsaPublicKey: 'abc' }, [noKey]],
     ['a private key', { rsaPublicKey: privateKey }, [noKey]],
     ['a private key behind a public one', { rsaPublicKey: rsaPublicKey + privateKey }, [noKey]],
     ['a key of another kind', { rsaPublicKey: ecKey }, [noKey]],

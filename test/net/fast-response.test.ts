@@ -146,7 +146,7 @@ const observers: [name: string, observe: Observe][] = [
     },
   ],
   [
-    'who wraps the emit of servers',
+    'a wrapper of the emit of servers',
     (server) => {
       const prototype = Object.getPrototypeOf(server);
       const { emit } = server;
@@ -159,7 +159,7 @@ const observers: [name: string, observe: Observe][] = [
     },
   ],
   [
-    'who wraps the resume of requests',
+    'a wrapper of the resume of requests',
     () => {
       const { resume } = IncomingMessage.prototype;
       const wrapped: typeof resume = function (this: IncomingMessage) {

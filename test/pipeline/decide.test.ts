@@ -306,7 +306,7 @@ const ways: readonly { name: string; give: <T>(make: () => T) => MaybePromise<T>
   { name: 'by a promise', give: async (make) => make() },
   { name: 'by a promise of another realm', give: elsewhere },
   {
-    name: 'by whatever has a then',
+    name: 'by any object with a method then',
     give: (make) => {
       const settled = Promise.resolve().then(make);
       // biome-ignore lint/suspicious/noThenProperty: this is what has one

@@ -152,7 +152,7 @@ const cases: Case[] = [
     ],
   },
   {
-    is: 'moments are compared whatever their offsets',
+    is: 'moments are compared regardless of their offsets',
     field: { type: 'dateTime', min: '2013-04-20T12:00:00Z', max: '2013-04-20T14:00:00.5+01:00' },
     good: [
       '2013-04-20T12:00:00.000Z',

@@ -125,8 +125,8 @@ const rows: readonly (readonly [name: string, lines: readonly string[], plain: b
       false,
       false,
     ],
-    ['https, and an address that is none', ['X-Forwarded-Proto: https', 'X-Forwarded-For: ,'], false, false],
-    ['https, and a client who is hidden', ['Forwarded: for=_hidden;proto=https'], true, true],
+    ['https, and an invalid address', ['X-Forwarded-Proto: https', 'X-Forwarded-For: ,'], false, false],
+    ['https, and a hidden client', ['Forwarded: for=_hidden;proto=https'], true, true],
     ['https, and a client with a zone', ['Forwarded: for="[fe80::1%25eth0]";proto=https'], false, false],
   ];
 

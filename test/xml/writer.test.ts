@@ -59,11 +59,11 @@ describe('a writer', () => {
   });
 
   const refused: readonly (readonly [what: string, code: string, write: (writer: XmlWriter) => unknown])[] = [
-    ['a name that is none', 'name', (w) => w.start('a b')],
+    ['an invalid name', 'name', (w) => w.start('a b')],
     ['a name with markup', 'name', (w) => w.start('a/><b')],
     ['an empty name', 'name', (w) => w.start('')],
     ['two colons', 'name', (w) => w.start('a:b:c')],
-    ['an attribute name that is none', 'name', (w) => w.start('a').attribute('b="1" c', '')],
+    ['an invalid attribute name', 'name', (w) => w.start('a').attribute('b="1" c', '')],
     [
       'an attribute twice',
       'duplicate-attribute',

@@ -303,7 +303,7 @@ const guesses: [what: string, digest: string][] = [
   ['a secret', hmac(right, 'guessed')],
   ['no secret', hmac(right, '')],
   ['a line feed', hmac(right, '\n')],
-  ['what stands in for a secret that is not there', hmac(right, 'no one has this secret')],
+  ['a placeholder for a missing secret', hmac(right, 'no one has this secret')],
   ['the same, mistaken', hmac(right, 'no one has this secret\n')],
   ['the same, for another message', hmac(`GET+${target}`, 'no one has this secret')],
   ['the message without HMAC', createHash('sha256').update(right).digest('base64')],

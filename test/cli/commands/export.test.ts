@@ -271,7 +271,11 @@ describe('import', () => {
     ],
     ['a line that is no object', (text) => text.replace('{"end"', '7\n{"end"'), /line 6, .*not an object/],
     ['an empty line', (text) => text.replace('{"end"', '\n{"end"'), /line 6, .*not JSON/],
-    ['what is no export', () => '{"a":1}\n', /line 1, .*the header has a member that is not known/],
+    [
+      'a file that is not an export',
+      () => '{"a":1}\n',
+      /line 1, .*the header has a member that is not known/,
+    ],
     ['no header', (text) => text.slice(text.indexOf('\n') + 1), /line 1, .*the header has a member/],
     ['another version', (text) => text.replace('"version":1', '"version":3'), /line 1, .*its version is 3/],
     [
@@ -309,7 +313,7 @@ describe('import', () => {
     ],
     ['a revision', (text) => text.replace('"revision":2', '"revision":-2'), /line 4, .*not a whole number/],
     [
-      'a value that is none',
+      'an invalid value',
       (text) => text.replace(/"value":\{"title":"Two".*?\}\}/, '"value":null'),
       /line 4, .*its value is not an object/,
     ],

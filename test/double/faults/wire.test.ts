@@ -80,7 +80,7 @@ const half = document.slice(0, document.length / 2);
 
 const cases: readonly Case[] = [
   {
-    name: 'a reset before the reply',
+    name: 'a reset before the response',
     fault: { reset: 'before' },
     content: '',
     ending: 'reset',
@@ -89,7 +89,7 @@ const cases: readonly Case[] = [
     codes: ['ECONNRESET'],
   },
   {
-    name: 'a reset amid the reply',
+    name: 'a reset within the response',
     fault: { reset: 'amid' },
     content: half,
     ending: 'reset',
@@ -107,7 +107,7 @@ const cases: readonly Case[] = [
     codes: [...cutCodes, 'ECONNRESET'],
   },
   {
-    name: 'a reply that is cut off',
+    name: 'a truncated response',
     fault: { truncate: 9 },
     content: '<article>',
     ending: 'closed',
@@ -136,7 +136,7 @@ const cases: readonly Case[] = [
     error: undefined,
   },
   {
-    name: 'a chunk that is none',
+    name: 'an invalid chunk',
     fault: { badChunk: true },
     content: `27\r\n${half}\r\nnone\r\n${document.slice(half.length)}`,
     ending: 'closed',

@@ -128,7 +128,7 @@ const calls: Readonly<Record<string, Call>> = {
   'a redirect by HEAD': ['/moved/303/here', () => ({ method: 'HEAD' })],
   'a redirect to a relative address': ['/moved/302/relative'],
   'a redirect to nowhere': ['/moved/302/nowhere'],
-  'a redirect to what is no URL': ['/moved/302/broken'],
+  'a redirect to an invalid URL': ['/moved/302/broken'],
   'a redirect to another scheme': ['/moved/302/ftp'],
   'a redirect to an address with credentials': ['/moved/302/named'],
   'two redirects': ['/moved/301/twice'],
@@ -149,9 +149,9 @@ const calls: Readonly<Record<string, Call>> = {
       ]),
     ),
   ),
-  'a reply that is packed': ['/long', () => ({ headers: { 'Accept-Encoding': 'gzip' } })],
-  'a reply that its resource has packed': ['/packed'],
-  'a reply without content': ['/empty'],
+  'a compressed response': ['/long', () => ({ headers: { 'Accept-Encoding': 'gzip' } })],
+  'a response that its resource compressed': ['/packed'],
+  'a response without content': ['/empty'],
   'something that changed not': ['/problems', () => ({ headers: { 'If-None-Match': '*' } })],
 };
 

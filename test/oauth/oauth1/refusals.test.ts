@@ -50,7 +50,7 @@ refuses('the endpoint of access tokens refuses', true, [
   ],
   ['no token', exchange({ token: undefined }), '400 parameter_absent oauth_token'],
   [
-    'a token that nobody has allowed',
+    'a token that no user has allowed',
     async (server) => askAccessToken(server, await requestToken(server), 'x'),
     '401 permission_unknown',
   ],

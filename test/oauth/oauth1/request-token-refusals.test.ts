@@ -48,7 +48,7 @@ refuses('the endpoint of request tokens refuses', true, [
     '400 parameter_rejected oauth_callback',
   ),
   [
-    'oob by who is not registered for it',
+    'oob by a consumer that is not registered for it',
     (server) => {
       server.service.replaceConsumers({
         printer: { secret: 'printer-secret-0123456789', callbacks: [callback] },
@@ -85,12 +85,12 @@ refuses('the endpoint of request tokens refuses', true, [
     '400 signature_method_rejected',
   ),
   signedWith(
-    'PLAINTEXT where nobody has it',
+    'PLAINTEXT if no consumer may use it',
     { oauth_signature_method: 'PLAINTEXT' },
     '400 signature_method_rejected',
   ),
   signedWith(
-    'RSA-SHA1 where nobody has it',
+    'RSA-SHA1 if no consumer may use it',
     { oauth_signature_method: 'RSA-SHA1' },
     '400 signature_method_rejected',
   ),

@@ -343,7 +343,7 @@ refuses('The token endpoint (RFC 6749 §3.2, §5.2)', [
   ['a form that does not decode', byForm('grant_type=%FF', { basic: robot }), '400 invalid_request'],
   ['a grant that is not the client’s', byForm(credentials, { basic: app }), '400 unauthorized_client'],
   [
-    'a code for who only has credentials',
+    'a code for a client with client_credentials only',
     byForm(
       { grant_type: 'authorization_code', code: 'x', redirect_uri: 'x', code_verifier: 'x' },
       { basic: robot },
@@ -351,7 +351,7 @@ refuses('The token endpoint (RFC 6749 §3.2, §5.2)', [
     '400 unauthorized_client',
   ],
   [
-    'a refresh token for who gets none',
+    'a refresh token for a client without that grant type',
     byForm({ grant_type: 'refresh_token', refresh_token: 'x', client_id: 'phone' }),
     '400 unauthorized_client',
   ],
@@ -498,7 +498,7 @@ refuses('Revocation and introspection (RFC 7009 §2.1, RFC 7662 §2.1)', [
     '400 invalid_request',
   ],
   [
-    'revoking as nobody',
+    'revoking without authentication',
     ({ ask }) => ask('POST', '/oauth2/revoke', { form: { token: 'x' } }),
     '401 invalid_client',
   ],
@@ -518,7 +518,7 @@ refuses('Revocation and introspection (RFC 7009 §2.1, RFC 7662 §2.1)', [
     '400 invalid_request',
   ],
   [
-    'inspecting as nobody',
+    'introspecting without authentication',
     ({ ask }) => ask('POST', '/oauth2/introspect', { form: { token: 'x' } }),
     '401 invalid_client',
   ],
@@ -654,7 +654,7 @@ refuses('Tokens at the resources (RFC 6750 §3.1)', [
     '403 forbidden',
   ],
   [
-    'the records of nobody',
+    'the records of a user that does not exist',
     async (server) =>
       server.ask('GET', '/users/nobody/financialrecords', { bearer: (await tokensFor(server)).access }),
     '403 forbidden',

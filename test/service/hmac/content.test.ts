@@ -121,7 +121,7 @@ const attempts: Readonly<Record<string, Sent>> = {
     sends: content,
     outcome: '400 repeated-field',
   },
-  'a digest in another algorithm that nobody here reads': {
+  'a digest in another algorithm that the server ignores': {
     signs: `crc32c=:${Buffer.alloc(4).toString('base64')}:`,
     lines: [`Content-Digest: crc32c=:${Buffer.alloc(4).toString('base64')}:`],
     sends: content,
@@ -134,7 +134,7 @@ const attempts: Readonly<Record<string, Sent>> = {
     sends: content,
     outcome: '400 malformed-field',
   },
-  'a digest that is none': {
+  'an invalid digest': {
     signs: 'x',
     lines: ['Content-Digest: x'],
     sends: content,

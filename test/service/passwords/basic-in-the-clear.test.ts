@@ -33,7 +33,7 @@ const claims: Readonly<Record<string, readonly string[]>> = {
 refuses(testServer, [
   ['the right password over plain HTTP', () => formatRequest({ lines: [right] }), unread],
   ['a wrong password over plain HTTP', () => formatRequest({ lines: [wrong] }), unread],
-  ['what is no base64 over plain HTTP', () => formatRequest({ lines: ['Authorization: Basic %%%'] }), unread],
+  ['invalid base64 over plain HTTP', () => formatRequest({ lines: ['Authorization: Basic %%%'] }), unread],
   ['a Basic of nothing over plain HTTP', () => formatRequest({ lines: ['Authorization: Basic'] }), unread],
   ['the right password in HTTP/1.0', () => formatRequest({ version: '1.0', lines: [right] }), unread],
   [
@@ -64,8 +64,8 @@ const doubtful: Readonly<Record<string, readonly string[]>> = {
   'a list that ends in http': ['X-Forwarded-Proto: https, http'],
   'a list that begins with http': ['X-Forwarded-Proto: http, https'],
   'a hop of http behind one of https': ['Forwarded: for=192.0.2.1;proto=https, for=127.0.0.1;proto=http'],
-  'clients who differ': ['Forwarded: for=192.0.2.1;proto=https', 'X-Forwarded-For: 192.0.2.2'],
-  'a scheme that is none': ['X-Forwarded-Proto: httpss'],
+  'contradicting clients': ['Forwarded: for=192.0.2.1;proto=https', 'X-Forwarded-For: 192.0.2.2'],
+  'an unknown scheme': ['X-Forwarded-Proto: httpss'],
   'an empty scheme': ['X-Forwarded-Proto:'],
   'a scheme in quotes': ['X-Forwarded-Proto: "https"'],
   'a Forwarded that is malformed': ['Forwarded: proto=https;;=;'],

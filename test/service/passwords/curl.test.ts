@@ -45,7 +45,7 @@ const rows: readonly (readonly [name: string, args: readonly string[], secure: s
   ['a wrong password, by what the server asks for', ['--anyauth', '--user', 'ann:wrong'], '401', '401'],
   ['no password', ['--user', 'ann:'], '401', '403'],
   ['no user', ['--user', `:${password}`], '400', '403'],
-  ['a user who is not there', ['--user', `eve:${password}`], '401', '403'],
+  ['an unknown user', ['--user', `eve:${password}`], '401', '403'],
   ['the signing secret', ['--user', `ann:${secrets.ann}`], '401', '403'],
   ['the right password by Digest', ['--digest', '--user', right], '401', '401'],
   ['the right password as a bearer token', ['--oauth2-bearer', password], '401', '403'],

@@ -241,7 +241,7 @@ const counted: readonly (readonly [
   counts: boolean,
 ])[] = [
   ['a wrong password', guessedPassword(), secure, refused, true],
-  ['a password of nobody', guessedPassword('eve'), secure, refused, true],
+  ['a password of an unknown user', guessedPassword('eve'), secure, refused, true],
   ['a wrong signature of an OPTIONS', signed({ verb: 'OPTIONS', secret: 'x' }), {}, refused, true],
   ['a wrong signature where all may read', signed({ target: '/articles', secret: 'x' }), {}, refused, true],
   ['a stale date', signed({ date: '28 feb 2024 12:00:00' }), {}, '401 date-out-of-window', true],

@@ -53,7 +53,7 @@ describe('the lock of a directory', () => {
   const left: readonly (readonly [string, () => string])[] = [
     ['a process that has ended', () => JSON.stringify({ pid: endedPid(), started: 'x/1' })],
     ['a process whose id another has now', () => JSON.stringify({ pid: process.pid, started: 'x/1' })],
-    ['a process id that cannot be', () => '{"pid":-1}'],
+    ['an impossible process id', () => '{"pid":-1}'],
     ['the process id of everybody', () => '{"pid":0}'],
     ['a loss of power', () => ''],
     ['a release', () => '{"released":true}'],

@@ -408,7 +408,7 @@ describe('damage is reported with file, line, byte and remedy', () => {
       message: /it is change 15, and 14 was expected/,
     },
     {
-      what: 'a line that stands twice',
+      what: 'a repeated line',
       files: { [last]: withLine(last, 3, (line) => `${line}\n${line}`) },
       file: last,
       at: place(last, 4),
