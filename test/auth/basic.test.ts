@@ -176,6 +176,22 @@ test('a password is hashed once, and then cached', async () => {
   assert.deepEqual(computed, ['1$pw']);
 });
 
+test('a cached password does not admit one that differs only behind 256 octets or in the high bytes', async () => {
+  const long = 'a'.repeat(600);
+  const { verdictOn } = openDoor({ ann: hashed(`1$${long}`), eve: hashed('1$пароль') });
+  assert.equal(await verdictOn(asking(`ann:${long}`)), 'ann');
+  assert.equal(await verdictOn(asking(`ann:${long}`)), 'ann');
+  assert.equal(await verdictOn(asking(`ann:${long.slice(1)}b`)), 'credentials-refused');
+  assert.equal(await verdictOn(asking(`ann:${long}a`)), 'credentials-refused');
+  assert.equal(await verdictOn(asking('eve:пароль')), 'eve');
+  // The same characters without their high bytes.
+  const low = Buffer.from(Buffer.from('пароль', 'utf16le').filter((_, at) => at % 2 === 0)).toString(
+    'latin1',
+  );
+  assert.equal(await verdictOn(asking(`eve:${low}`)), 'credentials-refused');
+  assert.equal(await verdictOn(asking('eve:пароль')), 'eve');
+});
+
 test('every refusal computes one hash for each cost in use', async () => {
   const { computed, hashing } = openHashing();
   const declared = {

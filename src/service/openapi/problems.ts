@@ -1,4 +1,4 @@
-/** The responses that are problem documents (RFC 9457), in the form in which src/formats/server-documents.ts writes them. */
+/** The responses that are problem documents (RFC 9457), in the form in which src/formats/problem.ts writes them. */
 import { type ProblemType, problemTypes } from '../../http/problem-types.ts';
 import { type Components, pascalCase } from './components.ts';
 import type { JsonSchema } from './document.ts';
