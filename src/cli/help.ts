@@ -137,7 +137,7 @@ ${lines([
 
 Reads an export into a data directory or the store of a module, without items. Ids, order, timestamps and
 entity tags are preserved. Nothing is imported unless every line is valid and every item conforms to the
-configured collections. Accounts that exist are not changed.
+configured collections (of --config). Accounts that exist are not changed.
 
 To edit an export, remove "storeId" from its first line, which changes all entity tags. An item requires
 "collection", "id" and "value"; its other members are optional. Do not remove the last line.
@@ -145,6 +145,10 @@ To edit an export, remove "storeId" from its first line, which changes all entit
 Options:
 ${lines([
   ['--input FILE', 'file to read; - for standard input (default: -)'],
+  [
+    '--on-mismatch M',
+    'refuse or warn: whether items that break the declared rules are imported (default: refuse)',
+  ],
   ['--key-file FILE', 'file with the key of encrypted accounts; or COUNTERSIGN_KEY'],
   ...transferLines,
 ])}`,

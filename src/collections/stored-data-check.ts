@@ -55,7 +55,8 @@ export class StoredDataCheck {
    */
   add(path: string, entry: StoredItem): void {
     if (path === tokensCollection || path === grantsCollection) {
-      checkOAuthRecord(path, entry);
+      const fault = findOAuthFault(path, entry);
+      if (fault !== undefined) throw new StoredDataError(fault);
       return;
     }
     if (this.#last?.path !== path) this.#last = { path, collection: this.#collectionAt(path) };
@@ -165,38 +166,26 @@ function advice(items: number): string {
 }
 
 /**
- * Creates a function that checks a stored item. It throws a StoredDataError for an item that cannot be
- * written or has a value of another type than its field, and for an invalid token or grant of OAuth. It accepts an item that violates only a rule that was
- * added later, and ignores items of undeclared collections.
+ * Creates a function that returns why an item violates the declaration of its collection, or is no token or grant of OAuth,
+ * without its values. It returns undefined for an item that conforms, and for one of an undeclared collection.
  */
-export function createStoredDataCheck(
+export function createConformityCheck(
   collections: readonly Collection[],
-): (path: string, entry: StoredItem) => void {
+): (path: string, entry: StoredItem) => string | undefined {
   const collectionAt = collectionFinder(collections);
   let last: { readonly path: string; readonly collection: Collection | undefined } | undefined;
   return (path, entry) => {
-    if (path === tokensCollection || path === grantsCollection) {
-      checkOAuthRecord(path, entry);
-      return;
-    }
+    if (path === tokensCollection || path === grantsCollection) return findOAuthFault(path, entry);
     if (last?.path !== path) last = { path, collection: collectionAt(path) };
-    const field = last.collection === undefined ? undefined : findMisfitField(last.collection, entry);
-    if (field === undefined) return;
-    const reason = `the stored value of ${field} cannot be shown as declared`;
-    throw new StoredDataError(`${path}/${entry.id} does not match its declaration: ${reason}; ${advice(1)}`);
+    const [violation] = last.collection === undefined ? [] : listViolations(last.collection, entry);
+    if (violation === undefined) return undefined;
+    const { field } = violation;
+    return `${path}/${entry.id} does not match its declaration: ${field} ${formatReason(violation)}`;
   };
 }
 
 /** The names of rules that a value violates if it has another type than its field. */
 const typeRules: ReadonlySet<string> = new Set([...simpleTypes, 'list', 'element', 'attributes', 'root']);
-
-/** Returns the field because of which an item cannot be written, or whose value has another type; undefined if there is none. */
-function findMisfitField(collection: Collection, entry: StoredItem): string | undefined {
-  return (
-    findUnwritableField(collection, entry) ??
-    listViolations(collection, entry).find(({ rule }) => typeRules.has(rule))?.field
-  );
-}
 
 /** Returns the field because of which an item cannot be written; undefined if it can be. */
 function findUnwritableField({ shape }: Collection, { value }: StoredItem): string | undefined {
@@ -212,7 +201,7 @@ function findUnwritableField({ shape }: Collection, { value }: StoredItem): stri
 /** Returns the rules that an item violates. */
 function listViolations({ shape }: Collection, { value }: StoredItem): readonly ValidationError[] {
   const errors = new ValidationErrors();
-  new JsonContent(errors, () => undefined).item(shape, toJsonNode(value, ''), false);
+  new JsonContent(errors, () => undefined, 'stored').item(shape, toJsonNode(value, ''), false);
   return errors.found;
 }
 
@@ -230,11 +219,10 @@ function formatReason({ rule, detail }: ValidationError): string {
   return rule === 'required' ? 'is missing' : detail.replace(/[,;] (?:is|has|contains) .*$/s, '');
 }
 
-function checkOAuthRecord(path: string, entry: StoredItem): void {
+/** Returns why an item of these two collections is no record of OAuth; undefined if it is one. */
+function findOAuthFault(path: string, entry: StoredItem): string | undefined {
   const record = path === tokensCollection ? readToken(entry) : readGrant(entry);
-  if (record !== undefined) return;
+  if (record !== undefined) return undefined;
   const what = path === tokensCollection ? 'token' : 'grant';
-  throw new StoredDataError(
-    `${path}/${entry.id} is not an OAuth ${what}; remove it with "countersign export --with-tokens" and "countersign import"`,
-  );
+  return `${path}/${entry.id} is not an OAuth ${what}; remove it with "countersign export --with-tokens" and "countersign import"`;
 }

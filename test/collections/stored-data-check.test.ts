@@ -2,29 +2,17 @@ import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'node:test';
-import { type CollectionDeclaration, defineCollection } from '../../src/collections/declaration.ts';
+import { defineCollection } from '../../src/collections/declaration.ts';
 import { collectionFinder } from '../../src/collections/seed.ts';
-import {
-  createStoredDataCheck,
-  StoredDataCheck,
-  StoredDataError,
-} from '../../src/collections/stored-data-check.ts';
+import { StoredDataCheck } from '../../src/collections/stored-data-check.ts';
 import { createRequest } from '../../src/http/message.ts';
 import { createControllableService } from '../../src/service/service.ts';
 
 import { createMemoryStore, type MemoryStore } from '../../src/store/memory.ts';
-import type { StoredItem, StoredRecord } from '../../src/store/store.ts';
+import type { StoredRecord } from '../../src/store/store.ts';
 import { call, run, startServer } from '../support/cli/command.ts';
 import { begun, History } from '../support/store/history.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
-
-const kept: StoredItem = {
-  id: '1',
-  sequence: 1,
-  revision: 1,
-  modified: 0,
-  value: { text: 'a', size: '1.00' },
-};
 
 const open = { read: 'anyone', write: 'anyone' } as const;
 const articles = {
@@ -61,40 +49,6 @@ function openedWith(...values: readonly StoredRecord[]): MemoryStore {
   for (const value of values) store.applyNow({ kind: 'create', collection: '/articles', value, at: begun });
   return store;
 }
-
-function judging(fields: CollectionDeclaration['fields']): () => void {
-  const collection = defineCollection('/users/{name}/notes', { element: 'notes', item: 'note', fields });
-  const judge = createStoredDataCheck([collection]);
-  return () => judge('/users/ann/notes', kept);
-}
-
-test('an item that can still be serialized is accepted, even if it breaks an added rule', () => {
-  const size = { type: 'decimal', fractionDigits: 2 } as const;
-  assert.doesNotThrow(judging({ text: { type: 'text' }, size }));
-  assert.doesNotThrow(
-    judging({ text: { type: 'text', pattern: '[b-z]' }, other: { type: 'date', required: true } }),
-  );
-  assert.doesNotThrow(judging({}));
-});
-
-test('an item that can no longer be serialized is reported with its path and field', () => {
-  const attributes = { unit: { type: 'text' } } as const;
-  for (const text of [
-    { type: 'text', attributes },
-    { type: 'list', of: 'text' },
-    { type: 'element', fields: {} },
-  ] as const) {
-    assert.throws(
-      judging({ text }),
-      (error) => error instanceof StoredDataError && /\/users\/ann\/notes\/1 .* text /.test(error.message),
-    );
-  }
-});
-
-test('items of a collection that is no longer declared are ignored', () => {
-  assert.doesNotThrow(() => createStoredDataCheck([])('/users/ann/notes', kept));
-  assert.doesNotThrow(() => createStoredDataCheck([])('/%zz', kept));
-});
 
 /** Creates a data directory with these articles. */
 function createDirectory(...values: readonly StoredRecord[]): string {

@@ -37,7 +37,7 @@ export interface AccountTarget<T> extends AccountLocation {
 }
 
 /**
- * Reads `locationFlags` and the environment. The location is a data directory: `withAccounts` loads the module.
+ * Reads `locationFlags`, `--on-mismatch` and the environment. The location is a data directory: `withAccounts` loads the module.
  *
  * @throws OptionsError, or CommandError for an invalid key
  */
@@ -45,7 +45,9 @@ export function readLocation(
   given: ReadonlyMap<string, string | true>,
   environment: NodeJS.ProcessEnv,
 ): AccountLocation {
-  const words = locationFlags.flatMap(([flag]) => (given.has(flag) ? [`${flag}=${given.get(flag)}`] : []));
+  const words = [...locationFlags, ['--on-mismatch']].flatMap(([flag = '']) =>
+    given.has(flag) ? [`${flag}=${given.get(flag)}`] : [],
+  );
   const options = readOptions(words, environment);
   const secretBox = readSecretBox(options, environment);
   return { options, secretBox, place: options.data, moduleUsers: new Map() };

@@ -11,7 +11,7 @@ import {
 import { systemClock } from '../../clock.ts';
 import { findInvalidIdReason } from '../../collections/item.ts';
 import { collectionFinder } from '../../collections/seed.ts';
-import { createStoredDataCheck, StoredDataError } from '../../collections/stored-data-check.ts';
+import { createConformityCheck, StoredDataCheck } from '../../collections/stored-data-check.ts';
 import { formatCount } from '../../counted.ts';
 import { grantsCollection, tokensCollection } from '../../oauth/records.ts';
 import { readArguments } from '../../options/flags.ts';
@@ -24,6 +24,7 @@ import { readJournal } from '../../store/journal/reader.ts';
 import { formatLogName } from '../../store/log/line.ts';
 import { ExportReader, type Imported, type ImportOptions } from '../../store/snapshot/export-reader.ts';
 import { isStoreFile, snapshotName, writeStore } from '../../store/snapshot/writer.ts';
+import type { StoredItem } from '../../store/store.ts';
 import { printLines, readLocation } from '../accounts/command.ts';
 import { actAsOwner } from '../accounts/ownership.ts';
 import { CommandError, reportError } from '../errors.ts';
@@ -38,6 +39,7 @@ const flags = new Map([
   ['--key-file', 'value'],
   ['--config', 'value'],
   ['--input', 'value'],
+  ['--on-mismatch', 'value'],
 ] as const);
 
 const firstJournal = formatLogName('journal', 1);
@@ -57,12 +59,13 @@ export async function importItems(
     const input = String(given.get('--input') ?? '-');
     await withTarget(options, environment, async (target) => {
       await target.check();
-      const imported = await readExport(input, options, terminal);
+      const checks = createItemChecks(options);
+      const imported = await readExport(input, checks.findFault, terminal);
       const { documents } = imported;
       if (documents.size > 0) checkTransferredFiles(documents, formatName(input), secretBox);
       await checkAccounts(target.place, documents);
       await target.write(imported);
-      printLines(formatSummary(imported, options), terminal.stderr);
+      printLines([...checks.warnings(), ...formatSummary(imported, options)], terminal.stderr);
     });
     return 0;
   } catch (error) {
@@ -120,15 +123,18 @@ function formatName(input: string): string {
 }
 
 /** Reads and validates a whole export. Throws CorruptionError if it is invalid, CommandError if it cannot be read. */
-async function readExport(input: string, options: Options, { stdin }: Terminal): Promise<Imported> {
+async function readExport(
+  input: string,
+  findFault: ImportOptions['findFault'],
+  { stdin }: Terminal,
+): Promise<Imported> {
   const file = formatName(input);
-  const reading = {
+  const reader = new ExportReader({
     file,
     now: systemClock.now(),
-    findFault: itemFaults(options),
+    findFault,
     isDocument: isTransferredFile,
-  };
-  const reader = new ExportReader(reading);
+  });
   try {
     await readAll(reader, input === '-' ? stdin : createReadStream(input));
   } catch (error) {
@@ -151,19 +157,37 @@ async function readAll(reader: ExportReader, chunks: AsyncIterable<string | Uint
   reader.take(Buffer.concat(pending), true);
 }
 
-/** Returns a function that returns why an item cannot be imported, or undefined if it can. */
-function itemFaults({ collections }: Options): ImportOptions['findFault'] {
-  const checkEntry = createStoredDataCheck(collections);
-  return (path, entry) => {
-    const fault = entry.id === '' ? 'is empty' : findInvalidIdReason(entry.id);
-    if (fault !== undefined) return `its id ${fault}`;
-    try {
-      checkEntry(path, entry);
-      return undefined;
-    } catch (error) {
-      if (error instanceof StoredDataError) return error.message;
-      throw error;
-    }
+/** Why items cannot be imported, and what is wrong with those that are imported nevertheless. */
+interface ItemChecks {
+  readonly findFault: ImportOptions['findFault'];
+  /** Returns the warnings about the items that were read. */
+  warnings(): readonly string[];
+}
+
+/** Requires that every item conforms to the declaration of its collection, unless `--on-mismatch warn` is set. */
+function createItemChecks({ collections, onMismatch }: Options): ItemChecks {
+  const findIdFault = ({ id }: StoredItem): string | undefined => {
+    const fault = id === '' ? 'is empty' : findInvalidIdReason(id);
+    return fault && `its id ${fault}`;
+  };
+  if (onMismatch !== 'warn') {
+    const findMismatch = createConformityCheck(collections);
+    return {
+      findFault: (path, entry) => findIdFault(entry) ?? findMismatch(path, entry),
+      warnings: () => [],
+    };
+  }
+  const check = new StoredDataCheck(collectionFinder(collections));
+  return {
+    findFault(path, entry) {
+      const fault = findIdFault(entry);
+      if (fault === undefined) check.add(path, entry);
+      return fault;
+    },
+    warnings() {
+      const mismatches = check.result();
+      return mismatches === undefined ? [] : [mismatches.summary];
+    },
   };
 }
 

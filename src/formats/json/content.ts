@@ -18,11 +18,20 @@ type Slot = StoredValue | undefined;
 export class JsonContent {
   readonly #errors: ValidationErrors;
   readonly #findPosition: (at: number) => Position | undefined;
+  readonly #form: 'sent' | 'stored';
 
-  /** @param findPosition returns the line and column of an index into the document; called for errors only */
-  constructor(errors: ValidationErrors, findPosition: (at: number) => Position | undefined) {
+  /**
+   * @param findPosition returns the line and column of an index into the document; called for errors only
+   * @param form whether the document was sent, or has the stored form, in which a value of the type `json` is a text
+   */
+  constructor(
+    errors: ValidationErrors,
+    findPosition: (at: number) => Position | undefined,
+    form: 'sent' | 'stored' = 'sent',
+  ) {
     this.#errors = errors;
     this.#findPosition = findPosition;
+    this.#form = form;
   }
 
   /** Returns the item; undefined if it has an error. */
@@ -112,7 +121,8 @@ export class JsonContent {
   }
 
   #simple(simple: Simple, node: JsonNode, path: string): StoredValue | undefined {
-    if (simple.type === 'json') return this.#checked(simple, node, writeAnyJson(node), path);
+    if (simple.type === 'json' && this.#form === 'sent')
+      return this.#checked(simple, node, writeAnyJson(node), path);
     const expected = simple.type === 'integer' ? 'number' : simple.type === 'boolean' ? 'boolean' : 'string';
     if (node.kind !== expected) {
       this.#report(node.at, path, simple.type, `${mustBe(simple, expected)}, is ${describeNode(node)}`);
