@@ -127,7 +127,8 @@ const reservedNames: readonly string[] = ['message-signatures', 'aws4', draftCav
 function configureDefined(name: string, options: SealedDefinition): ConfiguredScheme {
   const stores = options.nonce !== 'off' || options.replay === 'refuse';
   const create = (context: SchemeContext) => createDefinedScheme(name, options, context);
-  return { kind: 'defined', name, window: stores ? options.window : 0, options, create };
+  const window = options.isDated ? options.window : options.undatedWindow;
+  return { kind: 'defined', name, window: stores ? window : 0, options, create };
 }
 
 function isApiKey(declared: unknown): boolean {

@@ -108,6 +108,17 @@ export function fits(key: Key, signature = ''): boolean {
   return key.rsaLength === Buffer.byteLength(signature, 'base64');
 }
 
+/**
+ * Returns signatures of a list, one for each length that a key of RSA can have; otherwise the first, because other kinds of keys
+ * try each signature whatever its length.
+ */
+export function selectSamples(kind: KeyKind, signatures: readonly string[]): readonly (string | undefined)[] {
+  const [first, another] = signatures;
+  if (another === undefined || !kind.startsWith('rsa')) return [first];
+  const byLength = new Map(signatures.map((each) => [Buffer.byteLength(each, 'base64'), each]));
+  return [...byLength.values()];
+}
+
 /** Creates a function that derives a value from each prepared secret once. */
 export function deriveOnce<Derived extends object>(
   derive: (secret: Buffer) => Derived,

@@ -82,6 +82,8 @@ export interface TimeRule {
   readonly subject: string;
   /** Maximum difference (ms, inclusive) between the time and the clock, in either direction. */
   readonly window: number;
+  /** How long (ms) the nonce of a request without a time is stored. Default: it is not claimed. */
+  readonly undated?: number;
   /** 1000 if times are whole seconds, so that fractions of the clock are ignored; otherwise 1. */
   readonly resolution: 1 | 1000;
   /** Whether an expiry takes the place of the window after the time. Default: both are judged. */
@@ -124,8 +126,6 @@ export interface SignatureScheme<Own extends Presented = Presented, Holder exten
   readonly time?: TimeRule | undefined;
   /** Whether a message without a nonce is accepted only once. Default: false. */
   readonly refusesReplays?: boolean;
-  /** Whether nonces of requests without a time are claimed, for the window of `time`. Default: false. */
-  readonly storesUndated?: boolean;
 
   /**
    * Reads the credentials; several if one of several signatures is enough. Then all are verified, because the nonces of all valid

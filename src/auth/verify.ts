@@ -10,7 +10,7 @@ import type { NonceClaim, Principal } from '../principal.ts';
 import { messageBytes, type Piece } from '../signature/message.ts';
 import { describeFields } from './explain/related-names.ts';
 import { admitOnce, describeDistance, describeMovedClock, describeTimeError } from './freshness.ts';
-import { Decoys, fits, isCurrent, type Key, type KeyHolder, minKeys } from './keyring.ts';
+import { Decoys, fits, isCurrent, type Key, type KeyHolder, minKeys, selectSamples } from './keyring.ts';
 import { type RefusedNonce, unclaimableNonce } from './nonce-claim.ts';
 import type { BadVerdict, Scheme, Verdict } from './scheme.ts';
 import type { SchemeContext } from './scheme-context.ts';
@@ -254,8 +254,8 @@ interface SigningKey {
 }
 
 /**
- * Finds the valid key that made one of the signatures. A refusal tries at least two keys of each kind, whatever keys the user has,
- * valid or expired, and whether or not the user exists.
+ * Finds the valid key that made one of the signatures. A refusal tries at least two keys of each kind and length, whatever keys the
+ * user has, valid or expired, and whether or not the user exists.
  */
 function findSigningKey<Own extends Presented>(
   presented: Own,
@@ -266,19 +266,21 @@ function findSigningKey<Own extends Presented>(
 ): SigningKey {
   let isExpired = false;
   for (const kind of scheme.kinds(presented)) {
-    let tried = 0;
-    for (const key of holder?.keys ?? noKeys) {
-      if (key.kind !== kind || !fits(key, presented.signatures[0])) continue;
-      tried += 1;
-      for (const message of messages) {
-        if (!scheme.signs(key, message, presented)) continue;
-        if (isCurrent(key, now)) return { key, isExpired };
-        isExpired = true;
+    for (const sample of selectSamples(kind, presented.signatures)) {
+      let tried = 0;
+      for (const key of holder?.keys ?? noKeys) {
+        if (key.kind !== kind || !fits(key, sample)) continue;
+        tried += 1;
+        for (const message of messages) {
+          if (!scheme.signs(key, message, presented)) continue;
+          if (isCurrent(key, now)) return { key, isExpired };
+          isExpired = true;
+        }
       }
-    }
-    for (; tried < minKeys; tried += 1) {
-      const decoy = decoys.of(kind, presented.signatures[0]);
-      for (const message of messages) scheme.signs(decoy, message, presented);
+      for (; tried < minKeys; tried += 1) {
+        const decoy = decoys.of(kind, sample);
+        for (const message of messages) scheme.signs(decoy, message, presented);
+      }
     }
   }
   return { key: undefined, isExpired };
@@ -294,10 +296,10 @@ function checkTime<Own extends Presented>(
 ): Failure<Own> | undefined {
   const { presented } = attempt;
   const { time, expires } = presented;
-  if (scheme.time === undefined || time === undefined) return undefined;
+  if (scheme.time === undefined) return undefined;
   const { subject, window, resolution, expiryReplacesWindow = false } = scheme.time;
   const rounded = Math.floor(now / resolution) * resolution;
-  const off = time - rounded;
+  const off = time === undefined ? 0 : time - rounded;
   const failTime = (reason: RefusalReason, detail: string, hint?: string): Failure<Own> =>
     fail(attempt, reason, 'date', detail, passed, {
       ...(hint === undefined ? {} : { hint }),
@@ -316,7 +318,7 @@ function checkTime<Own extends Presented>(
     return failTime('expired', detail, movedClock ?? 'its lifetime is over; sign the request again');
   }
   const { notBefore } = context;
-  if (notBefore === undefined || !isAcceptedOnce(presented, scheme)) return undefined;
+  if (time === undefined || notBefore === undefined || !isAcceptedOnce(presented, scheme)) return undefined;
   if (time >= Math.floor(notBefore / resolution) * resolution) return undefined;
   return failTime(
     'before-start',
@@ -325,7 +327,7 @@ function checkTime<Own extends Presented>(
 }
 
 function isAcceptedOnce<Own extends Presented>({ nonce, time }: Own, scheme: SignatureScheme<Own>): boolean {
-  if (time === undefined && scheme.storesUndated !== true) return false;
+  if (time === undefined && scheme.time?.undated === undefined) return false;
   return nonce !== undefined || scheme.refusesReplays === true;
 }
 
@@ -342,8 +344,10 @@ function buildClaim<Own extends Presented>(
 ): NonceClaim | undefined {
   if (!isAcceptedOnce(presented, scheme)) return undefined;
   const { nonce, time = now, expires = 0 } = presented;
-  const { window, resolution, expiryReplacesWindow = false } = scheme.time ?? noTime;
-  const end = Math.max(expiryReplacesWindow ? expires : 0, time + Math.max(context.nonceWindow, window));
+  const { window, undated = window, resolution, expiryReplacesWindow = false } = scheme.time ?? noTime;
+  const isUndated = presented.time === undefined;
+  const stored = Math.max(context.nonceWindow, isUndated ? undated : window);
+  const end = Math.max(expiryReplacesWindow || isUndated ? expires : 0, time + stored);
   const once = nonce ?? createHash('sha256').update(messageBytes(message)).digest('base64url');
   return { user, nonce: once, until: end + resolution - 1 };
 }

@@ -45,8 +45,8 @@ const keys: readonly string[] = [
 /** Schemes of `Authorization` that are built in. */
 const builtIn: readonly string[] = ['aws4-hmac-sha256', 'basic', 'bearer', 'digest', 'hmac', 'oauth'];
 
-const shortWindow = 300_000;
-const longWindow = maxWindow * 1000;
+const defaultWindow = 300_000;
+const longestWindow = maxWindow * 1000;
 
 /**
  * Defines a signature scheme in code. It is verified, signed, explained and attacked like a built-in one: comparison in constant
@@ -128,11 +128,12 @@ function seal<Parsed extends ParsedCredentials>(definition: SchemeDefinition<Par
 
 /** Completes a definition with what its `format` shows. Throws RangeError as `findPlaces`. */
 export function place(definition: UnplacedDefinition): SealedDefinition {
-  const places = findPlaces(definition);
+  const { window } = definition;
   return {
     ...definition,
-    ...places,
-    window: definition.window ?? (places.isDated ? shortWindow : longWindow),
+    ...findPlaces(definition),
+    window: window ?? defaultWindow,
+    undatedWindow: window ?? longestWindow,
   };
 }
 
@@ -167,7 +168,7 @@ function readAuthorization(headers: readonly string[], value: unknown, where: st
 function readWindow(value: unknown, where: string): number | undefined {
   if (value === undefined) return undefined;
   const ms = readDuration(value, 1000);
-  if (ms !== undefined && ms > 0 && ms <= longWindow) return ms;
+  if (ms !== undefined && ms > 0 && ms <= longestWindow) return ms;
   throw new RangeError(`${where}: a number of seconds up to ${maxWindow}, or text such as "5m", is expected`);
 }
 

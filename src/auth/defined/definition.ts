@@ -46,7 +46,7 @@ export interface ParsedCredentials {
   readonly signature: string | null | undefined;
   /** The signed time: ms since 1970-01-01T00:00:00Z, a Date, or text that `Date` parses. It must be within the window. */
   readonly date?: DateLike | null | undefined;
-  /** The time at which the signature expires, in the same forms. It never extends the window. */
+  /** The time after which the signature is refused, in the same forms, with or without a date. It never extends the window. */
   readonly expires?: DateLike | null | undefined;
   /** A text of at most 128 characters that the user may use once. */
   readonly nonce?: string | null | undefined;
@@ -121,7 +121,7 @@ interface CommonDefinition<Parsed extends ParsedCredentials> {
   readonly needsBody?: boolean;
   /**
    * Maximum difference between `date` and the clock, in either direction: seconds, or text such as `5m`; at most a day. Without a
-   * date, nonces are remembered for so long. Default: 5 minutes; a day if `format` writes no date.
+   * date, nonces are remembered for so long. Default: 5 minutes; a day for a request without a date.
    */
   readonly window?: Duration;
   /** Whether a request must have the nonce that `parse` returns; `off` remembers none. Default: `required`. */

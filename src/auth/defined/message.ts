@@ -71,7 +71,7 @@ function namePlaces(
 
 /** Returns a time in ms; NaN if it is malformed. Text must have a zone: the host's own would depend on the host. */
 function toTime(value: unknown): number {
-  if (typeof value === 'number') return Number.isFinite(value) ? value : Number.NaN;
+  if (typeof value === 'number') return new Date(value).getTime() === Math.trunc(value) ? value : Number.NaN;
   if (value instanceof Date) return value.getTime();
   return typeof value === 'string' && /(?:Z|GMT|UTC|[+-]\d\d:?\d\d)$/.test(value)
     ? Date.parse(value)

@@ -46,7 +46,7 @@ export interface UnplacedDefinition {
   /** The name of the scheme in Authorization. */
   readonly authorization: string | undefined;
   readonly needsBody: boolean;
-  /** Maximum difference (ms) between the date and the clock; undefined for the default. */
+  /** Maximum difference (ms) between the date and the clock, and how long nonces without a date are remembered; undefined for the defaults. */
   readonly window: number | undefined;
   readonly nonce: 'off' | 'optional' | 'required';
   readonly replay: 'accept' | 'refuse';
@@ -94,6 +94,8 @@ export interface DefinitionPlaces {
 
 /** A definition, and the places of what it signs with. */
 export interface SealedDefinition extends Omit<UnplacedDefinition, 'window'>, DefinitionPlaces {
-  /** Maximum difference (ms) between the date and the clock. Without a date, nonces are remembered for so long. */
+  /** Maximum difference (ms) between the date and the clock. */
   readonly window: number;
+  /** How long (ms) the nonce of a request without a date is remembered. */
+  readonly undatedWindow: number;
 }

@@ -128,8 +128,12 @@ export function createDefinedSignature(
     name,
     check: 'signature',
     wrong: 'The user, the secret or the signed message is wrong.',
-    time: { subject: 'The date', window: definition.window, resolution: 1000 },
-    storesUndated: true,
+    time: {
+      subject: 'The date',
+      window: definition.window,
+      undated: definition.undatedWindow,
+      resolution: 1000,
+    },
     refusesReplays: definition.replay === 'refuse',
     read(request) {
       const repeated = findRepeated(request, definition);

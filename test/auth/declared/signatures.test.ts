@@ -267,3 +267,50 @@ test('a signature by a private key in another encoding is rejected, and a hint n
     assert.deepEqual([status, double.journal.last().auth?.hint], [hint === undefined ? 200 : 400, hint]);
   }
 });
+
+test('each signature of a list is verified with every key of its algorithm, whatever length the first one has', async (context) => {
+  const keys = [2048, 3072].map((modulusLength) => generateKeyPairSync('rsa', { modulusLength }));
+  const stranger = generateKeyPairSync('rsa', { modulusLength: 4096 });
+  const users = Object.fromEntries(
+    keys.map(({ publicKey }, at) => [
+      `user-${at}`,
+      {
+        keys: {
+          [`key-${at}`]: {
+            algorithm: 'rsa-v1_5-sha256' as const,
+            publicKey: String(publicKey.export({ type: 'spki', format: 'pem' })),
+          },
+        },
+      },
+    ]),
+  );
+  const double = await startDouble({
+    https: false,
+    users,
+    schemes: {
+      list: {
+        message: '{method} {path}',
+        algorithm: 'rsa-v1_5',
+        encoding: 'base64',
+        signature: { field: 'X-Sig' },
+        separator: ',',
+        user: { field: 'X-User' },
+      },
+    },
+  });
+  context.after(() => double.close());
+  double.stub({ path: '/a' }, { body: {} });
+  const signed = (key: (typeof keys)[number]): string =>
+    sign('sha256', Buffer.from('GET /a'), key.privateKey).toString('base64');
+  const send = async (user: string, ...signatures: readonly string[]): Promise<number> => {
+    const headers = { 'X-User': user, 'X-Sig': signatures.join(',') };
+    return (await double.fetch('/a', { headers })).status;
+  };
+  for (const [at, key] of keys.entries()) {
+    const [own, other, strange] = [signed(key), signed(keys[1 - at] ?? key), signed(stranger)];
+    for (const list of [[own], [own, strange], [strange, own], [other, own], [strange, other, own]])
+      assert.equal(await send(`user-${at}`, ...list), 200, `${double.journal.last()}`);
+    for (const list of [[strange], [other], [strange, other]])
+      assert.equal(await send(`user-${at}`, ...list), 401);
+  }
+});
