@@ -4,6 +4,7 @@ import type { ContentReader } from '../pipeline/resource.ts';
 /** Reads content of any type as bytes, for resources in code. */
 export const readBytes: ContentReader<unknown, Uint8Array> = {
   type: '*/*',
+  anyCharset: true,
   decoder() {
     const collected = new CollectedBytes();
     return {

@@ -9,8 +9,11 @@ export function linesInTurn(flat: readonly string[]): FieldLine[] {
 
 type Line = readonly [name: string, value: string];
 
-/** Header fields by name, or as lines in the order sent: an array of pairs, a Map, or the `Headers` of the platform. */
-export type HeadersInput = Readonly<Record<string, string>> | Iterable<Line>;
+/**
+ * Header fields by name, a list of values for several lines (`Set-Cookie`), or as lines in the order sent: an array of pairs, a Map, or
+ * the `Headers` of the platform.
+ */
+export type HeadersInput = Readonly<Record<string, string | readonly string[]>> | Iterable<Line>;
 
 /** A request to send, as it is passed to `fetch`. */
 export interface RequestInput {
@@ -26,7 +29,8 @@ export interface RequestInput {
 
 /** Returns header fields as lines, in order. */
 export function toLines(fields: HeadersInput): readonly Line[] {
-  return isLines(fields) ? (Array.isArray(fields) ? fields : Array.from(fields)) : Object.entries(fields);
+  if (isLines(fields)) return Array.isArray(fields) ? fields : Array.from(fields);
+  return Object.entries(fields).flatMap(([name, value]) => [value].flat().map((each): Line => [name, each]));
 }
 
 function isLines(fields: HeadersInput): fields is Iterable<Line> {

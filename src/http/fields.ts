@@ -82,6 +82,8 @@ const fieldValue = /^(?:[!-~\u0080-\u00ff](?:[\t -~\u0080-\u00ff]*[!-~\u0080-\u0
 /** Returns a field line from a caller. Throws RangeError if it cannot be sent. */
 export function sendableLine(name: string, value: string): FieldLine {
   if (!isToken(name)) throw new RangeError(`${JSON.stringify(name)} is not a field name`);
+  // A caller in JavaScript can pass any value, which the pattern would test as text.
+  if (typeof value !== 'string') throw new RangeError(`the value of ${name} must be text or a list of texts`);
   if (!fieldValue.test(value)) throw new RangeError(`the value of ${name} cannot be sent in a field`);
   return [name, value];
 }
@@ -96,8 +98,13 @@ const serverFields: ReadonlySet<string> = new Set([
   'transfer-encoding',
 ]);
 
+/** Returns whether the server derives a field from the rest of a response. */
+export function isServerField(name: string): boolean {
+  return serverFields.has(name.toLowerCase());
+}
+
 /** Returns a field line that a resource adds to its response. Throws RangeError if it cannot be sent, or the server sets it. */
 export function createFurtherLine(name: string, value: string): FieldLine {
-  if (serverFields.has(name.toLowerCase())) throw new RangeError(`${name} is set by the server`);
+  if (isServerField(name)) throw new RangeError(`${name} is set by the server`);
   return sendableLine(name, value);
 }

@@ -157,7 +157,7 @@ function decideFor(
   checkPermission(call, resource, implemented, context.authenticator);
   // 11: can what is sent be read?
   trace.step = 11;
-  const reading = selectReading(call, implemented, context.limits.body);
+  const reading = selectReading(call, resource, implemented, context.limits.body);
   // 12: does it exist?
   trace.step = 12;
   const permitted = { call, resource, implemented, reading };
@@ -259,11 +259,16 @@ function scopeTooNarrow(
   );
 }
 
-function selectReading(call: CallContext, implemented: Action, limit: number): ContentReader | undefined {
+function selectReading(
+  call: CallContext,
+  resource: Resource,
+  implemented: Action,
+  limit: number,
+): ContentReader | undefined {
   checkDeclaredLength(call.incoming, limit);
   const reading = readingFor(call.incoming, implemented);
   if (reading !== undefined) checkDeclaredLength(call.incoming, lengthLimit(reading, limit));
-  if (call.method === 'PUT') checkContentRange(call.incoming);
+  if (call.method === 'PUT' && resource.verbatim !== true) checkContentRange(call.incoming);
   implemented.checkHeaders?.(call);
   return reading;
 }
@@ -322,8 +327,10 @@ function receiveContent(
   limit: number,
 ): Promise<unknown> | undefined {
   if (reading !== undefined) {
-    checkCharset(call.incoming.headers);
-    return readContent(call, reading.decoder(call), lengthLimit(reading, limit));
+    checkCharset(call.incoming.headers, reading);
+    // Clients send their usual Content-Type also without content. A reader of any type decides itself what empty content is.
+    const emptyIsNone = implemented.bodyOptional === true && reading.type !== '*/*';
+    return readContent(call, reading.decoder(call), lengthLimit(reading, limit), emptyIsNone);
   }
   if (implemented.reads === undefined) call.isUnread = call.incoming.body.present;
   else if (implemented.reads.length > 0 && implemented.bodyOptional !== true) {

@@ -36,8 +36,8 @@ function stepInto<Leaf>(branch: Branch<Leaf>, segment: string | undefined): Bran
   return next;
 }
 
-const templateForm =
-  /^\/(?:(?:[A-Za-z0-9._~!$&'()*+,;=:@-]|%[0-9A-F]{2}|\{[A-Za-z][A-Za-z0-9_]*\})+(?:\/|$))*$/;
+/** Segments may be empty (RFC 3986 §3.3): `/hook/` is another path than `/hook`. */
+const templateForm = /^(?:\/(?:[A-Za-z0-9._~!$&'()*+,;=:@-]|%[0-9A-F]{2}|\{[A-Za-z][A-Za-z0-9_]*\})*)+$/;
 const parameterForm = /^\{([A-Za-z][A-Za-z0-9_]*)\}$/;
 
 /**
@@ -48,9 +48,8 @@ export function ensureBranch<Leaf>(
   root: Branch<Leaf>,
   template: string,
 ): { readonly branch: Branch<Leaf>; readonly names: readonly string[] } {
-  if (!templateForm.test(template) || (template !== '/' && template.endsWith('/'))) {
+  if (!templateForm.test(template))
     throw new RangeError(`${template} is not a path template such as /weather/{city}`);
-  }
   const names: string[] = [];
   let branch = root;
   for (const segment of template.slice(1).split('/')) branch = branchFor(branch, segment, names, template);

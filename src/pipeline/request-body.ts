@@ -25,11 +25,12 @@ export function readingFor(request: IncomingRequest, implemented: Action): Conte
   const { reads } = implemented;
   if (!request.body.present || reads === undefined) return undefined;
   const field = request.headers.get('content-type');
-  // Clients send Content-Length: 0 with a POST that has no content (RFC 9110 §8.6).
-  const isEmpty = field === undefined && request.headers.get('content-length') === '0';
-  if (isEmpty && implemented.bodyOptional === true) return undefined;
   const type = field === undefined ? undefined : parseMediaType(field)?.type;
   const reading = reads.find((each) => each.type === '*/*' || each.type === type);
+  // Clients send Content-Length: 0 with a POST that has no content (RFC 9110 §8.6).
+  const isEmpty = request.headers.get('content-length') === '0';
+  const isUntyped = field === undefined || reading === undefined;
+  if (isEmpty && isUntyped && implemented.bodyOptional === true) return undefined;
   if (reading === undefined) throw unreadable(request.method, field, reads);
   if (parseContentCoding(request.headers.get('content-encoding')) === undefined) {
     throw new Problem('unsupported-content-coding', 'The supported content coding is gzip.', {
@@ -55,8 +56,9 @@ export function checkContentRange(request: IncomingRequest): void {
   }
 }
 
-/** Throws 415 on a charset other than UTF-8. Without one, the document declares its encoding. */
-export function checkCharset(fields: HttpHeaders): void {
+/** Throws 415 on a charset other than UTF-8, unless the reader accepts any. Without one, the document declares its encoding. */
+export function checkCharset(fields: HttpHeaders, { anyCharset = false }: ContentReader): void {
+  if (anyCharset) return;
   const field = fields.get('content-type');
   if (field === undefined || !field.includes(';')) return;
   const charset = parseMediaType(field)?.parameters.get('charset');
@@ -78,19 +80,24 @@ function quote(text: string): string {
 /**
  * Reads and decodes the content as it arrives, at most `limit` bytes as sent and as decompressed, and verifies its digest
  * fields. Throws 400, 408, 413, 415 or 422.
+ * @param emptyIsNone whether content of no bytes is not decoded, but undefined
  */
 export async function readContent(
   { incoming: request, gzip }: Pick<CallContext, 'incoming' | 'gzip'>,
   made: MaybePromise<Decoder>,
   limit: number,
+  emptyIsNone: boolean,
 ): Promise<unknown> {
   const decoder = isPromiseLike(made) ? await made : made;
   const packed = parseContentCoding(request.headers.get('content-encoding')) === 'gzip';
   const collected = new CollectedBytes();
+  let isEmpty = true;
   await receive(request, limit, (chunk) => {
+    if (chunk.length > 0) isEmpty = false;
     if (packed) collected.write(chunk);
     else decoder.write(chunk);
   });
+  if (isEmpty && emptyIsNone) return undefined;
   if (packed) decoder.write(await unpack(collected.bytes, limit, gzip));
   return decoder.end();
 }

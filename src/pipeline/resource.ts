@@ -38,6 +38,8 @@ export interface ContentReader<State = unknown, Content = unknown> {
   readonly type: string;
   /** Bytes of content, both as sent and decompressed. Default: the server's limit, which always applies. */
   readonly maxLength?: number;
+  /** Whether it reads content in any charset. Default: false, and a charset other than UTF-8 in Content-Type is 415. */
+  readonly anyCharset?: boolean;
   /** Creates the decoder of `call.body`, or a promise of one. */
   decoder(call: Call<State, Content>): Decoder | PromiseLike<Decoder>;
 }
@@ -196,8 +198,8 @@ export interface Resource<State = unknown, Content = unknown> {
   /** Returns the response to a problem in the format of the resource's protocol. Default: a problem document. @internal */
   writeProblem?(problem: Problem): ActionResponse;
   /**
-   * Whether responses are sent as its actions return them: without an entity tag of the content, and without evaluating
-   * preconditions or Accept. Default: false. @internal
+   * Whether the actions decide what a resource of the service does: responses have no entity tag of the content, and preconditions,
+   * Accept and the Content-Range of PUT are not evaluated. Default: false. @internal
    */
   readonly verbatim?: boolean | undefined;
   /** Members that OPTIONS adds to the description of its methods and media types. */

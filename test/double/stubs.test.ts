@@ -199,7 +199,7 @@ const undecodable: readonly [what: string, type: string, content: string | Uint8
   ['a duplicate member', 'application/json', '{"a":1,"a":2}', 'json-malformed'],
   ['deep nesting', 'application/json', `${'['.repeat(40)}${']'.repeat(40)}`, 'json-malformed'],
   ['JSON that ends early', 'application/json', '{"a":', 'json-malformed'],
-  ['no JSON at all', 'application/json', '', 'json-malformed'],
+  ['JSON that is only white space', 'application/json', ' ', 'json-malformed'],
   ['an incomplete escape', 'application/x-www-form-urlencoded', 'a=%4', 'malformed-content'],
   ['a form that is not UTF-8', 'application/x-www-form-urlencoded', 'a=%ff', 'malformed-content'],
   ['too many parameters', 'application/x-www-form-urlencoded', 'a&'.repeat(1001), 'malformed-content'],

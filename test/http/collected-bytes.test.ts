@@ -59,7 +59,7 @@ async function heldWhilePacked(): Promise<number> {
     },
   };
   const decoder = { write: () => undefined, end: () => undefined };
-  await assert.rejects(readContent({ incoming: request, gzip: new GzipQueue() }, decoder, length));
+  await assert.rejects(readContent({ incoming: request, gzip: new GzipQueue() }, decoder, length, false));
   return held;
 }
 

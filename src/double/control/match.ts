@@ -1,4 +1,4 @@
-import { either, listOf, optional, type Shape, text, textLike } from '../../shape/shape.ts';
+import { either, listOf, mapOf, optional, type Shape, text, textLike } from '../../shape/shape.ts';
 import type { MatchMethod, MatchPath } from '../match.ts';
 
 /** A method. The match as a whole is checked where it is used. */
@@ -31,3 +31,10 @@ export const matchMembers = {
   path: optional(path),
   user: optional(text('the user that the credentials name, valid or not')),
 };
+
+/** The header fields of a response. */
+export function describeHeaders(
+  description: string,
+): Shape<Readonly<Record<string, string | readonly string[]>>> {
+  return mapOf(either(text(), listOf(text())), `${description}; a list is sent as several lines`);
+}

@@ -201,12 +201,20 @@ function createPartner({ document, security, validate }: ReadPartner, context: P
       throw new Problem('invalid-content', describe(first), { members: listMembers(violations) });
   };
 
+  const checkContent = (operation: Operation, content: unknown, field: string | undefined): void => {
+    if (operation.body === undefined) return;
+    if (content !== undefined) checkBody(operation, content, field);
+    else if (operation.body.required)
+      throw new Problem('content-missing', `${operation.id} requires content (${operation.at}/requestBody).`);
+  };
+
   const readingsOf = (operation: Operation): readonly ContentReader[] | undefined => {
     if (operation.body === undefined || operation.body.content.length === 0) return undefined;
     const essences = operation.body.content.map(({ essence }) => essence);
     const types = essences.some((essence) => essence.includes('*')) ? ['*/*'] : [...new Set(essences)];
-    const { decoder } = createAnyReader(context.maxDepth);
+    const { decoder, ...reader } = createAnyReader(context.maxDepth);
     return types.map((type) => ({
+      ...reader,
       type,
       async decoder(call) {
         const inner = await decoder(call);
@@ -214,7 +222,7 @@ function createPartner({ document, security, validate }: ReadPartner, context: P
           write: (chunk) => inner.write(chunk),
           end: () =>
             andThen<unknown, unknown>(inner.end(), (content) => {
-              checkBody(operation, content, call.incoming.headers.get('content-type'));
+              checkContent(operation, content, call.incoming.headers.get('content-type'));
               return content;
             }),
         };
@@ -357,13 +365,7 @@ function createPartner({ document, security, validate }: ReadPartner, context: P
       if (found === undefined) return;
       const { operation, received } = found;
       parameters.check(operation, received);
-      if (operation.body === undefined) return;
-      if (call.body !== undefined) checkBody(operation, call.body, call.incoming.headers.get('content-type'));
-      else if (operation.body.required)
-        throw new Problem(
-          'content-missing',
-          `${operation.id} requires content (${operation.at}/requestBody).`,
-        );
+      checkContent(operation, call.body, call.incoming.headers.get('content-type'));
     },
     checkResponse(call, outcome) {
       const found = findOperation(call.incoming);

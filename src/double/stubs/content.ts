@@ -9,12 +9,13 @@ import type { ContentReader } from '../../pipeline/resource.ts';
 
 /**
  * Returns a reading of any content. It decodes JSON, forms, `multipart/form-data` and text by their Content-Type, and returns all else as
- * bytes. Content that is not what its type declares is rejected with 400.
+ * bytes, also forms and text in a charset other than UTF-8. Content that is not what its type declares is rejected with 400.
  * @param maxDepth the maximum nesting of JSON
  */
 export function createAnyReader(maxDepth: number): ContentReader {
   return {
     type: '*/*',
+    anyCharset: true,
     decoder({ incoming: { headers: fields } }) {
       const collected = new CollectedBytes();
       const field = fields.get('content-type');
@@ -26,6 +27,9 @@ export function createAnyReader(maxDepth: number): ContentReader {
   };
 }
 
+/** The names of UTF-8 and of its subset ASCII (WHATWG Encoding §4.2, IANA). */
+const utf8Charsets: ReadonlySet<string> = new Set(['utf-8', 'utf8', 'us-ascii', 'ascii']);
+
 function decode(bytes: Buffer, field: string | undefined, maxDepth: number): MaybePromise<unknown> {
   // Clients send Content-Length: 0 with a POST that has no content (RFC 9110 §8.6).
   if (field === undefined && bytes.length === 0) return undefined;
@@ -35,14 +39,18 @@ function decode(bytes: Buffer, field: string | undefined, maxDepth: number): May
       members: { field: 'Content-Type' },
     });
   const type = media?.type ?? '';
+  const isForeign = !utf8Charsets.has(media?.parameters.get('charset')?.toLowerCase() ?? 'utf-8');
   if (type === 'application/json' || type.endsWith('+json')) {
+    if (bytes.length === 0) return undefined;
+    // A charset has no meaning for JSON (RFC 8259 §11).
+    if (isForeign && !isUtf8(bytes)) return Buffer.from(bytes);
     // Unlike JSON.parse, readJsonBytes reports positions, and rejects duplicate names and deep nesting.
     const { text } = readJsonBytes(bytes, maxDepth);
     return JSON.parse(text);
   }
-  if (type === formType) return decodeForm(bytes);
   if (type === 'multipart/form-data') return decodeMultipart(bytes, field ?? '', media);
-  if (type.startsWith('text/')) return decodeText(bytes);
+  if (type === formType && !isForeign) return decodeForm(bytes);
+  if (type.startsWith('text/') && !isForeign) return decodeText(bytes);
   // A test may keep it, so it holds no spare memory.
   return Buffer.from(bytes);
 }
@@ -59,6 +67,7 @@ function decodeForm(bytes: Buffer): URLSearchParams {
 
 /** Decodes multipart/form-data as the platform's fetch does, which rejects what RFC 7578 does not permit. */
 async function decodeMultipart(bytes: Buffer, field: string, media: MediaType | undefined): Promise<unknown> {
+  if (bytes.length === 0) return undefined;
   const boundary = media?.parameters.get('boundary') ?? '';
   if (boundary === '' || boundary.length > 70)
     throw malformed('multipart/form-data requires a boundary of 1 to 70 characters.');

@@ -34,7 +34,7 @@ export interface StubRequest<Body = Readonly<Record<string, unknown>>> {
   readonly headers: Headers;
   /**
    * The content, decoded by its Content-Type: JSON as its value, a form as URLSearchParams, `multipart/form-data` as FormData, text as
-   * a string, all else as a Buffer. Undefined without content. `Body` is the type that the test expects; it is not checked.
+   * a string, all else as a Buffer, also text and forms in a charset other than UTF-8. Undefined without content. `Body` is the type that the test expects; it is not checked.
    */
   readonly body: Body;
   /** The user or client whose credentials were verified; undefined for an anonymous request. */
@@ -43,7 +43,7 @@ export interface StubRequest<Body = Readonly<Record<string, unknown>>> {
 
 /** The type of a method, so that a function for any type of content can be stored. */
 interface StubFunction<Body> {
-  respond(request: StubRequest<Body>): MaybePromise<StubResponse>;
+  respond(request: StubRequest<Body>): MaybePromise<StubResponse | Response>;
 }
 
 /** The response of a stub, or a function that returns it for each request. */

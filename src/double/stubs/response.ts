@@ -1,15 +1,15 @@
 import { type HeadersInput, toLines } from '../../http/field-lines.ts';
-import { createFurtherLine, sendableLine } from '../../http/fields.ts';
+import { createFurtherLine, isServerField, sendableLine } from '../../http/fields.ts';
 import { neverHasContent } from '../../http/message.ts';
 import type { ActionResponse, Representation } from '../../pipeline/resource.ts';
 import { checkMembers, checkNumber } from '../../service/argument-checks.ts';
 import { describeKind } from '../../shape/fault.ts';
 
-/** The response of a stub. */
+/** The response of a stub, as a value. A function of a stub can return a `Response` of the platform, too. */
 export interface StubResponse {
   /** The status code, 200 to 599. Default: 200. */
   readonly status?: number | undefined;
-  /** Header fields, by name or as a list of lines. Content-Type names another type than that of `body`. */
+  /** Header fields, by name or as a list of lines. A list of values is sent as several lines. Content-Type names another type than that of `body`. */
   readonly headers?: HeadersInput | undefined;
   /**
    * The content: an object, array, number, boolean or null is sent as JSON, a string as text, bytes as they are. Default: none.
@@ -21,6 +21,8 @@ const responseNames: Readonly<Record<keyof StubResponse, true>> = { status: true
 
 /** Converts the response of a stub to an outcome. Throws RangeError if it cannot be sent. */
 export function toActionResponse(response: StubResponse): ActionResponse {
+  if (isPlatformResponse(response))
+    throw new RangeError('a Response can be sent only once; return it from a function instead');
   checkMembers(
     response,
     Object.keys(responseNames),
@@ -29,7 +31,7 @@ export function toActionResponse(response: StubResponse): ActionResponse {
   );
   const { status = 200, headers = {}, body } = response;
   checkNumber(status, 'status of the response of a stub', { min: 200, max: 599, whole: true });
-  const lines = toLines(headers).map(([name, value]) => sendableLine(name, String(value)));
+  const lines = toLines(headers).map(([name, value]) => sendableLine(name, value));
   const type = lines.find(([name]) => name.toLowerCase() === 'content-type')?.[1];
   const fields = lines
     .filter(([name]) => name.toLowerCase() !== 'content-type')
@@ -38,6 +40,26 @@ export function toActionResponse(response: StubResponse): ActionResponse {
   if (neverHasContent(status)) throw new RangeError(`a response with status ${status} cannot have content`);
   const { type: own, body: content } = toRepresentation(body);
   return { status, headers: fields, representation: { type: type ?? own, body: content } };
+}
+
+/** Returns whether a value is a `Response` of the platform, or of a package with the same interface. */
+export function isPlatformResponse(value: unknown): value is Response {
+  return Object.prototype.toString.call(value) === '[object Response]';
+}
+
+/**
+ * Reads a `Response` of the platform. What the server derives itself, such as Content-Length, is left out. Rejects with RangeError if its
+ * content was read before.
+ */
+export async function readPlatformResponse(response: Response): Promise<StubResponse> {
+  if (response.bodyUsed) throw new RangeError('the content of the Response was read before');
+  // The platform's fetch has decoded the content of a response that it received, but keeps the field.
+  const isDecoded = response.url !== '';
+  const headers = [...response.headers].filter(([name]) =>
+    name === 'content-encoding' ? !isDecoded : name === 'content-type' || !isServerField(name),
+  );
+  const body = response.body === null ? undefined : new Uint8Array(await response.arrayBuffer());
+  return { status: response.status, headers, body };
 }
 
 function toRepresentation(body: unknown): Representation {

@@ -38,7 +38,7 @@ import {
   type StubRequest,
   stubResource,
 } from './declaration.ts';
-import { type StubResponse, toActionResponse } from './response.ts';
+import { isPlatformResponse, readPlatformResponse, toActionResponse } from './response.ts';
 
 /** A stub with its number, for lists. */
 export interface PlannedStub extends RuleHandle {
@@ -231,9 +231,9 @@ function responder(
     return () => outcome;
   }
   return async (call) => {
-    const returned: StubResponse = await response(toStubRequest(call));
+    const returned = await response(toStubRequest(call));
     try {
-      return toActionResponse(returned);
+      return toActionResponse(isPlatformResponse(returned) ? await readPlatformResponse(returned) : returned);
     } catch (error) {
       if (!(error instanceof Error)) throw error;
       throw new RangeError(`the stub for ${describeStub(match)}: ${error.message}`, { cause: error });

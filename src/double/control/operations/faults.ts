@@ -2,7 +2,7 @@ import { either, flag, mapOf, number, object, optional, text, word } from '../..
 import { checkFault } from '../../faults/declaration.ts';
 import type { PlannedFault } from '../../faults/faults.ts';
 import type { RequestMatch, TextsByName } from '../../faults/match.ts';
-import { matchMembers } from '../match.ts';
+import { describeHeaders, matchMembers } from '../match.ts';
 import { createBareOperation, type Operation, operation } from '../operation.ts';
 import type { ControlTarget } from '../target.ts';
 
@@ -124,7 +124,7 @@ const faultMembers = {
     number({ min: 200, max: 599 }, 'status of the response that is sent instead of processing the request'),
   ),
   body: optional(text('content of that response')),
-  headers: optional(mapOf(text(), 'further header fields of that response')),
+  headers: optional(describeHeaders('further header fields of that response')),
   retryAfter: optional(either(number({ min: 0 }), text(), 'Retry-After of that response')),
   delay: optional(
     either(

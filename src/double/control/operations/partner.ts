@@ -1,6 +1,7 @@
 import { Problem } from '../../../http/problem.ts';
-import { anything, either, flag, mapOf, number, object, optional, text } from '../../../shape/shape.ts';
+import { anything, either, flag, number, object, optional, text } from '../../../shape/shape.ts';
 import { readBody } from '../fixed-responses.ts';
+import { describeHeaders } from '../match.ts';
 import { createBareOperation, type Operation, operation } from '../operation.ts';
 import type { ControlTarget } from '../target.ts';
 
@@ -26,7 +27,7 @@ export function partnerOperations(target: Pick<ControlTarget, 'partner'>): reado
           number({ min: 200, max: 599 }),
           object({
             status: optional(number({ min: 200, max: 599 }, 'default: 200')),
-            headers: optional(mapOf(text(), 'header fields by name')),
+            headers: optional(describeHeaders('header fields by name')),
             body: optional({
               ...anything,
               schema: { description: 'text is sent as text, any other value as JSON' },

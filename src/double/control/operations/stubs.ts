@@ -3,7 +3,7 @@ import { anything, listOf, mapOf, number, object, optional, text } from '../../.
 import type { StubMatch } from '../../stubs/declaration.ts';
 import type { PlannedStub } from '../../stubs/stubs.ts';
 import { readBody } from '../fixed-responses.ts';
-import { matchMembers } from '../match.ts';
+import { describeHeaders, matchMembers } from '../match.ts';
 import { createBareOperation, type Operation, operation } from '../operation.ts';
 import { type ControlTarget, memoryOnly } from '../target.ts';
 import { accessShape } from './routes.ts';
@@ -45,7 +45,7 @@ export function stubOperations(target: Pick<ControlTarget, 'stubs'>): readonly O
           {
             status: optional(number({ min: 200, max: 599 }, 'default: 200')),
             headers: optional(
-              mapOf(text(), 'header fields; Content-Type names another type than that of the body'),
+              describeHeaders('header fields; Content-Type names another type than that of the body'),
             ),
             body: optional({
               ...anything,
