@@ -333,7 +333,7 @@ test('the function of a stub can return a Response of the platform', async () =>
   assert.match(String(errors[1]), /status/);
   double.stub({ path: '/long' }, { body: Array.from({ length: 1000 }, () => 'tea') }, open);
   const forwarded = await fetch(`${strict.url}/forwarded`);
-  assert.deepEqual([forwarded.status, (await forwarded.json()).body.length > 1000], [200, true]);
+  assert.deepEqual([forwarded.status, (await forwarded.text()).length], [200, 6001]);
   assert.throws(
     () => Reflect.apply(strict.stub, strict, [{ path: '/x' }, new Response('x')]),
     /from a function/,
