@@ -31,12 +31,7 @@ export async function* exportFrom(
     const [last] = await transaction.query(
       `SELECT CASE WHEN is_called THEN last_value ELSE 0 END AS revision FROM ${identifier}.revisions`,
     );
-    const receipts = await transaction.query(
-      `SELECT EXISTS (SELECT FROM ${identifier}.receipts WHERE until > $1) AS some`,
-      [now],
-    );
-    const hasReceipts = receipts[0]?.['some'] === true;
-    yield { kind: 'store', storeId, revision: numberIn(last, 'revision'), hasReceipts };
+    yield { kind: 'store', storeId, revision: numberIn(last, 'revision') };
     const collections = await transaction.query(
       `SELECT number, path, counter, sequence, revision, modified FROM ${identifier}.collections
        WHERE revision > 0 ORDER BY path`,
@@ -45,7 +40,7 @@ export async function* exportFrom(
       yield await readCollection(transaction, identifier, row);
       yield* readItems(transaction, identifier, textIn(row, 'path'));
     }
-    if (hasReceipts) yield* readReceipts(transaction, identifier, now);
+    yield* readReceipts(transaction, identifier, now);
     finished = true;
   } finally {
     await transaction.end(finished);
@@ -143,7 +138,7 @@ export async function importInto(
 class Import {
   readonly #transaction: Transaction;
   readonly #schema: string;
-  #store: TransferredStore = { kind: 'store', storeId: undefined, revision: 0, hasReceipts: false };
+  #store: TransferredStore = { kind: 'store', storeId: undefined, revision: 0 };
   #collection: { path: string; number: number } | undefined;
   #items: string[] = [];
   #length = 0;

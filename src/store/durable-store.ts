@@ -99,7 +99,7 @@ function createDurableStore({ store, nonces }: OpenedStore, opened: StoreDirecto
     },
     nonces,
     read: (collection, id) => store.read(collection, id),
-    list: (collection, after, limit, bytes) => store.list(collection, after, limit, bytes),
+    list: (collection, after, limit) => store.list(collection, after, limit),
     apply: (change) => store.apply(change),
     watch: (collection, listener) => store.watch(collection, listener),
     receipt: (key, now) => store.receipt(key, now),

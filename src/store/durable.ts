@@ -161,8 +161,8 @@ export class JournaledStore implements Store {
     return this.#state.read(collection, id);
   }
 
-  list(collection: string, after: number, limit: number, bytes?: number): StoredPage {
-    return this.#state.list(collection, after, limit, bytes);
+  list(collection: string, after: number, limit: number): StoredPage {
+    return this.#state.list(collection, after, limit);
   }
 
   watch(collection: string, listener: ChangeListener): () => void {
@@ -222,7 +222,7 @@ export class JournaledStore implements Store {
     const { members } = batch;
     if (members.length === 0) return;
     try {
-      this.#compaction.extend(await this.#journal.write(this.#state.revision));
+      await this.#journal.write();
     } catch (error) {
       this.#reject(members, error);
       return;

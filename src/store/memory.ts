@@ -63,7 +63,7 @@ export function createMemoryStore(options: MemoryStoreOptions): MemoryStore {
   return {
     storeId: options.storeId,
     read: (collection, id) => state.read(collection, id),
-    list: (collection, after, limit, bytes) => state.list(collection, after, limit, bytes),
+    list: (collection, after, limit) => state.list(collection, after, limit),
     async apply(change: StoreChange): Promise<StoreResult> {
       return applyNow(change);
     },

@@ -151,8 +151,6 @@ export interface TransferredStore {
   readonly storeId: string | undefined;
   /** The highest revision that was ever assigned. */
   readonly revision: number;
-  /** Whether unexpired receipts follow the items. */
-  readonly hasReceipts: boolean;
 }
 
 /** The counters of a collection. */

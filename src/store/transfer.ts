@@ -18,7 +18,7 @@ export function isTransferable<T extends Store>(store: T): store is T & Transfer
 /** Returns the parts of a state. Receipts that have expired at `now` (ms) are left out. */
 export function* listParts(storeId: string | undefined, state: State, now: number): Generator<TransferPart> {
   const receipts = state.receipts.unexpired(now);
-  yield { kind: 'store', storeId, revision: state.revision, hasReceipts: receipts.length > 0 };
+  yield { kind: 'store', storeId, revision: state.revision };
   for (const { entries, count: _, chosen, ...numbers } of state.collections()) {
     yield { kind: 'collection', ...numbers, chosen: [...chosen] };
     for (const entry of entries) yield { kind: 'item', collection: numbers.path, entry };

@@ -69,10 +69,7 @@ function describeTransfers(server: Server): void {
   test('is not replaced by an import', async () => {
     const store = await filled();
     const before = await all(store.exportState());
-    assert.equal(
-      await store.importState(each([{ kind: 'store', storeId: 'x', revision: 1, hasReceipts: false }]), 0),
-      false,
-    );
+    assert.equal(await store.importState(each([{ kind: 'store', storeId: 'x', revision: 1 }]), 0), false);
     assert.deepEqual(await all(store.exportState()), before);
     await store.close();
   });
@@ -82,7 +79,7 @@ function describeTransfers(server: Server): void {
     const numbers = { counter: 1, sequence: 1, revision: 1, modified: 1 };
     const item = { id: '1', sequence: 1, revision: 1, modified: 1, value: {} };
     const parts: TransferPart[] = [
-      { kind: 'store', storeId: 'x', revision: 7, hasReceipts: false },
+      { kind: 'store', storeId: 'x', revision: 7 },
       { kind: 'collection', path: '/a', chosen: [], ...numbers },
       { kind: 'item', collection: '/a', entry: item },
       { kind: 'item', collection: '/a', entry: item },

@@ -771,7 +771,7 @@ describe('a store after a crash of its process', () => {
           `${where}: ${more} changes that were not acknowledged`,
         );
         made = [...made, ...underWay.slice(0, more)];
-        const found = await shown({ list: async (...page) => state.list(...page) });
+        const found = await shown({ list: async (path, after, limit) => state.list(path, after, limit) });
         const model = await buildModel(made);
         assert.deepEqual(found, await shown(model), where);
         for (const { receipt } of [...made, ...underWay]) {

@@ -60,8 +60,7 @@ interface DirectoryIdentity {
 
 /** The content of a lock. */
 interface LockHolder extends ProcessIdentity {
-  /** The locked directory; undefined in the lock of an earlier version. */
-  readonly directory: DirectoryIdentity | undefined;
+  readonly directory: DirectoryIdentity;
 }
 
 /** Returns the running process that holds the lock with this number, or undefined; 0 is no lock. */
@@ -77,7 +76,6 @@ async function findRunningHolder(directory: string, number: number): Promise<Pro
  * directories, but not their paths.
  */
 async function isCopied(directory: string, { directory: locked }: LockHolder): Promise<boolean> {
-  if (locked === undefined) return false;
   const { path, inode } = await readDirectoryIdentity(directory);
   return path !== locked.path && inode !== locked.inode;
 }
@@ -133,6 +131,7 @@ async function readHolder(path: string): Promise<LockHolder | undefined> {
     if (typeof value.pid !== 'number') return undefined;
     const started = 'started' in value && typeof value.started === 'string' ? value.started : undefined;
     const directory = 'directory' in value ? readIdentity(value.directory) : undefined;
+    if (directory === undefined) return undefined;
     return { pid: value.pid, ...(started === undefined ? {} : { started }), directory };
   } catch (error) {
     // A lock file is complete when it is linked. After a power failure it may be incomplete.

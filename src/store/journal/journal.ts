@@ -6,14 +6,7 @@ import { formatLogName } from '../log/line.ts';
 import type { Recovered } from '../recovery/recovery.ts';
 import type { Prepared } from '../state/state.ts';
 import type { Receipt, StoreChange } from '../store.ts';
-import {
-  formatChangeLine,
-  formatJournalHeader,
-  type JournalHeader,
-  type JournalLineHead,
-  journalVersion,
-  receiptsVersion,
-} from './line.ts';
+import { formatChangeLine, formatJournalHeader, type JournalHeader, type JournalLineHead } from './line.ts';
 
 /** The options of a journal. */
 export interface JournalOptions {
@@ -42,10 +35,6 @@ export class Journal {
   #file: LogFile;
   #generation: number;
   #pending = 0;
-  /** Whether a line of the batch has a receipt. */
-  #withReceipts = false;
-  /** The version of the open file. */
-  #version: number;
   /** The number of the last line that was written. */
   #sequence: number;
   /** The number of the last line that is on the disk. */
@@ -55,15 +44,10 @@ export class Journal {
   private constructor(
     options: JournalOptions,
     file: LogFile,
-    {
-      generation,
-      sequence,
-      version = journalVersion,
-    }: Pick<JournalHeader, 'generation' | 'sequence' | 'version'>,
+    { generation, sequence }: Pick<JournalHeader, 'generation' | 'sequence'>,
   ) {
     this.#options = options;
     this.#generation = generation;
-    this.#version = version;
     this.#sync = options.durability === 'fsync';
     this.#file = file;
     this.#sequence = sequence;
@@ -76,9 +60,9 @@ export class Journal {
     const { journals, state, sequence } = recovered;
     const last = journals.at(-1);
     if (last !== undefined) {
-      const { generation, path, bytes, header } = last;
+      const { generation, path, bytes } = last;
       const file = await LogFile.reopen(disk, path, bytes);
-      return new Journal(options, file, { generation, sequence, version: header.version });
+      return new Journal(options, file, { generation, sequence });
     }
     const generation = recovered.generation + 1;
     const header = { storeId, generation, revision: state.revision, sequence, opened: clock.now() };
@@ -122,7 +106,6 @@ export class Journal {
   add(change: StoreChange, { receipted }: Prepared, members: string): void {
     this.#pending += 1;
     const seq = this.#sequence + this.#pending;
-    this.#withReceipts ||= receipted !== undefined;
     this.#lines.add({ seq, durable: this.#durable, change, nonce: change.nonce, receipted }, members);
   }
 
@@ -135,29 +118,19 @@ export class Journal {
     onSync(clock.steady() - begun);
   }
 
-  /**
-   * Writes the batch completely, or not at all. Throws StoreError. The first batch with a receipt begins a journal of the
-   * version that has receipts. `revision` is the highest assigned revision.
-   * @returns the length in bytes of the journal that was closed; 0 if the batch is in the same journal
-   */
-  async write(revision: number): Promise<number> {
-    let [before, closed] = [this.#file.bytes, 0];
+  /** Writes the batch completely, or not at all. Throws StoreError. */
+  async write(): Promise<void> {
+    const before = this.#file.bytes;
     try {
-      if (this.#withReceipts && this.#version < receiptsVersion) {
-        await this.#rotate(revision, receiptsVersion);
-        [before, closed] = [this.#file.bytes, before];
-      }
       await this.#file.append(this.#lines.encode());
       if (this.#sync) await this.#syncFile();
       this.#sequence += this.#pending;
       if (this.#sync) this.#durable = this.#sequence;
-      return closed;
     } catch (error) {
       throw await this.#rollBack(before, error);
     } finally {
       this.#lines.clear();
       this.#pending = 0;
-      this.#withReceipts = false;
     }
   }
 
@@ -177,20 +150,15 @@ export class Journal {
   }
 
   /** Continues in a new file. Returns its generation. `revision` is the highest assigned revision. Throws StoreError. */
-  rotate(revision: number): Promise<number> {
-    return this.#rotate(revision, this.#version);
-  }
-
-  async #rotate(revision: number, version: number): Promise<number> {
+  async rotate(revision: number): Promise<number> {
     await this.syncAll();
     const { disk, directory, storeId, clock } = this.#options;
     const generation = this.#generation + 1;
-    const header = { version, storeId, generation, revision, sequence: this.#sequence, opened: clock.now() };
+    const header = { storeId, generation, revision, sequence: this.#sequence, opened: clock.now() };
     const before = this.#file;
     try {
       this.#file = await createFile(disk, directory, header);
       this.#generation = generation;
-      this.#version = version;
     } catch (error) {
       if (!(error instanceof LogCreateError)) throw error;
       // The next start may find the new file, and would then reject lines that were added to this one.

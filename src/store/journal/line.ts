@@ -13,14 +13,11 @@ import { formatLine } from '../log/line.ts';
 import type { MadeChange, StoredReceipt } from '../store.ts';
 import { isRecordValue } from '../value.ts';
 
-/** The versions of the format of a journal. Only the second one has receipts; it is used once there is a receipt. */
+/** The version of the format of a journal. */
 export const journalVersion = 1;
-export const receiptsVersion = 2;
 
 /** The first line of a journal. */
 export interface JournalHeader {
-  /** Default: 1. */
-  readonly version?: number | undefined;
   readonly storeId: string;
   readonly generation: number;
   /** The highest revision that was assigned before. */
@@ -45,8 +42,8 @@ export interface JournalLine {
 
 /** Formats the first line of a journal, with its line end. */
 export function formatJournalHeader(header: JournalHeader): string {
-  const { version = journalVersion, storeId, generation, revision, sequence, opened } = header;
-  const numbers = { journal: version, lineage: storeId, generation, revision, sequence };
+  const { storeId, generation, revision, sequence, opened } = header;
+  const numbers = { journal: journalVersion, lineage: storeId, generation, revision, sequence };
   return formatLine(JSON.stringify({ ...numbers, opened: formatIsoDate(opened) }).slice(1));
 }
 
@@ -83,19 +80,13 @@ export function parseJournalVersion(text: string): number | undefined {
   return isCount(version) ? version : undefined;
 }
 
-/** Parses a first line with a correct checksum. Returns undefined if it is not a header of a version that can be read. */
+/** Parses a first line with a correct checksum. Returns undefined if it is not a header of this version. */
 export function parseJournalHeader(text: string): JournalHeader | undefined {
   const { journal, lineage: storeId, generation, revision, sequence, opened } = parseMembers(text) ?? {};
   const time = readTime(opened);
-  if (
-    (journal !== journalVersion && journal !== receiptsVersion) ||
-    typeof storeId !== 'string' ||
-    time === undefined
-  )
-    return undefined;
+  if (journal !== journalVersion || typeof storeId !== 'string' || time === undefined) return undefined;
   if (!isCount(generation) || !isCount(revision) || !isCount(sequence)) return undefined;
-  const header = { storeId, generation, revision, sequence, opened: time };
-  return journal === journalVersion ? header : { version: journal, ...header };
+  return { storeId, generation, revision, sequence, opened: time };
 }
 
 /** Parses a line with a correct checksum. Returns undefined if it is not a change of this version. */

@@ -1,3 +1,4 @@
+import { describeVersion } from '../corruption-error.ts';
 import type { Disk } from '../files/disk.ts';
 import { readInChunks } from '../files/read-chunks.ts';
 import { type LogContent, type LogFormat, LogReader } from '../log/reader.ts';
@@ -9,7 +10,6 @@ import {
   parseJournalHeader,
   parseJournalLine,
   parseJournalVersion,
-  receiptsVersion,
 } from './line.ts';
 
 /** The content of a journal. */
@@ -63,9 +63,9 @@ class JournalFormat implements LogFormat<JournalHeader, JournalLine> {
       return header;
     }
     const version = parseJournalVersion(text);
-    return version === undefined || version === journalVersion || version === receiptsVersion
+    return version === undefined || version === journalVersion
       ? 'this is not the first line of a journal'
-      : `its version is ${version}, and this program reads ${journalVersion} and ${receiptsVersion}`;
+      : describeVersion(version, journalVersion);
   }
 
   parseEntry(text: string): JournalLine | string {

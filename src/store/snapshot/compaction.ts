@@ -86,11 +86,6 @@ export class Compaction {
     return this.#failure;
   }
 
-  /** Counts a journal of this length in bytes that was closed, and continued by another one. */
-  extend(bytes: number): void {
-    this.#earlier += bytes;
-  }
-
   /** Starts a compaction if the journals are long enough. `bytes` is the length of the open journal. */
   consider(bytes: number): void {
     if (this.#stopped || this.#running !== undefined || this.#earlier + bytes < this.#threshold) return;

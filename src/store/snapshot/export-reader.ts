@@ -7,7 +7,7 @@ import type { State } from '../state/state.ts';
 import type { StoredItem, StoredRecord } from '../store.ts';
 import { StateLoader } from '../transfer.ts';
 import { isRecordValue } from '../value.ts';
-import { exportFormat, exportVersion, exportWithReceipts, formatExportEnd } from './export-writer.ts';
+import { exportFormat, exportVersion, formatExportEnd } from './export-writer.ts';
 import { readChosen } from './reader.ts';
 
 /** The options of an import. */
@@ -92,10 +92,8 @@ export class ExportReader {
     if (members.get('format') !== exportFormat)
       throw document.corruption('this is not the header of an export');
     const version = document.count(members.get('version'), 'version');
-    if (version !== exportVersion && version !== exportWithReceipts)
-      throw document.corruption(
-        `its version is ${version}, and this program reads ${exportVersion} and ${exportWithReceipts}`,
-      );
+    if (version !== exportVersion)
+      throw document.corruption(`its version is ${version}, and this program reads ${exportVersion}`);
     if (members.has('storeId')) this.#storeId = document.text(members.get('storeId'), 'storeId');
     if (this.#storeId !== undefined && !/^[A-Za-z0-9]{1,32}$/.test(this.#storeId))
       throw document.corruption('storeId has characters other than letters and digits');

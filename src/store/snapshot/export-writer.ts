@@ -4,10 +4,9 @@ import { formatMembers, formatReceiptedChange } from '../encoding/item-json.ts';
 import { formatChecksum } from '../log/line.ts';
 import type { StoredItem, TransferPart } from '../store.ts';
 
-/** The name and the versions of the format of an export. Only the second one has receipts; it is used if there are any. */
+/** The name and the version of the format of an export. */
 export const exportFormat = 'countersign-export';
 export const exportVersion = 1;
-export const exportWithReceipts = 2;
 
 /** The options of an export. */
 export interface ExportOptions {
@@ -50,8 +49,7 @@ export class ExportFormatter {
     const { at, includes } = this.#options;
     if (part.kind === 'store') {
       const { storeId, revision } = part;
-      const version = part.hasReceipts ? exportWithReceipts : exportVersion;
-      const format = { format: exportFormat, version };
+      const format = { format: exportFormat, version: exportVersion };
       return this.#counted(formatLine({ ...format, storeId, revision, exported: formatIsoDate(at) }));
     }
     if (part.kind === 'item') {

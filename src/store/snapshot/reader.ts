@@ -1,5 +1,5 @@
 import { crc32 } from 'node:zlib';
-import { CorruptionError, type CorruptionLocation } from '../corruption-error.ts';
+import { CorruptionError, type CorruptionLocation, describeVersion } from '../corruption-error.ts';
 import { parseReceiptedChange } from '../encoding/item-json.ts';
 import { JsonFields } from '../encoding/json-fields.ts';
 import type { Disk } from '../files/disk.ts';
@@ -7,8 +7,8 @@ import { readInChunks } from '../files/read-chunks.ts';
 import { formatChecksum } from '../log/line.ts';
 import { ReservedIds } from '../state/reserved-ids.ts';
 import { State } from '../state/state.ts';
-import type { CollectionNumbers } from '../store.ts';
-import { type SnapshotHead, snapshotVersion, snapshotWithReceipts } from './writer.ts';
+import type { CollectionNumbers, StoredItem } from '../store.ts';
+import { type SnapshotHead, snapshotVersion } from './writer.ts';
 
 /** The content of store.json. */
 export interface Snapshot {
@@ -33,8 +33,8 @@ const blockEnd = '\n]}';
 const receiptsStart = '"receipts":[';
 
 /**
- * Reads a snapshot. Returns undefined if there is no such file. The checksums of all blocks are verified, and the values
- * of items are not parsed. Throws CorruptionError.
+ * Reads a snapshot. Returns undefined if there is no such file. The checksums of all blocks are verified. Throws
+ * CorruptionError.
  */
 export async function readSnapshot(
   disk: Disk,
@@ -110,11 +110,8 @@ class BlockReader {
     const version = Number(
       /^\{"version":([0-9]{1,9}),/.exec(bytes.toString('latin1', 0, 32))?.[1] ?? snapshotVersion,
     );
-    if (version !== snapshotVersion && version !== snapshotWithReceipts)
-      throw new CorruptionError(
-        this.#path,
-        `its version is ${version}, and this program reads ${snapshotVersion} and ${snapshotWithReceipts}`,
-      );
+    if (version !== snapshotVersion)
+      throw new CorruptionError(this.#path, describeVersion(version, snapshotVersion));
     const document = this.#document();
     const members = this.#object(document, `${line}]}`, [
       'version',
@@ -172,13 +169,13 @@ class BlockReader {
     const { numbers, chosen } = readNumbers(document, members, path);
     this.#state.restoreNumbers(path, numbers, chosen);
     const lines = block.subarray(start, 1 - blockEnd.length);
-    const count = lines.length === 0 ? 0 : this.#state.restoreLines(path, lines);
-    if (count === undefined)
+    const items = parseItems(lines);
+    if (items === undefined || !this.#state.restoreItems(path, items))
       throw this.#corruption(
         'the items of this block are invalid, or do not follow those of the previous block',
       );
-    this.items += count;
-    this.#line += count + 2;
+    this.items += items.length;
+    this.#line += items.length + 2;
   }
 
   #restoreReceipts(lines: Buffer): void {
@@ -247,6 +244,38 @@ class BlockReader {
   #corruption(reason: string, location = this.#location()): CorruptionError {
     return new CorruptionError(this.#path, reason, location, advice);
   }
+}
+
+/** An item in the form that it has in a snapshot. */
+interface SnapshotItem extends Omit<StoredItem, 'modified'> {
+  /** ISO 8601. */
+  readonly modified: string;
+}
+
+/**
+ * Parses the lines of a block. Returns undefined if they are not JSON, or an id or a date is none. Other types are not checked,
+ * because the checksum of the block was verified.
+ */
+function parseItems(lines: Buffer): readonly StoredItem[] | undefined {
+  try {
+    const items: readonly SnapshotItem[] = JSON.parse(`[${lines.toString()}]`);
+    const read = items.map(
+      ({ id, sequence, revision, modified, value }): StoredItem => ({
+        id,
+        sequence,
+        revision,
+        modified: Date.parse(modified),
+        value,
+      }),
+    );
+    return read.every(isItem) ? read : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function isItem({ id, modified }: StoredItem): boolean {
+  return typeof id === 'string' && !Number.isNaN(modified);
 }
 
 /** Reads the counters of a collection from the first line of a block. */

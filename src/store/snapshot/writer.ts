@@ -1,14 +1,12 @@
 import { crc32 } from 'node:zlib';
 import { formatIsoDate } from '../encoding/iso-date.ts';
-import { formatReceiptedChange } from '../encoding/item-json.ts';
+import { formatItem, formatReceiptedChange } from '../encoding/item-json.ts';
 import { replaceFile } from '../files/atomic-write.ts';
 import { type Disk, nodeDisk } from '../files/disk.ts';
 import { formatJournalHeader } from '../journal/line.ts';
 import { formatChecksum, formatLogName, parseLogName } from '../log/line.ts';
-import { type EncodedLines, joinBytes, lineEnd } from '../state/encoded-lines.ts';
 import type { NumberRange } from '../state/reserved-ids.ts';
 import type { CollectionView, State } from '../state/state.ts';
-import type { StoredReceipt } from '../store.ts';
 
 /** The file names of the current and of the previous snapshot. */
 export const snapshotName = 'store.json';
@@ -19,15 +17,13 @@ export function isStoreFile(name: string): boolean {
   return name === snapshotName || name === previousName || parseLogName('journal', name) !== undefined;
 }
 
-/** The versions of the format of store.json. Only the second one has receipts; it is used if there are any. */
-export const snapshotVersion = 2;
-export const snapshotWithReceipts = 3;
+/** The version of the format of store.json. */
+export const snapshotVersion = 1;
 
 /** The maximum number of items, or of receipts, in a block. */
 const maxBlockItems = 256;
-const blockEnd = ']}';
-const receiptsStart = '"receipts":[\n';
-const newline = Buffer.of(0x0a);
+/** The length (UTF-16 code units) from which on no item is added to a block: encoding one must not take long. */
+const maxBlockLength = 1024 * 1024;
 
 /** The first line of a snapshot. */
 export interface SnapshotHead {
@@ -56,25 +52,25 @@ export function* writeSnapshot(
 ): Generator<Buffer, void, undefined> {
   const ends = Array.from(state.collections(), ({ path, sequence }) => ({ path, sequence }));
   const receipts = state.receipts.unexpired(head.written);
-  const first = formatHead(head, receipts.length > 0);
+  const first = formatHead(head);
   let [sum, blocks, items, separator] = [crc32(first), 0, 0, ''];
   yield Buffer.from(first);
-  const block = (start: string, lines: readonly Buffer[]): Buffer => {
-    const whole = lines.reduce((before, line) => crc32(line, before), crc32(start));
-    const checksum = formatChecksum(crc32(blockEnd, whole));
-    const head = Buffer.from(`${separator}{"crc":"${checksum}",${start}`);
+  const block = (start: string, lines: readonly string[]): Buffer => {
+    const content = `${start}[\n${lines.join(',\n')}${lines.length === 0 ? '' : '\n'}]}`;
+    const checksum = formatChecksum(crc32(content));
+    const bytes = Buffer.from(`${separator}{"crc":"${checksum}",${content}`);
     sum = crc32(checksum, sum);
     blocks += 1;
     separator = ',\n';
-    return Buffer.concat([head, ...lines, Buffer.from(blockEnd)]);
+    return bytes;
   };
   for (let at = 0; at < receipts.length; at += maxBlockItems) {
-    yield block(receiptsStart, linesOfReceipts(receipts.slice(at, at + maxBlockItems)));
+    yield block('"receipts":', receipts.slice(at, at + maxBlockItems).map(formatReceiptedChange));
   }
   for (const { path, sequence } of ends) {
-    for (const pieces of listBlocks(state, path, sequence)) {
-      items += pieces.reduce((before, { sequences }) => before + sequences.length, 0);
-      yield block(`${formatNumbers(state.collection(path))},"items":[\n`, listLines(pieces));
+    for (const lines of listBlocks(state, path, sequence)) {
+      items += lines.length;
+      yield block(`${formatNumbers(state.collection(path))},"items":`, lines);
     }
   }
   const counts = `,"blocks":${blocks},"items":${items},"sequence":${reached()}}}`;
@@ -83,36 +79,38 @@ export function* writeSnapshot(
 }
 
 /** Formats the first line, with its line end. */
-function formatHead(
-  { storeId, generation, revision, sequence, written }: SnapshotHead,
-  withReceipts: boolean,
-): string {
-  const version = withReceipts ? snapshotWithReceipts : snapshotVersion;
-  const members = { version, lineage: storeId, generation, revision, sequence };
+function formatHead({ storeId, generation, revision, sequence, written }: SnapshotHead): string {
+  const members = { version: snapshotVersion, lineage: storeId, generation, revision, sequence };
   const text = JSON.stringify({ ...members, written: formatIsoDate(written) });
   return `${text.slice(0, -1)},"blocks":[\n`;
 }
 
-/** Returns the blocks of a collection with the items up to a sequence; one without items if there are none. */
-function* listBlocks(state: State, path: string, end: number): Generator<readonly EncodedLines[]> {
-  let pieces = state.next(path, 0, maxBlockItems, end);
+/** Returns the lines of each block of a collection, with the items up to a sequence; one block if there are none. */
+function* listBlocks(state: State, path: string, end: number): Generator<readonly string[]> {
+  let block = formatBlock(state, path, 0, end);
   do {
-    yield pieces;
-    pieces = state.next(path, pieces.at(-1)?.sequences.at(-1) ?? end, maxBlockItems, end);
-  } while (pieces.length > 0);
+    yield block.lines;
+    block = formatBlock(state, path, block.reached, end);
+  } while (block.lines.length > 0);
 }
 
-/** Returns the lines of a block: the last one has no comma. */
-function listLines(pieces: readonly EncodedLines[]): Buffer[] {
-  const lines = pieces.map(joinBytes);
-  const last = lines.pop();
-  return last === undefined ? [] : [...lines, last.subarray(0, -lineEnd.length), newline];
-}
-
-/** Returns the lines of a block of receipts. */
-function linesOfReceipts(receipts: readonly StoredReceipt[]): Buffer[] {
-  const last = receipts.length - 1;
-  return receipts.map((each, at) => Buffer.from(`${formatReceiptedChange(each)}${at < last ? ',' : ''}\n`));
+/** Returns the lines of a block with the items after a sequence, and the sequence of its last item. */
+function formatBlock(
+  state: State,
+  path: string,
+  after: number,
+  end: number,
+): { readonly lines: readonly string[]; readonly reached: number } {
+  const lines: string[] = [];
+  let [reached, length] = [after, 0];
+  for (const item of state.list(path, after, maxBlockItems).entries) {
+    if (item.sequence > end || length >= maxBlockLength) break;
+    const line = formatItem(item);
+    lines.push(line);
+    length += line.length;
+    reached = item.sequence;
+  }
+  return { lines, reached };
 }
 
 function formatNumbers(view: CollectionView | undefined): string {

@@ -13,9 +13,7 @@ import type {
   StoredReceipt,
 } from '../store.ts';
 import { isRecordValue } from '../value.ts';
-import { type EncodedLines, type EntryHead, scanLines } from './encoded-lines.ts';
-import { IdIndex } from './id-index.ts';
-import { OrderedIndex } from './ordered-index.ts';
+import { OrderedItems } from './ordered-items.ts';
 import { Receipts } from './receipts.ts';
 import { counterNumber, type NumberRange, ReservedIds } from './reserved-ids.ts';
 
@@ -52,9 +50,8 @@ export interface CollectionView extends CollectionNumbers {
 }
 
 interface Collection {
-  readonly order: OrderedIndex;
-  /** The sequence of each item. */
-  readonly ids: IdIndex;
+  readonly order: OrderedItems;
+  readonly items: Map<string, StoredItem>;
   chosen: ReservedIds;
   counter: number;
   sequence: number;
@@ -94,20 +91,20 @@ export class State {
 
   /** Returns the item, or undefined. */
   read(collection: string, id: string): StoredItem | undefined {
-    return entryIn(this.#collections.get(collection), id);
+    return this.#collections.get(collection)?.items.get(id);
   }
 
-  /** Returns up to `limit` items whose sequence is greater than `after`, or fewer: see Store.list. */
-  list(collection: string, after: number, limit: number, bytes?: number): StoredPage {
+  /** Returns up to `limit` items whose sequence is greater than `after`: see Store.list. */
+  list(collection: string, after: number, limit: number): StoredPage {
     const found = this.#collections.get(collection);
     if (found === undefined) return { entries: [], more: false, revision: 0, modified: 0 };
-    const { entries, more } = found.order.after(after, limit, bytes);
+    const { entries, more } = found.order.after(after, limit);
     return { entries, more, revision: found.revision, modified: found.modified };
   }
 
   /** Returns whether the visible item is in the state that a change expects. */
   expectationHolds(change: StoreChange): boolean {
-    return change.kind === 'create' || isExpected(this.#findHead(change), change.expected);
+    return change.kind === 'create' || isExpected(this.read(change.collection, change.id), change.expected);
   }
 
   /**
@@ -130,13 +127,12 @@ export class State {
     const { entry } = prepared;
     const collection = this.#collection(prepared.collection);
     if (prepared.kind === 'delete') {
-      collection.ids.delete(entry.id);
+      collection.items.delete(entry.id);
       collection.order.remove(entry.sequence);
-    } else if (collection.ids.get(entry.id) !== undefined) {
-      collection.order.replace(entry);
     } else {
-      collection.order.append(entry);
-      collection.ids.set(entry.id, entry.sequence);
+      if (collection.items.has(entry.id)) collection.order.replace(entry);
+      else collection.order.append(entry);
+      collection.items.set(entry.id, entry);
     }
     collection.revision = Math.max(collection.revision, prepared.revision);
     collection.modified = Math.max(collection.modified, prepared.at);
@@ -165,11 +161,6 @@ export class State {
     return collection === undefined ? undefined : buildView(path, collection);
   }
 
-  /** Returns the next encoded entries of a collection for a copy: see OrderedIndex.next. */
-  next(path: string, sequence: number, limit: number, end: number): EncodedLines[] {
-    return this.#collections.get(path)?.order.next(sequence, limit, end) ?? [];
-  }
-
   /** Restores a collection. The entries must be in ascending sequence with unique ids, and match the counters. */
   restore(
     path: string,
@@ -181,7 +172,7 @@ export class State {
     this.#revision = Math.max(this.#revision, numbers.revision);
     for (const entry of entries) {
       collection.order.append(entry);
-      collection.ids.set(entry.id, entry.sequence);
+      collection.items.set(entry.id, entry);
     }
   }
 
@@ -194,17 +185,18 @@ export class State {
   }
 
   /**
-   * Restores items from the lines of a block of a snapshot, at least one, after the counters of the collection. The
-   * bytes are copied, and an item is parsed when it is read. Returns the number of items, or undefined if a line is not
-   * an item, if the sequences are not in ascending order, or if an id exists already.
+   * Restores items of a block of a snapshot, after the counters of the collection. Returns false if their sequences are not in
+   * ascending order or above that of the collection, or if an id exists already.
    */
-  restoreLines(path: string, bytes: Buffer): number | undefined {
-    const { ids, order, sequence } = this.#collection(path);
-    const lines = scanLines(bytes, (id, sequence) => ids.add(id, sequence));
-    const [first, last] = [lines?.sequences[0] ?? 0, lines?.sequences.at(-1) ?? 0];
-    if (lines === undefined || !(first > order.last && last <= sequence)) return undefined;
-    order.appendLines(lines);
-    return lines.sequences.length;
+  restoreItems(path: string, entries: readonly StoredItem[]): boolean {
+    const { items, order, sequence } = this.#collection(path);
+    for (const entry of entries) {
+      const follows = entry.sequence > order.last && entry.sequence <= sequence;
+      if (!follows || items.has(entry.id)) return false;
+      order.append(entry);
+      items.set(entry.id, entry);
+    }
+    return true;
   }
 
   /**
@@ -220,15 +212,15 @@ export class State {
     collection.revision = Math.max(collection.revision, revision);
     collection.modified = Math.max(collection.modified, modified);
     replayId(collection, kind, id);
-    const present = headIn(collection, id);
+    const present = collection.items.get(id);
     if (present !== undefined && present.revision >= revision) return;
     if (present !== undefined && (kind === 'delete' || present.sequence !== sequence)) {
-      collection.ids.delete(id);
+      collection.items.delete(id);
       collection.order.remove(present.sequence);
     }
     if (kind === 'delete') return;
     const entry: StoredItem = { id, sequence, revision, modified, value: change.value ?? {} };
-    collection.ids.set(id, sequence);
+    collection.items.set(id, entry);
     if (present?.sequence === sequence) collection.order.replace(entry);
     else collection.order.insert(entry);
   }
@@ -266,16 +258,12 @@ export class State {
     return this.#set(change, String(number), ++collection.sequence, at);
   }
 
-  #findFormer(change: Replacement | Deletion, before: Prepared | undefined): EntryHead | undefined {
-    if (before === undefined) return this.#findHead(change);
+  #findFormer(change: Replacement | Deletion, before: Prepared | undefined): StoredItem | undefined {
+    if (before === undefined) return this.read(change.collection, change.id);
     return before.kind === 'set' ? before.entry : undefined;
   }
 
-  #findHead({ collection, id }: Replacement | Deletion): EntryHead | undefined {
-    return headIn(this.#collections.get(collection), id);
-  }
-
-  #prepareReplacement(change: Replacement, at: number, former: EntryHead | undefined): Prepared | undefined {
+  #prepareReplacement(change: Replacement, at: number, former: StoredItem | undefined): Prepared | undefined {
     if (!isExpected(former, change.expected)) return undefined;
     // If the clock was set back, the item must not become older than the copy of a client.
     if (former !== undefined)
@@ -311,28 +299,23 @@ export class State {
   }
 
   #addCollection(path: string, numbers: CollectionNumbers, chosen: ReservedIds): Collection {
-    const collection = { order: new OrderedIndex(), ids: new IdIndex(), chosen, ...numbers };
+    const collection = {
+      order: new OrderedItems(),
+      items: new Map<string, StoredItem>(),
+      chosen,
+      ...numbers,
+    };
     this.#collections.set(path, collection);
     return collection;
   }
 }
 
 function buildView(path: string, collection: Collection): CollectionView {
-  const { counter, sequence, revision, modified, chosen, order, ids } = collection;
-  return { path, counter, sequence, revision, modified, chosen, entries: order, count: ids.size };
+  const { counter, sequence, revision, modified, chosen, order, items } = collection;
+  return { path, counter, sequence, revision, modified, chosen, entries: order, count: items.size };
 }
 
-function entryIn(collection: Collection | undefined, id: string): StoredItem | undefined {
-  const sequence = collection?.ids.get(id);
-  return sequence === undefined ? undefined : collection?.order.find(sequence);
-}
-
-function headIn(collection: Collection | undefined, id: string): EntryHead | undefined {
-  const sequence = collection?.ids.get(id);
-  return sequence === undefined ? undefined : collection?.order.head(sequence);
-}
-
-function isExpected(former: EntryHead | undefined, expected: Replacement['expected']): boolean {
+function isExpected(former: StoredItem | undefined, expected: Replacement['expected']): boolean {
   return expected === 'present' ? former !== undefined : (former?.revision ?? 'absent') === expected;
 }
 

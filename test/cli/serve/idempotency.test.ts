@@ -103,7 +103,7 @@ test('a request that is repeated after kill -9 and compactions is performed once
   }
   assert.match(
     readFileSync(join(data, 'store.json'), 'utf8'),
-    /^\{"version":3,[^\n]*\n\{"crc":"[0-9a-f]{8}","receipts":\[/,
+    /^\{"version":1,[^\n]*\n\{"crc":"[0-9a-f]{8}","receipts":\[/,
   );
   assert.ok(readdirSync(data).every((name) => name !== 'journal-1.jsonl'));
 });

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
-import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
 import { systemClock } from '../../../src/clock.ts';
@@ -13,7 +12,6 @@ import { recover } from '../../../src/store/recovery/recovery.ts';
 import { ExportReader } from '../../../src/store/snapshot/export-reader.ts';
 import { ExportFormatter } from '../../../src/store/snapshot/export-writer.ts';
 import { State } from '../../../src/store/state/state.ts';
-import type { StoreChange } from '../../../src/store/store.ts';
 import { listParts } from '../../../src/store/transfer.ts';
 import { seeded } from '../../support/seeded.ts';
 import {
@@ -49,8 +47,6 @@ async function open(
   });
 }
 
-const plain: StoreChange = { kind: 'create', collection: '/notes', value: { text: 'plain' }, at };
-
 receiptsContract('the receipts of a store in memory', async () => {
   const memory = createMemoryStore({ storeId: 'm' });
   return {
@@ -81,33 +77,10 @@ for (const durability of ['fsync', 'os'] as const) {
   }
 }
 
-function readHead(directory: string, name: string): Record<string, unknown> {
-  return JSON.parse(readFileSync(join(directory, name), 'utf8').split('\n')[0] ?? '');
-}
-
 describe('a journal', () => {
-  test('has version 1 without receipts, and the first receipt begins a file of version 2', async (context) => {
-    const directory = temporaryDirectory(context);
-    const store = await open(directory);
-    await store.apply(plain);
-    assert.deepEqual(await readdir(directory), ['journal-1.jsonl']);
-    await Promise.all([store.apply(plain), store.apply(creation('a', 'one')), store.apply(plain)]);
-    await store.apply(creation('b', 'two'));
-    await store.close();
-    assert.deepEqual((await readdir(directory)).sort(), ['journal-1.jsonl', 'journal-2.jsonl']);
-    assert.equal(readHead(directory, 'journal-1.jsonl')['journal'], 1);
-    assert.equal(readHead(directory, 'journal-2.jsonl')['journal'], 2);
-    assert.doesNotMatch(readFileSync(join(directory, 'journal-1.jsonl'), 'utf8'), /receipt/);
-    const again = await open(directory);
-    assert.equal((await again.list('/notes', 0, 10)).entries.length, 5);
-    await again.apply(creation('c', 'three'));
-    await again.close();
-    assert.deepEqual((await readdir(directory)).sort(), ['journal-1.jsonl', 'journal-2.jsonl']);
-  });
-
   test('with a torn last line has neither its change nor its receipt', async (context) => {
     const directory = await withJournal(context);
-    const path = join(directory, 'journal-2.jsonl');
+    const path = join(directory, 'journal-1.jsonl');
     const bytes = readFileSync(path);
     writeFileSync(path, bytes.subarray(0, -20));
     const store = await open(directory);
@@ -120,7 +93,7 @@ describe('a journal', () => {
 
   test('with a changed byte in a receipt is rejected, or loses the whole last change', async (context) => {
     const directory = await withJournal(context);
-    const path = join(directory, 'journal-2.jsonl');
+    const path = join(directory, 'journal-1.jsonl');
     const bytes = readFileSync(path);
     const random = seeded();
     for (const start of [bytes.indexOf('"receipt"'), bytes.lastIndexOf('"receipt"')]) {
@@ -160,19 +133,16 @@ function stateWith(count: number, until?: number): State {
 }
 
 describe('a snapshot', () => {
-  test('has version 2 if its state has no unexpired receipts', () => {
-    assert.match(formatSnapshot(stateWith(0)), /^\{"version":2,/);
-    assert.match(
-      formatSnapshot(stateWith(3, at + 1), { written: at + 1 }),
-      /^\{"version":2,(?!.*"receipt")/s,
-    );
+  test('has no block of receipts if none is unexpired', () => {
+    assert.doesNotMatch(formatSnapshot(stateWith(0)), /"receipt/);
+    assert.doesNotMatch(formatSnapshot(stateWith(3, at + 1), { written: at + 1 }), /"receipt/);
   });
 
   for (const count of [1, 256, 257, 1000]) {
-    test(`with ${count} receipts is one JSON document of version 3, and is read back unchanged`, async (context) => {
+    test(`with ${count} receipts is one JSON document, and is read back unchanged`, async (context) => {
       const state = stateWith(count);
       const text = formatSnapshot(state, { written: at });
-      assert.equal(JSON.parse(text).version, 3);
+      assert.doesNotThrow(() => JSON.parse(text));
       const read = await reread(temporaryDirectory(context), text);
       assert.deepEqual([...read.state.receipts], [...state.receipts]);
     });
@@ -202,7 +172,7 @@ describe('a snapshot', () => {
 
 test('a repair of a damaged journal retains its readable receipts', async (context) => {
   const directory = await withJournal(context);
-  const path = join(directory, 'journal-2.jsonl');
+  const path = join(directory, 'journal-1.jsonl');
   const text = readFileSync(path, 'utf8').replace('"one"', '"two"');
   writeFileSync(path, text);
   const { state } = await recoverCorrupt(nodeDisk, directory);
@@ -240,12 +210,8 @@ describe('an export', () => {
     const state = stateWith(3);
     make(state, creation('short', 'x', { until: at + 1 }));
     const text = formatExport(state, at + 1).join('');
-    assert.match(text, /^\{"format":"countersign-export","version":2,/);
+    assert.match(text, /^\{"format":"countersign-export","version":1,/);
     assert.deepEqual([...readExport(text).receipts], [...state.receipts].slice(0, 3));
-  });
-
-  test('without receipts has version 1', () => {
-    assert.match(formatExport(stateWith(0)).join(''), /"version":1,/);
   });
 
   test('with an invalid receipt is rejected with the line', () => {

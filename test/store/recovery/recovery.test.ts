@@ -477,7 +477,7 @@ describe('damage is reported with file, line, byte and remedy', () => {
       },
       file: last,
       at: { line: 1, byte: 0 },
-      message: /its version is 3, and this program reads 1 and 2/,
+      message: /its version is 3, and this program reads 1; export the data/,
     },
     {
       what: 'a journal that is gone',
@@ -525,7 +525,7 @@ describe('damage is reported with file, line, byte and remedy', () => {
       what: 'a snapshot of a later version',
       files: { 'store.json': '{"version":4,"x":1}', 'store.previous.json': undefined },
       file: 'store.json',
-      message: /its version is 4, and this program reads 2 and 3/,
+      message: /its version is 4, and this program reads 1; export the data/,
     },
     {
       what: 'a journal that ends before what the snapshot has',

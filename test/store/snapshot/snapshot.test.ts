@@ -53,7 +53,7 @@ describe('a snapshot', () => {
       zlib.crc32(Buffer.from(text), before).toString(16).padStart(8, '0');
     const date = '"modified":"2013-04-20T12:59:24.007Z"';
     const first =
-      '{"version":2,"lineage":"k3x9","generation":7,"revision":4,"sequence":3,"written":"2013-04-20T12:59:24.000Z","blocks":[\n';
+      '{"version":1,"lineage":"k3x9","generation":7,"revision":4,"sequence":3,"written":"2013-04-20T12:59:24.000Z","blocks":[\n';
     const one = `"collection":"/a","counter":1,"chosen":[[5,5]],"sequence":2,"revision":2,${date},"items":[
 {"id":"1","sequence":1,"revision":1,${date},"value":{"title":"ž","sold":true}},
 {"id":"5","sequence":2,"revision":2,${date},"value":{}}
@@ -301,8 +301,8 @@ describe('an invalid snapshot', () => {
     const directory = temporaryDirectory(context);
     const error = await refused(
       directory,
-      formatSnapshot(createState(1)).replace('"version":2', '"version":4'),
+      formatSnapshot(createState(1)).replace('"version":1', '"version":4'),
     );
-    assert.match(error.message, /its version is 4, and this program reads 2 and 3/);
+    assert.match(error.message, /its version is 4, and this program reads 1; export the data/);
   });
 });

@@ -30,7 +30,7 @@ export function openSharedStore(directory: string): SharedStore {
     },
     documents: fileDocuments(directory),
     read: (collection, id) => state.read(collection, id),
-    list: (collection, after, limit, bytes) => state.list(collection, after, limit, bytes),
+    list: (collection, after, limit) => state.list(collection, after, limit),
     async apply(change) {
       const prepared = state.prepare(change);
       if (prepared === undefined) return { applied: false };
