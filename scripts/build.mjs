@@ -107,7 +107,7 @@ const chunks = {
     'options/flags',
   ],
   service: ['service/service', 'accounts/secret-box', 'http/field-lines', 'http/thrown-problem'],
-  double: ['double/double', 'double/permission-matrix'],
+  double: ['double/double'],
   schemes: [
     'auth/declared/options',
     'auth/message-signatures/options',

@@ -1,5 +1,5 @@
 import { button, field, fill, h, select, setOptions } from './dom.js';
-import { attemptIn, form, input, loadView, memoryPanel, moment, panel, table } from './form.js';
+import { attemptIn, form, input, loadView, moment, panel, table } from './form.js';
 import { indented, longShown } from './format.js';
 
 /** The number of items of a page. */
@@ -60,46 +60,14 @@ export function mount(root, context) {
 			if (listed.more) items.append(button('Show more items', () => showItems(last), { class: 'more-items' }));
 		});
 
-	const matrix = h('div', { 'aria-live': 'polite' });
-	const showMatrix = (names) =>
-		attempt(async () => {
-			fill(matrix, h('p.hint', 'Trying all methods…'));
-			const { rows, differences } = await api.post('/access-matrix', { users: names }, signal).catch((error) => {
-				fill(matrix);
-				throw error;
-			});
-			const paths = [...new Set(rows.map(({ path }) => path))];
-			const cells = paths.map((path) => [
-				path,
-				...names.map((name) => permitted(rows.find((row) => row.path === path && row.user === name))),
-			]);
-			const verdict =
-				differences.length === 0
-					? h('p.verdict.good', 'Allow lists exactly what is permitted.')
-					: h(
-							'ul.verdict.s5',
-							differences.map((each) => h('li', each)),
-						);
-			fill(matrix, verdict, table('permitted methods', ['Path', ...names], cells, 'There are no resources.'));
-		});
-
 	const load = async () => {
-		const [server, listed, known] = await Promise.all([
-			context.server(),
-			api.get('/collections', signal),
-			api.get('/users', signal),
-		]);
+		const [listed, known] = await Promise.all([api.get('/collections', signal), api.get('/users', signal)]);
 		collections = listed.collections;
 		users = known.users;
 		setOptions(
 			collection,
 			collections.map(({ path }) => [path, path]),
 		);
-		const boxes = ['nobody', ...users.map(({ name }) => name)].map((name, at) => {
-			const box = h('input', { type: 'checkbox', value: name, checked: at < 6 });
-			return h('label.check', box, name);
-		});
-		const asked = () => boxes.flatMap(({ firstChild: { checked, value } }) => (checked ? [value] : []));
 		fill(
 			root,
 			h('h1', 'Resources'),
@@ -116,18 +84,6 @@ export function mount(root, context) {
 				schema,
 				h('h3', 'Items'),
 				items,
-			),
-			memoryPanel(
-				'Permissions',
-				server,
-				h(
-					'p.hint',
-					'Sends every method to every resource of a copy of the server, and compares the results with Allow.',
-				),
-				form('Try all methods', [h('div.actions', { role: 'group', 'aria-label': 'As' }, boxes)], () =>
-					showMatrix(asked()),
-				),
-				matrix,
 			),
 		);
 		collection.addEventListener('change', showCollection);
@@ -167,14 +123,4 @@ function cardOf({ path, revision, modified, xml, json, tags }) {
 			formatted('JSON', json, 'application/json', tags.json),
 		),
 	);
-}
-
-/** Returns the permitted methods of a row. Those that Allow does not list, and listed ones that are refused, are marked. */
-function permitted({ tried, may, allow }) {
-	const shown = Object.entries(tried).filter(([method]) => may.includes(method) || allow.includes(method));
-	const items = shown.map(([method, status]) => {
-		const isRight = may.includes(method) && allow.includes(method);
-		return h(isRight ? 'li' : 'li.wrong', { title: `Status ${status}` }, method, !isRight && ' differs from Allow');
-	});
-	return h('ul.methods', items);
 }

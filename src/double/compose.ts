@@ -22,7 +22,7 @@ import type { DoubleOptions } from './options.ts';
 import type { PartnerPart, PreparedPartner } from './partner/partner.ts';
 import { createDoubleTime, type DoubleTime } from './state/clock.ts';
 import { createDoubleNonces, type DoubleNonces } from './state/nonces.ts';
-import { createSeededRandom, type SeededRandom } from './state/random.ts';
+import type { SeededRandom } from './state/random.ts';
 import { createDoubleRoutes, type DoubleRoutes } from './state/routes.ts';
 import { createItems, type Items } from './state/seed.ts';
 import type { Snapshottable } from './state/snapshot.ts';
@@ -65,8 +65,6 @@ export interface ComposedDouble extends ComposedService {
   readonly stubs: StubsPart;
   readonly items: Items;
   readonly state: State;
-  /** Returns a copy with the same items, users, routes and time, which shares no state with the double. */
-  fork(): ComposedDouble;
 }
 
 /** The length in bytes of the key from which token secrets are derived. */
@@ -201,26 +199,6 @@ export function composeDouble(
     state,
     random: random.bytes,
     data: { collections: () => routes.state.collections, store },
-    fork() {
-      const limits = { maxAuthFailures: 0, quota: 'none' };
-      const held = stubs
-        .all()
-        .map(({ stub, remaining: times }) => ({ ...stub, ...(times < Infinity && { times }) }));
-      const composed = {
-        ...options,
-        ...registered,
-        users: removeQuotas(users.all),
-        seed: {},
-        ...limits,
-        stubs: held,
-      };
-      const copy = composeDouble(composed, createSeededRandom('fork'), prepared);
-      copy.items.restore(items.snapshot());
-      copy.service.oauth.departures.restore(revocation.snapshot());
-      copy.routes.restore(routes.snapshot());
-      copy.time.restore(time.snapshot());
-      return copy;
-    },
   };
 }
 
@@ -264,11 +242,6 @@ function createQuotaState({ quotas }: ControllableService): Snapshottable<QuotaS
     restore: (counts) => quotas.restore(counts),
     reset: () => quotas.restore(new Map()),
   };
-}
-
-/** Returns the users without their quotas. */
-function removeQuotas(users: DoubleUsers['all']): DoubleUsers['all'] {
-  return new Map([...users].map(([name, user]) => [name, { ...user, quota: undefined }]));
 }
 
 function createComposedNonces(

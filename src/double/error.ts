@@ -5,23 +5,16 @@ import { CountersignError } from '../countersign-error.ts';
  * - `timeout`: no entry or event matched in time
  * - `no-match`: the journal has no such entry
  * - `pending-faults`: planned faults were not applied before the double was closed
- * - `access-mismatch`: `Allow` differs from what the server permits
  * - `closed`: the double was closed
  * - `unavailable`: the double has nothing of this kind, such as an origin over HTTPS
  */
-type DoubleErrorCode =
-  | 'timeout'
-  | 'no-match'
-  | 'pending-faults'
-  | 'access-mismatch'
-  | 'closed'
-  | 'unavailable';
+type DoubleErrorCode = 'timeout' | 'no-match' | 'pending-faults' | 'closed' | 'unavailable';
 
 /** An error of a double. Its message lists what there is, such as the entries of the journal. */
 export class DoubleError extends CountersignError {
   override readonly name = 'DoubleError';
   /**
-   * The reason: `timeout`, `no-match`, `pending-faults`, `access-mismatch` (`cause` is then the AccessMatrix), `closed`, or `unavailable`:
+   * The reason: `timeout`, `no-match`, `pending-faults`, `closed`, or `unavailable`:
    * the double has nothing of this kind.
    */
   override readonly code: DoubleErrorCode;

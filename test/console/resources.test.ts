@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { type DoubleOptions, startDouble } from '../../src/double/index.ts';
-import { action, text } from '../../src/index.ts';
 import { assertAccessible, inBrowser, type OpenedConsole, openConsole, until } from '../support/browser.ts';
-import { pressUntilFocused, shows } from '../support/console/interaction.ts';
+import { shows } from '../support/console/interaction.ts';
 
 const users = { ann: { secret: 'the-secret-of-ann' }, bob: { secret: 'the-secret-of-bob' } };
 const tea = (title: string) => ({ title, price: { value: '3.50', currency: 'EUR' } });
@@ -59,18 +58,4 @@ test('the items of a collection with parameters are shown page by page', inBrows
   await page.getByLabel('username').fill('bob');
   await page.getByRole('button', { name: 'Show items', exact: true }).click();
   await shows(page, '/users/bob/financialrecords has no items');
-});
-
-test('the permissions of each user can be shown by keyboard alone', inBrowser, async (t) => {
-  const { page, double } = await opened(t);
-  double.resource('/private', { GET: action(['ann'], () => text('hello')) });
-  await pressUntilFocused(page, 'bob');
-  await page.keyboard.press('Space');
-  await pressUntilFocused(page, 'Try all methods');
-  await page.keyboard.press('Enter');
-  await shows(page, 'Allow lists exactly what is permitted.');
-  const row = `[...document.querySelectorAll('tr')].find((row) => row.innerText.startsWith('/private')).cells`;
-  const cells = await page.evaluate<string[]>(`[...${row}].map((cell) => cell.textContent)`);
-  assert.deepEqual(cells, ['/private', 'OPTIONS', 'HEADGETOPTIONS']);
-  await assertAccessible(page, 'permissions');
 });

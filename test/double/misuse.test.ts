@@ -319,11 +319,6 @@ const wrongCalls: readonly WrongCall[] = [
     "the resource at /x must be an object such as { GET: action('anyone', …) }, is missing",
   ],
   [
-    'accessMatrix() without options',
-    (double) => call(double.accessMatrix),
-    "the options of accessMatrix must be an object such as { users: ['nobody'] }, is missing",
-  ],
-  [
     'openControl({ prot })',
     (double) => call(double.openControl, { prot: 8080 }),
     'prot is not a member of the options of openControl; did you mean "port"?',

@@ -32,10 +32,3 @@ test('a snapshot contains the counts of the quota, and a reset clears them', asy
   double.reset();
   assert.equal(await left(), '"1h";r=1;t=3600');
 });
-
-test('a quota neither limits nor counts the requests of the permission matrix', async () => {
-  await using double = await startDouble({ users, quota: '1/1h', https: false });
-  const matrix = await double.accessMatrix({ users: ['nobody', 'bob'], paths: ['/articles'] });
-  assert.deepEqual(matrix.differences, []);
-  assert.equal((await double.as('bob').fetch('/articles')).status, 200);
-});

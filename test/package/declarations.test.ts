@@ -110,7 +110,6 @@ const inferred: Readonly<Record<string, string>> = {
       operations: partner.coverage().operations,
       endpoint: oauth2.failNext,
     });
-    export const measure = async (double: Double) => (await double.accessMatrix({ users: [] })).rows;
     export const describe = ({ match, response }: Stub, events: DoubleEventMap) => ({ match, response, ...events });`,
   service: `
     import type * as root from 'countersign';

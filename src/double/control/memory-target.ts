@@ -12,9 +12,5 @@ export function createMemoryControl(context: ComposedDouble): MemoryControl {
     resource: (template, resource) => routes.resource(template, resource),
     stub: (match, response, options) => stubs.add({ ...options, match, response }),
     collection: (path, declaration) => routes.collection(path, declaration),
-    async accessMatrix(options) {
-      const { accessMatrix } = await import('../permission-matrix.ts');
-      return accessMatrix(context, options);
-    },
   };
 }

@@ -8,7 +8,6 @@ import type { Events } from '../events.ts';
 import type { PlannedFault } from '../faults/faults.ts';
 import type { RuleHandle } from '../match.ts';
 import type { PartnerPart } from '../partner/partner.ts';
-import type { AccessMatrix, AccessMatrixOptions } from '../permission-matrix.ts';
 import type { DoubleSnapshot } from '../state/state.ts';
 import type { StubHandler, StubMatch, StubOptions } from '../stubs/declaration.ts';
 import type { StubsPart } from '../stubs/stubs.ts';
@@ -87,14 +86,6 @@ export interface MemoryControl {
   ): RuleHandle;
   /** Declares a collection by an unvalidated declaration. Throws DeclarationError or RangeError if it is invalid. */
   collection(path: string, declaration: unknown): void;
-  /**
-   * Compares `Allow` with what is really permitted: for each principal and path, it sends a request with each of the six
-   * methods. They are sent to a copy, so neither the double nor its journal changes, and concurrent requests are unaffected.
-   * Side effects of resources outside the double are not undone. Rejects with DoubleError (`access-mismatch`, with the matrix as `cause`)
-   * if there is a difference, and with RangeError on an unknown user or path.
-   * @example console.log(String(await double.accessMatrix({ users: ['nobody', 'johndoe'] })));
-   */
-  accessMatrix(options: AccessMatrixOptions): Promise<AccessMatrix>;
 }
 
 /** The addresses on which the controlled service listens. */

@@ -122,7 +122,6 @@ test('the control interface supports a server with a data directory', async (con
       ['POST', '/seed', {}],
       ['POST', '/resources', { template: '/x', GET: { access: 'anyone' } }],
       ['POST', '/collections', { path: '/x', declaration: {} }],
-      ['POST', '/access-matrix', { users: [] }],
       ['POST', '/sign', { user: 'demo', method: 'GET', url: '/' }],
       ['GET', '/users/demo'],
       ['PUT', '/users/demo', {}],

@@ -255,22 +255,6 @@ test('tokens of both kinds are issued, expired and revoked, and a user’s conse
   await control.refused(422, 'POST', '/tokens/approve', { url: double.secureUrl, user: 'ann' });
 });
 
-test('the access matrix compares Allow with the responses, and reports differences', async () => {
-  await using double = await startDouble({ users: ['ann'], https: false });
-  const control = await opened(double);
-  const matrix = await control.send('POST', '/access-matrix', {
-    users: ['nobody', 'ann'],
-    paths: ['/articles'],
-  });
-  assert.deepEqual(matrix.differences, []);
-  assert.deepEqual(matrix.rows[0].may, ['HEAD', 'GET', 'OPTIONS']);
-  assert.match(matrix.text, /^path +user +HEAD/);
-  double.resource('/odd', { GET: { access: 'anyone', handle: async () => ({ status: 403 }) } });
-  const odd = await control.send('POST', '/access-matrix', { users: ['ann'], paths: ['/odd'] });
-  assert.equal(odd.differences.length, 2);
-  await control.refused(422, 'POST', '/access-matrix', { users: ['bob'] });
-});
-
 test('invalid content is rejected with its field, and changes nothing', async () => {
   await using double = await startDouble({ https: false });
   const control = await opened(double);

@@ -43,7 +43,6 @@ function listOperations(document: { paths: Readonly<Record<string, Readonly<Reco
 const contents: Readonly<Record<string, (known: Json) => Json>> = {
   seed: () => ({ '/articles': [{ title: 'Tea', price: { value: '3.50', currency: 'EUR' } }] }),
   restore: ({ snapshot }) => ({ snapshot }),
-  accessMatrix: () => ({ users: ['nobody', 'ann'], paths: ['/articles'] }),
   advanceClock: () => ({ by: '90s' }),
   setClock: () => ({ to: '2026-03-01T12:00:00Z' }),
   freezeClock: () => ({}),

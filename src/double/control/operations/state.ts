@@ -1,7 +1,5 @@
 import { Problem } from '../../../http/problem.ts';
 import { anything, flag, listOf, mapOf, number, object, optional, text } from '../../../shape/shape.ts';
-import { DoubleError } from '../../error.ts';
-import { AccessMatrix } from '../../permission-matrix.ts';
 import type { DoubleSnapshot } from '../../state/state.ts';
 import { createBareOperation, type Operation, operation } from '../operation.ts';
 import { type ControlTarget, requireMemory } from '../target.ts';
@@ -18,7 +16,6 @@ export function stateOperations(target: ControlTarget): readonly Operation[] {
     seed(target),
     ...snapshots(target),
     reset(target),
-    accessMatrix(target),
   ];
 }
 
@@ -169,62 +166,5 @@ function reset(target: ControlTarget): Operation {
     summary: 'Restores the state in which the server started',
     description: 'Snapshots are kept.',
     run: () => requireMemory(target).reset(),
-  });
-}
-
-const matrixSchema = {
-  type: 'object',
-  required: ['rows', 'differences', 'text'],
-  properties: {
-    rows: {
-      type: 'array',
-      items: {
-        type: 'object',
-        required: ['path', 'user', 'allow', 'tried', 'may'],
-        properties: {
-          path: { type: 'string' },
-          user: { type: 'string' },
-          allow: { type: 'array', items: { type: 'string' }, description: 'methods listed by Allow' },
-          tried: {
-            type: 'object',
-            additionalProperties: { type: 'integer' },
-            description: 'status of the response to each method',
-          },
-          may: { type: 'array', items: { type: 'string' }, description: 'methods that were not refused' },
-        },
-      },
-    },
-    differences: {
-      type: 'array',
-      items: { type: 'string' },
-      description: 'differences between Allow and what is permitted; empty if there are none',
-    },
-    text: { type: 'string', description: 'the rows as a text table' },
-  },
-};
-
-function accessMatrix(target: ControlTarget): Operation {
-  return operation({
-    method: 'POST',
-    path: '/access-matrix',
-    id: 'accessMatrix',
-    memoryOnly: true,
-    summary: 'Compares Allow with what each principal is permitted to do, by trying all six methods',
-    description:
-      'The state is restored afterwards. A method is refused if its status is 401, 403, 405 or 501.',
-    accepts: object({
-      users: listOf(text(), 'names of users, or nobody'),
-      paths: optional(listOf(text(), 'paths or templates; default: all')),
-    }),
-    returns: matrixSchema,
-    async run(options) {
-      const matrix = await requireMemory(target)
-        .accessMatrix(options)
-        .catch((error: unknown) => {
-          if (error instanceof DoubleError && error.cause instanceof AccessMatrix) return error.cause;
-          throw error;
-        });
-      return { rows: matrix.rows, differences: matrix.differences, text: String(matrix) };
-    },
   });
 }
