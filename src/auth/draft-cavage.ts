@@ -9,6 +9,7 @@ import { place } from './defined/define-scheme.ts';
 import type {
   ParsedCredentials,
   SchemeCredentials,
+  SchemeHeaders,
   SchemeMessagePart,
   SchemeRequest,
 } from './defined/definition.ts';
@@ -60,7 +61,7 @@ export function readDraftCavage(value: unknown, where: string): SealedDefinition
   const declared = readShape(draftCavageShape, value, where);
   const { headers: required = defaultHeaders, window = 300, replay = 'accept' } = declared;
   return place({
-    headers: ['Authorization', 'Signature', 'Date', 'Digest'],
+    headers: ['Authorization', 'Signature', 'Date', 'X-Date', 'Digest', 'X-Content-SHA256'],
     credentialHeaders: ['Signature'],
     query: [],
     authorization: 'Signature',
@@ -87,7 +88,7 @@ export function readDraftCavage(value: unknown, where: string): SealedDefinition
         ? undefined
         : `the signature names ${named}, but the key is for ${kind === 'secret' ? 'hmac-sha256' : kind}`;
     },
-    digestFault: (request, read) => checkDigests(request, read),
+    digestFault: (request, credentials, read) => checkDigests(request, readParameters(credentials), read),
   });
 }
 
@@ -159,7 +160,8 @@ function parse(request: SchemeRequest, required: readonly string[]): ParsedCrede
       throw malformed(`The signature covers ${name}, which the algorithm ${algorithm} does not permit.`);
   }
   checkCovered(covered, required, request);
-  const date = covered.includes('(created)') ? Number(created) * 1000 : readDate(headers.get('Date'));
+  const dateField = covered.includes('x-date') ? 'X-Date' : 'Date';
+  const date = covered.includes('(created)') ? Number(created) * 1000 : readDate(dateField, headers);
   const isLimited = covered.includes('(expires)');
   const parsed = {
     user: parameters.get('keyId'),
@@ -193,11 +195,24 @@ function malformed(detail: string): CredentialsFault {
   return new CredentialsFault({ detail });
 }
 
-function readDate(value: string | undefined): number {
-  if (value === undefined) throw malformed('The signature covers date, but the field Date is missing.');
+function readDate(name: 'Date' | 'X-Date', headers: SchemeHeaders): number {
+  const value = headers.get(name);
+  if (value === undefined)
+    throw malformed(`The signature covers ${name.toLowerCase()}, but the field ${name} is missing.`);
   const date = parseDate(value, 0);
-  if (date === undefined) throw malformed('The value of Date is not an HTTP date.');
+  if (date === undefined) throw malformed(`The value of ${name} is not an HTTP date.`);
   return date;
+}
+
+/** The fields that can be covered in place of another. Those with X- are what browsers can set, and Oracle Cloud's digest. */
+const substitutes: Readonly<Record<string, readonly string[]>> = {
+  date: ['x-date'],
+  digest: ['content-digest', 'x-content-sha256'],
+};
+
+/** Returns whether a signature covers a field, or one that can be covered in place of it. */
+function isCovered(name: string, covered: readonly string[]): boolean {
+  return [name, ...(substitutes[name] ?? [])].some((each) => covered.includes(each));
 }
 
 /** Throws a fault unless the signature covers what is required, a time, and a digest of the content. */
@@ -206,11 +221,10 @@ function checkCovered(
   required: readonly string[],
   { hasBody }: SchemeRequest,
 ): void {
-  const missing = required.filter((name) => !covered.includes(name));
-  const isTimed = covered.includes('date') || covered.includes('(created)');
-  if (!isTimed) missing.push('date');
-  const hasDigest = covered.includes('digest') || covered.includes('content-digest');
-  if (hasBody && !hasDigest) missing.push('digest');
+  const needed = [...required];
+  if (!covered.includes('(created)')) needed.push('date');
+  if (hasBody) needed.push('digest');
+  const missing = [...new Set(needed)].filter((name) => !isCovered(name, covered));
   if (missing.length === 0) return;
   const isDigest = missing.length === 1 && missing[0] === 'digest';
   const detail = `The signature does not cover ${missing.join(', ')}.`;
@@ -239,8 +253,8 @@ function buildLine(
     .map((line) => line.trim())
     .join(', ');
   if (name === 'host') return [start, ['host', value]];
-  if (name === 'date') return [start, ['date', value, 'time']];
-  return [start, [name, value, name === 'digest' ? 'digest' : 'header']];
+  if (name === 'date' || name === 'x-date') return [start, [name, value, 'time']];
+  return [start, [name, value, name === 'digest' || name === 'x-content-sha256' ? 'digest' : 'header']];
 }
 
 function signMessage(
@@ -285,28 +299,43 @@ function format(
 ) {
   const isCreated = required.includes('(created)');
   const covered = new Set(required);
-  if (!isCreated) covered.add('date');
-  if (hasBody) covered.add('digest');
+  if (!isCreated && !isCovered('date', required)) covered.add('date');
+  if (hasBody && !isCovered('digest', required)) covered.add('digest');
   const created = isCreated ? `,created=${Math.floor(date / 1000)}` : '';
   const value = `keyId="${user}"${created},headers="${[...covered].join(' ')}",signature="${signature}"`;
-  const digest = `SHA-256=${createHash('sha256').update(body).digest('base64')}`;
+  const sha256 = createHash('sha256').update(body).digest('base64');
   return {
     headers: {
       Authorization: `Signature ${value}`,
       ...(covered.has('date') && { Date: formatDate(date) }),
-      ...(covered.has('digest') && !headers.has('Digest') && { Digest: digest }),
+      ...(covered.has('x-date') && { 'X-Date': formatDate(date) }),
+      ...(covered.has('digest') && !headers.has('Digest') && { Digest: `SHA-256=${sha256}` }),
+      ...(covered.has('x-content-sha256') && { 'X-Content-SHA256': sha256 }),
     },
   };
 }
 
-/** Compares the content with Digest (RFC 3230). Content-Digest is compared with that of every request. */
+/**
+ * Compares the content with Digest (RFC 3230), and with X-Content-SHA256 of Oracle Cloud if the signature covers it. Content-Digest
+ * is compared with that of every request.
+ */
 async function checkDigests(
   { headers, hasBody }: SchemeRequest,
+  { covered }: SignatureParameters,
   read: () => Promise<Uint8Array>,
 ): Promise<DigestFault | undefined> {
   const sent = headers.get('Digest');
-  if (sent === undefined) return undefined;
+  const sha256 = covered.includes('x-content-sha256') ? headers.get('X-Content-SHA256') : undefined;
+  if (sent === undefined && sha256 === undefined) return undefined;
   const content = hasBody ? await read() : new Uint8Array(0);
+  if (sha256 !== undefined && createHash('sha256').update(content).digest('base64') !== sha256) {
+    const detail = 'The content does not have the digest in X-Content-SHA256.';
+    return { detail, explain: () => ({ hint: 'send the SHA-256 of the content in base64' }) };
+  }
+  return sent === undefined ? undefined : checkDigest(sent, content);
+}
+
+function checkDigest(sent: string, content: Uint8Array): DigestFault | undefined {
   const known = sent.split(/\s*,\s*/).flatMap((member) => {
     const [, name = '', value = ''] = /^(SHA-256|SHA-512)=(.*)$/is.exec(member) ?? [];
     return name === '' ? [] : [{ hash: name.replace('-', '').toLowerCase(), value }];

@@ -5,7 +5,7 @@ import type { HttpHeaders } from '../http/fields.ts';
 import { formatChallenge } from '../http/headers/authorization.ts';
 import { parseContentDigest, parseContentMd5 } from '../http/headers/content-digest.ts';
 import { formatDate, parseSignedDate } from '../http/headers/date.ts';
-import type { IncomingRequest } from '../http/message.ts';
+import { hasContent, type IncomingRequest } from '../http/message.ts';
 import { Problem } from '../http/problem.ts';
 import type { ProblemType } from '../http/problem-types.ts';
 import { decodeUtf8Octets } from '../http/syntax/utf8.ts';
@@ -140,7 +140,7 @@ function read(
   const { headers: fields, method, target } = request;
   const contentDigest = readDigestField(fields);
   if (typeof contentDigest === 'object') return contentDigest;
-  if (options.requireBodyDigest && contentDigest === undefined && carriesContent(request))
+  if (options.requireBodyDigest && contentDigest === undefined && hasContent(request))
     return buildRefusal('digest-required', 'The content requires a signed Content-Digest.');
   const { user, nonce, digest } = credentials;
   const signatures = [digest];
@@ -186,10 +186,6 @@ function readDigestField(fields: HttpHeaders): string | Fault | undefined {
   const md5 = fields.get('content-md5');
   if (md5 === undefined || parseContentMd5(md5) !== undefined) return md5;
   return malformedDigest('Content-MD5', '16 bytes in base64');
-}
-
-function carriesContent({ body, headers: fields }: IncomingRequest): boolean {
-  return body.present && fields.get('content-length') !== '0';
 }
 
 function findSimpleFormFault(
@@ -278,7 +274,7 @@ function messageMistakes(
             build(full, method, target, removeSpaces(date), '', contentDigest),
           ]
       : [build(simple, method, target, contentDigest)];
-  if (contentDigest !== undefined || carriesContent(request)) return otherForm;
+  if (contentDigest !== undefined || hasContent(request)) return otherForm;
   const empty = 'a digest of empty content was signed, but not sent';
   return [...otherForm, ...digestsOfEmptyContent().map((digest) => build(empty, message, digest))];
 }

@@ -77,6 +77,11 @@ export interface IncomingRequest {
   readonly trace?: object;
 }
 
+/** Returns whether a request has content that is not declared as empty. */
+export function hasContent({ body, headers }: Pick<IncomingRequest, 'body' | 'headers'>): boolean {
+  return body.present && headers.get('content-length') !== '0';
+}
+
 /** A response as a value. Only the listener writes it to a socket. */
 export interface Response {
   readonly status: number;

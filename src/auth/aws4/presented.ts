@@ -1,7 +1,7 @@
 // The credentials of a request with what they sign, as far as the header section shows it.
 import type { HttpHeaders } from '../../http/fields.ts';
 import { parseDate } from '../../http/headers/date.ts';
-import type { IncomingRequest } from '../../http/message.ts';
+import { hasContent, type IncomingRequest } from '../../http/message.ts';
 import {
   type CanonicalHeader,
   canonicalPath,
@@ -157,16 +157,16 @@ function readTime(
 
 /** Returns the payload hash that the header section shows, or a fault. */
 function readPayloadHash(
-  { headers: fields, body }: IncomingRequest,
+  request: IncomingRequest,
   credentials: Aws4Credentials,
   options: Aws4Options,
 ): Pick<Aws4Presented, 'payloadHash' | 'hasContent'> | Fault {
-  const hasContent = body.present && fields.get('content-length') !== '0';
-  const declared = readDeclaredHash(fields, credentials, options);
+  const isSent = hasContent(request);
+  const declared = readDeclaredHash(request.headers, credentials, options);
   if (declared === undefined) {
     if (options.service === 's3')
       return { reason: 'malformed', detail: 'X-Amz-Content-Sha256 is missing, which Amazon S3 requires.' };
-    return { payloadHash: hasContent ? undefined : emptyHash, hasContent };
+    return { payloadHash: isSent ? undefined : emptyHash, hasContent: isSent };
   }
   if (declared.startsWith('STREAMING-')) {
     const detail = 'Content whose chunks are signed or unsigned one by one (STREAMING-…) is not supported.';
@@ -175,10 +175,10 @@ function readPayloadHash(
     return { reason: 'payload-streaming', detail, hint };
   }
   if (declared === unsignedPayload) {
-    if (!hasContent || options.unsignedPayload) return { payloadHash: declared, hasContent };
+    if (!isSent || options.unsignedPayload) return { payloadHash: declared, hasContent: isSent };
     return { reason: 'payload-unsigned', detail: 'The content must be signed; UNSIGNED-PAYLOAD is refused.' };
   }
-  if (/^[0-9a-f]{64}$/.test(declared)) return { payloadHash: declared, hasContent };
+  if (/^[0-9a-f]{64}$/.test(declared)) return { payloadHash: declared, hasContent: isSent };
   const detail = 'X-Amz-Content-Sha256 must be 64 hexadecimal digits in lower case, or UNSIGNED-PAYLOAD.';
   return { reason: 'malformed', detail };
 }

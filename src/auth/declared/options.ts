@@ -211,11 +211,12 @@ const builtIn = ['aws4-hmac-sha256', 'basic', 'bearer', 'digest', 'hmac', 'oauth
  * Reads a declared scheme from a configuration.
  *
  * @param where The path of the value, with which every message begins: `schemes.partner`.
+ * @param signer The user, if neither the declaration nor the requests of the scheme name one. Default: one of them must.
  * @throws RangeError if something is unknown, missing, contradictory, or not protected by the signature
  */
-export function readDeclaredOptions(value: unknown, where: string): DeclaredOptions {
+export function readDeclaredOptions(value: unknown, where: string, signer?: string): DeclaredOptions {
   const isPreset = typeof value === 'object' && value !== null && 'preset' in value;
-  if (!isPreset) return readDeclaration(value, where, {});
+  if (!isPreset) return readDeclaration(value, where, {}, signer);
   const name = readText(readMembers(value, where)['preset'], `${where}.preset`);
   const preset = Object.hasOwn(presets, name) ? presets[name] : undefined;
   if (preset === undefined)
@@ -239,7 +240,7 @@ export function readDeclaredOptions(value: unknown, where: string): DeclaredOpti
     ...timestamp,
     replay: own['replay'],
   };
-  return { ...readDeclaration(members, where, extras), preset: name };
+  return { ...readDeclaration(members, where, extras, signer), preset: name };
 }
 
 /** Returns the timestamp of a preset with another window, if one is set. */
@@ -250,7 +251,12 @@ function presetTimestamp(declared: unknown, own: unknown, where: string): Member
   return { timestamp: { ...declared, ...readMembers(own, where, ['window']) } };
 }
 
-function readDeclaration(declared: unknown, where: string, extras: PresetExtras): DeclaredOptions {
+function readDeclaration(
+  declared: unknown,
+  where: string,
+  extras: PresetExtras,
+  signer: string | undefined,
+): DeclaredOptions {
   const members = readShape(declaredShape, declared, where);
   const { message, keyPrefix, id, passphrase, replay = 'accept', algorithm = 'hmac' } = members;
   const { hash = 'sha256', encoding = 'hex', dsaEncoding = 'der', key = 'utf8' } = members;
@@ -268,7 +274,7 @@ function readDeclaration(declared: unknown, where: string, extras: PresetExtras)
     keyPrefix,
     place,
     format,
-    user: readUser(members.user, `${where}.user`, format),
+    user: readUser(members.user, `${where}.user`, format, signer),
     timestamp,
     nonce: readNonce(members.nonce, `${where}.nonce`, format),
     id,
@@ -380,11 +386,17 @@ function checkOwnName(name: string, where: string): void {
   if (builtIn.includes(name.toLowerCase())) throw new RangeError(`${where}: the scheme ${name} is built in`);
 }
 
-function readUser(value: unknown, where: string, { has }: SignatureFormat): RolePlace | string {
+function readUser(
+  declared: unknown,
+  where: string,
+  { has }: SignatureFormat,
+  signer: string | undefined,
+): RolePlace | string {
   const isInFormat = has.has('user') || has.has('key-id');
-  if (isInFormat && value !== undefined)
+  if (isInFormat && declared !== undefined)
     throw new RangeError(`${where}: the user is already in signature.format`);
   if (isInFormat) return { format: true };
+  const value = declared ?? signer;
   if (value === undefined)
     throw new RangeError(
       `${where}: the name of a user, or { "field": NAME } is expected, or {user} in signature.format`,

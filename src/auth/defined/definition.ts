@@ -31,7 +31,7 @@ export interface SchemeRequest {
   readonly secure: boolean;
   /** The content; empty if there is none, or without `needsBody`. */
   readonly body: Buffer;
-  /** Whether the request has content, also without `needsBody`. */
+  /** Whether the request has content, also without `needsBody`. Content of length 0 (`Content-Length: 0`) is none. */
   readonly hasBody: boolean;
 }
 

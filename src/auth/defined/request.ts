@@ -1,5 +1,6 @@
 // The request that the functions of a definition receive, of a request that arrived or of one that is signed.
 import { HttpHeaders } from '../../http/fields.ts';
+import { hasContent, type IncomingRequest } from '../../http/message.ts';
 import { decodeUtf8Octets } from '../../http/syntax/utf8.ts';
 import { splitTarget, takeParameter } from '../../signature/declared/message.ts';
 import type { SchemeHeaders, SchemeRequest } from './definition.ts';
@@ -11,6 +12,12 @@ export interface RequestSource {
   readonly fields: HttpHeaders;
   readonly secure: boolean;
   readonly hasBody: boolean;
+}
+
+/** Returns what a request that arrived consists of. */
+export function toSource(request: IncomingRequest): RequestSource {
+  const { method, target, headers: fields, connection } = request;
+  return { method, target, fields, secure: connection.secure, hasBody: hasContent(request) };
 }
 
 /** Creates the request. `readBody` is called whenever a definition uses `body`. */

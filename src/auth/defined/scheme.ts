@@ -2,7 +2,7 @@ import { formatChallenge } from '../../http/headers/authorization.ts';
 import type { IncomingRequest } from '../../http/message.ts';
 import type { CredentialLocation, Scheme } from '../scheme.ts';
 import type { SchemeContext } from '../scheme-context.ts';
-import { createSchemeRequest } from './request.ts';
+import { createSchemeRequest, toSource } from './request.ts';
 import type { SealedDefinition } from './sealed.ts';
 
 /** Creates the scheme of a definition. Its verification is loaded on first use. */
@@ -49,12 +49,11 @@ function toLowerCase(text: string): string {
 
 /** Returns the user that the fields or the query name; undefined if the credentials are malformed, or stand in the content. */
 function findClaimedUser(
-  { method, target, headers: fields, connection, body }: IncomingRequest,
+  incoming: IncomingRequest,
   { parse, needsBody }: SealedDefinition,
 ): string | undefined {
   let isNeeded = false;
-  const source = { method, target, fields, secure: connection.secure, hasBody: body.present };
-  const request = createSchemeRequest(source, () => {
+  const request = createSchemeRequest(toSource(incoming), () => {
     isNeeded = needsBody;
     return Buffer.alloc(0);
   });

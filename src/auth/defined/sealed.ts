@@ -71,6 +71,7 @@ export interface UnplacedDefinition {
   /** Returns why the content does not have the signed digest. Default: none is signed. */
   digestFault?(
     request: SchemeRequest,
+    credentials: ReadCredentials,
     read: () => Promise<Uint8Array>,
   ): MaybePromise<DigestFault | undefined>;
   /** A field whose presence means that the credentials belong to another scheme. Default: none. */

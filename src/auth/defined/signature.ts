@@ -12,7 +12,7 @@ import type { SchemeContext } from '../scheme-context.ts';
 import type { Fault, Mac, Presented, SignatureScheme } from '../signature-scheme.ts';
 import type { SchemeRequest } from './definition.ts';
 import { findExtension, joinParts, readCredentials, readParts } from './message.ts';
-import { createSchemeRequest, type RequestSource, removeParameters, toBuffer } from './request.ts';
+import { createSchemeRequest, removeParameters, toBuffer, toSource } from './request.ts';
 import {
   CredentialsFault,
   type ReadCredentials,
@@ -179,8 +179,8 @@ export function createDefinedSignature(
     }),
     ...(definition.digestFault !== undefined && {
       digestCheck: 'content',
-      digestFault: ({ request, shown }: DefinedPresented) =>
-        definition.digestFault?.(shown, () =>
+      digestFault: ({ request, shown, credentials }: DefinedPresented) =>
+        definition.digestFault?.(shown, credentials, () =>
           request.body.present ? request.body.hold(bodyLimit) : Promise.resolve(noContent),
         ),
     }),
@@ -191,16 +191,6 @@ export function createDefinedSignature(
     partMistakes: (part, presented, content) => partMistakes(part, presented, content, definition),
     timeHint: ({ time = 0 }, off) => hintOfTime(time, off, clock.now()),
   };
-}
-
-function toSource({
-  method,
-  target,
-  headers: fields,
-  connection,
-  body,
-}: Presented['request']): RequestSource {
-  return { method, target, fields, secure: connection.secure, hasBody: body.present };
 }
 
 function attempt<Value>(compute: () => Value): Value | undefined {

@@ -1,6 +1,6 @@
 // The requirements of the application for a signature (RFC 9421 §3.2.1). They are judged before any key is looked up, so a refusal
 // depends on nothing but the request.
-import type { IncomingRequest } from '../../http/message.ts';
+import { hasContent, type IncomingRequest } from '../../http/message.ts';
 import type { BaseFault, CoveredComponents } from '../../signature/message-signatures/base.ts';
 import {
   coversContentDigest,
@@ -73,12 +73,8 @@ function listContained(key: string, target: string): readonly string[] {
   return /^https?:/i.test(target) ? ofUri : ofTarget;
 }
 
-function contentFault(
-  { items }: CoveredComponents,
-  { body, headers: fields }: IncomingRequest,
-): Fault | undefined {
-  const hasContent = body.present && fields.get('content-length') !== '0';
-  if (!hasContent || items.some(coversContentDigest)) return undefined;
+function contentFault({ items }: CoveredComponents, request: IncomingRequest): Fault | undefined {
+  if (!hasContent(request) || items.some(coversContentDigest)) return undefined;
   return {
     type: 'digest-required',
     check: 'requirements',

@@ -56,7 +56,7 @@ export function readSigningDeclaration(value: unknown, user: string | undefined)
     const options = readApiKeyOptions(members, 'scheme');
     return { scheme: { kind: 'api-key', name: 'api-key', options }, ...none };
   }
-  const options = readDeclaredOptions({ ...members, user: members['user'] ?? user ?? 'user' }, 'scheme');
+  const options = readDeclaredOptions(members, 'scheme', user ?? 'user');
   const name = typeof members['preset'] === 'string' ? members['preset'] : 'declared';
   return { scheme: { kind: 'declared', name, options }, ...none };
 }
