@@ -4,8 +4,7 @@ import type { MaybePromise } from '../../maybe-promise.ts';
 import type { NonceClaim } from '../../principal.ts';
 import { NonceRefusedError } from '../errors.ts';
 import { Fingerprint } from './fingerprint.ts';
-import { type CountedBucket, NonceShares } from './shares.ts';
-import { FingerprintTable } from './table.ts';
+import { FingerprintSet } from './fingerprint-set.ts';
 import { ForgottenSpans, lostUntil, MinTime, type NoncesLost } from './time.ts';
 
 /** The options of a set of nonces. */
@@ -125,12 +124,13 @@ export interface MemoryNonces extends SynchronousNonces {
 }
 
 const maxNonces = 2 ** 31;
-/** The highest tag of a bucket in the table. */
-const maxTag = 255;
+/**
+ * The maximum number of buckets, each of which a claim searches. Dates within the window need nine; after a jump of the clock,
+ * there are as many as `spansUntilTrusted` more.
+ */
+const maxBuckets = 255;
 /** The number of bucket spans after a jump of the clock until the new time is trusted: two hours for spans of 150 s. */
 const spansUntilTrusted = 48;
-/** The minimum time (ms) between two steps of a sweep, so that few claims are delayed by one. */
-const sweepInterval = 8;
 
 /** Creates an empty set of nonces in memory. Throws RangeError for options out of range. */
 export function createNonces(options: NoncesOptions): MemoryNonces {
@@ -153,21 +153,21 @@ function computeDefaultShare(max: number): number {
 }
 
 /** The nonces whose `until` is at least `from` and below `to`. They are dropped together. */
-interface Bucket extends CountedBucket {
+interface Bucket {
   from: number;
   to: number;
-  readonly tag: number;
+  readonly fingerprints: FingerprintSet;
+  /** The number of nonces of each user. */
+  readonly shares: Map<string, number>;
 }
 
 /**
- * One table of fingerprints for all buckets, in which each entry has the tag of its bucket. So a claim looks up one
- * table, however many buckets there are. Dropping a bucket only marks its tag; its entries are removed later, some
- * thousands at a time.
+ * One set of fingerprints for each span of time. A claim searches all of them, and a set is dropped whole when its time is over.
  *
  * A nonce is represented by a fingerprint of 64 bits. A stored nonce is always found, so no replay is accepted. A fresh
  * nonce is mistaken for a replay if one of n stored nonces has the same fingerprint: with a probability of at most
- * n / 2^64, which for 10 million is 10^7 / 1.845 × 10^19 = 5.4 × 10^-13 per claim (and 10^-12 for 18 million). An entry
- * has nine bytes, and a segment of the table is between 40 and 80 % full, which makes 16 bytes per nonce.
+ * n / 2^64, which for 10 million is 10^7 / 1.845 × 10^19 = 5.4 × 10^-13 per claim (and 10^-12 for 18 million). A set is between
+ * 35 and 70 % full, which makes 11 to 23 bytes per nonce.
  *
  * A replayed request has the same date, and so the same `until`. If a clock that was ahead is set back, old dates become
  * acceptable again. So a bucket is dropped only when its time has passed both by the clock and by the lowest recent
@@ -183,18 +183,14 @@ class NonceBuckets implements MemoryNonces {
   readonly #maxPerUser: number;
   readonly #monotonic: () => number;
   readonly #fingerprint: Fingerprint;
-  readonly #table = new FingerprintTable();
   readonly #minTime: MinTime;
   readonly #forgotten = new ForgottenSpans();
-  readonly #shares = new NonceShares();
   #buckets: Bucket[] = [];
   /** The bucket that was used last. */
   #latest: Bucket | undefined;
   #size = 0;
   /** The time of the previous claim. */
   #now = Number.NaN;
-  /** The time of the last sweep, by the monotonic clock. */
-  #swept = Number.NEGATIVE_INFINITY;
 
   constructor({ bucketSpan, max, maxPerUser = computeDefaultShare(max), key, monotonic }: NoncesOptions) {
     if (!(bucketSpan > 0 && bucketSpan < Infinity)) throw new RangeError('bucketSpan must be above 0');
@@ -216,24 +212,14 @@ class NonceBuckets implements MemoryNonces {
     // A nonce without a valid time could never be dropped.
     if (!(Number.isFinite(until) && Number.isFinite(now))) return 'seen';
     if (now !== this.#now) this.#advanceTo(now);
-    const fingerprint = this.#fingerprint;
-    fingerprint.take(user, nonce);
-    const { low, high } = fingerprint;
-    const share = this.#shares.of(user);
-    if (this.#size >= this.#max || share.hasAtLeast(this.#maxPerUser)) {
-      if (this.#table.find(low, high) !== 0) return 'seen';
-      this.#drop(now);
-    }
+    this.#fingerprint.take(user, nonce);
+    if (this.#find() !== undefined) return 'seen';
+    if (this.#size >= this.#max || this.#hasShare(user)) this.#drop(now);
     const end = this.#forgotten.endAfter(until);
     if (end !== undefined) return until < now ? 'seen' : lostUntil(end, until, now);
-    if (this.#size >= this.#max) return this.#table.find(low, high) === 0 ? 'full' : 'seen';
-    if (share.hasAtLeast(this.#maxPerUser)) {
-      return this.#table.find(low, high) === 0 ? { freeAt: share.freeAt } : 'seen';
-    }
-    const bucket = this.#bucketFor(until);
-    if (!this.#table.add(low, high, bucket.tag)) return 'seen';
-    share.add(bucket);
-    this.#size += 1;
+    if (this.#size >= this.#max) return 'full';
+    if (this.#hasShare(user)) return { freeAt: this.#freeAt(user) };
+    this.#add(user, until);
     return 'fresh';
   }
 
@@ -247,57 +233,63 @@ class NonceBuckets implements MemoryNonces {
     // It is refused anyway.
     if (this.#forgotten.endAfter(until) !== undefined) return false;
     this.#fingerprint.take(user, nonce);
-    const { low, high } = this.#fingerprint;
-    const tag = this.#table.find(low, high);
-    if (tag === 0) {
-      const bucket = this.#bucketFor(until);
-      this.#table.add(low, high, bucket.tag);
-      this.#shares.of(user).add(bucket);
-      this.#size += 1;
-      return true;
-    }
-    const before = this.#buckets.find((bucket) => bucket.tag === tag && bucket.to <= until);
-    if (before === undefined) return false;
-    // It was claimed again after it had expired.
-    const bucket = this.#bucketFor(until);
-    this.#table.retag(low, high, bucket.tag);
-    this.#shares.of(user).move(before, bucket);
-    return true;
+    // One that was claimed again after it had expired is in two buckets, until the first is dropped.
+    if ((this.#find()?.to ?? Number.NEGATIVE_INFINITY) > until) return false;
+    return this.#add(user, until);
   }
 
   forget(from: number, to: number): void {
     this.#forgotten.add(from, to);
   }
 
-  /** Drops expired buckets; if there are none, removes some entries of dropped buckets from the table. */
+  /** Returns the bucket with the last fingerprint; undefined if none has it. */
+  #find(): Bucket | undefined {
+    const { low, high } = this.#fingerprint;
+    for (const bucket of this.#buckets) if (bucket.fingerprints.has(low, high)) return bucket;
+    return undefined;
+  }
+
+  /** Adds the last fingerprint. Returns false if its bucket has it. */
+  #add(user: string, until: number): boolean {
+    const { fingerprints, shares } = this.#bucketFor(until);
+    const { low, high } = this.#fingerprint;
+    if (!fingerprints.add(low, high)) return false;
+    shares.set(user, (shares.get(user) ?? 0) + 1);
+    this.#size += 1;
+    return true;
+  }
+
+  /** Returns whether a user has the maximum number of nonces. */
+  #hasShare(user: string): boolean {
+    if (this.#size < this.#maxPerUser) return false;
+    let count = 0;
+    for (const { shares } of this.#buckets) count += shares.get(user) ?? 0;
+    return count >= this.#maxPerUser;
+  }
+
+  /** Returns the time (ms) when the first nonces of a user expire. */
+  #freeAt(user: string): number {
+    return Math.min(...this.#buckets.filter(({ shares }) => shares.has(user)).map(({ to }) => to));
+  }
+
   #advanceTo(now: number): void {
     this.#now = now;
-    const steady = this.#monotonic();
-    if (this.#drop(this.#minTime.at(now, steady)) || steady - this.#swept < sweepInterval) return;
-    this.#swept = steady;
-    this.#table.sweep();
-    this.#shares.sweep();
+    this.#drop(this.#minTime.at(now, this.#monotonic()));
   }
 
   /**
-   * Drops the buckets that have expired at `time`. Returns whether there were any. If the set is full, `time` is that of
-   * the clock: nonces that are only stored because the clock might be set back are dropped.
+   * Drops the buckets that have expired at `time`. If the set is full, `time` is that of the clock: nonces that are only stored
+   * because the clock might be set back are dropped.
    */
-  #drop(time: number): boolean {
-    let dropped = false;
-    for (const bucket of this.#buckets) {
-      if (bucket.to > time) continue;
-      dropped = true;
-      bucket.dropped = true;
-      this.#size -= this.#table.countEntries(bucket.tag);
-      this.#table.release(bucket.tag);
-      this.#forgotten.add(bucket.from, bucket.to);
+  #drop(time: number): void {
+    if (!this.#buckets.some(({ to }) => to <= time)) return;
+    for (const { from, to, fingerprints } of this.#buckets) {
+      if (to > time) continue;
+      this.#size -= fingerprints.size;
+      this.#forgotten.add(from, to);
     }
-    if (!dropped) return false;
-    this.#buckets = this.#buckets.filter((bucket) => bucket.to > time);
+    this.#buckets = this.#buckets.filter(({ to }) => to > time);
     this.#latest = undefined;
-    if (this.#size === 0) this.#table.clear();
-    return true;
   }
 
   #bucketFor(until: number): Bucket {
@@ -311,26 +303,23 @@ class NonceBuckets implements MemoryNonces {
   #newBucket(until: number): Bucket {
     const from = Math.floor(until / this.#span) * this.#span;
     const to = from + this.#span;
-    const tag = this.#freeTag();
-    if (tag === 0) return this.#widenedBucket(from, to);
-    const bucket = { from, to, tag, dropped: false };
+    if (this.#buckets.length >= maxBuckets) return this.#widenedBucket(from, to);
+    // The next span probably has as many nonces as the last one.
+    const expected = this.#buckets.at(-1)?.fingerprints.size ?? 0;
+    const bucket = {
+      from,
+      to,
+      fingerprints: new FingerprintSet(expected),
+      shares: new Map<string, number>(),
+    };
     this.#buckets.push(bucket);
     return bucket;
-  }
-
-  /** Returns a tag that no bucket and no entry has; 0 if there is none. */
-  #freeTag(): number {
-    const inUse = new Set(this.#buckets.map(({ tag }) => tag));
-    for (let tag = 1; tag <= maxTag; tag += 1) {
-      if (!inUse.has(tag) && this.#table.countEntries(tag) === 0) return tag;
-    }
-    return 0;
   }
 
   /** Extends the next bucket that ends after this span, or the last one, so that it covers the span. Returns it. */
   #widenedBucket(from: number, to: number): Bucket {
     const [first, ...others] = this.#buckets.toSorted((one, other) => one.to - other.to);
-    if (first === undefined) throw new RangeError('no bucket has a tag');
+    if (first === undefined) throw new RangeError('there is no bucket');
     const bucket = [first, ...others].find((each) => each.to >= to) ?? others.at(-1) ?? first;
     bucket.from = Math.min(bucket.from, from);
     bucket.to = Math.max(bucket.to, to);
