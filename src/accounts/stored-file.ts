@@ -15,8 +15,10 @@ import { delay } from '../timers.ts';
 /** The location of the account files: the path of a data directory, or documents that several hosts share. */
 export type AccountPlace = string | DocumentStore;
 
-/** The names of the account files, without their extension. */
-export type AccountFileName = 'users' | 'clients' | 'consumers' | 'revocations';
+/** The names of the account files, without their extension. A copy of a data directory has all of them. */
+export const accountFileNames = ['users', 'clients', 'consumers', 'revocations'] as const;
+/** The name of an account file. */
+export type AccountFileName = (typeof accountFileNames)[number];
 
 /** Returns the path of an account file. */
 export function accountFilePath(directory: string, name: AccountFileName): string {

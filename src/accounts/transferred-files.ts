@@ -1,18 +1,23 @@
 import { clientFile, consumerFile } from './clients.ts';
 import { masterKeyFile, parseMasterKey } from './master-key.ts';
+import { revocationFile } from './revocations.ts';
 import type { SecretBox } from './secret-box.ts';
 import { type AccountPlace, createStoredFile, pathIn } from './stored-file.ts';
 import { userFile } from './users.ts';
 
+/** The file that an export with tokens has: revocations of them that were requested and not carried out yet. */
+const revocationFileName = `${revocationFile.name}.json`;
+
 /** Throws if the content of a file is invalid. `path` is the name of the file in messages. */
 type Check = (content: Uint8Array, path: string, secretBox: SecretBox | undefined) => unknown;
 
-/** The files of an export with accounts, and their checks. */
+/** The files of an export, and their checks. */
 const checks: ReadonlyMap<string, Check> = new Map<string, Check>([
   ['users.json', (...file) => userFile.parse(...file)],
   ['clients.json', (...file) => clientFile.parse(...file)],
   ['consumers.json', (...file) => consumerFile.parse(...file)],
   [masterKeyFile, parseMasterKey],
+  [revocationFileName, (...file) => revocationFile.parse(...file)],
 ]);
 
 /** Account files by name, as they are stored: with encrypted secrets, if there is a key. */
@@ -23,12 +28,25 @@ export function isTransferredFile(name: string): boolean {
   return checks.has(name);
 }
 
-/** Reads the files that exist, without changing them. */
-export async function readTransferredFiles(place: AccountPlace): Promise<TransferredFiles> {
+/** Whether an export contains the accounts, and the grants and tokens of OAuth. */
+export interface TransferredKinds {
+  readonly withAccounts: boolean;
+  readonly withTokens: boolean;
+}
+
+/** Reads the files of an export that exist, without changing them. */
+export async function readTransferredFiles(
+  place: AccountPlace,
+  { withAccounts, withTokens }: TransferredKinds,
+): Promise<TransferredFiles> {
   const files = new Map<string, string>();
   for (const name of checks.keys()) {
+    if (name === revocationFileName ? !withTokens : !withAccounts) continue;
     const { content } = await createStoredFile(place, name).read();
-    if (content !== undefined) files.set(name, Buffer.from(content).toString('utf8'));
+    if (content === undefined) continue;
+    if (name === revocationFileName && revocationFile.parse(content, name, undefined).entries.size === 0)
+      continue;
+    files.set(name, Buffer.from(content).toString('utf8'));
   }
   return files;
 }

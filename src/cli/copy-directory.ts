@@ -1,6 +1,7 @@
 import { existsSync, realpathSync } from 'node:fs';
 import { chown, lstat, mkdir, readdir, rename, rm, rmdir, stat } from 'node:fs/promises';
 import { dirname, join, resolve, sep } from 'node:path';
+import { revocationFile } from '../accounts/revocations.ts';
 import { removeLeftovers, replaceFile } from '../store/files/atomic-write.ts';
 import {
   incompleteCopyName,
@@ -13,7 +14,8 @@ import { lockDirectory } from '../store/files/lock.ts';
 import { copyStore } from '../store/recovery/copy-store.ts';
 import type { Examined } from '../store/recovery/recovery.ts';
 import { isStoreFile, snapshotName } from '../store/snapshot/writer.ts';
-import { CommandError } from './errors.ts';
+import { filesAfterStore, isReplacedFile, revocationsName, tlsDirectory } from './data-files.ts';
+import { CommandError, listMessages } from './errors.ts';
 
 /** The options of a copy of a data directory. */
 export interface DirectoryCopyOptions {
@@ -33,19 +35,9 @@ export interface DirectoryCopy {
   readonly store: Examined;
   /** The names of the other files that were copied, in order. */
   readonly files: readonly string[];
+  /** What could not be kept, one sentence each. */
+  readonly warnings: readonly string[];
 }
-
-/**
- * The other files of a data directory that are copied, after the store: the key before the accounts, and all of them after
- * the tokens in the store, which need them. Nonces are not copied: others may be used before a server starts on the copy.
- * Without these files, it rejects all signed requests that were dated before its start.
- */
-const copiedFiles = ['oauth.key', 'users.json', 'clients.json', 'consumers.json'];
-const tlsDirectory = 'tls';
-
-/** The files of a data directory that a copy replaces. Other files stay. */
-const replacedFiles =
-  /^(?:store\.json|store\.previous\.json|judged\.json|oauth\.key|tls|(?:users|clients|consumers)\.(?:json|seen)|(?:journal|nonces)-[0-9]+\.jsonl)$/;
 
 /** Files that a directory has before anything was copied into it: those of its lock, and a copy that was being prepared. */
 const ownFiles = /^(?:lock\.[0-9]+|(?:lock|copy\.incomplete)\.[0-9]+-[0-9]+\.tmp|copy\.tmp)$/;
@@ -69,10 +61,12 @@ export async function copyDirectory(options: DirectoryCopyOptions): Promise<Dire
     await checkTarget(options);
     // The process that created them held the lock then, so it has ended.
     await removeLeftovers(nodeDisk, to, incompleteCopyName, () => true);
-    const copy = await prepareCopy(from, join(to, preparedCopyName));
+    const prepared = join(to, preparedCopyName);
+    const copy = await prepareCopy(from, prepared);
+    const warnings = await keepRevocations(to, prepared);
     await installCopy(to);
     done = true;
-    return copy;
+    return { ...copy, warnings };
   } finally {
     await lock.release();
     await giveToOwner(to);
@@ -123,13 +117,15 @@ async function checkTarget({ to, replace, notEmpty }: DirectoryCopyOptions): Pro
 }
 
 /** Copies all files to a new directory, and verifies the store. */
-async function prepareCopy(from: string, to: string): Promise<DirectoryCopy> {
+async function prepareCopy(from: string, to: string): Promise<Omit<DirectoryCopy, 'warnings'>> {
   await rm(to, { recursive: true, force: true });
   await mkdir(to, { mode: 0o700 });
   try {
-    const store = await copyStore(from, to);
     const files: string[] = [];
-    for (const name of copiedFiles) if (await copyFile(from, to, name)) files.push(name);
+    // Before the store: a revocation that is no longer in this file was carried out, so it is in the store then.
+    if (await copyFile(from, to, revocationsName)) files.push(revocationsName);
+    const store = await copyStore(from, to);
+    for (const name of filesAfterStore) if (await copyFile(from, to, name)) files.push(name);
     if (await copyTls(join(from, tlsDirectory), join(to, tlsDirectory))) files.push(tlsDirectory);
     await nodeDisk.syncDirectory(to);
     return { store, files };
@@ -145,6 +141,22 @@ async function copyFile(from: string, to: string, name: string): Promise<boolean
   if (content === undefined) return false;
   await replaceFile(nodeDisk, { directory: to, name, content: [content], sync: true });
   return true;
+}
+
+/**
+ * Adds the revocations that were requested in the directory, and not carried out yet, to those of the copy that replaces its
+ * data. Returns what could not be read.
+ */
+async function keepRevocations(directory: string, prepared: string): Promise<readonly string[]> {
+  try {
+    const { entries } = await revocationFile.read(directory);
+    if (entries.size === 0) return [];
+    const copied = await revocationFile.read(prepared);
+    await revocationFile.write(prepared, new Map([...copied.entries, ...entries]));
+    return [];
+  } catch (error) {
+    return listMessages(error).map((message) => `requested revocations are lost: ${message}`);
+  }
 }
 
 /** Copies the certificate and its key. Returns whether there are any. */
@@ -166,7 +178,7 @@ async function installCopy(directory: string): Promise<void> {
   const content = ['The copy of data into this directory is not complete.\n'];
   await replaceFile(nodeDisk, { directory, name: incompleteCopyName, content, sync: true });
   for (const name of await readdir(directory))
-    if (replacedFiles.test(name)) await rm(join(directory, name), { recursive: true });
+    if (isReplacedFile(name)) await rm(join(directory, name), { recursive: true });
   for (const name of await readdir(prepared)) await rename(join(prepared, name), join(directory, name));
   await rmdir(prepared);
   await nodeDisk.syncDirectory(directory);
@@ -184,10 +196,7 @@ async function giveToOwner(directory: string): Promise<void> {
 /** Returns the paths of the files and directories that a copy consists of. Symbolic links are omitted. */
 async function ownedPaths(directory: string): Promise<readonly string[]> {
   const isOwn = (name: string) =>
-    replacedFiles.test(name) ||
-    ownFiles.test(name) ||
-    name.startsWith('torn-') ||
-    name === incompleteCopyName;
+    isReplacedFile(name) || ownFiles.test(name) || name.startsWith('torn-') || name === incompleteCopyName;
   const tops = (await readdir(directory)).filter(isOwn).map((name) => join(directory, name));
   const tls = join(directory, tlsDirectory);
   const inner = (await readdir(tls).catch(() => [])).map((name) => join(tls, name));

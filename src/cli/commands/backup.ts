@@ -89,7 +89,7 @@ async function runCopyCommand(
     if (argument === undefined || argument === '' || others.length > 0) throw new CommandError([usage]);
     const planned = plan(argument, readLocation(given, environment).options.data, given);
     const copy = await copyDirectory(planned);
-    printLines(copy.store.reports, stderr);
+    printLines([...copy.store.reports, ...copy.warnings], stderr);
     printLines([...copiedLines(copy), `${done.padEnd(12)} ${resolve(planned.to)}`], stdout);
     return 0;
   } catch (error) {

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { basename, dirname, resolve, sep } from 'node:path';
 import type { AccountPlace } from '../../accounts/stored-file.ts';
+import type { TransferredKinds } from '../../accounts/transferred-files.ts';
 import { systemClock } from '../../clock.ts';
 import { formatCount } from '../../counted.ts';
 import { grantsCollection, tokensCollection } from '../../oauth/records.ts';
@@ -127,8 +128,8 @@ async function writeExport(
   const isOfOAuth = (path: string): boolean => path === tokensCollection || path === grantsCollection;
   const includes = (path: string): boolean => withTokens || !isOfOAuth(path);
   const files =
-    withAccounts && source.place !== undefined
-      ? await readAccountFiles(source.place)
+    (withAccounts || withTokens) && source.place !== undefined
+      ? await readDocuments(source.place, { withAccounts, withTokens })
       : new Map<string, string>();
   const formatter = new ExportFormatter({ at: systemClock.now(), includes });
   const content = formatBatches(formatter, source.parts, files);
@@ -137,7 +138,8 @@ async function writeExport(
     await replaceFile(nodeDisk, { directory, name, content, sync: true });
   } else if (!(await writeBatches(content, stdout))) return 1;
   const without = formatter.omitted > 0 ? ', without OAuth grants and tokens' : '';
-  const accounts = withAccounts ? `, with ${[...files.keys()].join(', ') || 'no accounts'}` : '';
+  const names = [...files.keys()].join(', ') || (withAccounts ? 'no accounts' : '');
+  const accounts = names === '' ? '' : `, with ${names}`;
   printLines(
     [...source.warnings, `exported ${formatCount(formatter.items, 'item')}${without}${accounts}`],
     stderr,
@@ -145,9 +147,12 @@ async function writeExport(
   return 0;
 }
 
-/** Reads the account files. Their modules are loaded only if they are exported. */
-async function readAccountFiles(place: AccountPlace): Promise<ReadonlyMap<string, string>> {
-  return (await import('../../accounts/transferred-files.ts')).readTransferredFiles(place);
+/** Reads the account files and requested revocations. Their modules are loaded only if they are exported. */
+async function readDocuments(
+  place: AccountPlace,
+  kinds: TransferredKinds,
+): Promise<ReadonlyMap<string, string>> {
+  return (await import('../../accounts/transferred-files.ts')).readTransferredFiles(place, kinds);
 }
 
 /** Returns the lines of an export, in batches. */

@@ -6,6 +6,7 @@ import { prepareDirectory } from '../../store/files/directory.ts';
 import { findHolder } from '../../store/files/lock.ts';
 import { examine } from '../../store/recovery/recovery.ts';
 import { writeStore } from '../../store/snapshot/writer.ts';
+import { isAccompanyingFile, tlsDirectory } from '../data-files.ts';
 import { CommandError } from '../errors.ts';
 import { addNonces } from '../serve/nonces.ts';
 import { newStoreId } from '../serve/store-id.ts';
@@ -14,7 +15,7 @@ import type { Terminal } from '../terminal.ts';
 
 /**
  * Runs `countersign check --repair NEWDIR`: copies all readable data to a new directory, with users, clients, consumers,
- * keys, certificate and nonces. Does not change the old directory. Returns the exit status.
+ * requested revocations, keys, certificate and nonces. Does not change the old directory. Returns the exit status.
  *
  * @throws CommandError if a directory is not suitable
  */
@@ -60,8 +61,7 @@ const tokensDropped =
 
 async function copyOthers(from: string, to: string): Promise<void> {
   for (const name of await readdir(from)) {
-    if (name === 'tls') await cp(join(from, name), join(to, name), { recursive: true });
-    else if (/^(?:(?:users|clients|consumers)\.json|oauth\.key|nonces-[0-9]+\.jsonl)$/.test(name))
-      await copyFile(join(from, name), join(to, name));
+    if (name === tlsDirectory) await cp(join(from, name), join(to, name), { recursive: true });
+    else if (isAccompanyingFile(name)) await copyFile(join(from, name), join(to, name));
   }
 }

@@ -1,0 +1,33 @@
+// The files of a data directory besides those of the store, for everything that copies, repairs or replaces one. What is not
+// listed is derived (`judged.json`), belongs to a process (locks, `….seen`), or is kept for a person (`torn-….bin`).
+import { masterKeyFile } from '../accounts/master-key.ts';
+import { accountFileNames } from '../accounts/stored-file.ts';
+
+/** The directory of the certificate and its key. */
+export const tlsDirectory = 'tls';
+
+/** The file of requested revocations, which is copied before the store. */
+export const revocationsName = 'revocations.json';
+
+/**
+ * The files that are copied after the store, in order: the key before the accounts, and all of them after the tokens in the
+ * store, which need them. Nonces are not copied while a server may accept others. Without them, a server on the copy rejects
+ * all signed requests that were dated before its start.
+ */
+export const filesAfterStore: readonly string[] = [
+  masterKeyFile,
+  ...accountFileNames.map((name) => `${name}.json`).filter((name) => name !== revocationsName),
+];
+
+/** Returns whether a file, unlike those of the store, has no second copy of its content: accounts, key and nonces. */
+export function isAccompanyingFile(name: string): boolean {
+  return name === revocationsName || filesAfterStore.includes(name) || /^nonces-[0-9]+\.jsonl$/.test(name);
+}
+
+const storeFiles = /^(?:store\.json|store\.previous\.json|judged\.json|journal-[0-9]+\.jsonl)$/;
+const seenFiles = new Set(accountFileNames.map((name) => `${name}.seen`));
+
+/** Returns whether a copy into a data directory replaces this file. Other files stay. */
+export function isReplacedFile(name: string): boolean {
+  return storeFiles.test(name) || isAccompanyingFile(name) || seenFiles.has(name) || name === tlsDirectory;
+}
