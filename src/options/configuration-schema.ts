@@ -4,6 +4,7 @@ import { quotaShape } from '../auth/quota-policy.ts';
 import { configuredUsersShape } from '../auth/user-declaration.ts';
 import { collectionDefinitions, collectionsSchema } from '../collections/declaration-shape.ts';
 import { seedShape } from '../collections/seed.ts';
+import { seconds } from '../shape/seconds.ts';
 import { flag, type JsonSchema, number, type Shape, text, word } from '../shape/shape.ts';
 import { listGroups, type parts, schemaMember } from './file.ts';
 import type { OptionSpec } from './spec.ts';
@@ -63,8 +64,8 @@ function optionSchema(spec: OptionSpec): JsonSchema {
   const description = byDefault === undefined ? about : `${about} (default: ${byDefault})`;
   const fallback = spec.kind === 'toggle' ? false : 'fallback' in spec ? spec.fallback : undefined;
   return {
-    ...(description === '' ? {} : { description }),
     ...describeValue(spec).schema,
+    ...(description === '' ? {} : { description }),
     ...(fallback === undefined ? {} : { default: fallback }),
   };
 }
@@ -75,7 +76,9 @@ function describeValue(spec: OptionSpec): Shape<unknown> {
     case 'toggle':
       return flag();
     case 'whole':
-      return number({ min: spec.min, max: spec.max });
+      return spec.value === 'SECONDS'
+        ? seconds({ min: spec.min, max: spec.max })
+        : number({ min: spec.min, max: spec.max });
     case 'choice':
       return word(spec.words);
     case 'text':

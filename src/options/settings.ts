@@ -1,4 +1,5 @@
 import { type QuotaPolicy, readQuota } from '../auth/quota-policy.ts';
+import { readDuration } from '../duration.ts';
 import { parseIpNetwork } from '../http/syntax/ip-address.ts';
 import { originsFault } from '../pipeline/cors-policy.ts';
 import { httpsOrigin } from '../pipeline/origin.ts';
@@ -54,15 +55,19 @@ export class Settings {
 
   /** Returns a whole number within its bounds, and at most `limit`; undefined if it is not set. */
   maybeWhole(key: WholeKey | WholeKeyWithoutDefault, limit = Number.POSITIVE_INFINITY): number | undefined {
-    const { min } = optionTable[key];
+    const { min, value: unit } = optionTable[key];
     const max = Math.min(optionTable[key].max, limit);
     const read = ({ value, textual }: Setting): number | undefined => {
       const digits = textual && typeof value === 'string' && /^[0-9]{1,15}$/.test(value);
-      const number = digits ? Number(value) : textual ? undefined : value;
+      const number = digits ? Number(value) : unit === 'SECONDS' ? readSeconds(value) : value;
       const fits = typeof number === 'number' && Number.isInteger(number) && number >= min && number <= max;
       return fits ? number : undefined;
     };
-    return this.#first(key, read, () => `a whole number from ${min} to ${max}`);
+    const expected =
+      unit === 'SECONDS'
+        ? `a whole number of seconds from ${min} to ${max} or text such as 5m`
+        : `a whole number from ${min} to ${max}`;
+    return this.#first(key, read, () => expected);
   }
 
   /** Returns one of the words of a choice; undefined if it is not set. */
@@ -159,6 +164,12 @@ export class Settings {
     }
     return first;
   }
+}
+
+/** Reads seconds, or a duration as text such as `5m`, as seconds. */
+function readSeconds(value: unknown): number | undefined {
+  const ms = readDuration(value, 1000);
+  return ms === undefined ? undefined : ms / 1000;
 }
 
 /** Splits a comma-separated string, or returns an array of strings; undefined for any other value. */

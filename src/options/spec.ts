@@ -22,6 +22,7 @@ export interface Toggle extends Described {
 /** A whole number within bounds. */
 export interface Whole extends Described {
   readonly kind: 'whole';
+  /** What it counts: with `SECONDS`, the value can also be a duration as text, such as `5m`. */
   readonly value: string;
   readonly min: number;
   readonly max: number;

@@ -30,6 +30,8 @@ type Users = NonNullable<ServiceOptions['users']>;
 export interface Authentication {
   readonly authenticator: Authenticator;
   readonly oauth: AuthorizationServer;
+  /** Throws RangeError if there are clients of OAuth 2.0, and a configured scheme has its bearer tokens. */
+  checkClients(clients: { readonly size: number }): void;
   /** The quotas of principals and peers. */
   readonly quotas: Quotas;
   /** The configured schemes. */
@@ -144,16 +146,20 @@ export function createAuthentication(
     hashQueue,
   });
   const ownBearer = further.find(({ authorizationNames }) => authorizationNames?.includes('bearer'));
-  if (ownBearer !== undefined && options.clients !== undefined)
-    throw new RangeError(
-      `schemes.${ownBearer.name}: Authorization: Bearer is that of OAuth 2.0, and clients are registered`,
-    );
+  const checkClients = (clients: { readonly size: number }): void => {
+    if (ownBearer !== undefined && clients.size > 0)
+      throw new RangeError(
+        `schemes.${ownBearer.name}: Authorization: Bearer is that of OAuth 2.0, and clients are registered`,
+      );
+  };
+  checkClients(oauth.clients);
   const offered = oauth.schemes.filter(({ name }) => ownBearer === undefined || name !== 'bearer');
   return {
     // Browsers use the first challenge that they support, which is Basic.
     authenticator: createAuthenticator([basic, hmac, ...further, ...offered], rateLimiter, limits, explain),
     configured,
     oauth,
+    checkClients,
     quotas,
     keepNonce(principal, durably) {
       const claim = principal?.nonce;

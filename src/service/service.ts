@@ -343,7 +343,11 @@ export function createControllableService(
       served = replaced;
     },
     openapi: (origins) => loadOpenApi(withRoutes(buildServedApi(), layer?.routes ?? []), origins),
-    replaceClients: (registered) => oauth.clients.replace(readClients(registered, scopes)),
+    replaceClients(registered) {
+      const clients = readClients(registered, scopes);
+      authentication.checkClients(clients);
+      oauth.clients.replace(clients);
+    },
     replaceConsumers: (registered) => oauth.consumers.replace(readConsumers(registered)),
     async revokeGrants(selection) {
       checkMembers(

@@ -146,8 +146,11 @@ const refused: readonly [argv: string[], fault: string][] = [
   [['--port', '0x10'], '--port: "0x10" is not a whole number from 0 to 65535'],
   [['--port', ' 1'], '--port: " 1" is not a whole number from 0 to 65535'],
   [['--port', '٣'], '--port: "٣" is not a whole number from 0 to 65535'],
-  [['--window', '0'], '--window: "0" is not a whole number from 1 to 31536000'],
-  [['--window', '1.5'], '--window: "1.5" is not a whole number from 1 to 31536000'],
+  [['--window', '0'], '--window: "0" is not a whole number of seconds from 1 to 31536000 or text such as 5m'],
+  [
+    ['--window', '1.5'],
+    '--window: "1.5" is not a whole number of seconds from 1 to 31536000 or text such as 5m',
+  ],
   [['--durability', 'fsnyc'], '--durability: "fsnyc" is not one of fsync, os; did you mean "fsync"?'],
   [['--hmac-simple', 'SAFE'], '--hmac-simple: "SAFE" is not one of safe, all, off; did you mean "safe"?'],
   [['--default-format', 'jsno'], '--default-format: "jsno" is not one of xml, json; did you mean "json"?'],
@@ -174,8 +177,14 @@ const refused: readonly [argv: string[], fault: string][] = [
     ['--trust-proxy', '192.0.2.1/24'],
     '--trust-proxy: "192.0.2.1/24" is not a list of networks: "192.0.2.1/24" has bits set behind its prefix; the network is 192.0.2.0/24',
   ],
-  [['--code-lifetime', '601'], '--code-lifetime: "601" is not a whole number from 1 to 600'],
-  [['--oauth1-window', '601'], '--oauth1-window: "601" is not a whole number from 1 to 600'],
+  [
+    ['--code-lifetime', '601'],
+    '--code-lifetime: "601" is not a whole number of seconds from 1 to 600 or text such as 5m',
+  ],
+  [
+    ['--oauth1-window', '601'],
+    '--oauth1-window: "601" is not a whole number of seconds from 1 to 600 or text such as 5m',
+  ],
   [['--public-url', 'http://a.example'], publicUrlFault('http://a.example')],
   [['--base-path', '/api/'], '--base-path: "/api/" is not a path such as /api, without a slash at the end'],
   [['--base-path', 'api'], '--base-path: "api" is not a path such as /api, without a slash at the end'],
@@ -217,6 +226,42 @@ test('the public URL is normalized to an origin', () => {
   assert.equal(read('https://[::1]:8443'), 'https://[::1]:8443');
 });
 
+const durationOptions: readonly [flag: string, key: string, group?: string][] = [
+  ['--window', 'window'],
+  ['--idempotency-lifetime', 'idempotencyLifetime'],
+  ['--cors-max-age', 'corsMaxAge'],
+  ['--code-lifetime', 'codeLifetime'],
+  ['--access-lifetime', 'accessLifetime'],
+  ['--refresh-lifetime', 'refreshLifetime'],
+  ['--refresh-total-lifetime', 'refreshTotalLifetime'],
+  ['--ticket-lifetime', 'ticketLifetime'],
+  ['--request-token-lifetime', 'requestTokenLifetime'],
+  ['--oauth1-access-lifetime', 'oauth1AccessLifetime'],
+  ['--oauth1-window', 'oauth1Window'],
+  ['--header-timeout', 'headerTimeout'],
+  ['--request-timeout', 'requestTimeout'],
+];
+for (const [flag, key] of durationOptions)
+  test(`${flag} accepts a duration as text in the command line, the environment and the file`, () => {
+    const read = (words: readonly string[], environment: Record<string, string> = {}): unknown =>
+      Object.entries(readOptions(words, environment)).find(([name]) => name === key)?.[1];
+    const variable = `COUNTERSIGN_${flag.slice(2).replaceAll('-', '_').toUpperCase()}`;
+    assert.equal(read([flag, '5m']), 300);
+    assert.equal(read([flag, '90s']), 90);
+    assert.equal(read([flag, '90']), 90);
+    assert.equal(read([], { [variable]: '5m' }), 300);
+    assert.equal(read(['--config', fileWith({ [key]: '5m' })]), 300);
+    assert.equal(read(['--config', fileWith({ [key]: 90 })]), 90);
+    for (const wrong of ['5', '5 m', '1500ms', '5M', '-5m', '999999d', '', null])
+      assert.throws(() => read(['--config', fileWith({ [key]: wrong })]), OptionsError, `${wrong}`);
+  });
+
+test('a duration as text can be in a group of the file', () => {
+  const file = fileWith({ lifetimes: { access: '2h' }, cors: { maxAge: '1h' } });
+  const { accessLifetime, corsMaxAge } = readOptions(['--config', file], {});
+  assert.deepEqual([accessLifetime, corsMaxAge], [7200, 3600]);
+});
+
 test('the default of --oauth1-window does not exceed --window', () => {
   assert.equal(readOptions(['--window', '20'], {}).oauth1Window, 20);
   assert.equal(readOptions(['--window', '20', '--oauth1-window', '7'], {}).oauth1Window, 7);
@@ -231,7 +276,7 @@ test('all faults of flags, variables and the file are reported together', () => 
       `${config}: unknown key prot; did you mean "port"?`,
       `${config}: users.a:b: a user name must have no colon`,
       'COUNTERSIGN_PORT: "x" is not a whole number from 0 to 65535',
-      `${config}: window: "600" is not a whole number from 1 to 31536000`,
+      `${config}: window: "600" is not a whole number of seconds from 1 to 31536000 or text such as 5m`,
       'COUNTERSIGN_CONTROL_PORT: "-1" is not a whole number from 0 to 65535',
     ],
   );
@@ -370,7 +415,7 @@ test('idempotency keys have a lifetime and a maximum number per user, both at le
   );
   assert.deepEqual([idempotencyLifetime, maxIdempotencyKeysPerUser], [60, 7]);
   for (const flag of ['--idempotency-lifetime', '--max-idempotency-keys-per-user'])
-    assert.throws(() => readOptions([flag, '0'], {}), /is not a whole number from 1 to/);
+    assert.throws(() => readOptions([flag, '0'], {}), /is not a whole number (?:of seconds )?from 1 to/);
 });
 
 test('--max-nonces-per-user is at most --max-nonces', () => {
@@ -442,7 +487,10 @@ const wrongFiles: readonly [content: unknown, faults: string[]][] = [
     ['users.ann.password contains a control character, which no client can send'],
   ],
   [{ lifetimes: { cod: 1 } }, ['unknown key lifetimes.cod; did you mean "code"?']],
-  [{ lifetimes: { access: 0 } }, ['lifetimes.access: 0 is not a whole number from 1 to 31536000']],
+  [
+    { lifetimes: { access: 0 } },
+    ['lifetimes.access: 0 is not a whole number of seconds from 1 to 31536000 or text such as 5m'],
+  ],
   [{ publicUrl: 7 }, ['publicUrl: 7 is not an https origin such as https://api.example']],
   [{ clients: [] }, ['clients must be an object']],
   [{ consumers: 'key' }, ['consumers must be an object']],

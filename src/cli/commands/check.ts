@@ -69,7 +69,7 @@ export async function check(
 
 /**
  * Checks the data, the certificate and the composition of the service, and prints what a start would do. Returns the exit status: 1
- * if nobody can reach stored items.
+ * if nobody can reach stored items, or operations of the document of a partner.
  */
 async function checkParts(
   given: Options,
@@ -87,7 +87,8 @@ async function checkParts(
   const accounts = listKnownAccounts(given, { ...data, moduleUsers });
   const partner = await readPartner(given, accounts);
   const options = partner?.options ?? given;
-  for (const warning of partner?.warnings ?? []) terminal.stderr.write(`countersign: ${warning}\n`);
+  for (const warning of [...(partner?.unreachable ?? []), ...(partner?.warnings ?? [])])
+    terminal.stderr.write(`countersign: ${warning}\n`);
   const users = data.isNew && accounts.users.size === 0 ? [firstUserName] : accounts.users.keys();
   for (const warning of checkAccessNames(options.collections, users))
     terminal.stderr.write(`countersign: ${warning}\n`);
@@ -97,11 +98,12 @@ async function checkParts(
   terminal.stdout.write(
     `${summary(options, data, accounts, { certificate, secretBox, operations: partner?.operations }).join('\n')}\n`,
   );
+  const isReachable = partner === undefined || partner.unreachable.length === 0;
   // Resources in code can have collections of any name.
   const undeclared = hasResources(resources)
     ? undefined
     : formatUndeclaredWarning(data.items, options.collections);
-  if (undeclared === undefined) return 0;
+  if (undeclared === undefined) return isReachable ? 0 : 1;
   terminal.stderr.write(`countersign: ${undeclared}\n`);
   return 1;
 }
@@ -293,8 +295,14 @@ async function readPartner(options: Options, accounts: KnownAccounts) {
   if (options.partner === undefined) return undefined;
   const { createComposer, loadPartner } = await import('../serve/partner.ts');
   const { prepared, options: completed } = await loadPartner(options, options.partner, accounts);
-  const { operations } = prepared;
-  return { options: completed, operations, warnings: prepared.examine(), compose: createComposer(prepared) };
+  const { operations, unreachable } = prepared;
+  return {
+    options: completed,
+    operations,
+    unreachable,
+    warnings: prepared.examine(),
+    compose: createComposer(prepared),
+  };
 }
 
 function formatAddress(scheme: string, host: string, port: number): string {

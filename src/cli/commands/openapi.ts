@@ -4,7 +4,7 @@ import { type AccountFiles, noAccountFiles, readAccountFiles } from '../accounts
 import { readSecretBox } from '../accounts/secret-box-key.ts';
 import { reportError } from '../errors.ts';
 import type { LoadedModule } from '../module/load-module.ts';
-import { composeService, listKnownAccounts } from '../serve/compose.ts';
+import { composeService, type KnownAccounts, listKnownAccounts } from '../serve/compose.ts';
 import { newStoreId } from '../serve/store-id.ts';
 import type { Terminal } from '../terminal.ts';
 import { withModule } from '../with-module.ts';
@@ -38,23 +38,35 @@ async function buildDocument(
   module: LoadedModule | undefined,
   secretBox: ReturnType<typeof readSecretBox>,
 ): Promise<object> {
-  const options = module?.options ?? given;
-  const place = module?.store?.documents ?? options.data;
-  const hasAccounts = module?.store === undefined ? !options.memory : module.store.documents !== undefined;
+  const configured = module?.options ?? given;
+  const place = module?.store?.documents ?? configured.data;
+  const hasAccounts = module?.store === undefined ? !configured.memory : module.store.documents !== undefined;
   const accountFiles: AccountFiles = hasAccounts ? await readAccountFiles(place, secretBox) : noAccountFiles;
-  const accounts = listKnownAccounts(options, {
+  const accounts = listKnownAccounts(configured, {
     place,
     accountFiles,
     moduleUsers: module?.users ?? new Map(),
   });
+  const { options, compose } = await withPartnerOptions(configured, accounts);
   const store = module?.store ?? createMemoryStore({ storeId: newStoreId() });
   const resources = (await module?.resources(store)) ?? {};
-  const service = composeService(options, accounts, { resources });
+  const service = composeService(options, accounts, { resources }, compose);
   try {
     return await service.openapi(listOrigins(options));
   } finally {
     await service.close({ grace: 0 });
   }
+}
+
+/** Adds the schemes of the document of `--partner`, and its operations. Its code is loaded only if there is one. */
+async function withPartnerOptions(
+  options: Options,
+  accounts: KnownAccounts,
+): Promise<{ options: Options; compose?: Parameters<typeof composeService>[3] }> {
+  if (options.partner === undefined) return { options };
+  const { createComposer, loadPartner } = await import('../serve/partner.ts');
+  const partner = await loadPartner(options, options.partner, accounts);
+  return { options: partner.options, compose: createComposer(partner.prepared) };
 }
 
 /** Returns the origins of the server, without ports that are chosen only when it starts. */

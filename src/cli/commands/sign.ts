@@ -3,6 +3,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { createSign, type Sign } from '../../client/schemes/signer.ts';
 import { systemClock } from '../../clock.ts';
+import { parseDuration } from '../../duration.ts';
 import { parseSignedDate } from '../../http/headers/date.ts';
 import { isMethod, methods } from '../../http/method.ts';
 import { hint, readArguments } from '../../options/flags.ts';
@@ -153,9 +154,10 @@ function schemeFaults(
 
 function parseSeconds(text: string | undefined, faults: string[]): number | undefined {
   if (text === undefined) return undefined;
-  if (!/^[1-9]\d{0,9}$/.test(text))
-    faults.push(`--presign ${JSON.stringify(text)} is not a number of seconds`);
-  return Number(text);
+  const length = /^[1-9]\d{0,9}$/.test(text) ? Number(text) : (parseDuration(text) ?? 0) / 1000;
+  if (!Number.isInteger(length) || length === 0)
+    faults.push(`--presign ${JSON.stringify(text)} is not a number of seconds, or text such as 5m`);
+  return length;
 }
 
 /** Reads fields such as `Content-Type: text/plain`. */

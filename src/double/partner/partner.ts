@@ -125,6 +125,8 @@ export interface PreparedPartner {
   readonly operations: number;
   /** What is not verified or cannot be sent as the document says, one sentence each. Creates every response once. */
   examine(): readonly string[];
+  /** Why no request can be accepted by some operations, one sentence each. */
+  readonly unreachable: readonly string[];
   create(context: PartnerContext): PartnerPart;
 }
 
@@ -152,8 +154,12 @@ export async function withPartner<Options extends CompletedOptions>(
     prepared: {
       scopes: security.scopes,
       operations: document.operations.length,
+      unreachable: security.unreachable,
       examine: () => [...security.warnings, ...examineResponses(document)],
-      create: (context) => createPartner({ document, security, validate }, context),
+      create(context) {
+        for (const reason of security.unreachable) context.onError?.(new Error(reason));
+        return createPartner({ document, security, validate }, context);
+      },
     },
   };
 }

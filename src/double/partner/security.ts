@@ -35,6 +35,8 @@ export interface PartnerSecurity {
   readonly endpoints: ReadonlyMap<string, string>;
   /** What is not verified as the document says, one sentence each. */
   readonly warnings: readonly string[];
+  /** Why no request can be accepted by some operations, one sentence each. */
+  readonly unreachable: readonly string[];
   /** Returns what an operation requires. */
   accessOf(operation: Operation): OperationAccess;
 }
@@ -61,6 +63,7 @@ export function readSecurity(
     scopes: [...security.scopes],
     endpoints: listEndpoints(document),
     warnings: security.warnings,
+    unreachable: [...security.unreachable],
     accessOf: (operation) => access.get(operation) ?? { access: 'nobody' },
   };
 }
@@ -70,6 +73,7 @@ class Security {
   readonly declared = new Map<string, SchemeDeclaration>();
   readonly scopes = new Set<Scope>();
   readonly warnings: string[] = [];
+  readonly unreachable = new Set<string>();
   readonly #document: PartnerDocument;
   readonly #given: SchemeDeclarations;
   readonly #hasClients: boolean;
@@ -104,6 +108,8 @@ class Security {
     if (fault !== undefined && names.size === 0 && !isOptional) throw fault;
     for (const { message } of faults) if (!this.warnings.includes(message)) this.warnings.push(message);
     if (names.size === 0) return { access: 'anyone' };
+    if (!this.#hasClients && !isOptional && names.size === 1 && names.has('bearer'))
+      this.unreachable.add(this.#describeMissingClients(security));
     return {
       access: isOptional ? 'anyone' : 'authenticated',
       schemes: [...names],
@@ -136,6 +142,12 @@ class Security {
       !Object.hasOwn(this.#given, name) &&
       this.#document.securitySchemes.get(name)?.value['type'] === 'apiKey'
     );
+  }
+
+  #describeMissingClients(security: readonly Requirement[]): string {
+    const names = new Set(security.flatMap((requirement) => [...requirement.keys()]));
+    const requires = `${[...names].map((name) => JSON.stringify(name)).join(', ')} requires tokens of OAuth 2.0`;
+    return `${formatPlace('#/components', 'securitySchemes')}: ${requires}, and no clients are registered, so nobody can call operations with it: add clients, or a scheme with this name in schemes`;
   }
 
   /** Returns the scheme of two keys of which one is in a field: that is the name of the user or of its key. */

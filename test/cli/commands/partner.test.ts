@@ -43,6 +43,63 @@ test('an invalid document prevents the start, and the error names the place in i
   }
 });
 
+/** Returns a document with one operation that requires this security scheme. */
+function documentWith(scheme: object, security: object = { own: ['read'] }): object {
+  const responses = { 200: { description: 'ok', content: { 'application/json': { schema: {} } } } };
+  return {
+    openapi: '3.1.0',
+    info: { title: 'partner', version: '1' },
+    security: [security],
+    paths: { '/x': { get: { responses } } },
+    components: { securitySchemes: { own: scheme } },
+  };
+}
+
+const bearerSchemes: readonly [what: string, scheme: object][] = [
+  ['http bearer', { type: 'http', scheme: 'bearer' }],
+  ['http Bearer in capitals', { type: 'http', scheme: 'Bearer', bearerFormat: 'JWT' }],
+  ['a key in Authorization', { type: 'apiKey', in: 'header', name: 'Authorization' }],
+];
+for (const [what, scheme] of bearerSchemes)
+  test(`without clients, a document with ${what} accepts the secrets of users`, async () => {
+    const file = fileWith(documentWith(scheme));
+    const { status, stdout, stderr } = await call(['check', ...plain, '--partner', file]);
+    assert.deepEqual([status, stderr], [0, '']);
+    assert.match(stdout, /^schemes {6}own$/m);
+  });
+
+test('a server with a bearer document starts', async () => {
+  const file = fileWith(documentWith({ type: 'http', scheme: 'bearer' }));
+  const server = await startServer([...plain, '--partner', file]);
+  assert.equal((await fetch(`${server.url}/x`)).status, 401);
+  server.signal('SIGTERM');
+  await server.ended;
+});
+
+for (const type of ['oauth2', 'openIdConnect'])
+  test(`check exits with 1 for a document with ${type} while no clients are registered`, async () => {
+    const scheme = { type, flows: {}, openIdConnectUrl: 'https://partner.example/.well-known' };
+    const { status, stderr } = await call(['check', ...plain, '--partner', fileWith(documentWith(scheme))]);
+    assert.equal(status, 1);
+    assert.match(stderr, /"own" requires tokens of OAuth 2\.0, and no clients are registered.*: add clients/);
+    const optional = { ...documentWith(scheme), security: [{ own: [] }, {}] };
+    assert.equal((await call(['check', ...plain, '--partner', fileWith(optional)])).status, 0);
+    const client = { app: { secret: 'secret-of-app-0123456789', grants: ['client_credentials'] } };
+    const config = fileWith({ clients: client });
+    const file = fileWith(documentWith(scheme));
+    const registered = await call(['check', '--memory', '--config', config, '--partner', file]);
+    assert.doesNotMatch(registered.stderr, /no clients/);
+  });
+
+test('openapi --partner prints the security schemes of the document', async () => {
+  const file = fileWith(documentWith({ type: 'http', scheme: 'bearer' }));
+  const { status, stdout, stderr } = await call(['openapi', '--memory', '--partner', file]);
+  assert.equal(status, 0, stderr);
+  const { components } = JSON.parse(stdout);
+  const { type, in: place, name } = components.securitySchemes.own ?? {};
+  assert.deepEqual([type, place, name], ['apiKey', 'header', 'Authorization'], stdout);
+});
+
 test('serve --partner returns the responses of the document, also with a control interface', async () => {
   const file = fileWith(ordersDocument());
   const server = await startServer([...plain, '--partner', file]);
