@@ -16,6 +16,7 @@ import { readLifetimes } from '../oauth/lifetimes.ts';
 import type { TokenEvent } from '../oauth/records.ts';
 import { httpsOrigin, type Origins } from '../pipeline/origin.ts';
 import type { Principal, Scope } from '../principal.ts';
+import { limitNonces } from '../store/nonces/limited.ts';
 import { bucketSpanFor, type CompleteNonces, completeNonces, createNonces } from '../store/nonces/nonces.ts';
 import type { Store } from '../store/store.ts';
 import { type AuthorizationServer, createAuthorizationServer } from './authorization-server.ts';
@@ -58,6 +59,9 @@ export interface AuthenticationParts {
 /** The cost of verifying a password if no user has a hash (N of RFC 7914): a few milliseconds. */
 const costWithoutHashes = 1024;
 
+/** The default of `maxNonces`. */
+const defaultMaxNonces = 10_000_000;
+
 /** Creates the authentication of a service. Throws RangeError on invalid options. */
 export function createAuthentication(
   options: ServiceOptions,
@@ -83,7 +87,7 @@ export function createAuthentication(
     selectStoredNonces(options, nonceWindow) ??
     createNonces({
       bucketSpan: bucketSpanFor(nonceWindow),
-      max: options.maxNonces ?? 10_000_000,
+      max: options.maxNonces ?? defaultMaxNonces,
       maxPerUser: options.maxNoncesPerUser,
       key: random(16),
       monotonic: () => clock.steady(),
@@ -217,10 +221,18 @@ function computeNonceWindow(
 }
 
 /** Returns the nonces of the options or of the store. Throws RangeError if these are stored for a shorter window (ms). */
-function selectStoredNonces({ nonces, store }: ServiceOptions, window: number): CompleteNonces | undefined {
+function selectStoredNonces(
+  { nonces, store, maxNonces = defaultMaxNonces, maxNoncesPerUser }: ServiceOptions,
+  window: number,
+): CompleteNonces | undefined {
   const stored = nonces ?? store?.nonces;
   if (stored === undefined) return undefined;
-  if (stored.window === undefined || stored.window * 1000 >= window) return completeNonces(stored);
+  if (stored.window === undefined || stored.window * 1000 >= window) {
+    const complete = completeNonces(stored);
+    if (stored.enforcesLimits === true) return complete;
+    const limits = { bucketSpan: bucketSpanFor(window), max: maxNonces, maxPerUser: maxNoncesPerUser };
+    return limitNonces(complete, limits);
+  }
   const opened = `nonces are stored for ${stored.window} s`;
   throw new RangeError(
     `${opened}, and dates are valid for ${window / 1000} s: open the store with that window`,

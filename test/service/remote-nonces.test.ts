@@ -46,6 +46,24 @@ for (const scheme of schemeNames) {
       });
     }
 
+    for (const defers of [false, true])
+      test(`one user has at most maxNoncesPerUser nonces, and replays do not count, ${defers ? 'deferred' : 'at once'}`, async () => {
+        const { sign, send } = await openRemote({ defers }, { maxNonces: 20, maxNoncesPerUser: 10 });
+        const first = sign(scheme, put);
+        assert.equal((await send(first)).status, 201);
+        for (let replay = 0; replay < 15; replay += 1) assert.equal((await send(first)).status, 401);
+        const replies: Reply[] = [];
+        while (replies.length < 12 && replies.at(-1)?.status !== 429)
+          replies.push(await send(sign(scheme, { ...put, target: `/articles/of-${replies.length}` })));
+        const refused = replies.pop();
+        assert.equal(refused?.status, 429, refused?.text);
+        assert.ok(replies.every(({ status }) => status === 201));
+        // The consumer of OAuth has used some of them to obtain its token.
+        assert.ok(replies.length === 9 || (scheme === 'oauth' && replies.length > 5), `${replies.length}`);
+        assert.ok(refused !== undefined);
+        assert.match(String(readField(refused, 'Retry-After')), /^[0-9]+$/);
+      });
+
     test('exactly one of 100 simultaneous requests with one nonce is accepted', async () => {
       for (const unsigned of [list, { ...put, target: '/articles/7' }, remove]) {
         const { sign, send } = await openRemote();

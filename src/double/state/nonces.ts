@@ -69,6 +69,7 @@ export function createDoubleNonces(
     restoreClaims();
   };
   return {
+    enforcesLimits: true,
     claim(user, nonce, until, now) {
       const claimed = burnt.take() ? 'seen' : current.claim(user, nonce, until, now);
       if (claimed === 'fresh') claims.push({ user, nonce, until });

@@ -148,6 +148,7 @@ interface Waiting {
  * written during a sync share the next one. Only callers that need durability wait for a sync.
  */
 class NonceFile implements FileNonces {
+  readonly enforcesLimits = true;
   readonly window: number;
   readonly #memory: MemoryNonces;
   readonly #writer: NonceWriter;

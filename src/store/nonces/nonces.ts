@@ -92,6 +92,11 @@ export interface NonceStore {
   readonly size?: number;
   /** The longest window of dates for which the nonces are stored, in seconds. Default: any. */
   readonly window?: number;
+  /**
+   * Whether the engine itself returns `full` and ShareUsed. Default: false. Each service then counts the nonces that it claimed, and
+   * applies `maxNonces` and `maxNoncesPerUser` to them.
+   */
+  readonly enforcesLimits?: boolean;
 }
 
 /** Nonces with all methods. */
@@ -112,6 +117,7 @@ export function completeNonces(store: NonceStore): CompleteNonces {
 
 /** Nonces whose claims need no other host. */
 export interface SynchronousNonces extends CompleteNonces {
+  readonly enforcesLimits: true;
   claim(user: string, nonce: string, until: number, now: number): NonceResult;
 }
 
@@ -147,8 +153,14 @@ export function trustDelayFor(bucketSpan: number): number {
   return spansUntilTrusted * bucketSpan;
 }
 
+/** Throws RangeError if these are not limits of a set of nonces. */
+export function checkNonceLimits(max: number, maxPerUser: number): void {
+  if (!(max >= 1 && max <= maxNonces)) throw new RangeError(`max must be from 1 to ${maxNonces}`);
+  if (!(maxPerUser >= 1 && maxPerUser <= max)) throw new RangeError(`maxPerUser must be from 1 to ${max}`);
+}
+
 /** Returns the default of `maxPerUser`: a tenth of all, at least 1. */
-function computeDefaultShare(max: number): number {
+export function computeDefaultShare(max: number): number {
   return Math.max(1, Math.floor(max / 10));
 }
 
@@ -178,6 +190,7 @@ interface Bucket {
  * because dates up to one window ahead were not forgotten. After a longer jump, the alternative would be to accept replays.
  */
 class NonceBuckets implements MemoryNonces {
+  readonly enforcesLimits = true;
   readonly #span: number;
   readonly #max: number;
   readonly #maxPerUser: number;
@@ -194,8 +207,7 @@ class NonceBuckets implements MemoryNonces {
 
   constructor({ bucketSpan, max, maxPerUser = computeDefaultShare(max), key, monotonic }: NoncesOptions) {
     if (!(bucketSpan > 0 && bucketSpan < Infinity)) throw new RangeError('bucketSpan must be above 0');
-    if (!(max >= 1 && max <= maxNonces)) throw new RangeError(`max must be from 1 to ${maxNonces}`);
-    if (!(maxPerUser >= 1 && maxPerUser <= max)) throw new RangeError(`maxPerUser must be from 1 to ${max}`);
+    checkNonceLimits(max, maxPerUser);
     this.#span = bucketSpan;
     this.#max = max;
     this.#maxPerUser = maxPerUser;
