@@ -1,6 +1,7 @@
 // Which test files there are, which of them share a process, and which of them a change concerns.
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { compiled } from './compile.mjs';
 
 /**
@@ -89,12 +90,17 @@ const groupSize = (folder) => (folder === 'console' ? 3 : 9);
 
 /**
  * Returns the processes of a run in the order in which they start: the script of each, and the test files in it. Files of one folder share a process, in which
- * modules are loaded once; a script that imports them is written for each group.
+ * modules are loaded once; a script that imports them is written for each group. A test that takes longer than `limit` (ms) ends its process.
  */
-export function groupTestFiles(files) {
+export function groupTestFiles(files, limit) {
   const folder = join(compiled, 'groups');
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
+  const writeScript = (name, paths) => {
+    const script = join(folder, `${name}.mjs`);
+    writeFileSync(script, groupSource(paths, limit));
+    return { script, files: paths };
+  };
   const isAlone = (file) => alone.some((part) => file.includes(`/test/${part}`));
   const groups = new Map();
   for (const file of files.filter((each) => !isAlone(each))) {
@@ -103,14 +109,13 @@ export function groupTestFiles(files) {
   }
   const shared = [...groups].flatMap(([name, members]) => {
     const size = groupSize(name);
-    return Array.from({ length: Math.ceil(members.length / size) }, (_, part) => {
-      const script = join(folder, `${name}-${part + 1}.mjs`);
-      const paths = members.slice(part * size, (part + 1) * size);
-      writeFileSync(script, groupSource(paths));
-      return { script, files: paths };
-    });
+    return Array.from({ length: Math.ceil(members.length / size) }, (_, part) =>
+      writeScript(`${name}-${part + 1}`, members.slice(part * size, (part + 1) * size)),
+    );
   });
-  const single = files.filter(isAlone).map((script) => ({ script, files: [script] }));
+  const single = files
+    .filter(isAlone)
+    .map((file) => writeScript(relative(join(compiled, 'test'), file).replaceAll('/', '-'), [file]));
   return [...single, ...shared].sort((one, other) => rank(one) - rank(other));
 }
 
@@ -123,12 +128,16 @@ function rank({ files }) {
   return Math.min(first.length, ...places);
 }
 
+const testLimit = pathToFileURL(join(dirname(fileURLToPath(import.meta.url)), 'test-limit.mjs'));
+
 /**
  * Returns a module that imports test files, one after the other. Its own test, which comes first, ends when all are imported:
  * if the first tests ended before, node:test would run the hooks that belong to the end of the process.
  */
-function groupSource(paths) {
+function groupSource(paths, limit) {
   return `import { test } from 'node:test';
+import { limitEachTest } from '${testLimit}';
+limitEachTest(${limit});
 async function importAll() {
   for (const path of ${JSON.stringify(paths)}) await import(path);
 }

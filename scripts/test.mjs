@@ -58,11 +58,10 @@ else process.exitCode = (await runFiles(findTestFiles(root, words), startedAt)) 
 async function runFiles(files, since) {
   const transcript = mkdtempSync(join(tmpdir(), 'countersign-transcript-'));
   process.env['TEST_TRANSCRIPT'] = transcript;
-  // Tests often wait for disks and processes, so one more process runs than there are processors. A process that hangs fails.
-  const timeout = values.long ? 900_000 : 240_000;
-  const processes = groupTestFiles(files);
+  const processes = groupTestFiles(files, values.long ? 900_000 : 240_000);
   const scripts = processes.map(({ script }) => script);
-  const stream = run({ files: scripts, concurrency: availableParallelism() + 1, timeout });
+  // Tests often wait for disks and processes, so one more process runs than there are processors.
+  const stream = run({ files: scripts, concurrency: availableParallelism() + 1 });
   let passed = true;
   stream.on('test:fail', ({ todo, skip }) => {
     if (todo === undefined && skip === undefined) passed = false;
