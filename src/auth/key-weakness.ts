@@ -2,9 +2,17 @@ import type { KeyObject } from 'node:crypto';
 
 /** The minimum modulus of an RSA key in bits (NIST SP 800-131A). */
 const minModulus = 2048;
+/** The maximum modulus of an RSA key in bits. A longer signature is refused without a verification, whose time it determines. */
+const maxModulus = 4096;
+
+/** Returns whether a signature of this length (bytes) can be one of RSA: it is as long as the modulus (RFC 8017 §8). */
+export function isRsaLength(length: number): boolean {
+  return length >= minModulus / 8 && length <= maxModulus / 8;
+}
 
 /**
- * Returns why a public key must not be registered, as in `the key …`, or undefined: everyone can make signatures that it verifies.
+ * Returns why a public key must not be registered, as in `the key …`, or undefined: everyone can make signatures that it verifies, or its
+ * signatures are too long.
  */
 export function keyWeakness(key: KeyObject): string | undefined {
   if (key.asymmetricKeyType === 'ed25519')
@@ -12,6 +20,8 @@ export function keyWeakness(key: KeyObject): string | undefined {
   const { modulusLength, publicExponent } = key.asymmetricKeyDetails ?? {};
   if (modulusLength !== undefined && modulusLength < minModulus)
     return `has ${modulusLength} bits; an RSA key must have at least ${minModulus}`;
+  if (modulusLength !== undefined && modulusLength > maxModulus)
+    return `has ${modulusLength} bits; an RSA key must have at most ${maxModulus}`;
   // RFC 8017 §3.1: odd, and at least 3. With 1, a padded hash is its own signature.
   if (publicExponent !== undefined && (publicExponent < 3n || publicExponent % 2n === 0n))
     return `has the exponent ${publicExponent}; that of an RSA key must be odd and at least 3`;

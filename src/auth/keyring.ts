@@ -5,6 +5,7 @@ import type { Principal } from '../principal.ts';
 import { createKey, type SigningKey } from '../signature/hmac.ts';
 import type { AccountKey, SignatureAlgorithm } from './account-key.ts';
 import type { Account, Accounts, Secret } from './accounts.ts';
+import { isRsaLength } from './key-weakness.ts';
 
 /** The algorithms of public keys: those of RFC 9421, and RSA-SHA1 of OAuth 1.0a (RFC 5849 §3.4.3). */
 export type PublicKeyKind = SignatureAlgorithm | 'rsa-v1_5-sha1';
@@ -113,10 +114,18 @@ export function fits(key: Key, signature = ''): boolean {
  * try each signature whatever its length.
  */
 export function selectSamples(kind: KeyKind, signatures: readonly string[]): readonly (string | undefined)[] {
-  const [first, another] = signatures;
-  if (another === undefined || !kind.startsWith('rsa')) return [first];
+  if (!isRsa(kind)) return [signatures[0]];
   const byLength = new Map(signatures.map((each) => [Buffer.byteLength(each, 'base64'), each]));
-  return [...byLength.values()];
+  return [...byLength].flatMap(([length, each]) => (isRsaLength(length) ? [each] : []));
+}
+
+/** Returns whether a key can have made one of the signatures, by their lengths. */
+export function fitsOne(key: Key, signatures: readonly string[]): boolean {
+  return selectSamples(key.kind, signatures).some((each) => fits(key, each));
+}
+
+function isRsa(kind: KeyKind): boolean {
+  return kind === 'rsa-pss-sha512' || kind === 'rsa-v1_5-sha256' || kind === 'rsa-v1_5-sha1';
 }
 
 /** Creates a function that derives a value from each prepared secret once. */
@@ -156,11 +165,11 @@ export class Decoys {
   };
   readonly #publicKeys = new Map<string, PublicKey>();
 
-  /** Returns the decoy of a kind. The time to verify a signature of RSA depends on its length. */
+  /** Returns the decoy of a kind that can have made the signature. The time to verify one of RSA depends on its length. */
   of(kind: KeyKind, signature = ''): Key {
     if (kind === 'secret') return this.#secret;
     const signatureLength = Buffer.byteLength(signature, 'base64');
-    const id = kind.startsWith('rsa') ? `${kind} ${signatureLength}` : kind;
+    const id = isRsa(kind) ? `${kind} ${signatureLength}` : kind;
     const known = this.#publicKeys.get(id);
     if (known !== undefined) return known;
     const decoy: PublicKey = {

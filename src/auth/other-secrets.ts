@@ -14,8 +14,7 @@ export function otherSecrets(
   user: string,
   owner: KnownSecret['owner'] = 'user',
 ): readonly KnownSecret[] {
-  return knowledge
-    .secrets()
+  return knowledge.secrets
     .filter((known) => known.owner === owner && known.secret !== '')
     .filter(({ name, current, isPassword }) => isPassword || name !== user || !current)
     .slice(-maxTried);

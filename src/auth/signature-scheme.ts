@@ -186,11 +186,15 @@ export interface SignatureScheme<Own extends Presented = Presented, Holder exten
   problem?(refusal: Refusal<Own>): Problem;
 }
 
+type Members = Readonly<Record<string, ProblemMember>>;
+
 /** Why content does not have the digest that is signed. */
 export interface DigestFault {
   readonly detail: string;
-  /** Returns the explanation. */
-  readonly explain: () => MaybePromise<Readonly<Record<string, ProblemMember>>>;
+  /** Returns the explanation, or the function that makes it when it is read, limited to the time of a server or not. */
+  readonly explain: () => MaybePromise<
+    Members | ((isLimited: boolean) => Members & { readonly hint: string })
+  >;
   /** The digest that the content has. Default: it is not shown. */
   readonly computed?: string;
 }

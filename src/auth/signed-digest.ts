@@ -36,7 +36,8 @@ export function compareContent(
         explain: async () => {
           const { explainDigest } = await import('./explain/content.ts');
           const form = { hash, format: (bytes: Buffer) => bytes.toString('base64') };
-          return { hint: explainDigest(form, content, Buffer.from(digest).toString('base64')) };
+          const sent = Buffer.from(digest).toString('base64');
+          return (isLimited) => ({ hint: explainDigest(form, content, sent, isLimited) });
         },
       };
     }

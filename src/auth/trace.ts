@@ -31,18 +31,20 @@ export interface KnownSecret {
 
 /** What a test double knows beyond its service, for explanations that only its journal shows. A server has no such knowledge. */
 export interface TraceKnowledge {
-  /** Returns the names of the users that exist. */
-  userNames(): readonly string[];
-  /** Returns the secrets that users, clients and consumers have, or had. */
-  secrets(): readonly KnownSecret[];
-  /** Returns the public hosts of the service, which a client addresses in front of a proxy. */
-  hosts(): readonly string[];
+  /** The names of the users that exist. */
+  readonly userNames: readonly string[];
+  /** The secrets that users, clients and consumers have, or had. */
+  readonly secrets: readonly KnownSecret[];
+  /** The public hosts of the service, which a client addresses in front of a proxy. */
+  readonly hosts: readonly string[];
+  /** Whether an explanation has only the time of one for a client of a server. */
+  readonly isLimited: boolean;
   /** Resolves to the content of the request; undefined if it is long or does not arrive at once. Never rejects. */
   content(): Promise<Uint8Array | undefined>;
 }
 
 /**
- * Records the checks of the credentials of one request. It is created only for a listener. It never contains a secret, a
+ * Records the checks of the credentials of one request. It is created only for a listener. What it shows never contains a secret, a
  * password, a token or a signature.
  */
 export class AuthenticationTrace {
@@ -52,14 +54,35 @@ export class AuthenticationTrace {
   readonly passed: string[] = [];
   /** The check that failed first; undefined if none failed. */
   failedAt: string | undefined;
-  /** Details of the failed check, as shown with `--explain`. */
-  details: TraceDetails = {};
-  /** Undefined unless a test double records. @internal */
-  readonly knowledge: TraceKnowledge | undefined;
+  #details: TraceDetails = {};
+  /** Returns the details, until they are read for the first time. */
+  #explain: (() => TraceDetails) | undefined;
+  readonly #learn: (() => TraceKnowledge) | undefined;
+  #knowledge: TraceKnowledge | undefined;
 
   /** @internal */
-  constructor(knowledge?: TraceKnowledge) {
-    this.knowledge = knowledge;
+  constructor(learn?: () => TraceKnowledge) {
+    this.#learn = learn;
+  }
+
+  /** What a test double knew when the check failed. Undefined unless one records. @internal */
+  get knowledge(): TraceKnowledge | undefined {
+    this.#knowledge ??= this.#learn?.();
+    return this.#knowledge;
+  }
+
+  /** Details of the failed check, as shown with `--explain`. They are determined on first use. */
+  get details(): TraceDetails {
+    const explain = this.#explain;
+    if (explain === undefined) return this.#details;
+    this.#explain = undefined;
+    this.#details = explain();
+    return this.#details;
+  }
+
+  /** Whether the details contain a hint. It does not determine them: those of a wrong signature always do. @internal */
+  get hasHint(): boolean {
+    return this.#explain !== undefined || this.#details['hint'] !== undefined;
   }
 
   /** Records that a check passed. */
@@ -73,11 +96,18 @@ export class AuthenticationTrace {
     if (index >= 0) this.passed.splice(index);
   }
 
-  /** Records that a check failed. Only the first failed check is recorded. */
-  fail(check: string, details: TraceDetails = {}): void {
+  /**
+   * Records that a check failed. Only the first failed check is recorded.
+   *
+   * @param details A function is called when they are read for the first time; what it returns must contain a hint.
+   */
+  fail(check: string, details: TraceDetails | (() => TraceDetails) = {}): void {
     if (this.failedAt !== undefined) return;
     this.failedAt = check;
-    this.details = details;
+    // Later changes of users do not change an explanation.
+    this.#knowledge ??= this.#learn?.();
+    if (typeof details === 'function') this.#explain = details;
+    else this.#details = details;
   }
 
   /** Records that the credentials were refused. The check is the member `check` of the Problem, or follows from its type. */

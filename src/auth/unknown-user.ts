@@ -14,9 +14,9 @@ export function describeUnknown(
 ): string {
   if (name === '')
     return `the name of the ${owner}${owner === 'user' ? ', or the id of the key,' : ''} is empty`;
-  const known = knowledge.secrets().filter((each) => each.owner === owner);
+  const known = knowledge.secrets.filter((each) => each.owner === owner);
   const names =
-    owner === 'user' ? knowledge.userNames() : known.flatMap((each) => (each.current ? each.name : []));
+    owner === 'user' ? knowledge.userNames : known.flatMap((each) => (each.current ? each.name : []));
   if (names.includes(name)) return `the ${owner} ${name} is disabled`;
   if (known.some((each) => each.name === name)) return `the ${owner} ${name} was removed`;
   const nearest =

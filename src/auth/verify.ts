@@ -5,7 +5,7 @@ import { holdForm } from '../http/form.ts';
 import { formatDate } from '../http/headers/date.ts';
 import { Problem, type ProblemMember } from '../http/problem.ts';
 import type { ProblemType } from '../http/problem-types.ts';
-import { andThen } from '../maybe-promise.ts';
+import { andThen, type MaybePromise } from '../maybe-promise.ts';
 import type { NonceClaim, Principal } from '../principal.ts';
 import { messageBytes, type Piece } from '../signature/message.ts';
 import { describeFields } from './explain/related-names.ts';
@@ -57,14 +57,16 @@ interface Failure<Own extends Presented> {
   readonly fault?: Fault;
   /** The digest that the content has, if that is the reason. */
   readonly computed?: string | undefined;
-  /** Returns the explanation: what the trace records, and what the client may see. */
-  readonly explain: () => Explained | Promise<Explained>;
+  /** Prepares the explanation: keeps what it depends on. */
+  readonly explain: () => MaybePromise<Explained>;
 }
 
-/** An explanation, in full for the trace, and without what shows whether the user exists for the client. */
-interface Explained {
-  readonly traced: Members;
-  readonly shown: Members;
+/** An explanation, which may take long to make. */
+export interface Explained {
+  /** What the trace records. A function makes it when it is read. */
+  readonly traced: Members | (() => Members);
+  /** Makes what the client may see, which does not show whether the user exists. */
+  readonly shown: () => Members;
 }
 
 /** A valid signature, before its nonce is claimed. */
@@ -229,8 +231,15 @@ function contentFailure<Own extends Presented>(
     computed,
     explain: () =>
       andThen(explain(), (cause) => {
-        const members = { ...scheme.explanationMembers?.(attempt.presented, content, 'content'), ...cause };
-        return { traced: members, shown: members };
+        const { presented, authTrace } = attempt;
+        const { isLimited = true } = authTrace?.knowledge ?? {};
+        const members = scheme.explanationMembers?.(presented, content, 'content');
+        if (typeof cause !== 'function') {
+          const known = { ...members, ...cause };
+          return { traced: known, shown: () => known };
+        }
+        const make = (): Members => ({ ...members, ...cause(isLimited) });
+        return { traced: make, shown: make };
       }),
   };
 }
@@ -440,7 +449,7 @@ function refuseNonce<Own extends Presented>(
   const hint = `generate a new ${what} for every request, including retries`;
   const members = { hint, ...scheme.explanationMembers?.(presented, noContent, 'replayed') };
   const failure = fail(attempt, 'replayed', 'nonce', detail, [], members);
-  return refuse(failure, { traced: members, shown: members }, verification);
+  return refuse(failure, { traced: members, shown: () => members }, verification);
 }
 
 /** Returns a failure whose explanation is known. Only a client that holds the key receives it. */
@@ -452,7 +461,14 @@ function fail<Own extends Presented>(
   passed: readonly string[],
   members: Members,
 ): Failure<Own> {
-  return { attempt, reason, check, detail, passed, explain: () => ({ traced: members, shown: members }) };
+  return {
+    attempt,
+    reason,
+    check,
+    detail,
+    passed,
+    explain: () => ({ traced: members, shown: () => members }),
+  };
 }
 
 /** Returns the failure of a signature that no key of the user made. Its explanation is loaded on first use. */
@@ -475,21 +491,14 @@ function wrongSignature<Own extends Presented>(
     detail: scheme.wrong,
     passed: holder === undefined ? ['parse'] : ['parse', 'user'],
     explain: async () => {
-      const { explainSignature } = await import('./explain/explain.ts');
-      return explainSignature({
-        scheme,
-        presented,
-        holder,
-        content,
-        decoys,
-        knowledge: authTrace?.knowledge,
-        context,
-      });
+      const knowledge = authTrace?.knowledge;
+      const { prepareExplanation } = await import('./explain/explain.ts');
+      return prepareExplanation({ scheme, presented, holder, content, decoys, knowledge, context });
     },
   };
 }
 
-/** Returns the verdict: admits a valid signature, and explains a failure if an error or a trace contains the explanation. */
+/** Returns the verdict: admits a valid signature, and prepares the explanation of a failure for an error or a trace. */
 function conclude<Own extends Presented>(
   checked: Checked<Own>,
   verification: Verification<Own>,
@@ -498,9 +507,11 @@ function conclude<Own extends Presented>(
   if ('principal' in checked) return admit(checked, verification);
   const { context } = verification;
   if (!context.explain && checked.attempt.authTrace === undefined)
-    return refuse(checked, { traced: {}, shown: {} }, verification);
+    return refuse(checked, unexplained, verification);
   return andThen(checked.explain(), (explained) => refuse(checked, explained, verification));
 }
+
+const unexplained: Explained = { traced: {}, shown: () => ({}) };
 
 const problemTypes: Readonly<Record<RefusalReason, ProblemType>> = {
   'unknown-user': 'credentials-refused',
@@ -528,7 +539,7 @@ function refuse<Own extends Presented>(
   authTrace?.fail(check, traced);
   // The same name for an unknown user.
   const shownCheck = reason === 'unknown-user' ? scheme.check : check;
-  const members = context.explain ? { check: shownCheck, ...shown } : {};
+  const members = context.explain ? { check: shownCheck, ...shown() } : {};
   const now = context.clock.now();
   const refusal = { reason, presented, detail, members, now, content, computed };
   const problem = scheme.problem?.(refusal) ?? new Problem(problemTypes[reason], detail, { members });

@@ -60,6 +60,7 @@ export function composeDurableDouble(
     {
       clock: time.clock,
       known,
+      limitedExplanations: true,
       onEntry: (entry) => events.emit('request', entry),
     },
     { claimedUser, schemes },

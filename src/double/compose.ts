@@ -73,12 +73,14 @@ const masterKeyBytes = 32;
 /**
  * Composes a double of parts whose whole state is in memory and can be restored.
  * @param prepared the partner's document. Default: none
+ * @param limitedExplanations whether an explanation takes at most 10 ms, as in a server. Default: false
  * @throws RangeError or DeclarationError if an option is invalid
  */
 export function composeDouble(
   options: DoubleOptions,
   random: SeededRandom,
   prepared?: PreparedPartner,
+  limitedExplanations = false,
 ): ComposedDouble {
   const { randomSeed: _, now, https: __, users: declared = {}, seed = {}, ...others } = options;
   const { journal: bounds, pendingFaults: ___, unref: ____, ...placed } = others;
@@ -124,6 +126,7 @@ export function composeDouble(
       ...bounds,
       clock: time.clock,
       known,
+      limitedExplanations,
       onEntry: (entry) => events.emit('request', entry),
     },
     { claimedUser, schemes },
@@ -133,7 +136,6 @@ export function composeDouble(
   const controllable = createControllableService(
     {
       // A test suite fails to authenticate far more often than the default limit permits.
-      explain: true,
       maxAuthFailures: 0,
       strictQuery: true,
       ...given,

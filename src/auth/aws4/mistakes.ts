@@ -387,11 +387,11 @@ function layouts(presented: Aws4Presented, text: CanonicalText): Canonical[] {
 }
 
 /** Explains why content does not have the hash that was sent with it. */
-export function contentMistake(content: Uint8Array, sentHash: string): string {
+export function contentMistake(content: Uint8Array, sentHash: string, isLimited: boolean): string {
   if (sentHash === emptyHash && content.length > 0)
     return 'the hash is that of no content; it must be that of the content sent';
   const form = { hash: 'sha256', format: (digest: Buffer) => digest.toString('hex') };
-  return explainDigest(form, content, sentHash);
+  return explainDigest(form, content, sentHash, isLimited);
 }
 
 const regions: readonly string[] = [

@@ -92,7 +92,8 @@ function digestFault(
     const computed = hashContent(content);
     if (computed === payloadHash) return undefined;
     const detail = 'The content does not have the SHA-256 in X-Amz-Content-Sha256.';
-    return { detail, explain: () => ({ hint: contentMistake(content, payloadHash) }), computed };
+    const findCause = (isLimited: boolean) => ({ hint: contentMistake(content, payloadHash, isLimited) });
+    return { detail, explain: () => findCause, computed };
   };
   if (hasContent) return request.body.hold(bodyLimit).then(compare);
   return payloadHash === emptyHash ? undefined : compare(new Uint8Array(0));

@@ -148,11 +148,7 @@ export function createDefinedSignature(
       return 'detail' in read ? read : complete(read, bytes);
     },
     find: ({ user }) => find(user),
-    kinds: ({ signatures: [signature = ''] }) => {
-      const length = Buffer.byteLength(signature, 'base64');
-      // A signature of RSA is as long as its modulus.
-      return length >= 128 && length <= 2048 ? kinds : kinds.filter((kind) => !kind.startsWith('rsa'));
-    },
+    kinds: () => kinds,
     messages: ({ parts }) => [parts],
     ...(typeof definition.join === 'function' && {
       assemble: (parts: readonly Part[]) => attempt(() => joinParts(parts, definition)) ?? [],

@@ -4,10 +4,8 @@ import { createHash } from 'node:crypto';
 import { gunzipSync, inflateSync } from 'node:zlib';
 import { formPairs } from '../../signature/declared/form.ts';
 import { type DigestForm, messageBytes } from '../../signature/message.ts';
+import { describeUntried, selectLongest } from './budget.ts';
 import { type Facts, type Mistake, type TextMistake, toList, type Variant } from './mistake.ts';
-
-/** The longest content (bytes) that is parsed as JSON or as a form. */
-const longestParsed = 16_384;
 
 /** The contents that are signed in place of none. */
 const placeholders: readonly TextMistake[] = ['{}', 'null', 'undefined', '""'].map(
@@ -82,14 +80,14 @@ const notations: readonly TextMistake[] = [
   ['the content was compressed after it was signed', (content) => decompress(content)],
 ];
 
-/** The largest content (bytes) that is decompressed. */
-const longestDecompressed = 65_536;
+/** The largest content (bytes) after decompression. */
+const longestDecompressed = 1_048_576;
 
 function decompress(content: string): Buffer | undefined {
   const bytes = Buffer.from(content, 'latin1');
   const isGzip = bytes[0] === 0x1f && bytes[1] === 0x8b;
   const isZlib = bytes[0] === 0x78;
-  if (bytes.length > longestParsed || !(isGzip || isZlib)) return undefined;
+  if (!(isGzip || isZlib)) return undefined;
   try {
     return (isGzip ? gunzipSync : inflateSync)(bytes, { maxOutputLength: longestDecompressed });
   } catch {
@@ -208,12 +206,21 @@ export function findDigestMistake(form: DigestForm, content: Uint8Array, sent: s
   return digestMistakes(form, content).find(([, value]) => value === sent)?.[0];
 }
 
-/** Returns the likely cause of a digest that the content does not have. */
-export function explainDigest(form: DigestForm, content: Uint8Array, sent: string): string {
-  return (
-    findDigestMistake(form, content, sent) ??
-    'other content was hashed than was sent, or it was changed in transit'
-  );
+/**
+ * Returns the likely cause of a digest that the content does not have.
+ *
+ * @param isLimited Whether the explanation has only the time of a server.
+ */
+export function explainDigest(
+  form: DigestForm,
+  content: Uint8Array,
+  sent: string,
+  isLimited: boolean,
+): string {
+  const cause = 'other content was hashed than was sent, or it was changed in transit';
+  if (content.length > selectLongest(isLimited))
+    return `${cause}; ${describeUntried('content', content.length)}`;
+  return findDigestMistake(form, content, sent) ?? cause;
 }
 
 /** The mistakes in the sorted parameters of a form (Twilio). */
@@ -271,7 +278,7 @@ function toOctets({ content }: Facts): string {
 }
 
 function changeForm(content: string, change: (pairs: Pairs) => string[]): string[] {
-  if (content.length > longestParsed || !/^[!-~]+$/.test(content) || !content.includes('=')) return [];
+  if (!/^[!-~]+$/.test(content) || !content.includes('=')) return [];
   const pairs = formPairs(content);
   return pairs === undefined ? [] : change(pairs);
 }
@@ -302,7 +309,6 @@ const maxDepth = 64;
 
 /** Serializes the content in other ways if it is JSON. */
 function reserializeJson(content: string, serialize: (value: unknown) => string[]): string[] {
-  if (content.length > longestParsed) return [];
   try {
     const value: unknown = JSON.parse(decode(content));
     return computeDepth(value, 0) > maxDepth ? [] : serialize(value).map(encode);
@@ -311,14 +317,17 @@ function reserializeJson(content: string, serialize: (value: unknown) => string[
   }
 }
 
-/** The largest estimate of indented JSON (bytes): deep JSON grows by its depth on each line. */
+/** The largest estimate of indented JSON (bytes), and how much longer it may be: deep JSON grows by its depth on each line. */
 const longestIndented = 262_144;
+const maxGrowth = 8;
 
 function reserialize(value: unknown): string[] {
   const compact = JSON.stringify(value);
   const depth = computeDepth(value, 0);
+  const lines = compact.match(/[,[{]/g)?.length ?? 0;
+  const longest = Math.max(longestIndented, maxGrowth * compact.length);
   const formatIndented = (width: number, indent: number | string = width): string[] =>
-    compact.length * depth * width > longestIndented ? [] : [JSON.stringify(value, null, indent)];
+    compact.length + lines * depth * width > longest ? [] : [JSON.stringify(value, null, indent)];
   return [
     compact,
     ...formatIndented(2),
@@ -340,7 +349,9 @@ function reserialize(value: unknown): string[] {
 
 function computeDepth(value: unknown, depth: number): number {
   if (typeof value !== 'object' || value === null || depth > maxDepth) return depth;
-  return Math.max(depth, ...Object.values(value).map((member) => computeDepth(member, depth + 1)));
+  let deepest = depth;
+  for (const member of Object.values(value)) deepest = Math.max(deepest, computeDepth(member, depth + 1));
+  return deepest;
 }
 
 function sortMembers(value: unknown): unknown {

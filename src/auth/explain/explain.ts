@@ -4,76 +4,132 @@ import { createHash } from 'node:crypto';
 import type { ProblemMember } from '../../http/problem.ts';
 import { decodeUtf8Octets } from '../../http/syntax/utf8.ts';
 import { messageBytes, type Part, type Piece } from '../../signature/message.ts';
-import { fits, type Key, type KeyKind, minKeys } from '../keyring.ts';
-import {
-  assembleMessage,
-  type MessageMistake,
-  type Presented,
-  type SignatureScheme,
-} from '../signature-scheme.ts';
-import { ExplanationBudget, verificationTime } from './budget.ts';
-import { computePlainHash, findEmptySecretMistake, keyMistakes, signWith } from './key.ts';
+import { fitsOne, type Key, type KeyKind, minKeys, selectSamples } from '../keyring.ts';
+import { assembleMessage, type Presented, type SignatureScheme } from '../signature-scheme.ts';
+import type { Explained } from '../verify.ts';
+import { type Budgets, createBudgets, describeUntried, selectLongest, verificationTime } from './budget.ts';
+import { computePlainHash, findEmptySecretMistake, keyMistakes } from './key.ts';
 import { explainByKnowledge } from './knowledge.ts';
 import { findPublicKeyMistake } from './public-key.ts';
 import {
   buildRightMessages,
   createSignatureTest,
+  createTry,
   type Found,
   messageMistakes,
+  type RefusedSignature,
+  searchTime,
   type WrongSignature,
 } from './wrong-signature.ts';
 
 type Members = Readonly<Record<string, ProblemMember>>;
 
-/** The longest message, and the longest content (bytes), for which mistakes are tried: they are hashed again for each. */
-const longestMessage = 32_768;
 /** The longest value of a part that is shown, in characters. */
 const longestShown = 1024;
 
 /**
- * Explains a wrong signature, in full for the trace, and for the client without showing whether the user exists. The mistakes are
- * tried with at least two keys of each kind, so the work does not depend on the user. It has a fixed budget.
+ * Prepares the explanation of a wrong signature: keeps all that it depends on, so that it is the same whenever it is made. It is made
+ * in full for the trace, and for the client without showing whether the user exists. Then the mistakes are tried with at least two
+ * keys of each kind, so the work does not depend on the user, and it has a fixed budget.
  */
-export async function explainSignature<Own extends Presented>(
-  wrong: WrongSignature<Own>,
-): Promise<{ readonly traced: Members; readonly shown: Members }> {
+export async function prepareExplanation<Own extends Presented>({
+  context,
+  ...refused
+}: RefusedSignature<Own>): Promise<Explained> {
+  const { scheme, holder, content, knowledge } = refused;
+  const isUser = (scheme.owner ?? 'user') === 'user';
+  const [account, arrived] = await Promise.all([
+    knowledge && isUser && holder && context.accounts.find(holder.principal.name),
+    content.length === 0 ? knowledge?.content() : undefined,
+  ]);
+  const presented = withoutBody(refused.presented);
+  const wrong: WrongSignature<Own> = { ...refused, presented, arrived, account: account || undefined };
+  let made: Search | undefined;
+  const search = (): Search => {
+    made ??= searchCatalogue(wrong);
+    return made;
+  };
+  return { traced: () => traceSearch(wrong, search()), shown: () => showSearch(wrong, search()) };
+}
+
+/** Returns credentials that do not keep the content of their request, nor its connection. */
+function withoutBody<Own extends Presented>(presented: Own): Own {
+  const { present } = presented.request.body;
+  const unread = (): Promise<never> => Promise.reject(new Error('the content was not kept'));
+  return {
+    ...presented,
+    request: { ...presented.request, body: { present, consume: unread, hold: unread } },
+  };
+}
+
+/** What the mistakes of the catalogue show. */
+interface Search {
+  readonly parts: readonly Part[];
+  readonly message: Buffer;
+  readonly found: Found | undefined;
+  /** Why mistakes were not tried; undefined if all were. */
+  readonly untried: string | undefined;
+  readonly budgets: Budgets;
+}
+
+function searchCatalogue<Own extends Presented>(wrong: WrongSignature<Own>): Search {
   const { scheme, presented, content, knowledge } = wrong;
+  const budgets = createBudgets(knowledge?.isLimited ?? true);
   const [parts = []] = scheme.messages(presented, content);
   const message = messageBytes(assembleMessage(scheme, parts, presented));
-  const found =
-    Math.max(message.length, content.length) > longestMessage
-      ? undefined
-      : findMistake(wrong, parts, message);
-  const known = found ?? (knowledge && (await explainByKnowledge(wrong, parts, message, knowledge)));
-  const common = scheme.explanationMembers?.(presented, content, 'signature') ?? {};
-  return {
-    traced: { ...common, ...describe(parts, message, known, hintFor(wrong, parts)) },
-    shown: {
-      ...common,
-      ...describe(
-        parts,
-        message,
-        found,
-        presented.user === ''
-          ? 'no user has this key'
-          : `the ${scheme.owner ?? 'user'} does not exist, ${parts.length === 0 ? 'or ' : ''}${explainUnmatched(wrong, parts)}`,
-      ),
-    },
-  };
+  const longest = Math.max(message.length, content.length);
+  if (longest > selectLongest(budgets.isLimited)) {
+    const untried = describeUntried(longest > content.length ? 'message' : 'content', longest);
+    return { parts, message, found: undefined, untried, budgets };
+  }
+  const found = findMistake(wrong, parts, message, budgets);
+  const untried = budgets.catalogue.isExhausted ? exhausted : undefined;
+  return { parts, message, found, untried, budgets };
+}
+
+const exhausted = 'not all usual mistakes were tried: an explanation of a server may take 10 ms';
+
+/** Returns the explanation for the trace, with all that a test double knows. */
+function traceSearch<Own extends Presented>(wrong: WrongSignature<Own>, search: Search): Members {
+  const { parts, message, budgets } = search;
+  const { knowledge } = wrong;
+  const found = search.found ?? (knowledge && explainByKnowledge(wrong, parts, message, knowledge, budgets));
+  return { ...listCommonMembers(wrong), ...describe(parts, message, found, hintFor(wrong, search)) };
+}
+
+/** Returns the explanation for the client. */
+function showSearch<Own extends Presented>(wrong: WrongSignature<Own>, search: Search): Members {
+  const { scheme, presented } = wrong;
+  const { parts, message, found } = search;
+  const hint =
+    presented.user === ''
+      ? 'no user has this key'
+      : `the ${scheme.owner ?? 'user'} does not exist, ${parts.length === 0 ? 'or ' : ''}${explainUnmatched(wrong, search)}`;
+  return { ...listCommonMembers(wrong), ...describe(parts, message, found, hint) };
+}
+
+function listCommonMembers<Own extends Presented>({
+  scheme,
+  presented,
+  content,
+}: WrongSignature<Own>): Members {
+  return scheme.explanationMembers?.(presented, content, 'signature') ?? {};
 }
 
 /** Returns the hint if no mistake made the signature. */
 function explainUnmatched<Own extends Presented>(
   { scheme, presented }: WrongSignature<Own>,
-  parts: readonly Part[],
+  { parts, untried }: Search,
 ): string {
-  const key = scheme.kinds(presented)[0] === 'secret' ? 'secret' : 'key';
-  const message = 'or the message differs in a way that is not a common mistake';
-  return parts.length === 0 ? `the ${key} is different` : `the ${key} is different, ${message}`;
+  const different = `the ${scheme.kinds(presented)[0] === 'secret' ? 'secret' : 'key'} is different`;
+  if (untried !== undefined)
+    return `${different}${parts.length === 0 ? '' : ', or the message differs'}; ${untried}`;
+  if (parts.length === 0) return different;
+  return `${different}, or the message differs in a way that is not a common mistake`;
 }
 
 /** Returns the hint for the trace if no mistake made the signature. */
-function hintFor<Own extends Presented>(wrong: WrongSignature<Own>, parts: readonly Part[]): string {
+function hintFor<Own extends Presented>(wrong: WrongSignature<Own>, search: Search): string {
   const { scheme, presented, holder } = wrong;
   const { owner = 'user' } = scheme;
   if (holder === undefined && presented.user === '') return 'no user has this key, or several have it';
@@ -83,7 +139,7 @@ function hintFor<Own extends Presented>(wrong: WrongSignature<Own>, parts: reado
       : `there is no ${owner} of this name`;
   const own = scheme.unknownHint?.(presented, holder);
   if (own !== undefined) return own;
-  const kinds = scheme.kinds(presented);
+  const kinds = scheme.kinds(presented).filter((kind) => selectSamples(kind, presented.signatures).length > 0);
   const keys = holder.keys.filter(({ kind }) => kinds.includes(kind));
   if (keys.length === 0 && holder.keys.length > 0)
     return `the signature has another length than one of ${holder.keys.map(({ kind }) => kind).join(' or ')}`;
@@ -96,7 +152,7 @@ function hintFor<Own extends Presented>(wrong: WrongSignature<Own>, parts: reado
     (key) => key.kind !== 'secret' || mac === undefined || key.secret.derive(mac.key) !== undefined,
   );
   return isReadable
-    ? explainUnmatched(wrong, parts)
+    ? explainUnmatched(wrong, search)
     : `the secret of the ${owner} is not in ${mac?.encoding ?? 'the right encoding'}`;
 }
 
@@ -104,6 +160,7 @@ function findMistake<Own extends Presented>(
   wrong: WrongSignature<Own>,
   parts: readonly Part[],
   message: Buffer,
+  { isLimited, catalogue: budget }: Budgets,
 ): Found | undefined {
   const { scheme, presented, content } = wrong;
   const mac = scheme.mac?.(presented);
@@ -111,24 +168,44 @@ function findMistake<Own extends Presented>(
   if (mac?.hash !== undefined && presented.signatures.every((signature) => signature === ''))
     return { hint: 'the signature is empty' };
   const isGiven = createSignatureTest(presented);
-  const keys = keysToTry(wrong, presented);
+  const tried = keysToTry(wrong, presented, isLimited);
+  const keys = tried.map(({ key }) => key);
   const rights = buildRightMessages(wrong, content).map((each) => each.toString('latin1'));
   const signsRight = ({ key, isOwn }: TriedKey, given: Own): boolean =>
     rights.filter((right) => scheme.signs(key, [right], given)).length > 0 && isOwn;
-  const [expired] = keys.filter((tried) => signsRight(tried, presented));
-  const tries = keys.map(({ key, isOwn }) => ({ isOwn, made: createTry(key, scheme, presented) }));
-  const [signed] = new ExplanationBudget().matching(
-    messageMistakes(wrong, parts, message, content),
-    (mistake) => searchTime(keys, mistake.message.length),
-    (mistake) => tries.filter(({ made, isOwn }) => made(mistake) && isOwn).length > 0,
+  budget.spend(
+    rights.length * searchTime(keys, message.length) +
+      emptyTries * verificationTime('secret', message.length),
   );
-  const [computed] = keys.flatMap(({ key, isOwn }) => {
-    const hint = computationMistake(key, message, scheme, presented);
-    return isOwn && hint !== undefined ? [hint] : [];
-  });
-  const [reencoded] = (scheme.reencoded?.(presented) ?? []).flatMap(([hint, other]) =>
-    keysToTry(wrong, other).filter((tried) => signsRight(tried, other)).length > 0 ? [hint] : [],
-  );
+  const [expired] = tried.filter((each) => signsRight(each, presented));
+  const findComputed = (): string | undefined =>
+    budget.spendHalf(computationTime(keys, message.length))
+      ? tried.flatMap(({ key, isOwn }) => {
+          const hint = computationMistake(key, message, scheme, presented);
+          return isOwn && hint !== undefined ? [hint] : [];
+        })[0]
+      : undefined;
+  const findReencoded = (): string | undefined =>
+    (scheme.reencoded?.(presented) ?? []).flatMap(([hint, other]) => {
+      const others = keysToTry(wrong, other, isLimited);
+      const otherTime = searchTime(
+        others.map(({ key }) => key),
+        message.length,
+      );
+      if (!budget.spendHalf(rights.length * otherTime)) return [];
+      return others.filter((each) => signsRight(each, other)).length > 0 ? [hint] : [];
+    })[0];
+  // Before the mistakes in the message, which take all that is left.
+  const [computed, reencoded] = [findComputed(), findReencoded()];
+  const tries = tried.map(({ key, isOwn }) => ({ isOwn, made: createTry(key, scheme, presented) }));
+  const [signed] =
+    tries.length === 0
+      ? []
+      : budget.matching(
+          messageMistakes(wrong, parts, message, content),
+          (mistake) => searchTime(keys, mistake.message.length),
+          (mistake) => tries.filter(({ made, isOwn }) => made(mistake) && isOwn).length > 0,
+        );
   if (mac?.hash !== undefined && isGiven(computePlainHash(mac.hash, message)))
     return { hint: 'the signature is a plain hash of the message, without HMAC' };
   const empty = mac && findEmptySecretMistake(presented.user, mac, message, isGiven);
@@ -139,6 +216,16 @@ function findMistake<Own extends Presented>(
     };
   const hint = computed ?? reencoded;
   return signed ?? (hint === undefined ? undefined : { hint });
+}
+
+/** The number of tries with a text in place of a secret. */
+const emptyTries = 16;
+
+/** Returns the estimated time (µs) to try the mistakes in the use of keys and in the computation. */
+function computationTime(keys: readonly Key[], length: number): number {
+  let time = 0;
+  for (const { kind } of keys) time += (kind === 'secret' ? 48 : 5) * verificationTime(kind, length);
+  return time;
 }
 
 /** A key with which mistakes are tried. */
@@ -153,40 +240,23 @@ function countTriedKeys(kind: KeyKind): number {
   return kind === 'secret' ? minKeys : 1;
 }
 
-/** Returns keys of the holder, and decoys in place of missing ones. */
+/** Returns keys of the holder: all, or as many of each kind as any user has, with decoys in place of missing ones. */
 function keysToTry<Own extends Presented>(
   { scheme, holder, decoys }: WrongSignature<Own>,
   presented: Own,
+  isLimited: boolean,
 ): TriedKey[] {
-  const [signature] = presented.signatures;
+  const { signatures } = presented;
   return scheme.kinds(presented).flatMap((kind) => {
-    const own = (holder?.keys ?? []).filter((key) => key.kind === kind && fits(key, signature));
+    const own = (holder?.keys ?? []).filter((key) => key.kind === kind && fitsOne(key, signatures));
+    if (!isLimited) return own.map((key): TriedKey => ({ key, isOwn: true }));
+    const [sample] = selectSamples(kind, signatures);
+    if (sample === undefined) return [];
     return Array.from({ length: countTriedKeys(kind) }, (_, at): TriedKey => {
       const key = own[at];
-      return key === undefined ? { key: decoys.of(kind, signature), isOwn: false } : { key, isOwn: true };
+      return key === undefined ? { key: decoys.of(kind, sample), isOwn: false } : { key, isOwn: true };
     });
   });
-}
-
-/** Returns the estimated time (µs) to build a mistaken message of this length (bytes) and to try it with all keys. */
-function searchTime(keys: readonly TriedKey[], length: number): number {
-  let time = verificationTime('secret', length);
-  for (const { key } of keys) time += verificationTime(key.kind, length);
-  return time;
-}
-
-/** Creates the function that returns whether a key made the signature of a mistaken message. The key is derived once. */
-function createTry<Own extends Presented>(
-  key: Key,
-  scheme: SignatureScheme<Own>,
-  presented: Own,
-): (mistake: MessageMistake) => boolean {
-  if (key.kind !== 'secret') return ({ message }) => scheme.signs(key, [message], presented);
-  const mac = scheme.mac?.(presented);
-  if (mac === undefined) return () => false;
-  const bytes = key.secret.derive((secret) => mac.key(secret) ?? secret);
-  const isGiven = createSignatureTest(presented);
-  return ({ message }) => isGiven(signWith(mac, bytes, message));
 }
 
 function computationMistake<Own extends Presented>(

@@ -1,12 +1,12 @@
 // Mistakes that only a test double can recognize, because it knows all secrets, also former ones, and the content.
 import { createHash } from 'node:crypto';
 import { messageBytes, type Part } from '../../signature/message.ts';
-import { toKey } from '../keyring.ts';
+import { fitsOne, toKey } from '../keyring.ts';
 import { describeOtherSecret, otherSecrets } from '../other-secrets.ts';
 import { assembleMessage, type MessageMistake, type Presented } from '../signature-scheme.ts';
 import type { KnownSecret, TraceKnowledge } from '../trace.ts';
 import { describeUnknown } from '../unknown-user.ts';
-import { ExplanationBudget, verificationTime } from './budget.ts';
+import { type Budgets, type ExplanationBudget, selectLongest, verificationTime } from './budget.ts';
 import { signWith } from './key.ts';
 import { listVariants } from './mistake.ts';
 import { formatLabel, shiftedTimeMistakes } from './parts.ts';
@@ -14,9 +14,11 @@ import { listPublicHostMistakes } from './target.ts';
 import {
   buildRightMessages,
   createSignatureTest,
+  createTry,
   type Found,
   messageMistakes,
   readFacts,
+  searchTime,
   type WrongSignature,
 } from './wrong-signature.ts';
 
@@ -24,12 +26,13 @@ import {
 const maxTried = 32;
 
 /** Finds the mistake that made a wrong signature, with all that a test double knows; undefined if none did. */
-export async function explainByKnowledge<Own extends Presented>(
+export function explainByKnowledge<Own extends Presented>(
   wrong: WrongSignature<Own>,
   parts: readonly Part[],
   message: Buffer,
   knowledge: TraceKnowledge,
-): Promise<Found | undefined> {
+  budgets: Budgets,
+): Found | undefined {
   const { scheme, presented, holder } = wrong;
   const { owner = 'user' } = scheme;
   const user = owner === 'user' ? (holder?.principal.name ?? presented.user) : presented.user;
@@ -37,38 +40,50 @@ export async function explainByKnowledge<Own extends Presented>(
     holder === undefined && presented.user !== ''
       ? describeUnknown(owner, presented.user, knowledge)
       : undefined;
-  const found = await findByKnowledge(wrong, parts, message, knowledge, user);
+  const isTried = Math.max(message.length, wrong.content.length) <= selectLongest(budgets.isLimited);
+  const found = isTried ? findByKnowledge(wrong, parts, message, knowledge, user, budgets) : undefined;
   if (unknown === undefined) return found;
   return { ...found, hint: found === undefined ? unknown : `${unknown}; ${found.hint}` };
 }
 
-async function findByKnowledge<Own extends Presented>(
+function findByKnowledge<Own extends Presented>(
   wrong: WrongSignature<Own>,
   parts: readonly Part[],
   message: Buffer,
   knowledge: TraceKnowledge,
   user: string,
-): Promise<Found | undefined> {
+  budgets: Budgets,
+): Found | undefined {
   const { scheme, presented, holder, content } = wrong;
   const mac = scheme.mac?.(presented);
-  if (mac === undefined) return undefined;
   const isGiven = createSignatureTest(presented);
-  const signs = (key: Buffer, signed: Buffer): boolean => isGiven(signWith(mac, key, signed));
-  const prepareKey = (secret: Buffer): Buffer => mac.key(secret) ?? secret;
-  const own = (holder?.keys ?? []).flatMap((key) =>
-    key.kind === 'secret' ? [key.secret.derive(prepareKey)] : [],
+  const kinds = scheme.kinds(presented);
+  const keys = (holder?.keys ?? []).filter(
+    (key) => kinds.includes(key.kind) && fitsOne(key, presented.signatures),
   );
-  const firstSigned = (mistakes: Iterable<MessageMistake>): Found | undefined => {
-    for (const mistake of mistakes) if (own.some((key) => signs(key, mistake.message))) return mistake;
+  const tries = keys.map((key) => createTry(key, scheme, presented));
+  const firstSigned = (mistakes: Iterable<MessageMistake>, budget: ExplanationBudget): Found | undefined => {
+    if (tries.length === 0) return undefined;
+    for (const mistake of mistakes) {
+      if (!budget.spend(searchTime(keys, mistake.message.length))) return undefined;
+      if (tries.some((made) => made(mistake))) return mistake;
+    }
     return undefined;
   };
   const findSigner = (
     secrets: readonly KnownSecret[],
     mistakes: readonly MessageMistake[],
+    budget: ExplanationBudget,
   ): Found | undefined => {
+    if (mac === undefined) return undefined;
     for (const known of secrets) {
-      const key = prepareKey(Buffer.from(known.secret));
-      const mistake = mistakes.find((each) => signs(key, each.message));
+      const bytes = Buffer.from(known.secret);
+      const key = mac.key(bytes) ?? bytes;
+      const mistake = mistakes.find(
+        (each) =>
+          budget.spend(verificationTime('secret', each.message.length)) &&
+          isGiven(signWith(mac, key, each.message)),
+      );
       if (mistake === undefined) continue;
       const hint = describeOtherSecret(known, user);
       return mistake.hint === '' ? { hint } : { ...mistake, hint: `${hint}; and ${mistake.hint}` };
@@ -76,37 +91,37 @@ async function findByKnowledge<Own extends Presented>(
     return undefined;
   };
   const others = otherSecrets(knowledge, user, scheme.owner);
-  const mistakes = new ExplanationBudget().matching(
+  const rights = buildRightMessages(wrong, content).map((right) => ({ hint: '', message: right }));
+  const first =
+    findOtherKey(wrong, message, budgets.secrets) ??
+    findSigner(others, rights, budgets.secrets) ??
+    firstSigned(changeParts(wrong, parts, 'target', knowledge), budgets.changes) ??
+    firstSigned(changeParts(wrong, parts, 'time', knowledge), budgets.changes) ??
+    firstSigned(contentMistakes(wrong, parts), budgets.catalogue);
+  if (first !== undefined || budgets.pairs.isExhausted) return first;
+  const mistakes = budgets.list.matching(
     messageMistakes(wrong, parts, message, content),
     (mistake) => 3 * verificationTime('secret', mistake.message.length),
     () => true,
   );
   return (
-    (await otherKey(wrong, message)) ??
-    findSigner(
-      others,
-      buildRightMessages(wrong, content).map((right) => ({ hint: '', message: right })),
-    ) ??
-    firstSigned(changeParts(wrong, parts, 'target', knowledge)) ??
-    firstSigned(changeParts(wrong, parts, 'time', knowledge)) ??
-    firstSigned(await contentMistakes(wrong, parts, knowledge)) ??
-    findSigner(others.slice(-maxTried), mistakes) ??
-    firstSigned(pairs(wrong, parts, mistakes))
+    findSigner(others.slice(-maxTried), mistakes, budgets.secrets) ??
+    firstSigned(pairs(wrong, parts, mistakes), budgets.pairs)
   );
 }
 
 /** Finds another key of the user that made the signature. */
-async function otherKey<Own extends Presented>(
-  { scheme, presented, holder, context }: WrongSignature<Own>,
+function findOtherKey<Own extends Presented>(
+  { scheme, presented, account }: WrongSignature<Own>,
   message: Buffer,
-): Promise<Found | undefined> {
-  if ((scheme.owner ?? 'user') !== 'user') return undefined;
-  const account = holder && (await context.accounts.find(holder.principal.name));
+  budget: ExplanationBudget,
+): Found | undefined {
   const kinds = scheme.kinds(presented);
   for (const [id, accountKey] of account?.keys ?? []) {
     const key = toKey(accountKey);
-    const isOther = id !== presented.user && kinds.includes(key.kind);
-    if (isOther && scheme.signs(key, [message.toString('latin1')], presented))
+    const isOther = id !== presented.user && kinds.includes(key.kind) && fitsOne(key, presented.signatures);
+    if (!isOther || !budget.spend(verificationTime(key.kind, message.length))) continue;
+    if (scheme.signs(key, [message.toString('latin1')], presented))
       return { hint: `the request is signed with another key of the user: ${id}` };
   }
   return undefined;
@@ -119,34 +134,25 @@ function* changeParts<Own extends Presented>(
   kind: 'target' | 'time',
   knowledge: TraceKnowledge,
 ): Generator<MessageMistake> {
-  const mistakes = kind === 'time' ? shiftedTimeMistakes : listPublicHostMistakes(knowledge.hosts());
+  const mistakes = kind === 'time' ? shiftedTimeMistakes : listPublicHostMistakes(knowledge.hosts);
   const facts = readFacts(presented, content);
   const isMeant = (part: Part): boolean => part.kind === kind || (kind === 'target' && part.kind === 'path');
-  const size = computeSize(parts);
-  const budget = new ExplanationBudget(changeTime);
   for (const [at, part] of parts.entries()) {
     if (!isMeant(part) || typeof part.value !== 'string') continue;
     for (const [hint, signed] of listVariants(mistakes, formatLabel(part), part.value, facts)) {
-      if (!budget.spend(verificationTime('secret', size))) return;
       const changed = assembleMessage(scheme, parts.with(at, { ...part, value: signed }), presented);
       yield { hint, message: messageBytes(changed), differs: { name: part.name, signed } };
     }
   }
 }
 
-function computeSize(parts: readonly Part[]): number {
-  return parts.reduce((sum, { value }) => sum + value.length, 0);
-}
-
 /** Returns messages with a digest of content that the scheme does not read, or with the content itself. */
-async function contentMistakes<Own extends Presented>(
-  { scheme, presented }: WrongSignature<Own>,
+function contentMistakes<Own extends Presented>(
+  { scheme, presented, content: read, arrived }: WrongSignature<Own>,
   parts: readonly Part[],
-  knowledge: TraceKnowledge,
-): Promise<MessageMistake[]> {
-  if (parts.some(({ kind }) => kind === 'content')) return [];
-  const content = await knowledge.content();
-  if (content === undefined) return [];
+): MessageMistake[] {
+  const content = read.length > 0 ? read : arrived;
+  if (content === undefined || parts.some(({ kind }) => kind === 'content')) return [];
   const sent = parts.find(({ kind }) => kind === 'digest');
   const missing = sent === undefined ? 'but no Content-Digest was sent' : 'but not as it was sent';
   const forms = ['sha256', 'sha512', 'sha1', 'md5'].flatMap((algorithm): [what: string, form: string][] => {
@@ -183,12 +189,9 @@ function* pairs<Own extends Presented>(
   const single = mistakes.flatMap(({ hint, differs }) =>
     differs === undefined ? [] : [{ hint, ...differs }],
   );
-  const size = computeSize(parts);
-  const budget = new ExplanationBudget(pairTime);
   for (const [at, one] of single.entries())
     for (const other of single.slice(at + 1)) {
       if (other.name === one.name) continue;
-      if (!budget.spend(verificationTime('secret', size))) return;
       const changed = parts.map((part) =>
         part.name === one.name
           ? { ...part, value: one.signed }
@@ -202,8 +205,3 @@ function* pairs<Own extends Presented>(
       };
     }
 }
-
-/** The estimated time (µs) that changes of the target or the time may take. Only a test double tries them. */
-const changeTime = 50_000;
-/** The estimated time (µs) that pairs of mistakes may take. Only a test double tries them. */
-const pairTime = 75_000;

@@ -1,7 +1,8 @@
 // A wrong signature, and the messages that may have been signed in place of the right one.
 import { timingSafeEqual } from 'node:crypto';
 import { messageBytes, type Part, type Piece } from '../../signature/message.ts';
-import type { Decoys, KeyHolder } from '../keyring.ts';
+import type { Account } from '../accounts.ts';
+import type { Decoys, Key, KeyHolder } from '../keyring.ts';
 import type { SchemeContext } from '../scheme-context.ts';
 import {
   assembleMessage,
@@ -10,6 +11,8 @@ import {
   type SignatureScheme,
 } from '../signature-scheme.ts';
 import type { TraceKnowledge } from '../trace.ts';
+import { verificationTime } from './budget.ts';
+import { signWith } from './key.ts';
 import type { Facts, Variant } from './mistake.ts';
 import { variantsOfPart } from './parts.ts';
 import {
@@ -21,8 +24,8 @@ import {
   wholeMistakes,
 } from './whole.ts';
 
-/** A request whose signature no key of the user made. */
-export interface WrongSignature<Own extends Presented = Presented> {
+/** A request whose signature no key of the user made, when it is refused. */
+export interface RefusedSignature<Own extends Presented = Presented> {
   readonly scheme: SignatureScheme<Own>;
   readonly presented: Own;
   /** Undefined if the user does not exist. */
@@ -32,6 +35,15 @@ export interface WrongSignature<Own extends Presented = Presented> {
   /** What a test double knows. Default: nothing. */
   readonly knowledge: TraceKnowledge | undefined;
   readonly context: SchemeContext;
+}
+
+/** Such a request with all that its explanation depends on: later changes of users do not change it. */
+export interface WrongSignature<Own extends Presented = Presented>
+  extends Omit<RefusedSignature<Own>, 'context'> {
+  /** Content that the scheme does not read, if a test double has it. */
+  readonly arrived: Uint8Array | undefined;
+  /** The account of the user, if a test double has it. */
+  readonly account: Account | undefined;
 }
 
 /** The mistake that made the signature. */
@@ -68,10 +80,19 @@ export function* messageMistakes<Own extends Presented>(
   content: Uint8Array,
 ): Generator<MessageMistake> {
   if (parts.length === 0) return;
-  const seen = new Set(buildRightMessages(wrong, content).map((each) => each.toString('latin1')));
-  for (const mistake of buildMistakes(wrong, parts, right, content))
-    if (seen.size < seen.add(mistake.message.toString('latin1')).size) yield mistake;
+  const rights = buildRightMessages(wrong, content);
+  const isRight = ({ message }: MessageMistake): boolean => rights.some((each) => each.equals(message));
+  const seen = new Set<string>();
+  for (const mistake of buildMistakes(wrong, parts, right, content)) {
+    if (isRight(mistake)) continue;
+    const { message } = mistake;
+    if (message.length > longestRemembered || seen.size < seen.add(message.toString('latin1')).size)
+      yield mistake;
+  }
 }
+
+/** The longest message (bytes) that is remembered, so that one that equals it is not tried again. */
+const longestRemembered = 65_536;
 
 function* buildMistakes<Own extends Presented>(
   { scheme, presented }: Pick<WrongSignature<Own>, 'scheme' | 'presented'>,
@@ -124,4 +145,25 @@ export function createSignatureTest({ signatures }: Presented): (signature: Buff
   return (signature) =>
     given.filter((bytes) => bytes.length === signature.length && timingSafeEqual(bytes, signature)).length >
     0;
+}
+
+/** Creates the function that returns whether a key made the signature of a mistaken message. The key is derived once. */
+export function createTry<Own extends Presented>(
+  key: Key,
+  scheme: SignatureScheme<Own>,
+  presented: Own,
+): (mistake: MessageMistake) => boolean {
+  if (key.kind !== 'secret') return ({ message }) => scheme.signs(key, [message], presented);
+  const mac = scheme.mac?.(presented);
+  if (mac === undefined) return () => false;
+  const bytes = key.secret.derive((secret) => mac.key(secret) ?? secret);
+  const isGiven = createSignatureTest(presented);
+  return ({ message }) => isGiven(signWith(mac, bytes, message));
+}
+
+/** Returns the estimated time (µs) to build a mistaken message of this length (bytes) and to try it with all keys. */
+export function searchTime(keys: readonly Key[], length: number): number {
+  let time = verificationTime('secret', length);
+  for (const { kind } of keys) time += verificationTime(kind, length);
+  return time;
 }

@@ -6,6 +6,7 @@ import { readName } from '../../signature/message-signatures/identifiers.ts';
 import type { Item } from '../../signature/structured-fields/value.ts';
 import { encodingMistakes } from '../explain/public-key.ts';
 import { describeOtherUnit } from '../freshness.ts';
+import { isRsaLength } from '../key-weakness.ts';
 import { createKeyring, type Key, type KeyKind } from '../keyring.ts';
 import type { SchemeContext } from '../scheme-context.ts';
 import type { SignatureScheme } from '../signature-scheme.ts';
@@ -73,7 +74,7 @@ const ofRsa: readonly KeyKind[] = ['rsa-pss-sha512', 'rsa-v1_5-sha256', 'secret'
 function selectKinds(length: number): readonly KeyKind[] {
   if (length === 64) return ofSixtyFour;
   if (length === 96) return ofNinetySix;
-  return length >= 128 && length <= 1024 ? ofRsa : onlySecret;
+  return isRsaLength(length) ? ofRsa : onlySecret;
 }
 
 function signs(

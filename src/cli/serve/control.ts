@@ -78,6 +78,7 @@ export function composeControlled(
     selectDoubleOptions(options),
     createSeededRandom(randomBytes(32).toString('hex')),
     control.partner,
+    true,
   );
   return createTarget(context, options, control, () => ({
     memory: createMemoryControl(context),

@@ -133,7 +133,7 @@ export class JournalEntry {
     const { problem, authentication } = this.#exchange;
     if (problem === undefined) return undefined;
     const shown = { type: problem.type, detail: this.#redact(problem.detail) };
-    if (authentication?.details['hint'] !== undefined) return shown;
+    if (authentication?.hasHint === true) return shown;
     this.#mistake ??= { hint: findUsualMistake(this.#exchange) };
     const { hint } = this.#mistake;
     return hint === undefined ? shown : { ...shown, hint: this.#redact(hint) };
@@ -217,9 +217,9 @@ export class JournalEntry {
 
   /** The approximate size in bytes. */
   get size(): number {
-    const { request, content, received = '', response } = this.#exchange;
+    const { request, content, unread, received = '', response } = this.#exchange;
     const sent = (request?.target.length ?? 0) + computeLength(request?.raw ?? []) + (content?.length ?? 0);
-    return 512 + sent + received.length + (response?.body?.length ?? 0);
+    return 512 + unread + sent + received.length + (response?.body?.length ?? 0);
   }
 
   /** @internal Returns the members that a list of entries shows. It reads content only to find a usual mistake. */

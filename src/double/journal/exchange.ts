@@ -29,6 +29,8 @@ export interface RecordedExchange {
   readonly duration: number;
   readonly request: RecordedRequest | undefined;
   readonly content: RecordedContent | undefined;
+  /** The number of bytes of content that were kept for an explanation only. */
+  readonly unread: number;
   readonly received: string | undefined;
   readonly response: Response | undefined;
   readonly principal: Principal | undefined;
@@ -48,11 +50,14 @@ interface Timing {
   readonly duration: number;
 }
 
+/** The content of a request that is kept. */
+type KeptContent = Pick<RecordedExchange, 'content' | 'unread'>;
+
 /** Returns the exchange of a request to which the service or a fault responded. */
 export function buildAnsweredExchange(
   { time, duration }: Timing,
   request: IncomingRequest,
-  content: RecordedContent | undefined,
+  { content, unread }: KeptContent,
   { response, fault, acted }: InterceptedResponse,
   { principal, step, problem, authentication, cors }: RequestTrace,
 ): RecordedExchange {
@@ -63,6 +68,7 @@ export function buildAnsweredExchange(
     duration,
     request: toRecorded(request),
     content,
+    unread,
     received: undefined,
     response: isSilent ? undefined : response,
     principal,
@@ -88,6 +94,7 @@ export function buildRefusedExchange(
     duration: 0,
     request: request && toRecorded(request),
     content: undefined,
+    unread: 0,
     received,
     response,
     principal: undefined,

@@ -68,7 +68,7 @@ export interface JournalOptions extends JournalLimits {
     readonly secrets: readonly string[];
     /** Returns whether a text is an issued token. */
     isToken(text: string): boolean;
-    /** Returns the names of the users that exist. Default: none are known. */
+    /** Returns the names of the users that exist. Default: none are known. As the lists below, it does not change later. */
     userNames?(): readonly string[];
     /** Returns the names of all users, clients and consumers, former ones too. Default: matches can name any user. */
     names?(): readonly string[];
@@ -77,6 +77,8 @@ export interface JournalOptions extends JournalLimits {
     /** Returns the secrets with their owners, for explanations. Default: none are known. @internal */
     owned?(): readonly KnownSecret[];
   };
+  /** Whether an explanation takes at most 10 ms, as in a server. Default: it takes the time that it needs. */
+  readonly limitedExplanations?: boolean | undefined;
   /** Called with each entry after it was written. It must not throw. */
   readonly onEntry?: ((entry: JournalEntry) => void) | undefined;
 }
@@ -108,7 +110,7 @@ export function createJournal(
   options: JournalOptions,
   { schemes = [], claimedUser }: JournalSchemes = {},
 ): JournalPart {
-  const { clock, stopwatch = systemClock, known, onEntry } = options;
+  const { clock, stopwatch = systemClock, known, limitedExplanations = false, onEntry } = options;
   const limits = readLimits(options);
   const redact = createRedaction(
     () => known?.secrets ?? [],
@@ -146,17 +148,23 @@ export function createJournal(
     const time = clock.now();
     const begun = stopwatch.steady();
     const content = request.body.present ? new RecordedContent(request.body, limits.body) : undefined;
-    const authTrace = new AuthenticationTrace({
-      userNames: () => known?.userNames?.() ?? [],
-      secrets: () => known?.owned?.() ?? [],
-      hosts: () => known?.hosts?.() ?? [],
-      content: () => readArrivedContent(request),
-    });
+    let arrived: Uint8Array | undefined;
+    const authTrace = new AuthenticationTrace(() => ({
+      userNames: known?.userNames?.() ?? [],
+      secrets: known?.owned?.() ?? [],
+      hosts: known?.hosts?.() ?? [],
+      isLimited: limitedExplanations,
+      async content() {
+        arrived = await readArrivedContent(request);
+        return arrived;
+      },
+    }));
     const trace = createRequestTrace(authTrace);
     const observed = { ...request, body: content ?? request.body, trace: authTrace };
     const intercepted = await respond(observed, trace);
     const timing = { time, duration: stopwatch.steady() - begun };
-    const entry = write(buildAnsweredExchange(timing, request, content, intercepted, trace));
+    const kept = { content, unread: arrived?.length ?? 0 };
+    const entry = write(buildAnsweredExchange(timing, request, kept, intercepted, trace));
     return { ...intercepted.response, onAbandoned: () => entry.abandon(), record: entry };
   };
 

@@ -24,6 +24,7 @@ export class KnownCredentials {
   readonly #tokens = new Set<string>();
   /** Secrets with their owners, by owner and secret. */
   readonly #owned = new Map<string, KnownSecret>();
+  #ownedList: readonly KnownSecret[] | undefined;
   #userNames: readonly string[] = [];
   readonly #hosts = new Set<string>();
   /** Issued values whose token secrets of OAuth 1.0a were not derived yet. */
@@ -56,9 +57,13 @@ export class KnownCredentials {
     return [...this.#hosts];
   }
 
-  /** Returns the secrets and passwords that users, clients and consumers have or had, with their owners. */
+  /**
+   * Returns the secrets and passwords that users, clients and consumers have or had, with their owners: the same array until some
+   * are added.
+   */
   owned(): readonly KnownSecret[] {
-    return [...this.#owned.values()];
+    this.#ownedList ??= [...this.#owned.values()];
+    return this.#ownedList;
   }
 
   /** Returns whether a text is a token, a code, a ticket, a verifier or a token secret that was issued. */
@@ -121,6 +126,7 @@ export class KnownCredentials {
 
   /** Marks all secrets of these owners as former ones. */
   #endAll(owner: KnownSecret['owner']): void {
+    this.#ownedList = undefined;
     for (const [key, known] of this.#owned)
       if (known.owner === owner) this.#owned.set(key, { ...known, current: false });
   }

@@ -199,14 +199,14 @@ function passwordMistake(fields: HttpHeaders, knowledge: TraceKnowledge | undefi
   const presented = parseBasicCredentials(credentials.rest);
   if (typeof presented === 'string') return undefined;
   const { user, password } = presented;
-  if (!knowledge.userNames().includes(user)) return describeUnknownUser(user, knowledge);
-  const known = knowledge.secrets().filter(({ owner, secret }) => owner === 'user' && secret === password);
+  if (!knowledge.userNames.includes(user)) return describeUnknownUser(user, knowledge);
+  const known = knowledge.secrets.filter(({ owner, secret }) => owner === 'user' && secret === password);
   const own = known.find(({ name }) => name === user);
   if (own !== undefined && !own.isPassword) return `the secret of ${user} was sent instead of the password`;
   if (own !== undefined) return `a former password of ${user} was sent`;
   const [other] = known;
   if (other !== undefined) return `the password or secret of another user, ${other.name}, was sent`;
   const trimmed = password.trim();
-  const isOwn = knowledge.secrets().some(({ name, secret }) => name === user && secret === trimmed);
+  const isOwn = knowledge.secrets.some(({ name, secret }) => name === user && secret === trimmed);
   return isOwn ? 'the password was sent with white space around it' : undefined;
 }

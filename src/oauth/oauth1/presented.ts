@@ -155,7 +155,7 @@ function buildPresented(
     request,
     user,
     countedAs: formatCountedName(user),
-    signatures: [encodeSignature(method, signature)],
+    signatures: [method === 'PLAINTEXT' ? Buffer.from(signature, 'utf8').toString('base64') : signature],
     time: timestamp === undefined ? undefined : parseTime(timestamp),
     // A nonce is unique for its consumer, token and timestamp (RFC 5849 §3.3).
     nonce: timestamp && digestOfAll([user, token, timestamp, readText('oauth_nonce')]),
@@ -166,19 +166,6 @@ function buildPresented(
     token,
     tokenSecret: token === '' ? '' : secret,
   };
-}
-
-/** A signature of a length that the dummy RSA key has (2048 bits). */
-const usualRsaSignature = Buffer.alloc(256).toString('base64');
-/** The lengths (bytes) of the signatures of RSA keys. */
-const [minRsaLength, maxRsaLength] = [128, 1024];
-
-/** Returns a signature in base64. One of RSA that has no possible length is replaced, because dummy keys are made for each length. */
-function encodeSignature(method: OAuth1Method, signature: string): string {
-  if (method === 'PLAINTEXT') return Buffer.from(signature, 'utf8').toString('base64');
-  if (method !== 'RSA-SHA1') return signature;
-  const length = Buffer.byteLength(signature, 'base64');
-  return length >= minRsaLength && length <= maxRsaLength ? signature : usualRsaSignature;
 }
 
 /** Returns the name under which failures and nonces of a consumer are counted: a digest, so that files contain no text of clients. */

@@ -189,7 +189,7 @@ export function clientReason(
   { headers: fields }: IncomingRequest,
   authTrace: AuthenticationTrace | undefined,
 ): Reason {
-  const secrets = authTrace?.knowledge?.secrets().filter(({ owner }) => owner === 'client') ?? [];
+  const secrets = authTrace?.knowledge?.secrets.filter(({ owner }) => owner === 'client') ?? [];
   const hint = clientHint(id, client, secret, secrets);
   if (client?.secret === undefined || secret !== undefined || !fields.has('dpop'))
     return { check: 'client', hint, isPrivate: true };

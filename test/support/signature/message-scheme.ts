@@ -94,9 +94,10 @@ export interface SchemeUnderTest {
 
 /** What a test double knows beside the accounts. */
 const knowledge: TraceKnowledge = {
-  userNames: () => ['ann', 'bob'],
-  secrets: () => [],
-  hosts: () => [],
+  userNames: ['ann', 'bob'],
+  secrets: [],
+  hosts: [],
+  isLimited: false,
   content: async () => undefined,
 };
 
@@ -127,7 +128,7 @@ export function openScheme({
     scheme,
     clock,
     async judge(request) {
-      const trace = new AuthenticationTrace(knowledge);
+      const trace = new AuthenticationTrace(() => knowledge);
       const verdict = await scheme.authenticate(request, '', trace);
       const outcome = verdict.outcome === 'good' ? `good ${verdict.principal.name}` : verdict.problem.type;
       return { verdict, outcome, trace };
