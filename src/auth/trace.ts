@@ -80,9 +80,14 @@ export class AuthenticationTrace {
     return this.#details;
   }
 
+  /** Whether the details are yet to be determined. @internal */
+  get isPending(): boolean {
+    return this.#explain !== undefined;
+  }
+
   /** Whether the details contain a hint. It does not determine them: those of a wrong signature always do. @internal */
   get hasHint(): boolean {
-    return this.#explain !== undefined || this.#details['hint'] !== undefined;
+    return this.isPending || this.#details['hint'] !== undefined;
   }
 
   /** Records that a check passed. */

@@ -77,9 +77,12 @@ function searchCatalogue<Own extends Presented>(wrong: WrongSignature<Own>): Sea
   const budgets = createBudgets(knowledge?.isLimited ?? true);
   const [parts = []] = scheme.messages(presented, content);
   const message = messageBytes(assembleMessage(scheme, parts, presented));
-  const longest = Math.max(message.length, content.length);
-  if (longest > selectLongest(budgets.isLimited)) {
-    const untried = describeUntried(longest > content.length ? 'message' : 'content', longest);
+  const longestTried = selectLongest(budgets.isLimited);
+  if (Math.max(message.length, content.length) > longestTried) {
+    const untried =
+      content.length > longestTried
+        ? describeUntried('content', content.length)
+        : describeUntried('message', message.length);
     return { parts, message, found: undefined, untried, budgets };
   }
   const found = findMistake(wrong, parts, message, budgets);
@@ -139,7 +142,9 @@ function hintFor<Own extends Presented>(wrong: WrongSignature<Own>, search: Sear
       : `there is no ${owner} of this name`;
   const own = scheme.unknownHint?.(presented, holder);
   if (own !== undefined) return own;
-  const kinds = scheme.kinds(presented).filter((kind) => selectSamples(kind, presented.signatures).length > 0);
+  const kinds = scheme
+    .kinds(presented)
+    .filter((kind) => selectSamples(kind, presented.signatures).length > 0);
   const keys = holder.keys.filter(({ kind }) => kinds.includes(kind));
   if (keys.length === 0 && holder.keys.length > 0)
     return `the signature has another length than one of ${holder.keys.map(({ kind }) => kind).join(' or ')}`;

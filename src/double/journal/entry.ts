@@ -222,6 +222,11 @@ export class JournalEntry {
     return 512 + unread + sent + received.length + (response?.body?.length ?? 0);
   }
 
+  /** Whether reading the entry explains a wrong signature, which takes some ms. @internal */
+  get isPending(): boolean {
+    return this.#exchange.authentication?.isPending === true;
+  }
+
   /** @internal Returns the members that a list of entries shows. It reads content only to find a usual mistake. */
   toSummary(): EntrySummary {
     const { number, time, duration, user, step, problem, fault, aborted } = this;

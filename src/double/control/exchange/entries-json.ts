@@ -5,7 +5,7 @@ import type { JournalEntry } from '../../journal/entry.ts';
 const sliceSize = 64 * 1024;
 
 /**
- * Writes entries as an array in JSON. It pauses after each slice, so that other requests do not wait for a long journal.
+ * Writes entries as an array in JSON. It pauses after each slice, and before each explanation, so that other requests do not wait for a long journal.
  * @param toView returns what is written of an entry. Default: the entry itself
  */
 export async function entriesJson(
@@ -15,7 +15,7 @@ export async function entriesJson(
   const written: string[] = [];
   let size = 0;
   for (const entry of entries) {
-    if (size >= sliceSize) {
+    if (size >= sliceSize || entry.isPending) {
       await nextTurn();
       size = 0;
     }

@@ -2,6 +2,7 @@ import { didYouMean } from '../../../did-you-mean.ts';
 import { Problem } from '../../../http/problem.ts';
 import { type ProblemType, problemTypes } from '../../../http/problem-types.ts';
 import { number, object, optional, type Shape, text, textLike } from '../../../shape/shape.ts';
+import { nextTurn } from '../../../timers.ts';
 import { DoubleError } from '../../error.ts';
 import type { EntrySummary, JournalEntry } from '../../journal/entry.ts';
 import type { DoubleJournal } from '../../journal/journal.ts';
@@ -97,10 +98,10 @@ export function journalOperations({
         ),
       }),
       async run({ wait = 0, ...range }) {
-        const now = listEntries(journal, range);
+        const now = await listEntries(journal, range);
         if (wait === 0 || now.entries.length > 0) return now;
         await nextEntry(journal, wait);
-        return listEntries(journal, range);
+        return await listEntries(journal, range);
       },
     }),
     createBareOperation({
@@ -170,15 +171,23 @@ async function nextEntry(journal: DoubleJournal, timeout: number): Promise<void>
     });
 }
 
-/** Returns the summaries of a range, and the numbers of the first and last entry of the whole journal. */
-function listEntries(
+/**
+ * Returns the summaries of a range, and the numbers of the first and last entry of the whole journal. It pauses before each
+ * explanation, so that other requests do not wait for all.
+ */
+async function listEntries(
   journal: DoubleJournal,
   { after, before = Number.POSITIVE_INFINITY, limit = longestList }: Range,
-): Listed {
+): Promise<Listed> {
   const all = journal.all();
   const chosen = all.filter(({ number: each }) => each > (after ?? 0) && each < before);
   const part = after === undefined ? chosen.slice(-limit) : chosen.slice(0, limit);
-  return { entries: part.map((each) => each.toSummary()), first: all[0]?.number, last: all.at(-1)?.number };
+  const entries: EntrySummary[] = [];
+  for (const entry of part) {
+    if (entry.isPending) await nextTurn();
+    entries.push(entry.toSummary());
+  }
+  return { entries, first: all[0]?.number, last: all.at(-1)?.number };
 }
 
 const problemType: Shape<ProblemType> = textLike(
