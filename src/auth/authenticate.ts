@@ -2,12 +2,25 @@ import type { FieldLine } from '../http/fields.ts';
 import { type Credentials, parseCredentials } from '../http/headers/authorization.ts';
 import type { Connection, IncomingRequest } from '../http/message.ts';
 import { Problem } from '../http/problem.ts';
-import type { Principal } from '../principal.ts';
+import { andThen } from '../maybe-promise.ts';
+import type { NonceClaim, Principal } from '../principal.ts';
+import {
+  authorizationNamesOf,
+  credentialsInFields,
+  describeAccepted,
+  type FoundCredentials,
+  findCredentials,
+  isAccepted,
+  listAlternatives,
+  mergePrincipals,
+  overTlsOnly,
+  requiresTls,
+} from './accepted-credentials.ts';
 import { describeMisnamed, type ExpectedNames } from './explain/related-names.ts';
 import { createLocationTable } from './locations.ts';
 import type { RefusedNonce } from './nonce-claim.ts';
 import { type RateLimiter, tooManyFailures } from './rate-limit.ts';
-import type { BadVerdict, RefuseNonce, Scheme, Verdict } from './scheme.ts';
+import type { AcceptedSchemes, BadVerdict, RefuseNonce, Scheme, Verdict } from './scheme.ts';
 import { SchemeLimits } from './scheme-limits.ts';
 import { type AuthenticationTrace, findTrace } from './trace.ts';
 
@@ -25,48 +38,39 @@ export interface Authenticator {
    * 403 for credentials that require TLS; 429 after too many failures.
    *
    * @param authTrace Records the checks, if given.
-   * @param allowed The names of the schemes that the resource accepts. Credentials of others are refused with 401. Default: all.
+   * @param accepted The schemes that the resource accepts. The first alternative of which the request has all credentials is
+   *   verified, and other credentials are left alone. If it has only others, it is refused with 401. Default: all, one in a request.
    * @param deferred If given, the nonce may be claimed with the change of the request. Default: it is claimed at once.
    */
   authenticate(
     request: IncomingRequest,
     authTrace?: AuthenticationTrace,
-    allowed?: readonly string[],
+    accepted?: AcceptedSchemes,
     deferred?: DeferredNonce,
   ): Principal | undefined | Promise<Principal | undefined>;
   /**
    * Returns `WWW-Authenticate` with the challenge of each scheme that is offered on this connection, and further fields of the
-   * schemes. With `allowed`, only of these schemes.
+   * schemes. With `accepted`, only of these schemes.
    */
-  challenges(connection: Connection, allowed?: readonly string[]): FieldLine[];
+  challenges(connection: Connection, accepted?: AcceptedSchemes): FieldLine[];
   /**
    * Returns the user, or the id of the key, that the credentials of a request name, valid or not. Undefined if they name none, as a
    * token does, or are malformed.
    */
   claimedName?(request: IncomingRequest): string | undefined;
-  /** The fields beside `Authorization` and `Authentication` that can have credentials, in lower case. Default: none. */
+  /** The fields beside `Authorization` and `Authentication` on which authentication depends. Default: none. */
   readonly credentialFields?: readonly string[];
   /** Returns whether a query parameter belongs to the credentials of a scheme. Default: none does. */
   isCredentialParameter?(name: string): boolean;
   /**
-   * Returns the fields that the schemes read, in lower case: all schemes, or those that `allowed` lists. Default: `authorization`
+   * Returns the fields that the schemes read, in lower case: all schemes, or those that are accepted. Default: `authorization`
    * alone.
    */
-  requestHeaders?(allowed?: readonly string[]): readonly string[];
+  requestHeaders?(accepted?: AcceptedSchemes): readonly string[];
   /** Returns the Problem for a request that needs credentials and has none, with every challenge. */
-  missing(detail: string, request: IncomingRequest, allowed?: readonly string[]): Problem;
+  missing(detail: string, request: IncomingRequest, accepted?: AcceptedSchemes): Problem;
   /** Returns the challenge for a principal whose token lacks the scope `needed`. */
   scopeChallenge(scheme: string, needed: string): FieldLine[];
-}
-
-/** The credentials of a request. */
-interface Presented {
-  /** Those in `Authorization` or `Authentication`. */
-  readonly credentials: Credentials | undefined;
-  /** The scheme whose credentials are in another place that it declares. */
-  readonly located: Scheme | undefined;
-  /** The schemes whose credentials are, or may be, in the target or the content. */
-  readonly others: readonly Scheme[];
 }
 
 /** A request to authenticate. */
@@ -74,35 +78,36 @@ interface Attempt {
   readonly request: IncomingRequest;
   readonly authTrace: AuthenticationTrace | undefined;
   /** The schemes that the resource accepts; undefined for all. */
-  readonly allowed: readonly string[] | undefined;
+  readonly accepted: AcceptedSchemes | undefined;
   /** If given, the nonce may be claimed with the change of the request. */
   readonly deferred: DeferredNonce | undefined;
 }
 
-/** Schemes whose credentials an eavesdropper could use. Over plain HTTP they are refused without being read. */
-const overTlsOnly: ReadonlySet<string> = new Set(['basic', 'bearer', 'oauth']);
-
-/** Creates an authenticator. The first scheme of a name in `Authorization` is used. With `explain`, errors explain themselves. */
+/**
+ * Creates an authenticator. The first scheme of a name in `Authorization` is used. With `explain`, errors explain themselves.
+ *
+ * @param storeNonce Stores a nonce of credentials that are not those of the principal. Default: none has to be stored.
+ */
 export function createAuthenticator(
   schemes: readonly Scheme[],
   rateLimiter: RateLimiter,
   limits: SchemeLimits = new SchemeLimits(),
   explain = false,
+  storeNonce: (claim: NonceClaim) => Promise<void> | undefined = () => undefined,
 ): Authenticator {
   const byName = new Map<string, Scheme>();
   for (const scheme of schemes)
-    for (const name of scheme.authorizationNames ?? [scheme.name])
-      if (!byName.has(name)) byName.set(name, scheme);
+    for (const name of authorizationNamesOf(scheme)) if (!byName.has(name)) byName.set(name, scheme);
   const locations = createLocationTable(schemes);
   const schemesElsewhere = schemes.filter(({ elsewhere }) => elsewhere !== undefined);
 
   const challenges = (
     connection: Connection,
-    allowed: readonly string[] | undefined,
+    accepted: AcceptedSchemes | undefined,
     refusing?: Scheme,
     own?: string,
   ): FieldLine[] => {
-    const offered = allowed === undefined ? schemes : schemes.filter((scheme) => isAllowed(scheme, allowed));
+    const offered = schemes.filter((scheme) => isAccepted(scheme, accepted));
     const lines = joinChallenges(
       offered.map((scheme) =>
         scheme === refusing && own !== undefined ? own : scheme.challenge(connection),
@@ -130,7 +135,7 @@ export function createAuthenticator(
   };
 
   /** Returns the Problem of a refusal, and counts the failure. */
-  const countRefusal = (verdict: BadVerdict, { request, allowed }: Attempt, scheme: Scheme): Problem => {
+  const countRefusal = (verdict: BadVerdict, { request, accepted }: Attempt, scheme: Scheme): Problem => {
     const { connection } = request;
     const { problem, claimed, challenge } = verdict;
     if (problem.status !== 401) {
@@ -141,7 +146,7 @@ export function createAuthenticator(
     rateLimiter.fail(connection.peer, claimed);
     return blocked
       ? tooManyFailures(rateLimiter, 'user')
-      : problem.with(challenges(connection, allowed, scheme, challenge));
+      : problem.with(challenges(connection, accepted, scheme, challenge));
   };
 
   const createLateRefusal =
@@ -173,48 +178,159 @@ export function createAuthenticator(
     scheme: Scheme,
   ): Promise<Principal> => requirePrincipal(await verdict, attempt, scheme);
 
-  const principalElsewhere = async (
-    others: readonly Scheme[],
+  const verify = ({ scheme, rest }: FoundCredentials, attempt: Attempt): Principal | Promise<Principal> => {
+    const { request, authTrace, deferred } = attempt;
+    if (authTrace !== undefined) authTrace.scheme = scheme.name;
+    const verdict = scheme.authenticate(request, rest, authTrace, deferred !== undefined);
+    return 'outcome' in verdict
+      ? requirePrincipal(verdict, attempt, scheme)
+      : awaitPrincipal(verdict, attempt, scheme);
+  };
+
+  /** Verifies credentials that are required together. */
+  const verifyTogether = async (
+    found: readonly FoundCredentials[],
+    given: Attempt,
+  ): Promise<Principal | undefined> => {
+    // Each nonce is claimed at once, because only one could be claimed with the change.
+    const attempt = { ...given, deferred: undefined };
+    const principals: Principal[] = [];
+    for (const each of found) principals.push(await verify(each, attempt));
+    const merged = mergePrincipals(principals);
+    if (merged === undefined) throw refuseDifferentUsers(found, principals, attempt);
+    for (const { nonce } of principals)
+      if (nonce !== undefined && nonce !== merged.nonce) await storeNonce(nonce);
+    return merged;
+  };
+
+  const refuseDifferentUsers = (
+    [first]: readonly FoundCredentials[],
+    [principal]: readonly Principal[],
+    attempt: Attempt,
+  ): Problem => {
+    const problem = new Problem('credentials-refused', 'The credentials are those of different users.');
+    if (first === undefined) return problem;
+    return countRefusal({ outcome: 'bad', problem, claimed: principal?.name }, attempt, first.scheme);
+  };
+
+  const verifyAll = (found: readonly FoundCredentials[], attempt: Attempt): Authenticated => {
+    const [first, another] = found;
+    if (first === undefined) return undefined;
+    return another === undefined ? verify(first, attempt) : verifyTogether(found, attempt);
+  };
+
+  /** Verifies the first alternative whose credentials are all there, some of them perhaps in the content. */
+  const verifyFirst = (
+    alternatives: readonly (readonly FoundCredentials[])[],
+    attempt: Attempt,
+  ): Authenticated => {
+    const [first = []] = alternatives;
+    return first.some(({ isPossible }) => isPossible)
+      ? verifyFirstInContent(alternatives, attempt)
+      : verifyAll(first, attempt);
+  };
+
+  const verifyFirstInContent = async (
+    alternatives: readonly (readonly FoundCredentials[])[],
     attempt: Attempt,
   ): Promise<Principal | undefined> => {
-    const { request, authTrace, deferred } = attempt;
-    for (const scheme of others) {
-      const verdict = await scheme.authenticateElsewhere?.(request, authTrace, deferred !== undefined);
-      if (verdict === undefined) continue;
-      if (authTrace !== undefined) authTrace.scheme = scheme.name;
-      return requirePrincipal(verdict, attempt, scheme);
+    for (const found of alternatives) {
+      let isComplete = true;
+      for (const { scheme, isPossible } of found)
+        if (isPossible) isComplete &&= (await scheme.isInContent?.(attempt.request)) === true;
+      if (isComplete) return verifyAll(found, attempt);
     }
     return undefined;
   };
 
-  const present = ({ request, authTrace, allowed }: Attempt): Presented => {
+  /** Finds the credentials of a request that may have those of one scheme, in one place. */
+  const findOnly = (attempt: Attempt): readonly (readonly FoundCredentials[])[] => {
+    const { request, authTrace } = attempt;
     const credentials = readCredentials(request);
     if (credentials === 'several') throw severalCredentials(request);
-    const places = locations.find(request, allowed);
-    const located = places[0];
-    if (authTrace !== undefined) authTrace.scheme = credentials?.scheme ?? located?.name;
-    if (located !== undefined && (credentials !== undefined || places.length > 1))
-      throw severalCredentials(request, places);
-    const field = credentials === undefined ? undefined : byName.get(credentials.scheme);
-    if ((located ?? field)?.tlsOnly === true && !request.connection.secure) throw tlsRequired();
-    const others =
-      schemesElsewhere.length === 0
-        ? none
-        : findElsewhere(request, credentials?.scheme ?? located?.name, schemesElsewhere);
-    if ((credentials !== undefined || located !== undefined) && others.length > 0)
-      throw severalCredentials(request, others);
-    return { credentials, located, others };
+    const located = locations.find(request);
+    const [first, second] = located;
+    const named = credentials?.scheme ?? first?.name;
+    if (authTrace !== undefined) authTrace.scheme = named;
+    if (first !== undefined && (credentials !== undefined || second !== undefined))
+      throw severalCredentials(request, located);
+    const scheme = first ?? byName.get(credentials?.scheme ?? '');
+    if (scheme?.tlsOnly === true && !request.connection.secure) throw tlsRequired();
+    const others = schemesElsewhere.length === 0 ? none : findElsewhere(request, named, schemesElsewhere);
+    if (named === undefined)
+      // In which of them they are shows when the content is read.
+      return others.map((each) => [
+        { scheme: each, rest: undefined, isPossible: each.elsewhere?.(request) === 'content' },
+      ]);
+    if (others.length > 0) throw severalCredentials(request, others);
+    if (scheme !== undefined) return [[{ scheme, rest: credentials?.rest, isPossible: false }]];
+    requireUnblocked(request);
+    throw refuse(notOffered(challenges(request.connection, undefined), explainMissing(request)), attempt);
   };
 
-  /** Reads the credentials. Counts malformed ones as a failure of the peer, because no user is known. */
-  const presentAndCount = (attempt: Attempt): Presented => {
+  /** Finds the alternatives of which a request has, or may have, all credentials. */
+  const findAccepted = (
+    { request }: Attempt,
+    accepted: AcceptedSchemes,
+  ): readonly (readonly FoundCredentials[])[] => {
+    const alternatives = listAlternatives(accepted).filter((names) => names.length > 0);
+    if (alternatives.length === 0) return [];
+    const places = { inFields: credentialsInFields(request), located: locations.find(request) };
+    const found = alternatives.flatMap((names) => {
+      const all: FoundCredentials[] = [];
+      for (const name of names) {
+        const scheme = schemes.find((each) => each.name === name);
+        const own = scheme && findCredentials(scheme, request, places);
+        if (own === undefined) return [];
+        if (own === 'several') throw severalCredentials(request);
+        all.push(own);
+      }
+      return [all];
+    });
+    const { secure } = request.connection;
+    const usable = secure ? found : found.filter((all) => !all.some(({ scheme }) => requiresTls(scheme)));
+    if (usable.length === 0 && found.length > 0) throw tlsRequired();
+    return usable;
+  };
+
+  /** Refuses a request that has only credentials that are not accepted. Returns undefined if it has none. */
+  const refuseOthers = (attempt: Attempt, accepted: AcceptedSchemes): undefined => {
+    const { request, authTrace } = attempt;
+    const alternatives = listAlternatives(accepted);
+    if (alternatives.some((names) => names.length === 0)) return;
+    const inFields = credentialsInFields(request);
+    const usesFields = schemes.some(
+      (scheme) => isAccepted(scheme, accepted) && authorizationNamesOf(scheme).length > 0,
+    );
+    if (inFields.length === 0 && usesFields) readCredentials(request);
+    const known = [
+      ...inFields.flatMap(({ scheme }) => byName.get(scheme) ?? []),
+      ...locations.find(request),
+      ...schemesElsewhere.filter((scheme) => scheme.elsewhere?.(request) === 'target'),
+    ];
+    const [first] = known;
+    const sent = inFields[0]?.scheme ?? first?.name;
+    if (sent === undefined) return;
+    if (authTrace !== undefined) authTrace.scheme = sent;
+    const fields = challenges(request.connection, accepted);
+    const partial = known.filter((scheme) => isAccepted(scheme, accepted));
+    if (partial.length > 0) throw refuse(incomplete(partial, alternatives, fields), attempt);
+    if (first === undefined) throw refuse(notOffered(fields, explainMissing(request, accepted)), attempt);
+    throw refuse(notAccepted(first.name, accepted, fields), attempt);
+  };
+
+  const requireUnblocked = ({ connection: { peer } }: IncomingRequest): void => {
+    if (rateLimiter.blocksPeer(peer)) throw tooManyFailures(rateLimiter, 'peer');
+  };
+
+  /** Counts malformed credentials as a failure of the peer, because no user is known. */
+  const countMalformed = <Found>(request: IncomingRequest, find: () => Found): Found => {
     try {
-      return present(attempt);
+      return find();
     } catch (error) {
-      const { peer } = attempt.request.connection;
       if (!(error instanceof Problem) || !isMalformedAttempt(error)) throw error;
-      if (rateLimiter.blocksPeer(peer)) throw tooManyFailures(rateLimiter, 'peer');
-      rateLimiter.fail(peer, undefined);
+      requireUnblocked(request);
+      rateLimiter.fail(request.connection.peer, undefined);
       throw error;
     }
   };
@@ -222,12 +338,12 @@ export function createAuthenticator(
   /** Returns what is misnamed, for the trace and, if errors explain themselves, for the client. */
   const explainMissing = (
     request: IncomingRequest,
-    allowed: readonly string[] | undefined,
+    accepted?: AcceptedSchemes,
   ): { readonly hint?: string } => {
     const authTrace = findTrace(request);
     if (!explain && authTrace === undefined) return {};
-    const accepted = schemes.filter((scheme) => allowed === undefined || isAllowed(scheme, allowed));
-    const hint = describeMisnamed(request, listExpectedNames(accepted));
+    const expected = schemes.filter((scheme) => isAccepted(scheme, accepted));
+    const hint = describeMisnamed(request, listExpectedNames(expected));
     if (hint === undefined) return {};
     authTrace?.fail('scheme', { hint });
     return explain ? { hint } : {};
@@ -236,84 +352,56 @@ export function createAuthenticator(
   const express = (
     problem: Problem,
     request: IncomingRequest,
-    allowed: readonly string[] | undefined,
+    accepted: AcceptedSchemes | undefined,
   ): Problem => {
-    const own = schemes.find(
-      (scheme) => scheme.express !== undefined && (allowed === undefined || isAllowed(scheme, allowed)),
-    );
+    const own = schemes.find((scheme) => scheme.express !== undefined && isAccepted(scheme, accepted));
     return own?.express?.(problem, request) ?? problem;
   };
 
-  const refuseOthers = ({ request, allowed }: Attempt, scheme: Scheme | undefined): void => {
-    const { connection } = request;
-    if (scheme === undefined) {
-      const problem = notOffered(challenges(connection, allowed), explainMissing(request, allowed));
-      throw express(problem, request, allowed);
-    }
-    if (allowed !== undefined && !isAllowed(scheme, allowed)) {
-      const problem = notAllowed(scheme.name, allowed, challenges(connection, allowed));
-      throw express(problem, request, allowed);
-    }
-  };
+  const refuse = (problem: Problem, { request, accepted }: Attempt): Problem =>
+    express(problem, request, accepted);
 
-  const authenticate = (attempt: Attempt): ReturnType<Authenticator['authenticate']> => {
-    const { request, authTrace, allowed, deferred } = attempt;
-    const { credentials, located, others } = presentAndCount(attempt);
-    const { peer } = request.connection;
-    const inField = credentials !== undefined || located !== undefined;
-    if (!inField && others.length === 0) return undefined;
-    if (rateLimiter.blocksPeer(peer)) throw tooManyFailures(rateLimiter, 'peer');
-    if (!inField) {
-      const accepted = others.filter((other) => allowed === undefined || isAllowed(other, allowed));
-      if (accepted.length > 0) return principalElsewhere(accepted, attempt);
-      const inTarget = others.find((other) => other.elsewhere?.(request) === 'target');
-      if (inTarget !== undefined) refuseOthers(attempt, inTarget);
-      return undefined;
-    }
-    const scheme = located ?? byName.get(credentials?.scheme ?? '');
-    refuseOthers(attempt, scheme);
-    if (scheme === undefined) return undefined;
-    if (authTrace !== undefined) authTrace.scheme = scheme.name;
-    const rest = credentials?.rest ?? '';
-    const isBlocked = (): boolean => rateLimiter.blocksPair(peer, scheme.claimedUser?.(rest, request));
-    // The name is parsed only if the peer has failed, so that other requests do not parse it twice.
-    if (rateLimiter.hasFailures(peer) && isBlocked()) throw tooManyFailures(rateLimiter, 'peer-and-user');
-    const verdict = scheme.authenticate(request, rest, authTrace, deferred !== undefined);
-    return 'outcome' in verdict
-      ? requirePrincipal(verdict, attempt, scheme)
-      : awaitPrincipal(verdict, attempt, scheme);
+  const authenticate = (attempt: Attempt): Authenticated => {
+    const { request, accepted } = attempt;
+    const found = countMalformed(request, () =>
+      accepted === undefined ? findOnly(attempt) : findAccepted(attempt, accepted),
+    );
+    if (found.length > 0) requireUnblocked(request);
+    const principal = verifyFirst(found, attempt);
+    if (accepted === undefined) return principal;
+    return andThen(
+      principal,
+      (verified) => verified ?? countMalformed(request, () => refuseOthers(attempt, accepted)),
+    );
   };
 
   return {
-    authenticate: (request, authTrace, allowed, deferred) =>
+    authenticate: (request, authTrace, accepted, deferred) =>
       authTrace === undefined
-        ? authenticate({ request, authTrace, allowed, deferred })
-        : completeTrace({ request, authTrace, allowed, deferred }, authTrace, authenticate),
-    challenges: (connection, allowed) => challenges(connection, allowed),
-    missing(detail, request, allowed) {
-      const fields = challenges(request.connection, allowed);
-      const members = explainMissing(request, allowed);
+        ? authenticate({ request, authTrace, accepted, deferred })
+        : completeTrace({ request, authTrace, accepted, deferred }, authTrace, authenticate),
+    challenges: (connection, accepted) => challenges(connection, accepted),
+    missing(detail, request, accepted) {
+      const fields = challenges(request.connection, accepted);
+      const members = explainMissing(request, accepted);
       return express(
         new Problem('authentication-required', detail, { headers: fields, members }),
         request,
-        allowed,
+        accepted,
       );
     },
     claimedName(request) {
-      const { headers: fields } = request;
-      const value = fields.getAll('authorization')[0] ?? fields.getAll('authentication')[0];
-      const credentials = value === undefined ? undefined : parseCredentials(value);
-      const scheme =
-        credentials === undefined ? locations.find(request, undefined)[0] : byName.get(credentials.scheme);
-      return scheme?.claimedUser?.(credentials?.rest ?? '', request);
+      for (const { scheme, rest } of credentialsInFields(request)) {
+        const claimed = byName.get(scheme)?.claimedUser?.(rest, request);
+        if (claimed !== undefined) return claimed;
+      }
+      return locations.find(request)[0]?.claimedUser?.('', request);
     },
-    credentialFields: locations.fields,
+    credentialFields: listInspectedFields(schemes, locations.fields),
     isCredentialParameter: (name) =>
       locations.hasParameter(name) || schemes.some((scheme) => scheme.ownsParameter?.(name) === true),
-    requestHeaders: (allowed) => [
-      ...new Set(
-        schemes.filter((scheme) => allowed === undefined || isAllowed(scheme, allowed)).flatMap(fieldsReadBy),
-      ),
+    requestHeaders: (accepted) => [
+      ...new Set(schemes.filter((scheme) => isAccepted(scheme, accepted)).flatMap(fieldsReadBy)),
     ],
     scopeChallenge(name, needed) {
       const challenge = byName.get(name)?.scopeChallenge?.(needed);
@@ -322,13 +410,22 @@ export function createAuthenticator(
   };
 }
 
-function isAllowed({ name }: Scheme, allowed: readonly string[]): boolean {
-  return allowed.includes(name);
-}
-
 function fieldsReadBy({ authorizationNames, locations = [], requestHeaders = [] }: Scheme): string[] {
   const places = locations.flatMap((location) => ('field' in location ? [location.field] : []));
   return [...(authorizationNames?.length === 0 ? [] : ['authorization']), ...places, ...requestHeaders];
+}
+
+/**
+ * Returns the fields on which authentication depends beside Authorization: the places of credentials, and what is read with
+ * credentials outside Authorization. Host belongs to the URL.
+ */
+function listInspectedFields(schemes: readonly Scheme[], places: readonly string[]): readonly string[] {
+  const outside = schemes.filter(
+    ({ locations = [], elsewhere }) => locations.length > 0 || elsewhere !== undefined,
+  );
+  const read = outside.flatMap(({ requestHeaders = [] }) => requestHeaders);
+  const common = ['authorization', 'authentication', 'accept', 'accept-encoding', 'host'];
+  return [...new Set([...places, ...read])].filter((field) => !common.includes(field));
 }
 
 /**
@@ -379,6 +476,9 @@ function findElsewhere(
 }
 
 const none: readonly Scheme[] = [];
+
+/** The principal; undefined if there are no credentials. */
+type Authenticated = Principal | undefined | Promise<Principal | undefined>;
 
 /** Returns the credentials in the fields, or `several`. Throws a Problem if they are malformed or require TLS. */
 function readCredentials({
@@ -440,7 +540,19 @@ function notPermitted(name: string, permitted: readonly string[]): Problem {
   return new Problem('scheme-not-offered', detail);
 }
 
-function notAllowed(name: string, allowed: readonly string[], fields: readonly FieldLine[]): Problem {
-  const detail = `The scheme ${name} is not accepted here. Accepted: ${allowed.join(', ')}.`;
+function notAccepted(name: string, accepted: AcceptedSchemes, fields: readonly FieldLine[]): Problem {
+  const detail = `The scheme ${name} is not accepted here. Accepted: ${describeAccepted(accepted)}.`;
   return new Problem('scheme-not-offered', detail, { headers: fields });
+}
+
+/** Returns the Problem for some of the credentials that are required together. */
+function incomplete(
+  sent: readonly Scheme[],
+  alternatives: readonly (readonly string[])[],
+  fields: readonly FieldLine[],
+): Problem {
+  const has = (name: string): boolean => sent.some((scheme) => scheme.name === name);
+  const missing = alternatives.find((names) => names.some(has))?.filter((name) => !has(name)) ?? [];
+  const detail = `Credentials of ${missing.join(' and ')} are required beside those of ${sent.map(({ name }) => name).join(' and ')}.`;
+  return new Problem('authentication-required', detail, { headers: fields });
 }

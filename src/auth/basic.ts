@@ -9,7 +9,7 @@ import { Problem } from '../http/problem.ts';
 import { SigningKey } from '../signature/hmac-sha256.ts';
 import type { Account, Accounts } from './accounts.ts';
 import { blockedAttempt, type HashQueue, queueFull } from './hash-queue.ts';
-import { type RateLimiter, rateLimitKey } from './rate-limit.ts';
+import { type RateLimiter, rateLimitKey, tooManyFailures } from './rate-limit.ts';
 import type { Scheme, Verdict } from './scheme.ts';
 import type { AuthenticationTrace } from './trace.ts';
 
@@ -99,10 +99,12 @@ export function createBasicScheme(options: BasicOptions): Scheme {
 
   return {
     name: 'basic',
-    authenticate({ connection }, rest, authTrace) {
+    authenticate({ connection }, rest = '', authTrace) {
       const presented = parseBasicCredentials(rest);
       if (typeof presented === 'string')
         return { outcome: 'bad', problem: new Problem('malformed-credentials', `${presented}.`) };
+      if (rateLimiter.blocksPair(connection.peer, presented.user))
+        return { outcome: 'bad', problem: tooManyFailures(rateLimiter, 'peer-and-user') };
       const found = accounts.findComposed(presented.user);
       return found === undefined || 'name' in found
         ? verifyCredentials(presented, found, connection.peer, authTrace)

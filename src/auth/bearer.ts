@@ -48,7 +48,7 @@ export function createBearerScheme(options: BearerOptions): Scheme {
 
   return {
     name: 'bearer',
-    authenticate(request, token, authTrace) {
+    authenticate(request, token = '', authTrace) {
       if (!offered()) return notOffered();
       if (!tokenForm.test(token)) return malformed(challengeWith(['error', 'invalid_request']));
       if (hasToken(parseTargetQuery(request.target)))

@@ -23,6 +23,7 @@ import type { Variant } from './explain/mistake.ts';
 import { isSafeMethod } from './freshness.ts';
 import { createKeyring, type KeyKind } from './keyring.ts';
 import type { Nonces } from './nonce-claim.ts';
+import type { RateLimiter } from './rate-limit.ts';
 import type { Scheme } from './scheme.ts';
 import type { Fault, MessageMistake, Presented, SignatureScheme } from './signature-scheme.ts';
 import { malformedDigest } from './signed-digest.ts';
@@ -34,6 +35,8 @@ export interface HmacOptions {
   readonly realm: string;
   readonly accounts: Accounts;
   readonly nonces: Nonces;
+  /** Refuses credentials of a user for which a peer has failed too often. Default: failures have no effect. */
+  readonly rateLimiter?: RateLimiter | undefined;
   readonly clock: Clock;
   /** Maximum difference (ms, inclusive) between a date and the clock, in either direction. */
   readonly window: number;
@@ -59,9 +62,8 @@ interface HmacPresented extends Presented {
 
 /** Creates the scheme. */
 export function createHmacScheme(options: HmacOptions): Scheme {
-  const { realm, accounts, nonces, clock, window, notBefore, explain } = options;
-  const { nonceWindow = window } = options;
-  const context = { realm, accounts, nonces, clock, nonceWindow, notBefore, explain, bodyLimit: 0 };
+  const { realm, window, nonceWindow = window } = options;
+  const context = { ...options, nonceWindow, bodyLimit: 0 };
   return {
     name: 'hmac',
     requestHeaders: ['authentication', 'x-date'],

@@ -4,15 +4,12 @@ import type { Scheme } from './scheme.ts';
 
 /** Finds the schemes that a request has credentials of outside `Authorization` and `Authentication`. */
 export interface LocationTable {
-  /** The names of the fields, in the order of the schemes. */
+  /** The names of the fields, in the order of the schemes; `Cookie` if a cookie is a place. */
   readonly fields: readonly string[];
   /** Returns whether a parameter of the query is such a place. */
   hasParameter(name: string): boolean;
-  /**
-   * Returns the schemes, each once. If several schemes share a place, returns only those that `allowed` lists, or all of them if
-   * it lists none or is undefined.
-   */
-  find(request: IncomingRequest, allowed: readonly string[] | undefined): readonly Scheme[];
+  /** Returns the schemes, each once. If several schemes share a place, returns all of them. */
+  find(request: IncomingRequest): readonly Scheme[];
 }
 
 const none: readonly Scheme[] = [];
@@ -31,20 +28,18 @@ export function createLocationTable(schemes: readonly Scheme[]): LocationTable {
   const fields = [...byField];
   const isEmpty = byField.size === 0 && byParameter.size === 0 && byCookie.size === 0;
   return {
-    fields: [...byField.keys()],
+    fields: byCookie.size === 0 ? [...byField.keys()] : [...byField.keys(), 'Cookie'],
     hasParameter: (name) => byParameter.has(name),
-    find(request, allowed) {
+    find(request) {
       if (isEmpty) return none;
       const found = new Set<Scheme>();
       for (const [name, sharing] of fields)
-        if (request.headers.has(name))
-          for (const scheme of selectPermitted(ownersIn(request, sharing), allowed)) found.add(scheme);
+        if (request.headers.has(name)) for (const scheme of ownersIn(request, sharing)) found.add(scheme);
       if (byParameter.size > 0)
         for (const name of parameterNames(request.target))
-          for (const scheme of selectPermitted(byParameter.get(name) ?? none, allowed)) found.add(scheme);
+          for (const scheme of byParameter.get(name) ?? none) found.add(scheme);
       for (const [name, sharing] of byCookie)
-        if (cookiesIn(request.headers, name).length > 0)
-          for (const scheme of selectPermitted(sharing, allowed)) found.add(scheme);
+        if (cookiesIn(request.headers, name).length > 0) for (const scheme of sharing) found.add(scheme);
       return found.size === 0 ? none : [...found];
     },
   };
@@ -69,15 +64,6 @@ function ensureList<Owner>(places: Map<string, Owner[]>, name: string): Owner[] 
   const schemes = places.get(name) ?? [];
   places.set(name, schemes);
   return schemes;
-}
-
-function selectPermitted(
-  sharing: readonly Scheme[],
-  allowed: readonly string[] | undefined,
-): readonly Scheme[] {
-  if (sharing.length < 2 || allowed === undefined) return sharing;
-  const chosen = sharing.filter(({ name }) => allowed.includes(name));
-  return chosen.length === 0 ? sharing : chosen;
 }
 
 /** Yields the names of the parameters of a query as sent. */

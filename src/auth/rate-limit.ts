@@ -31,8 +31,6 @@ export interface RateLimiter {
    * @param active Attempts of the peer for this user in progress, counted as failures. Default: 0.
    */
   blocksPair(peer: string, user: string | undefined, active?: number): boolean;
-  /** Returns whether a peer has any failure, so that `blocksPair` may return true. */
-  hasFailures(peer: string): boolean;
   /** Returns whether a user has failed too often. Wrong credentials are then refused with 429; right ones are still accepted. */
   blocksUser(user: string): boolean;
   /** Returns whole seconds until the counts are reset. */
@@ -97,12 +95,10 @@ export function createRateLimiter(limit: number, clock: Clock): RateLimiter {
     blocksPair(peer, user, active = 0) {
       if (limit === 0 || user === undefined || (pairs.size === 0 && active === 0)) return false;
       resetIfElapsed();
-      return (pairs.get(pairKey(rateLimitKey(peer), user)) ?? 0) + active >= limit;
-    },
-    hasFailures(peer) {
-      if (limit === 0 || peers.size === 0) return false;
-      resetIfElapsed();
-      return peers.has(rateLimitKey(peer));
+      const key = rateLimitKey(peer);
+      // The name is hashed only if the peer has failed, so that other requests do not wait for it.
+      if (active === 0 && !peers.has(key)) return false;
+      return (pairs.get(pairKey(key, user)) ?? 0) + active >= limit;
     },
     blocksUser(user) {
       if (limit === 0 || users.size === 0) return false;

@@ -1,12 +1,15 @@
 import type { Clock } from '../clock.ts';
 import type { Accounts } from './accounts.ts';
 import type { Nonces } from './nonce-claim.ts';
+import type { RateLimiter } from './rate-limit.ts';
 
 /** The parts of the service that a configured scheme uses. */
 export interface SchemeContext {
   readonly realm: string;
   readonly accounts: Accounts;
   readonly nonces: Nonces;
+  /** Refuses credentials of a user for which a peer has failed too often. Default: failures have no effect. */
+  readonly rateLimiter?: RateLimiter | undefined;
   readonly clock: Clock;
   /** The longest window (ms) of all schemes, which determines how long nonces are stored. */
   readonly nonceWindow: number;

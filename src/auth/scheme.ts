@@ -42,6 +42,12 @@ export type CredentialLocation =
   | { readonly query: string }
   | { readonly cookie: string };
 
+/**
+ * The schemes that a resource accepts: alternatives in order, each the name of a scheme, or of several whose credentials are required
+ * together. An empty list stands for no credentials.
+ */
+export type AcceptedSchemes = readonly (string | readonly string[])[];
+
 /** An authentication scheme: it verifies credentials and formats challenges. */
 export interface Scheme {
   /** The name of the scheme, in configurations, traces and principals: `hmac`. */
@@ -60,34 +66,28 @@ export interface Scheme {
   /** Whether its credentials are refused unread over plain HTTP, because an eavesdropper could use them. Default: false. */
   readonly tlsOnly?: boolean | undefined;
   /**
-   * Verifies credentials, synchronously if possible. Throws only on an internal error.
+   * Verifies credentials, synchronously if possible. Credentials of a user for which the peer has failed too often are refused with
+   * 429 before they are verified. Throws only on an internal error.
    *
-   * @param rest The part of `Authorization` after the name of the scheme; empty for credentials in another place.
+   * @param rest The part of `Authorization` after the name of the scheme; undefined for credentials in another place.
    * @param authTrace Records the checks, if given.
    * @param deferrable Whether the nonce may be claimed with the change of the request. Default: false.
    */
   authenticate(
     request: IncomingRequest,
-    rest: string,
+    rest: string | undefined,
     authTrace?: AuthenticationTrace,
     deferrable?: boolean,
   ): Verdict | Promise<Verdict>;
-  /**
-   * Returns the user that credentials name; undefined if they are malformed. Too many failures for this user block them before
-   * they are verified. Default: the scheme names no user, or examines failures itself.
-   */
+  /** Returns the user that credentials outside the content name; undefined if they are malformed. Default: they name none. */
   claimedUser?(rest: string, request: IncomingRequest): string | undefined;
   /**
    * Returns where else than in a field the request has credentials of this scheme: `target` if the target has some, `content` if
    * the content may have some. Default: only in a field.
    */
   elsewhere?(request: IncomingRequest): 'target' | 'content' | undefined;
-  /** Verifies such credentials, sent over TLS. Resolves to undefined if there are none. */
-  authenticateElsewhere?(
-    request: IncomingRequest,
-    authTrace?: AuthenticationTrace,
-    deferrable?: boolean,
-  ): Promise<Verdict | undefined>;
+  /** Resolves to whether content that may have credentials has some. Rejects with a Problem if it cannot be read. */
+  isInContent?(request: IncomingRequest): Promise<boolean>;
   /** Returns the challenge (RFC 9110 §11.3) for a connection; undefined if the scheme is not offered on it. */
   challenge(connection: Connection): string | undefined;
   /** Returns further field lines of a 401, such as `Accept-Signature` (RFC 9421 §5.1). Default: none. */

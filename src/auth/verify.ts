@@ -12,6 +12,7 @@ import { describeFields } from './explain/related-names.ts';
 import { admitOnce, describeDistance, describeMovedClock, describeTimeError } from './freshness.ts';
 import { Decoys, fits, isCurrent, type Key, type KeyHolder, minKeys, selectSamples } from './keyring.ts';
 import { type RefusedNonce, unclaimableNonce } from './nonce-claim.ts';
+import { tooManyFailures } from './rate-limit.ts';
 import type { BadVerdict, Scheme, Verdict } from './scheme.ts';
 import type { SchemeContext } from './scheme-context.ts';
 import {
@@ -92,7 +93,7 @@ export function createVerification<Own extends Presented>(
   context: SchemeContext,
 ): Scheme['authenticate'] {
   const verify = createVerifier(scheme, context);
-  return (request, rest, authTrace, deferrable = false) =>
+  return (request, rest = '', authTrace, deferrable = false) =>
     verify(scheme.read(request, rest), authTrace, deferrable);
 }
 
@@ -158,6 +159,8 @@ function verifyOne<Own extends Presented>(
 ): MaybeChecked<Own> {
   const { scheme, context } = verification;
   const { presented, authTrace } = attempt;
+  const blocked = refuseBlocked(presented, context);
+  if (blocked !== undefined) return blocked;
   const needed = scheme.needsContent?.(presented) ?? false;
   if (needed === false) return verifyWith(noContent, attempt, verification);
   // The content of a stale request is not read.
@@ -166,7 +169,11 @@ function verifyOne<Own extends Presented>(
   const proceed = (content: Uint8Array): MaybeChecked<Own> => {
     const complete = scheme.addContent?.(presented, content) ?? presented;
     if (isFault(complete)) return refuseUnread(complete, verification, authTrace);
-    return verifyWith(content, { ...attempt, presented: complete }, verification);
+    // The content may name the user.
+    return (
+      refuseBlocked(complete, context) ??
+      verifyWith(content, { ...attempt, presented: complete }, verification)
+    );
   };
   const { request } = presented;
   if (!request.body.present) return proceed(noContent);
@@ -544,6 +551,15 @@ function refuse<Own extends Presented>(
   const refusal = { reason, presented, detail, members, now, content, computed };
   const problem = scheme.problem?.(refusal) ?? new Problem(problemTypes[reason], detail, { members });
   return { outcome: 'bad', problem, ...claimedBy(presented) };
+}
+
+/** Returns the refusal of credentials of a user for which the peer has failed too often. */
+function refuseBlocked(presented: Presented, { rateLimiter }: SchemeContext): BadVerdict | undefined {
+  if (rateLimiter === undefined) return undefined;
+  const { claimed } = claimedBy(presented);
+  return rateLimiter.blocksPair(presented.request.connection.peer, claimed)
+    ? { outcome: 'bad', problem: tooManyFailures(rateLimiter, 'peer-and-user') }
+    : undefined;
 }
 
 /** Returns the name for which a failure is counted. A key that identifies its user names none. */

@@ -96,6 +96,7 @@ export function createAuthentication(
     realm,
     accounts,
     nonces,
+    rateLimiter,
     clock,
     window,
     nonceWindow,
@@ -119,6 +120,7 @@ export function createAuthentication(
     realm,
     accounts,
     nonces,
+    rateLimiter,
     clock,
     nonceWindow,
     notBefore,
@@ -160,7 +162,13 @@ export function createAuthentication(
   const offered = oauth.schemes.filter(({ name }) => ownBearer === undefined || name !== 'bearer');
   return {
     // Browsers use the first challenge that they support, which is Basic.
-    authenticator: createAuthenticator([basic, hmac, ...further, ...offered], rateLimiter, limits, explain),
+    authenticator: createAuthenticator(
+      [basic, hmac, ...further, ...offered],
+      rateLimiter,
+      limits,
+      explain,
+      (claim) => nonces.release(claim, false),
+    ),
     configured,
     oauth,
     checkClients,

@@ -77,7 +77,8 @@ describe('credentials outside Authorization', () => {
     assert.equal(await findOutcome(schemes, { headers: [['Authorization', 'hmac a:b']] }, ['aws']), refused);
     assert.equal(
       await findOutcome(schemes, { headers: [['Authorization', 'basic ab']] }, ['hmac']),
-      '403 tls-required',
+      '401 scheme-not-offered WWW-Authenticate: hmac realm="here"',
+      'over TLS they would not be accepted either',
     );
     assert.equal(await findOutcome(schemes, {}, ['aws']), undefined);
     assert.equal(await findOutcome(schemes, { headers: fields }, ['aws', 'partner']), 'by partner');

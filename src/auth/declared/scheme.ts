@@ -59,11 +59,8 @@ export function createDeclaredScheme(name: string, options: DeclaredOptions, con
       ? {
           elsewhere: (request: IncomingRequest) =>
             mayContain(request, options) ? ('content' as const) : undefined,
-          async authenticateElsewhere(request, authTrace, deferrable) {
-            const content = await holdForm(request, context.bodyLimit);
-            if (!containsSignature(request, content, options)) return undefined;
-            return await authenticate(request, '', authTrace, deferrable);
-          },
+          isInContent: async (request: IncomingRequest) =>
+            containsSignature(request, await holdForm(request, context.bodyLimit), options),
         }
       : {}),
     claimedUser: (rest, request) => claimedUser(request, rest, options),

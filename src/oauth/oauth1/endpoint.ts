@@ -51,11 +51,7 @@ export function createSignedAction(
     let claimed: string | undefined;
     try {
       const read = (await reader.read(request, readAuthorization(request))) ?? reader.absent;
-      if (!('user' in read)) claimed = read.claimed;
-      else {
-        claimed = read.countedAs;
-        if (rateLimiter.blocksPair(peer, claimed)) throw tooManyFailures(rateLimiter, 'peer-and-user');
-      }
+      claimed = 'user' in read ? read.countedAs : read.claimed;
       const verdict = await verifier(read, authTrace, false);
       if (verdict.outcome === 'bad') throw verdict.problem;
       if (!('user' in read)) throw new Error('a request without credentials was admitted');

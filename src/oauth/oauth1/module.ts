@@ -1,4 +1,3 @@
-import { tooManyFailures } from '../../auth/rate-limit.ts';
 import type { BadVerdict, Scheme, Verdict } from '../../auth/scheme.ts';
 import type { AuthenticationTrace } from '../../auth/trace.ts';
 import { formatChallenge } from '../../http/headers/authorization.ts';
@@ -42,7 +41,7 @@ function createEndpoints(
 
 /** Creates the scheme OAuth 1.0a (RFC 5849): requests signed with the secrets of a consumer and an access token. */
 function createOAuth1Scheme(
-  { realm, consumers, rateLimiter }: OAuthContext,
+  { realm, consumers }: OAuthContext,
   signedRequests: () => SignedRequests,
 ): Scheme {
   const challengeWith = (problem: string): string =>
@@ -63,12 +62,10 @@ function createOAuth1Scheme(
     rest: string | undefined,
     authTrace: AuthenticationTrace | undefined,
     deferrable: boolean,
-  ): Promise<Verdict | undefined> => {
+  ): Promise<Verdict> => {
     const { reader, verifier } = signedRequests();
     const read = await reader.read(request, rest);
-    if (read === undefined) return undefined;
-    if ('user' in read && rateLimiter.blocksPair(request.connection.peer, read.countedAs))
-      return { outcome: 'bad', problem: tooManyFailures(rateLimiter, 'peer-and-user') };
+    if (read === undefined) return notOffered();
     const verdict = await verifier(read, authTrace, deferrable);
     if (verdict.outcome === 'bad') return addReport(verdict);
     const { refuse } = verdict;
@@ -77,15 +74,12 @@ function createOAuth1Scheme(
 
   return {
     name: 'oauth',
-    async authenticate(request, rest, authTrace, deferrable = false) {
-      const verdict = isOffered() ? await verify(request, rest, authTrace, deferrable) : undefined;
-      return verdict ?? notOffered();
-    },
+    authenticate: (request, rest, authTrace, deferrable = false) =>
+      isOffered() ? verify(request, rest, authTrace, deferrable) : notOffered(),
     // RFC 5849 §3.1 reserves this prefix.
     ownsParameter: (parameter) => parameter.startsWith('oauth_'),
     elsewhere: (request) => (isOffered() ? placeElsewhere(request) : undefined),
-    authenticateElsewhere: (request, authTrace, deferrable = false) =>
-      verify(request, undefined, authTrace, deferrable),
+    isInContent: async (request) => (await signedRequests().reader.read(request, undefined)) !== undefined,
     challenge: ({ secure }) => (secure && isOffered() ? challenge : undefined),
     severalChallenge: () => (isOffered() ? challengeWith('parameter_rejected') : undefined),
     scopeChallenge: () => challengeWith('permission_denied'),

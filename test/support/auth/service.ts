@@ -36,7 +36,9 @@ export function openTestService(
       ['ann', { secrets: [{ secret: 'ann-secret' }] }],
       ['bob', { secrets: [{ secret: 'bob-secret' }] }],
     ]);
+  const rateLimiter = createRateLimiter(options.limit ?? 0, clock);
   const scheme = createHmacScheme({
+    rateLimiter,
     realm: 'test',
     accounts: createAccounts(users),
     nonces: createNonces({
@@ -53,7 +55,7 @@ export function openTestService(
     explain: false,
     ...options,
   });
-  const authenticator = createAuthenticator([scheme], createRateLimiter(options.limit ?? 0, clock));
+  const authenticator = createAuthenticator([scheme], rateLimiter);
   const outcome = (request: IncomingRequest): Promise<string | Problem> =>
     authenticationOutcome(authenticator, request);
   return {
