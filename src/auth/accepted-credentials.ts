@@ -37,7 +37,7 @@ export function isAccepted({ name }: Scheme, accepted: AcceptedSchemes | undefin
 /** Returns the alternatives for a client: `aws4, key with hmac`. */
 export function describeAccepted(accepted: AcceptedSchemes): string {
   const named = listAlternatives(accepted).filter((names) => names.length > 0);
-  return named.map((names) => names.join(' with ')).join(', ');
+  return [...new Set(named.map((names) => names.join(' with ')))].join(', ');
 }
 
 /** Returns the names of the credentials of a scheme in Authorization. */

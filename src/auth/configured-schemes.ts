@@ -12,7 +12,7 @@ import type { SealedDefinition } from './defined/sealed.ts';
 import { draftCavageName, draftCavageShape, readDraftCavage } from './draft-cavage.ts';
 import { messageSignaturesShape, readMessageSignaturesOptions } from './message-signatures/options.ts';
 import { createMessageSignaturesScheme } from './message-signatures/scheme.ts';
-import type { Scheme } from './scheme.ts';
+import type { AcceptedSchemes, Scheme } from './scheme.ts';
 import type { SchemeContext } from './scheme-context.ts';
 import type { SchemeDeclarations } from './scheme-declarations.ts';
 import { schemeNameForm } from './scheme-limits.ts';
@@ -143,12 +143,12 @@ function isApiKey(declared: unknown): boolean {
  * @throws RangeError with the nearest known name
  */
 export function checkSchemeNames(
-  names: readonly string[] | undefined,
+  names: AcceptedSchemes | undefined,
   configured: readonly ConfiguredScheme[],
   what: string,
 ): void {
   const known = [...builtInSchemes, ...configured.map(({ name }) => name)];
-  for (const name of names ?? [])
+  for (const name of names?.flat() ?? [])
     if (!known.includes(name))
       throw new RangeError(`${what}: there is no scheme ${JSON.stringify(name)}${didYouMean(name, known)}`);
 }

@@ -1,4 +1,5 @@
 // The server's part of the CORS protocol (Fetch §3.3).
+import type { AcceptedSchemes } from '../auth/scheme.ts';
 import type { FieldLine } from '../http/fields.ts';
 import type { IncomingRequest, Response } from '../http/message.ts';
 import { Problem } from '../http/problem.ts';
@@ -45,7 +46,7 @@ export interface CorsParts {
   readonly declared: CorsDeclaration | undefined;
   readonly router: () => Router;
   /** Returns the request fields, in lower case, that the schemes read: all of them, or those that a resource accepts. */
-  readonly schemeFields: (allowed: readonly string[] | undefined) => readonly string[];
+  readonly schemeFields: (accepted: AcceptedSchemes | undefined) => readonly string[];
 }
 
 /** Creates the CORS protocol of a service. */

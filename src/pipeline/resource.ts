@@ -1,3 +1,4 @@
+import type { AcceptedSchemes } from '../auth/scheme.ts';
 import type { HeadersInput } from '../http/field-lines.ts';
 import type { HttpRequest, IncomingRequest } from '../http/message.ts';
 import { isSafe } from '../http/method.ts';
@@ -179,8 +180,12 @@ export interface Resource<State = unknown, Content = unknown> {
    * principal, and it is available over TLS only. Default: false.
    */
   readonly ownCredentials?: boolean | undefined;
-  /** The names of the schemes that it accepts: `['aws4']`. Credentials of others are refused with 401. Default: all schemes. */
-  readonly schemes?: readonly string[] | undefined;
+  /**
+   * The schemes that it accepts: `['aws4']`; in a list those whose credentials are required together: `[['aws4', 'key']]`. The first
+   * of which a request has all credentials is verified, and its other credentials are left alone. A request that has only others is
+   * refused with 401. Default: all schemes, of which a request can have the credentials of one.
+   */
+  readonly schemes?: AcceptedSchemes | undefined;
   /** The format of its problems and of OPTIONS for clients that accept both. Default: that of the service. */
   readonly defaultFormat?: DocumentFormat | undefined;
   /**

@@ -72,10 +72,17 @@ function checkFurtherMethods(methods: unknown, template: string): void {
   }
 }
 
-/** Requires a list of names. Whether there are such schemes is checked when the resource is served. */
+/** Requires a list of names, or of lists of names. Whether there are such schemes is checked when the resource is served. */
 function checkSchemes(schemes: unknown, what: string): void {
   if (schemes === undefined) return;
-  if (!Array.isArray(schemes) || schemes.length === 0 || !schemes.every((name) => typeof name === 'string'))
+  const isName = (name: unknown): boolean => typeof name === 'string';
+  const isNames = (names: unknown): boolean =>
+    Array.isArray(names) && names.length > 0 && names.every(isName);
+  if (
+    !Array.isArray(schemes) ||
+    schemes.length === 0 ||
+    !schemes.every((each) => isName(each) || isNames(each))
+  )
     throw new RangeError(`schemes of ${what} must be a list of at least one name, such as ['hmac']`);
 }
 

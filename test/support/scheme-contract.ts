@@ -313,6 +313,53 @@ function credentialRows(subject: SchemeSubject, row: Rows): void {
     'second scheme',
   );
 
+  row('other credentials are left alone where the route accepts the scheme only', async (opened) => {
+    const { double } = opened;
+    for (const path of paths)
+      double.stub({ method: ['GET', 'POST'], path }, { status: 204 }, { schemes: [subject.scheme] });
+    const isInAuthorization = opened.signed().lines.some(([name]) => name.toLowerCase() === 'authorization');
+    const others: Line[] = isInAuthorization
+      ? [['Authentication', `hmac ann:${base64Digest}`]]
+      : ['Bearer tok_1', 'GNAP tok_1', `Basic ${btoa('ann:wrong')}`, 'unknown', 'a:b'].map((value) => [
+          'Authorization',
+          value,
+        ]);
+    if (isInAuthorization && subject.scheme === 'hmac') others.pop();
+    for (const other of others) {
+      double.clock.advance('1s');
+      const { lines, ...sent } = opened.signed();
+      const answer = await opened.send({ ...sent, lines: [...lines, other] });
+      assertAccepted(opened, subject, answer, other.join(': '));
+    }
+  });
+
+  row(
+    'after wrong signatures from a peer a right one is refused with 429 for a minute',
+    async () => {
+      const limited = await openSubject({
+        ...subject,
+        options: { ...subject.options, maxAuthFailures: 3 },
+      });
+      try {
+        const { double } = limited;
+        // The time stands, so that no minute ends between them.
+        const wrong = { secret: subject.identities.bob.secret };
+        for (let sent = 0; sent < 3; sent += 1) {
+          const { status } = await limited.send(limited.signed({}, undefined, wrong));
+          // An attempt in progress counts as a failure.
+          assert.ok([400, 401, 429].includes(status), String(double.journal.last()));
+        }
+        assert.equal((await limited.send(limited.signed())).status, 429);
+        assert.equal(double.journal.last()?.problem?.type, 'too-many-failures');
+        double.clock.advance('60s');
+        assertAccepted(limited, subject, await limited.send(limited.signed()));
+      } finally {
+        await limited.double.close();
+      }
+    },
+    'another user',
+  );
+
   row(
     'credentials that are sent twice are refused',
     async (opened) => {

@@ -1,5 +1,6 @@
 // Turns the security schemes of a document into schemes that are verified, and the requirements of its operations into access rules.
 import { builtInSchemes } from '../../auth/configured-schemes.ts';
+import type { AcceptedSchemes } from '../../auth/scheme.ts';
 import type { SchemeDeclaration, SchemeDeclarations } from '../../auth/scheme-declarations.ts';
 import { isToken } from '../../http/syntax/token.ts';
 import { oauth2Paths } from '../../oauth/paths.ts';
@@ -19,8 +20,8 @@ import {
 /** What an operation requires of the sender. */
 export interface OperationAccess {
   readonly access: Access;
-  /** The names of the schemes that are accepted; undefined for all. */
-  readonly schemes?: readonly string[];
+  /** The schemes that are accepted, by alternative; an empty one for no credentials, which comes last. */
+  readonly schemes: AcceptedSchemes;
   /** The scopes that a token needs: all of one of these lists. */
   readonly scopes?: readonly (readonly Scope[])[];
 }
@@ -64,7 +65,7 @@ export function readSecurity(
     endpoints: listEndpoints(document),
     warnings: security.warnings,
     unreachable: [...security.unreachable],
-    accessOf: (operation) => access.get(operation) ?? { access: 'nobody' },
+    accessOf: (operation) => access.get(operation) ?? { access: 'nobody', schemes: [] },
   };
 }
 
@@ -87,54 +88,54 @@ class Security {
   }
 
   accessOf({ security, at }: Operation): OperationAccess {
-    if (security.length === 0) return { access: 'anyone' };
-    const names = new Set<string>();
+    const alternatives: (readonly string[])[] = [];
     const scopes: (readonly Scope[])[] = [];
     const faults: DeclarationError[] = [];
     for (const requirement of security) {
       for (const list of requirement.values()) for (const scope of list) this.scopes.add(scope);
       if (requirement.size === 0) continue;
       try {
-        const name = this.#schemeFor(requirement, at);
-        names.add(name);
-        if (name === 'bearer') scopes.push([...requirement.values()].flat());
+        const names = this.#schemesFor(requirement, at);
+        alternatives.push(names);
+        if (names.includes('bearer')) scopes.push([...requirement.values()].flat());
       } catch (error) {
         if (!(error instanceof DeclarationError)) throw error;
         faults.push(error);
       }
     }
     const [fault] = faults;
-    const isOptional = security.some(({ size }) => size === 0);
-    if (fault !== undefined && names.size === 0 && !isOptional) throw fault;
+    const isOptional = security.length === 0 || security.some(({ size }) => size === 0);
+    if (fault !== undefined && alternatives.length === 0 && !isOptional) throw fault;
     for (const { message } of faults) if (!this.warnings.includes(message)) this.warnings.push(message);
-    if (names.size === 0) return { access: 'anyone' };
-    if (!this.#hasClients && !isOptional && names.size === 1 && names.has('bearer'))
+    const needsToken = alternatives.every((names) => names.includes('bearer'));
+    if (!this.#hasClients && !isOptional && needsToken)
       this.unreachable.add(this.#describeMissingClients(security));
     return {
       access: isOptional ? 'anyone' : 'authenticated',
-      schemes: [...names],
+      schemes: isOptional ? [...alternatives, []] : alternatives,
       ...(scopes.length > 0 && { scopes }),
     };
   }
 
-  /** Returns the name of the scheme that verifies all credentials of a requirement. */
-  #schemeFor(requirement: Requirement, at: string): string {
+  /** Returns the names of the schemes that verify the credentials of a requirement, which are required together. */
+  #schemesFor(requirement: Requirement, at: string): readonly string[] {
     const names = [...requirement.keys()];
     const joined = names.join('.');
-    const [only = ''] = names;
-    if (names.length === 1) return this.#named(only, at);
-    if (Object.hasOwn(this.#given, joined)) return joined;
-    const verified = new Set(names.flatMap((name) => (this.#isKey(name) ? [] : [this.#named(name, at)])));
-    const [shared] = verified;
-    if (verified.size === 1 && shared !== undefined && names.every((name) => !this.#isKey(name)))
-      return shared;
+    if (Object.hasOwn(this.#given, joined)) return [joined];
     const pair = this.#pairOf(names);
-    if (pair !== undefined) return this.#declare(joined, pair);
+    if (pair !== undefined) return [this.#declare(joined, pair)];
+    const schemes = [...new Set(names.map((name) => this.#named(name, at)))];
+    if (schemes.filter((name) => this.#isInAuthorization(name)).length < 2) return schemes;
     throw new DeclarationError(
       'value',
       formatPlace(at, 'security'),
-      `requires ${names.join(' and ')} together, which is no scheme of the double; define one with the name ${JSON.stringify(joined)} in the option schemes`,
+      `requires ${names.join(' and ')} together, and a request has one field Authorization; define a scheme with the name ${JSON.stringify(joined)} in the option schemes`,
     );
+  }
+
+  #isInAuthorization(name: string): boolean {
+    const { secret } = { secret: undefined, ...this.declared.get(name) };
+    return ['basic', 'bearer', 'hmac'].includes(name) || (isObject(secret) && 'authorization' in secret);
   }
 
   #isKey(name: string): boolean {

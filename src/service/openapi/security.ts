@@ -1,5 +1,6 @@
 /** The security schemes of a document, and the security requirements of its operations. */
 import type { ConfiguredScheme } from '../../auth/configured-schemes.ts';
+import type { AcceptedSchemes } from '../../auth/scheme.ts';
 import { oauth1Paths, oauth2Paths } from '../../oauth/paths.ts';
 import { ownerParameter } from '../../pipeline/access-rule.ts';
 import { type Access, scopeFor } from '../../pipeline/resource.ts';
@@ -102,22 +103,29 @@ function oauth1Scheme(endpoints: string): JsonSchema {
   };
 }
 
-/** Returns the schemes that a resource accepts. */
+/** Returns the schemes that a resource accepts, by alternative. */
 export function selectAcceptedSchemes(
   offered: readonly OfferedScheme[],
-  allowed: readonly string[] | undefined,
-): readonly OfferedScheme[] {
-  return allowed === undefined ? offered : offered.filter(({ name }) => allowed.includes(name));
+  allowed: AcceptedSchemes | undefined,
+): readonly (readonly OfferedScheme[])[] {
+  const alternatives = allowed ?? offered.map(({ name }) => name);
+  return alternatives
+    .map((names) => offered.filter(({ name }) => [names].flat().includes(name)))
+    .filter((schemes) => schemes.length > 0);
 }
 
-/** Returns the security requirements of an operation: one of the schemes, or none if anyone has access. */
+/** Returns the security requirements of an operation: one of the alternatives, or none if anyone has access. */
 export function buildSecurity(
   method: string,
   access: Access,
-  accepted: readonly OfferedScheme[],
+  accepted: readonly (readonly OfferedScheme[])[],
 ): readonly JsonSchema[] {
-  const requirements = accepted.map(({ kind, components }) =>
-    Object.fromEntries(components.map((name) => [name, kind === 'bearer' ? [scopeFor(method)] : []])),
+  const requirements = accepted.map((schemes) =>
+    Object.fromEntries(
+      schemes.flatMap(({ kind, components }) =>
+        components.map((name) => [name, kind === 'bearer' ? [scopeFor(method)] : []]),
+      ),
+    ),
   );
   return access === 'anyone' ? [{}, ...requirements] : requirements;
 }

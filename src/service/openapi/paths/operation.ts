@@ -1,5 +1,6 @@
 /** The parts that all operations of a document have. */
 import type { ConfiguredScheme } from '../../../auth/configured-schemes.ts';
+import type { AcceptedSchemes } from '../../../auth/scheme.ts';
 import type { ProblemType } from '../../../http/problem-types.ts';
 import type { Access, DocumentFormat } from '../../../pipeline/resource.ts';
 import type { Components } from '../components.ts';
@@ -34,7 +35,7 @@ export interface OperationParts {
   readonly method: OperationMethod;
   readonly access: Access;
   /** The names of the schemes that the resource accepts; undefined for all. */
-  readonly allowed: readonly string[] | undefined;
+  readonly allowed: AcceptedSchemes | undefined;
   /** Whether it reads content. */
   readonly reads: boolean;
   readonly parameters: readonly JsonSchema[];
@@ -50,13 +51,14 @@ export function buildOperation(parts: OperationParts, context: DocumentContext):
   const { id, summary, tag, method, access, allowed, reads, parameters, requestBody, responses } = parts;
   const { components, offered, form, quota } = context;
   const accepted = selectAcceptedSchemes(offered, allowed);
+  const kinds = accepted.flat().map(({ kind }) => kind);
   const types = listProblemTypes({
     access,
     reads,
     method,
     quota,
     further: parts.problems,
-    schemes: accepted.map(({ kind }) => kind),
+    schemes: kinds,
   });
   const description = accessDescription(access);
   return {
