@@ -130,7 +130,9 @@ function readParameters(credentials: object): SignatureParameters {
 /** Reads the parameters of a signature (§2.1), and checks that it covers what is required. */
 function parse(request: SchemeRequest, required: readonly string[]): ParsedCredentials {
   const { headers } = request;
-  const text = headers.get('Signature') ?? headers.get('Authorization')?.replace(/^signature +/i, '') ?? '';
+  // With Signature-Input, the field belongs to RFC 9421.
+  const own = headers.has('Signature-Input') ? undefined : headers.get('Signature');
+  const text = own ?? headers.get('Authorization')?.replace(/^signature +/i, '') ?? '';
   const parameters = parseParameters(text);
   if (parameters === undefined)
     throw malformed('The signature is not a list of parameters such as keyId="…".');

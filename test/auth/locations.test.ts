@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { createAuthenticator } from '../../src/auth/authenticate.ts';
 import { createRateLimiter } from '../../src/auth/rate-limit.ts';
-import type { Scheme } from '../../src/auth/scheme.ts';
+import type { AcceptedSchemes, Scheme } from '../../src/auth/scheme.ts';
 import { createManualClock } from '../../src/clock.ts';
 import { createRequest, type RequestParts } from '../../src/http/message.ts';
 import { Problem } from '../../src/http/problem.ts';
@@ -25,13 +25,13 @@ const inQuery = scheme('aws', {
 async function findOutcome(
   schemes: readonly Scheme[],
   parts: Partial<RequestParts>,
-  allowed?: readonly string[],
+  accepted?: AcceptedSchemes,
 ): Promise<string | undefined> {
   const limiter = createRateLimiter(100, createManualClock(0));
   const authenticator = createAuthenticator(schemes, limiter);
   try {
     const request = createRequest({ method: 'GET', target: '/', ...parts });
-    return (await authenticator.authenticate(request, undefined, allowed))?.name;
+    return (await authenticator.authenticate(request, undefined, accepted))?.name;
   } catch (error) {
     assert.ok(error instanceof Problem, String(error));
     const fields = error.headers.map(([name, value]) => ` ${name}: ${value}`).join('');
@@ -91,6 +91,81 @@ describe('credentials outside Authorization', () => {
     assert.equal(await findOutcome([inField, other], { headers: fields }, ['partner']), 'by partner');
     assert.equal(await findOutcome([inField, other], { headers: fields }), '400 several-credentials');
   });
+});
+
+describe('a resource that accepts certain schemes', () => {
+  const key = scheme('key', { authorizationNames: [], locations: [{ field: 'x-key' }], tlsOnly: true });
+  const inContent = scheme('content', {
+    authorizationNames: [],
+    elsewhere: () => 'content',
+    isInContent: async ({ target }) => target === '/signed',
+  });
+  const schemes = [inField, inQuery, key, inContent, scheme('hmac'), scheme('basic')];
+  const all = {
+    target: '/?X-Amz-Signature=0',
+    headers: [
+      ['X-Signature', 'v1=a'],
+      ['X-Key', 'k'],
+      ['Authorization', 'Basic YTpi'],
+      ['Authentication', 'hmac a:b'],
+    ],
+  } as const;
+
+  test('verifies the first alternative that the request has, whatever else it has', async () => {
+    for (const [accepted, outcome] of [
+      [['partner'], 'by partner'],
+      [['aws'], 'by aws'],
+      [['hmac'], 'by hmac'],
+      [['content', 'aws'], 'by aws'],
+      [['key', 'hmac'], 'by hmac'],
+      [[['aws', 'content'], 'partner'], 'by partner'],
+      [['basic'], '403 tls-required'],
+      [[[]], undefined],
+    ] as const)
+      assert.equal(await findOutcome(schemes, all, accepted), outcome, JSON.stringify(accepted));
+    assert.equal(await findOutcome(schemes, { ...all, secure: true }, ['key', 'hmac']), 'by key');
+    assert.equal(await findOutcome(schemes, { ...all, target: '/signed' }, ['content']), 'by content');
+  });
+
+  test('refuses credentials of one scheme in two places, and two lines of Authorization', async () => {
+    const twice = [...all.headers, ['Authorization', 'AWS4-HMAC-SHA256 a']] as const;
+    assert.match((await findOutcome(schemes, { headers: twice }, ['aws'])) ?? '', /^400 several-credentials/);
+    const both = [['Authorization', 'AWS4-HMAC-SHA256 a']] as const;
+    const parts = { headers: both, target: '/?X-Amz-Signature=0' };
+    assert.match((await findOutcome(schemes, parts, ['aws'])) ?? '', /^400 several-credentials/);
+    assert.equal(await findOutcome(schemes, { headers: twice }, ['partner']), 'by partner');
+  });
+
+  test('refuses a part of the credentials that it requires together, and those of different users', async () => {
+    const same: Partial<Scheme> = {
+      authenticate: () => ({ outcome: 'good', principal: { name: 'ann', scheme: 'any' } }),
+    };
+    const agreeing = [
+      { ...inField, ...same },
+      { ...inQuery, ...same },
+    ];
+    const signature = ['X-Signature', 'v1=a'] as const;
+    const request = { headers: [signature], target: '/?X-Amz-Signature=0' };
+    assert.equal(await findOutcome(agreeing, request, [['aws', 'partner']]), 'ann');
+    const challenges = 'WWW-Authenticate: partner realm="here", aws realm="here"';
+    assert.equal(
+      await findOutcome(agreeing, { headers: [signature] }, [['aws', 'partner']]),
+      `401 authentication-required ${challenges}`,
+    );
+    assert.equal(
+      await findOutcome(schemes, request, [['aws', 'partner']]),
+      `401 credentials-refused ${challenges}`,
+    );
+  });
+});
+
+test('the fields on which authentication depends are the places of credentials, and what is read beside them', () => {
+  const signed = scheme('signed', { locations: [{ query: 'sig' }], requestHeaders: ['x-user', 'host'] });
+  const inCookie = scheme('cookie', { locations: [{ cookie: 'session' }, { cookie: 'other' }] });
+  const hmac = scheme('hmac', { requestHeaders: ['x-date'] });
+  const limiter = createRateLimiter(100, createManualClock(0));
+  const { credentialFields } = createAuthenticator([inField, signed, inCookie, hmac], limiter);
+  assert.deepEqual(credentialFields, ['x-signature', 'Cookie', 'x-user']);
 });
 
 test('a challenge can have further fields, and covers only the schemes of the resource', () => {

@@ -59,7 +59,7 @@ export const badRequestTypes = {
     status: 400,
     title: 'The request has several credentials',
     explanation:
-      'A request has the credentials of one scheme, once: in Authorization, in Authentication, or in the fields or query parameters of a configured scheme. The server does not guess which ones count. With a bearer token in the field, access_token must not occur in the query or in a form (RFC 6750 §2).',
+      'A request has the credentials of one scheme, once: in Authorization, in Authentication, or in the fields or query parameters of a configured scheme. The server does not guess which ones count. A resource that accepts certain schemes verifies those, and leaves others alone. With a bearer token in the field, access_token must not occur in the query or in a form (RFC 6750 §2).',
   },
   'content-range-on-put': {
     status: 400,

@@ -147,13 +147,13 @@ test('credentials are optional only if anyone has access, and a requirement list
   const document = await double.openapi();
   const { paths, components } = JSON.parse(JSON.stringify(document));
   const restricted = [
-    { basic: [] },
     {
       partner: [],
       'partner.user': [],
       'partner.timestamp': [],
       'partner.nonce': [],
     },
+    { basic: [] },
   ];
   assert.deepEqual(paths['/things'].post.security, restricted);
   assert.deepEqual(paths['/things'].get.security, [{}, ...restricted]);

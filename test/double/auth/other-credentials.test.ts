@@ -1,0 +1,116 @@
+import assert from 'node:assert/strict';
+import { createHmac } from 'node:crypto';
+import test from 'node:test';
+import { signRequest } from '../../../src/client/index.ts';
+import { startDouble } from '../../../src/double/index.ts';
+
+const secret = 's3cret-of-ann';
+const users = { ann: { secret, password: 'pw of ann' } };
+const others = ['Bearer tok_1', 'GNAP tok_1', `Basic ${btoa('a:b')}`, 'Token', 'a:b'];
+
+test('a presigned URL is accepted beside the Authorization of an application', async () => {
+  const schemes = { aws4: { region: 'eu-central-1', service: 's3' } };
+  await using double = await startDouble({ users, schemes, maxAuthFailures: 1 });
+  const client = double.as('ann', { scheme: 'aws4', presign: '5m' });
+  double.stub({ path: '/files/a' }, { status: 204 }, { schemes: ['aws4'] });
+  for (const origin of [double.url, double.secureUrl])
+    for (const Authorization of others) {
+      const { status } = await client.fetch(`${origin}/files/a`, { headers: { Authorization } });
+      assert.equal(status, 204, `${Authorization} ${double.journal.last()}`);
+    }
+});
+
+test('of three API keys the one that the route accepts is verified', async () => {
+  const schemes = {
+    first: { secret: { field: 'X-First' } },
+    second: { secret: { query: 'second' } },
+    third: { secret: { cookie: 'third' } },
+  };
+  await using double = await startDouble({ users, schemes, maxAuthFailures: 1 });
+  const ask = async (values: Readonly<Record<keyof typeof schemes, string>>): Promise<number> => {
+    const headers = { 'X-First': values.first, Cookie: `third=${values.third}`, Authorization: 'Bearer x' };
+    return (await double.fetch(`${double.secureUrl}/keys?second=${values.second}`, { headers })).status;
+  };
+  const wrong = { first: 'wrong', second: 'wrong', third: 'wrong' };
+  double.stub({ path: '/keys' }, { status: 204 });
+  assert.equal(await ask({ ...wrong, first: secret }), 400, 'without schemes, they are several');
+  double.clock.advance('60s');
+  for (const name of ['first', 'second', 'third'] as const) {
+    double.stub({ path: '/keys' }, { status: 204 }, { schemes: [name] });
+    assert.equal(await ask({ ...wrong, [name]: secret }), 204, name);
+  }
+});
+
+test('draft-cavage in Authorization is accepted beside a signature of RFC 9421, and the other way round', async () => {
+  const schemes = { 'draft-cavage': {}, 'message-signatures': {} };
+  await using double = await startDouble({ users, schemes });
+  const url = `${double.url}/both`;
+  const key = { id: 'ann', secret };
+  for (const type of ['draft-cavage', 'message-signatures'] as const) {
+    double.stub({ path: '/both' }, { status: 204 }, { schemes: [type] });
+    const headers = {
+      ...signRequest({ url, user: 'ann', secret, scheme: { type: 'draft-cavage' } }),
+      ...signRequest({ url, scheme: { type: 'message-signatures', key } }),
+    };
+    assert.equal((await double.fetch(url, { headers })).status, 204, `${type} ${double.journal.last()}`);
+  }
+});
+
+test('a webhook is verified where its sender also sends Basic, and names its user', async () => {
+  const schemes = { github: { preset: 'github', user: 'ann' } } as const;
+  await using double = await startDouble({ users, schemes });
+  double.stub({ method: 'POST', path: '/hooks' }, { status: 204 }, { schemes: ['github'] });
+  const body = '{"a": 1}';
+  const post = async (key: string): Promise<number> => {
+    const signature = `sha256=${createHmac('sha256', key).update(body).digest('hex')}`;
+    const headers = { 'X-Hub-Signature-256': signature, Authorization: `Basic ${btoa('ann:pw of ann')}` };
+    return (await double.fetch('/hooks', { method: 'POST', body, headers })).status;
+  };
+  assert.equal(await post(secret), 204);
+  assert.equal(await post('another'), 401, 'the password does not count');
+  const headers = { Authorization: `Basic ${btoa('ann:pw of ann')}` };
+  const only = await double.fetch(`${double.secureUrl}/hooks`, { method: 'POST', body, headers });
+  assert.equal(only.status, 401);
+  assert.match(only.headers.get('www-authenticate') ?? '', /^github /);
+});
+
+test('wrong signatures in the content for a user are limited, whichever place names the user', async () => {
+  const signature = { form: 'sig' };
+  const base = { message: '{timestamp}', timestamp: { field: 'X-Timestamp' }, signature } as const;
+  const schemes = {
+    fixed: { ...base, user: 'ann' },
+    named: { ...base, user: { form: 'merchant' } },
+  };
+  for (const scheme of ['fixed', 'named'] as const) {
+    await using double = await startDouble({
+      users,
+      schemes: { [scheme]: schemes[scheme] },
+      maxAuthFailures: 3,
+    });
+    double.stub({ method: 'POST', path: '/pay' }, { status: 204 });
+    const post = async (key: string): Promise<number> => {
+      const timestamp = String(Math.floor(double.clock.now() / 1000));
+      const sig = createHmac('sha256', key).update(timestamp).digest('hex');
+      const body = new URLSearchParams({ merchant: 'ann', amount: '5', sig });
+      return (await double.fetch('/pay', { method: 'POST', body, headers: { 'X-Timestamp': timestamp } }))
+        .status;
+    };
+    assert.equal(await post(secret), 204, scheme);
+    for (let sent = 0; sent < 4; sent += 1) await post('wrong');
+    double.clock.advance('1s');
+    assert.equal(await post(secret), 429, scheme);
+    double.clock.advance('60s');
+    assert.equal(await post(secret), 204, scheme);
+  }
+});
+
+test('Vary names Cookie and the fields of API keys', async () => {
+  const schemes = { own: { secret: { cookie: 'session' } }, other: { secret: { field: 'X-Own-Key' } } };
+  await using double = await startDouble({ users, schemes });
+  double.stub({ path: '/a' }, { body: {} }, { access: 'anyone' });
+  for (const path of ['/a', '/articles', '/none']) {
+    const vary = (await double.fetch(path)).headers.get('vary') ?? '';
+    assert.match(vary, /Cookie/, path);
+    assert.match(vary, /x-own-key/i, path);
+  }
+});
