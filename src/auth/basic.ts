@@ -144,7 +144,7 @@ interface PasswordCache {
 function createPasswordCache(key: Uint8Array): PasswordCache {
   const digests = new WeakMap<Account, Buffer>();
   const noDigest = Buffer.alloc(32);
-  const signingKey = new SigningKey(key, crypto.hash);
+  const signingKey = new SigningKey(key);
   // Neither contains control characters, so the separator is unambiguous.
   const computeDigest = ({ user, password }: BasicCredentials): Buffer => {
     const octets = Buffer.from(`${user}\0${password}`, 'utf8').toString('latin1');

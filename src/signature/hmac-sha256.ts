@@ -1,6 +1,5 @@
-// HMAC (RFC 2104) with SHA-256, over messages of which each character is one octet. The whole of node:crypto is imported,
-// because `hash` is missing before Node.js 20.12.
-import crypto from 'node:crypto';
+// HMAC (RFC 2104) with SHA-256, over messages of which each character is one octet.
+import { createHmac, hash, timingSafeEqual } from 'node:crypto';
 
 /** The lengths of a SHA-256 block and digest in bytes, and of a digest in base64. */
 const block = 64;
@@ -20,9 +19,6 @@ const innerAt = givenAt + base64Size;
 const messageAt = innerAt + block;
 const memorySize = messageAt + messageCapacity;
 
-/** Computes a digest in one call, as `hash` of node:crypto does. */
-export type OneShotHash = (algorithm: 'sha256', data: Uint8Array, encoding: 'binary' | 'base64') => string;
-
 /**
  * A secret prepared for signing. Inspecting or serializing a key does not show the secret. Both hashes of HMAC begin with a block
  * that depends only on the secret. The key keeps these blocks, and writes the message and the inner digest behind them. That
@@ -30,7 +26,6 @@ export type OneShotHash = (algorithm: 'sha256', data: Uint8Array, encoding: 'bin
  */
 export class SigningKey {
   readonly #secret: Uint8Array;
-  readonly #hash: OneShotHash | undefined;
   readonly #memory = Buffer.alloc(memorySize);
   readonly #outer = this.#memory.subarray(0, block + size);
   /** The last input of the inner hash; the next message often has the same length. */
@@ -39,39 +34,16 @@ export class SigningKey {
   readonly #expected = this.#memory.subarray(expectedAt, expectedAt + base64Size);
   readonly #given = this.#memory.subarray(givenAt, givenAt + base64Size);
 
-  /** Prepares a key from the secret's bytes. If `hash` is undefined, throws or fails a known-answer test, `createHmac` is used. */
-  constructor(secret: Uint8Array, hash: OneShotHash | undefined) {
+  /** Prepares a key from the secret's bytes: writes it, XORed with both pads, into the buffer (RFC 2104 §2). */
+  constructor(secret: Uint8Array) {
     this.#secret = secret;
-    if (hash === undefined || !this.#passesKnownAnswerTest(hash)) return;
-    this.#prepare(secret, hash);
-    this.#hash = hash;
-  }
-
-  /** Returns whether `hash` gives the result of the first test case of RFC 4231 (§4.2). Uses the key's buffer. */
-  #passesKnownAnswerTest(hash: OneShotHash): boolean {
-    try {
-      this.#prepare(new Uint8Array(20).fill(0x0b), hash);
-      return this.#digestBy(hash, ['Hi ', 'There']) === 'sDRMYdjbOFNcqK/OrwvxK4gdwgDJgz2nJuk3bC4yz/c=';
-    } catch {
-      return false;
-    }
-  }
-
-  /** Writes the key, XORed with both pads, into the buffer (RFC 2104 §2). A secret longer than a block is hashed first. */
-  #prepare(secret: Uint8Array, hash: OneShotHash): void {
+    // RFC 2104 §3: a secret longer than a block is hashed first.
     const key = secret.length > block ? Buffer.from(hash('sha256', secret, 'binary'), 'latin1') : secret;
     writePads(key, this.#memory, 0, innerAt);
   }
 
   /** Returns the digest of a message in base64. The message comes in pieces: joining them would take a fifth of the time. */
   digest(pieces: readonly string[]): string {
-    const hash = this.#hash;
-    return hash === undefined
-      ? crypto.createHmac('sha256', this.#secret).update(pieces.join(''), 'latin1').digest('base64')
-      : this.#digestBy(hash, pieces);
-  }
-
-  #digestBy(hash: OneShotHash, pieces: readonly string[]): string {
     write(hash('sha256', this.#innerBlocks(pieces), 'binary'), this.#memory, innerDigestAt);
     return hash('sha256', this.#outer, 'base64');
   }
@@ -105,7 +77,7 @@ export class SigningKey {
     return (
       pair.length === 2 * base64Size &&
       utf8.encodeInto(pair, this.#pair).written === 2 * base64Size &&
-      crypto.timingSafeEqual(this.#expected, this.#given)
+      timingSafeEqual(this.#expected, this.#given)
     );
   }
 
@@ -138,11 +110,11 @@ function write(octets: string, into: Uint8Array, from: number): number {
 }
 
 /**
- * Creates a key from the UTF-8 bytes of a secret. `hash` is that of node:crypto, which exists from Node.js 20.12 on.
+ * Creates a key from the UTF-8 bytes of a secret.
  * @throws RangeError if the secret is empty
  */
-export function createKey(secret: string, hash: OneShotHash | undefined = crypto.hash): SigningKey {
-  return new SigningKey(encodeSecret(secret), hash);
+export function createKey(secret: string): SigningKey {
+  return new SigningKey(encodeSecret(secret));
 }
 
 /**
@@ -164,9 +136,7 @@ export function computeSignature(key: SigningKey, message: string): string {
  * `createHmac`, because both hashes are computed in one call each.
  */
 export function hmacSha256(key: Uint8Array, message: string): Buffer {
-  const hash: OneShotHash | undefined = crypto.hash;
-  if (hash === undefined || key.length > block)
-    return crypto.createHmac('sha256', key).update(message, 'latin1').digest();
+  if (key.length > block) return createHmac('sha256', key).update(message, 'latin1').digest();
   const outerSize = block + size;
   const memory = Buffer.allocUnsafe(outerSize + block + message.length);
   writePads(key, memory, 0, outerSize);
@@ -180,5 +150,5 @@ export function hmacSha256(key: Uint8Array, message: string): Buffer {
 
 /** Signs a single message, for which preparing a key would not pay. Throws RangeError if the secret is empty. */
 export function digestOnce(secret: string, message: string): string {
-  return crypto.createHmac('sha256', encodeSecret(secret)).update(message, 'latin1').digest('base64');
+  return hmacSha256(encodeSecret(secret), message).toString('base64');
 }

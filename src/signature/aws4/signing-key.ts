@@ -1,4 +1,3 @@
-import crypto from 'node:crypto';
 import { hmacSha256, SigningKey } from '../hmac-sha256.ts';
 
 /** The scope of a signing key. */
@@ -23,7 +22,7 @@ export const keyPrefix: Uint8Array = Buffer.from(prefixText);
 
 /** Prepares the first key of the chain from the bytes of a secret. */
 export function prepareSecret(secret: Uint8Array): SigningKey {
-  return new SigningKey(Buffer.concat([keyPrefix, secret]), crypto.hash);
+  return new SigningKey(Buffer.concat([keyPrefix, secret]));
 }
 
 /** Returns the bytes of the signing key: a chain of HMACs that begins with `AWS4` and the secret. */

@@ -36,7 +36,7 @@ export function createDeclaredKey(
   const signs = (pieces: readonly Piece[], digests: readonly string[]): boolean =>
     isAmong(digest(pieces), digests);
   if (hash !== 'sha256' || algorithm === 'digest') return { digest, signs };
-  const key = new SigningKey(bytes, crypto.hash);
+  const key = new SigningKey(bytes);
   return {
     digest: (pieces) => (isShort(pieces) ? key.digest(toOctetTexts(pieces)) : digest(pieces)),
     signs(pieces, digests) {

@@ -67,7 +67,7 @@ export function accountsWithKeys(until?: number): Accounts {
 function accountKey(id: string): AccountKey {
   const key = signingKey(id);
   if (key.algorithm === 'hmac-sha256')
-    return { id, algorithm: 'hmac-sha256', secret: new SigningKey(Buffer.from(key.secret), undefined) };
+    return { id, algorithm: 'hmac-sha256', secret: new SigningKey(Buffer.from(key.secret)) };
   return { id, algorithm: key.algorithm, publicKey: publicKey(id).publicKey };
 }
 
