@@ -43,9 +43,29 @@ const categoryNames: ReadonlySet<string> = new Set(
  * undefined for a name that I-Regexp does not define (RFC 9485 §3, IsCategory). Compiled on demand, because
  * the tables are large.
  */
-export function compileCategory(name: string, complement: boolean): RegExp | undefined {
-  if (!categoryNames.has(name)) return undefined;
-  return new RegExp(`^\\${complement ? 'P' : 'p'}{${name}}$`, 'u');
+export function compileCategory(name: string, negated: boolean): RegExp | undefined {
+  return categoryNames.has(name) ? compileProperty(name, negated) : undefined;
+}
+
+/**
+ * Returns an expression that matches a single character with a property of Unicode (ECMA-262, UnicodePropertyValueExpression), or one
+ * without it; undefined for a name that the host does not know.
+ * @param name `Lu`, `Letter`, `Script=Greek`
+ */
+export function compileProperty(name: string, negated: boolean): RegExp | undefined {
+  if (!/^[A-Za-z0-9_]+(?:=[A-Za-z0-9_]+)?$/.test(name)) return undefined;
+  try {
+    return new RegExp(`^\\${negated ? 'P' : 'p'}{${name}}$`, 'u');
+  } catch {
+    return undefined;
+  }
+}
+
+/** Returns the ranges of all characters that are not in these, which are in ascending order. */
+export function complement(ranges: Ranges): Ranges {
+  const starts = [0, ...ranges.map(([, last]) => last + 1)];
+  const ends = [...ranges.map(([first]) => first - 1), 0x10ffff];
+  return starts.map((start, index): [number, number] => [start, ends[index] ?? 0x10ffff]);
 }
 
 /** Returns whether the class contains the code point. */

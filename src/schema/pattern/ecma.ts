@@ -1,6 +1,6 @@
 /** Writes patterns as regular expressions of ECMA-262, for JSON Schema. */
 import type { CharacterClass } from './classes.ts';
-import { type Expression, parsePattern } from './syntax.ts';
+import { type Assertion, type Expression, parsePattern } from './syntax.ts';
 
 /**
  * Returns the regular expression, for the flag `u`, that matches the same texts as a pattern.
@@ -15,12 +15,28 @@ function formatExpression(expression: Expression): string {
   switch (expression.kind) {
     case 'class':
       return formatClass(expression.class);
+    case 'assertion':
+      return formatAssertion(expression.test);
     case 'sequence':
       return expression.parts.map(formatPart).join('');
     case 'choice':
       return expression.branches.map(formatExpression).join('|');
     case 'repeat':
       return `${formatRepeated(expression.part)}${quantifier(expression.min, expression.max)}`;
+  }
+}
+
+function formatAssertion(test: Assertion): string {
+  switch (test.at) {
+    case 'start':
+      return '^';
+    case 'end':
+      return '$';
+    case 'boundary':
+      return test.negated ? '\\B' : '\\b';
+    case 'ahead':
+    case 'behind':
+      return `(?${test.at === 'behind' ? '<' : ''}${test.negated ? '!' : '='}${formatExpression(test.body)})`;
   }
 }
 
