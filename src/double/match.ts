@@ -2,6 +2,7 @@ import { didYouMean, findClosestMatch } from '../did-you-mean.ts';
 import type { IncomingRequest } from '../http/message.ts';
 import { methods } from '../http/method.ts';
 import { parseTarget } from '../http/target.ts';
+import { matchSegment } from '../pipeline/segment-template.ts';
 import { checkMembers } from '../service/argument-checks.ts';
 import { describeKind } from '../shape/fault.ts';
 
@@ -118,15 +119,19 @@ export function normalizePath({ target, method }: Pick<IncomingRequest, 'target'
 /** Returns whether a path matches. */
 function fitsPath(path: string, wanted: string | RegExp): boolean {
   if (typeof wanted === 'string' && !wanted.includes('{')) return path === wanted;
-  const pattern = typeof wanted === 'string' ? templatePattern(wanted) : wanted;
-  pattern.lastIndex = 0; // a pattern with g or y would start at its last match
-  return pattern.test(path);
+  if (typeof wanted === 'string') return fitsTemplate(path, wanted);
+  wanted.lastIndex = 0; // a pattern with g or y would start at its last match
+  return wanted.test(path);
 }
 
-/** Returns a pattern for a template, in which a parameter is one non-empty segment. */
-function templatePattern(template: string): RegExp {
-  const parts = template.split(parameter);
-  return new RegExp(`^${parts.map((part) => part.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&')).join('[^/]+')}$`);
+/** Returns whether a path matches a template, in which a parameter is one or more characters of a segment. */
+function fitsTemplate(path: string, template: string): boolean {
+  const segments = path.split('/');
+  const wanted = template.split('/');
+  return (
+    wanted.length === segments.length &&
+    wanted.every((part, index) => matchSegment(part.split(parameter), segments[index] ?? '') !== undefined)
+  );
 }
 
 /** Returns how a request differs from a match, one phrase for each difference. Empty if it matches. */

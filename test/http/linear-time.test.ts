@@ -7,7 +7,8 @@ import { rateLimitKey } from '../../src/auth/rate-limit.ts';
 import { explainDateForm } from '../../src/auth/time-form.ts';
 import { didYouMean } from '../../src/did-you-mean.ts';
 import { createRedaction } from '../../src/double/journal/redaction.ts';
-import { normalizePath } from '../../src/double/match.ts';
+import { differences, normalizePath } from '../../src/double/match.ts';
+import { isOfFormat } from '../../src/double/partner/formats.ts';
 import { HttpHeaders, sendableLine } from '../../src/http/fields.ts';
 import { decodeFormText, hasTooManyParameters, parseForm, parseTargetQuery } from '../../src/http/form.ts';
 import { acceptsCoding, selectPreferred } from '../../src/http/headers/accept.ts';
@@ -36,6 +37,7 @@ import { parseScope } from '../../src/oauth/scopes.ts';
 import { pathSent } from '../../src/pipeline/problem-response.ts';
 import { createForwardedRewrite } from '../../src/pipeline/proxy.ts';
 import { createRouter } from '../../src/pipeline/router.ts';
+import { matchSegment } from '../../src/pipeline/segment-template.ts';
 import { countCharacters, toPrintable, toRepresentable } from '../../src/schema/characters.ts';
 import { endsLikeFullForm, parseHmacCredentials, splitHmacCredentials } from '../../src/signature/hmac.ts';
 import { formatBaseString } from '../../src/signature/oauth1.ts';
@@ -123,6 +125,24 @@ const router = createRouter(
 const redact = createRedaction(() => ['a secret', 'short']);
 const variants = [{ type: 'application/xml; charset=utf-8' }, { type: 'application/json' }];
 const base64 = (text: string): string => Buffer.from(text).toString('base64');
+
+/** The formats that are checked, and one that is not. */
+const formatNames = [
+  ...[
+    'date',
+    'time',
+    'date-time',
+    'duration',
+    'email',
+    'idn-email',
+    'uuid',
+    'uri',
+    'uri-reference',
+    'iri',
+    'url',
+  ],
+  ...['uri-template', 'hostname', 'idn-hostname', 'ipv4', 'ipv6', 'byte', 'json-pointer', 'regex', 'unknown'],
+];
 
 /** Everything that reads a field, a target, a form or a query. Each character is an octet. */
 const readers: Readonly<Record<string, Reader>> = {
@@ -418,6 +438,36 @@ const readers: Readonly<Record<string, Reader>> = {
       ['a/b/', '/c'],
     ],
     pieces: ['a/', '/a/a'],
+  },
+  'a segment with several parameters': {
+    read: (text) =>
+      [
+        ['', '-', '-', '.png'],
+        ['', '', '', '!'],
+        ['', '...', '.diff'],
+      ].map((texts) => matchSegment(texts, text)),
+    around: [['', '.png']],
+    pieces: ['...'],
+  },
+  'a path with several parameters in a segment': {
+    read: (path) =>
+      differences({ path: '/{a}-{b}-{c}/{d}{e}!' }, { method: 'GET', path: `/${path}`, user: undefined }),
+    around: [['', '/a']],
+  },
+  'text of every format': {
+    read: (text) => formatNames.map((format) => isOfFormat(text, format)),
+    around: [
+      ['', '~'],
+      ['/', '~'],
+      ['a:', '%'],
+      ['a@', ' '],
+      ['2024-01-01T00:00:00.', ''],
+      ['P', 'X'],
+      ['a.', '-'],
+      ['::', ':'],
+      ['(', ''],
+    ],
+    pieces: ['1Y', '1.', 'a.', '%20', '~0', '{a}'],
   },
   'a scope': { read: parseScope, around: [['read ', '']], pieces: ['read ', 'write  '] },
   'a verifier of PKCE': { read: (text) => [isChallenge(text), verifies(text, 'c')] },

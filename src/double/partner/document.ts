@@ -6,6 +6,7 @@ import { isToken } from '../../http/syntax/token.ts';
 import { DeclarationError } from '../../schema/error.ts';
 import type { JsonSchema } from '../../service/openapi/document.ts';
 import { describeKind } from '../../shape/fault.ts';
+import { createPatterns, type Patterns } from './patterns.ts';
 
 /** A schema or another object of the document, and its place. */
 export interface Located<Value = JsonSchema> {
@@ -74,6 +75,10 @@ export interface PartnerDocument {
   readonly securitySchemes: ReadonlyMap<string, Located>;
   /** Follows references. Throws DeclarationError if one leads nowhere, or in a circle. */
   resolve(node: LocatedSchema): LocatedSchema;
+  /** The compiled patterns of schemas. */
+  readonly patterns: Patterns;
+  /** Returns the patterns that are not enforced, one sentence each. */
+  examinePatterns(): readonly string[];
 }
 
 const methods = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace'] as const;
@@ -129,9 +134,12 @@ export function parseDocument(source: unknown): PartnerDocument {
   const resolve = createResolver(root);
   checkReferences(root, resolve);
   const reader = new Reader(root, resolve);
+  const patterns = createPatterns();
   return {
     version,
     resolve,
+    patterns,
+    examinePatterns: () => examinePatterns(root, patterns),
     operations: reader.operations(),
     basePaths: reader.basePaths(),
     securitySchemes: reader.securitySchemes(),
@@ -213,6 +221,29 @@ const mapNames: ReadonlySet<string> = new Set([
 
 /** Follows every reference of the document once. Throws DeclarationError for the first one that leads nowhere. */
 function checkReferences(root: JsonSchema, resolve: PartnerDocument['resolve']): void {
+  for (const { step, value } of listObjects(root))
+    if (typeof value['$ref'] === 'string') resolve({ value, at: placeOfStep(step) });
+}
+
+/** Returns the patterns that are not enforced, and why. */
+function examinePatterns(root: JsonSchema, patterns: Patterns): readonly string[] {
+  const faults: string[] = [];
+  const examine = (source: string, step: Step, ...names: readonly string[]): void => {
+    const fault = patterns.findFault(source);
+    if (fault !== undefined)
+      faults.push(`${formatPlace(placeOfStep(step), ...names)} is not enforced: ${fault}.`);
+  };
+  for (const { step, value } of listObjects(root)) {
+    const { pattern, patternProperties } = value;
+    if (typeof pattern === 'string') examine(pattern, step, 'pattern');
+    if (isObject(patternProperties))
+      for (const source of Object.keys(patternProperties)) examine(source, step, 'patternProperties', source);
+  }
+  return faults;
+}
+
+/** Yields the objects of the document whose members are those of OpenAPI or JSON Schema. */
+function* listObjects(root: JsonSchema): Generator<{ readonly step: Step; readonly value: JsonSchema }> {
   const seen = new Set<object>();
   const open: Step[] = [{ value: root, name: '#', parent: undefined, isMap: false }];
   for (let step = open.pop(); step !== undefined; step = open.pop()) {
@@ -221,8 +252,7 @@ function checkReferences(root: JsonSchema, resolve: PartnerDocument['resolve']):
     seen.add(step.value);
     const { value, isMap } = step;
     const isList = Array.isArray(value);
-    if (!isMap && isObject(value) && typeof value['$ref'] === 'string')
-      resolve({ value, at: placeOfStep(step) });
+    if (!isMap && isObject(value)) yield { step, value };
     for (const name of Object.keys(value)) {
       const child: unknown = Reflect.get(value, name);
       if (typeof child !== 'object' || child === null) continue;

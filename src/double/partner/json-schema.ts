@@ -1,4 +1,6 @@
 // Translates schemas of a document to JSON Schema 2020-12 that stands alone, and checks values with a validator that others wrote.
+import { formatExpression } from '../../schema/pattern/ecma.ts';
+import { findFaultInMode } from '../../schema/pattern/ecma-syntax.ts';
 import type { JsonSchema } from '../../service/openapi/document.ts';
 import { formatPlace, isObject, type LocatedSchema, type PartnerDocument } from './document.ts';
 import {
@@ -31,7 +33,7 @@ export type CompileSchema = (schema: Readonly<Record<string, unknown>>) => Schem
 
 /** Returns a checker that uses a validator. Each schema is compiled on first use. */
 export function createValidatingChecker(
-  document: Pick<PartnerDocument, 'version' | 'resolve'>,
+  document: Pick<PartnerDocument, 'version' | 'resolve' | 'patterns'>,
   compile: CompileSchema,
 ): SchemaChecker {
   const compiled = new Map<string, { readonly validate: SchemaValidator; readonly places: Places }>();
@@ -81,7 +83,7 @@ function describeError({ instancePath = '', message = 'is not valid', params = {
 const single = ['items', 'additionalProperties', 'not', 'if', 'then', 'else', 'contains', 'propertyNames'];
 const further = ['unevaluatedProperties', 'unevaluatedItems'];
 const lists = ['allOf', 'anyOf', 'oneOf', 'prefixItems'];
-const maps = ['properties', 'patternProperties', 'dependentSchemas'];
+const maps = ['properties', 'dependentSchemas'];
 
 /** Members that are not those of JSON Schema, or that only describe. */
 const omitted: ReadonlySet<string> = new Set([
@@ -102,7 +104,7 @@ function formatRule(schemaPath: string, at: string, places: Places): string {
 /** Returns a schema with all that it refers to, without the members that do not belong to the direction. */
 function translateSchema(
   schema: LocatedSchema,
-  document: Pick<PartnerDocument, 'version' | 'resolve'>,
+  document: Pick<PartnerDocument, 'version' | 'resolve' | 'patterns'>,
   direction: Direction,
 ): { readonly translated: JsonSchema; readonly places: Places } {
   const definitions = new Map<string, unknown>();
@@ -113,6 +115,20 @@ function translateSchema(
     (property[other] === true ||
       Object.is(getMember(document.resolve({ value: property, at }).value, other), true));
 
+  /** Returns a pattern in Unicode mode, which validators use; one that matches all texts if it is not enforced. */
+  const translatePattern = (source: string): string => {
+    const pattern = document.patterns.find(source);
+    if (pattern === undefined) return '';
+    return findFaultInMode(source, 'u') === undefined ? source : formatExpression(pattern.expression);
+  };
+  /** Returns a map of patterns. One that is not enforced permits all members. */
+  const translatePatterns = (patterns: JsonSchema, at: string): JsonSchema =>
+    Object.fromEntries(
+      Object.entries(patterns).map(([source, each]) => [
+        translatePattern(source),
+        document.patterns.find(source) === undefined ? true : translate(each, at),
+      ]),
+    );
   const translate = (value: unknown, at: string): unknown => {
     if (!isObject(value)) return value;
     const reference = referenceOf(value, at);
@@ -123,6 +139,9 @@ function translateSchema(
       if (single.includes(name) || further.includes(name)) translated[name] = translate(member, at);
       else if (lists.includes(name) && Array.isArray(member))
         translated[name] = member.map((each) => translate(each, at));
+      else if (name === 'pattern' && typeof member === 'string') translated[name] = translatePattern(member);
+      else if (name === 'patternProperties' && isObject(member))
+        translated[name] = translatePatterns(member, at);
       else if (maps.includes(name) && isObject(member))
         translated[name] = Object.fromEntries(
           Object.entries(member).map(([key, each]) => [key, translate(each, at)]),

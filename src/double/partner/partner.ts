@@ -155,7 +155,7 @@ export async function withPartner<Options extends CompletedOptions>(
       scopes: security.scopes,
       operations: document.operations.length,
       unreachable: security.unreachable,
-      examine: () => [...security.warnings, ...examineResponses(document)],
+      examine: () => [...security.warnings, ...document.examinePatterns(), ...examineResponses(document)],
       create(context) {
         for (const reason of security.unreachable) context.onError?.(new Error(reason));
         return createPartner({ document, security, validate }, context);

@@ -1,5 +1,6 @@
 // Finds the operations of a document by the path of a request. A segment of a template can have several parameters and text between.
 import { type Branch, branchAt, createBranch, findLeaves } from '../../pipeline/path-tree.ts';
+import { matchSegment } from '../../pipeline/segment-template.ts';
 import type { Operation, PartnerDocument } from './document.ts';
 
 /** The operations of one path template, and the values of its parameters in a path. */
@@ -18,8 +19,8 @@ export interface PartnerPaths {
 /** A segment with parameters, such as `{from}..{to}`. */
 interface Segment {
   readonly names: readonly string[];
-  /** Matches the text of the segment; undefined if it is one parameter alone. */
-  readonly pattern: RegExp | undefined;
+  /** The decoded texts before, between and behind the parameters; undefined if it is one parameter alone. */
+  readonly texts: readonly string[] | undefined;
 }
 
 interface Entry {
@@ -68,7 +69,7 @@ function findBelow(root: Branch<Entry[]>, segments: readonly string[]): readonly
       return parameters === undefined ? [] : [{ entry, parameters }];
     });
     const isLiteral = ({ entry }: (typeof found)[number]): boolean =>
-      entry.segments.some(({ pattern }) => pattern !== undefined);
+      entry.segments.some(({ texts }) => texts !== undefined);
     const nearest = found.some(isLiteral) ? found.filter(isLiteral) : found;
     if (nearest.length > 0)
       return nearest.map(({ entry: { operations }, parameters }) => ({ operations, parameters }));
@@ -81,9 +82,9 @@ function decodeParameters(
   values: readonly string[],
 ): FoundPath['parameters'] | undefined {
   const found: [string, string][] = [];
-  for (const [index, { names, pattern }] of segments.entries()) {
+  for (const [index, { names, texts }] of segments.entries()) {
     const value = values[index] ?? '';
-    const groups = pattern === undefined ? [value] : pattern.exec(value)?.slice(1);
+    const groups = texts === undefined ? [value] : matchSegment(texts, value);
     if (groups === undefined) return undefined;
     for (const [at, name] of names.entries()) found.push([name, groups[at] ?? '']);
   }
@@ -92,9 +93,8 @@ function decodeParameters(
 
 function readSegment(part: string): Segment {
   const names = Array.from(part.matchAll(/\{([^{}]+)\}/g), ([, name = '']) => name);
-  if (names.length === 1 && part === `{${names[0]}}`) return { names, pattern: undefined };
-  const texts = part.split(/\{[^{}]+\}/).map((text) => decode(text).replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&'));
-  return { names, pattern: new RegExp(`^${texts.join('(.+?)')}$`, 's') };
+  if (names.length === 1 && part === `{${names[0]}}`) return { names, texts: undefined };
+  return { names, texts: part.split(/\{[^{}]+\}/).map(decode) };
 }
 
 function decode(text: string): string {

@@ -1,8 +1,11 @@
 // Checks values against the schemas of a document: those of OpenAPI 3.0, and JSON Schema 2020-12 as far as documents of APIs use it.
 import { DeclarationError } from '../../schema/error.ts';
+import type { StepBudget } from '../../schema/pattern/match.ts';
 import type { JsonSchema } from '../../service/openapi/document.ts';
 import { describeKind } from '../../shape/fault.ts';
 import { formatPlace, isObject, type Located, type LocatedSchema, type PartnerDocument } from './document.ts';
+import { isOfFormat } from './formats.ts';
+import { maxPatternSteps } from './patterns.ts';
 
 /** A rule that a value violates. */
 export interface Violation {
@@ -30,10 +33,12 @@ const maxViolations = 20;
 const maxDepth = 500;
 
 /** Creates a checker. */
-export function createChecker(document: Pick<PartnerDocument, 'version' | 'resolve'>): SchemaChecker {
+export function createChecker(
+  document: Pick<PartnerDocument, 'version' | 'resolve' | 'patterns'>,
+): SchemaChecker {
   return {
     check(schema, value, direction) {
-      const check = new Check(document, direction);
+      const check = new Check(document, direction, { steps: maxPatternSteps });
       check.visit(schema, value, '', 0);
       return check.found;
     },
@@ -121,12 +126,18 @@ export function discriminated(
 
 class Check {
   readonly found: Violation[] = [];
-  readonly #document: Pick<PartnerDocument, 'version' | 'resolve'>;
+  readonly #document: Pick<PartnerDocument, 'version' | 'resolve' | 'patterns'>;
   readonly #direction: Direction;
+  readonly #budget: StepBudget;
 
-  constructor(document: Pick<PartnerDocument, 'version' | 'resolve'>, direction: Direction) {
+  constructor(
+    document: Pick<PartnerDocument, 'version' | 'resolve' | 'patterns'>,
+    direction: Direction,
+    budget: StepBudget,
+  ) {
     this.#document = document;
     this.#direction = direction;
+    this.#budget = budget;
   }
 
   visit(located: LocatedSchema, value: unknown, path: string, depth: number): void {
@@ -186,10 +197,16 @@ class Check {
         formatPlace(at, 'maxLength'),
         `must have at most ${String(maxLength)} characters, has ${length}`,
       );
-    if (typeof pattern === 'string' && compilePattern(pattern)?.test(value) === false)
-      this.#add(path, formatPlace(at, 'pattern'), `must match ${pattern}`);
+    if (typeof pattern === 'string') this.#checkPattern(pattern, value, path, formatPlace(at, 'pattern'));
     if (typeof format === 'string' && isOfFormat(value, format) === false)
       this.#add(path, formatPlace(at, 'format'), `must be of the format ${format}`);
+  }
+
+  #checkPattern(source: string, value: string, path: string, rule: string): void {
+    const pattern = this.#document.patterns.find(source);
+    const matched = pattern === undefined || pattern.isIn(value, this.#budget);
+    if (matched === undefined) this.#add(path, rule, `takes too long to be compared with ${source}`);
+    else if (!matched) this.#add(path, rule, `must match ${source}`);
   }
 
   #checkNumber({ value: schema, at }: Located, value: number, path: string): void {
@@ -293,12 +310,20 @@ class Check {
           this.#add(at, formatPlace(own.at, 'writeOnly'), 'must not be in a response');
         this.visit(own, member, at, depth + 1);
       }
-      const matching = [...patterns].filter(([pattern]) => compilePattern(pattern)?.test(name) === true);
-      for (const [, each] of matching) this.visit(each, member, at, depth + 1);
+      const matching = [...patterns].filter(([pattern]) => this.#mayMatch(pattern, name));
+      for (const [pattern, each] of matching)
+        if (this.#document.patterns.find(pattern) !== undefined) this.visit(each, member, at, depth + 1);
+      if (this.#budget.steps < 0)
+        this.#add(at, formatPlace(schema.at, 'patternProperties'), 'takes too long to be compared');
       if (own !== undefined || matching.length > 0 || additional === undefined) continue;
       if (additional.value === false) this.#add(at, additional.at, 'is not a known member');
       else this.visit(additional, member, at, depth + 1);
     }
+  }
+
+  /** Returns whether a name matches a pattern, or the pattern is not enforced. */
+  #mayMatch(source: string, name: string): boolean {
+    return this.#document.patterns.find(source)?.isIn(name, this.#budget) !== false;
   }
 
   /** Returns whether a member belongs to the other direction only. */
@@ -350,7 +375,7 @@ class Check {
   }
 
   #violationsOf(schema: LocatedSchema, value: unknown, path: string, depth: number): readonly Violation[] {
-    const inner = new Check(this.#document, this.#direction);
+    const inner = new Check(this.#document, this.#direction, this.#budget);
     inner.visit(schema, value, path, depth + 1);
     return inner.found;
   }
@@ -400,59 +425,4 @@ export function isEqual(one: unknown, other: unknown): boolean {
 function shorten(value: unknown): string {
   const text = JSON.stringify(value) ?? 'nothing';
   return text.length > 60 ? `${text.slice(0, 60)}…` : text;
-}
-
-/** Returns a pattern, which is not anchored (JSON Schema 2020-12 Validation §6.3.3); undefined if it is none. */
-export function compilePattern(source: string): RegExp | undefined {
-  for (const flags of ['u', '']) {
-    try {
-      return new RegExp(source, flags);
-    } catch {
-      // Some patterns are valid without Unicode mode only.
-    }
-  }
-  return undefined;
-}
-
-const dateForm = /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])$/;
-const timeForm = /^(?:[01]\d|2[0-3]):[0-5]\d:(?:[0-5]\d|60)(?:\.\d+)?(?:z|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/i;
-const labelForm =
-  /^(?=.{1,253}$)(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)(?:\.[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)*$/i;
-const ipv4Form = /^(?:(?:25[0-5]|2[0-4]\d|1?\d?\d)(?:\.(?!$)|$)){4}$/;
-
-const formats: Readonly<Record<string, (text: string) => boolean>> = {
-  date: isDate,
-  time: (text) => timeForm.test(text),
-  'date-time': isDateTime,
-  duration: (text) =>
-    /^P(?!$)(?:\d+Y)?(?:\d+M)?(?:\d+W)?(?:\d+D)?(?:T(?=\d)(?:\d+H)?(?:\d+M)?(?:\d+S)?)?$/.test(text),
-  email: (text) => /^[^\s@]+@[^\s@]+$/.test(text),
-  uuid: (text) => /^(?:urn:uuid:)?[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text),
-  uri: (text) => /^[a-z][a-z0-9+.-]*:[^\s<>"{}|\\^`]*$/i.test(text) && isPercentEncoded(text),
-  'uri-reference': (text) => /^[^\s<>"{}|\\^`]*$/.test(text) && isPercentEncoded(text),
-  hostname: (text) => labelForm.test(text),
-  ipv4: (text) => ipv4Form.test(text),
-  ipv6: (text) => text.includes(':') && URL.canParse(`http://[${text}]/`),
-  byte: (text) => text.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(text),
-  'json-pointer': (text) => /^(?:\/(?:[^~]|~[01])*)*$/.test(text),
-  regex: (text) => compilePattern(text) !== undefined,
-};
-
-/** Returns whether a text has a format; undefined if the format is not known. */
-function isOfFormat(text: string, format: string): boolean | undefined {
-  return Object.hasOwn(formats, format) ? formats[format]?.(text) : undefined;
-}
-
-function isDate(text: string): boolean {
-  const time = dateForm.test(text) ? Date.parse(`${text}T00:00:00Z`) : Number.NaN;
-  return Number.isFinite(time) && new Date(time).toISOString().startsWith(text);
-}
-
-function isDateTime(text: string): boolean {
-  const [date = '', time = ''] = text.split(/[T ]/i);
-  return isDate(date) && timeForm.test(time);
-}
-
-function isPercentEncoded(text: string): boolean {
-  return !/%(?![0-9a-f]{2})/i.test(text);
 }

@@ -1,7 +1,9 @@
-// Creates texts: of a format, for a pattern, or of letters alone.
+// Creates texts of formats, for patterns, or of letters alone. Texts are proposed, and the first one that all rules permit is taken.
 import { type CharacterClass, includes } from '../../schema/pattern/classes.ts';
-import { type Expression, PatternError, parsePattern } from '../../schema/pattern/syntax.ts';
-import { compilePattern } from './schema-check.ts';
+import type { EcmaPattern } from '../../schema/pattern/match.ts';
+import type { Expression } from '../../schema/pattern/syntax.ts';
+import { isOfFormat } from './formats.ts';
+import { maxPatternSteps } from './patterns.ts';
 
 /** What values are drawn from. */
 export interface Randomness {
@@ -20,47 +22,105 @@ export function drawInteger(limit: number, random: Randomness['random']): number
 }
 
 /** Draws letters. */
-export function createLetters(length: number, random: Randomness['random']): string {
+function createLetters(length: number, random: Randomness['random']): string {
   return Array.from(random(length), (byte) => String.fromCharCode(0x61 + (byte % 26))).join('');
 }
 
-/** Creates a text of a format of JSON Schema or OpenAPI; undefined if the format is not known. */
-export function createFormatted(format: string, { now, random }: Randomness): string | undefined {
+/** The rules for one text. */
+export interface TextRules {
+  /** The bounds of the length in characters. */
+  readonly least: number;
+  readonly most: number;
+  readonly patterns: readonly EcmaPattern[];
+  readonly formats: readonly string[];
+}
+
+/** The characters of a text that is created, at most, unless a repetition requires more. */
+const maxCreated = 100_000;
+
+/** Creates a text that fulfils all rules; undefined if none is found. */
+export function createText(rules: TextRules, randomness: Randomness): string | undefined {
+  const budget = { steps: maxPatternSteps };
+  const fits = (text: string): boolean => {
+    const { length } = [...text];
+    return (
+      length >= rules.least &&
+      length <= rules.most &&
+      rules.formats.every((format) => isOfFormat(text, format) !== false) &&
+      rules.patterns.every((pattern) => pattern.isIn(text, budget) === true)
+    );
+  };
+  for (const text of proposeTexts(rules, randomness)) {
+    if (fits(text)) return text;
+    if (budget.steps < 0) return undefined;
+  }
+  return undefined;
+}
+
+function* proposeTexts(
+  { least, most, patterns, formats }: TextRules,
+  randomness: Randomness,
+): Generator<string> {
+  const { dynamic, random } = randomness;
+  for (const format of formats) yield* proposeFormatted(format, Math.min(least, maxCreated), randomness);
+  for (const { expression } of patterns) yield* proposeMatching(expression, { least, most }, randomness);
+  if (patterns.length > 0) return;
+  const length = dynamic ? least + 4 + drawInteger(8, random) : least;
+  yield createLetters(Math.min(most, length), random);
+}
+
+/** Yields texts of a format of JSON Schema or OpenAPI, the usual one first; none if the format is not known. */
+function* proposeFormatted(format: string, least: number, { now, random }: Randomness): Generator<string> {
+  const instant = new Date(now).toISOString();
+  const [date, seconds] = [instant.slice(0, 10), instant.slice(11, 19)];
+  const lettersAfter = (start: string): string => createLetters(Math.max(6, least - start.length), random);
   switch (format) {
     case 'date':
-      return new Date(now).toISOString().slice(0, 10);
+      return yield date;
     case 'date-time':
-      return new Date(now).toISOString();
+      return yield* proposeTimes(`${date}T${seconds}`, instant.slice(19, 23));
     case 'time':
-      return new Date(now).toISOString().slice(11);
+      return yield* proposeTimes(seconds, instant.slice(19, 23));
     case 'duration':
-      return 'PT1M';
+      return yield* ['PT1M', 'P1D', 'P1Y', 'P1Y2M3DT4H5M6S', 'P1W', 'PT0S'];
     case 'email':
     case 'idn-email':
-      return `${createLetters(6, random)}@example.com`;
-    case 'uuid':
-      return createUuid(random(16));
+      return yield* [`${lettersAfter('@example.com')}@example.com`, 'a@b.co'];
+    case 'uuid': {
+      const uuid = createUuid(random(16));
+      return yield* [uuid, uuid.toUpperCase(), `urn:uuid:${uuid}`];
+    }
     case 'uri':
     case 'url':
     case 'iri':
-      return `https://example.com/${createLetters(6, random)}`;
+      yield* ['https', 'http'].map(
+        (name) => `${name}://example.com/${lettersAfter(`${name}://example.com/`)}`,
+      );
+      return yield* ['https://example.com', 'http://a.b', 'urn:a'];
     case 'uri-reference':
     case 'uri-template':
     case 'iri-reference':
     case 'json-pointer':
-      return `/${createLetters(6, random)}`;
+      return yield* [`/${lettersAfter('/')}`, '/a', ''];
     case 'hostname':
     case 'idn-hostname':
-      return 'example.com';
+      return yield* ['example.com', 'a', `${'example.'.repeat(Math.ceil(least / 8))}com`];
     case 'ipv4':
-      return '192.0.2.1';
+      return yield* ['192.0.2.1', '192.168.100.100'];
     case 'ipv6':
-      return '2001:db8::1';
+      return yield* ['2001:db8::1', '2001:0db8:0000:0000:0000:0000:0000:0001'];
+    case 'byte':
+      return yield createLetters(4 * Math.ceil(least / 4), random);
     case 'regex':
-      return '^$';
-    default:
-      return undefined;
+      return yield* ['^$', createLetters(least, random)];
   }
+}
+
+/** Yields a time with every fraction and offset that a pattern is likely to require. */
+function* proposeTimes(time: string, fraction: string): Generator<string> {
+  for (const zone of ['Z', '+00:00', '-00:00', '+01:00', 'z'])
+    for (const digits of [fraction, '', '.000000', '.0', '.00', '.000000000'])
+      yield `${time}${digits}${zone}`;
 }
 
 /** Returns a UUID of version 4 (RFC 9562 §5.4). */
@@ -76,75 +136,97 @@ function createUuid(bytes: Uint8Array): string {
   return groups.join('-');
 }
 
-/** Creates a text of at least this many characters that matches a pattern; undefined if none is found. */
-export function createMatching(pattern: string, least: number, randomness: Randomness): string | undefined {
-  const matcher = compilePattern(pattern);
-  const tree = readPattern(pattern);
-  if (tree === undefined || matcher === undefined) return undefined;
-  for (let more = 0; more <= Math.max(least, 1); more += 1) {
-    const text = expand(tree, more, randomness);
-    if ([...text].length >= least && matcher.test(text)) return text;
-  }
-  return undefined;
+/** The random texts that are tried for a pattern, at most. */
+const maxAttempts = 200;
+
+/** Yields texts that are likely to match an expression: short ones first, then long enough ones, then random ones. */
+function* proposeMatching(
+  expression: Expression,
+  { least, most }: Pick<TextRules, 'least' | 'most'>,
+  { dynamic, random }: Randomness,
+): Generator<string> {
+  const characters = createDraw(random);
+  const write = (writing: Omit<Writing, 'characters' | 'random' | 'room'>): string =>
+    writeText(expression, { ...writing, characters, random, room: { left: 2 * maxCreated } });
+  const plain = { branches: dynamic ? 'drawn' : 'first', counts: 'fixed', inserts: false } as const;
+  const shortest = write({ ...plain, more: 0 });
+  yield shortest;
+  // Part of a text may match.
+  const rest = createLetters(Math.min(Math.max(1, least - shortest.length), maxCreated), random);
+  yield* [shortest + rest, rest + shortest];
+  const missing = Math.min(least - shortest.length, maxCreated);
+  const counts = new Set([1, 2, 3, 4, missing, missing / 2, missing / 3, missing / 4].map(Math.ceil));
+  for (const more of [...counts].filter((count) => count > 0))
+    for (const inserts of [false, true]) yield write({ ...plain, inserts, more });
+  const longest = Math.min(most, Math.max(least, 12), maxCreated);
+  for (let attempt = 0; attempt < maxAttempts; attempt += 1)
+    yield write({
+      branches: 'drawn',
+      counts: 'drawn',
+      inserts: attempt % 2 === 1,
+      more: 1 + (attempt % Math.max(1, longest)),
+    });
 }
 
-/** Returns the tree of a pattern. What JavaScript permits beyond I-Regexp is rewritten or left out, and the result is tested anyway. */
-function readPattern(pattern: string): Expression | undefined {
-  const reduced = pattern
-    .replace(/\(\?<?[=!](?:[^()\\]|\\.)*\)/g, '')
-    .replace(
-      /\\(?:x([0-9A-Fa-f]{2})|u([0-9A-Fa-f]{4})|([/@:%_~"'#&=!,;<> -])|.)/g,
-      (found, short?: string, long?: string, plain?: string) => {
-        const code = short ?? long;
-        const character = code === undefined ? plain : String.fromCharCode(Number.parseInt(code, 16));
-        return character === undefined ? found : escapeCharacter(character);
-      },
-    )
-    .replace(/(\\.)|(\[\^?)|[$^]/g, (found, escaped, opening) => ((escaped ?? opening) ? found : ''))
-    .replace(/(\w-\w|\\[dws])-(?=[^\]])/g, '$1\\-')
-    .replace(/(\\.)|\{(?!\d+(?:,\d*)?\})/g, (_, escaped: string | undefined) => escaped ?? '\\{')
-    .replace(/(\\.|\{\d+(?:,\d*)?)|\}/g, (found, other: string | undefined) =>
-      other === undefined ? '\\}' : found,
-    );
-  for (const source of [pattern, reduced, reduced.replace(/(\{\d+(?:,\d*)?)\\\}/g, '$1}')])
-    try {
-      return parsePattern(source);
-    } catch (error) {
-      if (!(error instanceof PatternError)) throw error;
-    }
-  return undefined;
+/** How a text for an expression is written. */
+interface Writing {
+  /** Whether the first branch of a choice is taken, or any. */
+  readonly branches: 'first' | 'drawn';
+  /** How many repetitions are added to the necessary ones: `more`, or at most so many. */
+  readonly counts: 'fixed' | 'drawn';
+  readonly more: number;
+  /** Whether a text for lookaround is written in its place. */
+  readonly inserts: boolean;
+  readonly characters: ReturnType<typeof createDraw>;
+  readonly random: Randomness['random'];
+  /** The characters and repetitions that may still be added. Without this, nested repetitions would multiply. */
+  readonly room: { left: number };
 }
 
-function escapeCharacter(character: string): string {
-  return /[\\^$.*+?()[\]{}|-]/.test(character) ? `\\${character}` : character;
-}
-
-/** Returns a text of a tree, with `more` repetitions than necessary. */
-function expand(expression: Expression, more: number, randomness: Randomness): string {
+function writeText(expression: Expression, writing: Writing): string {
+  const { branches, counts, more, inserts, characters, random, room } = writing;
   switch (expression.kind) {
     case 'sequence':
-      return expression.parts.map((part) => expand(part, more, randomness)).join('');
+      return expression.parts.map((part) => writeText(part, writing)).join('');
     case 'choice': {
-      const { branches } = expression;
-      const branch = branches[randomness.dynamic ? drawInteger(branches.length, randomness.random) : 0];
-      return branch === undefined ? '' : expand(branch, more, randomness);
+      const { branches: all } = expression;
+      const branch = all[branches === 'drawn' ? drawInteger(all.length, random) : 0];
+      return branch === undefined ? '' : writeText(branch, writing);
     }
     case 'repeat': {
-      const count = Math.min(expression.max, expression.min + more);
-      return Array.from({ length: count }, () => expand(expression.part, more, randomness)).join('');
+      const added = Math.min(expression.max - expression.min, more);
+      const count = expression.min + (counts === 'drawn' ? drawInteger(added + 1, random) : added);
+      let text = '';
+      for (let done = 0; done < count && room.left > 0; done += 1) {
+        room.left -= 1;
+        text += writeText(expression.part, writing);
+      }
+      return text;
     }
     case 'class':
-      return drawCharacter(expression.class, randomness);
+      return characters(expression.class, counts === 'drawn');
+    case 'assertion': {
+      const { test } = expression;
+      const isText = inserts && (test.at === 'ahead' || test.at === 'behind') && !test.negated;
+      return isText ? writeText(test.body, writing) : '';
+    }
   }
 }
 
 /** The printable characters of ASCII. */
 const printable = Array.from({ length: 95 }, (_, index) => 0x20 + index);
 
-function drawCharacter(of: CharacterClass, { random }: Randomness): string {
-  const preferred = [0x61 + drawInteger(26, random), 0x31 + drawInteger(9, random), 0x41, ...printable];
-  const code = preferred.find((each) => includes(of, each));
-  const [first] = of.ranges;
-  if (code !== undefined) return String.fromCodePoint(code);
-  return first === undefined || of.negated ? '\u00e9' : String.fromCodePoint(first[0]);
+/** Returns a function that draws a character of a class: a letter or a digit if the class has one, or any printable one. */
+function createDraw(random: Randomness['random']): (of: CharacterClass, any: boolean) => string {
+  const listed = new Map<CharacterClass, readonly number[]>();
+  return (of, any) => {
+    const codes = listed.get(of) ?? printable.filter((code) => includes(of, code));
+    listed.set(of, codes);
+    const preferred = [0x61 + drawInteger(26, random), 0x31 + drawInteger(9, random), 0x41];
+    const code = any
+      ? codes[drawInteger(Math.max(1, codes.length), random)]
+      : preferred.find((each) => includes(of, each));
+    const [range] = of.ranges;
+    return String.fromCodePoint(code ?? codes[0] ?? (range === undefined || of.negated ? 0xe9 : range[0]));
+  };
 }

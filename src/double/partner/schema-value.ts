@@ -15,13 +15,7 @@ import {
   schemasIn,
   textsIn,
 } from './schema-check.ts';
-import {
-  createFormatted,
-  createLetters,
-  createMatching,
-  drawInteger,
-  type Randomness,
-} from './schema-text.ts';
+import { createText, drawInteger, type Randomness } from './schema-text.ts';
 
 /** How a value is created. */
 export interface ValueOptions extends Randomness {
@@ -49,7 +43,7 @@ class NoValue extends Error {}
  */
 export function createValue(
   schema: LocatedSchema,
-  document: Pick<PartnerDocument, 'version' | 'resolve'>,
+  document: Pick<PartnerDocument, 'version' | 'resolve' | 'patterns'>,
   checker: SchemaChecker,
   options: ValueOptions,
 ): unknown {
@@ -76,12 +70,12 @@ interface Merged {
 }
 
 class Creation {
-  readonly #document: Pick<PartnerDocument, 'version' | 'resolve'>;
+  readonly #document: Pick<PartnerDocument, 'version' | 'resolve' | 'patterns'>;
   readonly #checker: SchemaChecker;
   readonly #options: ValueOptions;
 
   constructor(
-    document: Pick<PartnerDocument, 'version' | 'resolve'>,
+    document: Pick<PartnerDocument, 'version' | 'resolve' | 'patterns'>,
     checker: SchemaChecker,
     options: ValueOptions,
   ) {
@@ -323,18 +317,13 @@ class Creation {
     const most = Math.min(
       ...schemas.map(({ value }) => numberOr(value['maxLength'], Number.POSITIVE_INFINITY)),
     );
-    const textOf = (name: string): string | undefined =>
-      schemas.map(({ value }) => value[name]).find((each) => typeof each === 'string');
-    const [pattern, format] = [textOf('pattern'), textOf('format')];
-    if (pattern !== undefined) {
-      const text = createMatching(pattern, least, this.#options);
-      if (text !== undefined) return text;
-      throw new NoValue(`no text was found for the pattern ${pattern} at ${schemas[0]?.at ?? '#'}`);
-    }
-    const formatted = format === undefined ? undefined : createFormatted(format, this.#options);
-    if (formatted !== undefined) return formatted;
-    const length = this.#options.dynamic ? least + 4 + this.#integer(8) : least;
-    return createLetters(Math.min(most, length), this.#options.random);
+    const textsOf = (name: string): readonly string[] =>
+      schemas.map(({ value }) => value[name]).filter((each) => typeof each === 'string');
+    const patterns = textsOf('pattern').flatMap((source) => this.#document.patterns.find(source) ?? []);
+    const text = createText({ least, most, patterns, formats: textsOf('format') }, this.#options);
+    if (text !== undefined) return text;
+    const rules = patterns.map(({ source }) => source).join(' and ');
+    throw new NoValue(`no text was found for the pattern ${rules} at ${schemas[0]?.at ?? '#'}`);
   }
 
   #integer(limit: number): number {

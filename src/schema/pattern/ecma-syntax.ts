@@ -32,18 +32,21 @@ export function parseEcmaPattern(source: string): Expression {
 
 /** Returns why a text is no regular expression of ECMA-262, in the words of the host; undefined if it is one. */
 export function findSyntaxFault(source: string): string | undefined {
-  let fault: string | undefined;
-  for (const flags of ['u', '']) {
-    try {
-      new RegExp(source, flags);
-      return undefined;
-    } catch (error) {
-      const message = error instanceof Error ? error.message : String(error);
-      // V8 repeats the expression: `Invalid regular expression: /a**/u: Nothing to repeat`.
-      fault = message.slice(message.lastIndexOf(': ') + 2);
-    }
+  if (findFaultInMode(source, 'u') === undefined) return undefined;
+  const fault = findFaultInMode(source, '');
+  return fault && `it is no regular expression of ECMA-262: ${fault}`;
+}
+
+/** Returns what is wrong with a regular expression in Unicode mode, flag `u`, or without it. */
+export function findFaultInMode(source: string, flag: 'u' | ''): string | undefined {
+  try {
+    new RegExp(source, flag);
+    return undefined;
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    // V8 repeats the expression: `Invalid regular expression: /a**/u: Nothing to repeat`.
+    return message.slice(message.lastIndexOf(': ') + 2);
   }
-  return `it is no regular expression of ECMA-262: ${fault}`;
 }
 
 /** The characters that `.` does not match (ECMA-262, LineTerminator). */

@@ -11,7 +11,8 @@ export function formatEcmaPattern(source: string): string {
   return `^${expression.kind === 'choice' ? `(?:${formatExpression(expression)})` : formatExpression(expression)}$`;
 }
 
-function formatExpression(expression: Expression): string {
+/** Returns the regular expression, for the flag `u`, that matches what an expression matches. */
+export function formatExpression(expression: Expression): string {
   switch (expression.kind) {
     case 'class':
       return formatClass(expression.class);
