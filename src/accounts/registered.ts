@@ -48,6 +48,10 @@ export interface Consumer {
   readonly callbacks: readonly string[];
   readonly methods: readonly SignatureMethod[];
   readonly scopes: readonly Scope[];
+  /** Users whose resources the consumer may access without a token; `*` for all users. */
+  readonly users: '*' | readonly string[];
+  /** Whether signed requests for resources are accepted over plain HTTP. */
+  readonly plainHttp: boolean;
   /** Registration time (ms), as for clients. */
   readonly since?: number | undefined;
 }
@@ -76,10 +80,14 @@ export interface ConsumerDeclaration {
   readonly rsaPublicKey?: string | undefined;
   /** The callbacks that it may use: URLs, or `oob`. Default: none. */
   readonly callbacks?: readonly string[] | undefined;
-  /** Default: HMAC-SHA256 and HMAC-SHA1; RSA-SHA1 without a secret. */
+  /** Default: HMAC-SHA256 and HMAC-SHA1; without a secret, RSA-SHA256 and RSA-SHA1. */
   readonly methods?: readonly SignatureMethod[] | undefined;
   /** Default: `read`. */
   readonly scopes?: readonly Scope[] | undefined;
+  /** Users whose resources the consumer may access without a token (two-legged OAuth). Default: none. */
+  readonly users?: '*' | readonly string[] | undefined;
+  /** Whether signed requests for resources are accepted over plain HTTP. PLAINTEXT is not. Default: false. */
+  readonly plainHttp?: boolean | undefined;
   /** Registration time (ms), as for clients. */
   readonly since?: number | undefined;
 }

@@ -7,6 +7,7 @@ import { createFault, formatPath, type ShapeFault } from '../shape/fault.ts';
 import {
   convert,
   either,
+  flag,
   type JsonSchema,
   listOf,
   mapOf,
@@ -19,6 +20,7 @@ import {
   textLike,
   word,
 } from '../shape/shape.ts';
+import { isRsaMethod, oauth1Methods, rsaMethods, secretMethods } from '../signature/oauth1.ts';
 import type {
   Client,
   ClientDeclaration,
@@ -32,13 +34,11 @@ import type {
 
 /** The grant types that a client of OAuth 2.0 may be registered for. */
 export const grantTypes: readonly GrantType[] = ['authorization_code', 'refresh_token', 'client_credentials'];
-/** The signature methods that a consumer of OAuth 1.0a may be registered for. */
-export const signatureMethods: readonly SignatureMethod[] = [
-  'HMAC-SHA256',
-  'HMAC-SHA1',
-  'PLAINTEXT',
-  'RSA-SHA1',
-];
+/** The signature methods of a consumer that is registered without any: those with its secret, else those with its RSA key. */
+export const defaultMethods = {
+  secret: ['HMAC-SHA256', 'HMAC-SHA1'],
+  rsaPublicKey: ['RSA-SHA256', 'RSA-SHA1'],
+} as const satisfies Record<string, readonly SignatureMethod[]>;
 
 /** The id of a client (RFC 6749 §A.1). Basic ends the id at the first colon (RFC 7617 §2). */
 const clientIdForm = /^[\x20-\x39\x3b-\x7e]{1,128}$/;
@@ -93,6 +93,18 @@ export function readConsumers(registered: RegisteredBy<ConsumerDeclaration>): Re
   });
 }
 
+/** Returns clients or consumers with their names. */
+export function listRegistered<Option>(
+  registered: RegisteredBy<Option> = {},
+): readonly (readonly [name: string, option: Option])[] {
+  return registered instanceof Map ? [...registered] : Object.entries(registered);
+}
+
+/** Returns whether one of these consumers requires HTTPS. */
+export function requireTls(consumers: RegisteredBy<Pick<ConsumerDeclaration, 'plainHttp'>> = {}): boolean {
+  return listRegistered(consumers).some(([, { plainHttp }]) => plainHttp !== true);
+}
+
 /** Separates the time of registration, which a configuration does not contain. */
 function separateDate(option: ClientDeclaration | ConsumerDeclaration): {
   since: number | undefined;
@@ -106,13 +118,12 @@ function separateDate(option: ClientDeclaration | ConsumerDeclaration): {
 }
 
 function registry<Option, T>(
-  registered: Readonly<Record<string, Option>> | ReadonlyMap<string, Option>,
+  registered: RegisteredBy<Option>,
   one: string,
   read: (name: string, option: Option) => Registered<T>,
 ): ReadonlyMap<string, T> {
-  const entries = registered instanceof Map ? [...registered] : Object.entries(registered);
   return new Map(
-    entries.map(([name, option]) => {
+    listRegistered(registered).map(([name, option]) => {
       const { made, faults } = read(name, option);
       const [first] = faults;
       if (first === undefined) return [name, made];
@@ -156,13 +167,15 @@ export function readConsumer(key: string, value: unknown): Registered<ConsumerRe
     ? []
     : [{ at: '', says: `needs a key of 1 to ${maxConsumerKeyLength} bytes without control characters` }];
   const { read, faults } = readParts(value, consumerShape);
-  const defaults = read?.secret === undefined ? (['RSA-SHA1'] as const) : signatureMethods.slice(0, 2);
+  const defaults = defaultMethods[read?.secret === undefined ? 'rsaPublicKey' : 'secret'];
   const made = {
     secret: read?.secret,
     rsaPublicKey: read?.rsaPublicKey,
     callbacks: read?.callbacks ?? [],
     methods: read?.methods ?? defaults,
     scopes: read?.scopes ?? (['read'] as const),
+    users: read?.users ?? [],
+    plainHttp: read?.plainHttp ?? false,
   };
   return { made, faults: [...keyFaults, ...faults] };
 }
@@ -230,18 +243,18 @@ function describeClientMembers(secretForms: readonly SecretForm[], further: read
     redirectUris: optional(describeTexts('redirect URIs, compared exactly', redirectUriFault)),
     grants: optional(describeWords(grantTypes, 'permitted grants', { default: grantTypes.slice(0, 2) })),
     scopes: optional(describeScopes(further)),
-    users: optional(
-      either(
-        word(['*']),
-        describeTexts(
-          'names of users',
-          (name) => (name === '*' ? 'is only allowed alone, not in a list' : undefined),
-          { not: { const: '*' } },
-        ),
-        'users whose resources client_credentials can access; * for all',
-      ),
-    ),
+    users: optional(describeUsers('users whose resources client_credentials can access; * for all')),
   } satisfies ShapesOf<Omit<ClientDeclaration, 'since'>>;
+}
+
+/** Describes the users for whom a client or consumer can act on its own behalf. */
+function describeUsers(description: string): Shape<'*' | readonly string[]> {
+  const names = describeTexts(
+    'names of users',
+    (name) => (name === '*' ? 'is only allowed alone, not in a list' : undefined),
+    { not: { const: '*' } },
+  );
+  return either(word(['*']), names, description);
 }
 
 /** Describes the registration of a client. */
@@ -290,7 +303,11 @@ const consumerMembers = {
   secret: optional(text('the consumer secret', { min: 1, expected: filled, isSecret: true })),
   rsaPublicKey: optional(
     refine(
-      text('the public key for RSA-SHA1, PEM (SPKI)', { min: 1, expected: filled, isSecret: true }),
+      text('the public key for the methods with RSA, PEM (SPKI)', {
+        min: 1,
+        expected: filled,
+        isSecret: true,
+      }),
       (pem, path) => {
         const fault = rsaKeyFault(pem);
         return fault === undefined ? [] : [createFault(path, fault)];
@@ -300,8 +317,10 @@ const consumerMembers = {
   callbacks: optional(
     describeTexts('callback URIs, compared exactly; oob: the user enters the verifier', callbackFault),
   ),
-  methods: optional(describeWords(signatureMethods, 'permitted signature methods')),
+  methods: optional(describeWords(oauth1Methods, 'permitted signature methods')),
   scopes: optional(describeScopes([])),
+  users: optional(describeUsers('users whose resources the consumer can access without a token; * for all')),
+  plainHttp: optional(flag('whether signed requests are accepted over plain HTTP')),
 } satisfies ShapesOf<Omit<ConsumerDeclaration, 'since'>>;
 
 /** The names of the members of a client's registration. */
@@ -316,8 +335,8 @@ const consumerShape = refine(
     const hasNone = secret === undefined && rsaPublicKey === undefined;
     const first = hasNone ? [createFault(path, 'has neither a secret nor an RSA key')] : [];
     const others = methods.flatMap((method) => {
-      const needed = method === 'RSA-SHA1' ? rsaPublicKey : secret;
-      const name = method === 'RSA-SHA1' ? 'rsaPublicKey' : 'secret';
+      const needed = isRsaMethod(method) ? rsaPublicKey : secret;
+      const name = isRsaMethod(method) ? 'rsaPublicKey' : 'secret';
       return needed === undefined
         ? [createFault([...path, 'methods'], `have ${method}, and there is no ${name}`)]
         : [];
@@ -327,8 +346,8 @@ const consumerShape = refine(
   {
     anyOf: [{ required: ['secret'] }, { required: ['rsaPublicKey'] }],
     allOf: [
-      requireIf('methods', { const: 'RSA-SHA1' }, ['rsaPublicKey']),
-      requireIf('methods', { enum: signatureMethods.filter((name) => name !== 'RSA-SHA1') }, ['secret']),
+      requireIf('methods', { enum: Object.keys(rsaMethods) }, ['rsaPublicKey']),
+      requireIf('methods', { enum: Object.keys(secretMethods) }, ['secret']),
     ],
   },
 );

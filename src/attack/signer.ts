@@ -223,13 +223,15 @@ function changeIdentity(
     return { identity, key: { ...named, secret: toSignable(secret, scheme) } };
   }
   const { consumer, token } = identity;
-  if (consumer !== undefined && token !== undefined)
-    return {
-      identity: {
-        consumer: { ...consumer, key: user ?? consumer.key },
-        token: { ...token, tokenSecret: secret ?? token.tokenSecret },
-      },
-    };
+  if (consumer !== undefined) {
+    // A private key has no other secret.
+    if (secret !== undefined && identity.privateKey !== undefined) return undefined;
+    const named = { ...consumer, key: user ?? consumer.key };
+    if (token === undefined)
+      return { identity: { ...identity, consumer: { ...named, secret: secret ?? consumer.secret } } };
+    const signed = { ...token, tokenSecret: secret ?? token.tokenSecret };
+    return { identity: { ...identity, consumer: named, token: signed } };
+  }
   // A private key has no other secret.
   const hasSecret = scheme.kind !== 'declared' || !hasPrivateKey(scheme.options.algorithm);
   if (secret !== undefined && !hasSecret) return undefined;

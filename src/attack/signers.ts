@@ -23,7 +23,7 @@ import {
  * sign the host, so the URL of the good request must be that of the server under attack.
  *
  * A change of the user names another user, the id of another key, or for OAuth 1.0a another client; a change of the secret for OAuth 1.0a
- * is that of the token. AWS Signature Version 4 signs Host, Content-Type and all X-Amz fields.
+ * is that of the token, or that of the client without one. AWS Signature Version 4 signs Host, Content-Type and all X-Amz fields.
  *
  * @throws RangeError if credentials are missing or invalid, or if the scheme has them in the content of requests
  * @example createSigner({ user: 'johndoe', secret: 's3cret' })

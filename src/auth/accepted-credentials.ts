@@ -76,8 +76,8 @@ export function findCredentials(
 }
 
 /** Returns whether the credentials of a scheme are refused over plain HTTP. */
-export function requiresTls({ name, tlsOnly = false }: Scheme): boolean {
-  return tlsOnly || overTlsOnly.has(name);
+export function requiresTls(scheme: Scheme): boolean {
+  return scheme.tlsOnly === true || (overTlsOnly.has(scheme.name) && scheme.readsPlain?.() !== true);
 }
 
 /**

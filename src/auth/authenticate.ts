@@ -246,7 +246,7 @@ export function createAuthenticator(
   /** Finds the credentials of a request that may have those of one scheme, in one place. */
   const findOnly = (attempt: Attempt): readonly (readonly FoundCredentials[])[] => {
     const { request, authTrace } = attempt;
-    const credentials = readCredentials(request);
+    const credentials = readCredentials(request, byName);
     if (credentials === 'several') throw severalCredentials(request);
     const located = locations.find(request);
     const [first, second] = located;
@@ -302,7 +302,7 @@ export function createAuthenticator(
     const usesFields = schemes.some(
       (scheme) => isAccepted(scheme, accepted) && authorizationNamesOf(scheme).length > 0,
     );
-    if (inFields.length === 0 && usesFields) readCredentials(request);
+    if (inFields.length === 0 && usesFields) readCredentials(request, byName);
     const known = [
       ...inFields.flatMap(({ scheme }) => byName.get(scheme) ?? []),
       ...locations.find(request),
@@ -469,7 +469,7 @@ function findElsewhere(
       if (place === 'target' && presented !== scheme.name) return [scheme];
       continue;
     }
-    if (request.connection.secure || !overTlsOnly.has(scheme.name)) found.push(scheme);
+    if (request.connection.secure || !requiresTls(scheme)) found.push(scheme);
     else if (place === 'target') throw tlsRequired();
   }
   return found;
@@ -481,10 +481,10 @@ const none: readonly Scheme[] = [];
 type Authenticated = Principal | undefined | Promise<Principal | undefined>;
 
 /** Returns the credentials in the fields, or `several`. Throws a Problem if they are malformed or require TLS. */
-function readCredentials({
-  headers: fields,
-  connection,
-}: IncomingRequest): Credentials | 'several' | undefined {
+function readCredentials(
+  { headers: fields, connection }: IncomingRequest,
+  schemes: ReadonlyMap<string, Scheme>,
+): Credentials | 'several' | undefined {
   const authorization = fields.get('authorization');
   const authentication = fields.get('authentication');
   const value = authorization ?? authentication;
@@ -497,9 +497,9 @@ function readCredentials({
   if (authentication !== undefined && credentials.scheme !== 'hmac') {
     throw malformed('The Authentication field supports only the scheme hmac.');
   }
-  if (!connection.secure && overTlsOnly.has(credentials.scheme)) {
+  const { scheme } = credentials;
+  if (!connection.secure && overTlsOnly.has(scheme) && schemes.get(scheme)?.readsPlain?.() !== true)
     throw tlsRequired();
-  }
   return credentials;
 }
 

@@ -7,8 +7,8 @@ import type { AccountKey, SignatureAlgorithm } from './account-key.ts';
 import type { Account, Accounts, Secret } from './accounts.ts';
 import { isRsaLength } from './key-weakness.ts';
 
-/** The algorithms of public keys: those of RFC 9421, and RSA-SHA1 of OAuth 1.0a (RFC 5849 §3.4.3). */
-export type PublicKeyKind = SignatureAlgorithm | 'rsa-v1_5-sha1';
+/** The algorithms of public keys: those of RFC 9421, and further ones of OAuth 1.0a (RFC 5849 §3.4.3). */
+export type PublicKeyKind = SignatureAlgorithm | 'rsa-v1_5-sha1' | 'rsa-v1_5-sha512';
 
 /** How a key signs: with a shared secret, or with a private key of an algorithm. */
 export type KeyKind = 'secret' | PublicKeyKind;

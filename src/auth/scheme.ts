@@ -66,6 +66,11 @@ export interface Scheme {
   /** Whether its credentials are refused unread over plain HTTP, because an eavesdropper could use them. Default: false. */
   readonly tlsOnly?: boolean | undefined;
   /**
+   * Returns whether `bearer`, `basic` or `oauth` reads credentials over plain HTTP, and itself refuses those that require TLS. Default: it
+   * does not.
+   */
+  readsPlain?(): boolean;
+  /**
    * Verifies credentials, synchronously if possible. Credentials of a user for which the peer has failed too often are refused with
    * 429 before they are verified. Throws only on an internal error.
    *

@@ -1,6 +1,7 @@
-import { grantTypes, signatureMethods } from '../accounts/registration.ts';
+import { defaultMethods, grantTypes } from '../accounts/registration.ts';
 import type { OptionSpec } from '../options/spec.ts';
 import { formatFlag, formatVariable, optionSpecs } from '../options/table.ts';
+import { oauth1Methods } from '../signature/oauth1.ts';
 
 /** The names of all commands. */
 export const commands = [
@@ -261,10 +262,14 @@ ${secretSource}
 Options of add:
 ${lines([
   ['--callback URI|oob', 'callback URI, compared exactly; oob: the user enters the verifier; repeatable'],
-  ['--method NAME', `${signatureMethods.join(', ')}; repeatable`],
-  ['', `(default: ${signatureMethods.slice(0, 2).join(', ')}; RSA-SHA1 with --rsa-public-key)`],
+  ['--method NAME', `signature method; repeatable (default: ${defaultMethods.secret.join(', ')}`],
+  ['', `; with --rsa-public-key ${defaultMethods.rsaPublicKey.join(', ')})`],
+  ['', oauth1Methods.slice(0, 4).join(', ')],
+  ['', oauth1Methods.slice(4).join(', ')],
   ['--scope NAME', 'read, write; repeatable (default: read)'],
-  ['--rsa-public-key FILE', 'PEM file with the public key for RSA-SHA1'],
+  ['--users NAME', 'user whose resources it can access without a token; * for all; repeatable'],
+  ['--plain-http', 'accept signed requests over plain HTTP, except for PLAINTEXT'],
+  ['--rsa-public-key FILE', 'PEM file with the public key for the methods with RSA'],
   stdinLine,
 ])}
 Options:

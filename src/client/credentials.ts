@@ -2,6 +2,7 @@ import type { KeyObject } from 'node:crypto';
 import type { Scheme } from '../auth/defined/definition.ts';
 import { type Members, readFlag, readText, readWord } from '../auth/option-values.ts';
 import { findClosestMatch } from '../did-you-mean.ts';
+import { type OAuth1Method, oauth1Methods } from '../signature/oauth1.ts';
 import type { SigningScheme } from './schemes/declarations.ts';
 import { parsePrivateKey } from './schemes/private-key.ts';
 import { type ReadDeclaration, readSigningDeclaration } from './schemes/read-declaration.ts';
@@ -37,16 +38,22 @@ export type Credentials =
       readonly token: string;
     }
   | {
-      /** OAuth 1.0a with HMAC-SHA256 (RFC 5849). */
+      /** OAuth 1.0a (RFC 5849). */
       readonly scheme: 'oauth1';
       /** The key of the client (consumer). */
       readonly client: string;
-      /** The secret of the client. */
-      readonly secret: string;
-      /** The access token. */
-      readonly token: string;
-      /** The secret of the access token. */
-      readonly tokenSecret: string;
+      /** The secret of the client. Required unless there is `privateKey`. */
+      readonly secret?: string | undefined;
+      /** The RSA key of the client: PEM (PKCS #8), or a key of node:crypto. */
+      readonly privateKey?: string | KeyObject | undefined;
+      /** The access token. Default: none, and the client acts on its own behalf (two-legged). */
+      readonly token?: string | undefined;
+      /** The secret of the access token. Required with `token` unless there is `privateKey`. */
+      readonly tokenSecret?: string | undefined;
+      /** The signature method. Default: HMAC-SHA256, with a private key RSA-SHA256. */
+      readonly signatureMethod?: OAuth1Method | undefined;
+      /** Whether requests whose content is not a form have `oauth_body_hash`. Default: false. */
+      readonly bodyHash?: boolean | undefined;
     }
   | {
       /**
@@ -74,7 +81,7 @@ const builtIn: Readonly<Record<'hmac' | 'basic' | 'bearer' | 'oauth1', readonly 
   hmac: ['user', 'secret', 'form', 'dateField', 'signBody'],
   basic: ['user', 'password'],
   bearer: ['token'],
-  oauth1: ['client', 'secret', 'token', 'tokenSecret'],
+  oauth1: ['client', 'secret', 'privateKey', 'token', 'tokenSecret', 'signatureMethod', 'bodyHash'],
 };
 
 /** The members of credentials beside a scheme in code, or a declaration. */
@@ -122,14 +129,7 @@ export function readCredentials(members: Members, where: string): ReadDeclaratio
       return { scheme: { kind: scheme, name: scheme }, identity: { secret: text('token') }, choices: {} };
     case 'oauth1':
       checkMembers(members, where, scheme, builtIn[scheme]);
-      return {
-        scheme: { kind: scheme, name: scheme },
-        identity: {
-          consumer: { key: text('client'), secret: text('secret') },
-          token: { token: text('token'), tokenSecret: text('tokenSecret') },
-        },
-        choices: {},
-      };
+      return readOAuth1(members, where);
     default: {
       if (typeof scheme === 'string') {
         const meant = findClosestMatch(scheme, Object.keys(builtIn));
@@ -155,6 +155,34 @@ export function readCredentials(members: Members, where: string): ReadDeclaratio
       return { ...read, identity };
     }
   }
+}
+
+/** Reads the credentials of OAuth 1.0a. */
+function readOAuth1(members: Members, where: string): ReadDeclaration {
+  const text = (name: string): string => readText(members[name], `${where}.${name}`);
+  const { secret, privateKey, token, tokenSecret, signatureMethod } = members;
+  const isPrivate = privateKey !== undefined;
+  const options = {
+    signatureMethod:
+      signatureMethod === undefined
+        ? undefined
+        : readWord(signatureMethod, `${where}.signatureMethod`, oauth1Methods, 'HMAC-SHA256'),
+    bodyHash: readFlag(members['bodyHash'], `${where}.bodyHash`, false),
+  };
+  if (token === undefined && tokenSecret !== undefined)
+    throw new RangeError(`${where}.tokenSecret: there is no token`);
+  const identity = {
+    consumer: { key: text('client'), secret: isPrivate && secret === undefined ? undefined : text('secret') },
+    privateKey: isPrivate ? parsePrivateKey(privateKey, `${where}.privateKey`) : undefined,
+    token:
+      token === undefined
+        ? undefined
+        : {
+            token: text('token'),
+            tokenSecret: isPrivate && tokenSecret === undefined ? '' : text('tokenSecret'),
+          },
+  };
+  return { scheme: { kind: 'oauth1', name: 'oauth1', options }, identity, choices: {} };
 }
 
 /** Throws RangeError if there is a member of the credentials of other schemes only. */

@@ -115,7 +115,8 @@ export function chooseSign(members: Members): Sign {
   const time = date === undefined || literal !== undefined ? undefined : readTime(date);
   const given = { date: literal, nonce: readOptional(nonce, 'nonce'), id: readOptional(id, 'id') };
   const sign = createSign(scheme, identity, { ...given, ...choices });
-  const secret = sentInClear[scheme.kind];
+  const isPlaintext = scheme.kind === 'oauth1' && scheme.options?.signatureMethod === 'PLAINTEXT';
+  const secret = isPlaintext ? 'the secret of a consumer' : sentInClear[scheme.kind];
   return (request, { now, random }) => {
     if (secret !== undefined && request.url.protocol !== 'https:' && !isLoopback(request.url))
       throw new RangeError(`${secret} is sent over HTTPS only`);

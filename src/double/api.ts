@@ -114,10 +114,8 @@ export function createDoubleApi(context: ComposedService, addresses: Addresses):
       const { id, scopes } = findClient(oauth2Parts, name);
       return (await oauth2.issueToken({ client: id, user, scope: scopes })).accessToken;
     },
-    async oauth1For(user, name) {
-      const { key, secret = '' } = findConsumer(oauth1Parts, name);
-      return { consumer: { key, secret }, token: await oauth1.issueToken({ client: key, user }) };
-    },
+    findConsumer: (key) => findConsumer(oauth1Parts, key),
+    oauth1For: (user, client) => oauth1.issueToken({ client, user }),
   };
   return {
     fetch,

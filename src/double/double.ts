@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { requireTls } from '../accounts/registration.ts';
 import { systemClock } from '../clock.ts';
 import type { CollectionDeclaration } from '../collections/declaration.ts';
 import { type Duration, requireDuration } from '../duration.ts';
@@ -94,7 +95,7 @@ export interface Double extends DoubleApi, Omit<MemoryControl, 'collection'>, As
 export async function startDouble(options: DoubleOptions = {}): Promise<Double> {
   checkDoubleOptions(options);
   const { https = true, randomSeed = randomBytes(8).toString('hex') } = options;
-  if (!https && (options.clients !== undefined || options.consumers !== undefined))
+  if (!https && (options.clients !== undefined || requireTls(options.consumers)))
     throw new RangeError('OAuth requires HTTPS, which is disabled');
   const random = createSeededRandom(String(randomSeed));
   const context = await compose(options, random);

@@ -1,3 +1,4 @@
+import { requireTls } from '../accounts/registration.ts';
 import { readSchemes } from '../auth/configured-schemes.ts';
 import type { QuotaPolicy } from '../auth/quota-policy.ts';
 import type { SchemeDeclarations } from '../auth/scheme-declarations.ts';
@@ -145,9 +146,11 @@ export function readOptions(argv: readonly string[], environment: Environment): 
   checkListening(values, faults, warnings);
   if (values.corsCredentials && values.corsOrigin.length === 0)
     warnings.push('--cors-credentials is ignored because there is no --cors-origin');
-  if (values.tlsPort === undefined)
-    for (const [part, { size }] of Object.entries({ clients, consumers }))
-      if (size > 0) faults.push(`${config}: ${part} require HTTPS, which --no-tls disables`);
+  if (values.tlsPort === undefined) {
+    const requiring = { clients: clients.size > 0, consumers: requireTls(consumers) };
+    for (const [part, isRequiring] of Object.entries(requiring))
+      if (isRequiring) faults.push(`${config}: ${part} require HTTPS, which --no-tls disables`);
+  }
   if (clients.size > 0) warnings.push(...oddClients(clients, config ?? ''));
   const options = {
     ...values,

@@ -8,17 +8,22 @@ export interface Origins {
    * listener's; then the base path.
    */
   forLinks(request: IncomingRequest): string;
-  /** Returns the origin that a client signed, without the base path: that of Host if it is ours or the public one, else as `forLinks`. */
+  /**
+   * Returns the origin that a client signed, without the base path: that of Host if it is ours or the public one, else that of the first
+   * listener. Its scheme is that of the connection.
+   */
   asAddressed(request: IncomingRequest): string;
-  /** Adds the address of an HTTPS listener. The first one is the default. */
+  /** Adds the address of a listener. The first one of each scheme is the default. */
   listening(url: string): void;
 }
 
 /** Names of this host. With the port of a listener they are equivalent to its address. */
 const loopbackNames = ['localhost', '127.0.0.1', '[::1]'];
 
-/** The origin if nothing listens, and requests are passed to `handle`. */
-const defaultOrigin = 'https://localhost';
+/** The origins if nothing listens, and requests are passed to `handle`. */
+const defaultOrigin = { 'https:': 'https://localhost', 'http:': 'http://localhost' };
+
+type Protocol = keyof typeof defaultOrigin;
 
 /** Returns the https origin of a text, without a trailing slash; undefined if it is not an https origin alone. */
 export function httpsOrigin(text: string): string | undefined {
@@ -28,9 +33,9 @@ export function httpsOrigin(text: string): string | undefined {
 }
 
 /** Returns the origin of a Host value; '' if it is malformed. */
-function parseOrigin(host: string): string {
-  const isName = /^[A-Za-z0-9.:[\]-]+$/.test(host) && URL.canParse(`https://${host}`);
-  return isName ? new URL(`https://${host}`).origin : '';
+function parseOrigin(host: string, protocol: Protocol): string {
+  const isName = /^[A-Za-z0-9.:[\]-]+$/.test(host) && URL.canParse(`${protocol}//${host}`);
+  return isName ? new URL(`${protocol}//${host}`).origin : '';
 }
 
 /**
@@ -41,29 +46,44 @@ export function createOrigins(publicUrl: string | undefined, aliases: readonly s
   const published = publicUrl === undefined ? undefined : httpsOrigin(publicUrl);
   if (publicUrl !== undefined && published === undefined)
     throw new RangeError('publicUrl is not an https origin');
-  let own: string | undefined;
-  const ours = new Set<string>([defaultOrigin, ...aliases]);
+  // Without TLS, the public host is addressed at the usual port, or at that of an alias.
+  const plainPublished = published && `http://${new URL(published).hostname}`;
+  const publishedFor = { 'https:': published, 'http:': plainPublished };
+  const own: { [Each in Protocol]?: string } = {};
+  const ours = new Set<string>([...Object.values(defaultOrigin), ...aliases]);
 
   // Most requests have the same Host as the one before.
-  let latest = { host: '', origin: '' };
-  const readNamed = ({ headers: fields }: IncomingRequest): string | undefined => {
+  let latest: { host: string; protocol: Protocol; origin: string } = {
+    host: '',
+    protocol: 'https:',
+    origin: '',
+  };
+  const readNamed = ({ headers: fields }: IncomingRequest, protocol: Protocol): string | undefined => {
     const host = fields.get('host');
     if (host === undefined) return undefined;
-    if (host !== latest.host) latest = { host, origin: parseOrigin(host) };
+    if (host !== latest.host || protocol !== latest.protocol)
+      latest = { host, protocol, origin: parseOrigin(host, protocol) };
     const { origin } = latest;
-    return origin === published || ours.has(origin) ? origin : undefined;
+    return origin === publishedFor[protocol] || ours.has(origin) ? origin : undefined;
   };
   return {
     forLinks: (request) =>
-      (published ?? readNamed(request) ?? own ?? defaultOrigin) + pathForClient(request, ''),
-    asAddressed: (request) => readNamed(request) ?? published ?? own ?? defaultOrigin,
+      (published ?? readNamed(request, 'https:') ?? own['https:'] ?? defaultOrigin['https:']) +
+      pathForClient(request, ''),
+    asAddressed(request) {
+      const protocol = request.connection.secure ? 'https:' : 'http:';
+      const named = readNamed(request, protocol);
+      return named ?? publishedFor[protocol] ?? own[protocol] ?? defaultOrigin[protocol];
+    },
     listening(url) {
       const { origin, port } = new URL(url);
+      const protocol = origin.startsWith('https:') ? 'https:' : 'http:';
       // Once a port is known, localhost without that port is another server.
-      ours.delete(defaultOrigin);
-      own ??= origin;
+      ours.delete(defaultOrigin[protocol]);
+      own[protocol] ??= origin;
       ours.add(origin);
-      for (const name of loopbackNames) ours.add(new URL(`https://${name}:${port || '443'}`).origin);
+      const suffix = port === '' ? '' : `:${port}`;
+      for (const name of loopbackNames) ours.add(`${protocol}//${name}${suffix}`);
     },
   };
 }

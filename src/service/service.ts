@@ -319,7 +319,7 @@ export function createControllableService(
         refuse,
       });
       listeners.push(listener);
-      if (address.tls !== undefined) origins.listening(listening.url);
+      origins.listening(listening.url);
       return listening;
     },
     replaceUsers(users) {

@@ -1,3 +1,4 @@
+import { listRegistered } from '../accounts/registration.ts';
 import { generatedUserShape, toAccountRecord, userShape } from '../auth/user-declaration.ts';
 import { hashSha256 } from '../oauth/sha256.ts';
 import { formatOwned } from '../shape/fault.ts';
@@ -41,15 +42,11 @@ export function checkDistinctSecrets({ users = {}, clients = {}, consumers = {} 
       owners.set(digest, owner);
     }
   };
-  for (const [name, user] of listEntries(users))
+  for (const [name, user] of listRegistered(users))
     claim(`the user ${name}`, listUserSecrets(user).map(hashSha256));
-  for (const [key, { secret }] of listEntries(consumers))
+  for (const [key, { secret }] of listRegistered(consumers))
     claim(`the consumer ${key}`, secret === undefined ? [] : [hashSha256(secret)]);
-  for (const [id, { secret }] of listEntries(clients)) claim(`the client ${id}`, listDigests(secret));
-}
-
-function listEntries<Option>(registered: RegisteredBy<Option>): readonly (readonly [string, Option])[] {
-  return registered instanceof Map ? [...registered] : Object.entries(registered);
+  for (const [id, { secret }] of listRegistered(clients)) claim(`the client ${id}`, listDigests(secret));
 }
 
 /** Returns the secrets of a user and of its keys, with the passphrases. */

@@ -66,8 +66,8 @@ function replacePlus(octets: string): string {
 
 /** The realm as a quoted string (RFC 9110 §11.5). The signature does not cover it. */
 const realmForm = /realm="(?:[^"\\]|\\.)*"/iy;
-/** A name and a value, encoded as in RFC 5849 §3.6; no character of them needs quoting. */
-const parameterForm = /([A-Za-z0-9\-._~%]+)="([A-Za-z0-9\-._~%]*)"/y;
+/** A name, encoded as in RFC 5849 §3.6, and a value, in which some clients leave `+`, `/` and `=` of base64. */
+const parameterForm = /([A-Za-z0-9\-._~%]+)="([A-Za-z0-9\-._~%+/=]*)"/y;
 const separatorForm = /[ \t]*(?:,[ \t]*)+/y;
 
 /**

@@ -1,9 +1,40 @@
 // Signatures of OAuth 1.0a (RFC 5849 §3.4). Each character of a string is one octet, unless noted otherwise.
-import { createHmac, type KeyObject, timingSafeEqual, verify } from 'node:crypto';
+import { createHmac, type KeyObject, sign, timingSafeEqual, verify } from 'node:crypto';
 import { encodeOctets, type Parameter, toOctets } from './oauth1-parameters.ts';
 
-/** A signature method. HMAC-SHA256 is HMAC-SHA1 with the other hash. */
-export type OAuth1Method = 'HMAC-SHA256' | 'HMAC-SHA1' | 'PLAINTEXT' | 'RSA-SHA1';
+/** The signature methods with shared secrets, and the hash functions of their HMACs. PLAINTEXT sends the key itself. */
+export const secretMethods = {
+  'HMAC-SHA256': 'sha256',
+  'HMAC-SHA1': 'sha1',
+  'HMAC-SHA512': 'sha512',
+  PLAINTEXT: undefined,
+} as const;
+
+/** The signature methods with RSA keys (RSASSA-PKCS1-v1_5), and their hash functions. */
+export const rsaMethods = { 'RSA-SHA256': 'sha256', 'RSA-SHA1': 'sha1', 'RSA-SHA512': 'sha512' } as const;
+
+/** A signature method with a shared secret. */
+export type SecretMethod = keyof typeof secretMethods;
+/** A signature method with an RSA key. */
+export type RsaMethod = keyof typeof rsaMethods;
+/** A signature method. Those with SHA-256 and SHA-512 are those of RFC 5849 with another hash function. */
+export type OAuth1Method = SecretMethod | RsaMethod;
+
+/** The signature methods. */
+export const oauth1Methods: readonly OAuth1Method[] = [
+  'HMAC-SHA256',
+  'HMAC-SHA1',
+  'HMAC-SHA512',
+  'PLAINTEXT',
+  'RSA-SHA256',
+  'RSA-SHA1',
+  'RSA-SHA512',
+];
+
+/** Returns whether a method signs with an RSA key. */
+export function isRsaMethod(method: string): method is RsaMethod {
+  return Object.hasOwn(rsaMethods, method);
+}
 
 /** The request data that a signature covers. */
 export interface OAuth1Request {
@@ -52,17 +83,16 @@ export function formatKeyText(consumerSecret: string, tokenSecret: string): stri
   return `${encodeOctets(toOctets(consumerSecret))}&${encodeOctets(toOctets(tokenSecret))}`;
 }
 
-/** The hash functions of the methods with HMAC. */
-export const hmacHashes = { 'HMAC-SHA256': 'sha256', 'HMAC-SHA1': 'sha1' } as const;
-
 /** Returns the signature of a base string by a method with shared secrets. */
-export function computeSignature(
-  method: Exclude<OAuth1Method, 'RSA-SHA1'>,
-  baseString: string,
-  keyText: string,
-): string {
-  if (method === 'PLAINTEXT') return keyText;
-  return createHmac(hmacHashes[method], keyText).update(baseString, 'latin1').digest('base64');
+export function computeSignature(method: SecretMethod, baseString: string, keyText: string): string {
+  const hash = secretMethods[method];
+  if (hash === undefined) return keyText;
+  return createHmac(hash, keyText).update(baseString, 'latin1').digest('base64');
+}
+
+/** Returns the signature of a base string by a method with an RSA key (RFC 5849 §3.4.3). */
+export function computeRsaSignature(method: RsaMethod, baseString: string, key: KeyObject): string {
+  return sign(rsaMethods[method], Buffer.from(baseString, 'latin1'), key).toString('base64');
 }
 
 /** Returns whether two signatures are equal. The time does not depend on where they differ. */
@@ -73,7 +103,7 @@ export function isSameSignature(expected: string, given: string): boolean {
 }
 
 /** Returns whether a signature, in base64, is that of a base string. */
-export type SignatureCheck = (baseString: string, signature: string) => boolean;
+export type SignatureCheck = (method: RsaMethod, baseString: string, signature: string) => boolean;
 
 /** Creates a function that verifies signatures with an RSA key (RFC 5849 §3.4.3). */
 export function createKeyCheck(key: KeyObject): SignatureCheck {
@@ -81,10 +111,10 @@ export function createKeyCheck(key: KeyObject): SignatureCheck {
   // A signature that is not below the modulus is rejected at once (RFC 8017 §8.2.2). Verifying this one takes the usual time.
   const decoy = Buffer.from(modulus);
   decoy[0] = 0x7f & (decoy[0] ?? 0);
-  return (baseString, signature) => {
+  return (method, baseString, signature) => {
     const bytes = Buffer.from(signature, 'base64');
     const fits = bytes.length === modulus.length && Buffer.compare(bytes, modulus) < 0;
-    const good = verify('RSA-SHA1', Buffer.from(baseString, 'latin1'), key, fits ? bytes : decoy);
+    const good = verify(rsaMethods[method], Buffer.from(baseString, 'latin1'), key, fits ? bytes : decoy);
     return good && fits && bytes.toString('base64') === signature;
   };
 }

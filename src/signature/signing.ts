@@ -31,8 +31,9 @@ export interface SigningIdentity {
   readonly privateKey?: KeyObject | undefined;
   /** The algorithm of the private key. Default: that of its type; RSA keys have two. */
   readonly algorithm?: PublicKeyAlgorithm | undefined;
-  /** For OAuth 1.0a, with `token`. */
-  readonly consumer?: { readonly key: string; readonly secret: string } | undefined;
+  /** For OAuth 1.0a. The secret is undefined if the consumer signs with `privateKey`. */
+  readonly consumer?: { readonly key: string; readonly secret?: string | undefined } | undefined;
+  /** For OAuth 1.0a. Default: the consumer acts on its own behalf. */
   readonly token?: { readonly token: string; readonly tokenSecret: string } | undefined;
 }
 

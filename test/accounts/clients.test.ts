@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { clientFile, consumerFile } from '../../src/accounts/clients.ts';
 import { hashPassword } from '../../src/accounts/passwords.ts';
+import type { ConsumerRegistration } from '../../src/accounts/registration.ts';
 import { createSecretBox, SecretBoxError } from '../../src/accounts/secret-box.ts';
 import { userFile } from '../../src/accounts/users.ts';
 import { CorruptionError } from '../../src/store/corruption-error.ts';
@@ -58,15 +59,17 @@ describe('the clients file', () => {
 describe('the consumers file', () => {
   const keys = generateKeyPairSync('rsa', { modulusLength: 2048 });
   const rsaPublicKey = keys.publicKey.export({ type: 'spki', format: 'pem' }).toString();
-  const consumers = new Map([
+  const consumers = new Map<string, ConsumerRegistration>([
     [
       'key',
       {
         secret: 's3cret-in-clear',
         rsaPublicKey: undefined,
         callbacks: ['oob'],
-        methods: ['PLAINTEXT'] as const,
-        scopes: ['read'] as const,
+        methods: ['PLAINTEXT'],
+        scopes: ['read'],
+        users: [],
+        plainHttp: false,
       },
     ],
     [
@@ -75,8 +78,10 @@ describe('the consumers file', () => {
         secret: undefined,
         rsaPublicKey,
         callbacks: [],
-        methods: ['RSA-SHA1'] as const,
-        scopes: ['write'] as const,
+        methods: ['RSA-SHA1', 'RSA-SHA512'],
+        scopes: ['write'],
+        users: '*',
+        plainHttp: true,
       },
     ],
   ]);

@@ -9,6 +9,7 @@ const costs: Readonly<Record<KeyKind, number>> = {
   'rsa-pss-sha512': 80,
   'rsa-v1_5-sha256': 60,
   'rsa-v1_5-sha1': 60,
+  'rsa-v1_5-sha512': 60,
 };
 
 /** The bytes that are hashed in a microsecond. */

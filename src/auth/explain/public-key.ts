@@ -130,6 +130,11 @@ const publicKeyMistakes: Readonly<Record<PublicKeyKind, PublicKeyMistakes>> = {
     ['RSASSA-PSS was used; RSASSA-PKCS1-v1_5 is expected', rsa('sha1', pss)],
     ['RSASSA-PSS with SHA-256 was used; RSASSA-PKCS1-v1_5 with SHA-1 is expected', rsa('sha256', pss)],
   ],
+  'rsa-v1_5-sha512': [
+    ['RSASSA-PKCS1-v1_5 with SHA-256 was used; SHA-512 is expected', rsa('sha256', pkcs1)],
+    ['RSASSA-PKCS1-v1_5 with SHA-1 was used; SHA-512 is expected', rsa('sha1', pkcs1)],
+    ['RSASSA-PSS was used; RSASSA-PKCS1-v1_5 is expected', rsa('sha512', pss)],
+  ],
   'ecdsa-p256-sha256': [
     ['ECDSA with SHA-384 was used; SHA-256 is expected for P-256', ecdsa('sha384')],
     ['ECDSA with SHA-512 was used; SHA-256 is expected for P-256', ecdsa('sha512')],

@@ -210,6 +210,10 @@ export const hostMistakes: readonly Mistake[] = [
     (host, { request }) => hostForms(host, !request.connection.secure)[1],
   ],
   [
+    'the host was signed with another port than it was sent with',
+    (host) => ['443', '80'].map((port) => host.replace(/:\d+$/, `:${port}`)),
+  ],
+  [
     'the host was signed in another letter case',
     (host, facts) => [host.toLowerCase(), facts.host, host.toUpperCase()],
   ],

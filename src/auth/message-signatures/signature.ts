@@ -83,7 +83,7 @@ function signs(
   { signatures: [signature = ''] }: PresentedSignature,
 ): boolean {
   if (key.kind === 'secret') return areOctets(message) && key.secret.signs(message, signature);
-  if (key.kind === 'rsa-v1_5-sha1') return false;
+  if (key.kind === 'rsa-v1_5-sha1' || key.kind === 'rsa-v1_5-sha512') return false;
   return verifySignature(key.kind, key.publicKey, messageBytes(message), Buffer.from(signature, 'base64'));
 }
 

@@ -176,6 +176,11 @@ export function readMembers(
   return Object.fromEntries(members.filter(([, value]) => value !== undefined));
 }
 
+/** Returns the users of `--users`: `*` alone stands for all. */
+export function readUsers(users: unknown): unknown {
+  return Array.isArray(users) && users.length === 1 && users[0] === '*' ? '*' : users;
+}
+
 /** Throws a CommandError that describes the faults, if any, in terms of the flags. */
 export function throwFaults(
   {

@@ -13,6 +13,7 @@ import {
   type RegistrationInput,
   type RegistrationKind,
   readMembers,
+  readUsers,
   throwFaults,
 } from '../accounts/registration.ts';
 import { secretFlag } from '../accounts/secret-input.ts';
@@ -49,8 +50,7 @@ async function create(id: string, input: RegistrationInput): Promise<NewRegistra
   if (isPublic === true && input.flags.has(secretFlag))
     throw new CommandError([`--public and ${secretFlag} are mutually exclusive`]);
   const secret = isPublic === true ? undefined : chooseSecret(input);
-  const isForAll = Array.isArray(users) && users.length === 1 && users[0] === '*';
-  const source = { ...members, users: isForAll ? '*' : users, secret: secret?.text };
+  const source = { ...members, users: readUsers(users), secret: secret?.text };
   const { made: entry, faults } = readClient(id, source, ['text']);
   throwFaults(kind, id, input, faults);
   if (entry.grants.includes('authorization_code') && entry.redirectUris.length === 0)

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { consumerFile } from '../../accounts/clients.ts';
-import { type ConsumerRegistration, readConsumer } from '../../accounts/registration.ts';
+import { type ConsumerRegistration, defaultMethods, readConsumer } from '../../accounts/registration.ts';
+import { isRsaMethod } from '../../signature/oauth1.ts';
 import { errorCode } from '../../store/files/disk.ts';
 import {
   type ChosenSecret,
@@ -11,6 +12,7 @@ import {
   type RegistrationInput,
   type RegistrationKind,
   readMembers,
+  readUsers,
   throwFaults,
 } from '../accounts/registration.ts';
 import { secretFlag } from '../accounts/secret-input.ts';
@@ -24,17 +26,21 @@ const kind: RegistrationKind<ConsumerRegistration> = {
     ['--callback', { arity: 'values', member: 'callbacks' }],
     ['--method', { arity: 'values', member: 'methods' }],
     ['--scope', { arity: 'values', member: 'scopes' }],
+    ['--users', { arity: 'values', member: 'users' }],
+    ['--plain-http', { arity: 'toggle', member: 'plainHttp' }],
     ['--rsa-public-key', { arity: 'value', member: 'rsaPublicKey' }],
   ]),
   create,
   rotate,
-  describe: ({ secret, rsaPublicKey, methods, scopes, callbacks }) =>
+  describe: ({ secret, rsaPublicKey, methods, scopes, users, plainHttp, callbacks }) =>
     [
       [secret === undefined ? [] : 'with a secret', rsaPublicKey === undefined ? [] : 'an RSA key']
         .flat()
         .join(' and '),
       methods.join(' '),
       scopes.join(' ') || 'no scope',
+      ...(users.length === 0 ? [] : [`users ${users === '*' ? '*' : users.join(' ')}`]),
+      ...(plainHttp ? ['plain HTTP'] : []),
       ...callbacks,
     ].join('; '),
 };
@@ -43,22 +49,26 @@ const kind: RegistrationKind<ConsumerRegistration> = {
 export const consumer = createRegistrationCommand(kind);
 
 async function create(key: string, input: RegistrationInput): Promise<NewRegistration<ConsumerRegistration>> {
-  const { rsaPublicKey: file, methods: given, ...members } = readMembers(kind, input);
+  const { rsaPublicKey: file, methods: given, users, ...members } = readMembers(kind, input);
   const rsaPublicKey = typeof file === 'string' ? readKey(file) : undefined;
-  const methods = given ?? (rsaPublicKey === undefined ? undefined : ['RSA-SHA1']);
-  // RSA-SHA1 uses no shared secret (RFC 5849 §3.4.3).
-  const needsSecret = !Array.isArray(methods) || methods.some((method) => method !== 'RSA-SHA1');
+  const methods = given ?? (rsaPublicKey === undefined ? undefined : defaultMethods.rsaPublicKey);
+  // The methods with RSA use no shared secret (RFC 5849 §3.4.3).
+  const needsSecret = !Array.isArray(methods) || methods.some((method) => !isRsaMethod(String(method)));
   if (!needsSecret && input.flags.has(secretFlag))
-    throw new CommandError([`${secretFlag} cannot be used: RSA-SHA1 has no secret`]);
+    throw new CommandError([`${secretFlag} cannot be used: the methods with RSA have no secret`]);
   const secret = needsSecret ? chooseSecret(input) : undefined;
   const { made: entry, faults } = readConsumer(key, {
     ...members,
     methods,
+    users: readUsers(users),
     rsaPublicKey,
     secret: secret?.text,
   });
   throwFaults(kind, key, input, faults);
-  if (entry.callbacks.length === 0) throw new CommandError(['--callback URI or --callback oob is required']);
+  if (entry.callbacks.length === 0 && entry.users.length === 0)
+    throw new CommandError([
+      '--callback URI or --callback oob is required; a consumer without tokens can have --users NAME',
+    ]);
   return { entry, shownSecret: secret?.shown };
 }
 
@@ -69,7 +79,7 @@ async function rotate(
   secret: ChosenSecret,
 ): Promise<ConsumerRegistration> {
   if (consumer.secret === undefined)
-    throw new CommandError([`the consumer ${key} has no secret: RSA-SHA1 uses its RSA key`], 1);
+    throw new CommandError([`the consumer ${key} has no secret: it signs with its RSA key`], 1);
   const rotated = { ...consumer, secret: secret.text };
   const { since: _, ...parts } = rotated;
   throwFaults(kind, key, noInput, readConsumer(key, parts).faults);

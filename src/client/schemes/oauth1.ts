@@ -1,12 +1,30 @@
+import { createHash, type KeyObject } from 'node:crypto';
 import { isFormType } from '../../http/headers/media-type.ts';
-import { computeSignature, formatBaseString, formatKeyText } from '../../signature/oauth1.ts';
+import {
+  computeRsaSignature,
+  computeSignature,
+  formatBaseString,
+  formatKeyText,
+  isRsaMethod,
+  type OAuth1Method,
+  rsaMethods,
+  secretMethods,
+} from '../../signature/oauth1.ts';
 import {
   encodeOctets,
   type Parameter,
   parseFormOctets,
   toOctets,
 } from '../../signature/oauth1-parameters.ts';
-import { findField, generateText, type SchemeSigner } from '../../signature/signing.ts';
+import { findField, generateText, type SchemeSigner, type SigningIdentity } from '../../signature/signing.ts';
+
+/** How a client signs with OAuth 1.0a. */
+export interface OAuth1Options {
+  /** The signature method. Default: HMAC-SHA256, with a private key RSA-SHA256. */
+  readonly signatureMethod?: OAuth1Method | undefined;
+  /** Whether requests whose content is not a form have `oauth_body_hash`. Default: false. */
+  readonly bodyHash?: boolean | undefined;
+}
 
 /** A request to sign with OAuth 1.0a, and the credentials. */
 export interface OAuth1Signing {
@@ -16,9 +34,13 @@ export interface OAuth1Signing {
   readonly target: string;
   /** The content if it is a form, which the signature covers; otherwise undefined. Each character is one octet. */
   readonly form?: string | undefined;
-  readonly consumer: { readonly key: string; readonly secret: string };
+  /** The key of the consumer, and the secret unless it signs with a private key. */
+  readonly consumer: { readonly key: string; readonly secret?: string | undefined };
+  readonly privateKey?: KeyObject | undefined;
   /** The token, or a request token. Default: none, as in the request for a request token. */
   readonly token?: { readonly token: string; readonly tokenSecret: string } | undefined;
+  /** Default: HMAC-SHA256, with a private key RSA-SHA256. */
+  readonly signatureMethod?: OAuth1Method | undefined;
   /** Further parameters of the protocol, such as `oauth_callback`. */
   readonly parameters?: readonly Parameter[];
   /** The time (ms since 1970-01-01T00:00:00Z). */
@@ -26,22 +48,34 @@ export interface OAuth1Signing {
   readonly nonce: string;
 }
 
-/** The Authorization value of a request signed with HMAC-SHA256 (RFC 5849 §3.5.1), and the base string that is signed. */
+/** The Authorization value of a signed request (RFC 5849 §3.5.1), and the base string that is signed; undefined with PLAINTEXT. */
 export interface OAuth1Signature {
   readonly authorization: string;
-  readonly baseString: string;
+  readonly baseString: string | undefined;
 }
 
 /**
- * Signs a request with HMAC-SHA256.
- * @throws RangeError if the query or the form has a malformed percent-encoding
+ * Signs a request.
+ * @throws RangeError if the query or the form has a malformed percent-encoding, or if there is no key of the method
  */
 export function signOAuth1(signing: OAuth1Signing): OAuth1Signature {
-  const { method, url, target, form = '', consumer, token, now, nonce, parameters = [] } = signing;
+  const {
+    method,
+    url,
+    target,
+    form = '',
+    consumer,
+    privateKey,
+    token,
+    now,
+    nonce,
+    parameters = [],
+  } = signing;
+  const { signatureMethod = defaultMethod(privateKey) } = signing;
   const own: Parameter[] = [
     ['oauth_consumer_key', toOctets(consumer.key)],
     ...(token === undefined ? [] : [['oauth_token', toOctets(token.token)] as const]),
-    ['oauth_signature_method', 'HMAC-SHA256'],
+    ['oauth_signature_method', signatureMethod],
     ['oauth_timestamp', String(Math.floor(now / 1000))],
     ['oauth_nonce', toOctets(nonce)],
     ['oauth_version', '1.0'],
@@ -50,10 +84,29 @@ export function signOAuth1(signing: OAuth1Signing): OAuth1Signature {
   const [path = '', ...query] = target.split('?');
   const signed = [...own, ...parametersIn(query.join('?')), ...parametersIn(form)];
   const baseString = formatBaseString({ method, origin: url.origin, path, parameters: signed });
-  const keyText = formatKeyText(consumer.secret, token?.tokenSecret ?? '');
-  const header = [...own, ['oauth_signature', computeSignature('HMAC-SHA256', baseString, keyText)] as const];
+  const signature = computeAny(signatureMethod, baseString, signing);
+  const header = [...own, ['oauth_signature', signature] as const];
   const authorization = `OAuth ${header.map(([name, value]) => `${name}="${encodeOctets(value)}"`).join(', ')}`;
-  return { authorization, baseString };
+  return { authorization, baseString: signatureMethod === 'PLAINTEXT' ? undefined : baseString };
+}
+
+function defaultMethod(privateKey: KeyObject | undefined): OAuth1Method {
+  return privateKey === undefined ? 'HMAC-SHA256' : 'RSA-SHA256';
+}
+
+function computeAny(
+  method: OAuth1Method,
+  baseString: string,
+  { consumer, token, privateKey }: OAuth1Signing,
+): string {
+  if (!isRsaMethod(method))
+    return computeSignature(
+      method,
+      baseString,
+      formatKeyText(consumer.secret ?? '', token?.tokenSecret ?? ''),
+    );
+  if (privateKey === undefined) throw new RangeError(`${method} requires a private key`);
+  return computeRsaSignature(method, baseString, privateKey);
 }
 
 function parametersIn(octets: string): readonly Parameter[] {
@@ -63,24 +116,61 @@ function parametersIn(octets: string): readonly Parameter[] {
   return parameters;
 }
 
-/** The signer of OAuth 1.0a with HMAC-SHA256. */
-export const oauth1Signer: SchemeSigner = {
-  check({ consumer, token }) {
-    if (consumer === undefined || token === undefined)
-      throw new RangeError('the scheme oauth1 requires a consumer and a token');
-  },
-  sign({ method, url, target, fields, content }, { consumer = noToken, token }, options) {
-    // Other content than a form is not signed (RFC 5849 §3.4.1.3.1).
-    const isForm = content !== undefined && isFormType(findField(fields, 'content-type'));
-    const form = isForm ? Buffer.from(content).toString('latin1') : undefined;
-    const { now, nonce = generateText(options) } = options;
-    const signed = signOAuth1({ method, url, target, form, consumer, token, now, nonce });
-    return {
-      fields: [['Authorization', signed.authorization]],
-      target,
-      parts: [{ name: 'base string', value: signed.baseString }],
-    };
-  },
-};
+/** Creates the signer of OAuth 1.0a. */
+export function createOAuth1Signer({ signatureMethod, bodyHash = false }: OAuth1Options = {}): SchemeSigner {
+  return {
+    check: ({ consumer, privateKey }) =>
+      checkKeys(consumer, privateKey, signatureMethod ?? defaultMethod(privateKey), bodyHash),
+    sign({ method, url, target, fields, content }, { consumer = noConsumer, privateKey, token }, options) {
+      // Other content than a form is not signed (RFC 5849 §3.4.1.3.1), except by its hash.
+      const isForm = content !== undefined && isFormType(findField(fields, 'content-type'));
+      const form = isForm ? Buffer.from(content).toString('latin1') : undefined;
+      const hash = bodyHashOf(signatureMethod ?? defaultMethod(privateKey));
+      const parameters: Parameter[] =
+        bodyHash && !isForm && hash !== undefined
+          ? [
+              [
+                'oauth_body_hash',
+                createHash(hash)
+                  .update(content ?? '')
+                  .digest('base64'),
+              ],
+            ]
+          : [];
+      const { now, nonce = generateText(options) } = options;
+      const request = { method, url, target, form, now, nonce, parameters };
+      const signed = signOAuth1({ ...request, consumer, privateKey, token, signatureMethod });
+      const { baseString } = signed;
+      return {
+        fields: [['Authorization', signed.authorization]],
+        target,
+        parts: baseString === undefined ? [] : [{ name: 'base string', value: baseString }],
+      };
+    },
+  };
+}
 
-const noToken = { key: '', secret: '' };
+/** Returns the hash function of `oauth_body_hash`: that of the method (OAuth Request Body Hash 1.0 §3.2). */
+function bodyHashOf(method: OAuth1Method): string | undefined {
+  return isRsaMethod(method) ? rsaMethods[method] : secretMethods[method];
+}
+
+function checkKeys(
+  consumer: SigningIdentity['consumer'],
+  privateKey: KeyObject | undefined,
+  method: OAuth1Method,
+  bodyHash: boolean,
+): void {
+  if (consumer === undefined) throw new RangeError('the scheme oauth1 requires a consumer');
+  const isRsa = isRsaMethod(method);
+  if (isRsa && privateKey?.asymmetricKeyType !== 'rsa')
+    throw new RangeError(`the signature method ${method} requires the private key of an RSA key pair`);
+  if (!isRsa && privateKey !== undefined)
+    throw new RangeError(`the signature method ${method} uses no private key`);
+  if (!isRsa && consumer.secret === undefined)
+    throw new RangeError(`the signature method ${method} requires the secret of the consumer`);
+  if (bodyHash && method === 'PLAINTEXT')
+    throw new RangeError('PLAINTEXT signs no oauth_body_hash (bodyHash)');
+}
+
+const noConsumer = { key: '' };

@@ -28,12 +28,13 @@ import { basicSigner, bearerSigner, createApiKeySigner } from './credentials.ts'
 import { createDeclaredSigner } from './declared.ts';
 import { createDefinedSigner } from './defined.ts';
 import { createMessageSignaturesSigner } from './message-signatures.ts';
-import { oauth1Signer } from './oauth1.ts';
+import { createOAuth1Signer, type OAuth1Options } from './oauth1.ts';
 
 /** A scheme to sign with. `readSchemes` returns the configured ones. */
 export type SignableScheme = { readonly name: string } & (
   | { readonly kind: 'hmac'; readonly options: HmacSigning }
-  | { readonly kind: 'basic' | 'bearer' | 'oauth1' }
+  | { readonly kind: 'basic' | 'bearer' }
+  | { readonly kind: 'oauth1'; readonly options?: OAuth1Options }
   | { readonly kind: 'message-signatures'; readonly options: MessageSignaturesOptions }
   | { readonly kind: 'aws4'; readonly options: Aws4Options }
   | { readonly kind: 'api-key'; readonly options: ApiKeyOptions }
@@ -54,7 +55,7 @@ export function selectSigner(scheme: SignableScheme): SchemeSigner {
     case 'bearer':
       return bearerSigner;
     case 'oauth1':
-      return oauth1Signer;
+      return createOAuth1Signer(scheme.options);
     case 'message-signatures':
       return createMessageSignaturesSigner(scheme.name, scheme.options);
     case 'aws4':
@@ -82,12 +83,13 @@ const kindsWith: Readonly<Record<keyof SigningChoices, readonly SchemeKind[]>> =
 };
 
 /** The kinds of schemes that use a private key. */
-const asymmetricKinds: readonly SchemeKind[] = ['message-signatures', 'declared', 'defined'];
+const asymmetricKinds: readonly SchemeKind[] = ['message-signatures', 'declared', 'defined', 'oauth1'];
 
 /** What a kind of schemes is called in messages that list those with an option. */
 const kindNames: Readonly<Partial<Record<SchemeKind, string>>> = {
   'message-signatures': 'HTTP Message Signatures',
   aws4: 'AWS Signature Version 4',
+  oauth1: 'OAuth 1.0a',
   'api-key': 'an API key',
   declared: 'declared schemes',
 };

@@ -4,6 +4,7 @@ import type { SignatureAlgorithm } from '../../auth/account-key.ts';
 import type { DateLike } from '../../clock.ts';
 import { type Duration, requireSeconds } from '../../duration.ts';
 import { checkFlag, checkMembers, checkText, checkWord } from '../../service/argument-checks.ts';
+import { type OAuth1Method, oauth1Methods } from '../../signature/oauth1.ts';
 import { toTime } from '../state/clock.ts';
 
 /** The named options, and no others. */
@@ -47,7 +48,9 @@ export type AsOptions =
       /** A bearer token (RFC 6750). */
       readonly scheme: 'bearer';
     })
-  | (Only<'scheme' | 'client' | 'nonce' | 'date'> & {
+  | (Only<
+      'scheme' | 'client' | 'nonce' | 'date' | 'privateKey' | 'signatureMethod' | 'bodyHash' | 'twoLegged'
+    > & {
       /** OAuth 1.0a (RFC 5849). */
       readonly scheme: 'oauth1';
     });
@@ -82,6 +85,14 @@ interface SignerOptions {
   readonly token?: string;
   /** For `bearer` and `oauth1`: the client's id or the consumer's key. Default: the first registered one. */
   readonly client?: string;
+  /** For `oauth1`: the RSA key of the consumer, PEM (PKCS #8) or a key of node:crypto. Default: the secret of the consumer. */
+  readonly privateKey?: string | KeyObject;
+  /** For `oauth1`: the signature method. Default: the first one of the consumer for its key. */
+  readonly signatureMethod?: OAuth1Method;
+  /** For `oauth1`: whether requests whose content is not a form have `oauth_body_hash`. Default: false. */
+  readonly bodyHash?: boolean;
+  /** For `oauth1`: whether the user of `as` is a consumer that signs without a token. Default: false. */
+  readonly twoLegged?: boolean;
 }
 
 /** The schemes that have each option. The type checks that the list is complete. */
@@ -96,6 +107,10 @@ const schemesWith: Readonly<Record<keyof SignerOptions, readonly SchemeName[]>> 
   password: ['basic'],
   token: ['bearer'],
   client: ['bearer', 'oauth1'],
+  privateKey: ['oauth1'],
+  signatureMethod: ['oauth1'],
+  bodyHash: ['oauth1'],
+  twoLegged: ['oauth1'],
 };
 
 /**
@@ -107,6 +122,9 @@ export function checkAsOptions(options: AsOptions): void {
   checkWord(options.form, ['full', 'simple'], 'a form');
   checkWord(options.dateField, ['Date', 'X-Date'], 'a field that contains the date');
   checkFlag(options.signBody, 'signBody');
+  checkFlag(options.bodyHash, 'bodyHash');
+  checkFlag(options.twoLegged, 'twoLegged');
+  checkWord(options.signatureMethod, oauth1Methods, 'a signature method');
   for (const name of ['nonce', 'secret', 'password', 'token', 'client'] as const)
     checkText(options[name], name);
   if (options.date !== undefined) toTime(options.date);
@@ -127,6 +145,8 @@ function checkCombination(options: SignerOptions): void {
   }
   if (token !== undefined && client !== undefined)
     throw new RangeError('token and client exclude each other: a token belongs to a client already');
+  if (options.twoLegged === true && client !== undefined)
+    throw new RangeError('twoLegged and client exclude each other: the user of as is the consumer');
 }
 
 /** The options of `double.as` for a scheme of the option `schemes`. */

@@ -9,8 +9,10 @@ import { createSign, type SignableScheme } from '../../client/schemes/signer.ts'
 import type { SignedRequest } from '../../client/sign.ts';
 import type { Clock } from '../../clock.ts';
 import { didYouMean } from '../../did-you-mean.ts';
+import type { Consumer } from '../../oauth/clients.ts';
 import { checkObject, checkString, checkWord } from '../../service/argument-checks.ts';
 import { hasPrivateKey } from '../../signature/declared/asymmetric.ts';
+import { isRsaMethod } from '../../signature/oauth1.ts';
 import type { SignedPart, SigningChoices, SigningIdentity } from '../../signature/signing.ts';
 import { toTime } from '../state/clock.ts';
 import type { DoubleUsers } from '../state/users.ts';
@@ -31,15 +33,13 @@ export interface SigningParts {
   readonly random: (size: number) => Uint8Array;
   /** Issues an access token of OAuth 2.0 for a user, with all scopes of the client. */
   readonly bearerFor: (user: string, client: string | undefined) => Promise<string>;
+  /** Returns the consumer with a key, or the first one. Throws RangeError if there is none. */
+  readonly findConsumer: (key: string | undefined) => Consumer;
   /** Issues an access token of OAuth 1.0a for a user, with all scopes of the consumer. */
-  readonly oauth1For: (user: string, consumer: string | undefined) => Promise<OAuth1Credentials>;
+  readonly oauth1For: (user: string, consumer: string) => Promise<OAuth1Token>;
 }
 
-/** The credentials with which OAuth 1.0a signs. */
-export interface OAuth1Credentials {
-  readonly consumer: { readonly key: string; readonly secret: string };
-  readonly token: { readonly token: string; readonly tokenSecret: string };
-}
+type OAuth1Token = NonNullable<SigningIdentity['token']>;
 
 /** A request to sign. */
 export interface Unsigned {
@@ -63,6 +63,8 @@ interface Choice {
   readonly scheme: SignableScheme;
   readonly identity: () => SigningIdentity | Promise<SigningIdentity>;
   readonly choices: SigningChoices;
+  /** Whether the credentials are accepted over plain HTTP although the scheme requires TLS. Default: false. */
+  readonly isPlain?: boolean;
 }
 
 /** Chooses how a user signs. Throws RangeError if an option is unknown or invalid, or credentials are missing. */
@@ -73,7 +75,7 @@ export function createSigning(
 ): Signing {
   checkString(user, 'the user of as');
   checkObject(options, 'the options of as', "such as { scheme: 'basic' }");
-  const { scheme, identity, choices } = choose(user, options, parts);
+  const { scheme, identity, choices, isPlain = false } = choose(user, options, parts);
   const { clock, random } = parts;
   const { date } = options;
   return {
@@ -93,7 +95,7 @@ export function createSigning(
       messages.set(result, signed.parts);
       return result;
     },
-    secure: tlsOnly.includes(scheme.kind),
+    secure: tlsOnly.includes(scheme.kind) && !isPlain,
   };
 }
 
@@ -124,7 +126,7 @@ function choose(user: string, options: AsOptions | ConfiguredSchemeOptions, part
 }
 
 function chooseBuiltIn(user: string, options: AsOptions, parts: SigningParts): Choice {
-  const { users, bearerFor, oauth1For } = parts;
+  const { users, bearerFor } = parts;
   const { scheme: name = 'hmac', nonce, client, token } = options;
   switch (name) {
     case 'hmac': {
@@ -149,13 +151,32 @@ function chooseBuiltIn(user: string, options: AsOptions, parts: SigningParts): C
       };
     }
     case 'oauth1':
-      users.credentials(user);
-      return {
-        scheme: { kind: name, name },
-        identity: once(() => oauth1For(user, client)),
-        choices: { nonce },
-      };
+      return chooseOAuth1(user, options, parts);
   }
+}
+
+function chooseOAuth1(
+  user: string,
+  { client, nonce, privateKey: given, bodyHash, twoLegged = false, ...options }: AsOptions,
+  { users, findConsumer, oauth1For }: SigningParts,
+): Choice {
+  if (!twoLegged) users.credentials(user);
+  const { key } = findConsumer(twoLegged ? user : client);
+  const privateKey = given === undefined ? undefined : parsePrivateKey(given, 'privateKey');
+  const { methods, plainHttp } = findConsumer(key);
+  const signatureMethod =
+    options.signatureMethod ?? methods.find((method) => isRsaMethod(method) === (privateKey !== undefined));
+  const issued = once(async () => (twoLegged ? undefined : await oauth1For(user, key)));
+  const identity = async (): Promise<SigningIdentity> => {
+    const { secret } = findConsumer(key);
+    return { consumer: { key, secret }, privateKey, token: await issued() };
+  };
+  return {
+    scheme: { kind: 'oauth1', name: 'oauth1', options: { signatureMethod, bodyHash } },
+    identity,
+    choices: { nonce },
+    isPlain: plainHttp && signatureMethod !== 'PLAINTEXT',
+  };
 }
 
 /** Returns a function that computes a value once. */

@@ -1,3 +1,4 @@
+import { listRegistered } from '../../accounts/registration.ts';
 import type { KnownSecret } from '../../auth/trace.ts';
 import { createTokenSecrets } from '../../oauth/oauth1/secrets.ts';
 import type {
@@ -97,8 +98,8 @@ export class KnownCredentials {
     publicUrl,
   }: Pick<ServiceOptions, 'clients' | 'consumers' | 'publicUrl'>): void {
     if (publicUrl !== undefined && URL.canParse(publicUrl)) this.#hosts.add(new URL(publicUrl).host);
-    if (clients !== undefined) this.#addOwners('client', listEntries<ClientDeclaration>(clients));
-    if (consumers !== undefined) this.#addOwners('consumer', listEntries<ConsumerDeclaration>(consumers));
+    if (clients !== undefined) this.#addOwners('client', listRegistered<ClientDeclaration>(clients));
+    if (consumers !== undefined) this.#addOwners('consumer', listRegistered<ConsumerDeclaration>(consumers));
   }
 
   /** Returns a source of random bytes whose values are remembered where they can become tokens. */
@@ -156,10 +157,4 @@ export class KnownCredentials {
 function findPassword({ password }: UserDeclaration): string | undefined {
   if (password === undefined || typeof password === 'string') return password;
   return 'plain' in password ? password.plain : undefined;
-}
-
-function listEntries<T>(
-  registered: Readonly<Record<string, T>> | ReadonlyMap<string, T>,
-): Iterable<readonly [string, T]> {
-  return registered instanceof Map ? registered.entries() : Object.entries(registered);
 }

@@ -83,7 +83,7 @@ export const credentialTypes = {
     status: 400,
     title: 'The signature method is not accepted',
     explanation:
-      'The methods are HMAC-SHA256, HMAC-SHA1, PLAINTEXT and RSA-SHA1. Each consumer is registered for some of them.',
+      'The methods are HMAC and RSA with SHA-256, SHA-1 and SHA-512, and PLAINTEXT. Each consumer is registered for some of them.',
   },
   'oauth1-signature-invalid': {
     status: 401,

@@ -11,14 +11,15 @@ const always = ['oauth_consumer_key', 'oauth_signature_method', 'oauth_signature
 const freshness = ['oauth_timestamp', 'oauth_nonce'];
 const optional = ['oauth_version', 'oauth_body_hash'];
 const requiredFor: Readonly<Record<SignedFor, readonly string[]>> = {
-  resource: ['oauth_token'],
+  resource: [],
   request_token: ['oauth_callback'],
   access_token: ['oauth_token', 'oauth_verifier'],
 };
 
 /** Parameters that are accepted, because some clients repeat them in later requests. */
 const acceptedFor: Readonly<Record<SignedFor, readonly string[]>> = {
-  resource: ['oauth_callback'],
+  // Without a token, or with an empty one, the consumer acts on its own behalf.
+  resource: ['oauth_token', 'oauth_callback'],
   // RFC 5849 §2.1: the token may be sent empty.
   request_token: ['oauth_token'],
   access_token: ['oauth_callback'],

@@ -7,6 +7,7 @@ import { octetsOfPiece, type Part } from '../../signature/message.ts';
 import { normalizePairs } from '../../signature/oauth1.ts';
 import { decodeOctets, encodeOctets } from '../../signature/oauth1-parameters.ts';
 import { assemble, pairsIn } from './base-string.ts';
+import { encodingMistakes, repetitions } from './parameter-mistakes.ts';
 import type { OAuth1Presented } from './presented.ts';
 
 /** Returns the values that clients sign in place of a part. */
@@ -40,6 +41,7 @@ function uriMistakes(
               `${each}://${host}${path}`,
             ] as const,
         )),
+    ['the base URI was signed without port and path', `${scheme}://${authority.replace(/:\d*$/, '')}`],
     ['the path was signed without scheme and host', path],
     ['the base URI was signed in upper case', uri.toUpperCase()],
   ];
@@ -50,9 +52,11 @@ const maxTried = 32;
 
 /** Yields the base strings that clients sign by mistake. Each is computed on demand: a form can have 64 KiB. */
 export function* messageMistakes(
-  { request }: OAuth1Presented,
+  presented: OAuth1Presented,
   parts: readonly Part[],
+  content: Uint8Array,
 ): Generator<MessageMistake> {
+  const { request } = presented;
   const readText = (name: string): string =>
     octetsOfPiece(parts.find((part) => part.name === name)?.value ?? '');
   const [method, scheme, host, path] = ['method', 'scheme', 'host', 'path'].map(readText);
@@ -66,6 +70,7 @@ export function* messageMistakes(
   });
   const buildMistake = (hint: string, parameters: string): MessageMistake =>
     mistake(hint, [method, uri, parameters].map((each = '') => encodeOctets(each)).join('&'));
+  for (const { hint, parameters } of repetitions(presented)) yield buildMistake(hint, parameters);
   for (const [hint, other] of uriMistakes(request, scheme ?? '', host ?? '', path ?? ''))
     yield mistake(hint, [method, other, normalized].map((each = '') => encodeOctets(each)).join('&'));
   yield mistake('the parts of the base string were not percent-encoded', [method, uri, normalized].join('&'));
@@ -79,22 +84,14 @@ export function* messageMistakes(
     'the parameters were sorted as one text, not by name and then by value',
     [...pairs].sort().join('&'),
   );
+  for (const { hint, parameters, encode = encodeOctets } of encodingMistakes(presented, content))
+    yield mistake(hint, [method, uri, parameters].map((each = '') => encode(each)).join('&'));
   yield buildMistake(
     'the parameters were not percent-encoded',
     pairs
       .map((pair) => decodeOctets(pair) ?? pair)
       .sort()
       .join('&'),
-  );
-  yield buildMistake('spaces were encoded as "+" instead of %20', normalized.replaceAll('%20', '+'));
-  yield buildMistake(
-    "the characters !*'() were not percent-encoded",
-    normalized.replace(/%(?:21|27|28|29|2A)/g, (octet) => decodeOctets(octet) ?? octet),
-  );
-  yield buildMistake('"~" was percent-encoded', normalized.replaceAll('~', '%7E'));
-  yield buildMistake(
-    'the escapes of the parameters are in lower case',
-    normalized.replace(/%[0-9A-F]{2}/g, toLowerCase),
   );
   const protocol = pairs.filter((pair) => pair.startsWith('oauth_'));
   const groups = parts.filter(({ name }) => name.endsWith(' parameters'));

@@ -51,6 +51,7 @@ function createOAuth1Scheme(
     ]);
   const challenge = formatChallenge('OAuth', [['realm', realm]]);
   const isOffered = (): boolean => consumers.size > 0;
+  const readsPlain = (): boolean => consumers.some(({ plainHttp }) => plainHttp);
 
   const addReport = (verdict: BadVerdict): BadVerdict => {
     const report = formatReportChallenge(realm, verdict.problem);
@@ -80,7 +81,8 @@ function createOAuth1Scheme(
     ownsParameter: (parameter) => parameter.startsWith('oauth_'),
     elsewhere: (request) => (isOffered() ? placeElsewhere(request) : undefined),
     isInContent: async (request) => (await signedRequests().reader.read(request, undefined)) !== undefined,
-    challenge: ({ secure }) => (secure && isOffered() ? challenge : undefined),
+    readsPlain,
+    challenge: ({ secure }) => ((secure || readsPlain()) && isOffered() ? challenge : undefined),
     severalChallenge: () => (isOffered() ? challengeWith('parameter_rejected') : undefined),
     scopeChallenge: () => challengeWith('permission_denied'),
   };

@@ -4,7 +4,7 @@ import { explainSecondsForm } from '../../auth/time-form.ts';
 import { hasForm, holdForm } from '../../http/form.ts';
 import type { IncomingRequest } from '../../http/message.ts';
 import { Problem } from '../../http/problem.ts';
-import type { OAuth1Method } from '../../signature/oauth1.ts';
+import { type OAuth1Method, oauth1Methods } from '../../signature/oauth1.ts';
 import type { OAuthContext } from '../context.ts';
 import { hashSha256 } from '../sha256.ts';
 import { absenceProblem, checks, type SignedFor } from './checks.ts';
@@ -43,8 +43,6 @@ export interface Reader {
   readonly absent: Fault;
 }
 
-const methods: readonly OAuth1Method[] = ['HMAC-SHA256', 'HMAC-SHA1', 'PLAINTEXT', 'RSA-SHA1'];
-
 /** Creates the reader for a purpose. */
 export function createReader(signedFor: SignedFor, context: OAuthContext): Reader {
   const { bodyLimit } = context;
@@ -55,7 +53,10 @@ export function createReader(signedFor: SignedFor, context: OAuthContext): Reade
     const { protocol } = parameters;
     const fault = findFault(protocol, signedFor, context);
     if (fault !== undefined) return fault;
-    const method = methods.find((each) => each === protocol.get('oauth_signature_method'));
+    const method = oauth1Methods.find((each) => each === protocol.get('oauth_signature_method'));
+    // PLAINTEXT sends the secrets (RFC 5849 §3.4.4).
+    if (method === 'PLAINTEXT' && !request.connection.secure)
+      return faultWith(tlsRequired(), 'tls', claimedBy(protocol));
     return method === undefined || !context.consumers.some((one) => one.methods.includes(method))
       ? faultWith(methodRejected(), 'method', claimedBy(protocol))
       : buildPresented(request, parameters, method, deriveSecret(kind, protocol.get('oauth_token') ?? ''));
@@ -130,6 +131,11 @@ function findFault(
 /** Returns the Problem (400) of a signature method that is not allowed. */
 export function methodRejected(): Problem {
   return oauth1Error('signature_method_rejected', 'The signature method is not supported here.');
+}
+
+/** Returns the Problem (403) of a request over plain HTTP that requires TLS. */
+export function tlsRequired(): Problem {
+  return new Problem('tls-required', 'These credentials require TLS. They were sent over plain HTTP.');
 }
 
 /** Returns a timestamp in ms; undefined if it is not a positive integer (RFC 5849 §3.3). */

@@ -11,9 +11,13 @@ import { messageBytes, type Part, type Piece } from '../../signature/message.ts'
 import {
   computeSignature,
   createKeyCheck,
-  hmacHashes,
+  isRsaMethod,
   isSameSignature,
+  type OAuth1Method,
+  type RsaMethod,
+  rsaMethods,
   type SignatureCheck,
+  secretMethods,
 } from '../../signature/oauth1.ts';
 import { encodeOctets } from '../../signature/oauth1-parameters.ts';
 import type { Consumer } from '../clients.ts';
@@ -25,7 +29,13 @@ import { assemble, baseStringParts } from './base-string.ts';
 import type { SignedFor } from './checks.ts';
 import { addAdvice, oauth1Error, rejectedParameters } from './error.ts';
 import { keyMistakes, messageMistakes, partMistakes } from './mistakes.ts';
-import { chooseTokenKind, methodRejected, type OAuth1Presented, type Reader } from './presented.ts';
+import {
+  chooseTokenKind,
+  methodRejected,
+  type OAuth1Presented,
+  type Reader,
+  tlsRequired,
+} from './presented.ts';
 import { createTokenSecrets } from './secrets.ts';
 
 /** A consumer, and the token that the request names. */
@@ -65,15 +75,20 @@ export function createOAuth1Signature(
       const consumer = consumers.find(user);
       const found = token === '' ? undefined : await grants.find(token, 'oauth1', kind);
       if (consumer === undefined) return undefined;
-      return { principal: toPrincipal(consumer, found), keys: findKeys(consumer), consumer, found };
+      const principal = token === '' ? toClient(consumer) : toPrincipal(consumer, found);
+      return { principal, keys: findKeys(consumer), consumer, found };
     },
-    kinds: ({ method }) => (method === 'RSA-SHA1' ? onlyRsa : onlySecret),
+    kinds: ({ method }) => [keyKind(method)],
     messages: (presented) => [buildParts(presented)],
     assemble,
     signs: isSigned,
     signatureFault: (presented) => formFault(presented, () => buildBaseString(presented), explain),
     holderFault(presented, holder) {
-      // Only a consumer with a valid signature learns that it may not use this method.
+      // Only a consumer with a valid signature learns that it may not use plain HTTP, or this method.
+      if (!presented.request.connection.secure && !holder.consumer.plainHttp) {
+        const problem = tlsRequired();
+        return { detail: problem.detail, check: 'tls', problem };
+      }
       if (!holder.consumer.methods.includes(presented.method)) {
         const problem = methodRejected();
         return { detail: problem.detail, check: 'method', problem };
@@ -86,10 +101,10 @@ export function createOAuth1Signature(
       return sent === undefined ? undefined : bodyHashFault(presented, sent, bodyLimit);
     },
     mac: ({ method, tokenSecret }) =>
-      method === 'RSA-SHA1'
+      isRsaMethod(method)
         ? undefined
         : {
-            hash: method === 'PLAINTEXT' ? undefined : hmacHashes[method],
+            hash: secretMethods[method],
             encoding: 'utf8',
             key: (secret) => keyBytes(secret, tokenSecret),
           },
@@ -111,8 +126,21 @@ export function createOAuth1Signature(
 
 const wrong = 'The consumer, its secret, the token secret or the signed base string is wrong.';
 
-const onlySecret: readonly KeyKind[] = ['secret'];
-const onlyRsa: readonly KeyKind[] = ['rsa-v1_5-sha1'];
+/** The kinds of keys that verify the methods with RSA. A key of a consumer is one of each kind. */
+const rsaKinds = {
+  'RSA-SHA256': 'rsa-v1_5-sha256',
+  'RSA-SHA1': 'rsa-v1_5-sha1',
+  'RSA-SHA512': 'rsa-v1_5-sha512',
+} as const satisfies Record<RsaMethod, KeyKind>;
+
+function keyKind(method: OAuth1Method): KeyKind {
+  return isRsaMethod(method) ? rsaKinds[method] : 'secret';
+}
+
+/** Returns the principal of a request without a token: the consumer on its own behalf. */
+function toClient({ key, scopes, users }: Consumer): Principal {
+  return { name: key, scheme: 'oauth', lent: { client: key, scopes, users } };
+}
 
 function toPrincipal({ key, scopes }: Consumer, found: Found | undefined): Principal {
   const { user = key, scopes: granted = [] } = found?.token ?? {};
@@ -137,7 +165,7 @@ function prepareKeys({ secret, rsaPublicKey }: Consumer): readonly Key[] {
   if (rsaPublicKey !== undefined) {
     const publicKey = createPublicKey(rsaPublicKey);
     const rsaLength = Math.ceil((publicKey.asymmetricKeyDetails?.modulusLength ?? 0) / 8);
-    keys.push({ kind: 'rsa-v1_5-sha1', publicKey, rsaLength });
+    for (const kind of Object.values(rsaKinds)) keys.push({ kind, publicKey, rsaLength });
   }
   return keys;
 }
@@ -154,16 +182,17 @@ function createSignatureCheck(): SignatureScheme<OAuth1Presented>['signs'] {
   return (key, message, { method, signature, tokenSecret }) => {
     const base = octetsIn(message);
     if (key.kind === 'secret') {
-      if (method === 'RSA-SHA1') return false;
+      if (isRsaMethod(method)) return false;
       // A token secret is base64url, which percent-encoding does not change.
       return isSameSignature(
         computeSignature(method, base, prepared(key.secret).text + tokenSecret),
         signature,
       );
     }
+    if (!isRsaMethod(method)) return false;
     const check = checks.get(key.publicKey) ?? createKeyCheck(key.publicKey);
     checks.set(key.publicKey, check);
-    return check(base, signature);
+    return check(method, base, signature);
   };
 }
 
@@ -178,8 +207,8 @@ function formFault(
   baseString: () => string,
   explain: boolean,
 ): Fault | undefined {
-  if (method === 'PLAINTEXT' || method === 'RSA-SHA1') return undefined;
-  const hash = hmacHashes[method];
+  const hash = isRsaMethod(method) ? undefined : secretMethods[method];
+  if (hash === undefined) return undefined;
   if (decodeSignature(signature, 'base64', hash) !== undefined) return undefined;
   const hint = signature.includes(' ')
     ? 'a "+" in the signature was sent as it is and arrived as a space; percent-encode it'
@@ -283,9 +312,11 @@ async function bodyHashFault(
   // §4.1.1: a form is signed by its parameters, without a hash.
   if (signsForm) return { detail: 'oauth_body_hash is not allowed with a form.', explain: () => ({}) };
   const content = body.present ? await body.hold(limit) : new Uint8Array();
-  // Many clients send SHA-1 with every method.
-  const accepted = method === 'HMAC-SHA256' ? ['sha256', 'sha1'] : ['sha1'];
-  return accepted.some((hash) => createHash(hash).update(content).digest('base64') === sent)
+  // §3.2: SHA-1 with the methods of RFC 5849, and the hash function of any other. Many clients send SHA-1 with every method.
+  const accepted = new Set(['sha1', isRsaMethod(method) ? rsaMethods[method] : secretMethods[method]]);
+  return [...accepted].some(
+    (hash) => hash !== undefined && createHash(hash).update(content).digest('base64') === sent,
+  )
     ? undefined
     : { detail: 'oauth_body_hash does not match the content.', explain: () => ({}) };
 }

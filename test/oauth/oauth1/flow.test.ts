@@ -224,18 +224,22 @@ test('a consumer registered for PLAINTEXT signs with or without a nonce', async 
   assert.equal((await ask(server, { ...read, protocol: bare })).status, 200);
 });
 
-test('a consumer that is registered with an RSA key signs with it', async () => {
+for (const method of ['RSA-SHA256', 'RSA-SHA1', 'RSA-SHA512'] as const)
+  test(`a consumer that is registered with an RSA key signs with it by ${method}`, () =>
+    signsWithKey(method));
+
+async function signsWithKey(method: 'RSA-SHA256' | 'RSA-SHA1' | 'RSA-SHA512'): Promise<void> {
   const { publicKey, privateKey } = generateKeyPairSync('rsa', {
     modulusLength: 2048,
     publicKeyEncoding: { type: 'spki', format: 'pem' },
     privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
   });
-  const rsa = { rsaPublicKey: publicKey, callbacks: ['oob'], methods: ['RSA-SHA1'] } as const;
+  const rsa = { rsaPublicKey: publicKey, callbacks: ['oob'], methods: [method] } as const;
   const server = openTestService({ consumers: { ...consumers, rsa } });
-  const protocol = { oauth_signature_method: 'RSA-SHA1', oauth_callback: 'oob' };
+  const protocol = { oauth_signature_method: method, oauth_callback: 'oob' };
   const token = await accessToken(server, { key: 'rsa', privateKey, protocol });
   const read: Signing = { method: 'GET', target: records, token, key: 'rsa' };
-  const by = { oauth_signature_method: 'RSA-SHA1' };
+  const by = { oauth_signature_method: method };
   assert.equal((await ask(server, { ...read, privateKey, protocol: by })).status, 200);
   for (const wrong of [
     read,
@@ -245,7 +249,7 @@ test('a consumer that is registered with an RSA key signs with it', async () => 
     const refused = await ask(server, wrong);
     assert.match(refused.field('WWW-Authenticate'), /oauth_problem="signature_invalid"/);
   }
-});
+}
 
 test('a signature covers the origin from Host if the server knows it, and a foreign Host is refused', async () => {
   const server = openTestService({ publicUrl: 'https://api.example' });
@@ -408,7 +412,7 @@ test('with explain, refusals are identical for every known and unknown consumer'
     consumers: { ...consumers, ...plain, signer: { rsaPublicKey, callbacks: ['oob'] } },
   });
   const token = await accessToken(server);
-  for (const method of ['HMAC-SHA1', 'HMAC-SHA256', 'PLAINTEXT', 'RSA-SHA1']) {
+  for (const method of ['HMAC-SHA1', 'HMAC-SHA256', 'PLAINTEXT', 'RSA-SHA1', 'RSA-SHA256']) {
     for (const using of [token, { token: 'unknown', secret: 'unknown' }]) {
       const shown = new Set<string>();
       for (const key of ['printer', 'rival', 'reader', 'plain', 'signer', 'nobody', 'x']) {

@@ -196,8 +196,8 @@ const read =
   };
 
 refuses('a resource refuses', false, [
-  ['no token', read({ token: undefined }), '400 parameter_absent oauth_token'],
-  ['an empty token', read({ protocol: { oauth_token: '' } }), '400 parameter_absent oauth_token'],
+  ['no token, of a consumer without users', read({ token: undefined }), '403 forbidden'],
+  ['an empty token with a secret', read({ protocol: { oauth_token: '' } }), '401 signature_invalid'],
   ['an unknown token', read({ token: { token: 'unknown', secret: '' } }), '401 signature_invalid'],
   [
     'a request token',

@@ -102,10 +102,9 @@ export function sign(server: Asked, signing: Signing): { method: string; target:
 
 function signatureBy(method: string, base: string, keyText: string, privateKey: string | undefined): string {
   if (method === 'PLAINTEXT') return keyText;
-  if (privateKey !== undefined) return createSign('RSA-SHA1').update(base).sign(privateKey, 'base64');
-  return createHmac(method === 'HMAC-SHA256' ? 'sha256' : 'sha1', keyText)
-    .update(base)
-    .digest('base64');
+  if (privateKey !== undefined) return createSign(method).update(base).sign(privateKey, 'base64');
+  const [, size = '1'] = /^HMAC-SHA(256|512)$/.exec(method) ?? [];
+  return createHmac(`sha${size}`, keyText).update(base).digest('base64');
 }
 
 function placed(

@@ -4,6 +4,7 @@ import { checkSchemes } from '../../../auth/configured-schemes.ts';
 import type { SchemeDeclarations } from '../../../auth/scheme-declarations.ts';
 import type { Credentials, SigningScheme } from '../../../client/index.ts';
 import { anything, flag, number, object, optional, type ReadBy, text, word } from '../../../shape/shape.ts';
+import { oauth1Methods } from '../../../signature/oauth1.ts';
 import { invalid } from '../content.ts';
 import { type ControlTarget, requireMemory } from '../target.ts';
 
@@ -19,8 +20,10 @@ export const signer = object({
   dateField: optional(word(['Date', 'X-Date'], 'for hmac')),
   signBody: optional(flag('for hmac: whether the body is signed; default: true')),
   client: optional(text('for oauth1: the key of the client')),
-  token: optional(text('for bearer and oauth1')),
+  token: optional(text('for bearer and oauth1; default of oauth1: none')),
   tokenSecret: optional(text('for oauth1')),
+  signatureMethod: optional(word(oauth1Methods, 'for oauth1; default: HMAC-SHA256, or RSA-SHA256')),
+  bodyHash: optional(flag('for oauth1: whether oauth_body_hash is sent; default: false')),
   declaration: optional({
     ...anything,
     schema: {
@@ -35,7 +38,7 @@ export const signer = object({
       'for message-signatures with a private key',
     ),
   ),
-  privateKey: optional(text('for message-signatures: a key in PEM, instead of the secret')),
+  privateKey: optional(text('for message-signatures and oauth1: a key in PEM, instead of the secret')),
   presign: optional(number({ min: 1 }, 'for aws4: the lifetime of presigned URLs in seconds')),
 });
 
@@ -64,9 +67,11 @@ function readCredentials(options: SignerOptions, target: ControlTarget): Credent
     case 'bearer':
       return { scheme, token: requireOption(options, 'token') };
     case 'oauth1': {
-      const { secret = missing('signer.secret') } = options;
-      const [client, token] = [requireOption(options, 'client'), requireOption(options, 'token')];
-      return { scheme, client, secret, token, tokenSecret: requireOption(options, 'tokenSecret') };
+      const { secret, privateKey, token, tokenSecret, signatureMethod, bodyHash } = options;
+      if (secret === undefined && privateKey === undefined) throw missing('signer.secret');
+      const client = requireOption(options, 'client');
+      const keys = { secret, privateKey: privateKey === undefined ? undefined : parseKey(privateKey) };
+      return { scheme, client, ...keys, token, tokenSecret, signatureMethod, bodyHash };
     }
     default:
       return readDeclared(options, target);
@@ -91,7 +96,7 @@ function readDeclared(options: SignerOptions, target: ControlTarget): Credential
   return { scheme: declaration, user, secret };
 }
 
-function requireOption(options: SignerOptions, name: 'user' | 'client' | 'token' | 'tokenSecret'): string {
+function requireOption(options: SignerOptions, name: 'user' | 'client' | 'token'): string {
   return options[name] ?? missing(`signer.${name}`);
 }
 

@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { createPrivateKey, type KeyObject } from 'node:crypto';
-import { listOf, mapOf, object, optional, text, word } from '../../../shape/shape.ts';
+import { flag, listOf, mapOf, object, optional, text, word } from '../../../shape/shape.ts';
+import { oauth1Methods } from '../../../signature/oauth1.ts';
 import type { SignedPart } from '../../../signature/signing.ts';
 import { listSignedParts } from '../../fetch/signing.ts';
 import { type Operation, operation } from '../operation.ts';
@@ -18,7 +19,9 @@ const accepted = object({
   secret: optional(text('for hmac and schemes of the configuration; default: that of the user')),
   password: optional(text('for basic; default: that of the user')),
   token: optional(text('for bearer; default: a new one')),
-  privateKey: optional(text('for schemes of the configuration: a private key in PEM, or as a JWK')),
+  privateKey: optional(
+    text('for oauth1 and schemes of the configuration: a private key in PEM, or as a JWK'),
+  ),
   algorithm: optional(
     word(
       ['ed25519', 'ecdsa-p256-sha256', 'ecdsa-p384-sha384', 'rsa-pss-sha512', 'rsa-v1_5-sha256'],
@@ -28,6 +31,9 @@ const accepted = object({
   nonce: optional(text('for schemes with a nonce; default: a new one')),
   date: optional(text('for schemes with a date: an ISO 8601 date; default: the time of the server’s clock')),
   client: optional(text('for bearer and oauth1: the client’s id or the consumer’s key; default: the first')),
+  signatureMethod: optional(word(oauth1Methods, 'for oauth1; default: the first one of the consumer')),
+  bodyHash: optional(flag('for oauth1: whether oauth_body_hash is sent; default: false')),
+  twoLegged: optional(flag('for oauth1: whether the user is a consumer that signs without a token')),
 });
 
 /** The operation that signs a request as a user. */

@@ -1,0 +1,179 @@
+// Mistakes in the names and values of the parameters: how they are encoded, and how often they count.
+import { findQuery } from '../../http/form.ts';
+import { encodePair, normalizePairs } from '../../signature/oauth1.ts';
+import {
+  decodeOctets,
+  encodeOctets,
+  type Parameter,
+  parseFormOctets,
+} from '../../signature/oauth1-parameters.ts';
+import { isProtocol } from './parameters.ts';
+import type { OAuth1Presented } from './presented.ts';
+
+/** Parameters that clients sign by mistake, normalized; and how they encode the parts of the base string. */
+export interface ParameterMistake {
+  readonly hint: string;
+  readonly parameters: string;
+  /** Default: as RFC 5849 §3.6 requires. */
+  readonly encode?: (octets: string) => string;
+}
+
+/** The parameters of one place, as they are decoded, and as they were sent. */
+interface Place {
+  readonly name: string;
+  readonly decoded: readonly Parameter[];
+  readonly sent: readonly Parameter[];
+}
+
+/** Changes of a name or value. */
+const changes: readonly (readonly [did: string, change: (decoded: string, sent: string) => string])[] = [
+  ['percent-encoded twice', (_, sent) => encodeOctets(sent)],
+  ['percent-encoded twice', (decoded) => encodeOctets(encodeOctets(decoded))],
+  ['signed as they were sent', (_, sent) => sent],
+  ['not percent-encoded', (decoded) => decoded],
+];
+
+/** Returns the parameters that are signed. */
+function listSigned({ parameters: { signed, form = [] } }: OAuth1Presented): readonly Parameter[] {
+  return [...signed, ...form].filter(([name]) => name !== 'oauth_signature');
+}
+
+/** Yields the mistakes in the encoding of the parameters. */
+export function* encodingMistakes(
+  presented: OAuth1Presented,
+  content: Uint8Array,
+): Generator<ParameterMistake> {
+  const all = listSigned(presented);
+  const encoded = all.map(encodePair);
+  for (const rule of encodings) {
+    const parameters = normalizePairs(encoded.map(rule.change));
+    const encode = (octets: string): string => rule.change(encodeOctets(octets));
+    yield { hint: `${rule.hint} in the parameters`, parameters };
+    yield { hint: `${rule.hint} in the parameters and the base string`, parameters, encode };
+    yield { hint: `${rule.hint} in the base string`, parameters: normalizePairs(encoded), encode };
+  }
+  for (const place of listPlaces(presented, content)) yield* changesIn(place, all);
+}
+
+function* changesIn({ name, decoded, sent }: Place, all: readonly Parameter[]): Generator<ParameterMistake> {
+  const inPlace = new Set(decoded);
+  const others = all.filter((parameter) => !inPlace.has(parameter)).map(encodePair);
+  const isProtocolIn = decoded.map(isProtocol);
+  for (const [did, change] of changes)
+    for (const what of ['names', 'values', 'names and values'] as const) {
+      const changed = decoded.flatMap((parameter, at): string[] => {
+        const [ownName, ownValue] = parameter;
+        if (ownName === 'oauth_signature') return [];
+        const [sentName, sentValue] = sent[at] ?? parameter;
+        if (isProtocolIn[at] === true) return [encodePair(parameter)];
+        const signedName = what === 'values' ? encodeOctets(ownName) : change(ownName, sentName);
+        return [`${signedName}=${what === 'names' ? encodeOctets(ownValue) : change(ownValue, sentValue)}`];
+      });
+      const hint = `the ${what} of the parameters in the ${name} were ${did}`;
+      yield { hint, parameters: normalizePairs([...others, ...changed]) };
+    }
+}
+
+/** Returns the places that have parameters beside those of the protocol. */
+function listPlaces({ request, parameters }: OAuth1Presented, content: Uint8Array): readonly Place[] {
+  const { signed, form = [] } = parameters;
+  const query = splitPairs(findQuery(request.target));
+  const inQuery = signed.slice(signed.length - query.length);
+  const inForm = form.length === 0 ? [] : splitPairs(Buffer.from(content).toString('latin1'));
+  const places = [
+    { name: 'query', decoded: inQuery, sent: query },
+    { name: 'form', decoded: form, sent: inForm },
+    { name: 'query and the form', decoded: [...inQuery, ...form], sent: [...query, ...inForm] },
+  ];
+  const used = places.filter(({ decoded }) => decoded.some((parameter) => !isProtocol(parameter)));
+  return used.length === 3 ? used : used.slice(0, 1);
+}
+
+/** Splits a query or form as `parseFormOctets` does, without decoding. */
+function splitPairs(octets: string): readonly Parameter[] {
+  const pairs = octets.split('&').filter((pair) => pair !== '');
+  return pairs.map((pair) => {
+    const [name = '', ...value] = pair.split('=');
+    return [name, value.join('=')];
+  });
+}
+
+/** Yields the parameters without those that were sent in a second place, where they count again (RFC 5849 §3.4.1.3.1). */
+export function* repetitions(presented: OAuth1Presented): Generator<ParameterMistake> {
+  const {
+    request,
+    parameters: { signed, form = [] },
+  } = presented;
+  const all = listSigned(presented);
+  const query = parseFormOctets(findQuery(request.target)) ?? [];
+  const inField = signed.slice(0, signed.length - query.length).filter((each) => !isProtocol(each));
+  const inQuery = query.filter((each) => !isProtocol(each));
+  const pairsIn = (parameters: readonly Parameter[]): ReadonlySet<string> =>
+    new Set(parameters.map(encodePair));
+  const places = [
+    ['Authorization', inField, pairsIn([...inQuery, ...form])],
+    ['the form', form, pairsIn(inQuery)],
+  ] as const;
+  for (const [place, own, others] of places) {
+    const repeated = own.filter((each) => !isProtocol(each) && others.has(encodePair(each)));
+    if (repeated.length === 0) continue;
+    const left = new Set(repeated.map(encodePair));
+    const once = all.map(encodePair).filter((pair) => !left.has(pair));
+    const names = [...new Set(repeated.map(([name]) => name))].join(', ');
+    const hint = `${names} is in ${place}, too, and so counts twice; send each parameter in one place`;
+    yield { hint, parameters: normalizePairs([...once, ...left]) };
+    const without = new Set<Parameter>(
+      place === 'Authorization' ? signed.slice(0, signed.length - query.length) : form,
+    );
+    yield {
+      hint,
+      parameters: normalizePairs(
+        all.filter((each) => isProtocol(each) || !without.has(each)).map(encodePair),
+      ),
+    };
+  }
+  const isOnlyThere = inField.length > 0;
+  if (isOnlyThere) {
+    const own = new Set(inField);
+    yield {
+      hint: `the parameters in Authorization beside those of OAuth were left out: ${inField.map(([name]) => name).join(', ')}`,
+      parameters: normalizePairs(all.filter((each) => !own.has(each)).map(encodePair)),
+    };
+  }
+}
+
+/** An encoding that differs from that of RFC 5849 §3.6. */
+interface Encoding {
+  readonly hint: string;
+  /** Changes text that is encoded as it must be. */
+  readonly change: (encoded: string) => string;
+}
+
+/** The characters that clients leave as they are, most often those that `encodeURIComponent` leaves. */
+const leftCharacters = ["!*'()", '*', '!', "'", '()', "'()", "!'()", "*'()", '/', ':', ','];
+
+const encodings: readonly Encoding[] = [
+  ...leftCharacters.map((characters) => ({
+    hint: `the character${characters.length === 1 ? '' : 's'} ${characters} ${characters.length === 1 ? 'was' : 'were'} not percent-encoded`,
+    change: leaving(characters),
+  })),
+  {
+    hint: 'the encoding of forms was used: "+" for a space, "~" encoded and "*" not (URLEncoder)',
+    change: (encoded) => leaving('*')(encoded).replaceAll('%20', '+').replaceAll('~', '%7E'),
+  },
+  { hint: 'a space was encoded as "+" instead of %20', change: (encoded) => encoded.replaceAll('%20', '+') },
+  { hint: '"~" was percent-encoded', change: (encoded) => encoded.replaceAll('~', '%7E') },
+  {
+    hint: 'escapes were written in lower case',
+    change: (encoded) => encoded.replace(/%[0-9A-F]{2}/g, (escape) => escape.toLowerCase()),
+  },
+];
+
+/** Returns the function that replaces the escapes of these characters by the characters. */
+function leaving(characters: string): (encoded: string) => string {
+  const escapes = new Set([...characters].map((each) => encodeOctets(each)));
+  return (encoded) =>
+    encoded.replace(/%[0-9A-F]{2}/g, (escape) =>
+      escapes.has(escape) ? (decodeOctets(escape) ?? escape) : escape,
+    );
+}
