@@ -165,7 +165,7 @@ const encodings: readonly Encoding[] = [
   { hint: '"~" was percent-encoded', change: (encoded) => encoded.replaceAll('~', '%7E') },
   {
     hint: 'escapes were written in lower case',
-    change: (encoded) => encoded.replace(/%[0-9A-F]{2}/g, (escape) => escape.toLowerCase()),
+    change: (encoded) => encoded.replace(/%[0-9A-F]{2}/g, (octet) => octet.toLowerCase()),
   },
 ];
 
@@ -173,7 +173,7 @@ const encodings: readonly Encoding[] = [
 function leaving(characters: string): (encoded: string) => string {
   const escapes = new Set([...characters].map((each) => encodeOctets(each)));
   return (encoded) =>
-    encoded.replace(/%[0-9A-F]{2}/g, (escape) =>
-      escapes.has(escape) ? (decodeOctets(escape) ?? escape) : escape,
+    encoded.replace(/%[0-9A-F]{2}/g, (octet) =>
+      escapes.has(octet) ? (decodeOctets(octet) ?? octet) : octet,
     );
 }
