@@ -91,9 +91,21 @@ function isSigner(value: unknown): boolean {
 }
 
 function outgoing({ method = 'GET', url, headers = {}, body }: RequestInput): AttackRequest {
-  const address = new URL(url);
-  address.hash = '';
-  return { method, url: address.href, headers: toLines(headers), ...(body === undefined ? {} : { body }) };
+  return { method, url: readUrl(url), headers: toLines(headers), ...(body === undefined ? {} : { body }) };
+}
+
+/**
+ * Returns the URL without a fragment, with path and query as written: `URL` would remove dot segments and change escapes. Only what a
+ * request line cannot contain (RFC 9112 §3) is percent-encoded.
+ */
+function readUrl(url: string | URL): string {
+  const written = typeof url === 'string' ? url.trim() : url.href;
+  const target = written.replace(/^[^:/?#]+:\/*[^/?#]*/, '').replace(/#.*$/s, '');
+  // A lone surrogate has no UTF-8.
+  const sent = Buffer.from(target)
+    .toString()
+    .replace(/[^\x21-\x7e]/gu, encodeURIComponent);
+  return new URL(url).origin + (sent.startsWith('/') ? sent : `/${sent}`);
 }
 
 function control(forger: Forger): Attempt {

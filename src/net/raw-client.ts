@@ -1,4 +1,4 @@
-import { Agent, type ClientRequest, request as requestPlainly } from 'node:http';
+import { Agent, type ClientRequest, type IncomingMessage, request as requestPlainly } from 'node:http';
 import { request as requestSecurely, Agent as SecureAgent } from 'node:https';
 import { connect, isIP } from 'node:net';
 import { Duplex } from 'node:stream';
@@ -110,7 +110,7 @@ function openRawClient(
     const parts = { ...address, ...resumed(), ...over, method, path: target, headers: lines, signal };
     const request = secure ? requestSecurely(parts) : requestPlainly(parts);
     request.once('socket', keepSession);
-    const response = responseTo(request);
+    const response = responseTo(request, signal);
     request.end(content);
     return { request, response };
   };
@@ -170,10 +170,22 @@ function awaitWritten(request: ClientRequest): Promise<void> {
 /** The maximum number of bytes of content that are kept. */
 const maxContent = 64 * 1024;
 
-function responseTo(request: ClientRequest): Promise<RawResponse> {
+/** Returns the response. Rejects if there is none, or if it is not complete in time. */
+function responseTo(request: ClientRequest, signal: AbortSignal): Promise<RawResponse> {
   return new Promise((resolve, reject) => {
     request.once('error', reject);
+    // A connection that ends without a response is not always an error for node:http.
+    let isAnswered = false;
+    request.once('close', () => {
+      if (!isAnswered) reject(new Error('the connection was closed without a response'));
+    });
+    // A client that asked for no upgrade has no use for the connection (RFC 9110 §15.2.2).
+    request.once('upgrade', ({ statusCode = 101 }: IncomingMessage, socket: Duplex) => {
+      socket.destroy();
+      resolve({ status: statusCode, field: () => undefined, text: '' });
+    });
     request.once('response', (response) => {
+      isAnswered = true;
       const pieces: Buffer[] = [];
       let kept = 0;
       // Content is read to its end, so that the connection can be used again.
@@ -181,7 +193,11 @@ function responseTo(request: ClientRequest): Promise<RawResponse> {
         if (kept < maxContent) pieces.push(piece.subarray(0, maxContent - kept));
         kept += piece.length;
       });
-      const respond = (): void =>
+      const respond = (): void => {
+        if (signal.aborted && !response.complete) {
+          reject(signal.reason);
+          return;
+        }
         resolve({
           status: response.statusCode ?? 0,
           field: (name) => {
@@ -190,6 +206,7 @@ function responseTo(request: ClientRequest): Promise<RawResponse> {
           },
           text: Buffer.concat(pieces).toString('utf8'),
         });
+      };
       response.once('close', respond);
       response.once('error', respond);
     });
