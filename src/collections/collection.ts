@@ -19,6 +19,7 @@ import {
 import type { Receipt, Store, StoredItem, StoredPage, StoredRecord } from '../store/store.ts';
 import type { Collection } from './declaration.ts';
 import { noRepetition, type Repetition } from './idempotency.ts';
+import { requireStorablePath } from './item.ts';
 import { addShown, formatHref, linkField } from './lists/page-links.ts';
 import { malformedQuery, readSearch } from './lists/query.ts';
 import { compileListRules, type ListRules } from './lists/rules.ts';
@@ -183,7 +184,7 @@ async function create(
   if (call.body === undefined) throw new Problem('content-missing', 'An item is expected.');
   const applied = await store.apply({
     kind: 'create',
-    collection: fillTemplate(collection.path, call.parameters),
+    collection: requireStorablePath(fillTemplate(collection.path, call.parameters)),
     value: call.body,
     at: call.now,
     nonce: call.principal?.nonce,

@@ -88,7 +88,7 @@ export function itemResource(
     ...(collection.idempotency !== 'off' && { requestHeaders: ['Idempotency-Key'] }),
     PUT: action(access.PUT, (call) => put(call), {
       reads: createBodyReaders(shape, { ...documentLimits, partial: false }).map(keepingContent<StoredItem>),
-      mayCreate: (call) => collection.createWithPut && checkId(readId(call)),
+      mayCreate: (call) => collection.createWithPut && checkAddress(formatPath(call), readId(call)),
       storesNonce: true,
       ...repetition.checks,
     }),
@@ -135,10 +135,24 @@ function requireContent({ body: content }: ItemCall): SentItem {
   return content;
 }
 
-function checkId(id: string): boolean {
+/** The maximum length of the path of a collection in bytes: databases index no longer texts. */
+const maxPathLength = 2000;
+
+/**
+ * Returns the path of a collection that a request adds an item to.
+ * @throws {Problem} `invalid-id` if its parameters are so long that not every store can store it
+ */
+export function requireStorablePath(path: string): string {
+  // It is ASCII: other characters are percent-encoded.
+  if (path.length <= maxPathLength) return path;
+  throw new Problem('invalid-id', `The path of the collection has more than ${maxPathLength} bytes.`);
+}
+
+function checkAddress(path: string, id: string): boolean {
   const reason = findInvalidIdReason(id);
-  if (reason === undefined) return true;
-  throw new Problem('invalid-id', `The id ${reason}.`);
+  if (reason !== undefined) throw new Problem('invalid-id', `The id ${reason}.`);
+  requireStorablePath(path);
+  return true;
 }
 
 /**

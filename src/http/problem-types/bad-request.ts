@@ -123,7 +123,7 @@ export const badRequestTypes = {
     status: 400,
     title: 'The id is invalid',
     explanation:
-      'An id chosen by the client is one path segment of 1 to 128 bytes of UTF-8. It has no control characters and no slashes, and is not a dot segment.',
+      'An id chosen by the client is one path segment of 1 to 128 bytes of UTF-8. It has no control characters and no slashes, and is not a dot segment. The path of its collection has at most 2,000 bytes, as it is encoded.',
   },
   'idempotency-key-missing': {
     status: 400,

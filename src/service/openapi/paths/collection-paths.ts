@@ -158,7 +158,12 @@ function creation({ collection, schemas, context }: Subject): MethodParts {
     summary: `Creates an item in ${collection.path}`,
     reads: schemas.item,
     responses: { 201: buildItemResponse('The new item', fields, schemas.item, collection, context) },
-    problems: [...ofItemContent, ...ofPreconditions, ...ofChanges],
+    problems: [
+      ...ofItemContent,
+      ...ofPreconditions,
+      ...ofChanges,
+      ...(collection.path.includes('{') ? (['invalid-id'] as const) : []),
+    ],
   };
 }
 
