@@ -2,7 +2,7 @@ import { access, chmod, constants, mkdir, stat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { StoreError } from '../errors.ts';
 import { errorCode } from './disk.ts';
-import { checkPermissions, FilePermissionsError, findExposedFile } from './file-permissions.ts';
+import { checkPermissions, findExposedFile } from './file-permissions.ts';
 
 /** The mode of a data directory: only the owner may read, write and enter it. */
 const directoryMode = 0o700;
@@ -32,7 +32,7 @@ export async function prepareDirectory(path: string): Promise<void> {
     checkPermissions(path);
     if (findExposedFile(path, found) !== undefined) await chmod(path, directoryMode);
   } catch (error) {
-    if (error instanceof DirectoryError || error instanceof FilePermissionsError) throw error;
+    if (error instanceof StoreError) throw error;
     throw new DirectoryError(path, describeReason(error), error);
   }
 }

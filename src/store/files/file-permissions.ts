@@ -42,7 +42,8 @@ export class FilePermissionsError extends StoreError {
 }
 
 /**
- * Checks that no other user can access a data directory or a file in it. Throws FilePermissionsError if one can, and the
+ * Checks that no other user can access a data directory or a file in it, and that root follows no symbolic link of another
+ * user there. Throws FilePermissionsError if one can, StoreError `directory` for such a link, and the
  * system error if a directory cannot be read. An empty directory of this user is accepted, because it has no secrets
  * yet. On Windows, nothing is checked.
  *
@@ -51,7 +52,9 @@ export class FilePermissionsError extends StoreError {
  */
 export function checkPermissions(directory: string): void {
   if (process.platform === 'win32') return;
-  const own = findExposedFile(directory, statSync(directory));
+  const stats = statSync(directory);
+  rejectPlantedLinks(directory, stats);
+  const own = findExposedFile(directory, stats);
   const names = readdirSync(directory);
   if (own !== undefined && own.foreign === undefined && names.length === 0) return;
   const [first, ...more] =
@@ -59,6 +62,29 @@ export function checkPermissions(directory: string): void {
   if (first === undefined) return;
   const known = names.some((name) => /^(store\.json|users\.json|lock\.[0-9]+)$/.test(name));
   throw new FilePermissionsError(directory, first, { several: more.length > 0, known });
+}
+
+/**
+ * Throws StoreError if a root process would follow a symbolic link that the owner of the directory, another user, can have
+ * planted to have a file of root read or replaced. The kernel protects the files of all other users by their permissions.
+ */
+function rejectPlantedLinks(directory: string, { uid }: Stats): void {
+  if (process.geteuid?.() !== 0 || uid === 0) return;
+  const link = findLink(directory);
+  if (link === undefined) return;
+  const reason = 'is a symbolic link in a data directory of another user, which root does not follow';
+  throw new StoreError('directory', `${link} ${reason}; remove it, or run as the owner of the directory`);
+}
+
+/** Returns the path of the first symbolic link in a directory; undefined if there is none. */
+function findLink(directory: string): string | undefined {
+  for (const entry of listEntries(directory)) {
+    const path = join(directory, entry.name);
+    if (entry.isSymbolicLink()) return path;
+    const within = entry.isDirectory() ? findLink(path) : undefined;
+    if (within !== undefined) return within;
+  }
+  return undefined;
 }
 
 /** Returns a file if other users can access it; otherwise undefined. */
