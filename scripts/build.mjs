@@ -106,7 +106,7 @@ const chunks = {
     'options/table',
     'options/flags',
   ],
-  service: ['service/service', 'accounts/secret-box', 'http/field-lines', 'http/thrown-problem'],
+  service: ['service/service', 'accounts/secret-box', 'http/field-lines', 'pipeline/thrown-problem'],
   double: ['double/double'],
   schemes: [
     'auth/declared/options',

@@ -27,7 +27,6 @@ export type { HttpRequest } from './http/message.ts';
 export type { HttpMethod } from './http/method.ts';
 export type { ProblemOptions } from './http/problem.ts';
 export type { ProblemType } from './http/problem-types.ts';
-export { Problem } from './http/thrown-problem.ts';
 export type { MaybePromise } from './maybe-promise.ts';
 export { ListenError } from './net/listen-error.ts';
 export { TlsError, type TlsIdentity } from './net/tls/identity.ts';
@@ -49,6 +48,7 @@ export {
   type Variant,
   xml,
 } from './pipeline/resource.ts';
+export { Problem } from './pipeline/thrown-problem.ts';
 export type { NonceClaim, Principal, Scope } from './principal.ts';
 export { DeclarationError } from './schema/error.ts';
 export type { FieldDeclaration } from './schema/field.ts';

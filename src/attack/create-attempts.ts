@@ -67,6 +67,14 @@ export function createAttempts(
   ];
 }
 
+/** The names of the members of a request. The type checks that the list is complete. */
+const requestNames: Readonly<Record<keyof RequestInput, true>> = {
+  method: true,
+  url: true,
+  headers: true,
+  body: true,
+};
+
 /** The names of the options. The type checks that the list is complete. */
 const optionNames: Readonly<Record<keyof AttemptOptions, true>> = {
   clock: true,
@@ -78,7 +86,7 @@ const optionNames: Readonly<Record<keyof AttemptOptions, true>> = {
 
 /** Throws RangeError that names the argument that is missing or of another kind. */
 function checkArguments(request: unknown, signer: unknown, options: unknown): void {
-  const { url } = readMembers(request, 'the good request');
+  const { url } = readMembers(request, 'the good request', Object.keys(requestNames));
   if (!(url instanceof URL) && !(typeof url === 'string' && URL.canParse(url)))
     throw new RangeError('the good request.url: an absolute URL is expected');
   if (!isSigner(signer))

@@ -1,3 +1,4 @@
+import { readMembers } from '../auth/option-values.ts';
 import type { Duration } from '../duration.ts';
 import type { Agent, OpenRawClient, RawClient, RawRequest } from '../net/raw-client.ts';
 import { type AttackRequest, type Attempt, appendLines, type HeaderLine, type Transport } from './attempt.ts';
@@ -53,8 +54,7 @@ export async function attack(
   const server = readTarget(target);
   if (!isIterable(attempts))
     throw new RangeError('the attempts of attack: a list is expected, such as the result of createAttempts');
-  if (typeof options !== 'object' || options === null)
-    throw new RangeError('the options of attack: an object such as { timeout: 5000 } is expected');
+  readMembers(options, 'the options of attack', ['agent', 'timeout']);
   const timeout = readTimeout(options.timeout, 'the options of attack');
   // Loaded on first use, since it requires node:https and most tests do not attack.
   const { createRawClients } = await import('../net/raw-client.ts');

@@ -148,6 +148,9 @@ export function checkSchemeNames(
   what: string,
 ): void {
   const known = [...builtInSchemes, ...configured.map(({ name }) => name)];
+  // A string would be read letter by letter.
+  if (names !== undefined && !Array.isArray(names))
+    throw new RangeError(`${what} must be a list of names, such as ['${known.at(-1) ?? 'hmac'}']`);
   for (const name of names?.flat() ?? [])
     if (!known.includes(name))
       throw new RangeError(`${what}: there is no scheme ${JSON.stringify(name)}${didYouMean(name, known)}`);

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { type Members, readMembers } from '../auth/option-values.ts';
 import { type Clock, systemClock } from '../clock.ts';
+import { findClosestMatch } from '../did-you-mean.ts';
 import { type Credentials, credentialNames } from './credentials.ts';
 import { toFetchTarget } from './fetch-target.ts';
 import {
@@ -38,8 +39,8 @@ export type SignedFetchInit = Omit<RequestInit, 'body'> &
  * });
  */
 export async function signedFetch(url: string | URL, init: SignedFetchInit): Promise<Response> {
-  const { body, redirect = 'follow', clock = systemClock, ...others } = init;
-  const sign = createFetchSign(readMembers(init, 'options'), clock);
+  const sign = createFetchSign(readInit(init), init.clock ?? systemClock);
+  const { body, redirect = 'follow', clock: _, ...others } = init;
   const first: Outgoing = {
     url: removeEmptyQuery(url),
     method: (init.method ?? 'GET').toUpperCase(),
@@ -53,6 +54,43 @@ export async function signedFetch(url: string | URL, init: SignedFetchInit): Pro
   if (redirect !== 'follow') return send(first, sign(first), { ...sent, redirect });
   return followRedirects(first, sign, { ...sent, redirect: 'manual' });
 }
+
+/** The names of the options of `fetch` that a misspelt one can mean. */
+const initNames = [
+  'method',
+  'headers',
+  'body',
+  'redirect',
+  'signal',
+  'clock',
+  'dispatcher',
+  'duplex',
+] as const;
+
+/** Throws RangeError unless `init` is an object, or if it has a misspelt option. The platform ignores other unknown ones, too. */
+function readInit(init: unknown): Members {
+  const members = readMembers(init, 'options');
+  const known = [...initNames, ...platformNames, ...credentialNames];
+  for (const name of Object.keys(members)) {
+    const meant = known.includes(name) ? undefined : findClosestMatch(name, known);
+    if (meant !== undefined)
+      throw new RangeError(`options.${name}: unknown key; did you mean ${JSON.stringify(meant)}?`);
+  }
+  return members;
+}
+
+/** The other names of the options of the platform's `fetch` (Fetch §5.4). */
+const platformNames = [
+  'credentials',
+  'mode',
+  'cache',
+  'referrer',
+  'referrerPolicy',
+  'integrity',
+  'keepalive',
+  'priority',
+  'window',
+];
 
 type Content = string | Uint8Array;
 

@@ -9,6 +9,7 @@ const kinds = {
 	dribble: ['Send the content slowly', 'Bytes per second', 10],
 	truncate: ['Close within the content', 'Bytes sent', 10],
 	reset: ['Reset the connection', 'before, amid, or bytes sent', 'before'],
+	close: ['Close the connection without a response'],
 	lostAfterActing: ['Response lost after a change'],
 	wrongLength: ['Wrong Content-Length', 'Bytes by which it is wrong', 1],
 	badChunk: ['Malformed chunk'],

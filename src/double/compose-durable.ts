@@ -16,6 +16,7 @@ import type { PreparedPartner } from './partner/partner.ts';
 import { createDoubleTime } from './state/clock.ts';
 import { BurntNonces } from './state/nonces.ts';
 import { createDoubleUsers } from './state/users.ts';
+import { createStubs } from './stubs/stubs.ts';
 
 /** The options of a controlled service with a data directory. */
 export interface DurableDoubleOptions
@@ -43,6 +44,7 @@ export function composeDurableDouble(
   const claimedUser = claimedUserBy(users, (request) => controllable.claimedName(request));
   const faults = createControlledFaults({
     clock: time.clock,
+    users,
     onError: options.onError,
     claimedUser,
     complete: (response, request, trace) => controllable.share(response, request, trace),
@@ -67,14 +69,16 @@ export function composeDurableDouble(
   );
   const clock: Clock = faults.clock;
   const observer = skewDates(time, journal.observer(faults));
+  const { xmlDepth: maxDepth } = { ...defaultLimits, ...options.limits };
   const partner = prepared?.create({
     seed: Buffer.from(random(16)).toString('hex'),
     now: () => time.clock.now(),
-    maxDepth: { ...defaultLimits, ...options.limits }.xmlDepth,
+    maxDepth,
     strictQuery: options.strictQuery === true,
     isCredential: (name) => controllable.isCredentialParameter(name),
     onError: options.onError,
   });
+  const stubs = createStubs({ schemes, maxDepth, check: partner });
   const controllable = createControllableService(
     {
       ...options,
@@ -87,6 +91,7 @@ export function composeDurableDouble(
     {
       onGrantEvent: (event) => events.emit(event.type, event),
       onReplay,
+      layer: stubs.layer,
       fallback: partner?.fallback,
       scopes: prepared?.scopes,
     },
@@ -124,6 +129,7 @@ export function composeDurableDouble(
     faults,
     journal,
     events,
+    stubs,
     partner,
     random,
     masterKey: options.masterKey,

@@ -52,6 +52,7 @@ export interface ComposedService {
   /** The key from which token secrets of OAuth 1.0a are derived. */
   readonly masterKey: Uint8Array;
   readonly random: (size: number) => Uint8Array;
+  readonly stubs: StubsPart;
   /** The partner's document; undefined if there is none. */
   readonly partner: PartnerPart | undefined;
   /** The collections and their store. */
@@ -62,7 +63,6 @@ export interface ComposedService {
 export interface ComposedDouble extends ComposedService {
   readonly nonces: DoubleNonces;
   readonly routes: DoubleRoutes;
-  readonly stubs: StubsPart;
   readonly items: Items;
   readonly state: State;
 }

@@ -2,7 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { requireTls } from '../accounts/registration.ts';
 import { systemClock } from '../clock.ts';
 import type { CollectionDeclaration } from '../collections/declaration.ts';
-import { type Duration, requireDuration } from '../duration.ts';
+import type { Duration } from '../duration.ts';
+import { readGrace } from '../service/argument-checks.ts';
 import type { Addresses } from '../service/fetch/fetch-request.ts';
 import type { OpenApiDocument } from '../service/openapi/document.ts';
 import type { ControllableService, Service } from '../service/service.ts';
@@ -156,7 +157,7 @@ function buildDouble(
   const controls = new Set<ControlServer>();
   let closed = false;
   const close = async (given?: unknown): Promise<void> => {
-    const grace = readGrace(given);
+    const grace = readGrace(given, 500);
     closed = true;
     faults.close();
     journal.close();
@@ -166,7 +167,7 @@ function buildDouble(
     ]);
     if (options.pendingFaults === 'error') faults.assertApplied();
   };
-  return {
+  const double: Double = {
     ...api,
     ...memory,
     url,
@@ -213,14 +214,26 @@ function buildDouble(
     close,
     [Symbol.asyncDispose]: () => close(),
   };
+  // What the double does not have throws when it is read, as `{ ...double }` reads all that is enumerable.
+  const absent = [
+    ...(secureUrl === undefined ? ['secureUrl', 'ca'] : []),
+    ...(partner === undefined ? ['partner'] : []),
+  ];
+  for (const name of absent) Object.defineProperty(double, name, { enumerable: false });
+  return addSummary(double, () => ({ url, secureUrl, requests: api.journal.length }));
 }
 
-/** Returns the grace period. A test framework that calls `close` as a hook passes values of its own, which are ignored. */
-function readGrace(options: unknown): number {
-  const grace: unknown =
-    typeof options === 'object' && options !== null ? Reflect.get(options, 'grace') : 500;
-  if (typeof grace === 'string') return requireDuration(grace, 'grace');
-  return typeof grace === 'number' ? grace : 500;
+/** The symbol of the method by which `console.log` shows an object of a class. */
+const inspectSymbol = Symbol.for('nodejs.util.inspect.custom');
+
+/** Makes `console.log` and JSON show a summary, which contains no secrets. */
+function addSummary(double: Double, summarize: () => object): Double {
+  const show = (_depth: number, options: object, inspect: (value: object, options: object) => string) =>
+    `Double ${inspect(summarize(), options)}`;
+  return Object.defineProperties(double, {
+    toJSON: { value: summarize },
+    [inspectSymbol]: { value: show },
+  });
 }
 
 function doubleClosed(): DoubleError {

@@ -42,7 +42,7 @@ const mark = Symbol.for('countersign.problem');
  *
  * The server throws one for every request that it rejects. Recording a stack trace, which the constructor of Error always does,
  * takes half the time of a rejection. So this class inherits from Error.prototype but does not call that constructor: its
- * instances are instances of Error without a `stack`. The class that the package exports is in thrown-problem.ts.
+ * instances are instances of Error without a `stack`. The class that the package exports is in pipeline/thrown-problem.ts.
  */
 export class Problem implements Error {
   static {

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import type { Response } from '../http/message.ts';
-import type { WireFault } from '../http/wire-fault.ts';
+import { isSilent, type WireFault } from '../http/wire-fault.ts';
 import { clearInterval, clearTimeout, setInterval, setTimeout } from '../timers.ts';
 import { closeLingering } from './lingering-close.ts';
 import { contentSent, lastBytes } from './response-encoder.ts';
@@ -46,6 +46,7 @@ export function encodeFaulty(response: Response, fault: WireFault, head: boolean
       };
     case 'badChunk':
       return { head: encodeLatin1(replaceWithChunked(lines)), content: encodeBadChunks(content) };
+    case 'close':
     case undefined:
       return { head: encodeLatin1(lines), content };
   }
@@ -85,8 +86,9 @@ export function sendFaulty(
 ): void {
   const { socket, timeout } = connection;
   const resets = fault.break?.kind === 'reset';
-  if (resets && fault.break.after === undefined) {
-    reset(connection);
+  if (isSilent(fault)) {
+    if (resets) reset(connection);
+    else closeLingering(socket, timeout);
     return;
   }
   const end = (): void => (resets ? resetAfterDelay(connection) : closeLingering(socket, timeout));

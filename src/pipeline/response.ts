@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { didYouMean } from '../did-you-mean.ts';
 import { toLines } from '../http/field-lines.ts';
 import { createFurtherLine, type FieldLine } from '../http/fields.ts';
 import { acceptsCoding } from '../http/headers/accept.ts';
@@ -45,9 +46,44 @@ export function replaceVary(fields: FieldLine[], value: string): void {
   if (at >= 0) fields[at] = ['Vary', value];
 }
 
-/** Converts an action's result to an outcome. */
+/** The names of the members of a response. The type checks that the list is complete. */
+const responseNames: Readonly<Record<keyof ActionResponse, true>> = {
+  status: true,
+  headers: true,
+  representation: true,
+  noStore: true,
+  state: true,
+  warnings: true,
+};
+
+/** The names of the members of a representation. The type checks that the list is complete. */
+const representationNames: Readonly<Record<keyof Representation, true>> = { type: true, body: true };
+
+/** Converts an action's result to an outcome. Throws RangeError if it has another form, as in JavaScript it can. */
 export function toOutcome(done: ActionResponse | Representation): ActionResponse {
-  return 'status' in done ? done : { status: 200, representation: done };
+  if (typeof done !== 'object' || done === null)
+    throw new RangeError('an action must return a response such as { status: 204 } or json({ id: 1 })');
+  if (!('status' in done)) return { status: 200, representation: checkRepresentation(done) };
+  checkNames(done, responseNames, 'the response of an action');
+  if (done.representation !== undefined) checkRepresentation(done.representation);
+  return done;
+}
+
+function checkRepresentation(representation: Representation): Representation {
+  checkNames(representation, representationNames, 'the representation of an action');
+  const { type, body } = representation;
+  if (typeof type !== 'string' || (typeof body !== 'string' && !(body instanceof Uint8Array)))
+    throw new RangeError(
+      "the representation of an action must have a type and a body of text or bytes, such as { type: 'text/plain', body: 'tea' }",
+    );
+  return representation;
+}
+
+/** Throws RangeError on a member that would be ignored. It is called for every response, so it creates nothing. */
+function checkNames(value: object, known: object, what: string): void {
+  for (const name in value)
+    if (!Object.hasOwn(known, name))
+      throw new RangeError(`${name} is not a member of ${what}${didYouMean(name, Object.keys(known))}`);
 }
 
 /** Returns the current opaque tags: of the selected variant for GET and HEAD, of every variant otherwise. */

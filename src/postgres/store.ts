@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { type Clock, systemClock } from '../clock.ts';
+import { checkOptionNames } from '../did-you-mean.ts';
 import type { DocumentStore } from '../store/documents.ts';
 import { createRefusal, type NonceStore } from '../store/nonces/nonces.ts';
 import type {
@@ -39,6 +40,15 @@ export interface PostgresStoreOptions {
   readonly endClient?: boolean | undefined;
 }
 
+/** The names of the options. The type checks that the list is complete. */
+const optionNames: Readonly<Record<keyof PostgresStoreOptions, true>> = {
+  schema: true,
+  clock: true,
+  random: true,
+  onWarning: true,
+  endClient: true,
+};
+
 /**
  * A store on PostgreSQL, which several processes can use. Everything rejects with StoreError if PostgreSQL cannot be reached for
  * two seconds. If it was lost while a change was made, the change may have been made although `apply` rejects; it was
@@ -67,6 +77,7 @@ export async function openPostgresStore(
   client: PostgresClient,
   options: PostgresStoreOptions = {},
 ): Promise<PostgresStore> {
+  checkOptionNames(options, Object.keys(optionNames), 'a store on PostgreSQL');
   const { clock = systemClock, random = randomBytes, onWarning = emitWarning, endClient = true } = options;
   const schema = schemaName(options.schema ?? 'countersign');
   const database = new Database(client, onWarning);

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { type Clock, systemClock } from '../clock.ts';
+import { checkOptionNames } from '../did-you-mean.ts';
 import { type Duration, readDuration, requireSeconds } from '../duration.ts';
 import { StoreError } from '../store/errors.ts';
 import type { NonceStore } from '../store/nonces/nonces.ts';
@@ -86,9 +87,9 @@ export function createRedisNonceStore(
  */
 export async function initializeRedisNonceStore(
   client: RedisClient,
-  { prefix, timeout }: Pick<RedisNonceStoreOptions, 'prefix' | 'timeout'> = {},
+  options: Pick<RedisNonceStoreOptions, 'prefix' | 'timeout'> = {},
 ): Promise<boolean> {
-  const checked = readOptions({ prefix, timeout });
+  const checked = readOptions(options);
   return sendInitialization(createSender(client, checked.timeout), checked.prefix);
 }
 
@@ -210,7 +211,18 @@ type ReadOptions = {
 } & Readonly<Record<'window' | 'clockTolerance' | 'timeout', number>>;
 
 // A caller in JavaScript can pass any value, and an invalid one must not weaken a check.
+/** The names of the options. The type checks that the list is complete. */
+const optionNames: Readonly<Record<keyof RedisNonceStoreOptions, true>> = {
+  prefix: true,
+  window: true,
+  clockTolerance: true,
+  timeout: true,
+  clock: true,
+  onWarning: true,
+};
+
 function readOptions(options: RedisNonceStoreOptions): ReadOptions {
+  checkOptionNames(options, Object.keys(optionNames), 'nonces in Redis');
   const { prefix = 'countersign:', window = 600, clockTolerance = 30, timeout = 2000 } = options;
   const { clock = systemClock, onWarning = emitWarning } = options;
   if (typeof prefix !== 'string') throw new RangeError('prefix is not a string');

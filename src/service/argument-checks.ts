@@ -1,4 +1,5 @@
-import { didYouMean } from '../did-you-mean.ts';
+import { didYouMean, findClosestMatch } from '../did-you-mean.ts';
+import { type Duration, requireDuration } from '../duration.ts';
 import { describeKind } from '../shape/fault.ts';
 
 /**
@@ -92,4 +93,29 @@ export function formatArgument(value: unknown): string {
 export function checkFunction(value: unknown, what: string): void {
   if (value === undefined || typeof value === 'function') return;
   throw new RangeError(`${what} must be a function, is ${describeKind(value)}`);
+}
+
+/**
+ * Refuses a misspelt member of an object. Members that resemble no known one are ignored: client libraries pass their own to `fetch`, and
+ * test frameworks theirs to a hook.
+ */
+export function refuseMisspelt(value: object, known: readonly string[], what: string): void {
+  for (const name of Object.keys(value)) {
+    const meant = known.includes(name) ? undefined : findClosestMatch(name, known);
+    if (meant !== undefined)
+      throw new RangeError(`${name} is not a member of ${what}; did you mean "${meant}"?`);
+  }
+}
+
+/**
+ * Returns the grace period of `close`, in ms. A test framework that calls `close` as a hook passes a function or an object of its own, which
+ * is ignored.
+ */
+export function readGrace(options: unknown, fallback: Duration): number {
+  if (options === undefined || typeof options === 'function') return requireDuration(fallback, 'grace');
+  checkObject(options, 'the options of close', "such as { grace: '2s' }");
+  refuseMisspelt(options, ['grace'], 'the options of close');
+  const grace: unknown = Reflect.get(options, 'grace') ?? fallback;
+  if (typeof grace === 'number' || typeof grace === 'string') return requireDuration(grace, 'grace');
+  throw new RangeError(`grace must be a number of ms or text such as '2s', is ${describeKind(grace)}`);
 }

@@ -1,6 +1,7 @@
 import { isToken } from '../http/syntax/token.ts';
 import { accessMemberFault, accessRules } from '../pipeline/access-rule.ts';
-import type { Resource } from '../pipeline/resource.ts';
+import type { Action, Resource } from '../pipeline/resource.ts';
+import { describeKind } from '../shape/fault.ts';
 import {
   checkFlag,
   checkFunction,
@@ -31,6 +32,18 @@ const resourceNames: Readonly<Record<Exclude<keyof Resource, 'writeProblem' | 'v
   description: true,
 };
 
+/** The names of the members of an action. The type checks that the list is complete. */
+const actionNames: Readonly<Record<keyof Action, true>> = {
+  access: true,
+  handle: true,
+  reads: true,
+  bodyOptional: true,
+  storesNonce: true,
+  scopes: true,
+  checkHeaders: true,
+  mayCreate: true,
+};
+
 const actions = ['GET', 'PUT', 'POST', 'PATCH', 'DELETE'] as const;
 
 /**
@@ -51,6 +64,11 @@ export function checkResource(template: unknown, resource: unknown): void {
   checkFunction(Reflect.get(resource, 'find'), `find of ${what}`);
   checkAccess(Reflect.get(resource, 'headAccess'), 'HEAD', String(template));
   checkSchemes(Reflect.get(resource, 'schemes'), what);
+  checkList(
+    Reflect.get(resource, 'produces'),
+    `produces of ${what}`,
+    "variants, such as [{ type: 'text/xml', mark: 'x' }]",
+  );
   checkWord(Reflect.get(resource, 'defaultFormat'), ['xml', 'json'], `a value of defaultFormat of ${what}`);
   checkCors(Reflect.get(resource, 'cors'), `cors of ${what}`);
   checkFieldNames(Reflect.get(resource, 'requestHeaders'), what);
@@ -101,9 +119,18 @@ function checkAction(value: unknown, method: string, template: string): void {
   const what = `${method} of the resource at ${template}`;
   checkObject(value, what, "such as action('anyone', …)");
   checkFunction(Reflect.get(value, 'handle') ?? null, `the function of ${what}`);
+  if (isPlain(value)) checkMembers(value, Object.keys(actionNames), what);
+  checkList(Reflect.get(value, 'reads'), `reads of ${what}`, 'readers of content, such as [readBytes]');
+  checkList(Reflect.get(value, 'scopes'), `scopes of ${what}`, "lists of scopes, such as [['read']]");
   checkAccess(Reflect.get(value, 'access'), method, template);
   checkFlag(Reflect.get(value, 'storesNonce'), `storesNonce of ${what}`);
   checkFlag(Reflect.get(value, 'bodyOptional'), `bodyOptional of ${what}`);
+}
+
+/** Requires a list, unless the value is undefined. A string would be read letter by letter. */
+function checkList(value: unknown, what: string, members: string): void {
+  if (value === undefined || Array.isArray(value)) return;
+  throw new RangeError(`${what} must be a list of ${members}, is ${describeKind(value)}`);
 }
 
 /** Requires an access rule, unless it is undefined, which permits nobody. */

@@ -9,7 +9,7 @@ import type { Collection } from '../collections/declaration.ts';
 import { Idempotency, type IdempotencyOptions } from '../collections/idempotency.ts';
 import { SearchedStore } from '../collections/lists/search.ts';
 import { loadSeed } from '../collections/seed.ts';
-import { type Duration, requireDuration, requireSeconds } from '../duration.ts';
+import { type Duration, requireSeconds } from '../duration.ts';
 import { writeDescription, writeProblem } from '../formats/server-documents.ts';
 import { createDateCache } from '../http/headers/date.ts';
 import type { IncomingRequest, Response } from '../http/message.ts';
@@ -37,7 +37,7 @@ import {
 } from '../pipeline/router.ts';
 import type { Scope } from '../principal.ts';
 import { createMemoryStore } from '../store/memory.ts';
-import { checkMembers, checkText } from './argument-checks.ts';
+import { checkMembers, checkNumber, checkText, readGrace } from './argument-checks.ts';
 import { createAuthentication } from './authentication.ts';
 import type { AuthorizationServer } from './authorization-server.ts';
 import { someUseCors } from './cors-checks.ts';
@@ -296,8 +296,8 @@ export function createControllableService(
       writeProblem(problem, instance, accept, format, options.basePath),
   };
   const pipeline = new Pipeline(parts);
-  const close: Service['close'] = async ({ grace = '10s' } = {}) => {
-    const wait = requireDuration(grace, 'grace');
+  const close: Service['close'] = async (given) => {
+    const wait = readGrace(given, '10s');
     closing = true;
     await Promise.all(listeners.map((listener) => listener.close(wait)));
     await oauth.departures.done?.catch(() => {});
@@ -312,6 +312,9 @@ export function createControllableService(
     respond: handle,
     handler: requestListener(handle),
     async listen(address) {
+      checkMembers(address, Object.keys(listenNames), 'the options of listen', 'such as { port: 8080 }');
+      checkText(address.host, 'host');
+      checkNumber(address.port, 'port', { min: 0, max: 65_535, whole: true });
       const { listener, listening } = await openPort(address, {
         limits,
         contentBudget,
@@ -365,6 +368,15 @@ export function createControllableService(
     [Symbol.asyncDispose]: () => close(),
   };
 }
+
+/** The names of the options of `listen`. The type checks that the list is complete. */
+const listenNames: Readonly<Record<keyof ListenOptions, true>> = {
+  host: true,
+  port: true,
+  tls: true,
+  connected: true,
+  unref: true,
+};
 
 /** The addresses of requests that pass no socket. */
 const inProcess = { url: 'http://localhost', secureUrl: 'https://localhost', origins: undefined };

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { type Clock, systemClock } from '../clock.ts';
-import { didYouMean } from '../did-you-mean.ts';
+import { checkOptionNames } from '../did-you-mean.ts';
 import { type Duration, requireSeconds } from '../duration.ts';
 import type { StoreHealth } from './durable.ts';
 import { prepareDirectory } from './files/directory.ts';
@@ -117,13 +117,7 @@ function emitWarning(line: string): void {
 function checkOptions(directory: unknown, options: DurableStoreOptions): void {
   if (typeof directory !== 'string' || directory === '')
     throw new RangeError('the directory of a durable store must be a path');
-  if (typeof options !== 'object' || options === null)
-    throw new RangeError('the options of a durable store must be an object');
-  for (const name of Object.keys(options)) {
-    if (Object.hasOwn(optionNames, name)) continue;
-    const suggestion = didYouMean(name, Object.keys(optionNames));
-    throw new RangeError(`${name} is not an option of a durable store${suggestion}`);
-  }
+  checkOptionNames(options, Object.keys(optionNames), 'a durable store');
   const { durability = 'fsync', window = 600, maxNonces = maxCount, maxNoncesPerUser = maxNonces } = options;
   if (durability !== 'fsync' && durability !== 'os')
     throw new RangeError('durability is not one of fsync, os');

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { inspect } from 'node:util';
 import { Problem } from '../../src/http/problem.ts';
-import { Problem as ThrownProblem } from '../../src/http/thrown-problem.ts';
+import { Problem as ThrownProblem } from '../../src/pipeline/thrown-problem.ts';
 
 test('a refusal of the server is an error with its type and its detail, and records no stack trace', () => {
   const problem = new Problem('not-found', 'Nothing is at this address.');

@@ -70,9 +70,7 @@ export function composeControlled(
       composeDurableDouble(durable, randomBytes, control.partner),
       options,
       control,
-      () => ({
-        memory: undefined,
-      }),
+      () => undefined,
     );
   const context = composeDouble(
     selectDoubleOptions(options),
@@ -80,10 +78,7 @@ export function composeControlled(
     control.partner,
     true,
   );
-  return createTarget(context, options, control, () => ({
-    memory: createMemoryControl(context),
-    stubs: context.stubs,
-  }));
+  return createTarget(context, options, control, () => createMemoryControl(context));
 }
 
 /** Creates the metrics of a server. */
@@ -118,7 +113,7 @@ function createTarget(
   context: ComposedService,
   options: ServiceOptions,
   { port, token, dataDirectory, metrics }: ControlOptions,
-  createMemory: () => Pick<ControlTarget, 'memory' | 'stubs'>,
+  createMemory: () => ControlTarget['memory'],
 ): ControlledService {
   const { faults, journal, service, events, nonces, data } = context;
   const { onError } = options;
@@ -168,7 +163,8 @@ function createTarget(
               journalBytes: dataDirectory.journalBytes(),
             }),
         },
-        ...createMemory(),
+        memory: createMemory(),
+        stubs: context.stubs,
         partner: context.partner,
         listing: createListing(context),
       };

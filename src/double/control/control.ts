@@ -9,7 +9,7 @@ import { Problem } from '../../http/problem.ts';
 import { createRequestTrace } from '../../pipeline/call.ts';
 import type { Observer } from '../../pipeline/observer.ts';
 import { toProblemResponse } from '../../pipeline/problem-response.ts';
-import { checkMembers } from '../../service/argument-checks.ts';
+import { checkMembers, readGrace } from '../../service/argument-checks.ts';
 import { createControllableService } from '../../service/service.ts';
 import { createControlAuthenticator } from './authenticator.ts';
 import { consoleResources } from './console-files.ts';
@@ -102,9 +102,10 @@ export async function openControl(
   );
   const { url, port: opened } = await service.listen({ port, unref });
   ownPort = opened;
-  const close = ({ grace = 500 }: { readonly grace?: Duration } = {}): Promise<void> => {
+  const close = async (given?: { readonly grace?: Duration }): Promise<void> => {
+    const grace = readGrace(given, 500);
     log.close();
-    return service.close({ grace });
+    await service.close({ grace });
   };
   return {
     url,

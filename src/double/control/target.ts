@@ -17,8 +17,7 @@ import type { Listing } from './listing.ts';
 export interface ControlTarget extends Omit<DoubleApi, 'fetch'> {
   /** The functions that require a server in memory. Undefined for a server with a data directory. */
   readonly memory: MemoryControl | undefined;
-  /** The stubs. Undefined for a server with a data directory. */
-  readonly stubs?: Pick<StubsPart, 'add' | 'all'>;
+  readonly stubs: Pick<StubsPart, 'add' | 'all'>;
   /** Controls the responses of the partner's document. Undefined if there is none. */
   readonly partner?: Pick<PartnerPart, 'control' | 'clearResponses'> | undefined;
   /** Returns all planned faults that can still be applied. */
@@ -104,10 +103,6 @@ export interface ControlledHealth {
 
 /** Returns the functions that require a server in memory. Throws a Problem `memory-only` if there is a data directory. */
 export function requireMemory({ memory }: ControlTarget): MemoryControl {
-  return memory ?? memoryOnly();
-}
-
-/** Throws the Problem of an operation that requires a server in memory. */
-export function memoryOnly(): never {
+  if (memory !== undefined) return memory;
   throw new Problem('memory-only', 'This server has a data directory. Start it with --memory.');
 }

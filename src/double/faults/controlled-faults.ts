@@ -44,7 +44,7 @@ export function createControlledFaults({
   claimedUser,
   complete,
 }: ControlledParts): ControlledFaults {
-  let present: (certificate: 'good' | 'stale') => void = () => undefined;
+  let present: ((certificate: 'good' | 'stale') => void) | undefined;
   const part = createFaults({
     clock,
     names,
@@ -62,7 +62,7 @@ export function createControlledFaults({
       const token = claimedToken(request);
       if (token !== undefined) await expireTokens(grants(), token.value, token.mechanism);
     },
-    present: (certificate) => present(certificate),
+    presenter: () => present,
   });
   return {
     ...part,

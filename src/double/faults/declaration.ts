@@ -30,6 +30,8 @@ export interface FaultParts {
    * content. The request has been processed by then, unless `before` is true.
    */
   readonly reset?: 'before' | 'amid' | number;
+  /** Closes the connection in order, without a response: `curl` reports an empty reply. The request has been processed by then. */
+  readonly close?: boolean;
   /**
    * Resets the connection without a response, after a change was made: a client cannot distinguish that from a lost request. Applies
    * to the first matching PUT, POST or DELETE whose response would be 2xx.
@@ -73,6 +75,7 @@ type OneBreak =
   | Without<BreakName>
   | (With<'truncate'> & Without<Exclude<BreakName, 'truncate'>>)
   | (With<'reset'> & Without<Exclude<BreakName, 'reset'>>)
+  | (With<'close'> & Without<Exclude<BreakName, 'close'>>)
   | (With<'badChunk'> & Without<Exclude<BreakName, 'badChunk'>>)
   | (With<'wrongLength'> & Without<Exclude<BreakName, 'wrongLength'>>)
   | (With<'lostAfterActing'> & Without<Exclude<BreakName, 'lostAfterActing'> | 'status'>);
@@ -93,7 +96,7 @@ type Before =
 
 /**
  * A fault. A status, a delay and one way to break the response can be combined:
- * `{ status: 503, delay: 200, truncate: 10 }`. `truncate`, `reset`, `badChunk`, `wrongLength` and `lostAfterActing` exclude each
+ * `{ status: 503, delay: 200, truncate: 10 }`. `truncate`, `reset`, `close`, `badChunk`, `wrongLength` and `lostAfterActing` exclude each
  * other.
  */
 export type Fault =
@@ -109,6 +112,7 @@ const faultNames: Readonly<Record<keyof FaultParts, true>> = {
   dribble: true,
   truncate: true,
   reset: true,
+  close: true,
   lostAfterActing: true,
   badChunk: true,
   wrongLength: true,
@@ -126,9 +130,10 @@ export function isFaultName(name: string): boolean {
   return Object.hasOwn(faultNames, name);
 }
 
-const breaks = ['truncate', 'reset', 'badChunk', 'wrongLength', 'lostAfterActing'] as const;
+const breaks = ['truncate', 'reset', 'close', 'badChunk', 'wrongLength', 'lostAfterActing'] as const;
 
 const flags = [
+  'close',
   'lostAfterActing',
   'badChunk',
   'malformedXml',
@@ -239,12 +244,13 @@ export function toWireFault(fault: FaultParts, length: number): WireFault | unde
 }
 
 function toWireBreak(
-  { truncate, reset, badChunk, wrongLength, lostAfterActing }: FaultParts,
+  { truncate, reset, close, badChunk, wrongLength, lostAfterActing }: FaultParts,
   length: number,
 ): WireBreak | undefined {
   if (truncate !== undefined) return { kind: 'truncate', after: truncate };
   if (reset === 'before' || lostAfterActing === true) return { kind: 'reset', after: undefined };
   if (reset !== undefined) return { kind: 'reset', after: reset === 'amid' ? Math.floor(length / 2) : reset };
+  if (close === true) return { kind: 'close' };
   if (badChunk === true) return { kind: 'badChunk' };
   return wrongLength === undefined ? undefined : { kind: 'wrongLength', by: wrongLength };
 }

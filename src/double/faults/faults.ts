@@ -14,7 +14,7 @@ import type { Fault } from './declaration.ts';
 import { Delays } from './delays.ts';
 import { certificateError } from './in-process.ts';
 import { describeFaultMatch, type RequestMatch } from './match.ts';
-import { checkPlan, type Plan, type PlanRecord, Plans } from './plans.ts';
+import { checkCount, checkPlan, type Plan, type PlanRecord, Plans } from './plans.ts';
 import { applyFault, createSubstituteResponse, noResponse, removeAcceptEncoding } from './response.ts';
 
 /** A planned fault with its match, for lists. */
@@ -72,8 +72,8 @@ export interface FaultsOptions {
   readonly rotateSecret?: ((user: string) => void) | undefined;
   /** Makes the token of a request expire. */
   readonly expireToken?: ((request: IncomingRequest) => void | Promise<void>) | undefined;
-  /** Sets the certificate for new TLS connections. */
-  readonly present?: ((certificate: 'good' | 'stale') => void) | undefined;
+  /** Returns what sets the certificate for new TLS connections; undefined if there are none. */
+  readonly presenter?: (() => ((certificate: 'good' | 'stale') => void) | undefined) | undefined;
 }
 
 /** The faults as a part of a double. */
@@ -117,7 +117,7 @@ interface Circumstances {
 
 /** Creates the faults of a double. */
 export function createFaults(options: FaultsOptions): FaultsPart {
-  const { clock, present, tokenUser, onError = writeError, claimedUser = claimedUserInFields } = options;
+  const { clock, presenter, tokenUser, onError = writeError, claimedUser = claimedUserInFields } = options;
   const plans = new Plans(onError);
   const delays = new Delays();
   const circumstances = new AsyncLocalStorage<Circumstances>();
@@ -127,15 +127,15 @@ export function createFaults(options: FaultsOptions): FaultsPart {
     const due = plans.stale ? 'stale' : 'good';
     if (due === presented) return;
     presented = due;
-    present?.(due);
+    presenter?.()?.(due);
   };
   const toPlannedFault = (plan: Plan): PlannedFault =>
     createPlannedFault(plan, () => {
       plans.remove(plan);
       presentCertificate();
     });
-  const add = (count: number, match: RequestMatch, fault: Fault): PlannedFault => {
-    checkPlan(match, fault);
+  const add = (count: number, match: RequestMatch, fault: Fault, call: string): PlannedFault => {
+    checkPlan(match, fault, call);
     const known = options.names?.();
     if (typeof match !== 'function' && known !== undefined) checkName(match, known);
     checkPossible(fault, options);
@@ -190,9 +190,12 @@ export function createFaults(options: FaultsOptions): FaultsPart {
   const skew = (): number => circumstances.getStore()?.skew ?? 0;
   return {
     faults: {
-      next: (match, fault) => add(1, match, fault),
-      times: (count, match, fault) => add(count, match, fault),
-      always: (match, fault) => add(Number.POSITIVE_INFINITY, match, fault),
+      next: (match, fault) => add(1, match, fault, 'next('),
+      times(count, match, fault) {
+        checkCount(count);
+        return add(count, match, fault, `times(${count}, `);
+      },
+      always: (match, fault) => add(Number.POSITIVE_INFINITY, match, fault, 'always('),
       clear() {
         plans.clear();
         presentCertificate();
@@ -250,11 +253,12 @@ function createPlannedFault(plan: Plan, remove: () => void): PlannedFault {
 }
 
 /** Throws RangeError if a fault requires a part that this double does not have. */
-function checkPossible(fault: Fault, { rotateSecret, expireToken, present }: FaultsOptions): void {
+function checkPossible(fault: Fault, { rotateSecret, expireToken, presenter }: FaultsOptions): void {
+  if (fault.staleCertificate === true && presenter?.() === undefined)
+    throw new RangeError('staleCertificate requires HTTPS, which is disabled');
   const missing =
     (fault.rotatedSecret === true && rotateSecret === undefined && 'rotatedSecret') ||
-    (fault.expiredToken === true && expireToken === undefined && 'expiredToken') ||
-    (fault.staleCertificate === true && present === undefined && 'staleCertificate');
+    (fault.expiredToken === true && expireToken === undefined && 'expiredToken');
   if (missing !== false) throw new RangeError(`${missing} is not possible with this server`);
 }
 

@@ -31,6 +31,7 @@ export function toInProcessResponse(
   const { break: broken, dribble } = fault;
   if (broken?.kind === 'reset' && broken.after === undefined)
     throw fetchFailed(createCodedError('read ECONNRESET', 'ECONNRESET'));
+  if (broken?.kind === 'close') throw fetchFailed(createCodedError('other side closed', 'UND_ERR_SOCKET'));
   const intact = linesInTurn(fieldsSent(response));
   const sent = contentSent(response, head);
   if (sent === undefined) return { fields: intact, body: null };
@@ -61,6 +62,7 @@ function computeArrivingLength(length: number, broken: WireBreak | undefined): n
       return Math.ceil(length / 2);
     case 'wrongLength':
       return Math.min(length, Math.max(0, length + broken.by));
+    case 'close':
     case undefined:
       return length;
   }
@@ -87,6 +89,7 @@ function bodyError(broken: WireBreak | undefined): TypeError | undefined {
       return lengthMismatch();
     case 'wrongLength':
       return broken.by > 0 ? lengthMismatch() : undefined;
+    case 'close':
     case undefined:
       return undefined;
   }

@@ -1,4 +1,5 @@
 import type { IncomingRequest } from '../../http/message.ts';
+import { describeKind } from '../../shape/fault.ts';
 import type { ReportError } from '../callback.ts';
 import { checkFault, type Fault, isFaultName } from './declaration.ts';
 import {
@@ -33,12 +34,8 @@ export class Plans {
     this.#report = report;
   }
 
-  /** Plans a fault, which `checkPlan` accepts, for `times` requests. Throws RangeError on an invalid count or combination. */
+  /** Plans a fault, which `checkPlan` accepts, for `times` requests. */
   add(match: RequestMatch, fault: Fault, times: number): Plan {
-    if (times !== Number.POSITIVE_INFINITY && !(Number.isInteger(times) && times > 0))
-      throw new RangeError('the number of requests for a fault must be a positive integer');
-    if (fault.staleCertificate === true && isRestricted(match))
-      throw new RangeError('staleCertificate cannot have a match, since there is no request yet');
     const copy = typeof match === 'function' ? match : { ...match };
     const plan: Plan = { match: copy, fault: { ...fault }, remaining: times, count: 0 };
     this.#plans.push(plan);
@@ -115,17 +112,28 @@ export class Plans {
   }
 }
 
-/** Throws RangeError if a match or a fault is invalid, with the nearest known name. */
-export function checkPlan(match: RequestMatch, fault: Fault): void {
-  checkPresent(match, fault);
+/** Throws RangeError unless the first argument of `times` is a positive integer. */
+export function checkCount(count: unknown): void {
+  if (typeof count === 'number' && Number.isInteger(count) && count > 0) return;
+  const given = typeof count === 'number' ? String(count) : describeKind(count);
+  throw new RangeError(
+    `the number of requests for a fault must be a positive integer, is ${given}; such as times(2, {}, { status: 503 })`,
+  );
+}
+
+/** Throws RangeError if a match or a fault is invalid, with the nearest known name. `call` is the start of a call with both. */
+export function checkPlan(match: RequestMatch, fault: Fault, call: string): void {
+  checkPresent(match, fault, call);
   checkFaultMatch(match);
   checkFault(fault);
+  if (fault.staleCertificate === true && isRestricted(match))
+    throw new RangeError('staleCertificate cannot have a match, since there is no request yet');
 }
 
 /** Throws RangeError if there is no fault, as in `next({ status: 503 })`. */
-function checkPresent(match: RequestMatch, fault: Fault | undefined): void {
+function checkPresent(match: RequestMatch, fault: Fault | undefined, call: string): void {
   if (fault !== undefined) return;
   const names = typeof match === 'object' && match !== null ? Object.keys(match) : [];
-  const hint = names.some(isFaultName) ? '; the match comes first, such as next({}, { status: 503 })' : '';
+  const hint = names.some(isFaultName) ? `; the match comes first, such as ${call}{}, { status: 503 })` : '';
   throw new RangeError(`the fault is missing${hint}`);
 }

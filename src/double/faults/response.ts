@@ -3,6 +3,7 @@ import { type FieldLine, HttpHeaders } from '../../http/fields.ts';
 import { formatDate } from '../../http/headers/date.ts';
 import type { IncomingRequest, Response } from '../../http/message.ts';
 import { isSafe } from '../../http/method.ts';
+import { isSilent } from '../../http/wire-fault.ts';
 import { contentSent } from '../../net/response-encoder.ts';
 import { type Fault, toWireFault } from './declaration.ts';
 
@@ -48,7 +49,7 @@ export function applyFault(
   const length = lengthSent(faulty);
   const wire = toWireFault(fault, length);
   if (wire === undefined) return faulty;
-  if (length === 0 && fault.reset !== 'before' && fault.lostAfterActing !== true) return undefined;
+  if (length === 0 && !isSilent(wire)) return undefined;
   if (fault.truncate !== undefined && fault.truncate >= length) return undefined;
   return { ...faulty, close: true, fault: wire };
 }

@@ -1,13 +1,14 @@
 import type { SignedRequest } from '../../client/sign.ts';
 import { type RequestInput, toLines } from '../../http/field-lines.ts';
-import { checkMembers, checkObject, checkString } from '../../service/argument-checks.ts';
+import { checkMembers, checkString } from '../../service/argument-checks.ts';
 import type { Complete, Fetch } from '../../service/fetch/fetch.ts';
-import type {
-  Content,
-  FetchInit,
-  FetchInput,
-  FetchRequest,
-  TypeOfText,
+import {
+  type Content,
+  checkFetchInit,
+  type FetchInit,
+  type FetchInput,
+  type FetchRequest,
+  type TypeOfText,
 } from '../../service/fetch/fetch-request.ts';
 import type { AsOptions, ConfiguredSchemeOptions } from './as-options.ts';
 import { createSigning, type SigningParts } from './signing.ts';
@@ -76,7 +77,7 @@ export function createSigner(
   return {
     user,
     async fetch(input, init = {}) {
-      checkObject(init, 'the options of fetch', "such as { method: 'PUT' }");
+      checkFetchInit(init);
       const outgoing = await parts.read(input, { secure, ...init }, typeOfText);
       return parts.send({ ...outgoing, content: await readWhole(outgoing.content) }, addSignature);
     },

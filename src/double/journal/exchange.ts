@@ -1,6 +1,7 @@
 import type { AuthenticationTrace } from '../../auth/trace.ts';
 import type { Connection, IncomingRequest, Response } from '../../http/message.ts';
 import type { Problem } from '../../http/problem.ts';
+import { isSilent } from '../../http/wire-fault.ts';
 import type { RequestTrace } from '../../pipeline/call.ts';
 import type { JournalCors } from '../../pipeline/cors.ts';
 import type { Principal } from '../../principal.ts';
@@ -61,7 +62,6 @@ export function buildAnsweredExchange(
   { response, fault, acted }: InterceptedResponse,
   { principal, step, problem, authentication, cors }: RequestTrace,
 ): RecordedExchange {
-  const isSilent = response.fault?.break?.kind === 'reset' && response.fault.break.after === undefined;
   const verified = authentication?.scheme !== undefined || authentication?.failedAt !== undefined;
   return {
     time,
@@ -70,7 +70,7 @@ export function buildAnsweredExchange(
     content,
     unread,
     received: undefined,
-    response: isSilent ? undefined : response,
+    response: response.fault !== undefined && isSilent(response.fault) ? undefined : response,
     principal,
     step: acted ? step : undefined,
     problem,

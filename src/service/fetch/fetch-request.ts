@@ -1,5 +1,5 @@
 import { describeKind } from '../../shape/fault.ts';
-import { checkObject, checkText } from '../argument-checks.ts';
+import { checkObject, checkText, refuseMisspelt } from '../argument-checks.ts';
 
 /** The addresses on which a service listens. */
 export interface Addresses {
@@ -62,9 +62,37 @@ export function readFetchRequest(
   addresses: FetchAddresses,
   typeOfText = plainText,
 ): FetchRequest | Promise<FetchRequest> {
-  checkObject(init, 'the options of fetch', "such as { method: 'PUT' }");
+  checkFetchInit(init);
   checkText(init.peer, 'peer');
   return simple(input, init, addresses, typeOfText) ?? general(input, init, addresses, typeOfText);
+}
+
+/** The names of the options of `fetch`: those of the platform's, and two. */
+const initNames: readonly (keyof FetchInit | 'priority' | 'cache')[] = [
+  'method',
+  'headers',
+  'body',
+  'secure',
+  'peer',
+  'redirect',
+  'signal',
+  'duplex',
+  'dispatcher',
+  'credentials',
+  'mode',
+  'cache',
+  'referrer',
+  'referrerPolicy',
+  'integrity',
+  'keepalive',
+  'priority',
+  'window',
+];
+
+/** Throws RangeError unless `init` is an object, or if it has a misspelt option: `secrue`. */
+export function checkFetchInit(init: unknown): void {
+  checkObject(init, 'the options of fetch', "such as { method: 'PUT' }");
+  refuseMisspelt(init, initNames, 'the options of fetch');
 }
 
 /**

@@ -125,7 +125,6 @@ test('the control interface supports a server with a data directory', async (con
       ['POST', '/sign', { user: 'demo', method: 'GET', url: '/' }],
       ['GET', '/users/demo'],
       ['PUT', '/users/demo', {}],
-      ['POST', '/users/demo/rotate', {}],
       ['DELETE', '/users/demo'],
     ];
     const { paths } = await control.send('GET', '/openapi.json');
@@ -137,6 +136,32 @@ test('the control interface supports a server with a data directory', async (con
       assert.ok(told.responses['409'] !== undefined);
     }
     assert.equal((await get('/users/demo/financialrecords', signatureFields())).status, 200);
+  });
+
+  await context.test('stubs answer beside the data that is kept', async () => {
+    const { number } = await control.send('POST', '/stubs', {
+      match: { path: '/rates' },
+      response: { body: { rate: '1.08' } },
+      access: 'anyone',
+      times: 2,
+    });
+    assert.deepEqual(await (await get('/rates')).json(), { rate: '1.08' });
+    assert.equal((await control.send('GET', '/stubs')).stubs[0].remaining, 1);
+    await control.send('DELETE', `/stubs/${number}`);
+    assert.equal((await get('/rates')).status, 404);
+  });
+
+  await context.test('a secret can be rotated, and again by a fault', async () => {
+    const path = '/users/demo/financialrecords';
+    const rotated = 'a rotated secret of demo';
+    await control.send('POST', '/users/demo/rotate', { secret: rotated });
+    assert.equal((await get(path, signatureFields())).status, 401);
+    const sign = () => signRequest({ url: `${server.url}${path}`, user: 'demo', secret: rotated });
+    assert.equal((await get(path, sign())).status, 200);
+    await control.send('POST', '/faults', { fault: { rotatedSecret: true } });
+    assert.equal((await get(path, sign())).status, 401);
+    await control.send('POST', '/users/demo/rotate', { secret });
+    assert.equal((await get(path, signatureFields())).status, 200);
   });
 
   await context.test(

@@ -38,14 +38,16 @@ function userOperations(target: ControlTarget): readonly Operation[] {
       run: (content, { name = '' }) => users().setUser(name, content),
     }),
     operation({
-      ...user,
       path: '/users/{name}/rotate',
       method: 'POST',
       id: 'rotateSecret',
+      errors: noSuchUser,
       summary: 'Replaces the secret of a user, by a generated one unless one is sent',
+      description:
+        'In a data directory, the stored secret does not change: it is valid again after a restart, or after any change of the users there.',
       returns: object({ secret: text('the new secret') }).schema,
       accepts: object({ secret: optional(text()), grace: optional(gracePeriod) }),
-      run: (rotation, { name = '' }) => ({ secret: users().rotateSecret(name, rotation) }),
+      run: (rotation, { name = '' }) => ({ secret: target.auth.rotateSecret(name, rotation) }),
     }),
     operation({
       ...user,

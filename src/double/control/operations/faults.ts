@@ -142,6 +142,7 @@ const faultMembers = {
       'the connection is reset before the response, in the middle of its content, or after this number of bytes',
     ),
   ),
+  close: optional(flag('the connection is closed in order, without a response')),
   lostAfterActing: optional(
     flag('after PUT, POST or DELETE made a change, the connection is reset without a response'),
   ),

@@ -5,21 +5,19 @@ import type { PlannedStub } from '../../stubs/stubs.ts';
 import { readBody } from '../fixed-responses.ts';
 import { describeHeaders, matchMembers } from '../match.ts';
 import { createBareOperation, type Operation, operation } from '../operation.ts';
-import { type ControlTarget, memoryOnly } from '../target.ts';
+import type { ControlTarget } from '../target.ts';
 import { accessShape } from './routes.ts';
 
 /** The operations on stubs. */
-export function stubOperations(target: Pick<ControlTarget, 'stubs'>): readonly Operation[] {
-  const stubs = () => target.stubs ?? memoryOnly();
+export function stubOperations({ stubs }: Pick<ControlTarget, 'stubs'>): readonly Operation[] {
   return [
     createBareOperation({
       method: 'GET',
       path: '/stubs',
       id: 'stubs',
       returns: listSchema,
-      memoryOnly: true,
       summary: 'Returns all stubs that can still answer, the oldest first',
-      run: () => ({ stubs: stubs().all().map(toJson) }),
+      run: () => ({ stubs: stubs.all().map(toJson) }),
     }),
     operation({
       method: 'POST',
@@ -27,7 +25,6 @@ export function stubOperations(target: Pick<ControlTarget, 'stubs'>): readonly O
       id: 'addStub',
       status: 201,
       returns: stubSchema,
-      memoryOnly: true,
       summary: 'Adds a route with a fixed response, which precedes resources and collections',
       description:
         'Of several stubs that match a request, the last one answers. Credentials and access are checked first.',
@@ -61,30 +58,26 @@ export function stubOperations(target: Pick<ControlTarget, 'stubs'>): readonly O
       }),
       run({ match, response: { base64, body, ...response }, ...options }) {
         const content = readBody(body, base64);
-        return toJson(stubs().add({ ...options, match, response: { ...response, body: content } }));
+        return toJson(stubs.add({ ...options, match, response: { ...response, body: content } }));
       },
     }),
     createBareOperation({
       method: 'DELETE',
       path: '/stubs',
       id: 'removeStubs',
-      memoryOnly: true,
       summary: 'Removes all stubs',
       run() {
-        for (const stub of stubs().all()) stub.remove();
+        for (const stub of stubs.all()) stub.remove();
       },
     }),
     createBareOperation({
       method: 'DELETE',
       path: '/stubs/{number}',
       id: 'removeStub',
-      memoryOnly: true,
       summary: 'Removes a stub by its number',
       errors: { '404': 'there is no stub with this number' },
       run(_, { number: wanted }) {
-        const stub = stubs()
-          .all()
-          .find((each) => String(each.number) === wanted);
+        const stub = stubs.all().find((each) => String(each.number) === wanted);
         if (stub === undefined) throw new Problem('not-found', `There is no stub ${wanted ?? ''}.`);
         stub.remove();
       },
