@@ -1,3 +1,7 @@
+import type { ProblemMember } from '../http/problem.ts';
+
+type Members = Readonly<Record<string, ProblemMember>>;
+
 /** A named part of a signed message, such as `method` or `query`. */
 export interface MessagePart {
   readonly name: string;
@@ -15,4 +19,12 @@ export interface SignatureExplanation {
   readonly parts: readonly MessagePart[];
   /** The name of the part that differs, if one is known to differ. */
   readonly differs?: string;
+}
+
+/** An explanation, which may take long to make. */
+export interface Explained {
+  /** What the trace records. A function makes it when it is read. */
+  readonly traced: Members | (() => Members);
+  /** Makes what the client may see, which does not show whether the user exists. */
+  readonly shown: () => Members;
 }

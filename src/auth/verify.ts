@@ -9,6 +9,7 @@ import { andThen, type MaybePromise } from '../maybe-promise.ts';
 import type { NonceClaim, Principal } from '../principal.ts';
 import { messageBytes, type Piece } from '../signature/message.ts';
 import { describeFields } from './explain/related-names.ts';
+import type { Explained } from './explanation.ts';
 import { admitOnce, describeDistance, describeMovedClock, describeTimeError } from './freshness.ts';
 import { Decoys, fits, isCurrent, type Key, type KeyHolder, minKeys, selectSamples } from './keyring.ts';
 import { type RefusedNonce, unclaimableNonce } from './nonce-claim.ts';
@@ -60,14 +61,6 @@ interface Failure<Own extends Presented> {
   readonly computed?: string | undefined;
   /** Prepares the explanation: keeps what it depends on. */
   readonly explain: () => MaybePromise<Explained>;
-}
-
-/** An explanation, which may take long to make. */
-export interface Explained {
-  /** What the trace records. A function makes it when it is read. */
-  readonly traced: Members | (() => Members);
-  /** Makes what the client may see, which does not show whether the user exists. */
-  readonly shown: () => Members;
 }
 
 /** A valid signature, before its nonce is claimed. */
