@@ -68,6 +68,11 @@ export interface Aws4Declaration {
   readonly normalizePath?: boolean | undefined;
   /** Whether the signed path is percent-encoded twice. Default: true, for the service `s3` false. */
   readonly doubleEncode?: boolean | undefined;
+  /**
+   * What a `+` in the path is, sent as it is: `space` (signed as `%20`) or `plus` (signed as `%2B`, as MinIO does). Default: `plus`, for
+   * the service `s3` `space`, as Amazon S3 does.
+   */
+  readonly plusInPath?: 'space' | 'plus' | undefined;
   /** Whether `UNSIGNED-PAYLOAD` is accepted. Default: false. */
   readonly unsignedPayload?: boolean | undefined;
   /** The form of errors. Default: `problem`. */

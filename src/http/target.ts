@@ -54,6 +54,12 @@ function parseAbsoluteForm(target: string, method: string): Target {
   return validateAndSplit(target, end);
 }
 
+/** Returns the authority of an absolute form; undefined for any other form. */
+export function authorityOf(target: string): string | undefined {
+  const scheme = target.charCodeAt(0) === slash ? undefined : /^https?:\/\//i.exec(target)?.[0];
+  return scheme === undefined ? undefined : target.slice(scheme.length, authorityEnd(target, scheme.length));
+}
+
 function authorityEnd(target: string, start: number): number {
   let at = start;
   while (at < target.length) {

@@ -1,3 +1,5 @@
+import { hasControlCharacter } from '../http/syntax/control-character.ts';
+
 /** A node of a tree of path templates, one segment deep. Literals take precedence over the parameter. */
 export interface Branch<Leaf> {
   readonly literals: Map<string, Branch<Leaf>>;
@@ -72,7 +74,15 @@ function branchFor<Leaf>(
   return stepInto(branch, decodeURIComponent(segment));
 }
 
-/** Returns the value that these decoded segments reach: depth first, literals first. A parameter matches any segment but an empty one. */
+/**
+ * Returns whether a decoded segment can be the value of a parameter: not an empty one, `.` or `..`, which clients and proxies resolve
+ * (RFC 3986 §5.2.4), and none with control characters.
+ */
+export function isParameterValue(segment: string): boolean {
+  return segment !== '' && segment !== '.' && segment !== '..' && !hasControlCharacter(segment);
+}
+
+/** Returns the value that these decoded segments reach: depth first, literals first. */
 export function findLeaf<Leaf>(root: Branch<Leaf>, segments: readonly string[]): Reached<Leaf> | undefined {
   const values: string[] = [];
   const leaf = search(root, segments, 0, values);
@@ -89,7 +99,7 @@ function search<Leaf>(
   if (segment === undefined) return branch.leaf;
   const literal = branch.literals.get(segment);
   const found = literal === undefined ? undefined : search(literal, segments, at + 1, values);
-  if (found !== undefined || branch.parameter === undefined || segment === '') return found;
+  if (found !== undefined || branch.parameter === undefined || !isParameterValue(segment)) return found;
   values.push(segment);
   const taken = search(branch.parameter, segments, at + 1, values);
   if (taken === undefined) values.pop();
@@ -117,7 +127,7 @@ function collect<Leaf>(
   }
   const literal = branch.literals.get(segment);
   if (literal !== undefined) collect(literal, segments, at + 1, values, into);
-  if (branch.parameter !== undefined && segment !== '')
+  if (branch.parameter !== undefined && isParameterValue(segment))
     collect(branch.parameter, segments, at + 1, [...values, segment], into);
 }
 

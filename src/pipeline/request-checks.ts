@@ -1,10 +1,10 @@
 // Steps 1 to 4 of decide.ts: what can be checked without knowing the resource.
-import type { HttpHeaders } from '../http/fields.ts';
+import { HttpHeaders } from '../http/fields.ts';
 import { isValidHost } from '../http/host.ts';
 import type { IncomingRequest } from '../http/message.ts';
 import { isMethod, methods } from '../http/method.ts';
 import { Problem } from '../http/problem.ts';
-import { parseTarget, type Target } from '../http/target.ts';
+import { authorityOf, parseTarget, type Target } from '../http/target.ts';
 import type { Router } from './router.ts';
 
 /** Returns the problem of a request that arrives while the server stops. */
@@ -32,6 +32,15 @@ export function checkHost({ headers: fields, version }: IncomingRequest): void {
   if (fields.repeated && fields.getAll('host').length > 1)
     throw new Problem('malformed-host', 'There is more than one Host.');
   if (!isValidHost(host)) throw new Problem('malformed-host', 'Host is not a host with an optional port.');
+}
+
+/** Returns the request with the authority of an absolute form as Host, in place of that which was sent (RFC 9112 §3.2.2). */
+export function applyAuthority(request: IncomingRequest): IncomingRequest {
+  const authority = authorityOf(request.target);
+  if (authority === undefined) return request;
+  const { raw } = request.headers;
+  const others = raw.filter((_, at) => raw[at - (at % 2)]?.toLowerCase() !== 'host');
+  return { ...request, headers: new HttpHeaders(['Host', authority, ...others]) };
 }
 
 // RFC 9110 §5.3: fields that are not lists occur at most once. Step 7 checks the fields with credentials.

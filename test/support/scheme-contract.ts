@@ -158,6 +158,8 @@ const paths = [
   '/things/{a}/{b}',
   '/things/{a}/{b}/{c}',
   '/things/{a}/{b}/{c}/{d}',
+  // A parameter matches no dot segment; a mistake has them.
+  '/things/./{a}/../{b}',
 ] as const;
 
 /** The resources in code at any path below /things. Returns how often a user was admitted there. */
@@ -255,6 +257,7 @@ export function schemeContract(name: string, subject: SchemeSubject): void {
     timeRows(subject, row);
     userRows(subject, row);
     partRows(subject, row);
+    targetRows(subject, row);
     refusalRows(subject, row);
     mistakeRows(subject, row);
     hostileRows(subject, row);
@@ -697,6 +700,59 @@ function partRows(subject: SchemeSubject, row: Rows): void {
       else assertRefused(opened, answer);
     });
   }
+}
+
+/** Targets of other resources that some rule of canonical forms makes equal to the target that is signed. */
+const equivalents: readonly (readonly [signed: string, sent: string])[] = [
+  ['/things/a?limit=5', '/things/b/../a?limit=5'],
+  ['/things/a?limit=5', '/b/../things/a?limit=5'],
+  ['/things/a?limit=5', '/things/a/b/..?limit=5'],
+  ['/things/a?limit=5', '/things/b/%2e%2e/a?limit=5'],
+  ['/things/a?limit=5', '/things/./a?limit=5'],
+  ['/things/a?limit=5', '/things/%2E/a?limit=5'],
+  ['/things/a?limit=5', '/things//a?limit=5'],
+  ['/things/a?limit=5', '//things/a?limit=5'],
+  ['/things/a?limit=5', '/things/a/?limit=5'],
+  ['/things/a?limit=5', '/things/a%3Flimit=5'],
+  ['/things/a?limit=5', '/things/a%3flimit=5'],
+  ['/things/a?limit=5', '/things/a%00?limit=5'],
+  ['/things/a?limit=5', '/things/A?limit=5'],
+  ['/things/a/b?limit=5', '/things/a%2Fb?limit=5'],
+  ['/things/a%2Fb?limit=5', '/things/a/b?limit=5'],
+  ['/things/a%20b?limit=5', '/things/a%2520b?limit=5'],
+  ['/things/a%2520b?limit=5', '/things/a%20b?limit=5'],
+  ['/things/a%20b?limit=5', '/things/a+b?limit=5'],
+  ['/things/a+b?limit=5', '/things/a%20b?limit=5'],
+  ['/things/..%2Fa?limit=5', '/things/../a?limit=5'],
+];
+
+/** Signs a request for one target, and returns it with another. Parameters that the scheme adds to the query stay. */
+function signedForOther(opened: Opened, subject: SchemeSubject, signed: string, other: string): Sent {
+  const [path = '', query] = signed.split('?');
+  const sent = opened.signed({ request: { path, query } }, subject.write ?? usualWithContent);
+  const added = sent.target.slice(signed.length);
+  const separated = other.includes('?') ? added : added.replace('&', '?');
+  return { ...sent, target: other + separated };
+}
+
+function targetRows(subject: SchemeSubject, row: Rows): void {
+  const { path, host } = subject.parts;
+  if (path === 'signed' || typeof path === 'function')
+    row('a request that is signed for one resource is not accepted at another', async (opened) => {
+      const before = opened.acts();
+      for (const [signed, other] of equivalents) {
+        const { status, text } = await opened.send(signedForOther(opened, subject, signed, other));
+        assert.ok(status >= 400 && status < 500, `${signed} at ${other}: ${status} ${text}`);
+        assert.equal(opened.acts(), before, `${signed} at ${other}`);
+        opened.double.clock.advance('1s');
+      }
+    });
+  if (host === 'signed' || typeof host === 'function')
+    row('of an absolute form the authority of the target counts, not Host', async (opened) => {
+      const sent = opened.signed({}, subject.request ?? usual);
+      const origin = `${sent.secure ? 'https' : 'http'}://other.example`;
+      assertRefused(opened, await opened.send({ ...sent, target: origin + sent.target }));
+    });
 }
 
 function refusalRows(subject: SchemeSubject, row: Rows): void {

@@ -48,24 +48,36 @@ export function partMistakes(part: Part, presented: Aws4Presented, options: Aws4
 
 function pathMistakes(path: string, { request }: Aws4Presented, options: Aws4Options): Variant[] {
   const sent = splitTarget(request.target).path;
-  const { normalizePath, doubleEncode } = options;
+  const { normalizePath, doubleEncode, plusInPath } = options;
   return [
     [
       doubleEncode
         ? 'the path was encoded once; this service signs the path as sent, encoded again'
         : 'the path was encoded twice; this service signs it encoded once',
-      canonicalPath(sent, { normalizePath, doubleEncode: !doubleEncode }),
+      canonicalPath(sent, { normalizePath, doubleEncode: !doubleEncode, plusInPath }),
     ],
     [
       normalizePath
         ? 'the path was not normalized; this service signs it without dot segments and repeated slashes'
         : 'the path was normalized; this service signs dot segments and repeated slashes as sent',
-      canonicalPath(sent, { normalizePath: !normalizePath, doubleEncode }),
+      canonicalPath(sent, { normalizePath: !normalizePath, doubleEncode, plusInPath }),
     ],
     [
       'the path was normalized and encoded by the rules of other services',
       canonicalPath(sent, { normalizePath: !normalizePath, doubleEncode: !doubleEncode }),
     ],
+    [
+      plusInPath === 'space'
+        ? '+ of the path was signed as %2B; this service reads it as a space, %20'
+        : '+ of the path was signed as a space, %20; this service signs it as %2B',
+      canonicalPath(sent, {
+        normalizePath,
+        doubleEncode,
+        plusInPath: plusInPath === 'space' ? 'plus' : 'space',
+      }),
+    ],
+    ['spaces of the path were signed as +; they must be %20', path.replace(/%(?:25)?20/g, '+')],
+    ['%2B of the path was signed as a space, %20', path.replace(/%(?<again>25)?2B/g, '%$<again>20')],
     ['the path was signed decoded', decodeParameter(sent.replaceAll('+', '%2B'))],
     ['the path was signed as sent, without encoding', sent],
     ['the path was encoded once more than it must be', encodePath(path)],

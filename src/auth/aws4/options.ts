@@ -14,6 +14,8 @@ export interface Aws4Options {
   readonly normalizePath: boolean;
   /** Whether the signed path is percent-encoded as sent. Default: true, for the service `s3` false. */
   readonly doubleEncode: boolean;
+  /** What a `+` in the path is, sent as it is. Default: `plus`, for the service `s3` `space`, as for Amazon; MinIO signs it as `plus`. */
+  readonly plusInPath: 'space' | 'plus';
   /** Whether content may be sent that is not signed (`UNSIGNED-PAYLOAD`). Default: false, for the service `s3` true. */
   readonly unsignedPayload: boolean;
   /** The form of errors: those of AWS in XML, for the service `execute-api` in JSON, or problem documents. Default: `problem`. */
@@ -37,6 +39,7 @@ export const aws4Shape = object({
   window: optional(windowShape),
   normalizePath: optional(flag('whether the signed path is normalized')),
   doubleEncode: optional(flag('whether the signed path is percent-encoded twice')),
+  plusInPath: optional(word(['space', 'plus'], 'what a + in the path is')),
   unsignedPayload: optional(flag('whether UNSIGNED-PAYLOAD is accepted')),
   errors: optional(word(['problem', 'aws'], 'the form of errors')),
   replay: optional(word(['allow', 'refuse'], 'whether a signature is accepted more than once')),
@@ -55,12 +58,14 @@ export function readAws4Options(value: unknown, where: string): Aws4Options {
   const { region, service, window = defaultWindow, errors = 'problem', replay = 'allow' } = declared;
   const isS3 = service === 's3';
   const { normalizePath = !isS3, doubleEncode = !isS3, unsignedPayload = isS3 } = declared;
+  const { plusInPath = isS3 ? 'space' : 'plus' } = declared;
   return {
     region,
     service,
     window: window * 1000,
     normalizePath,
     doubleEncode,
+    plusInPath,
     unsignedPayload,
     errors,
     replay,

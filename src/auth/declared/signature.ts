@@ -1,6 +1,7 @@
 // A declared scheme as a signature scheme: its message is a template, and its keys are the user's secrets.
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { hasTooManyParameters, maxFormParameters } from '../../http/form.ts';
+import type { IncomingRequest } from '../../http/message.ts';
 import { andThen } from '../../maybe-promise.ts';
 import {
   hasPrivateKey,
@@ -11,7 +12,12 @@ import {
 import type { Algorithm } from '../../signature/declared/declaration.ts';
 import { sortForm } from '../../signature/declared/form.ts';
 import { createDeclaredKey, isSameDigest, keyBytes } from '../../signature/declared/key.ts';
-import { type MessageSource, readPiece, takeParameter } from '../../signature/declared/message.ts';
+import {
+  type MessageSource,
+  readPiece,
+  splitTarget,
+  takeParameter,
+} from '../../signature/declared/message.ts';
 import { parseBodyDigest, partName, type TemplatePart } from '../../signature/declared/template.ts';
 import { type DigestForm, messageBytes, type Part, type PartKind } from '../../signature/message.ts';
 import type { SignatureAlgorithm } from '../account-key.ts';
@@ -57,7 +63,7 @@ export function createDeclaredSignature(
       expiryReplacesWindow: options.lifetime !== undefined,
     },
     refusesReplays: options.replay === 'refuse',
-    read: (request, rest) => present(request, rest, options, plan),
+    read: (request, rest) => pathFault(request, options) ?? present(request, rest, options, plan),
     needsContent: ({ request, target }) =>
       plan.readsContent || (plan.needs.form && hasSignedForm(request, target, options))
         ? 'form'
@@ -194,6 +200,14 @@ const literalName = '(text)';
 function buildHead(part: TemplatePart): Head {
   const name = part.kind === 'literal' ? literalName : partName(part);
   return { kind: kinds[part.kind] ?? 'digest', name, digest: findDigestForm(part.kind) };
+}
+
+/** Returns a fault if `{url}` contains the path without escapes of delimiters, so that another resource has the same message. */
+function pathFault({ target }: IncomingRequest, { decodedInUrl }: DeclaredOptions): Fault | undefined {
+  if (decodedInUrl === undefined || !/%(?:2f|3f)/i.test(splitTarget(target).path)) return undefined;
+  const detail =
+    'The path contains %2F or %3F, which is signed without its escape, so the signature does not cover it as sent.';
+  return { detail };
 }
 
 /** Returns a fault if the signature covers the content only as a form, and it is not one, or if the form cannot be parsed. */

@@ -28,7 +28,7 @@ const unsignedFields: ReadonlySet<string> = new Set([
 
 /** Creates the signer of AWS Signature Version 4, in `Authorization` or, with `presign`, in the query. */
 export function createAws4Signer(name: string, options: Aws4Options): SchemeSigner {
-  const { region, service, normalizePath, doubleEncode } = options;
+  const { region, service, normalizePath, doubleEncode, plusInPath } = options;
   return {
     check(identity) {
       checkId(identity, name);
@@ -50,6 +50,7 @@ export function createAws4Signer(name: string, options: Aws4Options): SchemeSign
         service,
         normalizePath,
         doubleEncode,
+        plusInPath,
         sessionToken,
         time: now,
         ...aws4,

@@ -28,6 +28,7 @@ const aws4Keys = [
   'window',
   'normalizePath',
   'doubleEncode',
+  'plusInPath',
   'unsignedPayload',
   'errors',
   'replay',

@@ -1,5 +1,11 @@
 // Finds the operations of a document by the path of a request. A segment of a template can have several parameters and text between.
-import { type Branch, branchAt, createBranch, findLeaves } from '../../pipeline/path-tree.ts';
+import {
+  type Branch,
+  branchAt,
+  createBranch,
+  findLeaves,
+  isParameterValue,
+} from '../../pipeline/path-tree.ts';
 import { matchSegment } from '../../pipeline/segment-template.ts';
 import type { Operation, PartnerDocument } from './document.ts';
 
@@ -85,7 +91,7 @@ function decodeParameters(
   for (const [index, { names, texts }] of segments.entries()) {
     const value = values[index] ?? '';
     const groups = texts === undefined ? [value] : matchSegment(texts, value);
-    if (groups === undefined) return undefined;
+    if (groups === undefined || !groups.every(isParameterValue)) return undefined;
     for (const [at, name] of names.entries()) found.push([name, groups[at] ?? '']);
   }
   return Object.fromEntries(found);

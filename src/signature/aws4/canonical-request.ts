@@ -9,12 +9,14 @@ export const aws4Algorithm = 'AWS4-HMAC-SHA256';
 /** The SHA-256 of no content, in hexadecimal. */
 export const emptyHash = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855';
 
-/** How a service forms the canonical path. Amazon S3 does neither. */
+/** How a service forms the canonical path. Amazon S3 neither normalizes nor encodes it twice. */
 export interface PathRules {
   /** Whether dot segments and repeated slashes are removed (RFC 3986 §5.2.4). */
   readonly normalizePath: boolean;
   /** Whether the path is percent-encoded as sent, so that `%20` becomes `%2520`. */
   readonly doubleEncode: boolean;
+  /** What a `+` in the path is, sent as it is: a space for Amazon S3, so that it becomes `%20`; otherwise itself. Default: `plus`. */
+  readonly plusInPath?: 'space' | 'plus' | undefined;
 }
 
 /** A signed header: its name in lower case, and its canonical value. */
@@ -33,11 +35,18 @@ export function splitTarget(target: string): { readonly path: string; readonly q
 const plainPath = /^(?:\/[\w~-][\w.~-]*)*\/?$/;
 
 /** Returns the canonical path. An empty path is `/`. */
-export function canonicalPath(path: string, { normalizePath, doubleEncode }: PathRules): string {
+export function canonicalPath(path: string, rules: PathRules): string {
   if (path === '') return '/';
   if (plainPath.test(path)) return path;
-  const normalized = normalizePath ? removeDotSegments(path) : path;
+  const { normalizePath, doubleEncode, plusInPath } = rules;
+  const spaced = plusInPath === 'space' ? path.replaceAll('+', '%20') : path;
+  const normalized = normalizePath ? removeDotSegments(spaced) : spaced;
   return doubleEncode ? encodePath(normalized) : normalizeEscapes(normalized);
+}
+
+/** Returns whether a path is normalized: without dot segments and repeated slashes, which the canonical path does not show. */
+export function isNormalized(path: string): boolean {
+  return path === '' || plainPath.test(path) || removeDotSegments(path) === path;
 }
 
 /** Removes dot segments and repeated slashes. A slash at the end stays, but none is added after a dot segment. */

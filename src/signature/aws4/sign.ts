@@ -82,7 +82,7 @@ const unsigned = 'UNSIGNED-PAYLOAD';
 /** Returns the path rules of a service. */
 export function selectPathRules(service: string): PathRules {
   const isS3 = service === 's3';
-  return { normalizePath: !isS3, doubleEncode: !isS3 };
+  return { normalizePath: !isS3, doubleEncode: !isS3, plusInPath: isS3 ? 'space' : 'plus' };
 }
 
 /**

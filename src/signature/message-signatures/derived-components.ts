@@ -88,10 +88,11 @@ function query({ target }: RequestMessage): string {
 
 /**
  * Returns the encoded values of each parameter of the query by encoded name (RFC 9421 §2.2.8). The query is parsed as a form, in
- * which `+` is a space.
+ * which `+` is a space. None if it does not decode to UTF-8: all malformed values would be encoded as the same one.
  */
 export function queryParameters(request: RequestMessage): ReadonlyMap<string, readonly string[]> {
   const values = new Map<string, string[]>();
+  if (!isDecodable(query(request))) return values;
   for (const [name, value] of new URLSearchParams(query(request))) {
     const encoded = encodeFormComponent(name);
     const list = values.get(encoded);
@@ -99,6 +100,15 @@ export function queryParameters(request: RequestMessage): ReadonlyMap<string, re
     else list.push(encodeFormComponent(value));
   }
   return values;
+}
+
+function isDecodable(text: string): boolean {
+  try {
+    decodeURIComponent(text);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** Percent-encodes like a form, but a space as `%20`: all but letters, digits and `*-._`. */

@@ -14,7 +14,7 @@ export interface Answer {
 /** Whether a request must go over a socket, because `fetch` would change it. */
 function needsSocket({ target, lines }: Sent): boolean {
   const names = lines.map(([name]) => name.toLowerCase());
-  return /\/[./]|\?$/.test(target) || new Set(names).size < names.length;
+  return /^[^/]|\/(?:[./]|%2e)|\?$/i.test(target) || new Set(names).size < names.length;
 }
 
 /** Sends a signed request as it is. */
