@@ -20,7 +20,10 @@ test('a literal path finds its resource and no other', () => {
 test('a parameter matches one whole segment that is not empty', () => {
   const router = buildRouter('/users/{username}/records/{id}');
   assert.deepEqual(find(router, '/users/ann/records/7')?.parameters, { username: 'ann', id: '7' });
-  assert.deepEqual(router.find(['users', 'a/b', 'records', '...'])?.parameters, { username: 'a/b', id: '...' });
+  assert.deepEqual(router.find(['users', 'a/b', 'records', '...'])?.parameters, {
+    username: 'a/b',
+    id: '...',
+  });
   assert.equal(find(router, '/users//records/7'), undefined);
 });
 

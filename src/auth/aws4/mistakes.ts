@@ -63,10 +63,6 @@ function pathMistakes(path: string, { request }: Aws4Presented, options: Aws4Opt
       canonicalPath(sent, { normalizePath: !normalizePath, doubleEncode, plusInPath }),
     ],
     [
-      'the path was normalized and encoded by the rules of other services',
-      canonicalPath(sent, { normalizePath: !normalizePath, doubleEncode: !doubleEncode }),
-    ],
-    [
       plusInPath === 'space'
         ? '+ of the path was signed as %2B; this service reads it as a space, %20'
         : '+ of the path was signed as a space, %20; this service signs it as %2B',
@@ -75,6 +71,10 @@ function pathMistakes(path: string, { request }: Aws4Presented, options: Aws4Opt
         doubleEncode,
         plusInPath: plusInPath === 'space' ? 'plus' : 'space',
       }),
+    ],
+    [
+      'the path was normalized and encoded by the rules of other services',
+      canonicalPath(sent, { normalizePath: !normalizePath, doubleEncode: !doubleEncode }),
     ],
     ['spaces of the path were signed as +; they must be %20', path.replace(/%(?:25)?20/g, '+')],
     ['%2B of the path was signed as a space, %20', path.replace(/%(?<again>25)?2B/g, '%$<again>20')],

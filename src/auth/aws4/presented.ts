@@ -8,7 +8,6 @@ import {
   canonicalQuery,
   canonicalValue,
   emptyHash,
-  isNormalized,
   splitTarget,
 } from '../../signature/aws4/canonical-request.ts';
 import {
@@ -64,8 +63,6 @@ export function present(
   if (fault !== undefined) return refuse(fault.reason, fault.detail, { ...claimed, ...fault.facts });
   const signedTime = readTime(request.headers, credentials, now);
   if (typeof signedTime === 'string') return refuse('malformed', signedTime, claimed);
-  if (options.normalizePath && !isNormalized(path))
-    return { ...refuse('malformed', notAsSent, claimed), hint: sendNormalized };
   const payload = readPayloadHash(request, credentials, options);
   if ('reason' in payload) return { ...refuse(payload.reason, payload.detail, claimed), hint: payload.hint };
   const lifetime = credentials.presigned?.expires;
@@ -86,11 +83,6 @@ export function present(
     hasContent: payload.hasContent,
   };
 }
-
-// Another resource has the same canonical path.
-const notAsSent =
-  'The path contains dot segments or repeated slashes, which are removed before it is signed, so the signature does not cover it as sent.';
-const sendNormalized = 'send the path without dot segments and repeated slashes';
 
 type Fault = Pick<AwsRefusal, 'reason' | 'detail' | 'hint'> & { readonly facts?: Partial<Facts> };
 

@@ -6,7 +6,9 @@ import {
   formatCanonicalRequest,
   formatStringToSign,
   hashContent,
+  isNormalized,
   messageParts,
+  splitTarget,
 } from '../../signature/aws4/canonical-request.ts';
 import { deriveKey, prepareSecret, scopeText } from '../../signature/aws4/signing-key.ts';
 import { hmacSha256 } from '../../signature/hmac-sha256.ts';
@@ -53,6 +55,10 @@ export function createAws4Signature(
       const digest = hmacSha256(deriveKey(prepared(key.secret), scope), message.map(octetsOfPiece).join(''));
       return timingSafeEqual(digest, Buffer.from(signature, 'hex'));
     },
+    holderFault(presented) {
+      const refusal = pathRefusal(presented, options);
+      return refusal === undefined ? undefined : toFault(refusal, clock.now(), explain, writeProblem);
+    },
     digestCheck: 'content',
     digestFault: (presented) => digestFault(presented, bodyLimit),
     mac: ({ credentials: { scope } }) => ({
@@ -80,6 +86,21 @@ function buildParts(presented: Aws4Presented, content: Uint8Array): Part[] {
   const { signedHeaders } = credentials;
   const scope = scopeText(credentials.scope);
   return messageParts({ method, path, query, headers, signedHeaders, payloadHash, stamp, scope });
+}
+
+/** Returns why a valid signature does not cover the path as sent: another resource has the same canonical path. */
+function pathRefusal(
+  { request, presigned, credentials: { accessKeyId, signature } }: Aws4Presented,
+  { normalizePath }: Aws4Options,
+): AwsRefusal | undefined {
+  if (!normalizePath || isNormalized(splitTarget(request.target).path)) return undefined;
+  return {
+    reason: 'malformed',
+    detail:
+      'The path contains dot segments or repeated slashes, which are removed before it is signed, so the signature does not cover it as sent.',
+    hint: 'send the path without dot segments and repeated slashes',
+    facts: { presigned, accessKeyId, signature },
+  };
 }
 
 /** Compares the content with the signed hash, unless that was computed from the content. Content that is not signed is not read. */

@@ -4,7 +4,14 @@ import { createRequest } from '../../../src/http/message.ts';
 import { canonicalPath, canonicalQuery } from '../../../src/signature/aws4/canonical-request.ts';
 import { parseCredentialsField, parsePresigned } from '../../../src/signature/aws4/credentials.ts';
 import { presignAws4, selectPathRules, signAws4 } from '../../../src/signature/aws4/sign.ts';
-import { accessKeyId, openAws4Service, received, signOptions, time } from '../../support/auth/aws4.ts';
+import {
+  accessKeyId,
+  isNormalizedTarget,
+  openAws4Service,
+  received,
+  signOptions,
+  time,
+} from '../../support/auth/aws4.ts';
 import { absent, signWithAws4, signWithSmithy } from '../../support/auth/aws4-clients.ts';
 import { type Seeded, seeded } from '../../support/seeded.ts';
 
@@ -27,7 +34,7 @@ function randomPath(random: Seeded): string {
   return `/${segments.join('/')}`;
 }
 
-test('requests of @smithy/signature-v4 with random paths, queries and headers are accepted', async (context) => {
+test('requests of @smithy/signature-v4 with random paths, queries and headers are accepted if their paths are normalized', async (context) => {
   const reason = absent('@smithy/signature-v4');
   if (reason !== undefined) return context.skip(reason);
   const random = seeded();
@@ -61,13 +68,13 @@ test('requests of @smithy/signature-v4 with random paths, queries and headers ar
     });
     assert.equal(
       await opened.judge(arrived),
-      accessKeyId,
+      service === 's3' || isNormalizedTarget(signed.path) ? accessKeyId : 'malformed-credentials',
       `SEED=${random.seed}, request ${count}: ${signed.method} ${signed.path}`,
     );
   }
 });
 
-test('requests of aws4 with random paths and queries are accepted', async (context) => {
+test('requests of aws4 with random paths and queries are accepted if their paths are normalized', async (context) => {
   const reason = absent('aws4');
   if (reason !== undefined) return context.skip(reason);
   const random = seeded();
@@ -80,7 +87,7 @@ test('requests of aws4 with random paths and queries are accepted', async (conte
     const arrived = received({ method: 'GET', target: signed.path, fields: Object.entries(signed.headers) });
     assert.equal(
       await opened.judge(arrived),
-      accessKeyId,
+      isNormalizedTarget(signed.path) ? accessKeyId : 'malformed-credentials',
       `SEED=${random.seed}, request ${count}: ${signed.path}`,
     );
   }
@@ -104,7 +111,7 @@ test('any change of a signed request is refused', async () => {
     const lines = [...fields, ...signed.fields];
     assert.equal(
       await opened.judge(received({ method: 'GET', target: signed.target, fields: lines })),
-      accessKeyId,
+      service === 's3' || isNormalizedTarget(target) ? accessKeyId : 'malformed-credentials',
     );
     const changed = random.pick([
       { method: 'PUT', target: signed.target, fields: lines },

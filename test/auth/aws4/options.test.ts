@@ -10,12 +10,13 @@ test('the defaults are those of AWS, and depend on the service', () => {
     window: 900_000,
     normalizePath: true,
     doubleEncode: true,
+    plusInPath: 'plus',
     unsignedPayload: false,
     errors: 'problem',
     replay: 'allow',
   });
   const s3 = readAws4Options({ ...least, service: 's3' }, 'schemes.aws4');
-  assert.deepEqual([s3.normalizePath, s3.doubleEncode], [false, false]);
+  assert.deepEqual([s3.normalizePath, s3.doubleEncode, s3.plusInPath], [false, false, 'space']);
   assert.equal(readAws4Options({ ...least, service: 's3', doubleEncode: true }, 'x').doubleEncode, true);
 });
 

@@ -154,3 +154,8 @@ export function signOptions(changes: Partial<Aws4SignOptions> = {}): Aws4SignOpt
   const service = changes.service ?? 'service';
   return { accessKeyId, secret, region: 'us-east-1', service, time, ...selectPathRules(service), ...changes };
 }
+
+/** Returns whether the path of a target has neither dot segments nor repeated slashes. */
+export function isNormalizedTarget(target: string): boolean {
+  return !/\/\/|\/\.\.?(?:\/|$)/.test(target.replace(/\?.*$/s, ''));
+}
