@@ -2,12 +2,13 @@
 // builds dist, and checks types, format and lint (check.mjs). At the end, it searches the output of servers and commands for
 // the secrets, passwords and signatures that they received.
 //
-//   node scripts/test.mjs [--built] [--long] [--times] [--watch] [WORD …]
+//   node scripts/test.mjs [--built] [--long] [--times] [--watch] [--test-name-pattern PATTERN] [WORD …]
 //
 // --built  skips the checks, and tests dist/server.js as it was built. With a WORD and without this option, tests of the command
 //          run the sources.
 // --long   tries more: every state in place of some, and more random cases
 // --times  prints how long each process took, and the processor time of it and of the programs that it started
+// --test-name-pattern  runs only the tests whose names match, as the option of Node.js does; repeatable
 // --watch  runs files again when they or modules that they import are changed
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, watch } from 'node:fs';
@@ -22,22 +23,15 @@ import { filesThatUse, findTestFiles, groupTestFiles } from './test-files.mjs';
 
 const startedAt = Date.now();
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
-const { values, positionals: words } = parseArgs({
-  options: {
-    built: { type: 'boolean', default: false },
-    long: { type: 'boolean', default: false },
-    times: { type: 'boolean', default: false },
-    watch: { type: 'boolean', default: false },
-  },
-  allowPositionals: true,
-});
+const { values, positionals: words } = readArguments();
 const seed = Number(process.env['SEED'] ?? process.hrtime()[1]);
 
 if (findTestFiles(root, words).length === 0) {
   console.error(`no test file matches ${words.join(', ')}`);
   process.exit(1);
 }
-const isComplete = words.length === 0 && !values.watch;
+const patterns = values['test-name-pattern'];
+const isComplete = words.length === 0 && patterns.length === 0 && !values.watch;
 if (isComplete && !values.built) {
   const { status } = spawnSync(process.execPath, [join(root, 'scripts', 'check.mjs')], { stdio: 'inherit' });
   if (status !== 0) process.exit(status ?? 1);
@@ -54,6 +48,25 @@ if (values.long) process.env['TEST_LONG'] = '1';
 if (values.watch) await runChanged();
 else process.exitCode = (await runFiles(findTestFiles(root, words), startedAt)) ? 0 : 1;
 
+/** Reads the command line. Ends the process with one line if it is invalid. */
+function readArguments() {
+  try {
+    return parseArgs({
+      options: {
+        built: { type: 'boolean', default: false },
+        long: { type: 'boolean', default: false },
+        times: { type: 'boolean', default: false },
+        watch: { type: 'boolean', default: false },
+        'test-name-pattern': { type: 'string', multiple: true, default: [] },
+      },
+      allowPositionals: true,
+    });
+  } catch (error) {
+    console.error(error.message);
+    process.exit(2);
+  }
+}
+
 /** Runs compiled test files. Returns whether all passed. */
 async function runFiles(files, since) {
   const transcript = mkdtempSync(join(tmpdir(), 'countersign-transcript-'));
@@ -61,7 +74,7 @@ async function runFiles(files, since) {
   const processes = groupTestFiles(files, values.long ? 900_000 : 240_000);
   const scripts = processes.map(({ script }) => script);
   // Tests often wait for disks and processes, so one more process runs than there are processors.
-  const stream = run({ files: scripts, concurrency: availableParallelism() + 1 });
+  const stream = run({ files: scripts, concurrency: availableParallelism() + 1, testNamePatterns: patterns });
   let passed = true;
   stream.on('test:fail', ({ todo, skip }) => {
     if (todo === undefined && skip === undefined) passed = false;

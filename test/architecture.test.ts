@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { readdirSync, readFileSync } from 'node:fs';
-import { dirname, join, relative } from 'node:path';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { basename, dirname, join, relative } from 'node:path';
 import test from 'node:test';
 
 const root = join(import.meta.dirname, '..');
@@ -335,4 +335,29 @@ test('timers come from timers.ts only', () => {
       return [...used].filter((name) => !imported.includes(name)).map((name) => `${path}: ${name}`);
     });
   assert.deepEqual(borrowed, []);
+});
+
+/** Returns the paths that a page names in code, each with the folders that it may be relative to. */
+function listNamedPaths(page: string): { readonly name: string; readonly within: readonly string[] }[] {
+  return page.split('\n').flatMap((line) => {
+    const [, cell = ''] = /^\| \d \| (.+?) \|/.exec(line) ?? [];
+    const within = ['.', 'src', ...namesIn(cell).map((folder) => join('src', folder))];
+    return Array.from(line.matchAll(/`([^`\s*]+)`/g), ([, name = '']) => ({ name, within })).filter(
+      ({ name }) => /^[\w./-]+$/.test(name) && /\/|\.ts$/.test(name) && !name.startsWith('countersign/'),
+    );
+  });
+}
+
+test('every path that ARCHITECTURE.md names exists', () => {
+  const names = new Set(files.map(({ path }) => basename(path)));
+  const missing = listNamedPaths(readFileSync(join(root, 'ARCHITECTURE.md'), 'utf8')).filter(
+    ({ name, within }) =>
+      !within.some((folder) => existsSync(join(root, folder, name))) &&
+      // A file beside one that the same sentence names with its folder.
+      !names.has(name),
+  );
+  assert.deepEqual(
+    missing.map(({ name }) => name),
+    [],
+  );
 });

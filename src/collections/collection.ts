@@ -19,14 +19,13 @@ import {
 import type { Receipt, Store, StoredItem, StoredPage, StoredRecord } from '../store/store.ts';
 import type { Collection } from './declaration.ts';
 import { noRepetition, type Repetition } from './idempotency.ts';
-import { requireStorablePath } from './item.ts';
 import { addShown, formatHref, linkField } from './lists/page-links.ts';
 import { malformedQuery, readSearch } from './lists/query.ts';
 import { compileListRules, type ListRules } from './lists/rules.ts';
 import { SearchedStore } from './lists/search.ts';
 import { findSearched, listSearched, type Searched } from './lists/searched-list.ts';
 import { createQueryCheck } from './lists/strict-query.ts';
-import type { Serving } from './serving.ts';
+import { requireStorablePath, type Serving } from './serving.ts';
 
 const defaultLimit = 50;
 const maxLimit = 500;

@@ -26,7 +26,7 @@ import { merge } from '../schema/merge.ts';
 import type { Receipt, Replacement, Store, StoredItem, StoredRecord } from '../store/store.ts';
 import type { Collection } from './declaration.ts';
 import { noRepetition, type Repetition } from './idempotency.ts';
-import type { Serving } from './serving.ts';
+import { requireStorablePath, type Serving } from './serving.ts';
 
 type ItemCall = Call<StoredItem, SentItem>;
 
@@ -133,19 +133,6 @@ function requireExisting({ state: found }: ItemCall): ResourceState<StoredItem> 
 function requireContent({ body: content }: ItemCall): SentItem {
   if (content === undefined) throw new Problem('content-missing', 'An item is expected.');
   return content;
-}
-
-/** The maximum length of the path of a collection in bytes: databases index no longer texts. */
-const maxPathLength = 2000;
-
-/**
- * Returns the path of a collection that a request adds an item to.
- * @throws {Problem} `invalid-id` if its parameters are so long that not every store can store it
- */
-export function requireStorablePath(path: string): string {
-  // It is ASCII: other characters are percent-encoded.
-  if (path.length <= maxPathLength) return path;
-  throw new Problem('invalid-id', `The path of the collection has more than ${maxPathLength} bytes.`);
 }
 
 function checkAddress(path: string, id: string): boolean {

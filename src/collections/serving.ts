@@ -1,3 +1,4 @@
+import { Problem } from '../http/problem.ts';
 import type { DocumentFormat } from '../pipeline/resource.ts';
 import type { SearchedStore } from './lists/search.ts';
 
@@ -11,4 +12,17 @@ export interface Serving {
   readonly isCredential?: ((parameter: string) => boolean) | undefined;
   /** The searches of all collections. Default: each collection has its own. */
   readonly searched?: SearchedStore | undefined;
+}
+
+/** The maximum length of the path of a collection in bytes: databases index no longer texts. */
+const maxPathLength = 2000;
+
+/**
+ * Returns the path of a collection that a request adds an item to.
+ * @throws {Problem} `invalid-id` if its parameters are so long that not every store can store it
+ */
+export function requireStorablePath(path: string): string {
+  // It is ASCII: other characters are percent-encoded.
+  if (path.length <= maxPathLength) return path;
+  throw new Problem('invalid-id', `The path of the collection has more than ${maxPathLength} bytes.`);
 }

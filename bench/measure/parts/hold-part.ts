@@ -25,7 +25,9 @@ try {
   });
   send({ sample: {} });
 } catch (error) {
-  const absent = /^(ERR_)?MODULE_NOT_FOUND$/.test(codeOf(error)) && !textOf(error).includes(file);
+  // The message names the file that imports, so only its start tells whether that file itself is missing.
+  const isOwnFile = error instanceof Error && error.message.startsWith(`Cannot find module '${file}'`);
+  const absent = /^(ERR_)?MODULE_NOT_FOUND$/.test(codeOf(error)) && !isOwnFile;
   send(absent ? { absent: 'not installed' } : { failure: textOf(error) });
 }
 
