@@ -338,8 +338,8 @@ async function checkDigests(
 }
 
 function checkDigest(sent: string, content: Uint8Array): DigestFault | undefined {
-  const known = sent.split(/\s*,\s*/).flatMap((member) => {
-    const [, name = '', value = ''] = /^(SHA-256|SHA-512)=(.*)$/is.exec(member) ?? [];
+  const known = sent.split(',').flatMap((member) => {
+    const [, name = '', value = ''] = /^(SHA-256|SHA-512)=(.*)$/is.exec(member.trim()) ?? [];
     return name === '' ? [] : [{ hash: name.replace('-', '').toLowerCase(), value }];
   });
   const detail = 'The content does not have the digest in Digest.';

@@ -132,7 +132,7 @@ export function readCollections(declarations: unknown): Collection[] {
   return Object.entries(readDeclared(mapOf(anything), declarations, 'collections')).map(
     ([path, declaration]) => {
       const collection = readCollection(path, declaration);
-      const form = path.replace(/\{[^}]*\}/g, '{}');
+      const form = path.replace(/\{[^{}]*\}/g, '{}');
       const other = paths.get(form);
       if (other !== undefined)
         throw new DeclarationError('clash', `collections.${path}`, `is the same path as ${other}`);

@@ -293,7 +293,7 @@ function problemOf({ problem = '', hint, fault }) {
 /** Returns a test of a path: a template such as `/articles/{id}` matches as a whole, other text is searched for. */
 function pathTest(wanted) {
 	if (!wanted.includes('{')) return (path) => path.includes(wanted);
-	const parts = wanted.split(/\{[^}]*\}/).map((part) => part.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&'));
+	const parts = wanted.split(/\{[^{}]*\}/).map((part) => part.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&'));
 	const pattern = new RegExp(`^${parts.join('[^/]+')}$`);
 	return (path) => pattern.test(path);
 }

@@ -19,7 +19,7 @@ export function mount(root, context) {
 
 	const showCollection = async () => {
 		const { path, access, fields, createWithPut, schemes } = chosen();
-		const names = [...path.matchAll(/\{([^}]*)\}/g)].map(([, name]) => name);
+		const names = [...path.matchAll(/\{([^{}]*)\}/g)].map(([, name]) => name);
 		const given = names.map((name) =>
 			field(name, input({ name, list: 'names', required: true, value: users[0]?.name })),
 		);
@@ -50,7 +50,7 @@ export function mount(root, context) {
 			const values = Object.fromEntries(
 				[...parameters.querySelectorAll('input')].map(({ name, value }) => [name, value]),
 			);
-			const path = chosen().path.replace(/\{([^}]*)\}/g, (_, name) => encodeURIComponent(values[name]));
+			const path = chosen().path.replace(/\{([^{}]*)\}/g, (_, name) => encodeURIComponent(values[name]));
 			const listed = await api.post('/items', { collection: path, after, limit: page }, signal);
 			if (after === 0) fill(items);
 			items.querySelector('.more-items')?.remove();

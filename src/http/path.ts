@@ -12,5 +12,5 @@ export function encodeSegment(text: string): string {
 /** Fills a path template such as `/users/{username}/financialrecords` with values. */
 export function fillTemplate(template: string, values: Readonly<Record<string, string>>): string {
   if (!template.includes('{')) return template;
-  return template.replace(/\{([^}]*)\}/g, (_, name: string) => encodeSegment(values[name] ?? ''));
+  return template.replace(/\{([^{}]*)\}/g, (_, name: string) => encodeSegment(values[name] ?? ''));
 }

@@ -35,7 +35,8 @@ export function describeForm(text: string): string | undefined {
 export function describeBase64(text: string): string | undefined {
   const cause = describeForm(text);
   if (cause !== undefined) return cause;
-  if (/^[\w-]*[_-][\w-]*={0,2}$/.test(text)) return 'it is base64url; base64 with "+" and "/" is expected';
+  if (/[_-]/.test(text) && /^[\w-]+={0,2}$/.test(text))
+    return 'it is base64url; base64 with "+" and "/" is expected';
   if (!/^[A-Za-z0-9+/]+={0,2}$/.test(text)) return undefined;
   return text.length % 4 === 0 ? 'the bits before the padding are not zero' : 'the padding "=" is missing';
 }

@@ -48,6 +48,7 @@ import {
   parseHeaderParameters,
   toOctets,
 } from '../../src/signature/oauth1-parameters.ts';
+import { describeBase64 } from '../../src/signature/signature-form.ts';
 import { createParser } from '../../src/xml/index.ts';
 import { escapeAttribute, escapeText } from '../../src/xml/writer.ts';
 import { buildShape, fromJson, fromXml } from '../support/formats/decode.ts';
@@ -468,6 +469,14 @@ const readers: Readonly<Record<string, Reader>> = {
       ['(', ''],
     ],
     pieces: ['1Y', '1.', 'a.', '%20', '~0', '{a}'],
+  },
+  'a malformed signature': {
+    read: describeBase64,
+    around: [
+      ['', '!'],
+      ['a', '='],
+    ],
+    pieces: ['_', '\\n', ', 1', '00:'],
   },
   'a scope': { read: parseScope, around: [['read ', '']], pieces: ['read ', 'write  '] },
   'a verifier of PKCE': { read: (text) => [isChallenge(text), verifies(text, 'c')] },

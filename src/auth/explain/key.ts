@@ -109,7 +109,7 @@ function readings(secret: Buffer, mac: Mac): Reading[] {
   const trimmed = requireUnguessable(Buffer.from(bare.trim()));
   const lowerCase = requireUnguessable(Buffer.from(bare.toLowerCase()));
   const upperCase = requireUnguessable(Buffer.from(bare.toUpperCase()));
-  const withoutPadding = requireUnguessable(Buffer.from(bare.replace(/=+$/, '')));
+  const withoutPadding = requireUnguessable(Buffer.from(bare.replace(/(?<!=)=+$/, '')));
   return [
     [
       `the key was not decoded from ${encoding === 'hex' ? 'hexadecimal' : encoding}`,

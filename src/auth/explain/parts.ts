@@ -99,7 +99,7 @@ const rewrittenValues: ReadonlyMap<string, readonly string[]> = new Map([
 function typeForms(value: string): string[] {
   const [type = '', ...parameters] = value.split(/;\s*/);
   const lower = parameters.map((each) => each.toLowerCase());
-  const upper = parameters.map((each) => each.replace(/=(.*)$/, (all) => all.toUpperCase()));
+  const upper = parameters.map((each) => each.replace(/=.*/, (all) => all.toUpperCase()));
   return [
     ...[parameters, lower, upper].flatMap((each) => [[type, ...each].join(';'), [type, ...each].join('; ')]),
     `${type};charset=UTF-8`,

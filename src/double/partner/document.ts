@@ -478,7 +478,7 @@ function serverPath(source: unknown, at: string): string {
     return isObject(variable) ? String(variable['default'] ?? '') : '';
   });
   const path = URL.canParse(filled, 'http://localhost') ? new URL(filled, 'http://localhost').pathname : '';
-  return path.replace(/\/+$/, '');
+  return path.replace(/(?<!\/)\/+$/, '');
 }
 
 function checkTemplate(path: string, at: string): void {

@@ -107,7 +107,7 @@ function unknownParameters(
       for (const name of names) known.add(name);
     }
   const unknown = [...new Set(query.keys())].filter(
-    (name) => !known.has(name) && !known.has(name.replace(/\[.*$/, '[]')) && !isForeign(name),
+    (name) => !known.has(name) && !known.has(name.replace(/\[.*/, '[]')) && !isForeign(name),
   );
   return unknown.map((name) => ({
     path: `query.${name}`,

@@ -26,7 +26,7 @@ export function pathParameters(
   template: string,
   described: Readonly<Record<string, string>> = {},
 ): JsonSchema[] {
-  return [...template.matchAll(/\{([^}]*)\}/g)].map(([, name = '']) => {
+  return [...template.matchAll(/\{([^{}]*)\}/g)].map(([, name = '']) => {
     const description = described[name];
     return {
       name,

@@ -106,7 +106,7 @@ export function decodeKey(text: string, encoding: 'hex' | 'base64'): Buffer | un
   if (encoding === 'hex') return /^(?:[0-9A-Fa-f]{2})+$/.test(text) ? Buffer.from(text, 'hex') : undefined;
   const unpadded = text.replace(/={1,2}$/, '');
   const bytes = Buffer.from(unpadded, 'base64');
-  const forms = [bytes.toString('base64').replace(/=+$/, ''), bytes.toString('base64url')];
+  const forms = [bytes.toString('base64').replace(/={1,2}$/, ''), bytes.toString('base64url')];
   return forms.includes(unpadded) ? bytes : undefined;
 }
 

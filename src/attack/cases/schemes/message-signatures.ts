@@ -191,7 +191,7 @@ function* changeInputs(forger: Forger): Generator<Forgery> {
     ],
     ['a component was removed after signing', (input) => input.replace(/\("[^"]*" /, '(')],
     ['the components are in another order', (input) => input.replace(/\(("[^"]*") ("[^"]*")/, '($2 $1')],
-    ['all components were removed after signing', (input) => input.replace(/\([^)]*\)/, '()')],
+    ['all components were removed after signing', (input) => input.replace(/\([^()]*\)/, '()')],
   ];
   for (const [name, change] of changes) {
     const good = forger.signGood();

@@ -73,7 +73,7 @@ function* lengthenLists(list: List): Generator<Forgery> {
 /** Returns a signature that differs in its last characters. */
 function corruptSignature(signature: string, at: number): string {
   const digits = at.toString(16).padStart(6, '0');
-  const padding = /=*$/.exec(signature)?.[0] ?? '';
+  const padding = /={0,2}$/.exec(signature)?.[0] ?? '';
   const end = signature.length - padding.length;
   // The last character before the padding has bits that must be zero.
   return `${signature.slice(0, end - 8)}${digits}aA${padding}`.replace(
