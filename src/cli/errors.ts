@@ -1,3 +1,4 @@
+import { escapeInvisible } from '../http/syntax/control-character.ts';
 import { OptionsError } from '../options/error.ts';
 import { FilePermissionsError } from '../store/files/file-permissions.ts';
 import { exposureLine } from './serve/file-permissions.ts';
@@ -34,7 +35,8 @@ export function rethrowAsCommandError<Value>(make: () => Value, status: 1 | 2 = 
  */
 export function reportError(error: unknown, { stderr }: Pick<Terminal, 'stderr'>): 1 | 2 {
   const { faults, status } = describeError(error);
-  for (const fault of faults) stderr.write(`countersign: ${fault}\n`);
+  for (const fault of faults)
+    stderr.write(`countersign: ${fault.split('\n').map(escapeInvisible).join('\n')}\n`);
   return status;
 }
 

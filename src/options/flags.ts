@@ -1,4 +1,5 @@
 import { didYouMean, findClosestMatch } from '../did-you-mean.ts';
+import { escapeInvisible } from '../http/syntax/control-character.ts';
 
 /** A parsed command line. */
 export interface Arguments {
@@ -86,11 +87,8 @@ export function hint(word: string, known: readonly string[]): string {
   return findClosestMatch(word, known) === undefined ? '' : didYouMean(word, known);
 }
 
-/** Makes untrusted text safe for one line of a terminal: escapes control characters and truncates to 80 characters. */
+/** Makes untrusted text safe for one line of a terminal: escapes invisible characters and truncates to 80 characters. */
 export function toPrintable(name: string): string {
   const cut = name.length > 80 ? `${name.slice(0, 80)}…` : name;
-  return cut.replace(
-    /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g,
-    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
-  );
+  return escapeInvisible(cut);
 }

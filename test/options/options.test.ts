@@ -477,7 +477,7 @@ const wrongFiles: readonly [content: unknown, faults: string[]][] = [
     ['unknown key users.ann.pasword; did you mean "password"?'],
   ],
   [{ users: { '': { secret: 's' } } }, ['users.: a user name must have 1 to 128 bytes']],
-  [{ users: { 'a\nb': { secret: 's' } } }, ['users.a\\u000ab: a user name must have no control characters']],
+  [{ users: { 'a\nb': { secret: 's' } } }, ['users.a\\nb: a user name must have no control characters']],
   [
     { users: { ['é'.repeat(65)]: { secret: 's' } } },
     [`users.${'é'.repeat(65)}: a user name must have 1 to 128 bytes`],
@@ -503,7 +503,7 @@ const wrongFiles: readonly [content: unknown, faults: string[]][] = [
     { clients: { app: { secret: 's', redirectUris: ['/cb'] }, 'a\nb': {} } },
     [
       'clients.app.redirectUris[0] is not an absolute URI without a fragment',
-      'clients.a\\u000ab needs an id of 1 to 128 printable ASCII characters without a colon',
+      'clients.a\\nb needs an id of 1 to 128 printable ASCII characters without a colon',
     ],
   ],
   [{ consumers: { key: { secret: [] } } }, ['consumers.key.secret is not a text of at least one character']],

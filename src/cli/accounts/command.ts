@@ -3,6 +3,7 @@ import type { AccountFile } from '../../accounts/account-file.ts';
 import type { SecretBox } from '../../accounts/secret-box.ts';
 import type { AccountPlace } from '../../accounts/stored-file.ts';
 import { waitForUsage } from '../../accounts/watcher.ts';
+import { escapeInvisible } from '../../http/syntax/control-character.ts';
 import { hint, toPrintable } from '../../options/flags.ts';
 import { type Options, readOptions } from '../../options/options.ts';
 import type { UserDeclaration } from '../../service/options.ts';
@@ -214,5 +215,5 @@ async function reportUsage<T>(
 
 /** Writes lines to a stream. */
 export function printLines(lines: readonly string[], outlet: Outlet): void {
-  for (const line of lines) outlet.write(`${line}\n`);
+  for (const line of lines) outlet.write(`${escapeInvisible(line)}\n`);
 }

@@ -6,6 +6,7 @@ import { systemClock } from '../../clock.ts';
 import { parseDuration } from '../../duration.ts';
 import { parseSignedDate } from '../../http/headers/date.ts';
 import { isMethod, methods } from '../../http/method.ts';
+import { escapeInvisible } from '../../http/syntax/control-character.ts';
 import { hint, readArguments } from '../../options/flags.ts';
 import type { SignedPart } from '../../signature/signing.ts';
 import { secretFrom, wholeInput } from '../accounts/secret-input.ts';
@@ -340,8 +341,8 @@ function formatParts(scheme: string, parts: readonly SignedPart[]): string {
   const width = Math.max(...parts.map(({ name }) => name.length || literalName.length));
   const lines = parts.map(({ name, value }) =>
     name === ''
-      ? `  ${literalName.padEnd(width)}  ${JSON.stringify(formatValue(value))}`
-      : `  ${name.padEnd(width)}  ${escapeControls(formatValue(value))}`,
+      ? `  ${literalName.padEnd(width)}  ${escapeInvisible(JSON.stringify(formatValue(value)))}`
+      : `  ${name.padEnd(width)}  ${escapeInvisible(formatValue(value))}`,
   );
   return `The scheme ${scheme} signs:\n${lines.map((line) => `${line.trimEnd()}\n`).join('')}`;
 }
@@ -357,12 +358,4 @@ function formatValue(value: string | Uint8Array): string {
   }
   const text = bytes.toString('utf8');
   return text.length <= longestShown ? text : `${text.slice(0, longestShown)}… (${bytes.length} bytes)`;
-}
-
-/** Writes control characters, line ends included, as in JSON. */
-function escapeControls(text: string): string {
-  return text.replace(/[\0-\x1f\x7f-\x9f]/g, (character) => {
-    const escaped = JSON.stringify(character).slice(1, -1);
-    return escaped.startsWith('\\') ? escaped : `\\u00${character.charCodeAt(0).toString(16)}`;
-  });
 }

@@ -1,5 +1,6 @@
 import { write } from 'node:fs';
 import { systemClock } from '../../clock.ts';
+import { escapeInvisible } from '../../http/syntax/control-character.ts';
 import type { AccessLogEntry } from '../../service/options.ts';
 import { clearTimeout, delay, setTimeout } from '../../timers.ts';
 
@@ -85,23 +86,11 @@ function writeSome(descriptor: number, bytes: Uint8Array): Promise<number | unde
 
 function prettyLine(entry: AccessLogEntry): string {
   const { time, method, path, status, principal, scheme, microseconds, problem } = entry;
-  const user = principal === undefined ? '-' : `${toPrintable(principal)} (${scheme ?? '-'})`;
+  const user = principal === undefined ? '-' : `${escapeInvisible(principal)} (${scheme ?? '-'})`;
   const suffix = problem === undefined ? '' : ` ${problem}`;
-  return `${new Date(time).toISOString()} ${status} ${toPrintable(method)} ${toPrintable(path)} ${user} ${microseconds}µs${suffix}\n`;
+  return `${new Date(time).toISOString()} ${status} ${escapeInvisible(method)} ${escapeInvisible(path)} ${user} ${microseconds}µs${suffix}\n`;
 }
 
 function jsonLine({ time, ...entry }: AccessLogEntry): string {
-  return `${toPrintable(JSON.stringify({ time: new Date(time).toISOString(), ...entry }))}\n`;
-}
-
-// Control characters, line separators and bidirectional controls: text from a client must not start a line, move the cursor
-// or change how a line is displayed.
-const unprintable = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
-
-/** Returns text whose characters that could start a line or change how it is displayed are escaped. */
-export function toPrintable(text: string): string {
-  return text.replace(
-    unprintable,
-    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
-  );
+  return `${escapeInvisible(JSON.stringify({ time: new Date(time).toISOString(), ...entry }))}\n`;
 }

@@ -1,8 +1,9 @@
 // Writes everything on standard error that is no entry of the access log, in the format of the log.
+
 import type { Clock } from '../../clock.ts';
+import { escapeInvisible } from '../../http/syntax/control-character.ts';
 import { describeError } from '../errors.ts';
 import type { Outlet } from '../terminal.ts';
-import { toPrintable } from './access-log.ts';
 
 /** The format of standard error: lines of JSON, or text. */
 export type NoticeFormat = 'json' | 'text';
@@ -27,7 +28,7 @@ export function createNotices(
 ): Notices {
   const write = (level: string, members: Readonly<Record<string, unknown>>): void => {
     const time = new Date(clock.now()).toISOString();
-    stderr.write(`${toPrintable(JSON.stringify({ time, level, ...members }))}\n`);
+    stderr.write(`${escapeInvisible(JSON.stringify({ time, level, ...members }))}\n`);
   };
   const say = (level: string, message: string): void => {
     if (format === 'json') write(level, { message });

@@ -1,3 +1,4 @@
+import { escapeInvisible } from '../../http/syntax/control-character.ts';
 import { decodeUtf8Octets } from '../../http/syntax/utf8.ts';
 import type { JournalCors } from '../../pipeline/cors.ts';
 import type { Fault } from '../faults/declaration.ts';
@@ -60,7 +61,7 @@ export function formatEntry(entry: EntryText): string {
   const line = `#${number} ${formatSubject(request, entry.received)}${by}: ${outcome.join(', ')}`;
   const described = reason === undefined ? line : `${line}: ${reason}`;
   return [
-    oneLine(described),
+    escapeInvisible(described),
     ...(auth === undefined ? [] : formatChecks(auth)),
     ...formatCors(cors),
     ...formatWarnings(entry),
@@ -107,21 +108,21 @@ function formatChecks(shown: JournalAuth): string[] {
   const lines = [`${scheme}: failed at ${failedAt}`];
   // A message of several lines is shown by its parts.
   const hasParts = shown.parts.length > 0 && expected?.includes('\n') !== false;
-  if (hasParts) return [...lines, ...formatParts(shown)].map(oneLine);
+  if (hasParts) return [...lines, ...formatParts(shown)].map(escapeInvisible);
   if (expected !== undefined) lines.push(`expected ${expected}`);
   if (received !== undefined) lines.push(`received ${received}`);
-  return lines.map(oneLine);
+  return lines.map(escapeInvisible);
 }
 
 /** Returns how the response differs from the document of the partner. */
 function formatWarnings({ warnings }: EntryText): string[] {
-  return warnings.map((warning) => oneLine(`partner: ${warning}`));
+  return warnings.map((warning) => escapeInvisible(`partner: ${warning}`));
 }
 
 /** Returns the condition that a request from another origin does not meet. */
 function formatCors(cors: JournalCors | undefined): string[] {
   if (cors?.failedAt === undefined) return [];
-  return [oneLine(`cors: failed at ${cors.failedAt}: ${cors.detail ?? ''}`)];
+  return [escapeInvisible(`cors: failed at ${cors.failedAt}: ${cors.detail ?? ''}`)];
 }
 
 /** Returns the checks that passed, and the part that differs or, if none is known, all parts. */
@@ -142,9 +143,4 @@ const longestPart = 200;
 
 function shorten(text: string): string {
   return text.length <= longestPart ? text : `${text.slice(0, longestPart)}…`;
-}
-
-/** Writes control characters, line ends included, as in JSON. */
-function oneLine(text: string): string {
-  return text.replace(/[\0-\x1f\x7f]/g, (character) => JSON.stringify(character).slice(1, -1));
 }

@@ -190,7 +190,7 @@ describe('countersign consumer', () => {
       /^.{43}$/,
     );
     const { entries } = await consumerFile.read(data);
-    assert.deepEqual(entries.get('rsa')?.methods, ['RSA-SHA1']);
+    assert.deepEqual(entries.get('rsa')?.methods, ['RSA-SHA256', 'RSA-SHA1']);
     assert.deepEqual(entries.get('both')?.methods, ['HMAC-SHA1', 'RSA-SHA1']);
     assert.equal(
       await done(['consumer', 'list', '--data', data]),
@@ -212,7 +212,7 @@ describe('countersign consumer', () => {
     [['add', 'key'], /--callback URI or --callback oob is required/],
     [
       ['add', 'key', '--callback=oob', '--method', 'RSA-SHA1', '--secret-stdin'],
-      /--secret-stdin cannot be used: RSA-SHA1 has no secret/,
+      /--secret-stdin cannot be used: the methods with RSA have no secret/,
     ],
     [['add', 'key', '--callback', 'nowhere'], /--callback "nowhere" is not an absolute URI/],
     [

@@ -91,7 +91,7 @@ test('rotate rejects an account that does not exist or has no secret', async () 
   const { status, stderr } = await call(['consumer', 'rotate', 'rsa', '--data', data]);
   assert.deepEqual(
     [status, stderr],
-    [1, 'countersign: the consumer rsa has no secret: RSA-SHA1 uses its RSA key\n'],
+    [1, 'countersign: the consumer rsa has no secret: it signs with its RSA key\n'],
   );
   assert.equal((await consumerFile.read(data)).entries.get('rsa')?.secret, undefined);
 });

@@ -246,3 +246,19 @@ test('a digest of chunked content that was signed, but not sent, is named', asyn
     /sha256 digest of the content was signed, but no Content-Digest/,
   );
 });
+
+test('a text of the journal has no character of a client that changes how a terminal displays it', async () => {
+  const fields = { title: { type: 'text' } } as const;
+  const access = { read: 'anyone', write: 'anyone' } as const;
+  await using double = await startDouble({
+    https: false,
+    collections: { '/notes': { element: 'notes', item: 'note', fields, access } },
+  });
+  const evil = '\u0007\u009b31m\u202e\u2066\u2028\u2029\u200b\u200d\ufeff\u00ad\u061c\u{e0041}x';
+  const request = { method: 'POST', headers: { 'Content-Type': 'application/json', 'X-Note': '\u009b2J' } };
+  await double.fetch('/notes', { ...request, body: JSON.stringify({ [evil]: 1, title: evil }) });
+  await double.fetch(`/notes?${encodeURIComponent(evil)}=${encodeURIComponent(evil)}`);
+  const text = String(double.journal);
+  assert.doesNotMatch(text, /(?!\n)[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u);
+  assert.match(text, /\/notes/);
+});
