@@ -36,14 +36,14 @@ test('omitted members of a client have the documented defaults', () => {
 });
 
 test('omitted members of a consumer have the documented defaults', () => {
-  const made = { callbacks: [], scopes: ['read'] };
+  const made = { callbacks: [], scopes: ['read'], users: [], plainHttp: false };
   const hmac = ['HMAC-SHA256', 'HMAC-SHA1'];
   assert.deepEqual(readConsumer('key', { secret: 's' }), {
     made: { ...made, secret: 's', rsaPublicKey: undefined, methods: hmac },
     faults: [],
   });
   assert.deepEqual(readConsumer('key', { rsaPublicKey }), {
-    made: { ...made, secret: undefined, rsaPublicKey, methods: ['RSA-SHA1'] },
+    made: { ...made, secret: undefined, rsaPublicKey, methods: ['RSA-SHA256', 'RSA-SHA1'] },
     faults: [],
   });
 });
@@ -134,7 +134,9 @@ describe('an invalid consumer is rejected with the reason', () => {
     [
       'an unknown method',
       { secret: 's', methods: ['HMAC-MD5'] },
-      ['methods[0] is not one of HMAC-SHA256, HMAC-SHA1, PLAINTEXT, RSA-SHA1'],
+      [
+        'methods[0] is not one of HMAC-SHA256, HMAC-SHA1, HMAC-SHA512, PLAINTEXT, RSA-SHA256, RSA-SHA1, RSA-SHA512',
+      ],
     ],
     [
       'RSA without a key',

@@ -194,7 +194,7 @@ describe('countersign consumer', () => {
     assert.deepEqual(entries.get('both')?.methods, ['HMAC-SHA1', 'RSA-SHA1']);
     assert.equal(
       await done(['consumer', 'list', '--data', data]),
-      'rsa  an RSA key; RSA-SHA1; read; oob\nboth  with a secret and an RSA key; HMAC-SHA1 RSA-SHA1; read; oob\n',
+      'rsa  an RSA key; RSA-SHA256 RSA-SHA1; read; oob\nboth  with a secret and an RSA key; HMAC-SHA1 RSA-SHA1; read; oob\n',
     );
     const missing = await call([
       'consumer',
