@@ -16,7 +16,7 @@ const invisible =
 export function escapeInvisible(text: string): string {
   return text.replace(invisible, (character) => {
     const written = JSON.stringify(character).slice(1, -1);
-    return written === character ? character.replace(/[^]/g, escapeUnit) : written;
+    return written === character ? character.replace(/./gs, escapeUnit) : written;
   });
 }
 
