@@ -231,12 +231,12 @@ export function action<State = unknown, Content = unknown>(
 /** The methods that have a member of `Resource`, in the order of `Allow`; HEAD has that of GET. */
 export const namedMethods = ['HEAD', 'GET', 'PUT', 'POST', 'PATCH', 'DELETE'] as const;
 
-/** Returns the resource's action for a method: HEAD has that of GET, OPTIONS has none. */
+/** Returns the resource's action for a method: HEAD has that of GET if it has none of its own, OPTIONS has none. */
 export function actionFor(resource: Resource, method: string): Action | undefined {
   switch (method) {
-    case 'GET':
     case 'HEAD':
-      return resource.GET;
+      return resource.methods?.['HEAD'] ?? resource.GET;
+    case 'GET':
     case 'PUT':
     case 'POST':
     case 'PATCH':
@@ -251,7 +251,8 @@ export function actionFor(resource: Resource, method: string): Action | undefine
 
 /** Returns the methods that the resource implements beside those of collections. */
 export function listFurtherMethods({ PATCH, methods = {} }: Resource): string[] {
-  return [...(PATCH === undefined ? [] : ['PATCH']), ...Object.keys(methods)];
+  const further = Object.keys(methods).filter((method) => method !== 'HEAD');
+  return [...(PATCH === undefined ? [] : ['PATCH']), ...further];
 }
 
 /** Returns methods in the order of `Allow`. */
@@ -264,7 +265,7 @@ export function sortMethods(methods: readonly string[]): string[] {
 
 /** Returns the methods that a resource could implement, in the order of `Allow`. */
 function candidateMethods({ methods = {} }: Resource): string[] {
-  return [...namedMethods, ...Object.keys(methods), 'OPTIONS'];
+  return [...new Set([...namedMethods, ...Object.keys(methods), 'OPTIONS'])];
 }
 
 /** Returns whether the resource stores the nonce of a request with this method together with its change. */

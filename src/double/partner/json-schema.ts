@@ -3,14 +3,8 @@ import { formatExpression } from '../../schema/pattern/ecma.ts';
 import { findFaultInMode } from '../../schema/pattern/ecma-syntax.ts';
 import type { JsonSchema } from '../../service/openapi/document.ts';
 import { formatPlace, isObject, type LocatedSchema, type PartnerDocument } from './document.ts';
-import {
-  type Direction,
-  listTypes,
-  readBounds,
-  type SchemaChecker,
-  textsIn,
-  type Violation,
-} from './schema-check.ts';
+import type { Direction, SchemaChecker, Violation } from './schema-check.ts';
+import { listTypes, readBounds, textsIn } from './schema-parts.ts';
 
 /** A compiled schema: returns whether a value is valid, and leaves the errors in `errors`. Ajv's functions are of this type. */
 export interface SchemaValidator {

@@ -4,22 +4,18 @@ import { cookiesIn } from '../../http/headers/cookie.ts';
 import { Problem } from '../../http/problem.ts';
 import type { ProblemType } from '../../http/problem-types.ts';
 import type { JsonSchema } from '../../service/openapi/document.ts';
+import { MalformedName, readBracketedNames } from './bracketed-names.ts';
 import {
   formatPlace,
   isObject,
+  type Located,
   type LocatedSchema,
   type Operation,
   type Parameter,
   type PartnerDocument,
 } from './document.ts';
-import {
-  listTypes,
-  type SchemaChecker,
-  schemaIn,
-  schemaMapIn,
-  schemasIn,
-  type Violation,
-} from './schema-check.ts';
+import type { SchemaChecker, Violation } from './schema-check.ts';
+import { listTypes, schemaIn, schemaMapIn, schemasIn } from './schema-parts.ts';
 
 /** What a request has. */
 export interface ReceivedParameters {
@@ -35,7 +31,7 @@ export interface ParameterChecker {
   check(operation: Operation, received: ReceivedParameters): void;
   /** Returns the names of the documented parameters that a request has, with their places: `query.limit`. */
   present(operation: Operation, received: ReceivedParameters): readonly string[];
-  /** Returns the value of a form, with the types of its schema. */
+  /** Returns the value of a form, with the types of its schema. Throws a Problem (400) if the brackets of a name are malformed. */
   readForm(form: Iterable<readonly [string, unknown]>, schema: LocatedSchema): unknown;
 }
 
@@ -58,7 +54,12 @@ export function createParameterChecker(
       operation.parameters
         .filter((parameter) => reading.structure(parameter, received) !== undefined)
         .map(formatName),
-    readForm: (form, schema) => reading.convert(buildStructure(form), schema),
+    readForm(form, schema) {
+      const structure = readBracketedNames(form);
+      if (structure instanceof MalformedName)
+        throw new Problem('malformed-content', `The content ${structure.detail}.`);
+      return reading.convert(structure, schema);
+    },
   };
 }
 
@@ -107,7 +108,7 @@ function unknownParameters(
       for (const name of names) known.add(name);
     }
   const unknown = [...new Set(query.keys())].filter(
-    (name) => !known.has(name) && !known.has(name.replace(/\[.*/, '[]')) && !isForeign(name),
+    (name) => !known.has(name) && !known.has(`${beforeBracket(name)}[]`) && !isForeign(name),
   );
   return unknown.map((name) => ({
     path: `query.${name}`,
@@ -116,12 +117,19 @@ function unknownParameters(
   }));
 }
 
+function beforeBracket(name: string): string {
+  const at = name.indexOf('[');
+  return at === -1 ? name : name.slice(0, at);
+}
+
 /** Text, or a list or an object of it, before it gets the types of a schema. */
 type Structure = unknown;
 
 class Reading {
   readonly #document: PartnerDocument;
   readonly #checker: SchemaChecker;
+  /** What schemas combine, by their values. */
+  readonly #combined = new WeakMap<JsonSchema, Combined>();
 
   constructor(document: PartnerDocument, checker: SchemaChecker) {
     this.#document = document;
@@ -135,6 +143,7 @@ class Reading {
       { path, rule: formatPlace(parameter.at, rule), detail },
     ];
     if (structure === undefined) return parameter.required ? violation('required', 'is missing') : [];
+    if (structure instanceof MalformedName) return violation('style', structure.detail);
     const { schema, media } = parameter;
     if (schema === undefined) return [];
     const value =
@@ -163,12 +172,16 @@ class Reading {
         return text === undefined ? undefined : this.#split(parameter, text);
       }
       case 'query': {
-        if (style === 'deepObject') return buildStructure(query)[name];
+        if (style === 'deepObject') {
+          const own = [...query].filter(([key]) => beforeBracket(key) === name);
+          const read = readBracketedNames(own);
+          return read instanceof MalformedName ? read : read[name];
+        }
         const isExploded = value['explode'] ?? style === 'form';
         if (isExploded === true && style === 'form' && this.#isOnlyObject(parameter)) {
           const known = this.#propertiesOf(parameter);
           const own = [...query].filter(([key]) => known.has(key));
-          return own.length === 0 ? undefined : buildStructure(own);
+          return own.length === 0 ? undefined : readBracketedNames(own);
         }
         const values = [...query.getAll(name), ...query.getAll(`${name}[]`)];
         if (values.length === 0) return undefined;
@@ -192,7 +205,7 @@ class Reading {
 
   /** Splits a list or an object that is sent as one text. */
   #split(parameter: Parameter, text: string, separator = ','): Structure {
-    const types = this.#typesIn(parameter.schema);
+    const { types } = this.#combine(parameter.schema);
     if (parameter.media !== undefined || types.size === 0 || types.has('string')) return text;
     if (types.has('array')) return text === '' ? [] : text.split(separator);
     if (!types.has('object')) return text;
@@ -207,36 +220,30 @@ class Reading {
   }
 
   #isOnlyObject({ schema, media }: Parameter): boolean {
-    const types = this.#typesIn(schema);
+    const { types } = this.#combine(schema);
     return media === undefined && types.has('object') && !types.has('string') && !types.has('array');
   }
 
   #propertiesOf({ schema }: Parameter): ReadonlyMap<string, LocatedSchema> {
-    return new Map(this.#expand(schema).flatMap((each) => [...schemaMapIn(each, 'properties')]));
+    return this.#combine(schema).properties;
   }
 
   /** Gives texts the types of a schema. */
   convert(structure: Structure, schema: LocatedSchema | undefined): unknown {
     if (schema === undefined) return structure;
-    const types = this.#typesIn(schema);
-    const parts = this.#expand(schema);
+    const { types, properties, additional, items } = this.#combine(schema);
     if (Array.isArray(structure)) {
       if (!types.has('array') && types.size > 0 && structure.length === 1)
         return this.convert(structure[0], schema);
-      const items = parts.map((part) => schemaIn(part, 'items')).find((each) => each !== undefined);
       return structure.map((item) => this.convert(item, items));
     }
     if (isObject(structure)) {
-      const properties = new Map(parts.flatMap((part) => [...schemaMapIn(part, 'properties')]));
-      const further = parts
-        .map((part) => schemaIn(part, 'additionalProperties'))
-        .find((each) => each !== undefined);
       const isList = types.has('array') && !types.has('object');
       if (isList) return this.convert(Object.values(structure), schema);
       return Object.fromEntries(
         Object.entries(structure).map(([name, each]) => [
           name,
-          this.convert(each, properties.get(name) ?? further),
+          this.convert(each, properties.get(name) ?? additional),
         ]),
       );
     }
@@ -244,20 +251,24 @@ class Reading {
     if (types.has('array') && !types.has('string'))
       return this.convert(structure === '' ? [] : [structure], schema);
     const candidates = listCandidates(structure, types);
+    if (candidates.length === 1) return candidates[0];
     return (
       candidates.find((each) => this.#checker.check(schema, each, 'request').length === 0) ?? candidates[0]
     );
   }
 
-  /** Returns the types that a schema names, also in alternatives; none if all are permitted. */
-  #typesIn(schema: LocatedSchema | undefined): ReadonlySet<string> {
-    return new Set(this.#expand(schema).flatMap(({ value }) => listTypes(value) ?? []));
+  /** Returns what a schema and those that it combines say about parts of a value. */
+  #combine(schema: LocatedSchema | undefined): Combined {
+    if (schema === undefined || !isObject(schema.value)) return nothing;
+    const known = this.#combined.get(schema.value) ?? readCombined(this.#listCombined(schema));
+    this.#combined.set(schema.value, known);
+    return known;
   }
 
   /** Returns a schema and those that it combines. */
-  #expand(schema: LocatedSchema | undefined): readonly { readonly value: JsonSchema; readonly at: string }[] {
-    const found = new Map<JsonSchema, { readonly value: JsonSchema; readonly at: string }>();
-    const open = schema === undefined ? [] : [schema];
+  #listCombined(schema: LocatedSchema): readonly Located[] {
+    const found = new Map<JsonSchema, Located>();
+    const open = [schema];
     for (let next = open.pop(); next !== undefined; next = open.pop()) {
       const { value, at } = this.#document.resolve(next);
       if (!isObject(value) || found.has(value)) continue;
@@ -268,6 +279,28 @@ class Reading {
     return [...found.values()];
   }
 }
+
+/** What a schema says about the parts of a value, also in its alternatives. */
+interface Combined {
+  /** The types that it names; none if all are permitted. */
+  readonly types: ReadonlySet<string>;
+  readonly properties: ReadonlyMap<string, LocatedSchema>;
+  readonly additional: LocatedSchema | undefined;
+  readonly items: LocatedSchema | undefined;
+}
+
+function readCombined(schemas: readonly Located[]): Combined {
+  const first = (name: string): LocatedSchema | undefined =>
+    schemas.map((each) => schemaIn(each, name)).find((each) => each !== undefined);
+  return {
+    types: new Set(schemas.flatMap(({ value }) => listTypes(value) ?? [])),
+    properties: new Map(schemas.flatMap((each) => [...schemaMapIn(each, 'properties')])),
+    additional: first('additionalProperties'),
+    items: first('items'),
+  };
+}
+
+const nothing = readCombined([]);
 
 function chooseStyle({ value: { style }, place }: Parameter): string {
   if (typeof style === 'string') return style;
@@ -306,37 +339,4 @@ function listCandidates(text: string, types: ReadonlySet<string>): readonly unkn
   if (types.has('object') && /^\s*[{[]/.test(text)) found.push(parseValue(text, 'application/json'));
   if (isAny || types.has('string') || found.length === 0) found.push(text);
   return found;
-}
-
-/**
- * Returns the parameters of a form by name, and names with brackets as objects and lists: `a[b]=1` as `{ a: { b: '1' } }`. A file
- * is an empty text.
- */
-function buildStructure(form: Iterable<readonly [string, unknown]>): Record<string, Structure> {
-  const root: Record<string, Structure> = Object.create(null);
-  for (const [key, value] of form) {
-    const names = [
-      key.replace(/\[.*$/s, ''),
-      ...Array.from(key.matchAll(/\[([^\]]*)\]/g), ([, name = '']) => name),
-    ];
-    insert(root, names, typeof value === 'string' ? value : '');
-  }
-  return root;
-}
-
-function insert(
-  into: Record<string, Structure>,
-  [name = '', ...others]: readonly string[],
-  value: string,
-): void {
-  const before = Object.hasOwn(into, name) ? into[name] : undefined;
-  const isListed = others.length === 1 && others[0] === '';
-  if (others.length === 0 || isListed) {
-    if (before === undefined) into[name] = isListed ? [value] : value;
-    else into[name] = [before, value].flat();
-    return;
-  }
-  const inner: Record<string, Structure> = isObject(before) ? { ...before } : {};
-  insert(inner, others, value);
-  into[name] = inner;
 }

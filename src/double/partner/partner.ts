@@ -20,6 +20,7 @@ import {
 } from '../../pipeline/resource.ts';
 import type { Match, RouteFallback } from '../../pipeline/router.ts';
 import type { Scope } from '../../principal.ts';
+import { DeclarationError } from '../../schema/error.ts';
 import { checkFlag, checkMembers, checkNumber, checkText } from '../../service/argument-checks.ts';
 import type { RuleHandle } from '../match.ts';
 import type { DoubleOptions } from '../options.ts';
@@ -32,7 +33,13 @@ import { named, type Operation, type PartnerDocument, readDocument } from './doc
 import { type CompileSchema, createValidatingChecker } from './json-schema.ts';
 import { createParameterChecker, describe, listMembers, type ReceivedParameters } from './parameters.ts';
 import { createPaths } from './paths.ts';
-import { createResponses, examineResponses, isInRange, type ResponseChoice } from './responses.ts';
+import {
+  createResponses,
+  examineResponses,
+  isInRange,
+  type PartnerResponses,
+  type ResponseChoice,
+} from './responses.ts';
 import { createChecker } from './schema-check.ts';
 import { type PartnerSecurity, readSecurity } from './security.ts';
 
@@ -251,12 +258,22 @@ function createPartner({ document, security, validate }: ReadPartner, context: P
     return found;
   };
 
+  const createResponse: PartnerResponses['create'] = (operation, ...how) => {
+    try {
+      return responses.create(operation, ...how);
+    } catch (error) {
+      if (!(error instanceof DeclarationError)) throw error;
+      context.onError?.(error);
+      throw new Problem('internal-error', `${operation.id} has no response: ${error.message}.`);
+    }
+  };
+
   const respond = (operation: Operation, { incoming: request }: Call): ActionResponse => {
     const rule = takeRule(operation);
     if (rule?.outcome !== undefined) return report(operation, rule.outcome);
     const preferred = responses.readPreferences(operation, request);
     const { choice, applied } = rule === undefined ? preferred : { choice: rule.choice, applied: [] };
-    const outcome = responses.create(operation, choice, request.headers.get('accept'));
+    const outcome = createResponse(operation, choice, request.headers.get('accept'));
     if (applied.length === 0) return outcome;
     return {
       ...outcome,
@@ -294,14 +311,15 @@ function createPartner({ document, security, validate }: ReadPartner, context: P
     };
   };
 
-  // HEAD and OPTIONS are derived.
-  const served = document.operations.filter(({ method }) => method !== 'HEAD' && method !== 'OPTIONS');
+  // OPTIONS is derived.
+  const served = document.operations.filter(({ method }) => method !== 'OPTIONS');
   const resources = new Map(served.map((operation) => [operation, resourceOf(operation)]));
   const further = new Set([...resources.values()].flatMap(listFurtherMethods));
 
   const findMatches = (segments: readonly string[]): Match[] =>
     paths.find(segments).flatMap(({ operations, parameters: values }) =>
-      operations.flatMap((operation) => {
+      // The operation GET answers HEAD too, unless there is one of its own.
+      [...operations].sort(headFirst).flatMap((operation) => {
         const resource = resources.get(operation);
         return resource === undefined ? [] : [{ template: operation.path, resource, parameters: values }];
       }),
@@ -397,6 +415,10 @@ function createPartner({ document, security, validate }: ReadPartner, context: P
       drawn = 0;
     },
   };
+}
+
+function headFirst({ method: one }: Operation, { method: other }: Operation): number {
+  return Number(other === 'HEAD') - Number(one === 'HEAD');
 }
 
 function parsedTarget(target: string, method: string): ReturnType<typeof parseTarget> | undefined {

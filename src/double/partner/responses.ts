@@ -75,13 +75,20 @@ export function createResponses(options: ResponsesOptions): PartnerResponses {
   const randomFor = (operation: Operation, status: number, dynamic: boolean) =>
     createSeededRandom(`${options.seed} ${operation.id} ${status}${dynamic ? ` ${options.next()}` : ''}`)
       .bytes;
-  const create = (schema: LocatedSchema, operation: Operation, status: number, dynamic: boolean): unknown =>
-    createValue(schema, document, checker, {
-      direction: 'response',
-      dynamic,
-      random: randomFor(operation, status, dynamic),
-      now: options.now(),
-    });
+  /** The schemas of which no value was found. It is not looked for again. */
+  const failures = new Map<string, DeclarationError>();
+  const create = (schema: LocatedSchema, operation: Operation, status: number, dynamic: boolean): unknown => {
+    const key = `${schema.at} ${dynamic}`;
+    const failure = failures.get(key);
+    if (failure !== undefined) throw failure;
+    const random = randomFor(operation, status, dynamic);
+    try {
+      return createValue(schema, document, { direction: 'response', dynamic, random, now: options.now() });
+    } catch (error) {
+      if (error instanceof DeclarationError) failures.set(key, error);
+      throw error;
+    }
+  };
 
   /** Returns the content of a media type: a named example, an example that the schema allows, or a created value. */
   const contentOf = (media: Media, operation: Operation, status: number, choice: ResponseChoice): unknown => {
@@ -182,7 +189,7 @@ export function examineResponses(document: PartnerDocument): readonly string[] {
           return first === undefined ? [] : [`${place} is not sent by default: ${describe(first)}`];
         });
         return faults.length === examples.length
-          ? [...faults, ...valueFaults(schema, document, checker, random)]
+          ? [...faults, ...valueFaults(schema, document, random)]
           : faults;
       }),
     ),
@@ -192,11 +199,10 @@ export function examineResponses(document: PartnerDocument): readonly string[] {
 function valueFaults(
   schema: LocatedSchema,
   document: PartnerDocument,
-  checker: SchemaChecker,
   random: (size: number) => Uint8Array,
 ): readonly string[] {
   try {
-    createValue(schema, document, checker, { direction: 'response', dynamic: false, random, now: 0 });
+    createValue(schema, document, { direction: 'response', dynamic: false, random, now: 0 });
     return [];
   } catch (error) {
     if (error instanceof DeclarationError) return [`${error.message}.`];
@@ -255,7 +261,8 @@ function concreteType({ type, essence }: Media): string {
 
 /** Returns the representation of a value; undefined if it cannot be written in the type. */
 function createRepresentation(value: unknown, type: string, essence: string): Representation | undefined {
-  if (isJson(essence) || type === 'application/json') return { type, body: JSON.stringify(value ?? {}) };
+  if (isJson(essence) || type === 'application/json')
+    return { type, body: JSON.stringify(value === undefined ? {} : value) };
   if (typeof value === 'string') return { type, body: value };
   if (/[/+]xml$/.test(essence) && value !== undefined) return undefined;
   if (value === undefined) return { type, body: '' };

@@ -1,11 +1,23 @@
 // Checks values against the schemas of a document: those of OpenAPI 3.0, and JSON Schema 2020-12 as far as documents of APIs use it.
-import { DeclarationError } from '../../schema/error.ts';
+// Each schema is checked once for each value, so that the work grows with the number of values, however the schemas refer to each other.
+import { countCharacters } from '../../schema/characters.ts';
 import type { StepBudget } from '../../schema/pattern/match.ts';
 import type { JsonSchema } from '../../service/openapi/document.ts';
 import { describeKind } from '../../shape/fault.ts';
 import { formatPlace, isObject, type Located, type LocatedSchema, type PartnerDocument } from './document.ts';
 import { isOfFormat } from './formats.ts';
+import { canonical, permittedBy } from './json-values.ts';
 import { maxPatternSteps } from './patterns.ts';
+import {
+  discriminated,
+  listTypes,
+  numberOr,
+  readBounds,
+  schemaIn,
+  schemaMapIn,
+  schemasIn,
+  textsIn,
+} from './schema-parts.ts';
 
 /** A rule that a value violates. */
 export interface Violation {
@@ -22,302 +34,263 @@ export type Direction = 'request' | 'response';
 
 /** Checks values. */
 export interface SchemaChecker {
-  /** Returns the violations of a value. Throws DeclarationError if a schema refers to itself for the same value. */
+  /** Returns the violations of a value. A check that would not end, or hardly, is one violation with the reason. */
   check(schema: LocatedSchema, value: unknown, direction: Direction): readonly Violation[];
 }
 
 /** The violations that are collected of one value, at most. */
 const maxViolations = 20;
 
-/** The depth of schemas for one value, beyond which they refer to themselves. */
+/** The nesting of values and of schemas within each other, at most. */
 const maxDepth = 500;
+
+/** The steps of one check, at most. Each schema that is applied to a value is one, and each member that it looks at. */
+const maxSteps = 2_000_000;
+
+const none: readonly Violation[] = [];
+
+/** The violations of one value by schema; undefined while they are being collected. */
+type Results = Map<JsonSchema, readonly Violation[] | undefined>;
 
 /** Creates a checker. */
 export function createChecker(
   document: Pick<PartnerDocument, 'version' | 'resolve' | 'patterns'>,
 ): SchemaChecker {
   return {
-    check(schema, value, direction) {
-      const check = new Check(document, direction, { steps: maxPatternSteps });
-      check.visit(schema, value, '', 0);
-      return check.found;
-    },
+    check: (schema, value, direction) => new SchemaCheck(document, direction).check(schema, value),
   };
 }
 
-/** Returns the types that a schema permits; undefined for all. In 3.0, `nullable` adds null. */
-export function listTypes({ type, nullable }: JsonSchema): readonly string[] | undefined {
-  if (type === undefined) return undefined;
-  const types = Array.isArray(type) ? type.map(String) : [String(type)];
-  return nullable === true ? [...types, 'null'] : types;
+/** A check that is not carried out to its end. */
+class Unchecked extends Error {
+  /** The place of the schema. */
+  readonly at: string;
+
+  constructor(at: string, detail: string) {
+    super(detail);
+    this.at = at;
+  }
 }
 
-/** Returns the bounds of a number. In 3.0, an exclusive bound is a flag beside the bound. */
-export function readBounds({ minimum, maximum, exclusiveMinimum, exclusiveMaximum }: JsonSchema): {
-  readonly least: number;
-  readonly above: number;
-  readonly most: number;
-  readonly below: number;
-} {
-  const least = numberOr(minimum, Number.NEGATIVE_INFINITY);
-  const most = numberOr(maximum, Number.POSITIVE_INFINITY);
-  return {
-    least,
-    most,
-    above: exclusiveMinimum === true ? least : numberOr(exclusiveMinimum, Number.NEGATIVE_INFINITY),
-    below: exclusiveMaximum === true ? most : numberOr(exclusiveMaximum, Number.POSITIVE_INFINITY),
-  };
-}
-
-/** Returns a number, or another value if it is none. */
-export function numberOr(value: unknown, other: number): number {
-  return typeof value === 'number' ? value : other;
-}
-
-/** Returns the schemas in a member that is a list. */
-export function schemasIn({ value, at }: Located, name: string): readonly LocatedSchema[] {
-  const list = value[name];
-  return Array.isArray(list)
-    ? list.flatMap((each, index) => locateSchema(each, formatPlace(at, name, index)))
-    : [];
-}
-
-/** Returns the schema in a member. */
-export function schemaIn({ value, at }: Located, name: string): LocatedSchema | undefined {
-  return locateSchema(value[name], formatPlace(at, name))[0];
-}
-
-/** Returns the schemas in a member that is a map, by name. */
-export function schemaMapIn({ value, at }: Located, name: string): ReadonlyMap<string, LocatedSchema> {
-  const map = value[name];
-  if (!isObject(map)) return new Map();
-  const entries = Object.entries(map).flatMap(([key, each]) =>
-    locateSchema(each, formatPlace(at, name, key)).map((schema) => [key, schema] as const),
-  );
-  return new Map(entries);
-}
-
-function locateSchema(value: unknown, at: string): LocatedSchema[] {
-  return isObject(value) || typeof value === 'boolean' ? [{ value, at }] : [];
-}
-
-/** Returns the texts in a list; none if it is no list. */
-export function textsIn(value: unknown): readonly string[] {
-  return Array.isArray(value) ? value.filter((each) => typeof each === 'string') : [];
-}
-
-/** Returns the schema that a discriminator selects for a value; undefined if there is no discriminator, or it selects none. */
-export function discriminated(
-  { value: schema, at }: Located,
-  value: unknown,
-  resolve: PartnerDocument['resolve'],
-): LocatedSchema | undefined {
-  const { discriminator } = schema;
-  if (!isObject(discriminator) || !isObject(value)) return undefined;
-  const { propertyName, mapping = {} } = discriminator;
-  const name = typeof propertyName === 'string' ? value[propertyName] : undefined;
-  if (typeof name !== 'string') return undefined;
-  const mapped = isObject(mapping) && Object.hasOwn(mapping, name) ? String(mapping[name]) : name;
-  const reference = mapped.startsWith('#') ? mapped : `#/components/schemas/${mapped}`;
-  const listed = [...schemasIn({ value: schema, at }, 'oneOf'), ...schemasIn({ value: schema, at }, 'anyOf')];
-  const isListed = listed.some((each) => isObject(each.value) && each.value['$ref'] === reference);
-  return isListed ? resolve({ value: { $ref: reference }, at: formatPlace(at, 'discriminator') }) : undefined;
-}
-
-class Check {
-  readonly found: Violation[] = [];
+/** A check of values that have parts in common: no schema is checked twice for the same value, which must not change. */
+export class SchemaCheck {
   readonly #document: Pick<PartnerDocument, 'version' | 'resolve' | 'patterns'>;
   readonly #direction: Direction;
-  readonly #budget: StepBudget;
+  /** The violations of objects and lists. */
+  readonly #results = new Map<object, Results>();
+  /** The violations of the text, number or other plain value that is being checked, by schema. */
+  readonly #plain: Results = new Map();
+  readonly #texts = new Map<object, string>();
+  /** What patterns may still cost in this check. */
+  readonly #budget: StepBudget = { steps: maxPatternSteps };
+  #steps = 0;
 
-  constructor(
-    document: Pick<PartnerDocument, 'version' | 'resolve' | 'patterns'>,
-    direction: Direction,
-    budget: StepBudget,
-  ) {
+  constructor(document: Pick<PartnerDocument, 'version' | 'resolve' | 'patterns'>, direction: Direction) {
     this.#document = document;
     this.#direction = direction;
-    this.#budget = budget;
   }
 
-  visit(located: LocatedSchema, value: unknown, path: string, depth: number): void {
-    if (this.found.length >= maxViolations) return;
-    if (depth > maxDepth) throw new DeclarationError('value', located.at, 'refers to itself without an end');
-    const { value: source, at } = located;
-    if (typeof source === 'boolean') {
-      if (!source) this.#add(path, at, 'is not permitted');
-      return;
+  check(schema: LocatedSchema, value: unknown): readonly Violation[] {
+    try {
+      return this.#visit(schema, value, 0);
+    } catch (error) {
+      if (!(error instanceof Unchecked)) throw error;
+      this.#results.clear();
+      this.#plain.clear();
+      return [{ path: '', rule: error.at, detail: error.message }];
     }
-    const schema = { value: source, at };
-    if (typeof source['$ref'] === 'string') {
-      this.visit(this.#document.resolve(located), value, path, depth + 1);
+  }
+
+  /** Returns the violations of a value, with paths that begin at it. */
+  #visit({ value: schema, at }: LocatedSchema, value: unknown, depth: number): readonly Violation[] {
+    // Length and pattern of a text take time that grows with it.
+    this.#spend(typeof value === 'string' ? 1 + value.length / 64 : 1, at);
+    if (depth > maxDepth) throw new Unchecked(at, 'is nested too deeply to be checked');
+    if (typeof schema === 'boolean')
+      return schema ? none : [{ path: '', rule: at, detail: 'is not permitted' }];
+    const located = { value: schema, at };
+    const isPlain = typeof value !== 'object' || value === null;
+    if (isPlain && !isCombined(schema)) return this.#collect(located, value, depth);
+    const results = isPlain ? this.#plain : this.#resultsOf(value);
+    const known = results.get(schema);
+    if (known !== undefined) return known;
+    if (results.has(schema))
+      throw new Unchecked(at, 'cannot be checked: the schema requires itself of a value');
+    const isOutermost = isPlain && results.size === 0;
+    results.set(schema, undefined);
+    const found = this.#collect(located, value, depth);
+    results.set(schema, found);
+    if (isOutermost) results.clear();
+    return found;
+  }
+
+  #resultsOf(value: object): Results {
+    const existing = this.#results.get(value);
+    if (existing !== undefined) return existing;
+    const results: Results = new Map();
+    this.#results.set(value, results);
+    return results;
+  }
+
+  #spend(steps: number, at: string): void {
+    this.#steps += steps;
+    if (this.#steps > maxSteps) throw new Unchecked(at, `takes more than ${maxSteps} steps to check`);
+  }
+
+  #collect(schema: Located, value: unknown, depth: number): readonly Violation[] {
+    const found = new Found(schema.at);
+    if (typeof schema.value['$ref'] === 'string') {
+      found.addAll(this.#visit(this.#document.resolve(schema), value, depth + 1));
       // In 3.0, members beside a reference are ignored.
-      if (this.#document.version === '3.0') return;
+      if (this.#document.version === '3.0') return found.violations;
     }
-    if (!this.#checkType(schema, value, path)) return;
-    this.#checkValue(schema, value, path);
-    if (typeof value === 'string') this.#checkText(schema, value, path);
-    else if (typeof value === 'number') this.#checkNumber(schema, value, path);
-    else if (Array.isArray(value)) this.#checkList(schema, value, path, depth);
-    else if (isObject(value)) this.#checkObject(schema, value, path, depth);
-    this.#checkCombinations(schema, value, path, depth);
+    if (!checkType(schema, value, found)) return found.violations;
+    this.#checkValue(schema, value, found);
+    if (typeof value === 'string') this.#checkText(schema, value, found);
+    else if (typeof value === 'number') checkNumber(schema, value, found);
+    else if (Array.isArray(value)) this.#checkList(schema, value, found, depth);
+    else if (isObject(value)) this.#checkObject(schema, value, found, depth);
+    this.#checkCombinations(schema, value, found, depth);
+    return found.violations;
   }
 
-  #add(path: string, rule: string, detail: string): void {
-    if (this.found.length < maxViolations) this.found.push({ path, rule, detail });
-  }
-
-  #checkType({ value: schema, at }: Located, value: unknown, path: string): boolean {
-    const types = listTypes(schema);
-    if (types === undefined || types.some((type) => isOfType(value, type))) return true;
-    this.#add(path, formatPlace(at, 'type'), `must be ${types.join(' or ')}, is ${describeKind(value)}`);
-    return false;
-  }
-
-  #checkValue({ value: schema, at }: Located, value: unknown, path: string): void {
+  #checkValue({ value: schema }: Located, value: unknown, found: Found): void {
     const { enum: values, const: fixed } = schema;
-    if (Array.isArray(values) && !values.some((each) => isEqual(each, value)))
-      this.#add(path, formatPlace(at, 'enum'), `must be one of ${values.map(shorten).join(', ')}`);
-    if (Object.hasOwn(schema, 'const') && !isEqual(fixed, value))
-      this.#add(path, formatPlace(at, 'const'), `must be ${shorten(fixed)}`);
+    const textOf = (of: object): string => this.#canonical(of, found.at);
+    if (Array.isArray(values)) {
+      const permitted = permittedBy(values, values);
+      if (!permitted.has(value, textOf)) found.add('enum', `must be one of ${permitted.text}`);
+    }
+    if (!Object.hasOwn(schema, 'const')) return;
+    const permitted = permittedBy(schema, [fixed]);
+    if (!permitted.has(value, textOf)) found.add('const', `must be ${permitted.text}`);
   }
 
-  #checkText({ value: schema, at }: Located, value: string, path: string): void {
+  #canonical(value: unknown, at: string): string {
+    if (typeof value !== 'object' || value === null) return canonical(value);
+    const known = this.#texts.get(value);
+    if (known !== undefined) return known;
+    try {
+      const text = canonical(value);
+      this.#texts.set(value, text);
+      return text;
+    } catch (error) {
+      if (error instanceof RangeError) throw new Unchecked(at, error.message);
+      throw error;
+    }
+  }
+
+  #checkText({ value: schema }: Located, value: string, found: Found): void {
     const { minLength, maxLength, pattern, format } = schema;
-    const length = [...value].length;
-    if (length < numberOr(minLength, 0))
-      this.#add(
-        path,
-        formatPlace(at, 'minLength'),
-        `must have at least ${String(minLength)} characters, has ${length}`,
-      );
-    if (length > numberOr(maxLength, Number.POSITIVE_INFINITY))
-      this.#add(
-        path,
-        formatPlace(at, 'maxLength'),
-        `must have at most ${String(maxLength)} characters, has ${length}`,
-      );
-    if (typeof pattern === 'string') this.#checkPattern(pattern, value, path, formatPlace(at, 'pattern'));
+    if (minLength !== undefined || maxLength !== undefined) {
+      const length = countCharacters(value);
+      if (length < numberOr(minLength, 0))
+        found.add('minLength', `must have at least ${String(minLength)} characters, has ${length}`);
+      if (length > numberOr(maxLength, Number.POSITIVE_INFINITY))
+        found.add('maxLength', `must have at most ${String(maxLength)} characters, has ${length}`);
+    }
+    if (typeof pattern === 'string') this.#checkPattern(pattern, value, found);
     if (typeof format === 'string' && isOfFormat(value, format) === false)
-      this.#add(path, formatPlace(at, 'format'), `must be of the format ${format}`);
+      found.add('format', `must be of the format ${format}`);
   }
 
-  #checkPattern(source: string, value: string, path: string, rule: string): void {
+  #checkPattern(source: string, value: string, found: Found): void {
     const pattern = this.#document.patterns.find(source);
     const matched = pattern === undefined || pattern.isIn(value, this.#budget);
-    if (matched === undefined) this.#add(path, rule, `takes too long to be compared with ${source}`);
-    else if (!matched) this.#add(path, rule, `must match ${source}`);
+    if (matched === undefined) found.add('pattern', `takes too long to be compared with ${source}`);
+    else if (!matched) found.add('pattern', `must match ${source}`);
   }
 
-  #checkNumber({ value: schema, at }: Located, value: number, path: string): void {
-    const { least, above, most, below } = readBounds(schema);
-    const { multipleOf, format } = schema;
-    if (value < least) this.#add(path, formatPlace(at, 'minimum'), `must be at least ${least}`);
-    else if (value <= above)
-      this.#add(path, formatPlace(at, 'exclusiveMinimum'), `must be more than ${above}`);
-    if (value > most) this.#add(path, formatPlace(at, 'maximum'), `must be at most ${most}`);
-    else if (value >= below)
-      this.#add(path, formatPlace(at, 'exclusiveMaximum'), `must be less than ${below}`);
-    if (typeof multipleOf === 'number' && multipleOf > 0 && !isMultiple(value, multipleOf))
-      this.#add(path, formatPlace(at, 'multipleOf'), `must be a multiple of ${multipleOf}`);
-    if (format === 'int32' && (!Number.isInteger(value) || Math.abs(value) > 2 ** 31))
-      this.#add(path, formatPlace(at, 'format'), 'must be of the format int32');
-    if (format === 'int64' && !Number.isInteger(value))
-      this.#add(path, formatPlace(at, 'format'), 'must be of the format int64');
-  }
-
-  #checkList(schema: Located, value: readonly unknown[], path: string, depth: number): void {
+  #checkList(schema: Located, value: readonly unknown[], found: Found, depth: number): void {
     const { minItems, maxItems, uniqueItems } = schema.value;
     if (value.length < numberOr(minItems, 0))
-      this.#add(path, formatPlace(schema.at, 'minItems'), `must have at least ${String(minItems)} items`);
+      found.add('minItems', `must have at least ${String(minItems)} items`);
     if (value.length > numberOr(maxItems, Number.POSITIVE_INFINITY))
-      this.#add(path, formatPlace(schema.at, 'maxItems'), `must have at most ${String(maxItems)} items`);
-    if (uniqueItems === true && new Set(value.map(canonical)).size < value.length)
-      this.#add(path, formatPlace(schema.at, 'uniqueItems'), 'must not have an item twice');
+      found.add('maxItems', `must have at most ${String(maxItems)} items`);
+    if (uniqueItems === true) {
+      this.#spend(value.length, schema.at);
+      const distinct = new Set(value.map((item) => this.#canonical(item, schema.at)));
+      if (distinct.size < value.length) found.add('uniqueItems', 'must not have an item twice');
+    }
     const first = schemasIn(schema, 'prefixItems');
     const items = schemaIn(schema, 'items');
-    value.forEach((item, index) => {
+    for (const [index, item] of value.entries()) {
+      if (found.isFull) return;
       const own = first[index] ?? items;
-      if (own !== undefined) this.visit(own, item, formatPlace(path, index), depth + 1);
-    });
-    const contained = schemaIn(schema, 'contains');
-    if (contained === undefined) return;
-    const count = value.filter((item) => this.#accepts(contained, item, depth)).length;
-    if (count < numberOr(schema.value['minContains'], 1))
-      this.#add(
-        path,
-        formatPlace(schema.at, 'contains'),
-        'lacks an item that matches the schema of contains',
-      );
-    if (count > numberOr(schema.value['maxContains'], Number.POSITIVE_INFINITY))
-      this.#add(
-        path,
-        formatPlace(schema.at, 'maxContains'),
-        'has too many items that match the schema of contains',
-      );
+      if (own !== undefined) found.addAll(this.#visit(own, item, depth + 1), index);
+    }
+    this.#checkContained(schema, value, found, depth);
   }
 
-  #checkObject(schema: Located, value: JsonSchema, path: string, depth: number): void {
+  #checkContained(schema: Located, value: readonly unknown[], found: Found, depth: number): void {
+    const contained = schemaIn(schema, 'contains');
+    if (contained === undefined) return;
+    const { minContains, maxContains } = schema.value;
+    const count = value.filter((item) => this.#accepts(contained, item, depth)).length;
+    if (count < numberOr(minContains, 1))
+      found.add('contains', 'lacks an item that matches the schema of contains');
+    if (count > numberOr(maxContains, Number.POSITIVE_INFINITY))
+      found.add('maxContains', 'has too many items that match the schema of contains');
+  }
+
+  #checkObject(schema: Located, value: JsonSchema, found: Found, depth: number): void {
     const { minProperties, maxProperties, required, dependentRequired } = schema.value;
     const names = Object.keys(value);
     if (names.length < numberOr(minProperties, 0))
-      this.#add(
-        path,
-        formatPlace(schema.at, 'minProperties'),
-        `must have at least ${String(minProperties)} members`,
-      );
+      found.add('minProperties', `must have at least ${String(minProperties)} members`);
     if (names.length > numberOr(maxProperties, Number.POSITIVE_INFINITY))
-      this.#add(
-        path,
-        formatPlace(schema.at, 'maxProperties'),
-        `must have at most ${String(maxProperties)} members`,
-      );
+      found.add('maxProperties', `must have at most ${String(maxProperties)} members`);
     const properties = schemaMapIn(schema, 'properties');
-    for (const name of textsIn(required))
+    this.#spend(names.length + textsIn(required).length, schema.at);
+    for (const name of textsIn(required)) {
+      if (found.isFull) return;
       if (!Object.hasOwn(value, name) && !this.#isOmitted(properties.get(name)))
-        this.#add(formatPlace(path, name), formatPlace(schema.at, 'required'), 'is missing');
-    if (isObject(dependentRequired))
-      for (const [name, needed] of Object.entries(dependentRequired))
-        for (const each of textsIn(needed))
-          if (Object.hasOwn(value, name) && !Object.hasOwn(value, each))
-            this.#add(
-              formatPlace(path, each),
-              formatPlace(schema.at, 'dependentRequired', name),
-              `is missing beside ${name}`,
-            );
-    this.#checkMembers(schema, properties, value, path, depth);
-    for (const [name, dependent] of schemaMapIn(schema, 'dependentSchemas'))
-      if (Object.hasOwn(value, name)) this.visit(dependent, value, path, depth + 1);
+        found.add('required', 'is missing', name);
+    }
+    this.#checkMembers(schema, properties, value, found, depth);
+    const dependents = schemaMapIn(schema, 'dependentSchemas');
+    const hasRequired = isObject(dependentRequired);
+    if (dependents.size === 0 && !hasRequired) return;
+    for (const name of names) {
+      const needed = hasRequired && Object.hasOwn(dependentRequired, name) ? dependentRequired[name] : [];
+      this.#spend(textsIn(needed).length, schema.at);
+      for (const each of textsIn(needed))
+        if (!Object.hasOwn(value, each))
+          found.add(['dependentRequired', name], `is missing beside ${name}`, each);
+      const dependent = dependents.get(name);
+      if (dependent !== undefined) found.addAll(this.#visit(dependent, value, depth + 1));
+    }
   }
 
   #checkMembers(
     schema: Located,
     properties: ReadonlyMap<string, LocatedSchema>,
     value: JsonSchema,
-    path: string,
+    found: Found,
     depth: number,
   ): void {
     const patterns = schemaMapIn(schema, 'patternProperties');
     const additional = schemaIn(schema, 'additionalProperties');
     const named = schemaIn(schema, 'propertyNames');
     for (const [name, member] of Object.entries(value)) {
-      const at = formatPlace(path, name);
+      if (found.isFull) return;
+      this.#spend(patterns.size, schema.at);
       if (named !== undefined && !this.#accepts(named, name, depth))
-        this.#add(at, named.at, 'has a name that is not permitted');
+        found.add([], 'has a name that is not permitted', name, named.at);
       const own = properties.get(name);
       if (own !== undefined) {
         if (this.#direction === 'response' && this.#isOmitted(own))
-          this.#add(at, formatPlace(own.at, 'writeOnly'), 'must not be in a response');
-        this.visit(own, member, at, depth + 1);
+          found.add('writeOnly', 'must not be in a response', name, own.at);
+        found.addAll(this.#visit(own, member, depth + 1), name);
       }
       const matching = [...patterns].filter(([pattern]) => this.#mayMatch(pattern, name));
       for (const [pattern, each] of matching)
-        if (this.#document.patterns.find(pattern) !== undefined) this.visit(each, member, at, depth + 1);
-      if (this.#budget.steps < 0)
-        this.#add(at, formatPlace(schema.at, 'patternProperties'), 'takes too long to be compared');
+        if (this.#document.patterns.find(pattern) !== undefined)
+          found.addAll(this.#visit(each, member, depth + 1), name);
+      if (this.#budget.steps < 0) found.add('patternProperties', 'takes too long to be compared', name);
       if (own !== undefined || matching.length > 0 || additional === undefined) continue;
-      if (additional.value === false) this.#add(at, additional.at, 'is not a known member');
-      else this.visit(additional, member, at, depth + 1);
+      if (additional.value === false) found.add([], 'is not a known member', name, additional.at);
+      else found.addAll(this.#visit(additional, member, depth + 1), name);
     }
   }
 
@@ -336,54 +309,119 @@ class Check {
     return isObject(target) && target[name] === true;
   }
 
-  #checkCombinations(schema: Located, value: unknown, path: string, depth: number): void {
-    for (const each of schemasIn(schema, 'allOf')) this.visit(each, value, path, depth + 1);
-    const selected = discriminated(schema, value, this.#document.resolve);
-    if (selected !== undefined) this.visit(selected, value, path, depth + 1);
-    else for (const name of ['anyOf', 'oneOf'] as const) this.#checkChoice(schema, name, value, path, depth);
+  #checkCombinations(schema: Located, value: unknown, found: Found, depth: number): void {
+    for (const each of schemasIn(schema, 'allOf')) found.addAll(this.#visit(each, value, depth + 1));
+    const selected = discriminated(schema, value);
+    if (selected !== undefined) found.addAll(this.#visit(selected, value, depth + 1));
+    else for (const name of ['anyOf', 'oneOf'] as const) this.#checkChoice(schema, name, value, found, depth);
     const negated = schemaIn(schema, 'not');
     if (negated !== undefined && this.#accepts(negated, value, depth))
-      this.#add(path, negated.at, 'matches the schema of not');
+      found.add('not', 'matches the schema of not');
     const condition = schemaIn(schema, 'if');
     if (condition === undefined) return;
     const consequence = schemaIn(schema, this.#accepts(condition, value, depth) ? 'then' : 'else');
-    if (consequence !== undefined) this.visit(consequence, value, path, depth + 1);
+    if (consequence !== undefined) found.addAll(this.#visit(consequence, value, depth + 1));
   }
 
-  #checkChoice(schema: Located, name: 'anyOf' | 'oneOf', value: unknown, path: string, depth: number): void {
+  #checkChoice(schema: Located, name: 'anyOf' | 'oneOf', value: unknown, found: Found, depth: number): void {
     const branches = schemasIn(schema, name);
     if (branches.length === 0) return;
-    const results = branches.map((branch) => this.#violationsOf(branch, value, path, depth));
-    const matching = results.filter(({ length }) => length === 0).length;
-    if (name === 'oneOf' && matching > 1)
-      this.#add(
-        path,
-        formatPlace(schema.at, name),
-        `matches ${matching} of ${branches.length} schemas, not one`,
-      );
+    let matching = 0;
+    let nearest: readonly Violation[] | undefined;
+    for (const branch of branches) {
+      const violations = this.#visit(branch, value, depth + 1);
+      if (violations.length === 0) {
+        matching += 1;
+        if (name === 'anyOf') return;
+      } else if (nearest === undefined || isNearer(violations, nearest)) nearest = violations;
+    }
+    if (matching > 1) found.add(name, `matches ${matching} of ${branches.length} schemas, not one`);
     if (matching > 0) return;
-    const [nearest = []] = [...results].sort(
-      (one, other) => computeDepth(other) - computeDepth(one) || one.length - other.length,
-    );
     const count = branches.length === 1 ? 'the schema' : `any of ${branches.length} schemas`;
-    this.#add(path, formatPlace(schema.at, name), `does not match ${count}`);
-    for (const violation of nearest) this.#add(violation.path, violation.rule, violation.detail);
+    found.add(name, `does not match ${count}`);
+    found.addAll(nearest ?? none);
   }
 
   #accepts(schema: LocatedSchema, value: unknown, depth: number): boolean {
-    return this.#violationsOf(schema, value, '', depth).length === 0;
-  }
-
-  #violationsOf(schema: LocatedSchema, value: unknown, path: string, depth: number): readonly Violation[] {
-    const inner = new Check(this.#document, this.#direction, this.#budget);
-    inner.visit(schema, value, path, depth + 1);
-    return inner.found;
+    return this.#visit(schema, value, depth + 1).length === 0;
   }
 }
 
-/** Returns how deep the first violation is: a schema whose type fits is nearer than one whose type does not. */
+/** The violations of one value by one schema. */
+class Found {
+  /** The place of the schema. */
+  readonly at: string;
+  #violations: Violation[] | undefined;
+
+  constructor(at: string) {
+    this.at = at;
+  }
+
+  get violations(): readonly Violation[] {
+    return this.#violations ?? none;
+  }
+
+  get isFull(): boolean {
+    return this.violations.length >= maxViolations;
+  }
+
+  /** Adds a violation of a keyword, or of a keyword and a name in it, by the value or one of its members. */
+  add(keyword: string | readonly string[], detail: string, member?: string, at = this.at): void {
+    if (this.isFull) return;
+    const path = member === undefined ? '' : formatPlace('', member);
+    this.#violations ??= [];
+    this.#violations.push({ path, rule: formatPlace(at, ...[keyword].flat()), detail });
+  }
+
+  /** Adds the violations of the same value, or of a member or an item. */
+  addAll(violations: readonly Violation[], member?: string | number): void {
+    if (violations.length === 0) return;
+    this.#violations ??= [];
+    const path = member === undefined ? '' : formatPlace('', member);
+    for (const violation of violations) {
+      if (this.isFull) return;
+      this.#violations.push(path === '' ? violation : { ...violation, path: path + violation.path });
+    }
+  }
+}
+
+/** The keywords by which a schema applies others to the same value. */
+const combining = ['$ref', 'allOf', 'anyOf', 'oneOf', 'not', 'if'];
+
+function isCombined(schema: JsonSchema): boolean {
+  return combining.some((name) => schema[name] !== undefined);
+}
+
+/** Returns whether violations are fewer, or deeper: a schema whose type fits is nearer than one whose type does not. */
+function isNearer(one: readonly Violation[], other: readonly Violation[]): boolean {
+  const difference = computeDepth(one) - computeDepth(other);
+  return difference === 0 ? one.length < other.length : difference > 0;
+}
+
+/** Returns how deep the first violation is. */
 function computeDepth([first]: readonly Violation[]): number {
   return first === undefined || first.rule.endsWith('/type') ? 0 : 1;
+}
+
+function checkType({ value: schema }: Located, value: unknown, found: Found): boolean {
+  const types = listTypes(schema);
+  if (types === undefined || types.some((type) => isOfType(value, type))) return true;
+  found.add('type', `must be ${types.join(' or ')}, is ${describeKind(value)}`);
+  return false;
+}
+
+function checkNumber({ value: schema }: Located, value: number, found: Found): void {
+  const { least, above, most, below } = readBounds(schema);
+  const { multipleOf, format } = schema;
+  if (value < least) found.add('minimum', `must be at least ${least}`);
+  else if (value <= above) found.add('exclusiveMinimum', `must be more than ${above}`);
+  if (value > most) found.add('maximum', `must be at most ${most}`);
+  else if (value >= below) found.add('exclusiveMaximum', `must be less than ${below}`);
+  if (typeof multipleOf === 'number' && multipleOf > 0 && !isMultiple(value, multipleOf))
+    found.add('multipleOf', `must be a multiple of ${multipleOf}`);
+  if (format === 'int32' && (!Number.isInteger(value) || Math.abs(value) > 2 ** 31))
+    found.add('format', 'must be of the format int32');
+  if (format === 'int64' && !Number.isInteger(value)) found.add('format', 'must be of the format int64');
 }
 
 function isOfType(value: unknown, type: string): boolean {
@@ -406,23 +444,4 @@ function isOfType(value: unknown, type: string): boolean {
 function isMultiple(value: number, of: number): boolean {
   const quotient = value / of;
   return Math.abs(quotient - Math.round(quotient)) < 1e-9 * Math.max(1, Math.abs(quotient));
-}
-
-/** Returns a value as JSON with sorted members, so that equal values have equal texts. */
-function canonical(value: unknown): string {
-  return (
-    JSON.stringify(value, (_, each: unknown) =>
-      isObject(each) ? Object.fromEntries(Object.entries(each).sort(([a], [b]) => (a < b ? -1 : 1))) : each,
-    ) ?? ''
-  );
-}
-
-/** Returns whether two values are equal JSON. */
-export function isEqual(one: unknown, other: unknown): boolean {
-  return one === other || (typeof one === 'object' && one !== null && canonical(one) === canonical(other));
-}
-
-function shorten(value: unknown): string {
-  const text = JSON.stringify(value) ?? 'nothing';
-  return text.length > 60 ? `${text.slice(0, 60)}…` : text;
 }

@@ -1,9 +1,8 @@
 // Creates texts of formats, for patterns, or of letters alone. Texts are proposed, and the first one that all rules permit is taken.
 import { type CharacterClass, includes } from '../../schema/pattern/classes.ts';
-import type { EcmaPattern } from '../../schema/pattern/match.ts';
+import type { EcmaPattern, StepBudget } from '../../schema/pattern/match.ts';
 import type { Expression } from '../../schema/pattern/syntax.ts';
 import { isOfFormat } from './formats.ts';
-import { maxPatternSteps } from './patterns.ts';
 
 /** What values are drawn from. */
 export interface Randomness {
@@ -38,9 +37,8 @@ export interface TextRules {
 /** The characters of a text that is created, at most, unless a repetition requires more. */
 const maxCreated = 100_000;
 
-/** Creates a text that fulfils all rules; undefined if none is found. */
-export function createText(rules: TextRules, randomness: Randomness): string | undefined {
-  const budget = { steps: maxPatternSteps };
+/** Creates a text that fulfils all rules; undefined if none is found. `budget` is what patterns may still cost. */
+export function createText(rules: TextRules, randomness: Randomness, budget: StepBudget): string | undefined {
   const fits = (text: string): boolean => {
     const { length } = [...text];
     return (

@@ -1,20 +1,23 @@
 // Creates values that schemas allow: the smallest one, with what the document gives as examples, or a full one of drawn values. The
-// schemas that apply to a value are merged first; of alternatives, the first one is taken whose value the check accepts.
+// schemas that apply to a value are merged first; of alternatives, the first one is taken whose value the check accepts. Below the depth
+// `fullDepth`, the alternative with the least nesting is tried first, so that recursion ends.
 import { DeclarationError } from '../../schema/error.ts';
+import type { StepBudget } from '../../schema/pattern/match.ts';
 import type { JsonSchema } from '../../service/openapi/document.ts';
 import { isObject, type Located, type LocatedSchema, type PartnerDocument } from './document.ts';
+import { canonical, isEqual } from './json-values.ts';
+import { maxPatternSteps } from './patterns.ts';
+import { type Direction, SchemaCheck } from './schema-check.ts';
+import { SchemaHeights } from './schema-height.ts';
 import {
-  type Direction,
-  isEqual,
   listTypes,
   numberOr,
   readBounds,
-  type SchemaChecker,
   schemaIn,
   schemaMapIn,
   schemasIn,
   textsIn,
-} from './schema-check.ts';
+} from './schema-parts.ts';
 import { createText, drawInteger, type Randomness } from './schema-text.ts';
 
 /** How a value is created. */
@@ -25,8 +28,14 @@ export interface ValueOptions extends Randomness {
 /** The alternatives that are tried for one value, at most. */
 const maxAttempts = 64;
 
-/** The depth from which on drawn values have only what is required. */
+/** The depth from which on values have only what is required. */
 const fullDepth = 4;
+
+/** The members and items of one value that are not required, at most. Each member of an object gets the same share of them. */
+const maxOptional = 5000;
+
+/** The steps of one creation, at most. Each schema of a value is one, each of its members, and 8 characters of a text. */
+const maxSteps = 50_000;
 
 /** The schemas that apply to one value, at most. */
 const maxMerged = 1000;
@@ -37,24 +46,40 @@ const maxDepth = 32;
 /** A schema that no value of this depth fulfils; another alternative may. */
 class NoValue extends Error {}
 
+/** A value that takes too many steps to create. */
+class Exhausted extends Error {}
+
+/** What the creation of a value and its parts shares. */
+interface Shared {
+  readonly document: Pick<PartnerDocument, 'version' | 'resolve' | 'patterns'>;
+  readonly check: SchemaCheck;
+  readonly heights: SchemaHeights;
+  /** What patterns may still cost. */
+  readonly patterns: StepBudget;
+  steps: number;
+}
+
 /**
- * Creates a value of a schema.
+ * Creates a value of a schema. The work is bounded.
  * @throws DeclarationError if none is found, with the place of the schema
  */
 export function createValue(
   schema: LocatedSchema,
   document: Pick<PartnerDocument, 'version' | 'resolve' | 'patterns'>,
-  checker: SchemaChecker,
   options: ValueOptions,
 ): unknown {
-  let failure: NoValue | undefined;
+  let failure: Error | undefined;
+  const check = new SchemaCheck(document, options.direction);
+  const heights = new SchemaHeights(document, maxDepth);
+  const shared = { document, check, heights, patterns: { steps: maxPatternSteps }, steps: 0 };
   // The smallest values of alternatives are often equal, such as empty lists, so that `oneOf` permits none of them.
   for (const dynamic of options.dynamic ? [true] : [false, true])
     try {
-      return new Creation(document, checker, { ...options, dynamic }).create([schema], 0);
+      return new Creation(shared, { ...options, dynamic }).create([schema], 0, maxOptional);
     } catch (error) {
-      if (!(error instanceof NoValue)) throw error;
+      if (!(error instanceof NoValue || error instanceof Exhausted)) throw error;
       failure ??= error;
+      if (error instanceof Exhausted) break;
     }
   throw new DeclarationError(
     'value',
@@ -70,33 +95,29 @@ interface Merged {
 }
 
 class Creation {
-  readonly #document: Pick<PartnerDocument, 'version' | 'resolve' | 'patterns'>;
-  readonly #checker: SchemaChecker;
+  readonly #shared: Shared;
   readonly #options: ValueOptions;
 
-  constructor(
-    document: Pick<PartnerDocument, 'version' | 'resolve' | 'patterns'>,
-    checker: SchemaChecker,
-    options: ValueOptions,
-  ) {
-    this.#document = document;
-    this.#checker = checker;
+  constructor(shared: Shared, options: ValueOptions) {
+    this.#shared = shared;
     this.#options = options;
   }
 
-  /** Creates a value to which all these schemas apply. */
-  create(applied: readonly LocatedSchema[], depth: number): unknown {
-    if (depth > maxDepth) throw new NoValue(`${applied[0]?.at ?? '#'} requires itself`);
+  /** Creates a value to which all these schemas apply, with at most `share` members and items that are not required. */
+  create(applied: readonly LocatedSchema[], depth: number, share: number): unknown {
+    const at = applied[0]?.at ?? '#';
+    if (depth > maxDepth) throw new NoValue(`${at} requires itself`);
     const { schemas, choices } = this.#merge(applied);
+    this.#spend(1 + schemas.length);
     const given = this.#options.dynamic ? undefined : this.#findExample(schemas, applied);
     if (given !== undefined) return given.value;
-    let failure = new NoValue(`none of the values tried fits ${applied[0]?.at ?? '#'}`);
-    for (const alternative of alternativesOf(choices))
+    let failure = new NoValue(`none of the values tried fits ${at}`);
+    for (const alternative of alternativesOf(depth < fullDepth ? choices : this.#byHeight(choices)))
       try {
         const value =
           alternative.length === 0
-            ? this.#build(schemas, depth)
-            : this.create([...schemas.map(withoutChoices), ...alternative], depth + 1);
+            ? this.#build(schemas, depth, share)
+            : this.create([...schemas.map(withoutChoices), ...alternative], depth + 1, share);
         if (this.#isAccepted(applied, value)) return value;
       } catch (error) {
         if (!(error instanceof NoValue)) throw error;
@@ -105,23 +126,41 @@ class Creation {
     throw failure;
   }
 
+  #spend(steps: number): void {
+    this.#shared.steps += steps;
+    if (this.#shared.steps > maxSteps) throw new Exhausted(`it takes more than ${maxSteps} steps to create`);
+  }
+
   #isAccepted(applied: readonly LocatedSchema[], value: unknown): boolean {
-    return applied.every((each) => this.#checker.check(each, value, this.#options.direction).length === 0);
+    return applied.every((each) => this.#shared.check.check(each, value).length === 0);
+  }
+
+  /** Returns each list of alternatives with those first whose values are nested the least. */
+  #byHeight(choices: Merged['choices']): Merged['choices'] {
+    return choices.map((branches) => {
+      const heights = new Map(branches.map((each) => [each, this.#shared.heights.heightOf(each)]));
+      return [...branches].sort((one, other) => {
+        const [first = 0, second = 0] = [heights.get(one), heights.get(other)];
+        return first === second ? 0 : first - second;
+      });
+    });
   }
 
   /** Follows references and `allOf`. */
   #merge(applied: readonly LocatedSchema[]): Merged {
     const schemas: Located[] = [];
     const choices: (readonly LocatedSchema[])[] = [];
+    const seen = new Set<JsonSchema>();
     const open = [...applied];
     for (let schema = open.shift(); schema !== undefined; schema = open.shift()) {
       if (schemas.length > maxMerged) throw new NoValue(`${schema.at} refers to itself without an end`);
       if (schema.value === false) throw new NoValue(`${schema.at} permits no value`);
-      if (!isObject(schema.value)) continue;
+      if (!isObject(schema.value) || seen.has(schema.value)) continue;
+      seen.add(schema.value);
       const located = { value: schema.value, at: schema.at };
       if (typeof schema.value['$ref'] === 'string') {
-        open.push(this.#document.resolve(schema));
-        if (this.#document.version === '3.0') continue;
+        open.push(this.#shared.document.resolve(schema));
+        if (this.#shared.document.version === '3.0') continue;
       }
       schemas.push(located);
       open.push(...schemasIn(located, 'allOf'));
@@ -152,7 +191,7 @@ class Creation {
     return undefined;
   }
 
-  #build(schemas: readonly Located[], depth: number): unknown {
+  #build(schemas: readonly Located[], depth: number, share: number): unknown {
     const listed = schemas.flatMap(({ value }) => (Array.isArray(value['enum']) ? [value['enum']] : []));
     const fixed = schemas
       .filter(({ value }) => Object.hasOwn(value, 'const'))
@@ -166,11 +205,16 @@ class Creation {
       if (common.length === 0) throw new NoValue(`${schemas[0]?.at ?? '#'} has no value in enum`);
       return common[this.#options.dynamic ? this.#integer(common.length) : 0];
     }
-    switch (this.#chooseType(schemas.map(({ value }) => value))) {
+    switch (
+      chooseType(
+        schemas.map(({ value }) => value),
+        depth >= fullDepth,
+      )
+    ) {
       case 'object':
-        return this.#object(schemas, depth);
+        return this.#object(schemas, depth, share);
       case 'array':
-        return this.#list(schemas, depth);
+        return this.#list(schemas, depth, share);
       case 'string':
         return this.#text(schemas);
       case 'integer':
@@ -184,58 +228,39 @@ class Creation {
     }
   }
 
-  #chooseType(schemas: readonly JsonSchema[]): string {
-    const types = commonTypes(schemas);
-    const usable = types?.filter((type) => type !== 'null') ?? [];
-    if (types !== undefined) return usable[0] ?? 'null';
-    const has = (...names: readonly string[]): boolean =>
-      schemas.some((each) => names.some((name) => name in each));
-    if (has('properties', 'required', 'additionalProperties', 'minProperties', 'patternProperties'))
-      return 'object';
-    if (has('items', 'prefixItems', 'minItems', 'contains')) return 'array';
-    if (has('minimum', 'maximum', 'multipleOf', 'exclusiveMinimum', 'exclusiveMaximum')) return 'number';
-    return has('pattern', 'minLength', 'maxLength', 'format') ? 'string' : 'object';
+  #object(schemas: readonly Located[], depth: number, share: number): JsonSchema {
+    const documented = propertiesIn(schemas);
+    const properties = new Map([...documented].filter(([, property]) => !this.#isOmitted(property)));
+    const required = requiredIn(schemas);
+    for (const name of documented.keys()) if (!properties.has(name)) required.delete(name);
+    this.#spend(properties.size + required.size);
+    const isWanted = (property: readonly LocatedSchema[]): boolean =>
+      this.#options.dynamic ? depth < fullDepth : this.#hasExample(property, depth);
+    const wanted = [...properties].filter(([name, each]) => required.has(name) || isWanted(each));
+    const chosen = wanted.length > share ? wanted.filter(([name]) => required.has(name)) : wanted;
+    const inner = Math.floor(share / Math.max(1, chosen.length)) - 1;
+    const create = (property: readonly LocatedSchema[]): unknown => this.create(property, depth + 1, inner);
+    const created = new Map<string, unknown>();
+    for (const [name, property] of chosen)
+      try {
+        created.set(name, create(property));
+      } catch (error) {
+        if (required.has(name) || !(error instanceof NoValue)) throw error;
+      }
+    const additional = schemas.flatMap((schema) => schemaIn(schema, 'additionalProperties') ?? []);
+    for (const name of required) if (!created.has(name)) created.set(name, create(additional));
+    const least = Math.max(0, ...schemas.map(({ value }) => numberOr(value['minProperties'], 0)));
+    for (const [name, property] of properties)
+      if (created.size < least && !created.has(name)) created.set(name, create(property));
+    for (let count = 1; created.size < least; count += 1) created.set(`member${count}`, create(additional));
+    return Object.fromEntries(created);
   }
 
-  #object(schemas: readonly Located[], depth: number): JsonSchema {
-    const { direction, dynamic } = this.#options;
-    const properties = new Map<string, LocatedSchema[]>();
-    for (const schema of schemas)
-      for (const [name, property] of schemaMapIn(schema, 'properties'))
-        properties.set(name, [...(properties.get(name) ?? []), property]);
-    const required = new Set(schemas.flatMap(({ value }) => textsIn(value['required'])));
-    for (const { value } of schemas)
-      if (isObject(value['dependentRequired']))
-        for (const name of [...required])
-          for (const each of textsIn(value['dependentRequired'][name])) required.add(each);
-    const other = direction === 'request' ? 'readOnly' : 'writeOnly';
-    const isOmitted = (property: readonly LocatedSchema[]): boolean =>
-      property.some((each) => {
-        const { value } = this.#document.resolve(each);
-        return [each.value, value].some((schema) => isObject(schema) && schema[other] === true);
-      });
-    const created: [string, unknown][] = [];
-    for (const [name, property] of properties) {
-      if (isOmitted(property)) continue;
-      const isRequired = required.has(name);
-      const wanted = dynamic ? depth < fullDepth : this.#hasExample(property, depth);
-      if (!isRequired && !wanted) continue;
-      try {
-        created.push([name, this.create(property, depth + 1)]);
-      } catch (error) {
-        if (isRequired || !(error instanceof NoValue)) throw error;
-      }
-    }
-    const additional = schemas.flatMap((schema) => schemaIn(schema, 'additionalProperties') ?? []);
-    const least = Math.max(0, ...schemas.map(({ value }) => numberOr(value['minProperties'], 0)));
-    for (const name of required)
-      if (!properties.has(name)) created.push([name, this.create(additional, depth + 1)]);
-    for (const [name, property] of properties)
-      if (created.length < least && !created.some(([each]) => each === name) && !isOmitted(property))
-        created.push([name, this.create(property, depth + 1)]);
-    for (let count = 1; created.length < least; count += 1)
-      created.push([`member${count}`, this.create(additional, depth + 1)]);
-    return Object.fromEntries(created);
+  /** Returns whether a member belongs to the other direction only. */
+  #isOmitted(property: readonly LocatedSchema[]): boolean {
+    const other = this.#options.direction === 'request' ? 'readOnly' : 'writeOnly';
+    const isMarked = ({ value }: LocatedSchema): boolean => isObject(value) && value[other] === true;
+    return property.some((each) => isMarked(each) || isMarked(this.#shared.document.resolve(each)));
   }
 
   /** Returns whether the schema of an optional member has an example, so that the smallest value has it too. */
@@ -246,7 +271,7 @@ class Creation {
     );
   }
 
-  #list(schemas: readonly Located[], depth: number): readonly unknown[] {
+  #list(schemas: readonly Located[], depth: number, share: number): readonly unknown[] {
     const { dynamic } = this.#options;
     const least = Math.max(0, ...schemas.map(({ value }) => numberOr(value['minItems'], 0)));
     const most = Math.min(
@@ -256,31 +281,38 @@ class Creation {
     const first = schemas.flatMap((schema) => [schemasIn(schema, 'prefixItems')])[0] ?? [];
     const items = schemas.flatMap((schema) => schemaIn(schema, 'items') ?? []);
     const wanted =
-      dynamic && depth < fullDepth
+      dynamic && depth < fullDepth && share >= 2
         ? Math.max(least, 1 + this.#integer(2))
         : Math.max(least, contained.length);
     const isUnique = schemas.some(({ value }) => value['uniqueItems'] === true);
-    const created: unknown[] = [];
-    for (let index = 0; index < Math.min(wanted, most); index += 1) {
+    const count = Math.min(wanted, most);
+    const inner = Math.floor(share / Math.max(1, count)) - 1;
+    const created = new Map<string, unknown>();
+    for (let index = 0; index < count; index += 1) {
       const special = first[index];
-      const own = special === undefined ? items : [special];
-      const item = this.create(
-        index < contained.length ? [...own, ...contained.slice(index, index + 1)] : own,
-        depth + 1,
-      );
-      created.push(
-        isUnique && created.some((each) => isEqual(each, item)) ? this.#another(own, created, depth) : item,
-      );
+      const own = [...(special === undefined ? items : [special]), ...contained.slice(index, index + 1)];
+      const item = this.create(own, depth + 1, inner);
+      const key = isUnique ? canonical(item) : String(index);
+      if (created.has(key)) this.#addAnother(own, created, depth, inner);
+      else created.set(key, item);
     }
-    return created;
+    return [...created.values()];
   }
 
-  /** Creates an item that the list does not have yet. */
-  #another(own: readonly LocatedSchema[], existing: readonly unknown[], depth: number): unknown {
-    const drawing = new Creation(this.#document, this.#checker, { ...this.#options, dynamic: true });
+  /** Adds an item that the list does not have yet. */
+  #addAnother(
+    own: readonly LocatedSchema[],
+    existing: Map<string, unknown>,
+    depth: number,
+    share: number,
+  ): void {
+    const drawing = new Creation(this.#shared, { ...this.#options, dynamic: true });
     for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
-      const item = drawing.create(own, Math.min(depth + 1, fullDepth));
-      if (!existing.some((each) => isEqual(each, item))) return item;
+      const item = drawing.create(own, Math.min(depth + 1, fullDepth), share);
+      const key = canonical(item);
+      if (existing.has(key)) continue;
+      existing.set(key, item);
+      return;
     }
     throw new NoValue(`${own[0]?.at ?? '#'} has too few values for a list without repetitions`);
   }
@@ -319,8 +351,15 @@ class Creation {
     );
     const textsOf = (name: string): readonly string[] =>
       schemas.map(({ value }) => value[name]).filter((each) => typeof each === 'string');
-    const patterns = textsOf('pattern').flatMap((source) => this.#document.patterns.find(source) ?? []);
-    const text = createText({ least, most, patterns, formats: textsOf('format') }, this.#options);
+    const patterns = textsOf('pattern').flatMap(
+      (source) => this.#shared.document.patterns.find(source) ?? [],
+    );
+    this.#spend(least / 8);
+    const text = createText(
+      { least, most, patterns, formats: textsOf('format') },
+      this.#options,
+      this.#shared.patterns,
+    );
     if (text !== undefined) return text;
     const rules = patterns.map(({ source }) => source).join(' and ');
     throw new NoValue(`no text was found for the pattern ${rules} at ${schemas[0]?.at ?? '#'}`);
@@ -329,6 +368,41 @@ class Creation {
   #integer(limit: number): number {
     return drawInteger(limit, this.#options.random);
   }
+}
+
+/** Returns the type of a value. If it should end, an object or a list that may be null is null. */
+function chooseType(schemas: readonly JsonSchema[], endsEarly: boolean): string {
+  const types = commonTypes(schemas);
+  const usable = types?.filter((type) => type !== 'null') ?? [];
+  const isNested = usable[0] === 'object' || usable[0] === 'array';
+  if (endsEarly && isNested && types?.includes('null') === true) return 'null';
+  if (types !== undefined) return usable[0] ?? 'null';
+  const has = (...names: readonly string[]): boolean =>
+    schemas.some((each) => names.some((name) => name in each));
+  if (has('properties', 'required', 'additionalProperties', 'minProperties', 'patternProperties'))
+    return 'object';
+  if (has('items', 'prefixItems', 'minItems', 'contains')) return 'array';
+  if (has('minimum', 'maximum', 'multipleOf', 'exclusiveMinimum', 'exclusiveMaximum')) return 'number';
+  return has('pattern', 'minLength', 'maxLength', 'format') ? 'string' : 'object';
+}
+
+/** Returns the properties of objects to which all these schemas apply. */
+function propertiesIn(schemas: readonly Located[]): ReadonlyMap<string, readonly LocatedSchema[]> {
+  const properties = new Map<string, LocatedSchema[]>();
+  for (const schema of schemas)
+    for (const [name, property] of schemaMapIn(schema, 'properties'))
+      properties.set(name, [...(properties.get(name) ?? []), property]);
+  return properties;
+}
+
+/** Returns the names of the members that objects must have. */
+function requiredIn(schemas: readonly Located[]): Set<string> {
+  const required = new Set(schemas.flatMap(({ value }) => textsIn(value['required'])));
+  for (const { value } of schemas)
+    if (isObject(value['dependentRequired']))
+      for (const name of [...required])
+        for (const each of textsIn(value['dependentRequired'][name])) required.add(each);
+  return required;
 }
 
 /** Adds the value of the discriminator that selects a branch. */

@@ -449,3 +449,95 @@ test('double.partner throws without a document, and the error lists the existing
   );
   await assert.rejects(startDouble({ validate: () => () => true }), /validate requires the option partner/);
 });
+
+/** A document with one path, `/x`. */
+function documentOf(item: Record<string, unknown>, schemas: Record<string, unknown> = {}) {
+  return {
+    openapi: '3.1.0',
+    info: { title: 'X', version: '1' },
+    paths: { '/x': item },
+    components: { schemas },
+  };
+}
+
+/** An operation that responds with a value of a schema. */
+function returning(schema: Record<string, unknown>, more: Record<string, unknown> = {}) {
+  return { responses: { 200: { description: 'OK', content: { 'application/json': { schema, ...more } } } } };
+}
+
+test('a HEAD operation is served, and HEAD of an operation with GET has its parameters', async () => {
+  const limit = { name: 'limit', in: 'query', schema: { type: 'integer' } };
+  const fields = { 'X-Count': { schema: { type: 'integer', example: 7 } } };
+  const head = {
+    operationId: 'count',
+    parameters: [limit],
+    responses: { 200: { description: 'OK', headers: fields }, 404: { description: 'None' } },
+  };
+  for (const item of [{ head }, { get: returning({ type: 'object' }), head }]) {
+    await using double = await start({ partner: documentOf(item) });
+    const send = (query: string) => double.fetch(`/x${query}`, { method: 'HEAD' });
+    const counted = await send('?limit=1');
+    assert.deepEqual([counted.status, counted.headers.get('x-count')], [200, '7']);
+    assert.equal((await send('?limit=a')).status, 400);
+    assert.equal((await send('?size=1')).status, 400);
+    double.partner.respond('count', 404, { times: 1 });
+    assert.deepEqual([(await send('')).status, (await send('')).status], [404, 200]);
+    const [counts] = double.partner.coverage().operations.filter(({ method }) => method === 'HEAD');
+    assert.deepEqual([counts?.requests, counts?.parameters], [5, { 'query.limit': 2 }]);
+    const options = await double.fetch('/x', { method: 'OPTIONS' });
+    assert.equal(options.headers.get('allow'), 'get' in item ? 'HEAD, GET, OPTIONS' : 'HEAD, OPTIONS');
+  }
+  const get = { ...returning({ type: 'object' }), parameters: [limit] };
+  await using double = await start({ partner: documentOf({ get }) });
+  const statuses = ['?limit=1', '?limit=a', '?size=1'].map(async (query) => {
+    const response = await double.fetch(`/x${query}`, { method: 'HEAD' });
+    return response.status;
+  });
+  assert.deepEqual(await Promise.all(statuses), [200, 400, 400]);
+});
+
+test('content of null is sent as null', async () => {
+  for (const operation of [
+    returning({ type: ['object', 'null'] }, { example: null }),
+    returning({ type: 'null' }),
+    returning({ enum: [null] }),
+  ]) {
+    await using double = await start({ partner: documentOf({ get: operation }) });
+    assert.equal(await (await double.fetch('/x')).text(), 'null');
+  }
+});
+
+test('a response without a value is 500, and the journal reports the reason', async () => {
+  const node = {
+    type: 'object',
+    required: ['next'],
+    properties: { next: { $ref: '#/components/schemas/Node' } },
+  };
+  const partner = documentOf({ get: returning({ $ref: '#/components/schemas/Node' }) }, { Node: node });
+  await using double = await start({ partner });
+  assert.equal((await double.fetch('/x')).status, 500);
+  assert.match(String(double.journal.last()), /GET \/x has no response: .*Node.* requires itself/);
+});
+
+test('brackets in names of forms and of deepObject are read, and malformed or deep ones are refused', async () => {
+  const schema = { type: 'object', properties: { a: { type: 'object', additionalProperties: true } } };
+  const filter = { name: 'filter', in: 'query', style: 'deepObject', schema: { type: 'object' } };
+  const post = {
+    parameters: [filter],
+    requestBody: { content: { 'application/x-www-form-urlencoded': { schema } } },
+    responses: { 204: { description: 'Done' } },
+  };
+  await using double = await start({ partner: documentOf({ post }) });
+  const statusOf = async (query: string, form: string): Promise<number> => {
+    const headers = { 'Content-Type': 'application/x-www-form-urlencoded' };
+    const response = await double.fetch(`/x${query}`, { method: 'POST', headers, body: form });
+    return response.status;
+  };
+  const deep = (depth: number) => `a${'[b]'.repeat(depth)}=1`;
+  const forms = ['a[b]=1&a[c][]=2&a[c][]=3', deep(32), deep(33), 'a[b=1', 'a[b]c=1', '['.repeat(10_000)];
+  const statuses = forms.map((form) => statusOf('', form));
+  assert.deepEqual(await Promise.all(statuses), [204, 204, 400, 400, 400, 400]);
+  const queries = ['?filter[b]=1', '?filter[b=1', `?filter${'[b]'.repeat(33)}=1`, `?${'['.repeat(5000)}=1`];
+  const refused = queries.map((query) => statusOf(query, 'a[b]=1'));
+  assert.deepEqual(await Promise.all(refused), [204, 400, 400, 400]);
+});

@@ -3,7 +3,6 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import type { Operation, PartnerDocument } from '../../../src/double/partner/document.ts';
-import { createChecker } from '../../../src/double/partner/schema-check.ts';
 import { createValue } from '../../../src/double/partner/schema-value.ts';
 import { createSeededRandom } from '../../../src/double/state/random.ts';
 import { root } from '../documents/markdown.ts';
@@ -25,12 +24,11 @@ export function readPackageFile(name: string, file: string): Record<string, unkn
 
 /** Creates a request with every required parameter and, if it is JSON or a form, the required content. */
 export function requestFor(operation: Operation, document: PartnerDocument): OperationRequest {
-  const checker = createChecker(document);
   const random = createSeededRandom(operation.id).bytes;
   const create = (schema: Operation['parameters'][number]['schema']): unknown =>
     schema === undefined
       ? 'text'
-      : createValue(schema, document, checker, { direction: 'request', dynamic: false, random, now: 0 });
+      : createValue(schema, document, { direction: 'request', dynamic: false, random, now: 0 });
   const headers: Record<string, string> = {};
   const query: string[] = [];
   let path = operation.path;

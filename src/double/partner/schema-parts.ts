@@ -1,0 +1,120 @@
+// Reads the keywords of schemas. What is read of a schema is kept, because every value that the schema describes needs it.
+import type { JsonSchema } from '../../service/openapi/document.ts';
+import { formatPlace, isObject, type Located, type LocatedSchema } from './document.ts';
+
+/** Returns the types that a schema permits; undefined for all. In 3.0, `nullable` adds null. */
+export function listTypes({ type, nullable }: JsonSchema): readonly string[] | undefined {
+  if (type === undefined) return undefined;
+  const types = Array.isArray(type) ? type.map(String) : [String(type)];
+  return nullable === true ? [...types, 'null'] : types;
+}
+
+/** Returns the bounds of a number. In 3.0, an exclusive bound is a flag beside the bound. */
+export function readBounds({ minimum, maximum, exclusiveMinimum, exclusiveMaximum }: JsonSchema): {
+  readonly least: number;
+  readonly above: number;
+  readonly most: number;
+  readonly below: number;
+} {
+  const least = numberOr(minimum, Number.NEGATIVE_INFINITY);
+  const most = numberOr(maximum, Number.POSITIVE_INFINITY);
+  return {
+    least,
+    most,
+    above: exclusiveMinimum === true ? least : numberOr(exclusiveMinimum, Number.NEGATIVE_INFINITY),
+    below: exclusiveMaximum === true ? most : numberOr(exclusiveMaximum, Number.POSITIVE_INFINITY),
+  };
+}
+
+/** Returns a number, or another value if it is none. */
+export function numberOr(value: unknown, other: number): number {
+  return typeof value === 'number' ? value : other;
+}
+
+/** What was read of schemas, by the name of the keyword. */
+class Parts<Part> {
+  readonly #read = new WeakMap<JsonSchema, { readonly at: string; readonly parts: Map<string, Part> }>();
+
+  get({ value, at }: Located, name: string, read: () => Part): Part {
+    let known = this.#read.get(value);
+    // An object that a caller passes can have the same schema at several places.
+    if (known?.at !== at) {
+      known = { at, parts: new Map() };
+      this.#read.set(value, known);
+    }
+    const existing = known.parts.get(name);
+    if (existing !== undefined) return existing;
+    const part = read();
+    known.parts.set(name, part);
+    return part;
+  }
+}
+
+const lists = new Parts<readonly LocatedSchema[]>();
+const maps = new Parts<ReadonlyMap<string, LocatedSchema>>();
+const noSchemas: readonly LocatedSchema[] = [];
+const noMap: ReadonlyMap<string, LocatedSchema> = new Map();
+
+/** Returns the schemas in a member that is a list. */
+export function schemasIn(schema: Located, name: string): readonly LocatedSchema[] {
+  const list = schema.value[name];
+  if (!Array.isArray(list)) return noSchemas;
+  return lists.get(schema, name, () =>
+    list.flatMap((each, index) => locateSchema(each, formatPlace(schema.at, name, index))),
+  );
+}
+
+/** Returns the schema in a member. */
+export function schemaIn(schema: Located, name: string): LocatedSchema | undefined {
+  const source = schema.value[name];
+  if (source === undefined) return undefined;
+  return lists.get(schema, name, () => locateSchema(source, formatPlace(schema.at, name)))[0];
+}
+
+/** Returns the schemas in a member that is a map, by name. */
+export function schemaMapIn(schema: Located, name: string): ReadonlyMap<string, LocatedSchema> {
+  const map = schema.value[name];
+  if (!isObject(map)) return noMap;
+  return maps.get(schema, name, () => {
+    const entries = Object.entries(map).flatMap(([key, each]) =>
+      locateSchema(each, formatPlace(schema.at, name, key)).map((part) => [key, part] as const),
+    );
+    return new Map(entries);
+  });
+}
+
+function locateSchema(value: unknown, at: string): LocatedSchema[] {
+  return isObject(value) || typeof value === 'boolean' ? [{ value, at }] : [];
+}
+
+const texts = new WeakMap<readonly unknown[], readonly string[]>();
+
+/** Returns the texts in a list; none if it is no list. */
+export function textsIn(value: unknown): readonly string[] {
+  if (!Array.isArray(value)) return [];
+  const known = texts.get(value) ?? value.filter((each) => typeof each === 'string');
+  texts.set(value, known);
+  return known;
+}
+
+/** Returns the schema that a discriminator selects for a value; undefined if there is no discriminator, or it selects none. */
+export function discriminated(schema: Located, value: unknown): LocatedSchema | undefined {
+  const { discriminator } = schema.value;
+  if (!isObject(discriminator) || !isObject(value)) return undefined;
+  const { propertyName, mapping = {} } = discriminator;
+  const name = typeof propertyName === 'string' ? value[propertyName] : undefined;
+  if (typeof name !== 'string') return undefined;
+  const mapped = isObject(mapping) && Object.hasOwn(mapping, name) ? String(mapping[name]) : name;
+  const reference = mapped.startsWith('#') ? mapped : `#/components/schemas/${mapped}`;
+  return maps.get(schema, 'discriminator', () => byReference(schema)).get(reference);
+}
+
+function byReference(schema: Located): ReadonlyMap<string, LocatedSchema> {
+  const branches = [...schemasIn(schema, 'oneOf'), ...schemasIn(schema, 'anyOf')];
+  return new Map(
+    branches.flatMap((branch) => {
+      const reference = isObject(branch.value) ? branch.value['$ref'] : undefined;
+      return typeof reference === 'string' ? [[reference, branch] as const] : [];
+    }),
+  );
+}
