@@ -324,7 +324,7 @@ function checkTime<Own extends Presented>(
   }
   if (expires !== undefined && rounded > expires) {
     const detail = `The signature expired ${Math.ceil((rounded - expires) / 1000)} s ago.`;
-    return failTime('expired', detail, movedClock ?? 'its lifetime is over; sign the request again');
+    return failTime('expired', detail, movedClock ?? describeExpiry(scheme, presented, off, now));
   }
   const { notBefore } = context;
   if (time === undefined || notBefore === undefined || !isAcceptedOnce(presented, scheme)) return undefined;
@@ -333,6 +333,22 @@ function checkTime<Own extends Presented>(
     'before-start',
     `${subject} is before the start of this server, which does not know the nonces used before.`,
   );
+}
+
+/** The longest lifetime (ms) that is a window for clocks, and not a permission for a while. */
+const longestWindow = 300_000;
+
+/** Returns the likely cause of a signature that is expired, `off` ms after its time. */
+function describeExpiry<Own extends Presented>(
+  scheme: SignatureScheme<Own>,
+  presented: Own,
+  off: number,
+  now: number,
+): string {
+  const over = 'its lifetime is over; sign the request again';
+  const { time, expires } = presented;
+  if (time === undefined || expires === undefined || expires - time > longestWindow) return over;
+  return scheme.timeHint?.(presented, off, now) ?? describeTimeError('The time', off / 1000);
 }
 
 function isAcceptedOnce<Own extends Presented>({ nonce, time }: Own, scheme: SignatureScheme<Own>): boolean {

@@ -1,10 +1,10 @@
 // Mistakes in the content: other bytes were signed, or digested, than are sent.
-import { isUtf8 } from 'node:buffer';
 import { createHash } from 'node:crypto';
 import { gunzipSync, inflateSync } from 'node:zlib';
 import { formPairs } from '../../signature/declared/form.ts';
 import { type DigestForm, messageBytes } from '../../signature/message.ts';
 import { describeUntried, selectLongest } from './budget.ts';
+import { encodePairs } from './encoders.ts';
 import { type Facts, type Mistake, type TextMistake, toList, type Variant } from './mistake.ts';
 
 /** The contents that are signed in place of none. */
@@ -44,6 +44,14 @@ const encodings: readonly TextMistake[] = [
   [
     'bytes that are not UTF-8 were replaced before the content was signed',
     (content) => encode(decode(content)),
+  ],
+  [
+    'characters other than ASCII were replaced by "?" before the content was signed',
+    (content) => [/[^\0-\x7f]/gu, /[^\0-\x7f]/g].map((other) => decode(content).replace(other, '?')),
+  ],
+  [
+    'characters other than ASCII were left out before the content was signed',
+    (content) => decode(content).replace(/[^\0-\x7f]/gu, ''),
   ],
   ['the content was signed in Latin-1 and sent in UTF-8', (content) => decode(content)],
   [
@@ -111,14 +119,7 @@ const formAgain =
   'the form was parsed and serialized again before it was signed; sign the bytes that are sent';
 
 const forms: readonly TextMistake[] = [
-  [
-    formAgain,
-    (content) =>
-      changeForm(content, (pairs) => {
-        const escaped = joinPairs(pairs, (text) => encodeURIComponent(toText(text)));
-        return [escaped, escaped.replaceAll('%20', '+')];
-      }),
-  ],
+  [formAgain, (content) => changeForm(content, encodePairs)],
   [
     'the form was decoded before it was signed',
     (content) => changeForm(content, (pairs) => [joinPairs(pairs, (text) => text)]),
@@ -289,11 +290,6 @@ function joinPairs(pairs: Pairs, write: (text: string) => string): string {
 
 function sortPairs(pairs: Pairs, key: (name: string) => string): Pairs {
   return pairs.toSorted(([one], [other]) => (key(one) < key(other) ? -1 : 1));
-}
-
-function toText(octets: string): string {
-  const bytes = Buffer.from(octets, 'latin1');
-  return isUtf8(bytes) ? bytes.toString('utf8') : octets;
 }
 
 function decode(octets: string): string {

@@ -1,4 +1,5 @@
 // Mistakes in the percent-encoding of a path, a query, a target or a URL. Each character is one octet.
+import { encodePath, encodeQuery } from './encoders.ts';
 import type { Mistake } from './mistake.ts';
 
 /** The beginning of hints at an encoding that differs from the one that was sent. */
@@ -29,6 +30,7 @@ export const escapeMistakes: readonly Mistake[] = [
 /** The mistakes in a path, beside those in its percent-encoding. */
 export const escapedPathMistakes: readonly Mistake[] = [
   [`${changed}: reserved characters were escaped`, (path) => path.replace(/[:@!$&'()*+,;=]/g, escapeOctet)],
+  [`${changed}: the segments of the path were encoded by another rule`, (path) => encodePath(path)],
 ];
 
 /** The mistakes in a query without its question mark, beside those in its percent-encoding. */
@@ -45,6 +47,7 @@ export const escapedQueryMistakes: readonly Mistake[] = [
     'the query was written again as a form before it was signed',
     (query) => new URLSearchParams(query).toString(),
   ],
+  [`${changed}: the parameters of the query were encoded by another rule`, (query) => encodeQuery(query)],
 ];
 
 /** Decodes all escapes. */

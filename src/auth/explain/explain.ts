@@ -62,10 +62,16 @@ function withoutBody<Own extends Presented>(presented: Own): Own {
   };
 }
 
-/** What the mistakes of the catalogue show. */
-interface Search {
+/** A message that the signature may fit. */
+interface RightMessage {
   readonly parts: readonly Part[];
   readonly message: Buffer;
+}
+
+/** What the mistakes of the catalogue show: the mistake, and the message in which it was made; otherwise the first message. */
+interface Search extends RightMessage {
+  /** All messages that the signature may fit. */
+  readonly messages: readonly RightMessage[];
   readonly found: Found | undefined;
   /** Why mistakes were not tried; undefined if all were. */
   readonly untried: string | undefined;
@@ -75,29 +81,53 @@ interface Search {
 function searchCatalogue<Own extends Presented>(wrong: WrongSignature<Own>): Search {
   const { scheme, presented, content, knowledge } = wrong;
   const budgets = createBudgets(knowledge?.isLimited ?? true);
-  const [parts = []] = scheme.messages(presented, content);
-  const message = messageBytes(assembleMessage(scheme, parts, presented));
+  const messages = scheme.messages(presented, content).map(
+    (each): RightMessage => ({
+      parts: each,
+      message: messageBytes(assembleMessage(scheme, each, presented)),
+    }),
+  );
+  const [first = { parts: [], message: Buffer.alloc(0) }] = messages;
+  const { message } = first;
   const longestTried = selectLongest(budgets.isLimited);
   if (Math.max(message.length, content.length) > longestTried) {
     const untried =
       content.length > longestTried
         ? describeUntried('content', content.length)
         : describeUntried('message', message.length);
-    return { parts, message, found: undefined, untried, budgets };
+    return { ...first, messages, found: undefined, untried, budgets };
   }
-  const found = findMistake(wrong, parts, message, budgets);
+  let shown: (RightMessage & { readonly found: Found }) | undefined;
+  for (const each of messages) {
+    const found = findMistake(wrong, each.parts, each.message, budgets);
+    if (found !== undefined) shown ??= { ...each, found };
+    // A client of a server could measure that a search has ended early.
+    if (shown !== undefined && !budgets.isLimited) break;
+  }
   const untried = budgets.catalogue.isExhausted ? exhausted : undefined;
-  return { parts, message, found, untried, budgets };
+  return { ...first, messages, found: undefined, ...shown, untried, budgets };
 }
 
 const exhausted = 'not all usual mistakes were tried: an explanation of a server may take 10 ms';
 
 /** Returns the explanation for the trace, with all that a test double knows. */
 function traceSearch<Own extends Presented>(wrong: WrongSignature<Own>, search: Search): Members {
-  const { parts, message, budgets } = search;
-  const { knowledge } = wrong;
-  const found = search.found ?? (knowledge && explainByKnowledge(wrong, parts, message, knowledge, budgets));
+  const { parts, message } = search;
+  const found = search.found ?? findByKnowledge(wrong, search);
   return { ...listCommonMembers(wrong), ...describe(parts, message, found, hintFor(wrong, search)) };
+}
+
+/** Returns the mistake that what a test double knows shows. */
+function findByKnowledge<Own extends Presented>(
+  wrong: WrongSignature<Own>,
+  { messages, budgets }: Search,
+): Found | undefined {
+  const { knowledge } = wrong;
+  if (knowledge === undefined) return undefined;
+  const found = messages.map(({ parts, message }) =>
+    explainByKnowledge(wrong, parts, message, knowledge, budgets),
+  );
+  return found.find((each) => each?.message !== undefined) ?? found.find((each) => each !== undefined);
 }
 
 /** Returns the explanation for the client. */

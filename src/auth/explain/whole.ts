@@ -84,7 +84,10 @@ export function omissions(parts: readonly Part[], assemble: Assemble): MessageMi
       return [{ hint: `the text ${text} was left out of the message`, message: buildWithout(at, at + 1) }];
     }
     const differs = { name: part.name, signed: '' };
-    const hint = `${formatLabel(part)} was left out of the message`;
+    const hint =
+      part.value.length === 0
+        ? `the text beside ${formatLabel(part)}, which is empty, was left out of the message`
+        : `${formatLabel(part)} was left out of the message`;
     const messages = [
       buildWithout(at, at + 1),
       buildWithout(at, at + 2),
@@ -125,8 +128,8 @@ const separators: readonly (readonly [name: string, separator: string])[] = [
 /** Returns messages whose inner text is replaced by another separator, or that have a separator between all parts. */
 export function separatorMistakes(parts: readonly Part[], assemble: Assemble): MessageMistake[] {
   const last = parts.length - 1;
-  if (!parts.some(({ kind }) => kind === 'text')) return [];
   const values = parts.filter(({ kind }) => kind !== 'text');
+  if (values.length < 2) return [];
   return separators.flatMap(([name, separator]): MessageMistake[] => {
     const text: Part = { kind: 'text', name: '', value: separator };
     const hint = `the parts were joined with ${name}`;
