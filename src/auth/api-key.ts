@@ -8,6 +8,7 @@ import type { IncomingRequest } from '../http/message.ts';
 import type { MaybePromise } from '../maybe-promise.ts';
 import { takeParameter } from '../signature/declared/message.ts';
 import { octets } from '../signature/declared/template.ts';
+import { describeForm } from '../signature/signature-form.ts';
 import type { ApiKeyOptions, SecretPlace } from './api-key-options.ts';
 import { createKeyring, deriveOnce, type KeyHolder, type KeyKind } from './keyring.ts';
 import type { CredentialLocation, Scheme } from './scheme.ts';
@@ -49,11 +50,17 @@ function toLocation(place: Exclude<SecretPlace, { authorization: string }>): Cre
 
 const kinds: readonly KeyKind[] = ['secret'];
 
+/** The credentials of a request. */
+interface ApiKeyPresented extends Presented {
+  /** The secret as sent; each character is one octet. */
+  readonly sent: string;
+}
+
 function createSignatureScheme(
   name: string,
   options: ApiKeyOptions,
   { accounts }: SchemeContext,
-): SignatureScheme {
+): SignatureScheme<ApiKeyPresented> {
   const find = createKeyring(accounts, name, {
     ofUser: () => false,
     byId: ({ algorithm }) => algorithm === 'hmac-sha256',
@@ -78,13 +85,17 @@ function createSignatureScheme(
       const [secret, another] = sent;
       const isPossible = secret !== undefined && secret.length > 0 && secret.length <= longestSecret;
       if (!isPossible || another !== undefined)
-        return { detail: describeFault(sent.length, describeSecret(options.secret)) };
+        return {
+          detail: describeFault(sent.length, describeSecret(options.secret)),
+          hint: secret === undefined || another !== undefined ? undefined : describeForm(secret),
+        };
       const digest = hashBytes(Buffer.from(secret, 'latin1')).toString('base64');
-      return { request, user, signatures: [digest], time: undefined, nonce: undefined };
+      return { request, user, signatures: [digest], time: undefined, nonce: undefined, sent: secret };
     },
     find: ({ user, signatures: [digest = ''] }) => (place === undefined ? findOwner(digest) : find(user)),
     kinds: () => kinds,
     messages: () => [[]],
+    sentKey: ({ sent }) => sent,
     signs: (key, _message, { signatures: [digest = ''] }: Presented) =>
       key.kind === 'secret' && timingSafeEqual(computeDigest(key.secret), Buffer.from(digest, 'base64')),
   };

@@ -16,7 +16,8 @@ import {
   overTlsOnly,
   requiresTls,
 } from './accepted-credentials.ts';
-import { describeMisnamed, type ExpectedNames } from './explain/related-names.ts';
+import { describeMisnamed, displayName, type ExpectedNames } from './explain/related-names.ts';
+import { describeMisplacedKey, describeMisplacedToken } from './explain/sent-keys.ts';
 import { createLocationTable } from './locations.ts';
 import type { RefusedNonce } from './nonce-claim.ts';
 import { type RateLimiter, tooManyFailures } from './rate-limit.ts';
@@ -343,7 +344,10 @@ export function createAuthenticator(
     const authTrace = findTrace(request);
     if (!explain && authTrace === undefined) return {};
     const expected = schemes.filter((scheme) => isAccepted(scheme, accepted));
-    const hint = describeMisnamed(request, listExpectedNames(expected));
+    const hint =
+      describeMisnamed(request, listExpectedNames(expected)) ??
+      describeMisplacedKey(request, listKeyPlaces(expected), authTrace?.knowledge?.secrets ?? []) ??
+      (expected.some(isBearerOffered) ? describeMisplacedToken(request) : undefined);
     if (hint === undefined) return {};
     authTrace?.fail('scheme', { hint });
     return explain ? { hint } : {};
@@ -532,6 +536,23 @@ function listExpectedNames(schemes: readonly Scheme[]): ExpectedNames {
     parameters: locations.flatMap((location) => ('query' in location ? [location.query] : [])),
     authorization: schemes.flatMap(({ name, authorizationNames = [name] }) => authorizationNames),
   };
+}
+
+function isBearerOffered({ name, challenge }: Scheme): boolean {
+  return name === 'bearer' && challenge({ secure: true, peer: '' }) !== undefined;
+}
+
+/** Returns the places where keys are sent as they are, for hints. */
+function listKeyPlaces(schemes: readonly Scheme[]): readonly string[] {
+  return schemes
+    .filter(({ tlsOnly }) => tlsOnly === true)
+    .flatMap(({ locations = [], authorizationNames = [] }) => [
+      ...authorizationNames.map((name) => `Authorization with ${displayName(name)}`),
+      ...locations.map((place) => {
+        if ('field' in place) return displayName(place.field);
+        return 'query' in place ? `the query parameter ${place.query}` : `the cookie ${place.cookie}`;
+      }),
+    ]);
 }
 
 /** Only the holder of valid credentials receives this Problem. */

@@ -12,8 +12,9 @@ import { formatChallenge } from '../http/headers/authorization.ts';
 import type { IncomingRequest } from '../http/message.ts';
 import { Problem } from '../http/problem.ts';
 import type { Principal } from '../principal.ts';
+import { describeSentForm, undoChanges } from './explain/sent-keys.ts';
 import type { Scheme, Verdict } from './scheme.ts';
-import type { AuthenticationTrace } from './trace.ts';
+import type { AuthenticationTrace, KnownSecret } from './trace.ts';
 
 /** Options of the scheme. */
 export interface BearerOptions {
@@ -50,7 +51,11 @@ export function createBearerScheme(options: BearerOptions): Scheme {
     name: 'bearer',
     authenticate(request, token = '', authTrace) {
       if (!offered()) return notOffered();
-      if (!tokenForm.test(token)) return malformed(challengeWith(['error', 'invalid_request']));
+      if (!tokenForm.test(token)) {
+        const hint = describeSentForm(token, 'token');
+        if (hint !== undefined) authTrace?.fail('parse', { hint });
+        return malformed(challengeWith(['error', 'invalid_request']), explain ? hint : undefined);
+      }
       if (hasToken(parseTargetQuery(request.target)))
         return several(challengeWith(['error', 'invalid_request']));
       authTrace?.pass('parse');
@@ -61,6 +66,18 @@ export function createBearerScheme(options: BearerOptions): Scheme {
     challenge: ({ secure }) => (secure && offered() ? challenge : undefined),
     scopeChallenge: (needed) => challengeWith(['error', 'insufficient_scope'], ['scope', needed]),
   };
+
+  /** Returns the mistake with which a valid token was sent, or what was sent in its place. */
+  async function findMistake(token: string, known: readonly KnownSecret[]): Promise<string | undefined> {
+    for (const [hint, meant] of undoChanges(token, 'token'))
+      if (tokenForm.test(meant) && (await findPrincipal(meant)) !== undefined) return hint;
+    const other = known.find(({ secret }) => secret === token);
+    if (other !== undefined) return `a secret or password of ${other.name} was sent in place of a token`;
+    if (known.some(({ name }) => name === token)) return 'a name was sent in place of a token';
+    if (/^eyJ[\w-]+\.[\w-]+\.[\w-]*$/.test(token))
+      return 'a JWT was sent; the access tokens of this service are opaque';
+    return describeSentForm(token, 'token');
+  }
 
   async function verify(
     request: IncomingRequest,
@@ -77,8 +94,10 @@ export function createBearerScheme(options: BearerOptions): Scheme {
       return { outcome: 'good', principal };
     }
     const isShown = explain || authTrace !== undefined;
-    const reason = isShown ? await findReason?.(token) : undefined;
-    authTrace?.fail(reason?.check ?? 'token', { ...reason });
+    const found = isShown ? await findReason?.(token) : undefined;
+    const hint = isShown ? await findMistake(token, authTrace?.knowledge?.secrets ?? []) : undefined;
+    const reason = hint === undefined ? found : { ...found, hint };
+    authTrace?.fail(found?.check ?? 'token', { ...reason });
     return {
       outcome: 'bad',
       problem: new Problem('token-refused', 'The token is unknown, expired or revoked.', {
@@ -114,8 +133,10 @@ function several(challenge: string): Verdict {
   return { outcome: 'bad', problem: new Problem('several-credentials', detail), challenge };
 }
 
-function malformed(challenge: string): Verdict {
-  const problem = new Problem('malformed-credentials', 'The value after Bearer must be one token.');
+function malformed(challenge: string, hint: string | undefined): Verdict {
+  const problem = new Problem('malformed-credentials', 'The value after Bearer must be one token.', {
+    members: hint === undefined ? {} : { hint },
+  });
   return { outcome: 'bad', problem, challenge };
 }
 

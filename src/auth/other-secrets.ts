@@ -22,10 +22,11 @@ export function otherSecrets(
 
 /** Returns the mistake of a request that is signed with such a secret. */
 export function describeOtherSecret(known: KnownSecret, user: string): string {
-  return `the request is signed with ${describe(known, user)}`;
+  return `the request is signed with ${describeOther(known, user)}`;
 }
 
-function describe({ owner, name, isPassword, current }: KnownSecret, user: string): string {
+/** Describes a secret that is not one of a user, or not any more: `a former secret of ann, which was replaced`. */
+export function describeOther({ owner, name, isPassword, current }: KnownSecret, user: string): string {
   if (isPassword) return `the password of ${name} instead of a secret`;
   if (current) return `the secret of another ${owner}, ${name}`;
   return `a former secret of ${name}, which ${name === user ? 'was replaced' : 'is not valid any more'}`;

@@ -176,6 +176,8 @@ export interface SignatureScheme<Own extends Presented = Presented, Holder exten
   timeHint?(presented: Own, off: number, now: number): string | undefined;
   /** Returns why the signature cannot be valid, for traces, if no mistake made it. Default: what the keys of the holder show. */
   unknownHint?(presented: Own, holder: Holder): string | undefined;
+  /** Returns the key that is sent as it is, in place of a signature. Default: the scheme signs. */
+  sentKey?(presented: Own): string;
   /** Returns members that the explanation of a refusal has: the whole message. Default: none. */
   explanationMembers?(
     presented: Own,

@@ -17,6 +17,7 @@ const forms: readonly (readonly [form: RegExp, cause: string])[] = [
     'it is the output of a tool, with more than the signature',
   ],
   [/^0x[0-9a-f]{32,}$/i, 'it begins with 0x'],
+  [/^\S{0,8}\*{3}\**\S{0,8}$/, 'it is masked, as a page shows it'],
   [/^$/, 'it is empty'],
   [/%[0-9A-F]{2}/i, 'it is percent-encoded'],
   [/^".*"$/s, 'it is in quotes'],

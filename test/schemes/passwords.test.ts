@@ -57,6 +57,11 @@ export const apiKey: SchemeSubject = {
     ]),
   parts: { ...parts, user: (sent) => withField(sent, 'X-Own-Id', () => 'bob') },
   credentialFields: ['X-Own-Secret', 'X-Own-Id'],
+  knowledge: {
+    other: /what was sent is the secret of another user, bob/,
+    former: /what was sent is a former secret of ann, which was replaced/,
+    expired: /what was sent is an expired secret of ann/,
+  },
   without: { replay: never, restart: never, window: never },
 };
 

@@ -11,6 +11,7 @@ import { type Budgets, createBudgets, describeUntried, selectLongest, verificati
 import { computePlainHash, findEmptySecretMistake, keyMistakes } from './key.ts';
 import { explainByKnowledge } from './knowledge.ts';
 import { findPublicKeyMistake } from './public-key.ts';
+import { describeSentForm, describeSentKey } from './sent-keys.ts';
 import {
   buildRightMessages,
   createSignatureTest,
@@ -134,9 +135,10 @@ function findByKnowledge<Own extends Presented>(
 function showSearch<Own extends Presented>(wrong: WrongSignature<Own>, search: Search): Members {
   const { scheme, presented } = wrong;
   const { parts, message, found } = search;
+  const sent = scheme.sentKey?.(presented);
   const hint =
     presented.user === ''
-      ? 'no user has this key'
+      ? (describeSentForm(sent ?? '', 'key') ?? 'no user has this key')
       : `the ${scheme.owner ?? 'user'} does not exist, ${parts.length === 0 ? 'or ' : ''}${explainUnmatched(wrong, search)}`;
   return { ...listCommonMembers(wrong), ...describe(parts, message, found, hint) };
 }
@@ -165,6 +167,10 @@ function explainUnmatched<Own extends Presented>(
 function hintFor<Own extends Presented>(wrong: WrongSignature<Own>, search: Search): string {
   const { scheme, presented, holder } = wrong;
   const { owner = 'user' } = scheme;
+  const sent = scheme.sentKey?.(presented);
+  const mistake =
+    sent === undefined ? undefined : describeSentKey(sent, presented.user, wrong.knowledge?.secrets ?? []);
+  if (mistake !== undefined) return mistake;
   if (holder === undefined && presented.user === '') return 'no user has this key, or several have it';
   if (holder === undefined)
     return owner === 'user'

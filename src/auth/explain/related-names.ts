@@ -106,7 +106,7 @@ function findClosest(name: string, sent: readonly string[]): string | undefined 
 }
 
 /** Returns a field name as its owner writes it, or else with the first letter of each word in upper case. */
-function displayName(name: string): string {
+export function displayName(name: string): string {
   const known = findGroup(name)?.find(([each]) => each.toLowerCase() === name)?.[0];
   return known ?? name.replace(/(?<![^-])[a-z]/g, (letter) => letter.toUpperCase());
 }

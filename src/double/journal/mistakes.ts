@@ -174,7 +174,7 @@ function credentialsMistake(fields: HttpHeaders): string | undefined {
   const value = credentialsIn(fields);
   if (value === undefined) return undefined;
   if (/^[^\s:]+:[^\s]+$/.test(value)) return 'the scheme is missing; send "hmac " before the credentials';
-  if (/^hmac:/i.test(value)) return 'there is a colon after the scheme; send a space';
+  if (/^(?:hmac|basic|bearer):/i.test(value)) return 'there is a colon after the scheme; send a space';
   return undefined;
 }
 

@@ -1,0 +1,170 @@
+// Mistakes in keys and tokens that are sent as they are: in their form, or in the place where they are sent.
+import { cookiePairs } from '../../http/headers/cookie.ts';
+import type { IncomingRequest } from '../../http/message.ts';
+import { describeForm } from '../../signature/signature-form.ts';
+import { describeOther } from '../other-secrets.ts';
+import type { KnownSecret } from '../trace.ts';
+import { decodeEscapes } from './escapes.ts';
+
+/** A change that clients make to a key or a token: what was done, and how to undo it. */
+type KeyChange = readonly [done: string, undo: (sent: string) => string | undefined];
+
+/** Words that clients send before a key. */
+const word = /^(?:bearer|basic|token|api-?key|key)(?:\s*[:=]\s*|\s+|(?=[^a-z]))/i;
+
+const changes: readonly KeyChange[] = [
+  ['sent in quotes', (sent) => /^(["'])(.*)\1$/s.exec(sent)?.[2]],
+  ['sent with a word before it', (sent) => sent.replace(word, '')],
+  ['sent with a word before it', (sent) => sent.replace(word, '').replace(word, '')],
+  ['sent with white space or a line feed', (sent) => sent.trim().replace(/\\[nr]$|%0[AD]$/i, '')],
+  ['percent-encoded', (sent) => decodeEscapes(sent)],
+  ['percent-encoded twice', (sent) => decodeEscapes(decodeEscapes(sent))],
+  ['encoded in base64', (sent) => decodeBase64(sent)],
+  ['encoded in base64 with a colon, as for Basic', (sent) => findAfterColon(decodeBase64(sent))],
+  ['encoded in base64 with a colon, as for Basic', (sent) => findBeforeColon(decodeBase64(sent))],
+  ['encoded in hexadecimal', (sent) => Buffer.from(sent, 'hex').toString('latin1')],
+  ['sent together with a name', (sent) => findAfterColon(sent)],
+  ['sent together with a name', (sent) => findBeforeColon(sent)],
+  ['sent twice', (sent) => findHalf(sent)],
+  ['sent twice, joined with a comma', (sent) => /^([^,]+), ?\1$/.exec(sent)?.[1]],
+  ['sent with a character at its end that does not belong to it', (sent) => sent.replace(/[.,;:]$/, '')],
+];
+
+/** The least number of characters of a key of which a part, or another letter case, is recognized. */
+const leastRecognized = 8;
+
+/** What is sent as it is. */
+export type SentKind = 'key' | 'token';
+
+/** Yields what a client may have meant to send, each with the hint at its mistake. */
+export function* undoChanges(
+  sent: string,
+  kind: SentKind,
+): Generator<readonly [hint: string, meant: string]> {
+  for (const [done, undo] of changes) {
+    const meant = undo(sent);
+    if (meant !== undefined && meant !== '' && meant !== sent) yield [`the ${kind} was ${done}`, meant];
+  }
+}
+
+/** Returns the mistake that the form of a key or a token shows; undefined if it shows none. */
+export function describeSentForm(sent: string, kind: SentKind): string | undefined {
+  const form = word.test(sent) && /\s/.test(sent) ? 'it begins with a word' : describeForm(sent);
+  const shown = form ?? (/^\s*\{"/.test(sent) ? 'it is JSON' : undefined);
+  return shown === undefined ? undefined : `what was sent is no ${kind}: ${shown}`;
+}
+
+/**
+ * Returns the mistake in a key that was refused; undefined if none is recognized.
+ *
+ * @param user The user whose key it must be; empty if the key identifies its user
+ * @param known The secrets that a test double knows
+ */
+export function describeSentKey(
+  sent: string,
+  user: string,
+  known: readonly KnownSecret[],
+): string | undefined {
+  const exact = known.filter(({ secret }) => secret === sent);
+  const [first] = exact;
+  if (first !== undefined) {
+    const owners = new Set(exact.flatMap(({ name, current }) => (current ? [name] : [])));
+    if (user === '' && owners.size > 1) return 'several users have this key';
+    const isOwn = first.current && !first.isPassword && (user === '' || first.name === user);
+    return `what was sent is ${isOwn ? `an expired secret of ${first.name}` : describeOther(first, user)}`;
+  }
+  if (known.some(({ name }) => name === sent)) return 'a name was sent in place of the key';
+  const current = known.filter(({ secret, isPassword }) => secret !== '' && !isPassword);
+  const secrets = new Set(current.map(({ secret }) => secret));
+  for (const [hint, meant] of undoChanges(sent, 'key')) if (secrets.has(meant)) return hint;
+  if (sent.length >= leastRecognized) {
+    if (current.some(({ secret }) => secret.startsWith(sent))) return 'the end of the key is missing';
+    if (current.some(({ secret }) => secret.endsWith(sent))) return 'the beginning of the key is missing';
+    if (current.some(({ secret }) => secret.toLowerCase() === sent.toLowerCase()))
+      return 'the key was sent in another letter case';
+  }
+  return describeSentForm(sent, 'key');
+}
+
+function decodeBase64(sent: string): string | undefined {
+  return /^[A-Za-z0-9+/_-]+={0,2}$/.test(sent) ? Buffer.from(sent, 'base64').toString('latin1') : undefined;
+}
+
+function findHalf(sent: string): string | undefined {
+  const half = sent.slice(0, sent.length / 2);
+  return half + half === sent ? half : undefined;
+}
+
+function findAfterColon(text = ''): string | undefined {
+  return text.includes(':') ? text.slice(text.indexOf(':') + 1) : undefined;
+}
+
+function findBeforeColon(text = ''): string | undefined {
+  return text.includes(':') ? text.slice(0, text.indexOf(':')) : undefined;
+}
+
+/** The number of values of a request that are examined: a client may send thousands. */
+const maxValues = 64;
+
+/**
+ * Returns where a key was sent that a test double knows, if it is not where one is expected.
+ *
+ * @param expected The places where keys are expected, for the hint: `X-Api-Key`
+ */
+export function describeMisplacedKey(
+  request: IncomingRequest,
+  expected: readonly string[],
+  known: readonly KnownSecret[],
+): string | undefined {
+  if (expected.length === 0 || known.length === 0) return undefined;
+  const secrets = new Set(known.filter(({ secret }) => secret !== '').map(({ secret }) => secret));
+  for (const [place, value] of listValues(request))
+    if (secrets.has(value)) return `a key was sent in ${place}; ${expected.join(' or ')} is expected`;
+  return undefined;
+}
+
+/** Fields in which clients send access tokens. */
+const tokenFields = ['access-token', 'x-access-token', 'x-auth-token', 'auth-token', 'x-token', 'token'];
+
+/** Returns where a token was sent that RFC 6750 does not permit, or that this service does not read; undefined if none was. */
+export function describeMisplacedToken({ headers, target }: IncomingRequest): string | undefined {
+  const field = tokenFields.find((name) => headers.has(name));
+  if (/^[^\s,=]{16,}$/.test(headers.get('authorization') ?? ''))
+    return 'Authorization has no scheme; send "Bearer " before the token';
+  const place = /[?&]access_token=/.test(target) ? 'the query' : field && `the field ${field}`;
+  return place && `a token was sent in ${place}, which is not read; send it in Authorization with Bearer`;
+}
+
+/** Yields the values of a request that can be keys, with their places. */
+function* listValues({ headers, target }: IncomingRequest): Generator<[place: string, value: string]> {
+  const { raw } = headers;
+  for (let at = 0; at < raw.length && at < 2 * maxValues; at += 2) {
+    const [name = '', value = ''] = [raw[at], raw[at + 1]];
+    const lower = name.toLowerCase();
+    if (lower === 'cookie')
+      for (const [cookie, content] of cookiePairs(value)) yield [`the cookie ${cookie}`, content];
+    if (lower !== 'authorization') yield [`the field ${name}`, value];
+    else yield* listAuthorizationValues(value);
+  }
+  const query = target.slice(target.indexOf('?') + 1);
+  for (const pair of target.includes('?') ? query.split('&', maxValues) : []) {
+    const [name = '', value = ''] = [findBefore(pair, '='), pair.slice(pair.indexOf('=') + 1)];
+    yield [`the query parameter ${name}`, decodeEscapes(value)];
+  }
+}
+
+function* listAuthorizationValues(value: string): Generator<[place: string, value: string]> {
+  yield ['Authorization without the name of a scheme', value];
+  const [, scheme = '', rest = ''] = /^([!-~]+) +(.*)$/s.exec(value) ?? [];
+  yield [`Authorization with ${scheme}`, rest];
+  if (scheme.toLowerCase() !== 'basic') return;
+  const decoded = decodeBase64(rest);
+  yield ['Authorization with Basic', decoded ?? ''];
+  yield ['Authorization with Basic', findBeforeColon(decoded) ?? ''];
+  yield ['Authorization with Basic', findAfterColon(decoded) ?? ''];
+}
+
+function findBefore(text: string, separator: string): string {
+  const at = text.indexOf(separator);
+  return at < 0 ? text : text.slice(0, at);
+}

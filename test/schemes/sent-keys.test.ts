@@ -1,0 +1,136 @@
+// Mistakes in keys and tokens that are sent as they are, and the hint of the journal at each.
+import assert from 'node:assert/strict';
+import { after, describe, test } from 'node:test';
+import { type Double, startDouble } from '../../src/double/index.ts';
+import { keepSecret } from '../support/transcript.ts';
+
+const key = 'k3y-of-ann-0123456789abcdef';
+keepSecret(key);
+const base64 = (text: string): string => Buffer.from(text).toString('base64');
+
+/** Sends a request over TLS. Returns the first line of its entry. */
+async function send(double: Double, headers: Record<string, string>, query = ''): Promise<string> {
+  await double.fetch(`/a${query}`, { secure: true, headers });
+  const [line = ''] = String(double.journal.last()).split('\n');
+  return line;
+}
+
+/** Starts a double whose users have a key at a place. */
+async function openKeys(secret: { field: string } | { query: string } | { authorization: string }) {
+  const double = await startDouble({ users: { ann: { secret: key } }, schemes: { partner: { secret } } });
+  double.stub({ path: '/a' }, { status: 204 });
+  after(() => double.close());
+  return double;
+}
+
+describe('an API key', () => {
+  for (const [what, sent, hint] of [
+    ['the word undefined', 'undefined', /it is a word for no value/],
+    ['the name of an object', '[object Object]', /it is the name of an object/],
+    ['a placeholder', '{{api_key}}', /placeholder that was not replaced/],
+    ['a masked key', 'k3y-***', /it is masked/],
+    ['the key in quotes', `"${key}"`, /the key was sent in quotes/],
+    ['the key after Bearer', `Bearer ${key}`, /with a word before it/],
+    ['the key in base64', base64(key), /the key was encoded in base64/],
+    ['the key in base64 with a name', base64(`ann:${key}`), /in base64 with a colon, as for Basic/],
+    ['the key in hexadecimal', Buffer.from(key).toString('hex'), /encoded in hexadecimal/],
+    ['the key percent-encoded', key.replaceAll('-', '%2D'), /was percent-encoded/],
+    ['the key with a name', `ann:${key}`, /together with a name/],
+    ['the key twice', `${key}, ${key}`, /sent twice/],
+    ['the key in upper case', key.toUpperCase(), /another letter case/],
+    ['the key without its end', key.slice(0, -3), /the end of the key is missing/],
+    ['a name', 'ann', /a name was sent in place of the key/],
+  ] as const)
+    test(`is explained where ${what} was sent`, async () => {
+      const line = await send(await openKeys({ field: 'X-Api-Key' }), { 'X-Api-Key': sent });
+      assert.match(line, /401, credentials-refused/);
+      assert.match(line, hint);
+      assert.ok(!line.includes(key), line);
+    });
+
+  for (const [what, expected, headers, query, hint] of [
+    [
+      'raw in Authorization',
+      'field',
+      { Authorization: key },
+      '',
+      /in Authorization without the name of a scheme; X-API-Key/,
+    ],
+    [
+      'after another word',
+      'field',
+      { Authorization: `ApiKey ${key}` },
+      '',
+      /in Authorization with ApiKey; X-API-Key/,
+    ],
+    ['in the query', 'field', {}, `?k=${key}`, /in the query parameter k; X-API-Key is expected/],
+    ['in a cookie', 'field', { Cookie: `k=${key}` }, '', /in the cookie k; X-API-Key is expected/],
+    [
+      'in a field',
+      'query',
+      { 'X-Key': key },
+      '',
+      /in the field X-Key; the query parameter api_key is expected/,
+    ],
+    [
+      'in a field for Bearer',
+      'bearer',
+      { 'X-Key': key },
+      '',
+      /in the field X-Key; Authorization with Bearer/,
+    ],
+  ] as const)
+    test(`is found where it was sent ${what}`, async () => {
+      const places = {
+        field: { field: 'X-Api-Key' },
+        query: { query: 'api_key' },
+        bearer: { authorization: 'Bearer' },
+      };
+      const line = await send(await openKeys(places[expected]), { ...headers }, query);
+      assert.match(line, hint);
+      assert.ok(!line.includes(key), line);
+    });
+});
+
+describe('an access token', () => {
+  async function openTokens(): Promise<{ double: Double; token: string }> {
+    const app = {
+      grants: ['client_credentials'],
+      scopes: ['read'],
+      users: '*',
+      secret: 'client-secret-123456',
+    } as const;
+    const double = await startDouble({ users: { ann: { secret: key } }, clients: { app } });
+    double.stub({ path: '/a' }, { status: 204 });
+    after(() => double.close());
+    const { accessToken } = await double.oauth2.issueToken({ user: 'ann' });
+    return { double, token: accessToken };
+  }
+
+  for (const [what, write, hint] of [
+    ['undefined', () => 'Bearer undefined', /it is a word for no value/],
+    ['Bearer twice', (token: string) => `Bearer Bearer ${token}`, /it begins with a word/],
+    ['the token in quotes', (token: string) => `Bearer "${token}"`, /it is in quotes/],
+    ['the token in base64', (token: string) => `Bearer ${base64(token)}`, /the token was encoded in base64/],
+    ['the response as JSON', (token: string) => `Bearer {"access_token":"${token}"}`, /it is JSON/],
+    ['a secret', () => `Bearer ${key}`, /a secret or password of ann was sent in place of a token/],
+    ['a client', () => 'Bearer app', /a name was sent in place of a token/],
+    ['a JWT', () => 'Bearer eyJhbGciOiJub25lIn0.e30.', /a JWT was sent/],
+    ['a colon after the scheme', (token: string) => `Bearer: ${token}`, /there is a colon after the scheme/],
+  ] as const)
+    test(`is explained where ${what} was sent`, async () => {
+      const { double, token } = await openTokens();
+      const line = await send(double, { Authorization: write(token) });
+      assert.match(line, hint);
+      assert.ok(!line.includes(token) && !line.includes(key), line);
+    });
+
+  for (const [place, headers, query] of [
+    ['the query', {}, '?access_token=abc'],
+    ['the field x-auth-token', { 'X-Auth-Token': 'abc' }, ''],
+  ] as const)
+    test(`is found in ${place}`, async () => {
+      const { double } = await openTokens();
+      assert.match(await send(double, headers, query), new RegExp(`in ${place}, which is not read`));
+    });
+});
