@@ -5,6 +5,7 @@ import { formatDate, parseDate } from '../http/headers/date.ts';
 import { valueBetween, valueEnd } from '../http/syntax/parameters.ts';
 import { isToken, skipWhitespace, tokenEnd } from '../http/syntax/token.ts';
 import { grammar, object, optional, type ShapesOf, word } from '../shape/shape.ts';
+import { describeBase64 } from '../signature/signature-form.ts';
 import { place } from './defined/define-scheme.ts';
 import type {
   ParsedCredentials,
@@ -14,6 +15,15 @@ import type {
   SchemeRequest,
 } from './defined/definition.ts';
 import { CredentialsFault, type SealedDefinition, type SigningContext } from './defined/sealed.ts';
+import {
+  describeCoveredNames,
+  describeMalformedParameters,
+  describeMisnamedParameter,
+  readLines,
+  signingStringMistakes,
+} from './draft-cavage-mistakes.ts';
+import { explainDigest } from './explain/content.ts';
+import { describeTimeForm } from './freshness.ts';
 import type { KeyKind } from './keyring.ts';
 import { readShape, readText, windowShape } from './option-values.ts';
 import type { DraftCavageDeclaration } from './scheme-declarations.ts';
@@ -88,6 +98,7 @@ export function readDraftCavage(value: unknown, where: string): SealedDefinition
         ? undefined
         : `the signature names ${named}, but the key is for ${kind === 'secret' ? 'hmac-sha256' : kind}`;
     },
+    mistakes: (request, parts) => signingStringMistakes(readLines(parts), request),
     digestFault: (request, credentials, read) => checkDigests(request, readParameters(credentials), read),
   });
 }
@@ -135,7 +146,16 @@ function parse(request: SchemeRequest, required: readonly string[]): ParsedCrede
   const text = own ?? headers.get('Authorization')?.replace(/^signature +/i, '') ?? '';
   const parameters = parseParameters(text);
   if (parameters === undefined)
-    throw malformed('The signature is not a list of parameters such as keyId="…".');
+    throw malformed(
+      'The signature is not a list of parameters such as keyId="…".',
+      describeMalformedParameters(text),
+    );
+  for (const name of ['keyId', 'signature'])
+    if (!parameters.has(name))
+      throw malformed(
+        `The parameter ${name} is missing.`,
+        describeMisnamedParameter(name, parameters.keys()),
+      );
   const { algorithm, created, expires, signature = '' } = Object.fromEntries(parameters);
   const kinds = algorithm === undefined ? undefined : kindsOf[algorithm];
   if (algorithm !== undefined && kinds === undefined)
@@ -147,9 +167,11 @@ function parse(request: SchemeRequest, required: readonly string[]): ParsedCrede
       throw malformed(`The parameter ${name} is not a number of seconds since 1970.`);
   if (created?.includes('.') === true) throw malformed('The parameter created is not a whole number.');
   if (signature !== '' && (decodeCanonicalBase64(signature)?.length ?? 0) === 0)
-    throw malformed('The signature is not canonical base64.');
+    throw malformed('The signature is not canonical base64.', describeBase64(signature));
   // §2.1.6; older clients sign the date instead.
   const covered = (parameters.get('headers') ?? (created === undefined ? 'date' : '(created)')).split(' ');
+  const misnamed = describeCoveredNames(covered);
+  if (misnamed !== undefined) throw malformed('The parameter headers names no fields.', misnamed);
   if (new Set(covered).size < covered.length) throw malformed('The parameter headers names a field twice.');
   for (const [name, value] of [
     ['(created)', created],
@@ -193,8 +215,8 @@ function parseParameters(text: string): ReadonlyMap<string, string> | undefined 
   return parameters.size === 0 ? undefined : parameters;
 }
 
-function malformed(detail: string): CredentialsFault {
-  return new CredentialsFault({ detail });
+function malformed(detail: string, hint?: string): CredentialsFault {
+  return new CredentialsFault({ detail, hint });
 }
 
 function readDate(name: 'Date' | 'X-Date', headers: SchemeHeaders): number {
@@ -202,7 +224,11 @@ function readDate(name: 'Date' | 'X-Date', headers: SchemeHeaders): number {
   if (value === undefined)
     throw malformed(`The signature covers ${name.toLowerCase()}, but the field ${name} is missing.`);
   const date = parseDate(value, 0);
-  if (date === undefined) throw malformed(`The value of ${name} is not an HTTP date.`);
+  if (date === undefined) {
+    const form = describeTimeForm(value);
+    const hint = form === undefined ? undefined : `it is ${form}; an IMF-fixdate is expected`;
+    throw malformed(`The value of ${name} is not an HTTP date.`, hint);
+  }
   return date;
 }
 
@@ -332,7 +358,8 @@ async function checkDigests(
   const content = hasBody ? await read() : new Uint8Array(0);
   if (sha256 !== undefined && createHash('sha256').update(content).digest('base64') !== sha256) {
     const detail = 'The content does not have the digest in X-Content-SHA256.';
-    return { detail, explain: () => ({ hint: 'send the SHA-256 of the content in base64' }) };
+    const form = { hash: 'sha256', format: (digest: Buffer) => digest.toString('base64') };
+    return { detail, explain: () => ({ hint: explainDigest(form, content, sha256, true) }) };
   }
   return sent === undefined ? undefined : checkDigest(sent, content);
 }
@@ -349,5 +376,8 @@ function checkDigest(sent: string, content: Uint8Array): DigestFault | undefined
       explain: () => ({ hint: 'send SHA-256=BASE64' }),
     };
   const wrong = known.find(({ hash, value }) => createHash(hash).update(content).digest('base64') !== value);
-  return wrong === undefined ? undefined : { detail, explain: () => ({ detail }) };
+  if (wrong === undefined) return undefined;
+  const { hash, value } = wrong;
+  const form = { hash, format: (digest: Buffer) => digest.toString('base64') };
+  return { detail, explain: () => ({ hint: explainDigest(form, content, value, true) }) };
 }

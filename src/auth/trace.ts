@@ -33,6 +33,8 @@ export interface KnownSecret {
 export interface TraceKnowledge {
   /** The names of the users that exist. */
   readonly userNames: readonly string[];
+  /** The ids of the keys that users have. */
+  readonly keyIds: readonly string[];
   /** The secrets that users, clients and consumers have, or had. */
   readonly secrets: readonly KnownSecret[];
   /** The public hosts of the service, which a client addresses in front of a proxy. */

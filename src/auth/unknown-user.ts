@@ -19,7 +19,8 @@ export function describeUnknown(
     owner === 'user' ? knowledge.userNames : known.flatMap((each) => (each.current ? each.name : []));
   if (names.includes(name)) return `the ${owner} ${name} is disabled`;
   if (known.some((each) => each.name === name)) return `the ${owner} ${name} was removed`;
+  const meant = owner === 'user' ? [...names, ...knowledge.keyIds] : names;
   const nearest =
-    names.find((each) => each.toLowerCase() === name.toLowerCase()) ?? findClosestMatch(name, names);
+    meant.find((each) => each.toLowerCase() === name.toLowerCase()) ?? findClosestMatch(name, meant);
   return `there is no ${owner} ${name}${nearest === undefined ? '' : `; did you mean ${nearest}?`}`;
 }

@@ -1,7 +1,7 @@
 import type { KeyObject } from 'node:crypto';
 import type { MaybePromise } from '../../maybe-promise.ts';
 import type { Key, KeyKind } from '../keyring.ts';
-import type { DigestFault, Fault } from '../signature-scheme.ts';
+import type { DigestFault, Fault, MessageMistake } from '../signature-scheme.ts';
 import type {
   ParsedCredentials,
   SchemeCredentials,
@@ -74,6 +74,8 @@ export interface UnplacedDefinition {
     credentials: ReadCredentials,
     read: () => Promise<Uint8Array>,
   ): MaybePromise<DigestFault | undefined>;
+  /** Returns the messages that clients sign by mistake, beside those of every scheme. Default: none. */
+  mistakes?(request: SchemeRequest, parts: readonly SchemeMessagePart[]): Iterable<MessageMistake>;
   /** A field whose presence means that the credentials belong to another scheme. Default: none. */
   readonly unless?: string;
 }

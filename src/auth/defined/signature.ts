@@ -184,6 +184,8 @@ export function createDefinedSignature(
       hasSecrets
         ? createMac(definition, known ?? recognizeHmac(definition, { credentials }), keyFor)
         : undefined,
+    messageMistakes: ({ shown, credentials }) =>
+      definition.mistakes?.(shown, definition.message(shown, credentials)) ?? [],
     partMistakes: (part, presented, content) => partMistakes(part, presented, content, definition),
     timeHint: ({ time = 0 }, off) => hintOfTime(time, off, clock.now()),
   };

@@ -155,8 +155,9 @@ function listCommonMembers<Own extends Presented>({
 function explainUnmatched<Own extends Presented>(
   { scheme, presented }: WrongSignature<Own>,
   { parts, untried }: Search,
+  kinds: readonly KeyKind[] = scheme.kinds(presented),
 ): string {
-  const different = `the ${scheme.kinds(presented)[0] === 'secret' ? 'secret' : 'key'} is different`;
+  const different = `the ${kinds[0] === 'secret' ? 'secret' : 'key'} is different`;
   if (untried !== undefined)
     return `${different}${parts.length === 0 ? '' : ', or the message differs'}; ${untried}`;
   if (parts.length === 0) return different;
@@ -193,7 +194,11 @@ function hintFor<Own extends Presented>(wrong: WrongSignature<Own>, search: Sear
     (key) => key.kind !== 'secret' || mac === undefined || key.secret.derive(mac.key) !== undefined,
   );
   return isReadable
-    ? explainUnmatched(wrong, search)
+    ? explainUnmatched(
+        wrong,
+        search,
+        keys.map(({ kind }) => kind),
+      )
     : `the secret of the ${owner} is not in ${mac?.encoding ?? 'the right encoding'}`;
 }
 

@@ -70,6 +70,8 @@ export interface JournalOptions extends JournalLimits {
     isToken(text: string): boolean;
     /** Returns the names of the users that exist. Default: none are known. As the lists below, it does not change later. */
     userNames?(): readonly string[];
+    /** Returns the ids of the keys of these users. Default: none are known. */
+    keyIds?(): readonly string[];
     /** Returns the names of all users, clients and consumers, former ones too. Default: matches can name any user. */
     names?(): readonly string[];
     /** Returns the public hosts of the service. Default: none are known. */
@@ -151,6 +153,7 @@ export function createJournal(
     let arrived: Uint8Array | undefined;
     const authTrace = new AuthenticationTrace(() => ({
       userNames: known?.userNames?.() ?? [],
+      keyIds: known?.keyIds?.() ?? [],
       secrets: known?.owned?.() ?? [],
       hosts: known?.hosts?.() ?? [],
       isLimited: limitedExplanations,

@@ -27,6 +27,7 @@ export class KnownCredentials {
   readonly #owned = new Map<string, KnownSecret>();
   #ownedList: readonly KnownSecret[] | undefined;
   #userNames: readonly string[] = [];
+  #keyIds: readonly string[] = [];
   readonly #hosts = new Set<string>();
   /** Issued values whose token secrets of OAuth 1.0a were not derived yet. */
   #underived: string[] = [];
@@ -46,6 +47,11 @@ export class KnownCredentials {
   /** Returns the names of the users that exist, disabled ones included. */
   userNames(): readonly string[] {
     return this.#userNames;
+  }
+
+  /** Returns the ids of the keys of these users. */
+  keyIds(): readonly string[] {
+    return this.#keyIds;
   }
 
   /** Returns the names of all users, clients and consumers, former ones too. */
@@ -78,6 +84,7 @@ export class KnownCredentials {
   addUsers(users: ReadonlyMap<string, UserDeclaration>): void {
     this.#unnamed = undefined;
     this.#userNames = [...users.keys()];
+    this.#keyIds = [...users.values()].flatMap(({ keys = {} }) => Object.keys(keys));
     this.#endAll('user');
     for (const [name, user] of users) {
       this.#names.add(name);

@@ -95,6 +95,7 @@ export interface SchemeUnderTest {
 /** What a test double knows beside the accounts. */
 const knowledge: TraceKnowledge = {
   userNames: ['ann', 'bob'],
+  keyIds: [],
   secrets: [],
   hosts: [],
   isLimited: false,
