@@ -92,7 +92,7 @@ const builtInLocator: Locator = {
   split(request) {
     const line = findCredentials(request);
     const found =
-      /^(.*signature=")([^"]+)(".*)$/i.exec(line?.[1] ?? '') ??
+      /^(.*signature=")([^"]+)(".*)$/is.exec(line?.[1] ?? '') ??
       /^(.*[\s:",])?([^\s:",]+)()$/.exec(line?.[1] ?? '');
     return line && splitLine(request, line, found);
   },

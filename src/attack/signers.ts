@@ -91,7 +91,7 @@ function prepare(read: ReadDeclaration): Prepared {
 
 function presignTraits(presign: number | undefined): SignerTraits {
   return presign === undefined
-    ? { place: { in: { field: 'Authorization' }, form: /^(.*Signature=)(.*)()$/ }, dateField: 'X-Amz-Date' }
+    ? { place: { in: { field: 'Authorization' }, form: /^(.*Signature=)(.*)()$/s }, dateField: 'X-Amz-Date' }
     : { place: { in: { query: 'X-Amz-Signature' }, form: /^()(.*)()$/ }, lifetime: presign };
 }
 

@@ -23,6 +23,13 @@ export function splitUrl(url: string): UrlParts {
   };
 }
 
+/** Returns the position of the first match in the last segment of a path; -1 if there is none. */
+export function findInLastSegment(path: string, form: RegExp): number {
+  const start = path.lastIndexOf('/') + 1;
+  const at = path.slice(start).search(form);
+  return at < 0 ? at : start + at;
+}
+
 /** Returns a URL with parameters appended to its query. */
 export function appendParameters(url: string, parameters: string): string {
   if (parameters === '') return url;

@@ -87,13 +87,15 @@ export const unitNames: Readonly<Record<TimestampUnit, string>> = {
   'http-date': 'an IMF-fixdate',
 };
 
+const joinedValues = 'two values that were joined by a comma';
+
 /** Forms of a time that no unit has, as they follow "it is". */
 const wrongTimeForms: readonly (readonly [form: RegExp, description: string])[] = [
   [/^\s*$/, 'empty'],
   [/^"/, 'in quotes'],
   [/^[A-Z][a-z]+, \d\d-[A-Z][a-z]{2}-\d\d /, 'a date in the obsolete form of RFC 850'],
   [/^[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d /, 'a date in the form of asctime'],
-  [/^(\S.{8,}), ?\1$|^\d{8,}(?:T\d+Z)?, ?\d/, 'two values that were joined by a comma'],
+  [/^\d{8,}(?:T\d+Z)?, ?\d/, joinedValues],
   [/ UTC$/, 'a date with the zone UTC in place of GMT'],
   [/^[A-Z][a-z]{2}, .*[+-]\d\d:?\d\d$/, 'a date with an offset in place of GMT'],
   [/^(?:[A-Z][a-z]+, )?\d\d? [A-Z][a-z]{3,} /, 'a date whose month is written out'],
@@ -107,9 +109,16 @@ export function describeTimeForm(text: string): string | undefined {
   if (unit === 's') return 'a number';
   if (unit === 'fractional-s' || /^\d+\.\d+$/.test(text)) return 'a number with a fraction';
   if (unit !== undefined) return unitNames[unit];
+  if (isRepeated(text)) return joinedValues;
   const wrong = wrongTimeForms.find(([form]) => form.test(text));
   if (wrong !== undefined) return wrong[1];
   return /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d/.test(text) ? 'a date and time without an offset' : undefined;
+}
+
+/** Returns whether a text is a value of at least 9 characters, a comma, and the same value again. */
+function isRepeated(text: string): boolean {
+  const value = text.slice(0, (text.length - 1) / 2);
+  return value.length >= 9 && [`${value},${value}`, `${value}, ${value}`].includes(text);
 }
 
 /** Returns whether a method is known and safe (RFC 9110 §9.2.1). */

@@ -127,6 +127,11 @@ export function indented(text, type) {
 	return text;
 }
 
+/** Levels deeper than 40 are shown like that one: the text would be too long. */
+function indentation(depth) {
+	return '  '.repeat(Math.min(depth, 40));
+}
+
 function indentedJson(text) {
 	try {
 		JSON.parse(text);
@@ -134,8 +139,8 @@ function indentedJson(text) {
 		return text;
 	}
 	let depth = 0;
-	const newLine = () => `\n${'  '.repeat(depth)}`;
-	return text.trim().replace(/"(?:[^"\\]|\\.)*"|[[{]\s*[\]}]|[[{}\],:]|\s+/g, (token) => {
+	const newLine = () => `\n${indentation(depth)}`;
+	return text.trim().replace(/"(?:[^"\\]|\\.)*"?|[[{]\s*[\]}]|[[{}\],:]|\s+/g, (token) => {
 		if (token.startsWith('"')) return token;
 		if (/^\s+$/.test(token)) return '';
 		if (/^[[{]\s*[\]}]$/.test(token)) return token.replace(/\s/g, '');
@@ -146,9 +151,15 @@ function indentedJson(text) {
 	});
 }
 
+function isUnclosed(token) {
+	const isComment = token.startsWith('<!--') && !token.endsWith('-->');
+	return isComment || (token.startsWith('<![CDATA[') && !token.endsWith(']]>'));
+}
+
 function indentedXml(text) {
-	const tokens = text.match(/<!--[\s\S]*?-->|<!\[CDATA\[[\s\S]*?\]\]>|<[^<>]*>|[^<]+/g) ?? [];
-	if (tokens.join('') !== text) return text;
+	// What is not closed reaches to the end, so that nothing is searched twice.
+	const tokens = text.match(/<!--[\s\S]*?(?:-->|$)|<!\[CDATA\[[\s\S]*?(?:\]\]>|$)|<[^<>]*>|[^<]+/g) ?? [];
+	if (tokens.join('') !== text || isUnclosed(tokens.at(-1) ?? '')) return text;
 	const lines = [];
 	let depth = 0;
 	for (let at = 0; at < tokens.length; at += 1) {
@@ -157,7 +168,7 @@ function indentedXml(text) {
 		const [next = '', after = ''] = [tokens[at + 1], tokens[at + 2]];
 		const opens = /^<[^!?/]/.test(token) && !token.endsWith('/>');
 		if (token.startsWith('</')) depth = Math.max(0, depth - 1);
-		const indent = '  '.repeat(depth);
+		const indent = indentation(depth);
 		if (opens && !next.startsWith('<') && after.startsWith('</')) {
 			lines.push(indent + token + next + after);
 			at += 2;

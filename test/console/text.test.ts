@@ -102,7 +102,8 @@ test('XML is indented, and text that is not XML is not changed', () => {
       '</a>',
     ].join('\n'),
   );
-  assert.equal(indented('<<a', 'application/xml'), '<<a');
+  for (const broken of ['<<a', '<a><!-- b</a>', '<a><![CDATA[ b</a>'])
+    assert.equal(indented(broken, 'application/xml'), broken);
   const random = seeded();
   for (let round = 0; round < 2000; round += 1) {
     const any = random.text('<>/a!-[]CDT" \n', 30);

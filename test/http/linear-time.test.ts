@@ -107,6 +107,15 @@ const pieces = [
 ];
 
 const size = long ? 8192 : 2048;
+
+interface ConsoleFormat {
+  indented(text: string, type: string): string;
+}
+
+// TypeScript checks the scripts of the console by themselves.
+const consoleFormat = new URL('../../src/console/format.js', import.meta.url).href;
+const { indented }: ConsoleFormat = await import(consoleFormat);
+
 const connection = { peer: '127.0.0.1', secure: true };
 
 /** A request with one field, or one for each piece of the text. */
@@ -531,6 +540,16 @@ const readers: Readonly<Record<string, Reader>> = {
       countCharacters(text),
       toRepresentable(text),
     ],
+  },
+  'XML that the console shows': {
+    read: (text) => indented(text, 'application/xml'),
+    pieces: ['<a', '<a>', '<!--', '<![CDATA[', '<?'],
+  },
+  'JSON that the console shows': {
+    read: (text) =>
+      [text, text + text.replaceAll('[', ']')].map((each) => indented(each, 'application/json')),
+    around: [['["', '"]']],
+    pieces: ['[ ', '\\"'],
   },
   'text of XML to write': {
     read: (text) => [escapeText(text), escapeAttribute(text)],

@@ -12,7 +12,7 @@ import { findCredentials } from '../credentials.ts';
 import type { Forger } from '../forger.ts';
 
 /** Credentials of the full form: scheme and user, nonce, digest. */
-export const fullForm = /^(hmac +[^:]+):([^:]+):([^:]+)$/i;
+export const fullForm = /^(hmac [^:]+):([^:]+):([^:]+)$/i;
 
 /**
  * Full signatures of the HMAC scheme, sent in the simple form, which does not expire. The parts of the message are joined

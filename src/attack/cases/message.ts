@@ -11,6 +11,7 @@ import {
   replaceLine,
 } from '../attempt.ts';
 import type { Forger } from '../forger.ts';
+import { findInLastSegment } from '../target.ts';
 import { alterContent, contentBytes } from './content.ts';
 
 /** Requests whose method, path, query, host or content was changed after signing. */
@@ -65,7 +66,7 @@ function removeContent({ method, url, headers }: AttackRequest): AttackRequest {
 function* changePaths(forger: Forger): Generator<Attempt> {
   const { plain } = forger;
   const { pathname } = new URL(plain.url);
-  const at = pathname.search(/[A-Za-z0-9](?=[^/]*$)/);
+  const at = findInLastSegment(pathname, /[A-Za-z0-9]/);
   const last = pathname.charAt(at);
   const why = 'The target is signed as sent. A server that normalizes it first accepts other requests too.';
   const changes: readonly (readonly [name: string, path: string])[] = [

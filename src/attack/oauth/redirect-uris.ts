@@ -1,4 +1,5 @@
 import type { Outcome } from '../report.ts';
+import { findInLastSegment } from '../target.ts';
 import { type OAuthFlow, parseRedirect } from './flow.ts';
 import { type OAuthCase, refusedBefore } from './report.ts';
 
@@ -61,7 +62,7 @@ function joinParts({ scheme, host, port, path, query }: Parts): string {
 
 function pathVariants(parts: Parts): Variant[] {
   const { path } = parts;
-  const at = path.search(/[A-Za-z](?=[^/]*$)/);
+  const at = findInLastSegment(path, /[A-Za-z]/);
   const letter = path.charAt(at);
   const replaceLetter = (other: string): string =>
     at < 0 ? path : `${path.slice(0, at)}${other}${path.slice(at + 1)}`;

@@ -269,7 +269,7 @@ function findSignature(
 function buildForm(value: string): RegExp {
   const at = value.indexOf(example.signature);
   const [before, after] = [value.slice(0, at), value.slice(at + example.signature.length)];
-  const lead = /[\s,;:&]?[^\s,;:&]*$/.exec(before)?.[0] ?? '';
+  const lead = /(?:^|[\s,;:&])[^\s,;:&]*$/.exec(before)?.[0] ?? '';
   const tail = /^[^\s,;:&]*[\s,;:&]?/.exec(after)?.[0] ?? '';
   const preceding = before === '' ? '()' : `(.*${escapeLiteral(lead)})`;
   const following = after === '' ? '()' : `(${escapeLiteral(tail)}.*)`;

@@ -7,6 +7,7 @@ import { parseDuration } from '../../duration.ts';
 import { parseSignedDate } from '../../http/headers/date.ts';
 import { isMethod, methods } from '../../http/method.ts';
 import { escapeInvisible } from '../../http/syntax/control-character.ts';
+import { trimSpaces } from '../../http/syntax/token.ts';
 import { hint, readArguments } from '../../options/flags.ts';
 import type { SignedPart } from '../../signature/signing.ts';
 import { secretFrom, wholeInput } from '../accounts/secret-input.ts';
@@ -164,10 +165,10 @@ function parseSeconds(text: string | undefined, faults: string[]): number | unde
 /** Reads fields such as `Content-Type: text/plain`. */
 function parseFields(lines: readonly string[], faults: string[]): [string, string][] {
   return lines.map((line) => {
-    const [, name, value] = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*([^\0\r\n]*?)[ \t]*$/.exec(line) ?? [];
+    const [, name, value] = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):([^\0\r\n]*)$/.exec(line) ?? [];
     if (name === undefined || value === undefined)
       faults.push(`${JSON.stringify(line)} is not a field such as "Content-Type: text/plain"`);
-    return [name ?? '', value ?? ''];
+    return [name ?? '', trimSpaces(value ?? '', 0, value?.length ?? 0)];
   });
 }
 

@@ -27,7 +27,8 @@ function formatMessage(error: unknown): string {
 }
 
 function oneLine(text: string): string {
-  return text.replace(/\s*[\r\n\u2028\u2029]\s*/g, ' ').trim();
+  const lines = text.split(/[\r\n\u2028\u2029]+/).map((line) => line.trim());
+  return lines.filter((line) => line !== '').join(' ');
 }
 
 /** Returns the name of a package that an import did not find. */
@@ -52,9 +53,14 @@ function lineIn(path: string, error: unknown): string | undefined {
 /** Replaces passwords in URLs, and those of connection URLs in the environment. */
 export function redactPasswords(text: string, environment: NodeJS.ProcessEnv): string {
   // A password may contain any character that the user forgot to encode, so the last @ ends it.
-  let cleaned = text.replace(/([a-z][a-z0-9+.-]*:\/\/)[^\s'"<>]*@/gi, '$1***@');
+  let cleaned = text.replace(/[^\s'"<>]+/g, redactUserinfo);
   for (const password of passwordsIn(environment)) cleaned = cleaned.replaceAll(password, '***');
   return cleaned;
+}
+
+function redactUserinfo(word: string): string {
+  const [start, end] = [word.indexOf('://') + 3, word.lastIndexOf('@')];
+  return start < 3 || end < start ? word : `${word.slice(0, start)}***${word.slice(end)}`;
 }
 
 function passwordsIn(environment: NodeJS.ProcessEnv): Set<string> {

@@ -61,8 +61,8 @@ function methodMistake(method: string): string | undefined {
 }
 
 const fieldName = "[!#$%&'*+.^_`|~0-9A-Za-z-]{1,64}";
-const bareLineFeed = new RegExp(`^(${fieldName}):[^\\r\\n]*\\n`, 'm');
-const folded = new RegExp(`^(${fieldName}):[^\\r\\n]*\\r\\n[ \\t]`, 'm');
+const bareLineFeed = new RegExp(`^(${fieldName}):.*\\n`, 'm');
+const folded = new RegExp(`^(${fieldName}):.*\\r\\n[ \\t]`, 'm');
 const spaceBeforeColon = new RegExp(`^(${fieldName})[ \\t]+:`, 'm');
 
 /** Recognizes a mistake in a request that could not be parsed. */

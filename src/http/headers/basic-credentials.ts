@@ -47,5 +47,5 @@ export function preparePassword(password: string): string {
  * Returns whether there are more than 30 consecutive combining marks. Normalization sorts such a sequence in quadratic time.
  */
 function hasLongMarks(text: string): boolean {
-  return /[^\0-\u02ff]/.test(text) && new RegExp(`\\p{M}{${maxMarks + 1}}`, 'u').test(text);
+  return /[^\0-\u02ff]/.test(text) && new RegExp(`\\p{M}{${maxMarks}}\\p{M}`, 'u').test(text);
 }

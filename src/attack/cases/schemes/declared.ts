@@ -37,16 +37,16 @@ function* otherDeclarations(forger: Forger, declaration: DeclaredOptions): Gener
   }
   const good = forger.signGood();
   const prefix = forger.split(good)?.before ?? '';
-  const [, name, rest] = /([a-z]+)\d*([=,])$/i.exec(prefix) ?? [];
-  if (name === undefined || !format.text.includes('{signature}') || !('field' in declaration.place)) return;
+  const version = /(?<![a-z])[a-z]+\d*([=,])$/i.exec(prefix);
+  if (version === null || !format.text.includes('{signature}') || !('field' in declaration.place)) return;
   const { field } = declaration.place;
   const renamed = good.headers.map(([each, value]) =>
     each === field
-      ? ([each, `${prefix.replace(/[a-z]+\d*[=,]$/i, `x0${rest}`)}${value.slice(prefix.length)}`] as const)
+      ? ([each, `${prefix.slice(0, version.index)}x0${version[1]}${value.slice(prefix.length)}`] as const)
       : ([each, value] as const),
   );
-  const version = 'A signature of another version of the scheme is not verified by its rules.';
-  yield ['the signature is of another version', version, malformed, { ...good, headers: renamed }];
+  const why = 'A signature of another version of the scheme is not verified by its rules.';
+  yield ['the signature is of another version', why, malformed, { ...good, headers: renamed }];
 }
 
 /** Nonces and ids that contain the text beside them in the message, so that it can be split in two ways. */
