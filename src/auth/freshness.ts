@@ -1,6 +1,7 @@
 // The parts of checks of dates and nonces that the schemes share.
 import { formatCount } from '../counted.ts';
 import { isMethod, isSafe } from '../http/method.ts';
+import { findRepeated } from '../http/syntax/token.ts';
 import { andThen } from '../maybe-promise.ts';
 import type { NonceClaim, Principal } from '../principal.ts';
 import { parseTimestamp, type TimestampUnit, timestampUnits } from '../signature/declared/timestamp.ts';
@@ -109,16 +110,10 @@ export function describeTimeForm(text: string): string | undefined {
   if (unit === 's') return 'a number';
   if (unit === 'fractional-s' || /^\d+\.\d+$/.test(text)) return 'a number with a fraction';
   if (unit !== undefined) return unitNames[unit];
-  if (isRepeated(text)) return joinedValues;
+  if ((findRepeated(text)?.length ?? 0) >= 9) return joinedValues;
   const wrong = wrongTimeForms.find(([form]) => form.test(text));
   if (wrong !== undefined) return wrong[1];
   return /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d/.test(text) ? 'a date and time without an offset' : undefined;
-}
-
-/** Returns whether a text is a value of at least 9 characters, a comma, and the same value again. */
-function isRepeated(text: string): boolean {
-  const value = text.slice(0, (text.length - 1) / 2);
-  return value.length >= 9 && [`${value},${value}`, `${value}, ${value}`].includes(text);
 }
 
 /** Returns whether a method is known and safe (RFC 9110 §9.2.1). */

@@ -1,6 +1,7 @@
 // Mistakes in keys and tokens that are sent as they are: in their form, or in the place where they are sent.
 import { cookiePairs } from '../../http/headers/cookie.ts';
 import type { IncomingRequest } from '../../http/message.ts';
+import { findRepeated } from '../../http/syntax/token.ts';
 import { describeForm } from '../../signature/signature-form.ts';
 import { describeOther } from '../other-secrets.ts';
 import type { KnownSecret } from '../trace.ts';
@@ -13,7 +14,7 @@ type KeyChange = readonly [done: string, undo: (sent: string) => string | undefi
 const word = /^(?:bearer|basic|token|api-?key|key)(?:\s*[:=]\s*|\s+|(?=[^a-z]))/i;
 
 const changes: readonly KeyChange[] = [
-  ['sent in quotes', (sent) => /^(["'])(.*)\1$/s.exec(sent)?.[2]],
+  ['sent in quotes', (sent) => (isInQuotes(sent) ? sent.slice(1, -1) : undefined)],
   ['sent with a word before it', (sent) => sent.replace(word, '')],
   ['sent with a word before it', (sent) => sent.replace(word, '').replace(word, '')],
   ['sent with white space or a line feed', (sent) => sent.trim().replace(/\\[nr]$|%0[AD]$/i, '')],
@@ -26,9 +27,13 @@ const changes: readonly KeyChange[] = [
   ['sent together with a name', (sent) => findAfterColon(sent)],
   ['sent together with a name', (sent) => findBeforeColon(sent)],
   ['sent twice', (sent) => findHalf(sent)],
-  ['sent twice, joined with a comma', (sent) => /^([^,]+), ?\1$/.exec(sent)?.[1]],
+  ['sent twice, joined with a comma', (sent) => findRepeated(sent)],
   ['sent with a character at its end that does not belong to it', (sent) => sent.replace(/[.,;:]$/, '')],
 ];
+
+function isInQuotes(sent: string): boolean {
+  return /^".*"$|^'.*'$/s.test(sent);
+}
 
 /** The least number of characters of a key of which a part, or another letter case, is recognized. */
 const leastRecognized = 8;

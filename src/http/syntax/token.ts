@@ -64,6 +64,12 @@ function elementEnd(value: string, start: number): number {
   return at;
 }
 
+/** Returns the text that stands twice in a value, joined with a comma; undefined if the value is something else. */
+export function findRepeated(value: string): string | undefined {
+  const half = value.slice(0, (value.length - 1) / 2);
+  return value === `${half},${half}` || value === `${half}, ${half}` ? half : undefined;
+}
+
 /** Returns the part of the value from `start` to `end` without the spaces and tabs around it, in linear time. */
 export function trimSpaces(value: string, start: number, end: number): string {
   const first = skipWhitespace(value, start);
