@@ -13,6 +13,7 @@ test('a double limits requests by its own clock, and its journal explains how to
   assert.equal(entry?.problem?.type, 'quota-exceeded');
   assert.match(entry?.problem?.detail ?? '', /The quota of this user is 1 requests in 3600 s/);
   assert.match(String(entry), /double\.clock\.advance\('3600s'\) ends the window/);
+  assert.match(String(entry), /POST \/clock\/advance with \{"by":"3600s"\} on the control interface/);
   assert.equal(entry?.step, 7);
   double.clock.advance(`${refused.headers.get('Retry-After')}s`);
   assert.equal((await double.as('ann').fetch('/articles')).status, 200);

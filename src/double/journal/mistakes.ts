@@ -48,10 +48,12 @@ function findForeignMistake({ request }: RecordedExchange, fields: HttpHeaders):
   return describeForeignScheme({ fields, target: request?.target ?? '' });
 }
 
-/** Returns how a test ends the window of a quota. */
+/** Returns how a test ends the window of a quota: in its own process, and through the control interface. */
 function quotaHint(detail: string): string | undefined {
   const seconds = /Retry after ([0-9]+) s/.exec(detail)?.[1];
-  return seconds === undefined ? undefined : `double.clock.advance('${seconds}s') ends the window`;
+  if (seconds === undefined) return undefined;
+  const inProcess = `double.clock.advance('${seconds}s') ends the window`;
+  return `${inProcess}; so does POST /clock/advance with {"by":"${seconds}s"} on the control interface`;
 }
 
 function methodMistake(method: string): string | undefined {
