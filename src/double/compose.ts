@@ -85,7 +85,7 @@ export function composeDouble(
   const { randomSeed: _, now, https: __, users: declared = {}, seed = {}, ...others } = options;
   const { journal: bounds, pendingFaults: ___, unref: ____, ...placed } = others;
   const { port: _____, securePort: ______, aliases = [], stubs: declaredStubs, ...served } = placed;
-  const { partner: _______, validate: ________, ...given } = served;
+  const { partner: _______, ...given } = served;
   const { onError } = options;
   const schemes = listSchemes(options);
   const events = createEvents(onError);

@@ -3,7 +3,6 @@ import { checkOptions, serviceMembers } from '../service/option-checks.ts';
 import type { ServiceOptions } from '../service/options.ts';
 import {
   anything,
-  callback,
   either,
   flag,
   grammar,
@@ -18,7 +17,6 @@ import {
 } from '../shape/shape.ts';
 import { checkAliases } from './fetch/origins.ts';
 import type { JournalLimits } from './journal/journal.ts';
-import type { CompileSchema } from './partner/json-schema.ts';
 import type { DoubleUsersOption } from './state/users.ts';
 import type { Stub } from './stubs/declaration.ts';
 
@@ -67,12 +65,6 @@ export interface DoubleOptions extends Omit<ServiceOptions, OwnOption> {
    */
   readonly partner?: string | object | undefined;
   /**
-   * Compiles the schemas of the partner's document, for a complete check of JSON Schema. Default: types, required members,
-   * enumerations, ranges and the like are checked.
-   * @example (schema) => ajv.compile(schema)
-   */
-  readonly validate?: CompileSchema | undefined;
-  /**
    * With `error`, `close` rejects with DoubleError (`pending-faults`) if a planned fault was not applied to all its requests. Default:
    * `ignore`.
    */
@@ -98,7 +90,6 @@ const doubleMembers = {
   partner: optional(
     either(text(), mapOf(anything, undefined, { expected: 'an object or the path of a file' })),
   ),
-  validate: optional(callback()),
 } satisfies ShapesOf<Omit<DoubleOptions, keyof ServiceOptions>>;
 
 const ownOptions: Readonly<Record<Exclude<OwnOption, 'users'>, true>> = {
@@ -119,9 +110,7 @@ const doubleShape = object({
 /** Throws RangeError on an unknown option or an invalid value, with a suggestion. */
 export function checkDoubleOptions(options: DoubleOptions): void {
   checkOptions(doubleShape, options, 'a double');
-  const { port = 0, securePort, https = true, partner, validate } = options;
-  if (validate !== undefined && partner === undefined)
-    throw new RangeError('validate requires the option partner');
+  const { port = 0, securePort, https = true } = options;
   if (securePort === undefined) return;
   if (!https) throw new RangeError('securePort requires HTTPS, which is disabled');
   if (port === securePort && port !== 0) throw new RangeError(`port and securePort are both ${port}`);

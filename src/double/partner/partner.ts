@@ -30,7 +30,6 @@ import { type StubResponse, toActionResponse } from '../stubs/response.ts';
 import type { StubCheck } from '../stubs/stubs.ts';
 import { createCoverage, documentedStatus, type PartnerCoverage } from './coverage.ts';
 import { named, type Operation, type PartnerDocument, readDocument } from './document.ts';
-import { type CompileSchema, createValidatingChecker } from './json-schema.ts';
 import { createParameterChecker, describe, listMembers, type ReceivedParameters } from './parameters.ts';
 import { createPaths } from './paths.ts';
 import {
@@ -75,8 +74,6 @@ export interface DoublePartner {
 interface ReadPartner {
   readonly document: PartnerDocument;
   readonly security: PartnerSecurity;
-  /** Compiles schemas; undefined for the check that is built in. */
-  readonly validate: CompileSchema | undefined;
 }
 
 /** What the document needs of its double. */
@@ -138,7 +135,7 @@ export interface PreparedPartner {
 }
 
 /** The options of a double that the document completes. */
-type CompletedOptions = Pick<DoubleOptions, 'schemes' | 'collections' | 'clients' | 'validate'>;
+type CompletedOptions = Pick<DoubleOptions, 'schemes' | 'collections' | 'clients'>;
 
 /**
  * Reads the document of a partner. Returns the options with the schemes that it declares, and what creates its part of a double.
@@ -151,7 +148,7 @@ export async function withPartner<Options extends CompletedOptions>(
   readonly options: Options & { readonly schemes: SchemeDeclarations };
   readonly prepared: PreparedPartner;
 }> {
-  const { schemes, collections = {}, clients, validate } = options;
+  const { schemes, collections = {}, clients } = options;
   const document = await readDocument(source);
   const security = named(source, () =>
     readSecurity(document, { schemes, hasClients: clients !== undefined }),
@@ -165,18 +162,17 @@ export async function withPartner<Options extends CompletedOptions>(
       examine: () => [...security.warnings, ...document.examinePatterns(), ...examineResponses(document)],
       create(context) {
         for (const reason of security.unreachable) context.onError?.(new Error(reason));
-        return createPartner({ document, security, validate }, context);
+        return createPartner({ document, security }, context);
       },
     },
   };
 }
 
 /** Creates the part of a double that answers as the document describes. */
-function createPartner({ document, security, validate }: ReadPartner, context: PartnerContext): PartnerPart {
+function createPartner({ document, security }: ReadPartner, context: PartnerContext): PartnerPart {
   const checker = createChecker(document);
-  const strictChecker = validate === undefined ? checker : createValidatingChecker(document, validate);
   const isForeign = context.strictQuery ? context.isCredential : undefined;
-  const parameters = createParameterChecker(document, strictChecker, isForeign);
+  const parameters = createParameterChecker(document, checker, isForeign);
   const paths = createPaths(document);
   const coverage = createCoverage(document.operations);
   const rules = new Set<Rule>();
@@ -184,7 +180,6 @@ function createPartner({ document, security, validate }: ReadPartner, context: P
   const responses = createResponses({
     document,
     checker,
-    strictChecker,
     seed: context.seed,
     now: context.now,
     next() {
@@ -208,7 +203,7 @@ function createPartner({ document, security, validate }: ReadPartner, context: P
     // Bytes, such as XML, are not decoded, so only a schema of text could be checked.
     if (content instanceof Uint8Array) return;
     const value = isForm ? parameters.readForm(content, media.schema) : content;
-    const violations = strictChecker.check(media.schema, value, 'request');
+    const violations = checker.check(media.schema, value, 'request');
     const [first] = violations;
     if (first !== undefined)
       throw new Problem('invalid-content', describe(first), { members: listMembers(violations) });

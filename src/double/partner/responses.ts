@@ -52,10 +52,8 @@ export interface PartnerResponses {
 /** What responses are created from. */
 export interface ResponsesOptions {
   readonly document: PartnerDocument;
-  /** Checks examples. */
+  /** Checks examples and the responses of stubs. */
   readonly checker: SchemaChecker;
-  /** Checks the responses of stubs. */
-  readonly strictChecker: SchemaChecker;
   readonly seed: string;
   /** Returns the time in ms. */
   readonly now: () => number;
@@ -68,7 +66,7 @@ const usualOrder = [/^2\d\d$/, /^2XX$/, /^default$/, /^3/, /^[145]/];
 
 /** Creates the responses of a document. */
 export function createResponses(options: ResponsesOptions): PartnerResponses {
-  const { document, checker, strictChecker } = options;
+  const { document, checker } = options;
   /** The first example of each media type that its schema allows. */
   const allowedExamples = new Map<Media, readonly unknown[]>();
 
@@ -167,7 +165,7 @@ export function createResponses(options: ResponsesOptions): PartnerResponses {
       const missing = response.headers
         .filter(({ name, required }) => required && !hasField(outcome, name))
         .map(({ name, at }) => `The field ${name} is missing (${at}).`);
-      return [...missing, ...checkContent(response, outcome.representation, strictChecker)];
+      return [...missing, ...checkContent(response, outcome.representation, checker)];
     },
   };
 }

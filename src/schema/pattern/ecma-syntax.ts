@@ -38,7 +38,7 @@ export function findSyntaxFault(source: string): string | undefined {
 }
 
 /** Returns what is wrong with a regular expression in Unicode mode, flag `u`, or without it. */
-export function findFaultInMode(source: string, flag: 'u' | ''): string | undefined {
+function findFaultInMode(source: string, flag: 'u' | ''): string | undefined {
   try {
     new RegExp(source, flag);
     return undefined;

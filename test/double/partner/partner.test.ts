@@ -5,7 +5,6 @@ import { join } from 'node:path';
 import test from 'node:test';
 import { type DoubleOptions, startDouble } from '../../../src/double/index.ts';
 import { ordersDocument } from '../../support/double/orders-document.ts';
-import { importPackage, missingPackage } from '../../support/packages.ts';
 
 const users = { ann: { secret: 's3cret of ann', password: 'pw of ann' } };
 const json = { 'Content-Type': 'application/json' };
@@ -320,85 +319,6 @@ test('the coverage counts operations, statuses and parameters, and outlasts a re
   assert.equal(double.partner.coverage().uncovered.length, 2, 'it is that of the whole test suite');
 });
 
-test('a schema is compiled once with the option validate, and content is checked with it', async () => {
-  const seen: unknown[] = [];
-  const validate = (schema: object) => {
-    seen.push(schema);
-    const check = (value: unknown) => JSON.stringify(value).includes('tea');
-    return Object.assign(check, {
-      errors: [{ instancePath: '/sku', schemaPath: '#/tea', message: 'must be tea' }],
-    });
-  };
-  await using double = await start({ validate });
-  const client = double.as('ann', { scheme: 'key' });
-  const send = (sku: string) =>
-    client.fetch('/orders', { method: 'POST', headers: json, body: JSON.stringify({ sku }) });
-  assert.equal((await send('tea')).status, 201);
-  const wrong = await send('milk');
-  assert.deepEqual([wrong.status, await errorsIn(wrong)], [422, ['/sku #/components/schemas/NewOrder/tea']]);
-  assert.equal(seen.length, 1, 'a schema is compiled once');
-  assert.deepEqual(Object.keys(Object(seen[0])), [
-    'type',
-    'additionalProperties',
-    'required',
-    'properties',
-    '$defs',
-  ]);
-  assert.deepEqual(
-    Reflect.get(Object(seen[0]), 'required'),
-    ['sku', 'payment'],
-    'readOnly members are not required',
-  );
-});
-
-test('Ajv checks rules that the built-in check ignores, and errors name the rule in the document', {
-  skip: missingPackage('ajv') || missingPackage('ajv-formats'),
-}, async () => {
-  const { default: Ajv } = await importPackage('ajv/dist/2020.js');
-  const { default: addFormats } = await importPackage('ajv-formats');
-  const ajv = addFormats(new Ajv({ strict: false, allErrors: true }));
-  const schema = {
-    allOf: [{ $ref: '#/components/schemas/Amount' }],
-    properties: { payer: { type: 'string', format: 'email' } },
-    unevaluatedProperties: false,
-  };
-  const partner = {
-    openapi: '3.1.0',
-    info: { title: 'Payments', version: '1' },
-    paths: {
-      '/payments': {
-        post: {
-          security: [],
-          requestBody: { required: true, content: { 'application/json': { schema } } },
-          responses: { 204: { description: 'Paid' } },
-        },
-      },
-    },
-    components: {
-      schemas: {
-        Amount: { type: 'object', required: ['amount'], properties: { amount: { type: 'integer' } } },
-      },
-    },
-  };
-  const body = JSON.stringify({ amount: 5, payer: 'ann@example.com', tip: 1 });
-  const request = { method: 'POST', headers: json, body };
-  await using lenient = await start({ partner });
-  assert.equal((await lenient.fetch('/payments', request)).status, 204, 'the built-in check accepts it');
-  await using double = await start({ partner, validate: (schema) => ajv.compile(schema) });
-  const paid = await double.fetch('/payments', { ...request, body: body.replace(',"tip":1', '') });
-  assert.equal(paid.status, 204);
-  const rule = '#/paths/~1payments/post/requestBody/content/application~1json/schema';
-  for (const [wrong, errors] of [
-    [body, ['/tip', 'unevaluatedProperties']],
-    [body.replace('@', ' at ').replace(',"tip":1', ''), ['/payer', 'properties/payer/format']],
-  ] as const) {
-    const refused = await double.fetch('/payments', { ...request, body: wrong });
-    assert.deepEqual([refused.status, await errorsIn(refused)], [422, [`${errors[0]} ${rule}/${errors[1]}`]]);
-  }
-  const missing = await double.fetch('/payments', { ...request, body: '{}' });
-  assert.deepEqual(await errorsIn(missing), ['/amount #/components/schemas/Amount/required']);
-});
-
 test('a document is read from a file, and an error names the file and the place', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'partner-'));
   const file = join(folder, 'partner.json');
@@ -447,7 +367,6 @@ test('double.partner throws without a document, and the error lists the existing
     () => double.partner,
     /no document of a partner; start it with the option partner\. It serves .*\/articles/,
   );
-  await assert.rejects(startDouble({ validate: () => () => true }), /validate requires the option partner/);
 });
 
 /** A document with one path, `/x`. */

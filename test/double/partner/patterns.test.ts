@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { startDouble } from '../../../src/double/index.ts';
-import { importPackage, missingPackage } from '../../support/packages.ts';
 
 type Schema = Readonly<Record<string, unknown>>;
 
@@ -195,22 +194,4 @@ test('a text that takes too many steps is refused, and the error names the patte
   const response = await double.fetch('/text', { method: 'POST', headers, body });
   assert.equal(response.status, 422);
   assert.match(await response.text(), /takes too long to be compared with/);
-});
-
-test('Ajv gets patterns in Unicode mode, without those of another dialect', {
-  skip: missingPackage('ajv'),
-}, async () => {
-  const { default: Ajv } = await importPackage('ajv/dist/2020.js');
-  const ajv = new Ajv({ strict: false });
-  const schema = {
-    type: 'object',
-    properties: { a: { pattern: '^[\\w\\-]+\\-$' }, b: { pattern: '^a++$' } },
-    patternProperties: { '(?i)^x': { type: 'integer' } },
-    additionalProperties: false,
-  };
-  await using double = await start(schema, { validate: (each: object) => ajv.compile(each) });
-  assert.deepEqual(
-    [await statusFor(double, { a: 'a-', b: 'c', Xy: 'd' }), await statusFor(double, { a: 'a' })],
-    [204, 422],
-  );
 });
