@@ -96,7 +96,6 @@ export function createDoubleApi(context: ComposedService, addresses: Addresses):
     users,
     names,
     basicFor,
-    faults: faults.faults,
     fetch: createFetch(anyOrigin),
   };
   const oauth2Parts = { ...shared, clients: () => listNames(context.options.clients) };

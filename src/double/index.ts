@@ -1,7 +1,6 @@
 export type { TokenEvent } from '../oauth/records.ts';
 export type { JournalCors } from '../pipeline/cors.ts';
 export type { DoubleAuth } from './auth/auth-control.ts';
-export type { EndpointFailure } from './auth/endpoints.ts';
 export type { DoubleOAuth1, IssuedOAuth1Token } from './auth/oauth1.ts';
 export type { DoubleOAuth2, IssuedToken, IssueTokenOptions } from './auth/oauth2.ts';
 export type { TokenFilter } from './auth/tokens.ts';

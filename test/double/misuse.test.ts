@@ -189,11 +189,6 @@ const wrongCalls: readonly WrongCall[] = [
     'staleCertificate cannot have a match, since there is no request yet',
   ],
   [
-    "failNext('token', { match: { path } })",
-    ({ oauth2 }) => call(oauth2.failNext, 'token', { match: { path: '/x' } }),
-    'path is not a member of the match of an endpoint; known are method, user, query, headers',
-  ],
-  [
     "rotateSecret('johndoe', 'new')",
     ({ auth }) => call(auth.rotateSecret, 'johndoe', 'a-new-s3cret'),
     'a rotation must be an object such as { secret: … }, is a string',
@@ -322,16 +317,6 @@ const wrongCalls: readonly WrongCall[] = [
     'openControl({ prot })',
     (double) => call(double.openControl, { prot: 8080 }),
     'prot is not a member of the options of openControl; did you mean "port"?',
-  ],
-  [
-    "failNext('tokn')",
-    ({ oauth2 }) => call(oauth2.failNext, 'tokn'),
-    '"tokn" is not an endpoint; did you mean "token"?',
-  ],
-  [
-    "failNext('token', { statsu })",
-    ({ oauth2 }) => call(oauth2.failNext, 'token', { statsu: 400 }),
-    'statsu is not a member of the failure of an endpoint; did you mean "status"?',
   ],
   [
     'issueToken({ usr })',

@@ -108,7 +108,6 @@ const inferred: Readonly<Record<string, string>> = {
       raw: journal.last().raw(),
       verification: { ...journal.last().auth },
       operations: partner.coverage().operations,
-      endpoint: oauth2.failNext,
     });
     export const describe = ({ match, response }: Stub, events: DoubleEventMap) => ({ match, response, ...events });`,
   service: `

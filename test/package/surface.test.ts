@@ -41,7 +41,7 @@ const surface: Readonly<Record<string, Names>> = {
     types: `
       Double DoubleOptions DoubleSnapshot DoubleClock DoubleAuth SigningClient AsOptions
       DoubleEventMap TokenEvent Subscription
-      RequestMatch MatchedRequest RuleHandle DoubleFaults Fault EndpointFailure
+      RequestMatch MatchedRequest RuleHandle DoubleFaults Fault
       Stub StubOptions StubResponse StubRequest DoublePartner PartnerCoverage
       DoubleJournal EntryMatch JournalEntry JournalRequest JournalResponse JournalAuth JournalCors RefusalMatch
       DoubleOAuth2 DoubleOAuth1 IssueTokenOptions IssuedToken IssuedOAuth1Token TokenFilter

@@ -8,7 +8,6 @@ import { checkMembers, checkWord } from '../../service/argument-checks.ts';
 import type { AuthorizationServer } from '../../service/authorization-server.ts';
 import type { Fetch } from '../../service/fetch/fetch.ts';
 import { DoubleError } from '../error.ts';
-import type { DoubleFaults } from '../faults/faults.ts';
 import { toMilliseconds } from '../state/clock.ts';
 import type { DoubleUsers } from '../state/users.ts';
 import { checkChoice, expireTokens, type KnownNames, revokeTokens, type TokenChoice } from './tokens.ts';
@@ -51,7 +50,6 @@ export interface OAuthControlParts {
   /** The names that a token filter may contain. */
   readonly names: KnownNames;
   readonly fetch: Fetch;
-  readonly faults: DoubleFaults;
   /** Returns the value of `Authorization` with which a user approves. */
   readonly basicFor: (user: string) => string;
 }

@@ -1,12 +1,9 @@
 import { didYouMean } from '../../did-you-mean.ts';
-import { formType } from '../../http/headers/media-type.ts';
 import type { Consumer } from '../../oauth/clients.ts';
 import { requireFirst } from '../../oauth/grants.ts';
 import { createTokenSecrets } from '../../oauth/oauth1/secrets.ts';
-import { oauth1Paths as paths } from '../../oauth/paths.ts';
 import { formatScope } from '../../oauth/scopes.ts';
 import { checkMembers, checkText } from '../../service/argument-checks.ts';
-import { createEndpoints, type Endpoints } from './endpoints.ts';
 import {
   createOAuthControl,
   type OAuthControl,
@@ -39,11 +36,8 @@ export interface IssuedOAuth1Token {
   readonly scope: string;
 }
 
-/** The name of an endpoint of OAuth 1.0a. */
-export type OAuth1Endpoint = keyof typeof paths;
-
 /** Controls OAuth 1.0a. */
-export interface DoubleOAuth1 extends Endpoints<OAuth1Endpoint>, OAuthControl {
+export interface DoubleOAuth1 extends OAuthControl {
   /**
    * Issues an access token without a request.
    * @param options `user` is required. Default of `client`: the first registered consumer; of `scope`: all that are registered for it
@@ -61,10 +55,7 @@ export interface OAuth1ControlParts extends OAuthControlParts {
 
 /** Creates the control of OAuth 1.0a. */
 export function createOAuth1Control(parts: OAuth1ControlParts): DoubleOAuth1 {
-  const { faults } = parts;
-  const write = (error: string): string => new URLSearchParams({ oauth_problem: error }).toString();
   return {
-    ...createEndpoints({ faults, paths, write, type: formType }),
     issueToken: (options) => issue(parts, options),
     ...createOAuthControl(parts, 'oauth1'),
   };

@@ -2,12 +2,10 @@ import { didYouMean } from '../../did-you-mean.ts';
 import type { Duration } from '../../duration.ts';
 import type { Client } from '../../oauth/clients.ts';
 import { requireFirst } from '../../oauth/grants.ts';
-import { oauth2Paths as paths } from '../../oauth/paths.ts';
 import type { TokenDraft } from '../../oauth/records.ts';
 import { formatScope } from '../../oauth/scopes.ts';
 import type { Scope } from '../../principal.ts';
 import { checkFlag, checkMembers, checkText } from '../../service/argument-checks.ts';
-import { createEndpoints, type Endpoints } from './endpoints.ts';
 import {
   createOAuthControl,
   type OAuthControl,
@@ -53,11 +51,8 @@ export interface IssuedToken {
   readonly refreshToken: string | undefined;
 }
 
-/** The name of an endpoint of OAuth 2.0. */
-export type OAuth2Endpoint = keyof typeof paths;
-
 /** Controls OAuth 2.0. */
-export interface DoubleOAuth2 extends Endpoints<OAuth2Endpoint>, OAuthControl {
+export interface DoubleOAuth2 extends OAuthControl {
   /**
    * Issues a token without a request.
    * @throws RangeError (as a rejection) if an option is invalid, or if there is no such client or user
@@ -73,10 +68,7 @@ export interface OAuth2ControlParts extends OAuthControlParts {
 
 /** Creates the control of OAuth 2.0. */
 export function createOAuth2Control(parts: OAuth2ControlParts): DoubleOAuth2 {
-  const { faults } = parts;
-  const write = (error: string): string => JSON.stringify({ error });
   return {
-    ...createEndpoints({ faults, paths, write, type: 'application/json' }),
     issueToken: (options = {}) => issue(parts, options),
     ...createOAuthControl(parts, 'oauth2'),
   };
