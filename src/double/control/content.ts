@@ -1,5 +1,6 @@
 import { readJsonBytes } from '../../formats/json/decoder.ts';
 import { CollectedBytes } from '../../http/collected-bytes.ts';
+import { decodeCanonicalBase64 } from '../../http/headers/content-digest.ts';
 import { Problem } from '../../http/problem.ts';
 import type { ContentReader } from '../../pipeline/resource.ts';
 import { describeKind, formatPath, type ShapeFault } from '../../shape/fault.ts';
@@ -56,4 +57,16 @@ function describeFault(fault: ShapeFault): Problem {
         members: field === '' ? {} : { field },
       });
   }
+}
+
+/** Returns content given as text or in base64. Throws RangeError if it is given as both, or is not canonical. */
+export function readBody<Body>(
+  body: Body | undefined,
+  base64: string | undefined,
+): Body | Uint8Array | undefined {
+  if (base64 === undefined) return body;
+  if (body !== undefined) throw new RangeError('body and base64 exclude each other');
+  const bytes = decodeCanonicalBase64(base64);
+  if (bytes === undefined) throw new RangeError('base64 is not canonical base64 (RFC 4648 §4)');
+  return bytes;
 }

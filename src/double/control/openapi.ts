@@ -9,7 +9,7 @@ import { problemContent, problemSchema } from '../../service/openapi/problems.ts
 import type { Operation, OperationMethod } from './operation.ts';
 
 /** The version of the interface (semantic versioning). */
-export const version = '1.3.0';
+export const version = '2.0.0';
 
 /** Returns the OpenAPI 3.1 document of these operations and of the routes that every service has. */
 export function buildOpenApi(operations: readonly Operation[]): JsonSchema {

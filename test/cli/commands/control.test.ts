@@ -119,7 +119,6 @@ test('the control interface supports a server with a data directory', async (con
       ['POST', '/restore', { snapshot: '1' }],
       ['POST', '/reset'],
       ['POST', '/seed', {}],
-      ['POST', '/resources', { template: '/x', GET: { access: 'anyone' } }],
       ['POST', '/collections', { path: '/x', declaration: {} }],
       ['POST', '/sign', { user: 'demo', method: 'GET', url: '/' }],
       ['GET', '/users/demo'],

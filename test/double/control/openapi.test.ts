@@ -61,7 +61,6 @@ const contents: Readonly<Record<string, (known: Json) => Json>> = {
   setUser: () => ({ secret: 'another', password: 'pw' }),
   addKey: () => ({ algorithm: 'hmac-sha256', secret: 'shared' }),
   rotateSecret: () => ({ secret: 'one more', grace: 1000 }),
-  addResource: () => ({ template: '/hello', GET: { access: 'anyone', body: 'hello' } }),
   addStub: () => ({
     match: {
       method: ['PATCH', 'POST'],

@@ -7,25 +7,21 @@ async function opened(double: Double) {
   return createConsole(await double.openControl());
 }
 
-test('a canned resource returns the declared response, and permits only the declared users', async () => {
+test('a stub of the control interface returns its response, and permits only the declared users', async () => {
   await using double = await startDouble({ users: ['ann', 'bob'], https: false });
   const control = await opened(double);
-  await control.send('POST', '/resources', {
-    template: '/weather/{user}',
-    GET: {
-      access: 'owner:user',
-      type: 'application/xml',
-      body: '<weather/>',
-      headers: { 'Cache-Control': 'no-cache', 'X-Wind': 'west' },
-    },
-    PUT: { access: ['bob'], status: 202 },
-    POST: {
-      access: 'anyone',
-      status: 201,
-      base64: '/wA=',
-      type: 'image/png',
-      headers: { Location: '/weather/1' },
-    },
+  const path = '/weather/{user}';
+  const add = (method: string, access: unknown, response: object) =>
+    control.send('POST', '/stubs', { match: { method, path }, access, response });
+  await add('GET', 'owner:user', {
+    body: '<weather/>',
+    headers: { 'Content-Type': 'application/xml', 'Cache-Control': 'no-cache', 'X-Wind': 'west' },
+  });
+  await add('PUT', ['bob'], { status: 202 });
+  await add('POST', 'anyone', {
+    status: 201,
+    base64: '/wA=',
+    headers: { 'Content-Type': 'image/png', Location: '/weather/1' },
   });
   const [ann, bob] = [double.as('ann'), double.as('bob')];
   const shown = await ann.fetch('/weather/ann');
@@ -40,38 +36,35 @@ test('a canned resource returns the declared response, and permits only the decl
   assert.equal(made.headers.get('location'), '/weather/1');
   assert.deepEqual([...new Uint8Array(await made.arrayBuffer())], [255, 0]);
   assert.equal((await bob.fetch('/weather/x', { method: 'DELETE' })).status, 405);
-  const options = await bob.fetch('/weather/bob', { method: 'OPTIONS' });
-  assert.equal(options.headers.get('allow'), 'HEAD, GET, PUT, POST, OPTIONS');
   assert.equal((await ann.fetch('/weather/ann', { method: 'HEAD' })).status, 200);
   await control.send('POST', '/reset');
   assert.equal((await ann.fetch('/weather/ann')).status, 404);
 });
 
-test('an invalid canned resource is rejected with 422, and nothing is changed', async () => {
+test('an invalid stub of the control interface is rejected with 422, and nothing is changed', async () => {
   await using double = await startDouble({ https: false });
   const control = await opened(double);
-  const GET = { access: 'anyone' };
+  const match = { method: 'GET', path: '/x' };
+  const access = 'anyone';
   const cases: readonly [content: object, told: RegExp][] = [
-    [{ template: '/x' }, /at least one method/],
-    [{ template: 'x', GET }, /x/],
-    [{ template: '/x', PATCH: GET }, /PATCH is not a known member/],
-    [{ template: '/x', GET: {} }, /GET\.access is missing/],
-    [{ template: '/x', GET: { access: 'everyone' } }, /GET\.access must be one of anyone/],
-    [{ template: '/x/{a}', GET: { access: 'owner:b' } }, /does not name a parameter/],
-    [{ template: '/x', GET: { ...GET, status: 100 } }, /from 200 to 599/],
-    [{ template: '/x', GET: { ...GET, body: 'a', base64: 'YQ==' } }, /body and base64 exclude each other/],
-    [{ template: '/x', GET: { ...GET, base64: 'YQ' } }, /canonical base64/],
-    [{ template: '/x', GET: { ...GET, status: 204, body: 'a' } }, /status 204 cannot have content/],
-    [{ template: '/x', GET: { ...GET, status: 205, base64: 'YQ==' } }, /status 205 cannot have content/],
-    [{ template: '/x', GET: { ...GET, status: 304, body: '' } }, /status 304 cannot have content/],
-    [{ template: '/x', GET: { ...GET, headers: { 'A B': '1' } } }, /not a field name/],
-    [{ template: '/x', GET: { ...GET, headers: { A: '1\r\nB: 2' } } }, /cannot be sent/],
-    [{ template: '/x', GET: { ...GET, headers: { A: 'ā' } } }, /cannot be sent/],
-    [{ template: '/x', GET: { ...GET, headers: { 'content-length': '1' } } }, /set by the server/],
-    [{ template: '/x', GET: { ...GET, type: 'a\nb' } }, /type cannot be sent/],
+    [{ response: {}, access }, /match is missing/],
+    [{ match: { path: 'x' }, response: {}, access }, /match\.path must begin with a slash/],
+    [{ match, access }, /response is missing/],
+    [{ match, response: {}, access: 'everyone' }, /access must be one of anyone/],
+    [{ match: { path: '/x/{a}' }, response: {}, access: 'owner:b' }, /owner:b/],
+    [{ match, access, response: { status: 100 } }, /from 200 to 599/],
+    [{ match, access, response: { body: 'a', base64: 'YQ==' } }, /body and base64 exclude each other/],
+    [{ match, access, response: { base64: 'YQ' } }, /canonical base64/],
+    [{ match, access, response: { status: 204, body: 'a' } }, /status 204 cannot have content/],
+    [{ match, access, response: { status: 205, base64: 'YQ==' } }, /status 205 cannot have content/],
+    [{ match, access, response: { status: 304, body: '' } }, /status 304 cannot have content/],
+    [{ match, access, response: { headers: { 'A B': '1' } } }, /not a field name/],
+    [{ match, access, response: { headers: { A: '1\r\nB: 2' } } }, /cannot be sent/],
+    [{ match, access, response: { headers: { A: 'ā' } } }, /cannot be sent/],
+    [{ match, access, response: { headers: { 'content-length': '1' } } }, /set by the server/],
   ];
   for (const [content, told] of cases) {
-    const { detail } = await control.refused(422, 'POST', '/resources', content);
+    const { detail } = await control.refused(422, 'POST', '/stubs', content);
     assert.match(String(detail), told, JSON.stringify(content));
   }
   assert.equal((await double.fetch('/x')).status, 404);

@@ -1,6 +1,6 @@
 import { Problem } from '../../../http/problem.ts';
 import { anything, either, flag, number, object, optional, text } from '../../../shape/shape.ts';
-import { readBody } from '../fixed-responses.ts';
+import { readBody } from '../content.ts';
 import { describeHeaders } from '../match.ts';
 import { createBareOperation, type Operation, operation } from '../operation.ts';
 import type { ControlTarget } from '../target.ts';

@@ -1,12 +1,23 @@
 import { Problem } from '../../../http/problem.ts';
-import { anything, listOf, mapOf, number, object, optional, text } from '../../../shape/shape.ts';
+import type { Access } from '../../../pipeline/resource.ts';
+import {
+  anything,
+  either,
+  listOf,
+  mapOf,
+  number,
+  object,
+  optional,
+  type Shape,
+  text,
+  textLike,
+} from '../../../shape/shape.ts';
 import type { StubMatch } from '../../stubs/declaration.ts';
 import type { PlannedStub } from '../../stubs/stubs.ts';
-import { readBody } from '../fixed-responses.ts';
+import { readBody } from '../content.ts';
 import { describeHeaders, matchMembers } from '../match.ts';
 import { createBareOperation, type Operation, operation } from '../operation.ts';
 import type { ControlTarget } from '../target.ts';
-import { accessShape } from './routes.ts';
 
 /** The operations on stubs. */
 export function stubOperations({ stubs }: Pick<ControlTarget, 'stubs'>): readonly Operation[] {
@@ -84,6 +95,25 @@ export function stubOperations({ stubs }: Pick<ControlTarget, 'stubs'>): readonl
     }),
   ];
 }
+
+const accessWords = /^(?:anyone|authenticated|nobody|owner:[^{}/]+)$/;
+
+const accessWord: Shape<Exclude<Access, readonly string[]>> = textLike(
+  { pattern: accessWords.source },
+  isAccess,
+  () => 'must be one of anyone, authenticated, nobody, owner:PARAMETER',
+);
+
+function isAccess(word: string): word is Exclude<Access, readonly string[]> {
+  return accessWords.test(word);
+}
+
+/** An access rule. */
+const accessShape = either(
+  listOf(text()),
+  accessWord,
+  'principals with access: a list of users, or one of these words',
+);
 
 const stubSchema = {
   type: 'object',
