@@ -4,6 +4,7 @@
 import type { Clock } from '../clock.ts';
 import type { Store, StoredItem, StoredRecord, StoreResult } from '../store/store.ts';
 import { nextTurn } from '../timers.ts';
+import { IssueLimits } from './issue-limits.ts';
 import {
   type Grant,
   grantsCollection,
@@ -134,6 +135,7 @@ class StoredGrants implements Grants {
   readonly #onEvent: (event: TokenEvent) => void;
   readonly #revocation: Pick<RevokeOnRemoval, 'done' | 'isRevoked'> | undefined;
   readonly #sweep: ExpirySweep;
+  readonly #limits: IssueLimits;
 
   constructor({ store, clock, random, onEvent = () => {}, revocation }: GrantsOptions) {
     this.#store = store;
@@ -142,10 +144,12 @@ class StoredGrants implements Grants {
     this.#onEvent = onEvent;
     this.#revocation = revocation;
     this.#sweep = new ExpirySweep(store, clock);
+    this.#limits = new IssueLimits(clock, () => this.#allTokens());
   }
 
   async issue(drafts: readonly TokenDraft[]): Promise<Issued[]> {
     if (this.#revocation?.done !== undefined) await this.#revocation.done;
+    await this.#limits.admit(drafts);
     const issued = await this.#generate(drafts, undefined);
     this.#reportIssued(issued);
     return issued;
@@ -153,6 +157,7 @@ class StoredGrants implements Grants {
 
   async begin(draft: GrantDraft, drafts: readonly TokenDraft[]): Promise<{ grant: Grant; issued: Issued[] }> {
     if (this.#revocation?.done !== undefined) await this.#revocation.done;
+    await this.#limits.admit(drafts);
     const grant: Grant = { ...draft, id: this.#randomValue(), issued: this.#clock.now(), revoked: false };
     // Both in one turn of the event loop, and so in one batch.
     const stored = this.#put(grantsCollection, grant.id, 'absent', toGrantRecord(grant));
@@ -178,6 +183,7 @@ class StoredGrants implements Grants {
       revision,
       toTokenRecord({ ...token, used: true }),
     );
+    if (applied) this.#limits.release(token);
     return applied;
   }
 
@@ -203,6 +209,7 @@ class StoredGrants implements Grants {
   async revokeToken(found: Found): Promise<void> {
     const { mechanism, client, user, kind } = found.token;
     await this.#delete(tokensCollection, found.token.digest);
+    this.#limits.release(found.token);
     this.#onEvent({ type: 'token-revoked', mechanism, client, user, token: kind });
   }
 
@@ -235,6 +242,13 @@ class StoredGrants implements Grants {
     for await (const entry of this.#entries(tokensCollection)) {
       const found = await this.#foundIn(entry);
       if (found !== undefined) yield found;
+    }
+  }
+
+  async *#allTokens(): AsyncIterable<Token> {
+    for await (const entry of this.#entries(tokensCollection)) {
+      const token = readToken(entry);
+      if (token !== undefined) yield token;
     }
   }
 

@@ -106,6 +106,12 @@ export const clientErrorTypes = {
     explanation:
       'The response to a request with an Idempotency-Key is stored until the key expires. The number stored for each user (--max-idempotency-keys-per-user) and their size are limited. Nothing was changed. Retry after the time in Retry-After, when the oldest key will have expired.',
   },
+  'too-many-tokens': {
+    status: 429,
+    title: 'Too many tokens are valid',
+    explanation:
+      'The number of consent pages, codes and tokens that one user or client can have at the same time is limited. Use a token until it expires, and answer a consent page before you open others. Retry after the time in Retry-After, when the oldest one will have expired.',
+  },
   'too-many-failures': {
     status: 429,
     title: 'Too many failed authentications',
