@@ -251,7 +251,7 @@ test('a double loads no code of unused features to process a signed request', ()
       console.log(status, chunks.map((path) => path.replace(/.*[/\\\\]|[.]js$/g, '')).sort().join(' '));
       await double.close();
     })();`;
-  assert.equal(script('loaded.cjs', text), '200 common double response service signing\n');
+  assert.equal(script('loaded.cjs', text), '200 common double service signing\n');
 });
 
 test('a double rejects invalid content with 400 even after a test runner has reset its modules', () => {

@@ -16,6 +16,7 @@ import {
   neverHasContent,
   readAll,
 } from '../../http/message.ts';
+import type { MaybePromise } from '../../maybe-promise.ts';
 import { cutOff } from '../../net/parse-error.ts';
 import { findReasonPhrase } from '../../net/reason-phrase.ts';
 import { contentSent, fieldsSent } from '../../net/response-encoder.ts';
@@ -27,7 +28,7 @@ import {
   hasField,
   readFetchRequest,
 } from './fetch-request.ts';
-import type { PresentContent } from './response.ts';
+import { abortable, withMetadata } from './response.ts';
 
 /**
  * Sends a request to a service in this process, without a socket. Its interface is that of the platform's `fetch`. A path is requested
@@ -53,8 +54,8 @@ export interface InProcessServer extends FetchAddresses {
 /** A response as the platform's fetch presents it. */
 export interface PresentedResponse {
   readonly fields: [name: string, value: string][];
-  /** Fails where the connection would break. Null if the response has no content. */
-  readonly body: ReadableStream<Uint8Array> | null;
+  /** A stream fails where the connection would break. Null if the response has no content. */
+  readonly body: Uint8Array | ReadableStream<Uint8Array> | null;
 }
 
 /** Signs a request before it is sent. Not called after a redirect to another origin. */
@@ -70,11 +71,8 @@ export function createFetch(server: InProcessServer): Fetch {
 export function createSender(
   server: InProcessServer,
 ): (outgoing: FetchRequest, complete?: Complete) => Promise<Response> {
-  let responses: typeof import('./response.ts') | undefined;
   const isOwn = (origin: string): boolean => server.origins?.has(origin) ?? server.followsAll === true;
   return async (first, complete) => {
-    // Node.js loads its fetch, and Response with it, on first use. Starting a double must not include that time.
-    responses ??= await import('./response.ts');
     let hop: Hop = { outgoing: first, redirects: 0, crossed: false };
     for (;;) {
       const outgoing = hop.crossed || complete === undefined ? hop.outgoing : await complete(hop.outgoing);
@@ -83,9 +81,9 @@ export function createSender(
       const responding = exchange(outgoing, server);
       const pending = signal == null ? responding : untilAborted(responding, signal);
       const reply = await (server.awaited?.(pending) ?? pending);
-      if (!isRedirect(reply.status)) return responseTo(hop, reply, responses, server);
+      if (!isRedirect(reply.status)) return responseTo(hop, reply, server);
       // Throws if no response arrives.
-      const response = await responseTo(hop, reply, responses, server);
+      const response = await responseTo(hop, reply, server);
       const next = nextHop(hop, reply, isOwn);
       if (next === undefined) return response;
       await response.body?.cancel();
@@ -94,33 +92,27 @@ export function createSender(
   };
 }
 
-function responseTo(
+async function responseTo(
   { outgoing: { url, method, signal }, redirects, crossed }: Hop,
   reply: HttpResponse,
-  { PresentResponse, failOnAbort }: typeof import('./response.ts'),
   { present, mark = same }: InProcessServer,
-): Response | Promise<Response> {
-  const { status } = reply;
-  const statusText = findReasonPhrase(status);
+): Promise<Response> {
+  const { status, fault } = reply;
+  const isHead = method === 'HEAD';
+  const { fields, body } =
+    fault === undefined || present === undefined ? await presentWhole(reply, isHead) : present(reply, isHead);
+  const head = { status, statusText: findReasonPhrase(status), headers: fields };
   const metadata = { url, redirected: redirects > 0, type: crossed ? 'cors' : 'basic' } as const;
-  if (reply.fault !== undefined && present !== undefined) {
-    const { fields: headers, body } = present(reply, method === 'HEAD');
-    const response = new Response(body && failOnAbort(body, signal), { status, statusText, headers });
-    // The constructor sets none of these, and clients resolve `Location` against the URL.
-    return mark(Object.defineProperties(response, listProperties(metadata)), reply);
-  }
-  const made = (content: PresentContent): Response =>
-    mark(
-      new PresentResponse(
-        metadata,
-        { status, statusText, headers: linesInTurn(fieldsSent(reply)) },
-        content,
-        signal,
-      ),
-      reply,
-    );
-  const sent = contentReceived(reply, method === 'HEAD');
-  return sent === null || !isCompressed(reply) ? made(sent) : decompressed(sent).then(made);
+  return mark(withMetadata(new Response(abortable(body, signal), head), metadata), reply);
+}
+
+/** Returns what arrives of a response without a fault. */
+function presentWhole(reply: HttpResponse, isHead: boolean): MaybePromise<PresentedResponse> {
+  const fields = linesInTurn(fieldsSent(reply));
+  const sent = contentReceived(reply, isHead);
+  return sent !== null && isCompressed(reply)
+    ? decompressed(sent).then((body) => ({ fields, body }))
+    : { fields, body: sent };
 }
 
 function same(response: Response): Response {
@@ -128,13 +120,9 @@ function same(response: Response): Response {
 }
 
 /** Decompresses gzip. */
-async function decompressed(content: Uint8Array | string): Promise<Buffer> {
+async function decompressed(content: Uint8Array): Promise<Buffer> {
   const { gunzip } = process.getBuiltinModule('node:zlib');
   return promisify(gunzip)(content);
-}
-
-function listProperties(values: object): PropertyDescriptorMap {
-  return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, { value }]));
 }
 
 async function exchange(outgoing: FetchRequest, server: InProcessServer): Promise<HttpResponse> {
@@ -205,8 +193,11 @@ async function streamed(
 }
 
 /** Returns the content that arrives, still compressed. Null if the response has none. */
-function contentReceived(reply: HttpResponse, head: boolean): string | Uint8Array | null {
-  return head || neverHasContent(reply.status) ? null : (contentSent(reply, head) ?? '');
+function contentReceived(reply: HttpResponse, head: boolean): Uint8Array | null {
+  if (head || neverHasContent(reply.status)) return null;
+  const content = contentSent(reply, head) ?? '';
+  // The platform adds a media type to a response made of text.
+  return typeof content === 'string' ? Buffer.from(content) : content;
 }
 
 function untilAborted(responding: Promise<HttpResponse>, signal: AbortSignal): Promise<HttpResponse> {

@@ -379,6 +379,8 @@ test('fetch returns a Response of the platform that can be read, cloned and stre
   assert.equal(await new Response((await take()).body).text(), whole);
   const reply = await take();
   const copy = reply.clone();
+  assert.equal(copy.url, `${double.url}/long`);
+  assert.equal(Object.getPrototypeOf(reply), Response.prototype);
   assert.equal(await reply.text(), whole);
   assert.equal(reply.bodyUsed, true);
   await assert.rejects(reply.text(), TypeError);
