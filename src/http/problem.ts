@@ -32,6 +32,8 @@ export interface ProblemOptions {
   close?: boolean | undefined;
   /** The document that the client receives instead of a problem document. Default: none. @internal */
   document?: ForeignDocument | undefined;
+  /** The error behind an internal error, which no client sees. @internal */
+  cause?: unknown;
 }
 
 /** Marks problems in all copies of this module. */
@@ -72,6 +74,8 @@ export class Problem implements Error {
   readonly close: boolean;
   /** The document that the client receives instead of a problem document. @internal */
   readonly document: ForeignDocument | undefined;
+  /** The error behind an internal error, which no client sees. @internal */
+  declare readonly cause?: unknown;
 
   constructor(type: ProblemType, detail: string, options: ProblemOptions = {}) {
     this.message = `${type}: ${detail}`;
@@ -84,6 +88,7 @@ export class Problem implements Error {
     this.headers = options.headers === undefined ? [] : toFieldLines(options.headers);
     this.close = options.close ?? false;
     this.document = options.document;
+    if (options.cause !== undefined) this.cause = options.cause;
   }
 
   /** Returns a copy of the problem with additional field lines. @internal */
@@ -94,6 +99,7 @@ export class Problem implements Error {
       headers: [...this.headers, ...fields],
       /** Whether the connection is closed after the response. */
       close: this.close,
+      cause: this.cause,
       document: this.document,
     });
   }

@@ -15,7 +15,7 @@ export type WriteProblem = (
 ) => Representation;
 
 /**
- * Returns an error as a Problem. Any other error is an internal one, which is reported to `onError` only.
+ * Returns an error as a Problem. Any other error is an internal one, which is reported to `onError`; the response does not describe it.
  *
  * @param step The step in which it occurred. Default: the last one, which makes the change.
  */
@@ -23,7 +23,7 @@ export function toProblem(error: unknown, onError: (error: unknown) => void, ste
   if (error instanceof Problem) return error;
   if (!(isStoreError(error) && error.reported)) onError(error);
   if (!isStoreError(error))
-    return new Problem('internal-error', 'The server failed to process this request.');
+    return new Problem('internal-error', 'The server failed to process this request.', { cause: error });
   // Credentials are not checked, and a nonce is not claimed, for lack of space or for any other reason.
   if (step === 7)
     return storeUnavailable('The credentials could not be checked: the storage is unavailable.');

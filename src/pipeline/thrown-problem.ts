@@ -10,6 +10,7 @@ const optionNames: Readonly<Record<keyof ProblemOptions, true>> = {
   headers: true,
   close: true,
   document: true,
+  cause: true,
 };
 
 /** An error that the client receives as a problem document (RFC 9457). */

@@ -339,3 +339,36 @@ test('the function of a stub can return a Response of the platform', async () =>
     /from a function/,
   );
 });
+
+test('the journal says why a response is 500, without secrets, and the client does not see it', async () => {
+  const errors: unknown[] = [];
+  await using double = await startDouble({
+    users: { ann: { secret: 's3cret of ann' } },
+    https: false,
+    onError: (error) => void errors.push(error),
+  });
+  const fail = (error: unknown) => () => {
+    throw error;
+  };
+  const cases: readonly (readonly [thrown: unknown, told: RegExp])[] = [
+    [new Error('no such customer'), /internal-error.*: no such customer/],
+    [new RangeError('too many'), /: RangeError: too many/],
+    ['plain text', /: plain text/],
+    [null, /: null/],
+    [Object.create(null), /: what was thrown cannot be written as text/],
+    [new Error('key s3cret of ann'), /: key \[redacted\]/],
+  ];
+  for (const [thrown, told] of cases) {
+    double.stub({ method: 'GET', path: '/stub' }, fail(thrown), { access: 'anyone' });
+    double.resource('/resource', { GET: action('anyone', fail(thrown)) });
+    for (const path of ['/stub', '/resource']) {
+      const response = await double.fetch(path);
+      assert.equal(response.status, 500);
+      assert.doesNotMatch(await response.text(), /customer|too many|plain|s3cret|null|thrown/);
+      const entry = double.journal.last();
+      assert.match(String(entry), told);
+      assert.match(`: ${entry.problem?.hint}`, new RegExp(told.source.replace(/^.*: (?=no such)/, ': ')));
+      assert.equal(errors.pop(), thrown);
+    }
+  }
+});

@@ -36,7 +36,7 @@ export interface RecordedExchange {
   readonly response: Response | undefined;
   readonly principal: Principal | undefined;
   readonly step: number | undefined;
-  readonly problem: { readonly type: string; readonly detail: string } | undefined;
+  readonly problem: { readonly type: string; readonly detail: string; readonly cause?: unknown } | undefined;
   /** The verification of the credentials. Undefined if there was none. */
   readonly authentication: AuthenticationTrace | undefined;
   /** How a browser's request from another origin was answered. */

@@ -34,6 +34,8 @@ export function findUsualMistake(exchange: RecordedExchange): string | undefined
       return credentialsMistake(fields);
     case 'credentials-refused':
       return passwordMistake(fields, exchange.authentication?.knowledge);
+    case 'internal-error':
+      return describeFailure(problem.cause);
     case 'quota-exceeded':
       return quotaHint(problem.detail);
     case 'authentication-required':
@@ -46,6 +48,22 @@ export function findUsualMistake(exchange: RecordedExchange): string | undefined
 /** Names the scheme of credentials that the service does not read. */
 function findForeignMistake({ request }: RecordedExchange, fields: HttpHeaders): string | undefined {
   return describeForeignScheme({ fields, target: request?.target ?? '' });
+}
+
+/** The maximum length of the text of an error, in UTF-16 units. */
+const longestFailure = 1000;
+
+/** Returns what code in the double threw. The client does not see it. */
+function describeFailure(cause: unknown): string | undefined {
+  if (cause === undefined) return undefined;
+  try {
+    return String(cause instanceof Error && cause.name === 'Error' ? cause.message : cause).slice(
+      0,
+      longestFailure,
+    );
+  } catch {
+    return 'what was thrown cannot be written as text';
+  }
 }
 
 /** Returns how a test ends the window of a quota: in its own process, and through the control interface. */

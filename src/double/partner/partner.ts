@@ -258,8 +258,7 @@ function createPartner({ document, security }: ReadPartner, context: PartnerCont
       return responses.create(operation, ...how);
     } catch (error) {
       if (!(error instanceof DeclarationError)) throw error;
-      context.onError?.(error);
-      throw new Problem('internal-error', `${operation.id} has no response: ${error.message}.`);
+      throw new Error(`${operation.id} has no response: ${error.message}`, { cause: error });
     }
   };
 

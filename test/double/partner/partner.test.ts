@@ -433,8 +433,12 @@ test('a response without a value is 500, and the journal reports the reason', as
     properties: { next: { $ref: '#/components/schemas/Node' } },
   };
   const partner = documentOf({ get: returning({ $ref: '#/components/schemas/Node' }) }, { Node: node });
-  await using double = await start({ partner });
-  assert.equal((await double.fetch('/x')).status, 500);
+  const errors: unknown[] = [];
+  await using double = await start({ partner, onError: (error) => void errors.push(error) });
+  const response = await double.fetch('/x');
+  assert.equal(response.status, 500);
+  assert.doesNotMatch(await response.text(), /Node/, 'the client does not see the reason');
+  assert.match(String(errors), /requires itself/);
   assert.match(String(double.journal.last()), /GET \/x has no response: .*Node.* requires itself/);
 });
 
