@@ -323,7 +323,10 @@ interface SentItem {
 
 /** Returns a body reader that decodes like `reading` and keeps the content as received. */
 function keepingContent<State>({ type, decoder }: ItemReading): ContentReader<State, SentItem> {
-  return { type, decoder: () => andThen(decoder(), (inner) => createRecorder(type, inner)) };
+  return {
+    type,
+    decoder: (call) => andThen(decoder(call), (inner) => createRecorder(type, inner)),
+  };
 }
 
 function createRecorder(type: string, inner: Decoder): Decoder {

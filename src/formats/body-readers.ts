@@ -1,3 +1,5 @@
+import type { HttpHeaders } from '../http/fields.ts';
+import { parseMediaType } from '../http/headers/media-type.ts';
 import type { MaybePromise } from '../maybe-promise.ts';
 import type { Shape } from '../schema/schema.ts';
 import { XmlNames } from '../xml/names.ts';
@@ -17,19 +19,28 @@ export interface ReadingOptions extends DocumentLimits {
   readonly partial: boolean;
 }
 
-/** A body reader for the items of a collection (`Reading`). Its decoder does not depend on the call. */
+/** A body reader for the items of a collection (`Reading`). */
 export interface ItemReading {
   readonly type: string;
-  decoder(): MaybePromise<ItemDecoder>;
+  decoder(call: { readonly incoming: { readonly headers: HttpHeaders } }): MaybePromise<ItemDecoder>;
 }
 
 /** Returns a body reader for each format of a collection. */
 export function createBodyReaders(shape: Shape, options: ReadingOptions): ItemReading[] {
   // All documents share one bounded table of names; without it, parsing takes twice as long.
   let shared: (ReadingOptions & { readonly names: XmlNames }) | undefined;
-  const decoder = (format: (typeof formats)[number]) => {
+  const decoder = (format: (typeof formats)[number], fields: HttpHeaders) => {
     shared ??= { ...options, names: new XmlNames() };
-    return format.decoder(shape, shared);
+    return format.decoder(shape, hasCharset(fields) ? { ...shared, isUtf8: true } : shared);
   };
-  return formats.map((format) => ({ type: format.reads, decoder: () => decoder(format) }));
+  return formats.map((format) => ({
+    type: format.reads,
+    decoder: ({ incoming }) => decoder(format, incoming.headers),
+  }));
+}
+
+/** Returns whether Content-Type has a charset. Any other than UTF-8 was refused before. */
+function hasCharset(fields: HttpHeaders): boolean {
+  const type = fields.get('content-type');
+  return type?.includes(';') === true && parseMediaType(type)?.parameters.has('charset') === true;
 }

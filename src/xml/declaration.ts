@@ -15,8 +15,13 @@ export interface DeclarationViolation {
  * standalone.
  * @param text the text between `<?xml` and `?>`
  * @param from the index in the document at which `text` begins
+ * @param isUtf8 whether the document is known to be in UTF-8, so that the declared encoding does not matter
  */
-export function checkXmlDeclaration(text: string, from: number): DeclarationViolation | undefined {
+export function checkXmlDeclaration(
+  text: string,
+  from: number,
+  isUtf8: boolean,
+): DeclarationViolation | undefined {
   const version = pseudoAttribute(text, 0, 'version');
   if (version === undefined) return violation(from + blanks(text, 0), 'version="1.0"');
   if (!/^1\.[0-9]+$/.test(version.value)) {
@@ -27,7 +32,7 @@ export function checkXmlDeclaration(text: string, from: number): DeclarationViol
   if (encoding !== undefined) {
     if (!/^[A-Za-z][A-Za-z0-9._-]*$/.test(encoding.value))
       return violation(from + encoding.at, 'an encoding name');
-    if (encoding.value.toLowerCase() !== 'utf-8') {
+    if (!isUtf8 && encoding.value.toLowerCase() !== 'utf-8') {
       const { at, value } = encoding;
       return {
         code: 'encoding',

@@ -31,6 +31,11 @@ export interface XmlParserOptions {
   readonly maxToken?: number | undefined;
   /** Whether the parser enforces Namespaces in XML 1.0. Default: true. */
   readonly namespaces?: boolean | undefined;
+  /**
+   * What decides that the document is in UTF-8 (RFC 7303 §3): `declared`: its declaration must not contradict; `marked`: it is
+   * ignored after a byte order mark; `known`: it is ignored, because a media type states the charset. Default: `declared`.
+   */
+  readonly encoding?: 'declared' | 'marked' | 'known' | undefined;
   /** A table of names to share between parsers, which makes short documents faster. Default: a new table. @internal */
   readonly names?: XmlNames | undefined;
 }
@@ -43,6 +48,7 @@ export interface Limits {
   readonly maxValue: number;
   readonly maxToken: number;
   readonly namespaces: boolean;
+  readonly encoding: 'declared' | 'marked' | 'known';
   readonly names: XmlNames;
 }
 
@@ -55,6 +61,7 @@ export function readLimits(options: XmlParserOptions): Limits {
     maxValue: options.maxValue ?? 65_536,
     maxToken: options.maxToken ?? 131_072,
     namespaces: options.namespaces ?? true,
+    encoding: options.encoding ?? 'declared',
     names: options.names ?? new XmlNames(),
   };
 }

@@ -149,7 +149,8 @@ class Parser extends Reader implements XmlParser {
     const encoding = detectEncoding(bytes);
     if (encoding !== undefined)
       throw this.errorAt('encoding', 0, 'UTF-8', `a document in ${encoding}`, encoding);
-    return hasByteOrderMark(bytes) ? MARK_BYTES : 0;
+    this.hasMark = hasByteOrderMark(bytes);
+    return this.hasMark ? MARK_BYTES : 0;
   }
 
   /** Parses all complete tokens; returns how many bytes remain. */

@@ -110,6 +110,8 @@ export class Reader {
   protected fresh = true;
   protected rooted = false;
   protected inSection = false;
+  /** Whether the document begins with the byte order mark of UTF-8. */
+  protected hasMark = false;
   /** The prefixes in scope; undefined until a name has a prefix. */
   private scope: NamespaceScope | undefined = undefined;
   /** The last name, and the last attribute value or replacement text of a reference. */
@@ -406,7 +408,9 @@ export class Reader {
       const expected = 'the XML declaration only at the beginning of the document';
       throw this.errorAt('misplaced-declaration', this.begin, expected, `"<?${target}"`);
     }
-    const violation = checkXmlDeclaration(this.text.substring(from, end), from);
+    const { encoding } = this.limits;
+    const isUtf8 = encoding === 'known' || (encoding === 'marked' && this.hasMark);
+    const violation = checkXmlDeclaration(this.text.substring(from, end), from, isUtf8);
     if (violation !== undefined)
       throw this.errorAt(
         violation.code,

@@ -18,6 +18,8 @@ export interface XmlReadingOptions {
   readonly maxAttributes: number;
   /** The maximum length of a tag and of a value. Default: the parser's limits. */
   readonly maxLength?: number | undefined;
+  /** Whether Content-Type states the charset utf-8, which takes precedence over the XML declaration. Default: false. */
+  readonly isUtf8?: boolean | undefined;
   /** A table of names that parsers share, which makes short documents faster. */
   readonly names?: XmlNames | undefined;
 }
@@ -28,7 +30,7 @@ export interface XmlReadingOptions {
  * `invalid-content` with up to 20 errors.
  */
 export function xmlDecoder(shape: Shape, options: XmlReadingOptions): ItemDecoder {
-  const { partial, maxDepth, maxAttributes, maxLength, names } = options;
+  const { partial, maxDepth, maxAttributes, maxLength, isUtf8, names } = options;
   const errors = new ValidationErrors();
   const content = new XmlContent(shape, partial, errors, () => parser.position());
   const parser = createParser(content, {
@@ -36,6 +38,7 @@ export function xmlDecoder(shape: Shape, options: XmlReadingOptions): ItemDecode
     maxAttributes,
     maxValue: maxLength,
     maxToken: maxLength,
+    encoding: isUtf8 === true ? 'known' : 'marked',
     names,
   });
   return {
