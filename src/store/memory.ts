@@ -1,3 +1,4 @@
+import { checkOptionNames } from '../did-you-mean.ts';
 import { type NumberRange, ReservedIds } from './state/reserved-ids.ts';
 import { type AssignRevision, type CollectionView, State } from './state/state.ts';
 import { createTimelines } from './state/timelines.ts';
@@ -46,12 +47,15 @@ export interface MemoryStore extends Store {
 /** Creates a store that can also be copied and restored, and that makes changes synchronously. @internal */
 export function createMemoryStore(options: MemoryStoreOptions): MemoryStore;
 /**
- * Creates a store in memory, for tests: its data is lost when the process ends.
+ * Creates a store in memory, for tests: its data is lost when the process ends. Throws RangeError on an unknown or wrong option.
  *
  * @example const service = createService({ store: createMemoryStore({ storeId: 'test' }) });
  */
 export function createMemoryStore(options: MemoryStoreOptions): Store;
 export function createMemoryStore(options: MemoryStoreOptions): MemoryStore {
+  checkOptionNames(options, ['storeId'], 'a store in memory');
+  if (typeof options.storeId !== 'string' || options.storeId === '')
+    throw new RangeError('storeId of a store in memory must be text');
   const timelines = createTimelines();
   let state = new State(0, timelines.assign);
   const applyNow = (change: StoreChange): StoreResult => {

@@ -50,6 +50,22 @@ const openService = async () => root.createService({});
 
 /** Calls with an argument that is unknown or wrong, and the sentence of the error. */
 const cases: Readonly<Record<string, readonly [run: (double: Double) => unknown, message: RegExp]>> = {
+  'createMemoryStore({ storeid })': [
+    () => call(root.createMemoryStore, { storeid: 'a' }),
+    /^storeid is not an option of a store in memory; did you mean "storeId"\?$/,
+  ],
+  'createMemoryStore({ storeId: 1 })': [
+    () => call(root.createMemoryStore, { storeId: 1 }),
+    /^storeId of a store in memory must be text$/,
+  ],
+  'attackOAuth1({ timout })': [
+    () => call(attack.attackOAuth1, { timout: 1 }),
+    /^timout is not an option of attackOAuth1; did you mean "timeout"\?$/,
+  ],
+  'attackOAuth2({ resorce })': [
+    () => call(attack.attackOAuth2, { resorce: url }),
+    /^resorce is not an option of attackOAuth2; did you mean "resource"\?$/,
+  ],
   'close(0)': [
     () => closing(0, openDouble),
     /^the options of close must be an object such as .*, is a number$/,

@@ -41,6 +41,17 @@ export interface AttackOAuth1Options extends ConnectionOptions {
   readonly random?: ((size: number) => Uint8Array) | undefined;
 }
 
+/** The names of the options. The type checks that the list is complete. */
+const optionNames: Readonly<Record<Exclude<keyof AttackOAuth1Options, keyof ConnectionOptions>, true>> = {
+  endpoints: true,
+  client: true,
+  otherClient: true,
+  callback: true,
+  approve: true,
+  clock: true,
+  random: true,
+};
+
 /**
  * Sends requests to the endpoints of OAuth 1.0a that they must refuse: request tokens that were exchanged before, or at the
  * same time, or without the user's verifier. For resources, use `attack` with credentials of the scheme `oauth1`.
@@ -52,7 +63,7 @@ export interface AttackOAuth1Options extends ConnectionOptions {
  * assert.ok(report.passed, String(report));
  */
 export async function attackOAuth1(options: AttackOAuth1Options): Promise<AttackReport> {
-  checkOAuthOptions(options, 'attackOAuth1', {
+  checkOAuthOptions(options, 'attackOAuth1', optionNames, {
     endpoints: ['requestToken', 'authorize', 'accessToken'],
     client: [],
   });

@@ -32,6 +32,18 @@ export interface AttackOAuth2Options extends ConnectionOptions {
   readonly random?: ((size: number) => Uint8Array) | undefined;
 }
 
+/** The names of the options. The type checks that the list is complete. */
+const optionNames: Readonly<Record<Exclude<keyof AttackOAuth2Options, keyof ConnectionOptions>, true>> = {
+  metadata: true,
+  client: true,
+  otherClient: true,
+  approve: true,
+  parameters: true,
+  resource: true,
+  expireCodes: true,
+  random: true,
+};
+
 /**
  * Sends requests to an authorization server of OAuth 2.0 or 2.1 that it must refuse: codes and refresh tokens that were used,
  * by another client, with wrong proof keys or other redirect URIs. Each attempt obtains a code or tokens of its own.
@@ -43,7 +55,7 @@ export interface AttackOAuth2Options extends ConnectionOptions {
  * assert.ok(report.passed, String(report));
  */
 export async function attackOAuth2(options: AttackOAuth2Options): Promise<AttackReport> {
-  checkOAuthOptions(options, 'attackOAuth2', {
+  checkOAuthOptions(options, 'attackOAuth2', optionNames, {
     metadata: ['authorization_endpoint', 'token_endpoint'],
     client: [],
   });

@@ -1,16 +1,29 @@
 import { readMembers } from '../../auth/option-values.ts';
+import { checkOptionNames } from '../../did-you-mean.ts';
+import type { ConnectionOptions } from './sender.ts';
+
+/** The names of the options of connections. The type checks that the list is complete. */
+const connectionNames: Readonly<Record<keyof ConnectionOptions, true>> = {
+  ca: true,
+  agent: true,
+  timeout: true,
+};
 
 /**
- * Throws RangeError unless these options are objects and `approve` is a function, and TypeError if an endpoint is not a URL.
+ * Throws RangeError on an unknown option, and unless these options are objects and `approve` is a function. Throws TypeError if an
+ * endpoint is not a URL.
  * @param name the function that has the options
+ * @param known the options of the function, apart from those of the connections
  * @param objects the options that are objects, with the names of their endpoints
  */
 export function checkOAuthOptions(
   options: unknown,
   name: string,
+  known: Readonly<Record<string, true>>,
   objects: Readonly<Record<string, readonly string[]>>,
 ): void {
   const members = readMembers(options, name);
+  checkOptionNames(options, [...Object.keys(known), ...Object.keys(connectionNames)], name);
   for (const [option, endpoints] of Object.entries(objects)) {
     const where = `${name}.${option}`;
     const object = readMembers(members[option], where);
