@@ -17,7 +17,7 @@ const refused: Readonly<Record<string, RegExp>> = {
   '3.0/json/response-http-behavior.json':
     /#\/paths\/~1cache\/get\/security: there is no security scheme "api_key"/,
   '3.0/json/security-multiple.json':
-    /requires apiKey_header and basic and oauth2 together, which is no scheme/,
+    /requires apiKey_header and basic and oauth2 together, and a request has one field Authorization/,
   '3.1/json/security.json': /#\/components\/securitySchemes\/mutualTLS: has the type "mutualTLS"/,
 };
 
