@@ -38,6 +38,7 @@ const alone = [
   'package/package',
   'postgres/',
   'schemes/aws4',
+  'schemes/hints',
   'schemes/language',
   'schemes/oauth1',
   'secrets',

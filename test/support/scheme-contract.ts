@@ -236,8 +236,12 @@ export async function openSubject(subject: SchemeSubject): Promise<Opened> {
 
 const base64Digest = `${Buffer.alloc(32, 7).toString('base64')}`;
 
-/** Registers the tests of the contract for a scheme. */
-export function schemeContract(name: string, subject: SchemeSubject): void {
+/** Registers the tests of the contract for the schemes, by name. */
+export function schemeContracts(subjects: Readonly<Record<string, SchemeSubject>>): void {
+  for (const [name, subject] of Object.entries(subjects)) schemeContract(name, subject);
+}
+
+function schemeContract(name: string, subject: SchemeSubject): void {
   describe(name, () => {
     let opened: Opened;
     let begun: ReturnType<Double['snapshot']>;

@@ -11,8 +11,14 @@ import {
   type Values,
 } from './signer.ts';
 
-/** Signs as draft-cavage-http-signatures-12 says, with a shared secret. */
-export function draftCavageSigner(field: 'Authorization' | 'Signature'): Sign {
+/** Signs with a private key, by an algorithm of this name. */
+export interface PrivateKeySigning {
+  readonly algorithm: string;
+  readonly sign: (message: Buffer, privateKey: string) => Buffer;
+}
+
+/** Signs as draft-cavage-http-signatures-12 says. Default: with a shared secret. */
+export function draftCavageSigner(field: 'Authorization' | 'Signature', signing?: PrivateKeySigning): Sign {
   return (request, identity, mistake: Mistake = {}) => {
     const { method, path, query, host, secure, content } = request;
     const user = mistake.user?.(identity.user) ?? identity.user;
@@ -48,10 +54,12 @@ export function draftCavageSigner(field: 'Authorization' | 'Signature'): Sign {
     const message = mistake.message?.(text, lines) ?? text;
     const key = toBytes(mistake.key?.(identity.secret) ?? identity.secret);
     const signature =
-      mistake.sign?.(toBytes(message), key, 32) ?? computeHmac('sha256', key, toBytes(message));
+      mistake.sign?.(toBytes(message), key, 32) ??
+      signing?.sign(toBytes(message), identity.secret) ??
+      computeHmac('sha256', key, toBytes(message));
     const usual = signature.toString('base64');
     const value = mistake.encode?.(signature, usual) ?? usual;
-    const parameters = `keyId="${user}",algorithm="hmac-sha256",headers="${covered.join(' ')}",signature="${value}"`;
+    const parameters = `keyId="${user}",algorithm="${signing?.algorithm ?? 'hmac-sha256'}",headers="${covered.join(' ')}",signature="${value}"`;
     const sent = {
       method,
       target: formatTarget(request),

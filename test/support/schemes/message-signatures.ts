@@ -1,4 +1,3 @@
-import { createPrivateKey, sign as signWith } from 'node:crypto';
 import {
   computeHash,
   computeHmac,
@@ -20,8 +19,8 @@ export interface MessageSignaturesMistake extends Mistake {
 }
 
 export interface MessageSignaturesClient {
-  /** Whether the secret is a private key of Ed25519 in PEM. Default: it is the secret of an HMAC. */
-  readonly isAsymmetric?: boolean;
+  /** Signs with a private key. Default: HMAC. */
+  readonly sign?: (message: Buffer, privateKey: string) => Buffer;
   readonly nonce: boolean;
 }
 
@@ -98,9 +97,8 @@ export function messageSignaturesSigner(client: MessageSignaturesClient): Sign {
     const key = toBytes(mistake.key?.(identity.secret) ?? identity.secret);
     const signature =
       mistake.sign?.(toBytes(message), key, 32) ??
-      (client.isAsymmetric === true
-        ? signWith(null, toBytes(message), createPrivateKey(identity.secret))
-        : computeHmac('sha256', key, message));
+      client.sign?.(toBytes(message), identity.secret) ??
+      computeHmac('sha256', key, message);
     const written = signature.toString('base64');
     const value = mistake.encode?.(signature, written) ?? written;
     const sent = {

@@ -21,7 +21,9 @@ export interface OAuth1Mistake extends Mistake {
 }
 
 export interface OAuth1Client {
-  readonly method: 'HMAC-SHA1' | 'PLAINTEXT';
+  readonly method: 'HMAC-SHA1' | 'RSA-SHA1' | 'PLAINTEXT';
+  /** Signs with a private key. Default: HMAC. */
+  readonly sign?: (message: Buffer, privateKey: string) => Buffer;
   /** Returns the token of a consumer, and its secret. */
   readonly findToken: (consumer: string) => readonly [token: string, secret: string];
 }
@@ -81,6 +83,7 @@ export function oauth1Signer(client: OAuth1Client): Sign {
     const isPlain = client.method === 'PLAINTEXT';
     const signature =
       mistake.sign?.(toBytes(message), toBytes(key), 20) ??
+      client.sign?.(toBytes(message), identity.secret) ??
       (isPlain ? toBytes(key) : computeHmac('sha1', key, message));
     const usual = signature.toString(isPlain ? 'utf8' : 'base64');
     const written = mistake.encode?.(signature, usual) ?? usual;

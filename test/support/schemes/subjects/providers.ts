@@ -1,10 +1,11 @@
 // Independent clients of providers, by the recipes of their documentation.
-import { generateKeyPairSync, type KeyPairKeyObjectResult, sign } from 'node:crypto';
-import type { PresetName } from '../../../src/auth/scheme-declarations.ts';
-import { type SchemeSubject, secrets, usual, usualWithContent } from '../scheme-contract.ts';
-import { type DeclaredClient, declaredSigner } from './declared.ts';
-import { computeHmac, withField } from './signer.ts';
-import { generalDeclared, webhook } from './webhooks.ts';
+import { sign } from 'node:crypto';
+import type { PresetName } from '../../../../src/auth/scheme-declarations.ts';
+import { type SchemeSubject, secrets, usual, usualWithContent } from '../../scheme-contract.ts';
+import { type DeclaredClient, declaredSigner } from '../declared.ts';
+import { createPairs } from '../key-pairs.ts';
+import { computeHmac, withField } from '../signer.ts';
+import { generalDeclared, webhook } from '../webhooks.ts';
 
 const general = [
   ...generalDeclared,
@@ -40,7 +41,7 @@ const svixBase = hook(
   },
   { field: 'svix-timestamp', changed: later },
 );
-export const svix: SchemeSubject = {
+const svix: SchemeSubject = {
   ...svixBase,
   ignoresParts: true,
   options: {
@@ -57,7 +58,7 @@ export const svix: SchemeSubject = {
   }),
 };
 
-export const paddle = hook(
+const paddle = hook(
   'paddle',
   {
     message: ['time', '":"', 'content'],
@@ -79,7 +80,7 @@ const squareBase = hook(
   },
   undefined,
 );
-export const square: SchemeSubject = { ...squareBase, parts: { ...squareBase.parts, ...signsUrl } };
+const square: SchemeSubject = { ...squareBase, parts: { ...squareBase.parts, ...signsUrl } };
 
 const hubspotBase = hook(
   'hubspot',
@@ -92,12 +93,12 @@ const hubspotBase = hook(
   },
   { field: 'X-HubSpot-Request-Timestamp', changed: (text) => text.replace(/0$/, '1') },
 );
-export const hubspot: SchemeSubject = {
+const hubspot: SchemeSubject = {
   ...hubspotBase,
   parts: { ...hubspotBase.parts, ...signsUrl, method: 'signed' },
 };
 
-export const zendesk = hook(
+const zendesk = hook(
   'zendesk',
   {
     message: ['time', 'content'],
@@ -109,18 +110,12 @@ export const zendesk = hook(
   { field: 'X-Zendesk-Webhook-Signature-Timestamp', changed: (text) => text.replace('0Z', '1Z') },
 );
 
-const pem = ({ publicKey, privateKey }: KeyPairKeyObjectResult) => ({
-  publicKey: publicKey.export({ type: 'spki', format: 'pem' }).toString(),
-  secret: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
-});
-
 /** A webhook that is signed with a private key. */
 function keyed(
   base: SchemeSubject,
   algorithm: 'ed25519' | 'ecdsa-p256-sha256',
-  pair: () => KeyPairKeyObjectResult,
+  { ann, bob }: ReturnType<typeof createPairs>,
 ): SchemeSubject {
-  const [ann, bob] = [pem(pair()), pem(pair())];
   return {
     ...base,
     options: {
@@ -136,7 +131,7 @@ function keyed(
   };
 }
 
-export const discord = keyed(
+const discord = keyed(
   hook(
     'discord',
     {
@@ -148,10 +143,10 @@ export const discord = keyed(
     { field: 'X-Signature-Timestamp', changed: later },
   ),
   'ed25519',
-  () => generateKeyPairSync('ed25519'),
+  createPairs('ed25519'),
 );
 
-export const sendgrid = keyed(
+const sendgrid = keyed(
   hook(
     'sendgrid',
     {
@@ -164,7 +159,7 @@ export const sendgrid = keyed(
     { field: 'X-Twilio-Email-Event-Webhook-Timestamp', changed: later },
   ),
   'ecdsa-p256-sha256',
-  () => generateKeyPairSync('ec', { namedCurve: 'P-256' }),
+  createPairs('ecdsa'),
 );
 
 const accepted = 'the provider accepts a signature again';
@@ -182,7 +177,7 @@ const passphrases = { 'key-a': 'open sesame', 'key-b': 'bobs passphrase' };
 const hmacKey = (secret: string, passphrase: string) =>
   ({ algorithm: 'hmac-sha256', secret, passphrase }) as const;
 
-export const coinbase: SchemeSubject = {
+const coinbase: SchemeSubject = {
   scheme: 'coinbase',
   options: {
     users: {
@@ -229,7 +224,7 @@ export const coinbase: SchemeSubject = {
   },
 };
 
-export const binance: SchemeSubject = {
+const binance: SchemeSubject = {
   scheme: 'binance',
   options: {
     users: {
@@ -300,7 +295,7 @@ const changedSignature = (content: string, change: (one: MailgunContent['signatu
   return JSON.stringify({ ...parsed, signature: { ...parsed.signature, ...change(parsed.signature) } });
 };
 
-export const mailgun: SchemeSubject = {
+const mailgun: SchemeSubject = {
   ...inContent,
   scheme: 'mailgun',
   options: { users, schemes: { mailgun: { preset: 'mailgun', user: 'ann' } } },
@@ -353,7 +348,7 @@ const notification = (own: object): string =>
 const itemIn = (content: string): AdyenItem =>
   JSON.parse(content).notificationItems[0].NotificationRequestItem;
 
-export const adyen: SchemeSubject = {
+const adyen: SchemeSubject = {
   ...inContent,
   scheme: 'adyen',
   options: { users, schemes: { adyen: { preset: 'adyen', user: 'ann' } } },
@@ -404,4 +399,19 @@ export const adyen: SchemeSubject = {
     window: 'Adyen signs no time',
     'changed item': 'an item has no members for credentials',
   },
+};
+
+/** The subjects of the contract, by name. */
+export const subjects: Readonly<Record<string, SchemeSubject>> = {
+  Svix: svix,
+  Paddle: paddle,
+  Square: square,
+  HubSpot: hubspot,
+  Zendesk: zendesk,
+  Discord: discord,
+  SendGrid: sendgrid,
+  'Coinbase Exchange': coinbase,
+  Binance: binance,
+  Mailgun: mailgun,
+  Adyen: adyen,
 };

@@ -1,0 +1,75 @@
+// What is said of each mistake with each scheme, frozen in a file that is reviewed by its diff: UPDATE_HINTS=1 npm test -- schemes/hints
+import assert from 'node:assert/strict';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import test, { after } from 'node:test';
+import type { SchemeSubject } from '../support/scheme-contract.ts';
+import { type Hints, listHints } from '../support/schemes/hints.ts';
+import { subjects as aws4 } from '../support/schemes/subjects/aws4.ts';
+import { subjects as declared } from '../support/schemes/subjects/declared.ts';
+import { subjects as defined } from '../support/schemes/subjects/defined.ts';
+import { subjects as draftCavage } from '../support/schemes/subjects/draft-cavage.ts';
+import { subjects as further } from '../support/schemes/subjects/further.ts';
+import { subjects as hmac } from '../support/schemes/subjects/hmac.ts';
+import { subjects as language } from '../support/schemes/subjects/language.ts';
+import { subjects as messageSignatures } from '../support/schemes/subjects/message-signatures.ts';
+import { subjects as oauth1 } from '../support/schemes/subjects/oauth1.ts';
+import { subjects as passwords } from '../support/schemes/subjects/passwords.ts';
+import { subjects as providers } from '../support/schemes/subjects/providers.ts';
+import { subjects as webhooks } from '../support/schemes/subjects/webhooks.ts';
+import { seeded } from '../support/seeded.ts';
+import { long } from '../support/store/thoroughness.ts';
+
+const subjects: Readonly<Record<string, SchemeSubject>> = {
+  ...hmac,
+  ...aws4,
+  ...messageSignatures,
+  ...draftCavage,
+  ...oauth1,
+  ...declared,
+  ...defined,
+  ...language,
+  ...webhooks,
+  ...providers,
+  ...passwords,
+  ...further,
+};
+
+/** The schemes whose explanations to clients are compared with the journal's. To all is too slow. */
+const inResponse = [
+  'hmac, full form',
+  'AWS Signature Version 4',
+  'HTTP Message Signatures with a secret',
+  'OAuth 1.0a, HMAC-SHA1',
+  'a declared scheme with a nonce',
+];
+
+const path = join(import.meta.dirname, 'hints.json');
+const frozen: Readonly<Record<string, Hints>> = JSON.parse(readFileSync(path, 'utf8'));
+const update = process.env['UPDATE_HINTS'] === '1';
+const found: Record<string, Hints> = {};
+
+/** Returns the mistakes that are not named and are not tried this time: all but one, because they take long. */
+function skip(hints: Hints): ReadonlySet<string> {
+  const general = Object.keys(hints).filter((name) => hints[name]?.endsWith(': general'));
+  if (update || long || general.length === 0) return new Set();
+  const tried = seeded().pick(general);
+  return new Set(general.filter((name) => name !== tried));
+}
+
+for (const [name, subject] of Object.entries(subjects))
+  test(`what is said of mistakes is what hints.json has: ${name}`, async () => {
+    const hints = frozen[name] ?? {};
+    const skipped = skip(hints);
+    found[name] = await listHints(subject, inResponse.includes(name), skipped);
+    const expected = Object.entries(hints).filter(([mistake]) => !skipped.has(mistake));
+    if (!update) assert.deepEqual(found[name], Object.fromEntries(expected));
+  });
+
+test('hints.json has these schemes and no other', () => {
+  if (!update) assert.deepEqual(Object.keys(frozen), Object.keys(subjects));
+});
+
+after(() => {
+  if (update) writeFileSync(path, `${JSON.stringify(found, null, 2)}\n`);
+});
