@@ -12,9 +12,8 @@ import type { UserDeclaration } from '../../src/service/options.ts';
 import { type ControllableService, createControllableService } from '../../src/service/service.ts';
 
 import { openDurableStore } from '../../src/store/open-durable-store.ts';
-import { catalogue, type MistakeName } from './schemes/catalogue.ts';
 import { countOperations } from './schemes/counted-crypto.ts';
-import { type Answer, recordedBy, saidBy, send } from './schemes/exchange.ts';
+import { type Answer, recordedBy, send } from './schemes/exchange.ts';
 import type { Identity, Line, Mistake, PlainRequest, Sent, Sign } from './schemes/signer.ts';
 import { seeded } from './seeded.ts';
 import { long } from './store/thoroughness.ts';
@@ -55,29 +54,6 @@ export type PartRule =
   | ((sent: Sent) => Sent)
   | { readonly unsigned: string; readonly change?: (sent: Sent) => Sent }
   | { readonly absent: string };
-
-/** The mistakes that today's explanations name, by what names them, and those that they do not. */
-export interface NamedMistakes {
-  /** Named by a server with explanations, and by the journal of a double. */
-  readonly named: { readonly [Name in MistakeName]?: RegExp };
-  /** Named only by the journal of a double, which knows more. */
-  readonly namedByDouble: { readonly [Name in MistakeName]?: RegExp };
-  /** To be closed: the explanation names another mistake. */
-  readonly misnamed: { readonly [Name in MistakeName]?: RegExp };
-  /** To be closed: the explanation is general. */
-  readonly notNamedYet: readonly MistakeName[];
-  /** The scheme accepts the request nevertheless. */
-  readonly accepted: readonly MistakeName[];
-  /** The mistake has no effect with this scheme, or cannot be made, by the form of what is signed. */
-  readonly cannotHappen: readonly MistakeName[];
-}
-
-/** A mistake that only this scheme knows. */
-export interface OwnMistake {
-  readonly mistake: Mistake;
-  /** The expected hint. Undefined: not named yet. */
-  readonly hint: RegExp | undefined;
-}
 
 /** The rows of the contract that a scheme can lack, with the reason. */
 export type Row =
@@ -134,8 +110,8 @@ export interface SchemeSubject {
   readonly ignoresParts?: boolean;
   /** Returns what credentials mean: equal texts have the same effect. Default: letter case, spaces and quotes are ignored. */
   readonly meaning?: (credentials: string) => string;
-  readonly mistakes?: NamedMistakes;
-  readonly own?: Readonly<Record<string, OwnMistake>>;
+  /** Mistakes that only this scheme knows. */
+  readonly own?: Readonly<Record<string, Mistake>>;
   /** The general explanation, if no mistake is recognized. */
   readonly general: readonly RegExp[];
   /** The rows that do not apply, with the reason. */
@@ -263,7 +239,6 @@ function schemeContract(name: string, subject: SchemeSubject): void {
     partRows(subject, row);
     targetRows(subject, row);
     refusalRows(subject, row);
-    mistakeRows(subject, row);
     hostileRows(subject, row);
   });
 }
@@ -847,111 +822,6 @@ function signaturesIn(right: Sent, empty: Sent): string[] {
   const text = JSON.stringify([right.target, right.lines]);
   const other = JSON.stringify([empty.target, empty.lines]);
   return (text.match(/[A-Za-z0-9+/_-]{20,}/g) ?? []).filter((each) => !other.includes(each));
-}
-
-function mistakeRows(subject: SchemeSubject, row: Rows): void {
-  const { mistakes, own = {} } = subject;
-  if (mistakes !== undefined) {
-    test('each mistake of the catalogue is listed once', () => {
-      const { named, namedByDouble, misnamed, notNamedYet, accepted, cannotHappen } = mistakes;
-      const listed = [
-        ...Object.keys(named),
-        ...Object.keys(namedByDouble),
-        ...Object.keys(misnamed),
-        ...notNamedYet,
-        ...accepted,
-        ...cannotHappen,
-      ];
-      assert.deepEqual([...listed].sort(), Object.keys(catalogue).sort());
-    });
-    const { named, namedByDouble } = mistakes;
-    for (const [name, mistake] of Object.entries<Mistake>(catalogue)) {
-      const hints: Readonly<Record<string, RegExp | undefined>> = named;
-      const hintsOfDouble: Readonly<Record<string, RegExp | undefined>> = namedByDouble;
-      const [hint, hintOfDouble] = [hints[name], hintsOfDouble[name]];
-      if (hint !== undefined)
-        row(`the mistake is named: ${name}`, async (opened) => {
-          await assertMistake(opened, subject, mistake, hint);
-        });
-      if (hintOfDouble !== undefined)
-        row(`the mistake is named by a double: ${name}`, async (opened) => {
-          const answer = await assertMistake(opened, subject, mistake, hintOfDouble, false);
-          assert.doesNotMatch(
-            saidBy(answer),
-            hintOfDouble,
-            'a server names it now: move it to the list of those',
-          );
-        });
-    }
-    row('the mistakes that are explained as others are refused', async (opened) => {
-      const wrong: Readonly<Record<string, RegExp | undefined>> = mistakes.misnamed;
-      for (const [name, mistake] of Object.entries<Mistake>(catalogue)) {
-        const hint = wrong[name];
-        if (hint !== undefined) await assertMistake(opened, subject, mistake, hint, false);
-      }
-    });
-    row('the mistakes that are not named yet are refused with a general explanation', async (opened) => {
-      for (const name of drawUnlessLong(mistakes.notNamedYet, 6)) {
-        opened.double.clock.advance('1s');
-        assertRefused(opened, await opened.send(signedToShow(opened, catalogue[name])), name);
-        assertNamed(recordedBy(opened.double), undefined, subject, name);
-      }
-    });
-    row('the mistakes that the scheme accepts are accepted', async (opened) => {
-      for (const name of mistakes.accepted) {
-        opened.double.clock.advance('1s');
-        assertAccepted(opened, subject, await opened.send(opened.signed(catalogue[name])), name);
-      }
-    });
-  }
-  for (const [name, { mistake, hint }] of Object.entries(own)) {
-    const sentence =
-      hint === undefined ? `the mistake is not named yet: ${name}` : `the mistake is named: ${name}`;
-    row(sentence, async (opened) => {
-      assertRefused(opened, await opened.send(opened.signed(mistake)), name);
-      assertNamed(recordedBy(opened.double), hint, subject, name);
-    });
-  }
-}
-
-/** Signs with a mistake, with new nonces until the signature shows it. Without a nonce, the signature stays the same. */
-function signedToShow(opened: Opened, mistake: Mistake): Sent {
-  const { encode, isShown = () => true } = mistake;
-  for (let attempt = 1; ; attempt += 1) {
-    let written = '';
-    const watched: Mistake = {
-      ...mistake,
-      encode(signature, usual) {
-        written = encode?.(signature, usual) ?? usual;
-        return written;
-      },
-    };
-    const sent = opened.signed(watched);
-    if (isShown(written) || attempt === 64) return sent;
-  }
-}
-
-/** Sends a request with a mistake. Fails unless it is refused with the hint, in the journal and in the response. */
-async function assertMistake(
-  opened: Opened,
-  subject: SchemeSubject,
-  mistake: Mistake,
-  hint: RegExp,
-  inResponse = true,
-): Promise<Answer> {
-  const sent = signedToShow(opened, mistake);
-  const answer = await opened.send(sent);
-  assertRefused(opened, answer, JSON.stringify(sent));
-  assertNamed(recordedBy(opened.double), hint, subject);
-  if (inResponse && sent.method !== 'HEAD') assert.match(saidBy(answer), hint, 'the response says the same');
-  return answer;
-}
-
-/** Returns so many of the items, drawn at random; all in the long form. */
-function drawUnlessLong<T>(items: readonly T[], count: number): readonly T[] {
-  if (long || items.length <= count) return items;
-  const random = seeded();
-  return Array.from({ length: count }, () => random.pick(items));
 }
 
 /** How often the credentials are changed at random: for a service, and for a double, which explains each refusal. */

@@ -1,4 +1,4 @@
-// Mistakes that clients make with any scheme, one row each. A scheme states which of them its explanations name.
+// Mistakes that clients make with any scheme, one row each. test/schemes/hints.json has what each scheme says of them.
 import { computeHash, computeHmac, escaped, type Line, type Mistake } from './signer.ts';
 
 type Change = (text: string) => string;
@@ -422,5 +422,3 @@ export const catalogue = {
   ),
   'placeholder not replaced as the signature': encoding(() => '{{signature}}'),
 } satisfies Readonly<Record<string, Mistake>>;
-
-export type MistakeName = keyof typeof catalogue;

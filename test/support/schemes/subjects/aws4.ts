@@ -1,7 +1,6 @@
 import { type SchemeSubject, secrets } from '../../scheme-contract.ts';
 import { aws4Signer } from '../aws4.ts';
-import { knownMistakes } from '../known/aws4.ts';
-import { ofAws4 } from '../known/own.ts';
+import { ofAws4 } from '../own-mistakes.ts';
 import { withField } from '../signer.ts';
 
 const users = { ann: { secret: secrets.ann }, bob: { secret: secrets.bob } };
@@ -54,6 +53,6 @@ export const presigned: SchemeSubject = {
 
 /** The subjects of the contract, by name. */
 export const subjects: Readonly<Record<string, SchemeSubject>> = {
-  'AWS Signature Version 4': { ...header, mistakes: knownMistakes, own: ofAws4 },
+  'AWS Signature Version 4': { ...header, own: ofAws4 },
   'AWS Signature Version 4, presigned': presigned,
 };

@@ -1,7 +1,6 @@
 import { type SchemeSubject, secrets } from '../../scheme-contract.ts';
 import { declaredSigner } from '../declared.ts';
-import { knownMistakes } from '../known/declared.ts';
-import { ofPartner } from '../known/own.ts';
+import { ofPartner } from '../own-mistakes.ts';
 import { withField } from '../signer.ts';
 import { generalDeclared } from '../webhooks.ts';
 
@@ -110,6 +109,6 @@ export const links: SchemeSubject = {
 
 /** The subjects of the contract, by name. */
 export const subjects: Readonly<Record<string, SchemeSubject>> = {
-  'a declared scheme with a nonce': { ...partner, mistakes: knownMistakes, own: ofPartner },
+  'a declared scheme with a nonce': { ...partner, own: ofPartner },
   'a declared scheme with its signature in the query': links,
 };

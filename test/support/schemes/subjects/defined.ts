@@ -1,6 +1,5 @@
 import { type SchemeSubject, secrets } from '../../scheme-contract.ts';
 import { declaredSigner } from '../declared.ts';
-import { knownMistakes } from '../known/defined.ts';
 import { withField } from '../signer.ts';
 import { tally } from '../tally.ts';
 import { generalDeclared } from '../webhooks.ts';
@@ -65,5 +64,5 @@ export const inCode: SchemeSubject = {
 
 /** The subjects of the contract, by name. */
 export const subjects: Readonly<Record<string, SchemeSubject>> = {
-  'a scheme in code': { ...inCode, mistakes: knownMistakes },
+  'a scheme in code': inCode,
 };

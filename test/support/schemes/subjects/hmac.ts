@@ -1,7 +1,6 @@
 import { type SchemeSubject, secrets } from '../../scheme-contract.ts';
 import { hmacSigner } from '../hmac.ts';
-import { knownMistakes } from '../known/hmac.ts';
-import { ofHmac } from '../known/own.ts';
+import { ofHmac } from '../own-mistakes.ts';
 import { withField } from '../signer.ts';
 
 const users = { ann: { secret: secrets.ann }, bob: { secret: secrets.bob } };
@@ -36,14 +35,13 @@ export const full: SchemeSubject = {
     former: /a former secret of ann, which was replaced/,
     expired: /signed with an expired secret/,
   },
-  mistakes: knownMistakes,
   own: ofHmac,
   general,
   // The content is read in step 15, and the nonce is claimed in step 7.
   claimsBeforeContent: true,
 };
 
-const { mistakes: _mistakes, own: _own, claimsBeforeContent: _claims, ...shared } = full;
+const { own: _own, claimsBeforeContent: _claims, ...shared } = full;
 
 export const simple: SchemeSubject = {
   ...shared,

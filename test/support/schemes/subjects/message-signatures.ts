@@ -1,9 +1,8 @@
 import { generateKeyPairSync, sign } from 'node:crypto';
 import { type SchemeSubject, secrets, start } from '../../scheme-contract.ts';
 import { createPair, createPairs } from '../key-pairs.ts';
-import { knownMistakes } from '../known/message-signatures.ts';
-import { ofMessageSignatures } from '../known/own.ts';
 import { messageSignaturesSigner } from '../message-signatures.ts';
+import { ofMessageSignatures } from '../own-mistakes.ts';
 import { withField } from '../signer.ts';
 
 const users = { ann: { secret: secrets.ann }, bob: { secret: secrets.bob } };
@@ -68,7 +67,7 @@ export const withKey: SchemeSubject = {
 export const subjects: Readonly<Record<string, SchemeSubject>> = {
   'HTTP Message Signatures with a secret': {
     ...withSecret,
-    mistakes: knownMistakes,
+
     own: ofMessageSignatures,
   },
   'HTTP Message Signatures with Ed25519': withKey,

@@ -1,8 +1,7 @@
 import { type SchemeSubject, secrets, usual, usualWithContent } from '../../scheme-contract.ts';
 import type { Double } from '../../src/double/index.ts';
-import { knownMistakes } from '../known/oauth1.ts';
-import { ofOAuth1 } from '../known/own.ts';
 import { type OAuth1Client, oauth1Signer } from '../oauth1.ts';
+import { ofOAuth1 } from '../own-mistakes.ts';
 import { type Sign, withField } from '../signer.ts';
 
 const users = { ann: { secret: 'a secret of ann' }, bob: { secret: 'a secret of bob' } };
@@ -126,6 +125,6 @@ export const plaintext: SchemeSubject = {
 
 /** The subjects of the contract, by name. */
 export const subjects: Readonly<Record<string, SchemeSubject>> = {
-  'OAuth 1.0a, HMAC-SHA1': { ...hmacSha1, mistakes: knownMistakes, own: ofOAuth1 },
+  'OAuth 1.0a, HMAC-SHA1': { ...hmacSha1, own: ofOAuth1 },
   'OAuth 1.0a, PLAINTEXT': plaintext,
 };

@@ -218,8 +218,7 @@ const coinbase: SchemeSubject = {
   without,
   own: {
     'the passphrase of another key': {
-      mistake: { sent: (sent) => withField(sent, 'CB-ACCESS-PASSPHRASE', () => 'guess') },
-      hint: /the passphrase is not that of the key/,
+      sent: (sent) => withField(sent, 'CB-ACCESS-PASSPHRASE', () => 'guess'),
     },
   },
 };

@@ -1,6 +1,6 @@
 import { type SchemeSubject, secrets, usual } from '../../scheme-contract.ts';
 import { declaredSigner } from '../declared.ts';
-import { ofStandardWebhooks, ofStripe } from '../known/own.ts';
+import { ofStandardWebhooks, ofStripe } from '../own-mistakes.ts';
 import { withField } from '../signer.ts';
 import { webhook } from '../webhooks.ts';
 
