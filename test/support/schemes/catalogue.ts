@@ -165,6 +165,11 @@ export const catalogue = {
     request: { query: 'limit=5' },
     sent: (sent) => ({ ...sent, target: `${sent.target}&utm_source=x` }),
   },
+  'a parameter that is sent left out': query('a=1&b=2', () => 'a=1'),
+  'empty parameters of the query left out': query('a=1&b=&c=3', () => 'a=1&c=3'),
+  'a repeated parameter reduced to one value': query('a=1&a=2&b=3', () => 'a=2&b=3'),
+  'a list in the query in another form': query('a=1&a=2', () => 'a[]=1&a[]=2'),
+  'query escaped for HTML': query('a=1&b=2', (text) => text.replace('&', '&amp;')),
   // Host
   'port left out': host((text) => text.replace(/:\d+$/, '')),
   'default port added': {
@@ -184,6 +189,10 @@ export const catalogue = {
   'host that a proxy forwards signed': host(() => 'public.example', {
     lines: [['X-Forwarded-Host', 'public.example']],
   }),
+  'dot at the end of the host': host((text) => text.replace(/(:\d+)?$/, '.$1')),
+  'host of a container signed': host((text) => text.replace('localhost', 'host.docker.internal'), {
+    host: 'localhost:8080',
+  }),
   // Other fields
   'white space around the value of a field kept': field(['a'], (text) => ` ${text}`),
   'inner spaces of a field kept': field(['a   b'], () => 'a   b'),
@@ -199,9 +208,19 @@ export const catalogue = {
   'value of a field empty': field(['a'], () => ''),
   'value of a field in quotes': field(['a'], () => '"a"'),
   'name of a field signed with its value': field(['a'], () => 'x-meta:a'),
+  'parameters of a media type in another form': field(
+    ['application/json; charset=utf-8'],
+    () => 'application/json;charset=UTF-8',
+  ),
+  'value of a field changed by the client library': field(
+    ['application/json'],
+    () => 'text/plain;charset=UTF-8',
+  ),
   // Time, as sent
   'clock of the client slow': { now: (now) => now - 7_000_000 },
   'off by a time-zone offset': { now: (now) => now + 7_200_000 },
+  'off by half an hour of a time zone': { now: (now) => now - 19_800_000 },
+  'off by nearly a time zone': { now: (now) => now + 32_405_000 },
   'milliseconds sent': { time: (_, now) => String(now) },
   'seconds sent': { time: (_, now) => String(now / 1000) },
   'HTTP date sent': { time: (_, now) => httpDate(now) },
@@ -295,6 +314,15 @@ export const catalogue = {
   'JSON re-serialised: members sorted': content(json, () =>
     JSON.stringify(Object.fromEntries(Object.entries(value ?? {}).sort())),
   ),
+  'JSON re-serialised: numbers with a fraction': content('{"n":1}', () => '{"n":1.0}'),
+  'JSON re-serialised: \\u escapes in upper case': content('{"n":"\u00e9"}', () => '{"n":"\\u00E9"}'),
+  'notation of bytes in Python signed': content('{"n":1}', (text) => `b'${text}'`),
+  'notation of the value in Python signed': content(
+    '{"n":1,"ok":true,"none":null}',
+    () => "{'n': 1, 'ok': True, 'none': None}",
+  ),
+  'line feeds of the content removed': content('a\nb\n', () => 'ab'),
+  'content in another normalization form': content(json, (text) => text.normalize('NFD')),
   'form re-serialised, spaces as %20': form(formText, (text) => text.replace('+', '%20')),
   'form decoded': form(formText, () => 'b=2 3&a=1,'),
   'form parameters sorted': form(formText, sorted),
@@ -340,6 +368,12 @@ export const catalogue = {
   'parts joined by CR LF': message((text, parts) =>
     text.includes('\n') ? text.replaceAll('\n', '\r\n') : parts.join('\r\n'),
   ),
+  'parts joined by carriage returns': message((text, parts) =>
+    text.includes('\n') ? text.replaceAll('\n', '\r') : parts.join('\r'),
+  ),
+  'line feeds written as two characters': message((text, parts) =>
+    text.includes('\n') ? text.replaceAll('\n', '\\n') : parts.join('\\n'),
+  ),
   'parts in another order': message((text, [first = '', second = '']) =>
     text.replace(first, '\u0001').replace(second, first).replace('\u0001', second),
   ),
@@ -372,6 +406,14 @@ export const catalogue = {
   'empty secret': key(() => ''),
   'word for nothing as the secret': key(() => 'undefined'),
   'placeholder not replaced as the secret': key(() => '{{secret}}'),
+  'name of the user as the secret': key(() => 'ann'),
+  'secret with a byte order mark': key((secret) => `\ufeff${secret}`),
+  'secret encoded in base64 with a line feed': key((secret) => Buffer.from(`${secret}\n`).toString('base64')),
+  'secret in single quotes': key((secret) => `'${secret}'`),
+  'padding of the secret lost': key((secret) => secret.replace(/=+$/, '')),
+  'secret in lower case': key((secret) => secret.toLowerCase()),
+  'secret percent-encoded': key((secret) => encodeURIComponent(secret)),
+  'prefix of the secret removed': key((secret) => secret.replace(/^whsec_/, '')),
   'key and message exchanged': { sign: (text, secret) => computeHmac('sha256', text, secret) },
   'plain hash of the message': { sign: (text) => computeHash('sha256', text) },
   'secret and message hashed together': {
@@ -417,6 +459,13 @@ export const catalogue = {
   'signature empty': encoding(() => ''),
   'signature cut off': encoding((_, usual) => usual.slice(0, -4)),
   'signature printed as a list of bytes': encoding((signature) => [...signature].join(',')),
+  'signature printed as a list of bytes in brackets': encoding(
+    (signature) => `[${[...signature].join(', ')}]`,
+  ),
+  'signature printed as bytes of Python': encoding((_, usual) => `b'${usual}'`),
+  'signature printed as an object': encoding(() => '[B@1b2c3d'),
+  'signature with the output of a tool': encoding((_, usual) => `(stdin)= ${usual}`),
+  'word for nothing as the signature': encoding(() => 'undefined'),
   'signature printed with hyphens': encoding((signature) =>
     (signature.toString('hex').match(/../g) ?? []).join('-'),
   ),

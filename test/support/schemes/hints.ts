@@ -23,9 +23,7 @@ export async function listHints(
   const options = { ...subject.options, explain: inResponse };
   const opened = await openSubject({ ...subject, options });
   const begun = opened.double.snapshot();
-  const own = Object.entries(subject.own ?? {}).map(
-    ([name, { mistake }]) => [`own: ${name}`, mistake] as const,
-  );
+  const own = Object.entries(subject.own ?? {}).map(([name, mistake]) => [`own: ${name}`, mistake] as const);
   const hints: Record<string, string> = {};
   try {
     for (const [name, mistake] of [...Object.entries<Mistake>(catalogue), ...own]) {

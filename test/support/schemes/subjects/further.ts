@@ -7,9 +7,11 @@ import { createPairs } from '../key-pairs.ts';
 import { messageSignaturesSigner } from '../message-signatures.ts';
 import { webhook } from '../webhooks.ts';
 import { header } from './aws4.ts';
+import { partner } from './declared.ts';
 import { inAuthorization } from './draft-cavage.ts';
 import { withKey } from './message-signatures.ts';
 import { hmacSha1, signerFor } from './oauth1.ts';
+import { stripe } from './webhooks.ts';
 
 const rsa = createPairs('rsa');
 const ecdsa = createPairs('ecdsa');
@@ -38,6 +40,8 @@ function withKeys(
 
 const s3 = { region: 'eu-central-1', service: 's3' } as const;
 const { rotate: _, ...signed } = withKey;
+/** A secret in base64 with padding, in which letter case and escapes matter. */
+const padded = 'c2VjcmV0IG9mIGFubiwgMzIgYnl0ZXMgbG9uZyEhISE=';
 const consumer = { callbacks: ['oob'], scopes: ['read', 'write'] } as const;
 
 /** The subjects, by name. */
@@ -80,6 +84,19 @@ export const subjects: Readonly<Record<string, SchemeSubject>> = {
       bob: { user: 'key-b', secret: rsa.bob.secret },
     },
     signer: (double) => signerFor(double, 'RSA-SHA1', (message, key) => sign('sha1', message, key)),
+  },
+  'a declared scheme with a secret in base64': {
+    ...partner,
+    options: { ...partner.options, users: { ann: { secret: padded }, bob: partner.options.users.bob } },
+    identities: { ...partner.identities, ann: { user: 'ann', secret: padded } },
+  },
+  'Stripe with the usual secret': {
+    ...stripe,
+    options: {
+      ...stripe.options,
+      users: { ann: { secret: `whsec_${padded}` }, bob: partner.options.users.bob },
+    },
+    identities: { ...stripe.identities, ann: { user: 'ann', secret: `whsec_${padded}` } },
   },
   Shopify: webhook('shopify', {
     message: ['content'],

@@ -1,5 +1,5 @@
+import type { Double } from '../../../../src/double/index.ts';
 import { type SchemeSubject, secrets, usual, usualWithContent } from '../../scheme-contract.ts';
-import type { Double } from '../../src/double/index.ts';
 import { type OAuth1Client, oauth1Signer } from '../oauth1.ts';
 import { ofOAuth1 } from '../own-mistakes.ts';
 import { type Sign, withField } from '../signer.ts';
