@@ -20,3 +20,8 @@ export function decodeSecret(secret: string, encoding: 'hex' | 'base64' | 'latin
   const bytes = Buffer.from(secret, 'latin1');
   return requireUnguessable(bytes.toString('latin1') === secret ? bytes : undefined);
 }
+
+/** Returns the secret after a prefix such as `whsec_`; undefined if it has none. */
+export function removePrefix(text: string): string | undefined {
+  return /^[a-z]{2,8}_(?:[a-z]{2,8}_)?(.{16,})$/s.exec(text)?.[1];
+}

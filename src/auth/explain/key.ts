@@ -1,6 +1,6 @@
 // Mistakes in the key and in the computation of an HMAC. They are made with the right message.
 import { createHash, createHmac } from 'node:crypto';
-import { decodeSecret, requireUnguessable } from '../decoded-secret.ts';
+import { decodeSecret, removePrefix, requireUnguessable } from '../decoded-secret.ts';
 import type { Mac } from '../signature-scheme.ts';
 
 /** A mistake: a hint, and the signature that it produces. Empty if it cannot be made with this secret. */
@@ -204,11 +204,6 @@ export function findEmptySecretMistake(
     const bytes = Buffer.from(secret);
     return isGiven(signWith(mac, mac.key(bytes) ?? bytes, message));
   })?.[0];
-}
-
-/** Returns the secret after a prefix such as `whsec_`. */
-function removePrefix(text: string): string | undefined {
-  return /^[a-z]{2,8}_(?:[a-z]{2,8}_)?(.{16,})$/s.exec(text)?.[1];
 }
 
 /** Other hash functions. Longer digests are truncated to the length of the signature. */

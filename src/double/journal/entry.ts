@@ -183,7 +183,10 @@ export class JournalEntry {
   /** The user that the credentials name, valid or not. */
   get user(): string | undefined {
     const { request } = this.#exchange;
-    return this.principal?.name ?? (request && this.#claimedUser(toRequest(request)));
+    if (this.principal !== undefined) return this.principal.name;
+    const claimed = request && this.#claimedUser(toRequest(request));
+    // A client can swap the name and the secret.
+    return claimed && this.#redact.credential(claimed);
   }
 
   /** The verification of the credentials. Undefined if there were none, or if they were not verified. */
@@ -242,7 +245,8 @@ export class JournalEntry {
       fault: fault !== undefined,
       method: this.#redact.values(request?.method ?? ''),
       target: redactTarget((request?.target ?? '').slice(0, longestTarget), this.#redact),
-      scheme: this.principal?.scheme ?? authentication?.scheme,
+      scheme:
+        this.principal?.scheme ?? (authentication?.scheme && this.#redact.credential(authentication.scheme)),
       status: this.status,
       problem: problem?.type,
       hint: typeof hint === 'string' ? this.#redact(hint) : problem?.hint,

@@ -1,18 +1,18 @@
 import { findClosestMatch } from '../../did-you-mean.ts';
 import { oauth1Paths, oauth2Paths } from '../../oauth/paths.ts';
 import type { CredentialPlaces } from './credential-places.ts';
+import { createMask, type Mask, redacted } from './secret-search.ts';
 
 /** Replaces credentials in a text: known values, and the values of parameters and members that are named like one. */
 export interface Redact {
   (text: string): string;
   /** Replaces known values only. */
-  readonly values: (text: string) => string;
+  readonly values: Mask;
+  /** Replaces a text that equals a known value of any length, or contains one. For places where a credential can stand. */
+  readonly credential: Mask;
   /** The places where configured schemes have credentials. */
   readonly places: CredentialPlaces;
 }
-
-/** The text that replaces a credential. */
-const redacted = '[redacted]';
 
 /** Fields whose whole value is a credential. */
 const secretFields: ReadonlySet<string> = new Set([
@@ -66,8 +66,14 @@ const names = `${certainNames}|token|code`;
 const isSecretName = new RegExp(`^(?:${names})$`, 'i');
 const input = new RegExp(`(name="(?:${names})"[^>]{0,200}?\\bvalue=)"[^"]*"`, 'g');
 const shownCode = new RegExp(`(<code id="(?:${names})">)[^<]*`, 'g');
-/** A parameter in a base string of OAuth 1.0a, in which it is percent-encoded again (RFC 5849 §3.4.1.1). */
-const encoded = new RegExp(`((?:%26|[^A-Za-z0-9_%])(?:${names})%3D)(?:(?!%26)[^&\\s"'<>])+`, 'g');
+/**
+ * A parameter in a base string of OAuth 1.0a, in which it is percent-encoded again (RFC 5849 §3.4.1.1), also if the query was
+ * escaped for HTML.
+ */
+const encoded = new RegExp(
+  `((?:%(?:25){0,3}(?:26|3B)|[^A-Za-z0-9_%])(?:${names})%(?:25){0,3}3D)(?:(?!%(?:25){0,3}26)[^&\\s"'<>])+`,
+  'gi',
+);
 /** A field line. The name is limited, so that the search is linear in text from clients. */
 const fieldLine = /^([!#-'*+\-.0-9A-Z^-z|~]{1,64}):[ \t]*([^\r\n]*)/gm;
 
@@ -76,7 +82,7 @@ const inData = createNamedRedaction(certainNames);
 
 /**
  * Creates a redaction. A secret of fewer than 6 characters is replaced only where a credential stands, since data has such
- * words too. A longer one is replaced anywhere, or as a whole word if it consists of fewer than 12 letters.
+ * words too. A longer one is replaced anywhere and in any encoding, or as a whole word if it consists of fewer than 12 letters.
  * @param secrets returns all secrets and passwords, former ones included: the same object until one is added
  * @param isToken returns whether a text of 43 characters was issued as a token, a code or a ticket
  * @param places where configured schemes have credentials
@@ -86,25 +92,21 @@ export function createRedaction(
   isToken: (text: string) => boolean = () => false,
   places: CredentialPlaces = noPlaces,
 ): Redact {
-  // A query can have thousands of parameters, so the forms are computed again only if the secrets have changed.
-  let known: Iterable<string> | undefined;
-  let forms: readonly string[] = [];
-  const listCurrentForms = (): readonly string[] => {
-    const current = secrets();
-    if (current !== known) forms = [...current].filter(isSearched).flatMap(listForms);
-    known = current;
-    return forms;
+  const isSecret = (text: string): boolean => {
+    for (const secret of secrets()) if (secret.toLowerCase() === text.toLowerCase()) return text !== '';
+    return false;
   };
-  const values = (text: string): string => {
-    if (text.length < shortest) return text;
-    return redactAll(text, listCurrentForms()).replace(tokenRun, (run) => redactTokens(run, isToken));
-  };
+  return buildRedaction(createMask(secrets, isToken), isSecret, places);
+}
+
+function buildRedaction(values: Mask, isSecret: (text: string) => boolean, places: CredentialPlaces): Redact {
   const redact = (text: string): string =>
     values(everywhere(text).replace(encoded, `$1${redacted}`).replace(input, `$1"${redacted}"`)).replace(
       shownCode,
       `$1${redacted}`,
     );
-  return Object.assign(redact, { values, places });
+  const credential = (text: string): string => (isSecret(text) || values(text) !== text ? redacted : text);
+  return Object.assign(redact, { values, credential, places });
 }
 
 /**
@@ -116,11 +118,12 @@ export function redactSessionToken(redact: Redact, raw: readonly string[]): Reda
     name.length === sessionToken.length && name.toLowerCase() === sessionToken;
   const at = raw.findIndex((name, index) => index % 2 === 0 && isToken(name));
   const token = raw[at + 1] ?? '';
-  if (at < 0 || !isSearched(token)) return redact;
-  const forms = listForms(token);
-  const hide = (text: string): string => redactAll(text, forms);
+  if (at < 0 || token === '') return redact;
+  const tokens = [token];
+  const hide = createMask(() => tokens);
   return Object.assign((text: string) => hide(redact(text)), {
     values: (text: string) => hide(redact.values(text)),
+    credential: redact.credential,
     places: redact.places,
   });
 }
@@ -143,26 +146,23 @@ export function redactField(name: string, value: string, redact: Redact): string
   return redact(value).replace(signature, `:${redacted}`);
 }
 
-/** Redacts a request target. Segments and parameters that contain an encoded credential are replaced as a whole. */
+/** Redacts a request target. */
 export function redactTarget(target: string, redact: Redact): string {
   const queryAt = target.indexOf('?');
-  const path = queryAt < 0 ? target : target.slice(0, queryAt);
-  const shown = redact
-    .values(path)
-    .split('/')
-    .map((segment) => redactEncoded(segment, redact));
-  if (queryAt < 0) return shown.join('/');
+  if (queryAt < 0) return redact.values(target);
   const query = target
     .slice(queryAt + 1)
     .split('&')
     .map((parameter) => redactParameter(parameter, redact));
-  return `${shown.join('/')}?${query.join('&')}`;
+  return redact.values(`${target.slice(0, queryAt)}?${query.join('&')}`);
 }
 
 /** Redacts a parameter that was decoded, or one as it was sent. */
 export function redactValue(name: string, value: string, redact: Redact): string {
-  const isSecret = isSecretName.test(name) || redact.places.parameters.has(name);
-  return isSecret ? redacted : redactEncoded(redact.values(value), redact);
+  // The separator of a query that was escaped for HTML, once or more often.
+  const bare = name.replace(/^(?:amp;|#38;|#x26;)+/i, '');
+  const isSecret = isSecretName.test(bare) || redact.places.parameters.has(bare);
+  return isSecret ? redacted : redact.values(value);
 }
 
 /** Redacts the value of a part of a signed message. */
@@ -190,28 +190,25 @@ const oauthPaths: ReadonlySet<string> = new Set([
 
 /** Returns a function that redacts the values of parameters, members of JSON and elements of XML with these names. */
 function createNamedRedaction(known: string): (text: string) => string {
-  const parameter = new RegExp(`(?<![A-Za-z0-9_])(${known})=[^&\\s"'<>]+`, 'g');
-  const member = new RegExp(`("(?:${known})"\\s*:\\s*)"(?:[^"\\\\]|\\\\.)*"`, 'g');
-  const element = new RegExp(`(<(${known})>)[^<]*`, 'g');
+  const parameter = new RegExp(
+    `((?:(?<![A-Za-z0-9_])|(?<=\\\\u0026))(?:${known})(?:=|\\\\u003d|&#61;|&#x3d;))(?:(?!\\\\u0026)[^&\\s"'<>])+`,
+    'gi',
+  );
+  const member = new RegExp(`("(?:${known})"\\s*:\\s*)"(?:[^"\\\\]|\\\\.)*"`, 'gi');
+  const element = new RegExp(`(<(${known})>)[^<]*`, 'gi');
   return (text) =>
     text
-      .replace(parameter, `$1=${redacted}`)
+      .replace(parameter, `$1${redacted}`)
       .replace(member, `$1"${redacted}"`)
       .replace(element, `$1${redacted}`);
 }
 
 function redactParameter(parameter: string, redact: Redact): string {
   const at = parameter.indexOf('=');
-  if (at < 0) return redactEncoded(redact.values(parameter), redact);
+  if (at < 0) return parameter;
   const [name, value] = [parameter.slice(0, at), parameter.slice(at + 1)];
-  return `${redactEncoded(redact.values(name), redact)}=${redactValue(decodeParameter(name), value, redact)}`;
-}
-
-/** Replaces the whole text if a credential appears when it is percent-decoded. */
-function redactEncoded(text: string, redact: Redact): string {
-  if (!/[%+]/.test(text)) return text;
-  const plain = decodeParameter(text);
-  return redact.values(plain) === plain ? text : redacted;
+  const shown = redactValue(decodeParameter(name), value, redact);
+  return `${name}=${shown}`;
 }
 
 /** Decodes a parameter as a form does. Returns a text that is not valid UTF-8 unchanged. */
@@ -221,57 +218,4 @@ function decodeParameter(text: string): string {
   } catch {
     return text;
   }
-}
-
-/** Returns a secret as text, in JSON, in XML, and percent-encoded as in a target, a form or a base string. */
-function listForms(secret: string): readonly string[] {
-  const [encodedOnce, xml] = [encodeURIComponent(Buffer.from(secret).toString()), escapeXml(secret)];
-  const forms = [
-    secret,
-    JSON.stringify(secret).slice(1, -1),
-    xml,
-    encodedOnce,
-    encodeURIComponent(encodedOnce),
-  ];
-  return [...new Set(forms)];
-}
-
-function escapeXml(secret: string): string {
-  return secret.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
-}
-
-/** Shorter secrets are not searched for. */
-const shortest = 6;
-/** Secrets that are replaced as whole words only, since they occur within other words. */
-const word = /^[A-Za-z]{1,11}$/;
-
-function isSearched(secret: string): boolean {
-  return secret.length >= shortest;
-}
-
-function redactAll(text: string, secrets: readonly string[]): string {
-  return secrets.reduce(redactSecret, text);
-}
-
-function redactSecret(text: string, secret: string): string {
-  if (!text.includes(secret)) return text;
-  if (!word.test(secret)) return text.replaceAll(secret, redacted);
-  return text.replace(new RegExp(`(?<![A-Za-z0-9])${secret}(?![A-Za-z0-9])`, 'g'), redacted);
-}
-
-/** The length of a token: 32 bytes in base64url. */
-const tokenLength = 43;
-/** Characters among which tokens can be. */
-const tokenRun = new RegExp(`[A-Za-z0-9_-]{${tokenLength},}`, 'g');
-
-function redactTokens(run: string, isToken: (text: string) => boolean): string {
-  let result = '';
-  let from = 0;
-  for (let at = 0; at + tokenLength <= run.length; at += 1) {
-    if (!isToken(run.slice(at, at + tokenLength))) continue;
-    result += run.slice(from, at) + redacted;
-    from = at + tokenLength;
-    at = from - 1;
-  }
-  return result + run.slice(from);
 }

@@ -101,7 +101,10 @@ export const unparsedRequest: JournalRequest = {
 };
 
 function viewLines(lines: readonly FieldLine[], redact: Redact): FieldLine[] {
-  return lines.map(([name, value]) => [name, redactField(name, decodeUtf8Octets(value), redact)]);
+  return lines.map(([name, value]) => [
+    redact.values(name),
+    redactField(name, decodeUtf8Octets(value), redact),
+  ]);
 }
 
 /** Returns a request and its recorded content without secrets. */
@@ -114,7 +117,7 @@ export function viewRequest(
   const path = normalizePath(request);
   const queryAt = target.indexOf('?');
   return {
-    method,
+    method: redact.values(method),
     target: redactTarget(target, redact),
     path: redactTarget(path, redact),
     query: queryAt < 0 ? [] : viewQuery(target.slice(queryAt + 1), redact),
@@ -164,7 +167,7 @@ export function viewAuthentication(
   const expected = textIn(details, 'message', redact);
   const received = textIn(details, 'signedMessage', redact);
   return {
-    scheme,
+    scheme: scheme && redact.credential(scheme),
     passed: [...passed],
     failedAt,
     detail:
@@ -191,7 +194,7 @@ function partsIn({ parts }: AuthenticationTrace['details'], redact: Redact): Mes
       Reflect.get(part, each),
     );
     if (typeof name !== 'string' || typeof expected !== 'string') return [];
-    const shown = { name, expected: redactPart(name, expected, redact) };
+    const shown = { name: redact.values(name), expected: redactPart(name, expected, redact) };
     return [typeof signed === 'string' ? { ...shown, signed: redactPart(name, signed, redact) } : shown];
   });
 }

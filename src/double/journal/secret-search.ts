@@ -1,0 +1,221 @@
+// Finds known secrets and tokens in texts, as they are and in the encodings that the catalogue of mistakes tries.
+import { createHash } from 'node:crypto';
+import { decodeSecret, removePrefix } from '../../auth/decoded-secret.ts';
+import { encodeOctets, type Layer, listLayers, locate, toOctets } from './encodings.ts';
+
+/** Where a secret stands in a text. */
+type Span = readonly [from: number, to: number];
+
+/** The text that replaces a credential. */
+export const redacted = '[redacted]';
+
+/** Shorter secrets are not searched for. */
+const shortest = 6;
+/** Secrets that are replaced as whole words only, since they occur within other words. */
+const word = /^[A-Za-z]{1,11}$/;
+
+/** Returns a function that replaces known secrets and tokens in a text. Its work is linear in the length of the text. */
+export type Mask = (text: string) => string;
+
+/**
+ * Creates a mask.
+ * @param secrets returns all secrets: the same object until one is added
+ * @param isToken returns whether a text of 43 characters was issued as a token
+ */
+export function createMask(
+  secrets: () => Iterable<string>,
+  isToken: (text: string) => boolean = () => false,
+): Mask {
+  // A query can have thousands of parameters, so the forms are computed again only if the secrets have changed.
+  let known: Iterable<string> | undefined;
+  let forms = new Forms([]);
+  return (text) => {
+    if (text.length < shortest) return text;
+    const current = secrets();
+    if (current !== known) forms = new Forms(current);
+    known = current;
+    const found = findSpans(toOctets(text), forms, isToken, maxNested);
+    return found.length === 0 ? text : replaceSpans(text, found);
+  };
+}
+
+/** The number of times that base64 or hexadecimal is decoded. */
+const maxNested = 2;
+
+function findSpans(text: Layer, forms: Forms, isToken: (text: string) => boolean, nested: number): Span[] {
+  return listLayers(text).flatMap((layer) =>
+    [
+      ...forms.find(layer.octets),
+      ...findTokens(layer.octets, isToken),
+      ...(nested === 0 ? [] : findEncoded(layer, forms, isToken, nested - 1)),
+    ].map(([from, to]) => locate(layer, from, to)),
+  );
+}
+
+/** Replaces spans, each run of overlapping or adjacent ones by one text. */
+function replaceSpans(text: string, spans: Span[]): string {
+  let result = '';
+  let end = 0;
+  for (const [from, to] of spans.toSorted(([first], [second]) => first - second)) {
+    if (from > end || result === '') result += text.slice(end, from) + redacted;
+    end = Math.max(end, to);
+  }
+  return result + text.slice(end);
+}
+
+/** A form of a secret. */
+interface Form {
+  /** The octets without a distinction of letter cases and of the alphabets of base64 and base64url. */
+  readonly folded: string;
+  /** The octets if they are replaced only as a whole word, as written. */
+  readonly word?: string;
+}
+
+/** The forms of secrets, by their first octets. */
+class Forms {
+  readonly #byStart = new Map<string, Form[]>();
+  /** A filter by the hash of the first octets, so that most positions of a text take no look-up. */
+  readonly #starts = new Uint8Array(0x1_0000);
+
+  constructor(secrets: Iterable<string>) {
+    for (const secret of secrets)
+      if (secret.length >= shortest) for (const form of listForms(secret)) this.#add(form);
+  }
+
+  /** Returns where forms stand among octets. */
+  find(octets: string): Span[] {
+    if (this.#byStart.size === 0) return [];
+    const folded = fold(octets);
+    const found: Span[] = [];
+    for (let at = 0; at + shortest <= folded.length; at += 1) {
+      if (this.#starts[hashStart(folded, at)] === 0) continue;
+      for (const form of this.#byStart.get(folded.slice(at, at + shortest)) ?? [])
+        if (isAt(form, folded, octets, at)) found.push([at, at + form.folded.length]);
+    }
+    return found;
+  }
+
+  #add(form: Form): void {
+    if (form.folded.length < shortest) return;
+    const start = form.folded.slice(0, shortest);
+    const same = this.#byStart.get(start);
+    if (same?.some(({ folded, word }) => folded === form.folded && word === form.word)) return;
+    if (same === undefined) this.#byStart.set(start, [form]);
+    else same.push(form);
+    this.#starts[hashStart(form.folded, 0)] = 1;
+  }
+}
+
+function isAt({ folded, word }: Form, text: string, octets: string, at: number): boolean {
+  if (!text.startsWith(folded, at)) return false;
+  if (word === undefined) return true;
+  const isBounded = !isAlphanumeric(octets[at - 1]) && !isAlphanumeric(octets[at + word.length]);
+  return isBounded && octets.startsWith(word, at);
+}
+
+function isAlphanumeric(character = ''): boolean {
+  return /^[A-Za-z0-9]$/.test(character);
+}
+
+function hashStart(text: string, at: number): number {
+  let hash = 0;
+  for (let index = at; index < at + shortest; index += 1)
+    hash = (Math.imul(hash, 31) + text.charCodeAt(index)) | 0;
+  return hash & 0xffff;
+}
+
+/** Letter cases, and the alphabets of base64 (RFC 4648 §4 and §5), are the same. The length is kept. */
+function fold(octets: string): string {
+  return octets.toLowerCase().replaceAll('+', '-').replaceAll('/', '_');
+}
+
+/** Returns the forms in which a text can contain a secret. Escapes are undone in the text instead. */
+function listForms(secret: string): Form[] {
+  if (word.test(secret)) return [{ folded: fold(secret), word: secret }, ...encodeBytes(Buffer.from(secret))];
+  const [text, own] = [Buffer.from(secret).toString(), Buffer.from(secret)];
+  const read = listReadings(text);
+  const written = [own, ...read].map((bytes) => bytes.toString('latin1').replace(/[\r\n]+/g, ''));
+  // A form writes a space as a plus sign.
+  const spaced = text.includes(' ') ? [encodeOctets(text.replaceAll(' ', '+'))] : [];
+  const digest = createHash('sha256').update(own).digest();
+  return [
+    ...[...written, ...spaced].map((each) => ({ folded: fold(each) })),
+    ...[own, ...read, digest, Buffer.from(text, 'utf16le')].flatMap(encodeBytes),
+  ];
+}
+
+/** Returns the keys that clients read from a secret: a part of it, or what it encodes. */
+function listReadings(secret: string): Buffer[] {
+  const rest = removePrefix(secret);
+  const texts = [secret.trim(), ...(rest === undefined ? [] : [rest])];
+  const bare = texts.map((text) => text.replace(/=+$/, '')).filter((text) => text.length >= shortest);
+  const decoded = texts.flatMap((text) => [decodeSecret(text, 'hex'), decodeSecret(text, 'base64')]);
+  const latin1 = isLatin1(secret) ? [Buffer.from(secret, 'latin1')] : [];
+  return [
+    ...[...texts, ...bare, ...listPemLines(secret)].map((text) => Buffer.from(text)),
+    ...decoded.filter((bytes) => bytes !== undefined),
+    ...latin1,
+  ];
+}
+
+function isLatin1(text: string): boolean {
+  return /[\x80-\xff]/.test(text) && !/[^\0-\xff]/.test(text);
+}
+
+/** Returns the content of a private key in PEM (RFC 7468), which files and variables break differently. */
+function listPemLines(secret: string): string[] {
+  if (!secret.includes('PRIVATE KEY-----')) return [];
+  return secret.split(/[\r\n]+/).filter((line) => line.length >= 16 && !line.startsWith('-----'));
+}
+
+/** Returns bytes in hexadecimal, and in base64 at each of the three positions that they can have in a group. */
+function encodeBytes(bytes: Buffer): Form[] {
+  const base64 = [0, 1, 2].map((before) => {
+    const encoded = Buffer.concat([Buffer.alloc(before), bytes]).toString('base64url');
+    const bits = 8 * (before + bytes.length);
+    // Characters that also depend on neighbouring bytes are left out.
+    return encoded.slice(Math.ceil((8 * before) / 6), Math.floor(bits / 6));
+  });
+  return [bytes.toString('hex'), ...base64].map((text) => ({ folded: fold(text) }));
+}
+
+/** The shortest run of which something is decoded. */
+const encodedRun = /[A-Za-z0-9+/_-]{24,}={0,2}/g;
+
+/** Returns the runs of base64 or hexadecimal that contain a secret or token which is encoded again, or among others. */
+function findEncoded(
+  { octets }: Layer,
+  forms: Forms,
+  isToken: (text: string) => boolean,
+  nested: number,
+): Span[] {
+  return [...octets.matchAll(encodedRun)].flatMap(({ 0: run, index }): Span[] => {
+    const isSecret = listDecoded(run).some(
+      (decoded) => findSpans({ octets: decoded, starts: undefined }, forms, isToken, nested).length > 0,
+    );
+    return isSecret ? [[index, index + run.length]] : [];
+  });
+}
+
+/** Returns what a run encodes from each of the positions at which a group can begin, since other text can stand before it. */
+function listDecoded(run: string): string[] {
+  const base64 = [0, 1, 2, 3].map((from) => Buffer.from(run.slice(from), 'base64').toString('latin1'));
+  const digits = /[0-9a-f]{24,}/i.exec(run)?.[0] ?? '';
+  const hex = [0, 1].map((from) =>
+    Buffer.from(digits.slice(from, from + 2 * ((digits.length - from) >> 1)), 'hex'),
+  );
+  return [...base64, ...hex.map((bytes) => bytes.toString('latin1'))];
+}
+
+/** The length of a token: 32 bytes in base64url. */
+const tokenLength = 43;
+/** Characters among which tokens can be. */
+const tokenRun = new RegExp(`[A-Za-z0-9_-]{${tokenLength},}`, 'g');
+
+function findTokens(octets: string, isToken: (text: string) => boolean): Span[] {
+  const found: Span[] = [];
+  for (const { 0: run, index } of octets.matchAll(tokenRun))
+    for (let at = 0; at + tokenLength <= run.length; at += 1)
+      if (isToken(run.slice(at, at + tokenLength))) found.push([index + at, index + at + tokenLength]);
+  return found;
+}
