@@ -99,6 +99,7 @@ export function composeDurableDouble(
   users.onChange((all) => {
     controllable.replaceUsers(all);
     known.addUsers(all);
+    known.addPrivateKeys(users.listPrivateKeys());
   });
   const service: ControllableService = {
     ...controllable,

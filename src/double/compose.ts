@@ -164,6 +164,7 @@ export function composeDouble(
     checkDistinctSecrets({ ...registered, users: all });
     service.replaceUsers(all);
     known.addUsers(all);
+    known.addPrivateKeys(users.listPrivateKeys());
   });
   routes.onChange((state) => service.replaceServed(state));
   const revocation = createRevocationState(service);

@@ -85,17 +85,17 @@ function decodeLayer({ octets, starts }: Layer): Layer | undefined {
 }
 
 function decodeEscape(match: RegExpExecArray): string {
-  const [escape, high, low, unit, braced, entity, decimal, hexadecimal] = match;
-  if (escape.startsWith('\n') || escape.startsWith('\r')) return '';
-  if (escape.startsWith('%')) return String.fromCharCode(Number.parseInt(escape.slice(1), 16));
+  const [written, high, low, unit, braced, entity, decimal, hexadecimal] = match;
+  if (written.startsWith('\n') || written.startsWith('\r')) return '';
+  if (written.startsWith('%')) return String.fromCharCode(Number.parseInt(written.slice(1), 16));
   if (high !== undefined && low !== undefined)
     return encodeOctets(String.fromCharCode(Number.parseInt(high, 16), Number.parseInt(low, 16)));
   const code = unit ?? braced ?? hexadecimal;
   if (code !== undefined) return encodePoint(Number.parseInt(code, 16));
   if (decimal !== undefined) return encodePoint(Number(decimal));
   if (entity !== undefined) return entities[entity.toLowerCase()] ?? '';
-  if (/^\\x/i.test(escape)) return String.fromCharCode(Number.parseInt(escape.slice(2), 16));
-  const character = escape.slice(1);
+  if (/^\\x/i.test(written)) return String.fromCharCode(Number.parseInt(written.slice(2), 16));
+  const character = written.slice(1);
   return controls[character] ?? character;
 }
 

@@ -244,7 +244,7 @@ export class JournalEntry {
       user,
       fault: fault !== undefined,
       method: this.#redact.values(request?.method ?? ''),
-      target: redactTarget((request?.target ?? '').slice(0, longestTarget), this.#redact),
+      target: redactTarget(request?.target ?? '', this.#redact).slice(0, longestTarget),
       scheme:
         this.principal?.scheme ?? (authentication?.scheme && this.#redact.credential(authentication.scheme)),
       status: this.status,

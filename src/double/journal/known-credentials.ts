@@ -98,6 +98,12 @@ export class KnownCredentials {
     }
   }
 
+  /** Remembers private keys in PEM, which are secrets of nobody: nothing is verified with them. */
+  addPrivateKeys(keys: readonly string[]): void {
+    this.#unnamed = undefined;
+    for (const key of keys) this.#secrets.add(key);
+  }
+
   /** Remembers clients and consumers with their secrets, and the public host. */
   addRegistered({
     clients,

@@ -37,11 +37,13 @@ const secretFields: ReadonlySet<string> = new Set([
 /** The fields that clients misspell, with the same credentials. */
 const misspelt = ['authorization', 'authentication', 'proxy-authorization'] as const;
 
-/** Fields that never contain credentials: validators, dates, challenges (RFC 9110 §8.8, §11.6.1) and lengths. */
+/** Fields with entity tags (RFC 9110 §8.8.3), which parts of the server's own tags resemble secrets by chance. */
+const tagFields: ReadonlySet<string> = new Set(['etag', 'if-match', 'if-none-match', 'if-range']);
+/** An entity tag in the form of the server's own. */
+const ownTag = /^[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+){2,}$/;
+
+/** Fields that never contain credentials but by mistake: dates, challenges (RFC 9110 §8.8, §11.6.1) and lengths. */
 const publicFields: ReadonlySet<string> = new Set([
-  'etag',
-  'if-match',
-  'if-none-match',
   'date',
   'x-date',
   'last-modified',
@@ -135,7 +137,8 @@ const noPlaces: CredentialPlaces = { fields: new Set(), parameters: new Set() };
 /** Redacts the value of a field. */
 export function redactField(name: string, value: string, redact: Redact): string {
   const lower = name.toLowerCase();
-  if (publicFields.has(lower)) return value;
+  if (tagFields.has(lower)) return redactTags(value, redact);
+  if (publicFields.has(lower)) return redact.values(value);
   if (
     redact.places.fields.has(lower) ||
     secretFields.has(lower.replace(/^x-/, '')) ||
@@ -144,6 +147,13 @@ export function redactField(name: string, value: string, redact: Redact): string
     return redacted;
   if (findClosestMatch(lower.replace(/^x-/, ''), misspelt) !== undefined) return redacted;
   return redact(value).replace(signature, `:${redacted}`);
+}
+
+/** Redacts entity tags. Those that the server can have sent are shown, unless one is a secret as a whole. */
+function redactTags(value: string, redact: Redact): string {
+  const tags = [...value.matchAll(/"([^"]*)"/g)].map(([, tag = '']) => tag);
+  const isShown = tags.length > 0 && tags.every((tag) => ownTag.test(tag) && redact.values(tag) !== redacted);
+  return isShown ? value : redact.values(value);
 }
 
 /** Redacts a request target. */
@@ -158,7 +168,7 @@ export function redactTarget(target: string, redact: Redact): string {
 }
 
 /** Redacts a parameter that was decoded, or one as it was sent. */
-export function redactValue(name: string, value: string, redact: Redact): string {
+function redactValue(name: string, value: string, redact: Redact): string {
   // The separator of a query that was escaped for HTML, once or more often.
   const bare = name.replace(/^(?:amp;|#38;|#x26;)+/i, '');
   const isSecret = isSecretName.test(bare) || redact.places.parameters.has(bare);

@@ -28,11 +28,20 @@ export function createMask(
 ): Mask {
   // A query can have thousands of parameters, so the forms are computed again only if the secrets have changed.
   let known: Iterable<string> | undefined;
-  let forms = new Forms([]);
+  let forms = new Forms();
+  const formsOf = new Map<string, readonly Form[]>();
   return (text) => {
     if (text.length < shortest) return text;
     const current = secrets();
-    if (current !== known) forms = new Forms(current);
+    if (current !== known) {
+      forms = new Forms();
+      for (const secret of current) {
+        if (secret.length < shortest) continue;
+        const own = formsOf.get(secret) ?? listForms(secret);
+        formsOf.set(secret, own);
+        for (const form of own) forms.add(form);
+      }
+    }
     known = current;
     const found = findSpans(toOctets(text), forms, isToken, maxNested);
     return found.length === 0 ? text : replaceSpans(text, found);
@@ -77,9 +86,15 @@ class Forms {
   /** A filter by the hash of the first octets, so that most positions of a text take no look-up. */
   readonly #starts = new Uint8Array(0x1_0000);
 
-  constructor(secrets: Iterable<string>) {
-    for (const secret of secrets)
-      if (secret.length >= shortest) for (const form of listForms(secret)) this.#add(form);
+  /** Adds a form, unless it is too short to be searched for. */
+  add(form: Form): void {
+    if (form.folded.length < shortest) return;
+    const start = form.folded.slice(0, shortest);
+    const same = this.#byStart.get(start);
+    if (same?.some(({ folded, word }) => folded === form.folded && word === form.word)) return;
+    if (same === undefined) this.#byStart.set(start, [form]);
+    else same.push(form);
+    this.#starts[hashStart(form.folded, 0)] = 1;
   }
 
   /** Returns where forms stand among octets. */
@@ -89,29 +104,32 @@ class Forms {
     const found: Span[] = [];
     for (let at = 0; at + shortest <= folded.length; at += 1) {
       if (this.#starts[hashStart(folded, at)] === 0) continue;
-      for (const form of this.#byStart.get(folded.slice(at, at + shortest)) ?? [])
-        if (isAt(form, folded, octets, at)) found.push([at, at + form.folded.length]);
+      for (const form of this.#byStart.get(folded.slice(at, at + shortest)) ?? []) {
+        const length = measureMatch(form, folded, octets, at);
+        if (length > 0) found.push([at, at + length]);
+      }
     }
     return found;
   }
+}
 
-  #add(form: Form): void {
-    if (form.folded.length < shortest) return;
-    const start = form.folded.slice(0, shortest);
-    const same = this.#byStart.get(start);
-    if (same?.some(({ folded, word }) => folded === form.folded && word === form.word)) return;
-    if (same === undefined) this.#byStart.set(start, [form]);
-    else same.push(form);
-    this.#starts[hashStart(form.folded, 0)] = 1;
+/** Returns the length of a form at a position, also of one that a sentence shortened; 0 if it does not stand there. */
+function measureMatch({ folded, word }: Form, text: string, octets: string, at: number): number {
+  if (text.startsWith(folded, at)) {
+    if (word === undefined) return folded.length;
+    const isBounded = !isAlphanumeric(octets[at - 1]) && !isAlphanumeric(octets[at + word.length]);
+    return isBounded && octets.startsWith(word, at) ? folded.length : 0;
   }
+  if (word !== undefined) return 0;
+  let length = shortest;
+  while (length < folded.length && folded[length] === text[at + length]) length += 1;
+  shortened.lastIndex = at + length;
+  return shortened.test(octets) ? length : 0;
 }
 
-function isAt({ folded, word }: Form, text: string, octets: string, at: number): boolean {
-  if (!text.startsWith(folded, at)) return false;
-  if (word === undefined) return true;
-  const isBounded = !isAlphanumeric(octets[at - 1]) && !isAlphanumeric(octets[at + word.length]);
-  return isBounded && octets.startsWith(word, at);
-}
+/** The ellipsis of a shortened quotation, possibly within an escape. */
+const ellipsis = encodeOctets('…');
+const shortened = new RegExp(`(?:%[0-9a-f]?|\\\\u?[0-9a-f]{0,3}|&#?[0-9a-z]{0,7}|["'])?${ellipsis}`, 'iy');
 
 function isAlphanumeric(character = ''): boolean {
   return /^[A-Za-z0-9]$/.test(character);
@@ -131,17 +149,27 @@ function fold(octets: string): string {
 
 /** Returns the forms in which a text can contain a secret. Escapes are undone in the text instead. */
 function listForms(secret: string): Form[] {
-  if (word.test(secret)) return [{ folded: fold(secret), word: secret }, ...encodeBytes(Buffer.from(secret))];
-  const [text, own] = [Buffer.from(secret).toString(), Buffer.from(secret)];
-  const read = listReadings(text);
+  const own = Buffer.from(secret);
+  const once = encodeBytes(own);
+  // Encoded twice, in case that a name of a scheme was converted to lower case, after which nothing can be decoded.
+  const twice = once.flatMap((text) => encodeBytes(Buffer.from(text)));
+  if (word.test(secret)) return [{ folded: fold(secret), word: secret }, ...toForms([...once, ...twice])];
+  const read = listReadings(secret);
   const written = [own, ...read].map((bytes) => bytes.toString('latin1').replace(/[\r\n]+/g, ''));
-  // A form writes a space as a plus sign.
-  const spaced = text.includes(' ') ? [encodeOctets(text.replaceAll(' ', '+'))] : [];
   const digest = createHash('sha256').update(own).digest();
-  return [
-    ...[...written, ...spaced].map((each) => ({ folded: fold(each) })),
-    ...[own, ...read, digest, Buffer.from(text, 'utf16le')].flatMap(encodeBytes),
-  ];
+  const further = [...read, digest, Buffer.from(secret, 'utf16le')].flatMap(encodeBytes);
+  return toForms([...written, ...listSpellings(secret).map(encodeOctets), ...once, ...twice, ...further]);
+}
+
+function toForms(texts: readonly string[]): Form[] {
+  return [...new Set(texts.map(fold))].map((folded) => ({ folded }));
+}
+
+/** Returns a secret as forms write and read its spaces, and in other letter cases outside of ASCII, which are not folded. */
+function listSpellings(secret: string): string[] {
+  const isFolded = encodeOctets(secret) === secret;
+  const cases = isFolded ? [secret] : [secret, secret.toUpperCase(), secret.toLowerCase()];
+  return cases.flatMap((text) => [text, text.replaceAll(' ', '+'), text.replaceAll('+', ' ')]);
 }
 
 /** Returns the keys that clients read from a secret: a part of it, or what it encodes. */
@@ -169,14 +197,14 @@ function listPemLines(secret: string): string[] {
 }
 
 /** Returns bytes in hexadecimal, and in base64 at each of the three positions that they can have in a group. */
-function encodeBytes(bytes: Buffer): Form[] {
+function encodeBytes(bytes: Buffer): string[] {
   const base64 = [0, 1, 2].map((before) => {
     const encoded = Buffer.concat([Buffer.alloc(before), bytes]).toString('base64url');
     const bits = 8 * (before + bytes.length);
     // Characters that also depend on neighbouring bytes are left out.
     return encoded.slice(Math.ceil((8 * before) / 6), Math.floor(bits / 6));
   });
-  return [bytes.toString('hex'), ...base64].map((text) => ({ folded: fold(text) }));
+  return [bytes.toString('hex'), ...base64];
 }
 
 /** The shortest run of which something is decoded. */
@@ -190,8 +218,10 @@ function findEncoded(
   nested: number,
 ): Span[] {
   return [...octets.matchAll(encodedRun)].flatMap(({ 0: run, index }): Span[] => {
+    const rest = octets.startsWith(ellipsis, index + run.length) ? ellipsis : '';
     const isSecret = listDecoded(run).some(
-      (decoded) => findSpans({ octets: decoded, starts: undefined }, forms, isToken, nested).length > 0,
+      (decoded) =>
+        findSpans({ octets: decoded + rest, starts: undefined }, forms, isToken, nested).length > 0,
     );
     return isSecret ? [[index, index + run.length]] : [];
   });

@@ -7,14 +7,7 @@ import { decodeUtf8Octets } from '../../http/syntax/utf8.ts';
 import { normalizePath } from '../match.ts';
 import type { RecordedContent } from './content.ts';
 import type { RecordedRequest } from './exchange.ts';
-import {
-  type Redact,
-  redactContent,
-  redactField,
-  redactPart,
-  redactTarget,
-  redactValue,
-} from './redaction.ts';
+import { type Redact, redactContent, redactField, redactPart, redactTarget } from './redaction.ts';
 
 /** A request in the journal. Secrets are redacted. */
 export interface JournalRequest {
@@ -115,12 +108,12 @@ export function viewRequest(
 ): JournalRequest {
   const { method, target, version, raw, connection } = request;
   const path = normalizePath(request);
-  const queryAt = target.indexOf('?');
+  const shown = redactTarget(target, redact);
   return {
     method: redact.values(method),
-    target: redactTarget(target, redact),
+    target: shown,
     path: redactTarget(path, redact),
-    query: queryAt < 0 ? [] : viewQuery(target.slice(queryAt + 1), redact),
+    query: viewQuery(shown, redact),
     version,
     headers: viewLines(linesInTurn(raw), redact),
     length: content?.length ?? 0,
@@ -130,10 +123,13 @@ export function viewRequest(
   };
 }
 
-function viewQuery(query: string, redact: Redact): FieldLine[] {
-  return [...new URLSearchParams(query)].map(([name, value]) => [
+/** Returns the parameters of a redacted target. */
+function viewQuery(target: string, redact: Redact): FieldLine[] {
+  const queryAt = target.indexOf('?');
+  if (queryAt < 0) return [];
+  return [...new URLSearchParams(target.slice(queryAt + 1))].map(([name, value]) => [
     redact.values(name),
-    redactValue(name, value, redact),
+    redact.values(value),
   ]);
 }
 

@@ -41,6 +41,8 @@ export interface DoubleUsers extends Snapshottable<Users> {
   addKey(name: string, id: string, key: KeyDeclaration): void;
   /** Generates a key pair, adds the public key to a user like `addKey`, and keeps the private key. */
   generateKey(name: string, id: string, algorithm: SignatureAlgorithm): KeyPair;
+  /** Returns all private keys that were generated, in PEM: the same array until one is added. */
+  listPrivateKeys(): readonly string[];
   /** Removes a key of a user. Throws RangeError if there is no such key. */
   removeKey(name: string, id: string): void;
   /** Returns the keys of a user by id, in the order in which they were added. Throws RangeError if there is no such user. */
@@ -91,6 +93,7 @@ export function createDoubleUsers(
   };
   /** By public key, so that a restored user has its private keys again. */
   const privateKeys = new Map<string, KeyObject>();
+  let privateTexts: readonly string[] = [];
   return {
     get all() {
       return users;
@@ -115,6 +118,7 @@ export function createDoubleUsers(
     generateKey(name, id, algorithm) {
       found(name);
       const { pair, privateKey } = generateKey(algorithm, random);
+      privateTexts = [...privateTexts, pair.privateKey];
       addKey(name, id, { algorithm, publicKey: pair.publicKey });
       privateKeys.set(pair.publicKey, privateKey);
       return pair;
@@ -126,6 +130,7 @@ export function createDoubleUsers(
       if (users.has(id)) return id;
       return [...users].find(([, { keys = {} }]) => Object.hasOwn(keys, id))?.[0];
     },
+    listPrivateKeys: () => privateTexts,
     removeKey(name, id) {
       const { keys = {}, ...user } = toAccountRecord(found(name));
       checkString(id, 'the id of a key');

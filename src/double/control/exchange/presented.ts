@@ -37,6 +37,14 @@ export function readPresented(entry: JournalEntry): Presented {
   return {};
 }
 
+/** Returns a date and nonce without secrets, which a client can send in their place. */
+export function maskPresented({ date, nonce }: Presented, entry: Pick<JournalEntry, 'redact'>): Presented {
+  return {
+    ...(date !== undefined && { date: { ...date, text: entry.redact(date.text) } }),
+    ...(nonce !== undefined && { nonce: entry.redact(nonce) }),
+  };
+}
+
 /** Returns the earliest other entry of the journal with the same nonce of the same user, before `entry`. */
 export function findEarlierUse(
   journal: Pick<DoubleJournal, 'all'>,
