@@ -103,6 +103,12 @@ export interface CredentialField {
   readonly field: string;
 }
 
+/** A field that contains the signature, or a list of up to 16 fields, of which one must have a valid one (Box, DocuSign). */
+export interface SignatureField {
+  /** The name of the field in any letter case, or a list of names. */
+  readonly field: string | readonly string[];
+}
+
 /** A parameter of the query that contains a part of the credentials, by its exact name. */
 export interface CredentialParameter {
   /** The name of the parameter of the query. */
@@ -200,9 +206,9 @@ export interface HmacDeclaration {
   readonly keyPrefix?: string | undefined;
   /**
    * The place of the signature, and its format with `{signature}`, and possibly `{timestamp}`, `{nonce}`, `{user}` and `{key-id}`.
-   * Default format: `{signature}`. `names` are further names of the scheme that are accepted in Authorization.
+   * Default format: `{signature}`. Of several fields, one must have a valid signature, and others may be missing. `names` are further names of the scheme that are accepted in Authorization.
    */
-  readonly signature: (CredentialField | CredentialParameter | CredentialMember) & {
+  readonly signature: (SignatureField | CredentialParameter | CredentialMember) & {
     /** The value as sent, with `{signature}`: `v1={signature}`. Default: `{signature}`. */
     readonly format?: string | undefined;
     /** Further names of the scheme that are accepted in Authorization. Default: none. */

@@ -26,7 +26,11 @@ import {
   parsePointer,
   type RolePlace,
 } from '../../signature/declared/places.ts';
-import { parseSignatureFormat, type SignatureFormat } from '../../signature/declared/signature-format.ts';
+import {
+  maxSignatures,
+  parseSignatureFormat,
+  type SignatureFormat,
+} from '../../signature/declared/signature-format.ts';
 import { covers, parseTemplate, placeholders, type Template } from '../../signature/declared/template.ts';
 import { timestampUnits } from '../../signature/declared/timestamp.ts';
 import {
@@ -55,6 +59,8 @@ export interface DeclaredOptions extends Declaration {
    * `accept`.
    */
   readonly replay: 'accept' | 'refuse';
+  /** Further fields that may have a signature, of which one must be valid. */
+  readonly otherFields: readonly string[];
   /** The scheme in Authorization, as written; undefined if the signature is elsewhere. */
   readonly authorizationName?: string | undefined;
   /** Further names of the scheme that are accepted in Authorization. */
@@ -72,6 +78,13 @@ const placeSchemas: Readonly<Record<(typeof placeKeys)[number], JsonSchema>> = {
   json: { type: 'string', pattern: '^/' },
   form: { type: 'string', minLength: 1 },
 };
+
+const signaturePlaceSchemas = {
+  ...placeSchemas,
+  field: {
+    anyOf: [fieldNameSchema, { type: 'array', items: fieldNameSchema, minItems: 1, maxItems: maxSignatures }],
+  },
+} satisfies typeof placeSchemas;
 
 const textSchema = { type: 'string', minLength: 1 };
 
@@ -119,7 +132,7 @@ const declaredShape = object(
     keyPrefix: optional(filled('text that is removed from the secret before it is decoded')),
     signature: described(() => ({
       description: 'the place of the signature, and its format',
-      ...describePlaces(placeSchemas, {
+      ...describePlaces(signaturePlaceSchemas, {
         format: textSchema,
         names: { type: 'array', items: fieldNameSchema },
       }),
@@ -260,7 +273,12 @@ function readDeclaration(
   const members = readShape(declaredShape, declared, where);
   const { message, keyPrefix, id, passphrase, replay = 'accept', algorithm = 'hmac' } = members;
   const { hash = 'sha256', encoding = 'hex', dsaEncoding = 'der', key = 'utf8' } = members;
-  const { place, format, names } = readSignature(members.signature, members.separator, where, extras);
+  const { place, otherFields, format, names } = readSignature(
+    members.signature,
+    members.separator,
+    where,
+    extras,
+  );
   const timestamp = readTimestamp(members.timestamp, `${where}.timestamp`, format);
   const authorizationName = readAuthorizationName(place, format, `${where}.signature`);
   const { anyPort, digestParameter, anyCase, decodedInUrl, queryOrForm, lifetime } = extras;
@@ -273,6 +291,7 @@ function readDeclaration(
     key,
     keyPrefix,
     place,
+    otherFields,
     format,
     user: readUser(members.user, `${where}.user`, format, signer),
     timestamp,
@@ -342,15 +361,35 @@ function readSignature(
   separator: string | undefined,
   where: string,
   extras: PresetExtras,
-): { readonly place: Place; readonly format: SignatureFormat; readonly names: unknown } {
+): {
+  readonly place: Place;
+  readonly otherFields: readonly string[];
+  readonly format: SignatureFormat;
+  readonly names: unknown;
+} {
   const at = `${where}.signature`;
   const signature = readMembers(declared, at, [...placeKeys, 'format', 'names']);
-  const place = readPlaceIn(signature, at);
+  const [field, ...otherFields] = readFieldList(signature['field'], `${at}.field`);
+  const place = readPlaceIn({ ...signature, field }, at);
   if (place === undefined) throw new RangeError(`${at}: ${placeExpected}`);
   const text = readOptional(signature['format'], (value) => readText(value, `${at}.format`)) ?? '{signature}';
   const format = parseSignatureFormat(text, separator, extras.asymmetric);
   if (typeof format === 'string') throw new RangeError(`${at}.format: ${format}`);
-  return { place, format, names: signature['names'] };
+  return { place, otherFields, format, names: signature['names'] };
+}
+
+/** Reads the field of a signature, or a list of fields (Box, DocuSign). None is [undefined]. */
+function readFieldList(value: unknown, where: string): readonly [unknown, ...string[]] {
+  if (!Array.isArray(value)) return [value];
+  if (value.length === 0 || value.length > maxSignatures)
+    throw new RangeError(`${where}: a list of 1 to ${maxSignatures} fields is expected`);
+  const [first, ...others] = value.map((each, at) => {
+    const name = readFieldName(each, `${where}[${at}]`);
+    if (value.length > 1 && /^authorization$|^authentication$/i.test(name))
+      throw new RangeError(`${where}[${at}]: ${name} cannot be one of several fields`);
+    return name;
+  });
+  return [first, ...others];
 }
 
 /** Returns the scheme that the format begins with, if the signature is in Authorization (RFC 9110 §11.4). */
@@ -468,6 +507,7 @@ function checkPlaces(options: DeclaredOptions, where: string): void {
   const { place, user, timestamp, nonce, id, passphrase } = options;
   const roles: readonly (readonly [role: string, place: RolePlace | undefined])[] = [
     ['signature', place],
+    ...options.otherFields.map((field): [string, RolePlace] => ['signature', { field }]),
     ['user', typeof user === 'string' ? undefined : user],
     ['timestamp', timestamp?.place],
     ['nonce', nonce],

@@ -46,6 +46,27 @@ export interface DeclaredPresented extends Presented {
   readonly isInForm: boolean;
   /** Authorization after the name of the scheme. */
   readonly rest: string;
+  /** The name of the field with the signature in lower case; '' if it is elsewhere. */
+  readonly signatureField: string;
+}
+
+/**
+ * Parses the credentials of a request: one for each field that has a signature, if several may. Malformed ones are left out, unless
+ * all are.
+ */
+export function presentAll(
+  request: IncomingRequest,
+  rest: string,
+  options: DeclaredOptions,
+  plan: Plan,
+): DeclaredPresented | readonly DeclaredPresented[] | Fault {
+  if (options.otherFields.length === 0) return present(request, rest, options, plan);
+  const fields = [plan.signatureField, ...options.otherFields.map((field) => field.toLowerCase())];
+  const read = fields
+    .filter((field) => request.headers.has(field))
+    .map((field) => present(request, rest, options, { ...plan, signatureField: field }));
+  const presented = read.flatMap((each) => ('detail' in each ? [] : [each]));
+  return presented.length > 0 ? presented : (read[0] ?? present(request, rest, options, plan));
 }
 
 /**
@@ -104,6 +125,7 @@ export function present(
     passphrase,
     isInForm: placed.isInForm,
     rest,
+    signatureField: plan.signatureField,
   };
 }
 
@@ -120,10 +142,11 @@ interface Placed {
 function readPlacedValue(
   request: IncomingRequest,
   rest: string,
-  { place, authorizationName, format, queryOrForm = false }: DeclaredOptions,
+  options: DeclaredOptions,
   { signatureField }: Plan,
   content: ContentReader | undefined,
 ): Placed | Fault {
+  const { place, otherFields, authorizationName, format, queryOrForm = false } = options;
   const { headers: fields, target } = request;
   if ('query' in place) {
     const { values, target: own } = takeParameter(target, place.query);
@@ -138,7 +161,9 @@ function readPlacedValue(
     return { value: `${authorizationName} ${rest}`, target, isInForm: false };
   const isRepeated = fields.repeated && fields.getAll(signatureField).length > 1;
   if (isRepeated && format.separator?.trim() !== ',')
-    return { detail: `The field ${place.field} was sent twice.` };
+    return {
+      detail: `The field ${findDeclaredName(signatureField, [place.field, ...otherFields])} was sent twice.`,
+    };
   return { value: fields.get(signatureField) ?? '', target, isInForm: false };
 }
 
@@ -154,6 +179,11 @@ function contentValue(
   const value = readPlace(place, 'nonce', reader);
   if (typeof value === 'object') return value;
   return { value: value ?? '', target, isInForm };
+}
+
+/** Returns a field as it was declared. */
+function findDeclaredName(lower: string, declared: readonly string[]): string {
+  return declared.find((name) => name.toLowerCase() === lower) ?? lower;
 }
 
 function readQueryValue(name: string, values: readonly string[], target: string): Placed | Fault {
@@ -250,12 +280,14 @@ export function claimedUser(
   rest: string,
   options: DeclaredOptions,
 ): string | undefined {
-  const { user, authorizationName, place, format } = options;
+  const { user, authorizationName, place, otherFields, format } = options;
   if (typeof user === 'string' || 'field' in user) return readUser(user, request.headers);
   const text =
     authorizationName === undefined
       ? 'field' in place
-        ? request.headers.get(place.field.toLowerCase())
+        ? [place.field, ...otherFields]
+            .map((field) => request.headers.get(field.toLowerCase()))
+            .find((value) => value !== undefined)
         : undefined
       : `${authorizationName} ${rest}`;
   const read = text === undefined || !('format' in user) ? undefined : readSignatures(format, text);

@@ -17,8 +17,13 @@ function fieldsReadBy({ message, user, timestamp, nonce, id, passphrase }: Decla
 }
 
 /** Returns the places whose presence means that a request has credentials of the scheme. */
-function listLocations({ place, user, queryOrForm = false }: DeclaredOptions): CredentialLocation[] {
-  if ('field' in place) return [{ field: place.field.toLowerCase() }];
+function listLocations({
+  place,
+  otherFields,
+  user,
+  queryOrForm = false,
+}: DeclaredOptions): CredentialLocation[] {
+  if ('field' in place) return [place.field, ...otherFields].map((field) => ({ field: field.toLowerCase() }));
   if ('query' in place) {
     const field = fieldIn(user);
     const inForm = queryOrForm && field !== undefined ? [{ field: field.toLowerCase() }] : [];

@@ -28,7 +28,7 @@ import type { SchemeContext } from '../scheme-context.ts';
 import type { DigestFault, Fault, SignatureScheme } from '../signature-scheme.ts';
 import type { DeclaredOptions } from './options.ts';
 import { computePlan, type Plan } from './plan.ts';
-import { buildSources, type DeclaredPresented, hasSignedForm, present } from './presented.ts';
+import { buildSources, type DeclaredPresented, hasSignedForm, present, presentAll } from './presented.ts';
 
 /** Creates the signature scheme of a declaration. */
 export function createDeclaredSignature(
@@ -63,7 +63,7 @@ export function createDeclaredSignature(
       expiryReplacesWindow: options.lifetime !== undefined,
     },
     refusesReplays: options.replay === 'refuse',
-    read: (request, rest) => pathFault(request, options) ?? present(request, rest, options, plan),
+    read: (request, rest) => pathFault(request, options) ?? presentAll(request, rest, options, plan),
     needsContent: ({ request, target }) =>
       plan.readsContent || (plan.needs.form && hasSignedForm(request, target, options))
         ? 'form'
@@ -137,8 +137,9 @@ function readContent(
   plan: Plan,
   publicOrigin: string | undefined,
 ): DeclaredPresented | Fault {
-  const { request, rest } = presented;
-  const whole = plan.readsContent ? present(request, rest, options, plan, content) : presented;
+  const { request, rest, signatureField } = presented;
+  const own = { ...plan, signatureField };
+  const whole = plan.readsContent ? present(request, rest, options, own, content) : presented;
   if ('detail' in whole || !plan.needs.form) return whole;
   return formFault(buildSources(whole, content, options, plan, publicOrigin)[0], options) ?? whole;
 }

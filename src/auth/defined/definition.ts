@@ -130,9 +130,10 @@ interface CommonDefinition<Parsed extends ParsedCredentials> {
   readonly replay?: 'accept' | 'refuse';
   /**
    * Reads the credentials. What it throws refuses the request, and is reported to `onError`, unless it is a `Problem`. It may be called
-   * several times for a request, and `body` is only read if this function uses it.
+   * several times for a request, and `body` is only read if this function uses it. It can return up to 16 credentials of which one
+   * must be valid, unless they depend on `body`.
    */
-  parse(request: SchemeRequest): Parsed;
+  parse(request: SchemeRequest): Parsed | readonly Parsed[];
   /** Returns the signed message in parts. Called to verify, to sign and to explain. */
   message(request: SchemeRequest, credentials: CompleteCredentials<Parsed>): readonly SchemeMessagePart[];
   /**

@@ -58,8 +58,8 @@ function findClaimedUser(
     return Buffer.alloc(0);
   });
   try {
-    const parsed = parse(request);
-    return !isNeeded && typeof parsed.user === 'string' && parsed.user !== '' ? parsed.user : undefined;
+    const user = [parse(request)].flat()[0]?.user;
+    return !isNeeded && typeof user === 'string' && user !== '' ? user : undefined;
   } catch {
     return undefined; // reported when the credentials are verified
   }

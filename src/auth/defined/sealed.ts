@@ -56,7 +56,7 @@ export interface UnplacedDefinition {
   readonly keyEncoding: 'utf8' | 'hex' | 'base64';
   /** Returns the key in a secret; undefined if the secret is not in the encoding. May throw. */
   readonly key: (secret: Buffer) => Buffer | undefined;
-  parse(request: SchemeRequest): ParsedCredentials;
+  parse(request: SchemeRequest): ParsedCredentials | readonly ParsedCredentials[];
   message(request: SchemeRequest, credentials: ReadCredentials): readonly SchemeMessagePart[];
   readonly join?: string | ((parts: readonly SchemeMessagePart[]) => string | Uint8Array) | undefined;
   sign(message: Buffer, key: Buffer | KeyObject, context?: SigningContext): string;

@@ -3,6 +3,7 @@ import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import { Problem } from '../../http/problem.ts';
 import { type Encoding, encodings, type HashName, hashNames } from '../../signature/declared/declaration.ts';
 import { decodeSignature, signatureFault } from '../../signature/declared/key.ts';
+import { maxSignatures } from '../../signature/declared/signature-format.ts';
 import { type DigestForm, messageBytes, type Part, type Piece } from '../../signature/message.ts';
 import { contentVariants, digestMistakes } from '../explain/content.ts';
 import type { Variant } from '../explain/mistake.ts';
@@ -31,7 +32,11 @@ export interface DefinedPresented extends Presented {
   readonly isWaiting: boolean;
 }
 
+/** What `parse` found: credentials, several of which one is enough, or a fault. */
+type Parsed = DefinedPresented | readonly DefinedPresented[] | Fault;
+
 const noContent = Buffer.alloc(0);
+const noCredentialsFault: Fault = { detail: 'The credentials cannot be read.' };
 const noCredentials: ReadCredentials = { user: '', signature: '' };
 
 /** Creates the signature scheme of a definition. */
@@ -82,24 +87,14 @@ export function createDefinedSignature(
     }
   };
 
-  const parse = (request: Presented['request'], content: Buffer | undefined): DefinedPresented | Fault => {
-    let needed = false;
-    const shown = createSchemeRequest(toSource(request), () => {
-      needed = true;
-      return content ?? noContent;
-    });
-    let parsed: unknown;
-    let thrown: Fault | undefined;
-    try {
-      parsed = definition.parse(shown);
-    } catch (error) {
-      if (content !== undefined || !needed || !needsBody) thrown = refuse('parse threw', error);
-    }
-    if (thrown !== undefined) return thrown;
-    const waiting = { request, user: '', signatures: [], time: undefined, nonce: undefined };
-    if (needed && needsBody && content === undefined)
-      return { ...waiting, credentials: noCredentials, shown, parts: [], isWaiting: true };
-    const read = readCredentials(parsed, definition, needed && needsBody);
+  /** Reads credentials that `parse` returned. */
+  const present = (
+    parsed: unknown,
+    request: Presented['request'],
+    shown: SchemeRequest,
+    usesBody: boolean,
+  ): DefinedPresented | Fault => {
+    const read = readCredentials(parsed, definition, usesBody);
     if (read instanceof Error) return refuse('parse returned something else', read);
     if ('detail' in read) return read;
     const { user, signature, date, expires, nonce } = read;
@@ -124,6 +119,42 @@ export function createDefinedSignature(
     };
   };
 
+  const parse = (request: Presented['request'], content: Buffer | undefined): Parsed => {
+    let needed = false;
+    const shown = createSchemeRequest(toSource(request), () => {
+      needed = true;
+      return content ?? noContent;
+    });
+    let parsed: unknown;
+    let thrown: Fault | undefined;
+    try {
+      parsed = definition.parse(shown);
+    } catch (error) {
+      if (content !== undefined || !needed || !needsBody) thrown = refuse('parse threw', error);
+    }
+    if (thrown !== undefined) return thrown;
+    const waiting = { request, user: '', signatures: [], time: undefined, nonce: undefined };
+    if (needed && needsBody && content === undefined)
+      return { ...waiting, credentials: noCredentials, shown, parts: [], isWaiting: true };
+    const several: readonly unknown[] | undefined = Array.isArray(parsed) ? parsed : undefined;
+    if (several === undefined) return present(parsed, request, shown, needed && needsBody);
+    if (needed)
+      return refuse('parse returned a list', new TypeError('credentials in the content are not a list'));
+    if (several.length === 0 || several.length > maxSignatures)
+      return { detail: `1 to ${maxSignatures} signatures are expected, not ${several.length}.` };
+    const read = several.map((each) => present(each, request, shown, false));
+    const good = read.flatMap((each) => ('detail' in each ? [] : [each]));
+    return good.length > 0 ? good : (read[0] ?? noCredentialsFault);
+  };
+
+  /** Adds the message to credentials, or to each of several. */
+  const completeAll = (read: Parsed, content: Buffer): Parsed => {
+    if (!isSeveral(read)) return 'detail' in read ? read : complete(read, content);
+    const all = read.map((each) => complete(each, content));
+    const good = all.flatMap((each) => ('detail' in each ? [] : [each]));
+    return good.length > 0 ? good : (all[0] ?? noCredentialsFault);
+  };
+
   return {
     name,
     check: 'signature',
@@ -139,12 +170,13 @@ export function createDefinedSignature(
       const repeated = findRepeated(request, definition);
       if (repeated !== undefined) return { detail: repeated };
       const presented = parse(request, undefined);
-      return 'detail' in presented || needsBody ? presented : complete(presented, noContent);
+      return needsBody ? presented : completeAll(presented, noContent);
     },
     needsContent: () => needsBody,
     addContent(presented, content) {
       const bytes = toBuffer(content);
       const read = presented.isWaiting ? parse(presented.request, bytes) : presented;
+      if (isSeveral(read)) throw new TypeError('parse returned a list for the content');
       return 'detail' in read ? read : complete(read, bytes);
     },
     find: ({ user }) => find(user),
@@ -189,6 +221,10 @@ export function createDefinedSignature(
     partMistakes: (part, presented, content) => partMistakes(part, presented, content, definition),
     timeHint: ({ time = 0 }, off) => hintOfTime(time, off, clock.now()),
   };
+}
+
+function isSeveral(read: Parsed): read is readonly DefinedPresented[] {
+  return Array.isArray(read);
 }
 
 function attempt<Value>(compute: () => Value): Value | undefined {

@@ -23,8 +23,8 @@ export function listCredentialPlaces(schemes: readonly ConfiguredScheme[]): Cred
     }
     if (scheme.kind !== 'declared' && scheme.kind !== 'defined') continue;
     const { place } = scheme.options;
-    const passphrase = scheme.kind === 'declared' ? scheme.options.passphrase : undefined;
-    for (const name of [fieldIn(place), passphrase?.field])
+    const { passphrase, otherFields = [] } = scheme.kind === 'declared' ? scheme.options : {};
+    for (const name of [fieldIn(place), ...otherFields, passphrase?.field])
       if (name !== undefined) fields.add(name.toLowerCase());
     const parameter = parameterIn(place);
     if (parameter !== undefined) parameters.add(parameter);

@@ -60,10 +60,14 @@ function keyPlaces({ user, secret }: ApiKeyOptions): readonly CredentialPlace[] 
 type DeclaredOptions = Extract<ConfiguredScheme, { readonly kind: 'declared' }>['options'];
 
 function listDeclaredPlaces(options: DeclaredOptions): readonly CredentialPlace[] {
-  const { place, format, user, timestamp, nonce, id, passphrase } = options;
+  const { place, otherFields, format, user, timestamp, nonce, id, passphrase } = options;
   const about = `\`${format.text}\`, where the signature is ${describeSignature(options)}`;
   return [
-    ...describePlace('', place, about),
+    ...describePlace(
+      '',
+      place,
+      otherFields.length === 0 ? about : `${about}; or in ${otherFields.join(', ')}`,
+    ),
     ...describePlace('user', typeof user === 'string' ? undefined : user, 'The user or the id of a key'),
     ...describePlace('timestamp', timestamp?.place, `The signed time (${timestamp?.unit})`),
     ...describePlace('nonce', nonce, 'A text that is used only once'),
