@@ -33,12 +33,16 @@ function isIdempotencyMode(text: string): text is IdempotencyMode {
 /** The methods of collections and items. */
 export type CollectionMethod = 'GET' | 'HEAD' | 'PUT' | 'POST' | 'DELETE';
 
-/** The access rules. A method's own rule takes precedence over `read` and `write`. Default: `nobody`. */
+/** The access rules. A method's own rule takes precedence over `create` and `change`, and these over `write`. Default: `nobody`. */
 export interface AccessRules extends Partial<Record<CollectionMethod, Access>> {
   /** GET and HEAD. */
   readonly read?: Access;
   /** PUT, POST and DELETE. */
   readonly write?: Access;
+  /** POST on the collection, and PUT of an item that does not exist. Default: `write`. */
+  readonly create?: Access;
+  /** PUT, POST and DELETE of an item that exists. Default: `write`. */
+  readonly change?: Access;
 }
 
 /** The declaration of a collection in a configuration. */
@@ -118,9 +122,11 @@ export const collectionShape = object(
           PUT: accessRule,
           POST: accessRule,
           DELETE: accessRule,
+          create: accessRule,
+          change: accessRule,
         } satisfies ShapesOf<AccessRules>,
-        'access rules; the rule of a method takes precedence over read and write',
-        { member: 'a method, read or write' },
+        'access rules; the rule of a method takes precedence over create and change, and these over write',
+        { member: 'a method, read, write, create or change' },
       ),
     ),
     createWithPut: optional(

@@ -16,7 +16,6 @@ import {
   type AccessRules,
   accessWords,
   type CollectionDeclaration,
-  type CollectionMethod,
   collectionShape,
   type IdempotencyMode,
   segmentForm,
@@ -33,6 +32,21 @@ export type { Shape } from '../schema/schema.ts';
 /** Marks collections, so that no other object has their type. */
 const collectionBrand: unique symbol = Symbol('collection');
 
+/** The access rules of a collection and of its items. */
+export interface CollectionAccess {
+  readonly GET: Access;
+  readonly HEAD: Access;
+  /** The rule of POST on the collection, which creates an item. */
+  readonly POST: Access;
+  /** The rule of POST on an item, which changes it. */
+  readonly change: Access;
+  /** The rule of PUT on an item that may or may not exist. */
+  readonly PUT: Access;
+  readonly putNew: Access;
+  readonly putExisting: Access;
+  readonly DELETE: Access;
+}
+
 /** A compiled collection. */
 export interface Collection {
   readonly [collectionBrand]: true;
@@ -42,8 +56,8 @@ export interface Collection {
   readonly shape: ItemShape;
   /** A short identifier of the declaration, which is part of every entity tag. @internal */
   readonly form: string;
-  /** The access rule of every method. @internal */
-  readonly access: Readonly<Record<CollectionMethod, Access>>;
+  /** @internal */
+  readonly access: CollectionAccess;
   /** @internal */
   readonly createWithPut: boolean;
   /** The names of the authentication schemes that it accepts; undefined for all. @internal */
@@ -194,14 +208,27 @@ function compileAccess(
     return rule === undefined ? undefined : checkAccess(rule, parameters, `${path}.${key}`);
   };
   const [read, write] = [compile('read') ?? 'nobody', compile('write') ?? 'nobody'];
-  const get = compile('GET') ?? read;
+  const [create, change] = [compile('create') ?? write, compile('change') ?? write];
+  const [get, put, post] = [compile('GET') ?? read, compile('PUT'), compile('POST')];
   return {
     GET: get,
     HEAD: compile('HEAD') ?? get,
-    PUT: compile('PUT') ?? write,
-    POST: compile('POST') ?? write,
-    DELETE: compile('DELETE') ?? write,
+    POST: post ?? create,
+    change: post ?? change,
+    PUT: put ?? mergeAccess(create, change),
+    putNew: put ?? create,
+    putExisting: put ?? change,
+    DELETE: compile('DELETE') ?? change,
   };
+}
+
+/** Returns the rule that permits everyone whom one of two rules permits. */
+function mergeAccess(one: Access, other: Access): Access {
+  if (other === 'nobody') return one;
+  if (one === 'nobody') return other;
+  for (const wide of ['anyone', 'authenticated'] as const) if (one === wide || other === wide) return wide;
+  const rules: readonly (string | readonly string[])[] = [one, other];
+  return one === other ? one : [...new Set(rules.flat())];
 }
 
 function checkAccess(

@@ -88,11 +88,12 @@ export function itemResource(
     ...(collection.idempotency !== 'off' && { requestHeaders: ['Idempotency-Key'] }),
     PUT: action(access.PUT, (call) => put(call), {
       reads: createBodyReaders(shape, { ...documentLimits, partial: false }).map(keepingContent<StoredItem>),
+      accessIf: (exists) => (exists ? access.putExisting : access.putNew),
       mayCreate: (call) => collection.createWithPut && checkAddress(formatPath(call), readId(call)),
       storesNonce: true,
       ...repetition.checks,
     }),
-    POST: action(access.POST, (call) => post(call), {
+    POST: action(access.change, (call) => post(call), {
       reads: createBodyReaders(shape, { ...documentLimits, partial: true }).map(keepingContent<StoredItem>),
       storesNonce: true,
       ...repetition.checks,

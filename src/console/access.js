@@ -73,7 +73,7 @@ export function mount(root, context) {
 						'Rotate secret',
 						`Rotate secret of ${name}?`,
 						rotate,
-						{ disabled, 'aria-label': `Rotate secret of ${name}` },
+						{ 'aria-label': `Rotate secret of ${name}` },
 						h('label', 'Accept the former one for ', grace),
 					),
 					remove(name, name),

@@ -1,5 +1,5 @@
 import { field, fill, h, select } from './dom.js';
-import { attemptIn, confirmed, filled, form, input, loadView, memoryPanel, panel, table } from './form.js';
+import { attemptIn, confirmed, filled, form, input, loadView, panel, table } from './form.js';
 import { longShown } from './format.js';
 
 /** The time in ms after which the counts are read again. */
@@ -24,7 +24,6 @@ export function mount(root, context) {
 		}, note);
 
 	const showStubs = async () => {
-		if (server.keeps !== 'memory') return;
 		const { stubs: listed } = await api.get('/stubs', signal);
 		const rows = listed.map(({ number, match, count, remaining }) => {
 			const remove = () => change(() => api.call('DELETE', `/stubs/${number}`));
@@ -140,7 +139,7 @@ export function mount(root, context) {
 		fill(
 			root,
 			h('h1', 'Stubs'),
-			memoryPanel('Fixed responses', server, stubs, removeAll, stubForm()),
+			panel('Fixed responses', stubs, removeAll, stubForm()),
 			panel('Coverage of the partner’s document', coverage),
 		);
 		// What the user is about to answer or has focused stays as it is.

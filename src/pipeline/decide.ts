@@ -36,6 +36,7 @@ import {
   type ContentReader,
   isInScope,
   mayUse,
+  permits,
   type Resource,
   type ResourceState,
   retryAction,
@@ -177,6 +178,7 @@ function decideOn(
   const { call, resource, implemented, reading } = permitted;
   call.state = found;
   checkExistence(call, resource, implemented);
+  checkPermissionFor(call, resource, implemented, context.authenticator);
   // 13: can what is asked for be written?
   trace.step = 13;
   call.variant = selectVariant(call, resource.produces);
@@ -188,21 +190,27 @@ function decideOn(
   trace.step = 15;
   const content = receiveContent(call, implemented, reading, context.limits.body);
   return content === undefined
-    ? act(permitted, trace)
+    ? act(permitted, context, trace)
     : content.then((read) => {
         call.body = read;
-        return act(permitted, trace);
+        return act(permitted, context, trace);
       });
 }
 
 /** Takes the last step. */
-function act({ call, resource, implemented }: Permitted, trace: RequestTrace): Response | Promise<Response> {
+function act(
+  { call, resource, implemented }: Permitted,
+  { authenticator }: ServiceContext,
+  trace: RequestTrace,
+): Response | Promise<Response> {
   // 16: act, in one turn with step 14 asked again
   trace.step = 16;
   trace.release = undefined;
   return andThen(implemented.handle(call), (done) =>
     done === retryAction
-      ? repeatAction(call, resource, implemented).then((outcome) => conclude(call, resource, outcome))
+      ? repeatAction(call, resource, implemented, authenticator).then((outcome) =>
+          conclude(call, resource, outcome),
+        )
       : conclude(call, resource, toOutcome(done)),
   );
 }
@@ -245,6 +253,20 @@ function checkPermission(
     call.incoming,
     resource.schemes,
   );
+}
+
+/** Throws a Problem if the principal may create the target and not change it, or the reverse. */
+function checkPermissionFor(
+  { state, method, principal, parameters, incoming }: CallContext,
+  { schemes }: Resource,
+  { accessIf }: Action,
+  authenticator: Authenticator,
+): void {
+  if (accessIf === undefined || permits(accessIf(state !== undefined), principal, parameters)) return;
+  const what = state === undefined ? 'create it' : 'change what exists';
+  if (principal === undefined)
+    throw authenticator.missing(`${method} requires authentication here to ${what}.`, incoming, schemes);
+  throw new Problem('forbidden', `This principal may not ${method} here to ${what}.`);
 }
 
 function scopeTooNarrow(
@@ -347,10 +369,12 @@ async function repeatAction(
   call: CallContext,
   resource: Resource,
   implemented: Action,
+  authenticator: Authenticator,
 ): Promise<ActionResponse> {
   for (;;) {
     call.state = await resource.find?.(call);
     checkExistence(call, resource, implemented);
+    checkPermissionFor(call, resource, implemented, authenticator);
     checkPreconditions(call, resource);
     const done = await implemented.handle(call);
     if (done !== retryAction) return toOutcome(done);

@@ -137,6 +137,8 @@ export interface Action<State = unknown, Content = unknown> {
    * otherwise `write`.
    */
   readonly scopes?: readonly (readonly Scope[])[] | undefined;
+  /** Returns the access rule by whether the target exists; `access` permits whom one of both permits. Default: `access` in both cases. */
+  accessIf?(exists: boolean): Access;
   /** Checks fields that the action requires, such as Idempotency-Key. Throws a Problem. Default: nothing is checked. */
   checkHeaders?(call: Call<State, Content>): void;
   /** Returns whether the action may create a resource that does not exist. Throws a Problem if that can never exist. */

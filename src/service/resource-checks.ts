@@ -42,6 +42,7 @@ const actionNames: Readonly<Record<keyof Action, true>> = {
   scopes: true,
   checkHeaders: true,
   mayCreate: true,
+  accessIf: true,
 };
 
 const actions = ['GET', 'PUT', 'POST', 'PATCH', 'DELETE'] as const;

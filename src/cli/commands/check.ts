@@ -21,6 +21,7 @@ import { type InspectedData, noData, noNonces } from '../inspected-data.ts';
 import type { LoadedModule } from '../module/load-module.ts';
 import {
   checkAccessNames,
+  checkSchemeUsers,
   composeService,
   hasResources,
   type KnownAccounts,
@@ -90,6 +91,8 @@ async function checkParts(
   for (const warning of [...(partner?.unreachable ?? []), ...(partner?.warnings ?? [])])
     terminal.stderr.write(`countersign: ${warning}\n`);
   const users = data.isNew && accounts.users.size === 0 ? [firstUserName] : accounts.users.keys();
+  for (const warning of checkSchemeUsers(options.schemes, accounts.users))
+    terminal.stderr.write(`countersign: ${warning}\n`);
   for (const warning of checkAccessNames(options.collections, users))
     terminal.stderr.write(`countersign: ${warning}\n`);
   const resources = await tryComposition(options, accounts, module, partner?.compose);

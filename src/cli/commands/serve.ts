@@ -99,7 +99,15 @@ async function start({
   notices,
   module,
   dataDirectory,
-  composition: { allRegistered, allUsers, checkAccessNames, composeService, hasResources, listKnownAccounts },
+  composition: {
+    allRegistered,
+    allUsers,
+    checkAccessNames,
+    checkSchemeUsers,
+    composeService,
+    hasResources,
+    listKnownAccounts,
+  },
   opening,
   control,
 }: Prepared): Promise<void> {
@@ -116,6 +124,7 @@ async function start({
   const first = dataDirectory.isNew && users.size === 0 ? makeCredentials(randomBytes) : undefined;
   if (first !== undefined) users.set(firstUserName, first);
   for (const warning of checkAccessNames(options.collections, users.keys())) notices.warn(warning);
+  for (const warning of checkSchemeUsers(options.schemes, users)) notices.warn(warning);
   const hashing = first === undefined || options.memory ? undefined : toStoredUser(first, randomBytes);
   hashing?.catch(() => {}); // handled where it is awaited
   const log = createLog(options);

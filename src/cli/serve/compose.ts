@@ -1,6 +1,9 @@
 import type { ClientRegistration, ConsumerRegistration } from '../../accounts/registration.ts';
 import { type AccountPlace, pathIn } from '../../accounts/stored-file.ts';
 import type { StoredUser } from '../../accounts/users.ts';
+import { type ConfiguredScheme, readSchemes } from '../../auth/configured-schemes.ts';
+import type { SchemeDeclarations } from '../../auth/scheme-declarations.ts';
+import { toAccountRecord } from '../../auth/user-declaration.ts';
 import type { Collection } from '../../collections/declaration.ts';
 import { findClosestMatch } from '../../did-you-mean.ts';
 import type { Options } from '../../options/options.ts';
@@ -9,6 +12,7 @@ import { accessRules, ownerParameter } from '../../pipeline/access-rule.ts';
 import { assertServiceOptions } from '../../service/option-checks.ts';
 import type { HealthOptions, ServiceOptions, UserDeclaration } from '../../service/options.ts';
 import { createService, type Service } from '../../service/service.ts';
+import { decodeKey } from '../../signature/declared/key.ts';
 import type { AccountFiles } from '../accounts/account-files.ts';
 import { CommandError } from '../errors.ts';
 
@@ -173,4 +177,46 @@ export function checkAccessNames(collections: readonly Collection[], users: Iter
     }
   if (faults.size > 0) throw new CommandError([...faults], 2);
   return [...warnings];
+}
+
+/**
+ * Checks the users that declared schemes name, and whether their secrets are in the encoding of the scheme. Returns warnings of users who
+ * do not exist yet.
+ *
+ * @throws CommandError for a name that is similar to that of a user, and for a secret in another encoding
+ */
+export function checkSchemeUsers(
+  schemes: SchemeDeclarations,
+  users: ReadonlyMap<string, UserDeclaration>,
+): string[] {
+  const faults: string[] = [];
+  const warnings: string[] = [];
+  for (const scheme of readSchemes(schemes)) {
+    if (scheme.kind !== 'declared' && scheme.kind !== 'api-key') continue;
+    const { user: name } = scheme.options;
+    if (typeof name !== 'string') continue;
+    const user = users.get(name);
+    const unknown = `schemes.${scheme.name}.user: there is no user "${name}"`;
+    const meant = user === undefined ? findClosestMatch(name, [...users.keys()]) : undefined;
+    if (meant !== undefined) faults.push(`${unknown}; did you mean "${meant}"? If not, add the user first`);
+    else if (user === undefined) warnings.push(`${unknown} yet`);
+    else if (scheme.kind === 'declared' && !hasReadableSecrets(user, scheme.options))
+      faults.push(
+        `users.${name}.secret: is not ${encodingNames[scheme.options.key]}, as schemes.${scheme.name}.key requires`,
+      );
+  }
+  if (faults.length > 0) throw new CommandError(faults, 2);
+  return warnings;
+}
+
+const encodingNames = { utf8: 'UTF-8', hex: 'hexadecimal', base64: 'base64' } as const;
+
+type DeclaredOptions = Extract<ConfiguredScheme, { readonly kind: 'declared' }>['options'];
+
+function hasReadableSecrets(user: UserDeclaration, { key, keyPrefix = '' }: DeclaredOptions): boolean {
+  if (key === 'utf8') return true;
+  return toAccountRecord(user).secrets.every(({ secret }) => {
+    const text = secret.startsWith(keyPrefix) ? secret.slice(keyPrefix.length) : secret;
+    return decodeKey(text, key) !== undefined;
+  });
 }

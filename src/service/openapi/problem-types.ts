@@ -27,7 +27,7 @@ const ofDates: Types = ['date-out-of-window', 'nonce-replayed', 'nonces-lost', '
 const ofScheme: Readonly<Record<SchemeKind, Types>> = {
   basic: ['too-many-attempts'],
   hmac: [...ofDates, 'date-missing', 'simple-form-refused', 'digest-required'],
-  bearer: ['token-refused', 'insufficient-scope'],
+  bearer: ['token-refused', 'insufficient-scope', 'too-many-tokens'],
   oauth: [
     ...(['oauth1-parameter-absent', 'oauth1-parameter-rejected', 'oauth1-version-rejected'] as const),
     ...(['oauth1-signature-method-rejected', 'oauth1-signature-invalid', 'oauth1-token-rejected'] as const),

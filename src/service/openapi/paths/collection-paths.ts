@@ -82,7 +82,7 @@ function pathItem(
 ): PathItem {
   const { access } = subject.collection;
   const operations = listDescribedMethods((method) =>
-    method === 'PATCH' ? undefined : access[method],
+    method === 'PATCH' ? undefined : access[on === 'item' && method === 'POST' ? 'change' : method],
   ).flatMap(([method, rule]) => {
     const partsOf = parts[method];
     if (partsOf === undefined) return [];
