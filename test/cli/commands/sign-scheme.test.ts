@@ -256,7 +256,11 @@ describe('an invalid call is rejected with one line', () => {
       bySecret,
       'presign is an option of AWS Signature Version 4, not of the scheme partner',
     ],
-    [[...partner, '--presign', 'soon'], bySecret, '--presign "soon" is not a number of seconds'],
+    [
+      [...partner, '--presign', 'soon'],
+      bySecret,
+      '--presign "soon" is not a number of seconds, or text such as 5m',
+    ],
     [[...partner, '--simple'], bySecret, '--simple cannot be used with --scheme'],
     [
       [...partner, '--date', 'now'],
