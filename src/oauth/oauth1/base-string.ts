@@ -49,6 +49,19 @@ export function baseStringParts(
   return parts;
 }
 
+/**
+ * Returns the parts of the base string with `oauth_body_hash` as it is, not percent-encoded; undefined without this parameter. The
+ * signers of Mastercard make it so. The digits of base64 contain no `&`, so it stays clear where each parameter ends.
+ */
+export function withPlainBodyHash(parts: readonly Part[]): Part[] | undefined {
+  const at = parts.findIndex(({ name }) => name === bodyHashName);
+  const hash = octetsOfPiece(parts[at]?.value ?? '');
+  if (!/^[A-Za-z0-9+/]{2,}={0,2}$/.test(hash)) return undefined;
+  return parts.with(at, { kind: 'other', name: 'body hash parameters', value: `${bodyHashName}=${hash}` });
+}
+
+const bodyHashName = 'oauth_body_hash';
+
 /** Returns the path of a target. The absolute form (RFC 9112 §3.2.2) has it after the authority. */
 function parsePath(target: string): string {
   const question = target.indexOf('?');

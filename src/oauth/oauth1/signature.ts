@@ -25,7 +25,7 @@ import type { OAuthContext } from '../context.ts';
 import { type Found, isIssuedTo, isLive } from '../grants.ts';
 import { type Reason, tokenReason } from '../reasons.ts';
 import { intersectScopes } from '../scopes.ts';
-import { assemble, baseStringParts } from './base-string.ts';
+import { assemble, baseStringParts, withPlainBodyHash } from './base-string.ts';
 import type { SignedFor } from './checks.ts';
 import { addAdvice, oauth1Error, rejectedParameters } from './error.ts';
 import { keyMistakes, messageMistakes, partMistakes } from './mistakes.ts';
@@ -79,7 +79,11 @@ export function createOAuth1Signature(
       return { principal, keys: findKeys(consumer), consumer, found };
     },
     kinds: ({ method }) => [keyKind(method)],
-    messages: (presented) => [buildParts(presented)],
+    messages(presented) {
+      const parts = buildParts(presented);
+      const plain = isRsaMethod(presented.method) ? withPlainBodyHash(parts) : undefined;
+      return plain === undefined ? [parts] : [parts, plain];
+    },
     assemble,
     signs: isSigned,
     signatureFault: (presented) => formFault(presented, () => buildBaseString(presented), explain),

@@ -1,6 +1,6 @@
 // A consumer that signs without a token (two-legged), and over plain HTTP.
 import assert from 'node:assert/strict';
-import { createHash } from 'node:crypto';
+import { createHash, createHmac, createSign, generateKeyPairSync, randomUUID } from 'node:crypto';
 import test from 'node:test';
 import { ask, openTestService, type Signing, sign } from '../../support/oauth/consumer.ts';
 import { records } from '../../support/oauth/oauth1-refusals.ts';
@@ -110,4 +110,41 @@ for (const [method, hash] of [
     assert.equal(await send('sha1', content), 201);
     assert.equal(await send(hash, `${content} `), 400);
     assert.equal(await send('md5', content), 400);
+  });
+
+// mastercard-oauth1-signer 1.2.0: the hash has neither in the base string nor in Authorization percent-encodings of its own.
+for (const [what, method, tampered, status] of [
+  ['by RSA-SHA256', 'RSA-SHA256', '', 200],
+  ['by RSA-SHA1', 'RSA-SHA1', '', 200],
+  ['by RSA-SHA256, and other content was hashed', 'RSA-SHA256', 'other content', 400],
+  ['by HMAC-SHA256', 'HMAC-SHA256', '', 401],
+] as const)
+  test(`oauth_body_hash that is not percent-encoded, signed ${what}, gets ${status}`, async () => {
+    const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+    const rsaPublicKey = publicKey.export({ type: 'spki', format: 'pem' }).toString();
+    const secret = consumers.shop.secret;
+    const methods = [method];
+    const server = openTestService({ consumers: { shop: { ...consumers.shop, rsaPublicKey, methods } } });
+    const hash = createHash(method === 'RSA-SHA1' ? 'sha1' : 'sha256')
+      .update(tampered)
+      .digest('base64');
+    const parameters = [
+      `oauth_body_hash=${hash}`,
+      'oauth_consumer_key=shop',
+      `oauth_nonce=${randomUUID()}`,
+      `oauth_signature_method=${method}`,
+      `oauth_timestamp=${Math.floor(server.clock.now() / 1000)}`,
+      'oauth_version=1.0',
+    ];
+    const base = ['GET', `https://localhost${records}`, parameters.join('&')]
+      .map(encodeURIComponent)
+      .join('&');
+    const signature =
+      method === 'HMAC-SHA256'
+        ? createHmac('sha256', `${secret}&`).update(base).digest('base64')
+        : createSign(method).update(base).sign(privateKey, 'base64');
+    const sent = [...parameters, `oauth_signature=${encodeURIComponent(signature)}`];
+    const field = `OAuth ${sent.map((pair) => pair.replace('=', '="')).join('",')}"`;
+    const answer = await server.ask('GET', records, { fields: [['Authorization', field]] });
+    assert.equal(answer.status, status, answer.text);
   });
