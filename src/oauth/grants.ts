@@ -54,7 +54,7 @@ export type GrantDraft = Pick<Grant, 'mechanism' | 'client' | 'user' | 'scopes' 
 
 /** Grants and tokens in the store. A call resolves when the store has made its change durable. */
 export interface Grants {
-  /** Issues tokens without a grant. */
+  /** Issues tokens without a grant. Rejects with a Problem (429) if a user or client has too many: see `IssueLimits`. */
   issue(drafts: readonly TokenDraft[]): Promise<Issued[]>;
   /** Creates a grant and issues its first tokens. */
   begin(grant: GrantDraft, drafts: readonly TokenDraft[]): Promise<{ grant: Grant; issued: Issued[] }>;
@@ -67,6 +67,7 @@ export interface Grants {
   consume(found: Found): Promise<boolean>;
   /**
    * Marks a token as used and issues others of the same grant, in one batch. Resolves to undefined if the token was used before.
+   * Rejects with a Problem (429) like `issue`, and the token stays unused, if there are too many.
    */
   exchange(found: Found, drafts: readonly TokenDraft[]): Promise<Issued[] | undefined>;
   /** Sets a token's user and adds details. Resolves to undefined if the token was changed or used meanwhile. */
@@ -144,7 +145,7 @@ class StoredGrants implements Grants {
     this.#onEvent = onEvent;
     this.#revocation = revocation;
     this.#sweep = new ExpirySweep(store, clock);
-    this.#limits = new IssueLimits(clock, () => this.#allTokens());
+    this.#limits = new IssueLimits(clock, { tokens: () => this.all(), grants: () => this.#allGrants() });
   }
 
   async issue(drafts: readonly TokenDraft[]): Promise<Issued[]> {
@@ -157,7 +158,7 @@ class StoredGrants implements Grants {
 
   async begin(draft: GrantDraft, drafts: readonly TokenDraft[]): Promise<{ grant: Grant; issued: Issued[] }> {
     if (this.#revocation?.done !== undefined) await this.#revocation.done;
-    await this.#limits.admit(drafts);
+    await this.#limits.admit(drafts, draft, true);
     const grant: Grant = { ...draft, id: this.#randomValue(), issued: this.#clock.now(), revoked: false };
     // Both in one turn of the event loop, and so in one batch.
     const stored = this.#put(grantsCollection, grant.id, 'absent', toGrantRecord(grant));
@@ -183,11 +184,11 @@ class StoredGrants implements Grants {
       revision,
       toTokenRecord({ ...token, used: true }),
     );
-    if (applied) this.#limits.release(token);
     return applied;
   }
 
   async exchange(found: Found, drafts: readonly TokenDraft[]): Promise<Issued[] | undefined> {
+    await this.#limits.admit(drafts, found.grant);
     // Both in one turn of the event loop, and so in one batch. If the token was used before, the new tokens are stored but not
     // returned, and the caller revokes their grant.
     const [consumed, issued] = await Promise.all([this.consume(found), this.#generate(drafts, found.grant)]);
@@ -209,7 +210,7 @@ class StoredGrants implements Grants {
   async revokeToken(found: Found): Promise<void> {
     const { mechanism, client, user, kind } = found.token;
     await this.#delete(tokensCollection, found.token.digest);
-    this.#limits.release(found.token);
+    this.#limits.release(found);
     this.#onEvent({ type: 'token-revoked', mechanism, client, user, token: kind });
   }
 
@@ -231,10 +232,8 @@ class StoredGrants implements Grants {
 
   async ofUser(user: string): Promise<readonly Grant[]> {
     const found: Grant[] = [];
-    for await (const entry of this.#entries(grantsCollection)) {
-      const grant = readGrant(entry);
-      if (grant?.user === user && isInForce(grant, this.#clock.now())) found.push(grant);
-    }
+    for await (const grant of this.#allGrants())
+      if (grant.user === user && isInForce(grant, this.#clock.now())) found.push(grant);
     return found;
   }
 
@@ -245,10 +244,10 @@ class StoredGrants implements Grants {
     }
   }
 
-  async *#allTokens(): AsyncIterable<Token> {
-    for await (const entry of this.#entries(tokensCollection)) {
-      const token = readToken(entry);
-      if (token !== undefined) yield token;
+  async *#allGrants(): AsyncIterable<Grant> {
+    for await (const entry of this.#entries(grantsCollection)) {
+      const grant = readGrant(entry);
+      if (grant !== undefined) yield grant;
     }
   }
 

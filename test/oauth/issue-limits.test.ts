@@ -3,7 +3,8 @@ import { randomBytes } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
 import { createManualClock } from '../../src/clock.ts';
 import { type Double, startDouble } from '../../src/double/index.ts';
-import { createGrants } from '../../src/oauth/grants.ts';
+import { createGrants, type Found } from '../../src/oauth/grants.ts';
+import type { TokenDraft, TokenKind } from '../../src/oauth/records.ts';
 import { createMemoryStore } from '../../src/store/memory.ts';
 
 const redirectUri = 'https://client.example/cb';
@@ -42,7 +43,7 @@ describe('the number of live tokens is limited', () => {
       secure: true,
       headers: { Authorization: basic(user, passwords[user]), Accept: 'application/json' },
     });
-  test('to 1,000 open consent pages of a user, until one is answered or expires', async () => {
+  test('to 1,000 consent pages of a user, answered or not, until they expire', async () => {
     let ticket = '';
     for (let count = 0; count < 1000; count += 1) {
       const response = await ask('ann');
@@ -61,29 +62,104 @@ describe('the number of live tokens is limited', () => {
       body: new URLSearchParams({ consent_ticket: ticket, decision: 'deny' }),
     });
     assert.equal(answer.status, 303);
-    assert.equal((await ask('ann')).status, 200, 'in place of the one that was answered');
-    assert.equal((await ask('ann')).status, 429);
+    assert.equal(
+      (await ask('ann')).status,
+      429,
+      'although one was answered, which is stored until it expires',
+    );
     double.clock.advance('6m');
     assert.equal((await ask('ann')).status, 200, 'after they have expired');
   });
 });
 
-test('a client has at most 10,000 access tokens without a user', async () => {
+/** Grants in memory, and drafts of what they issue for `ann` and the client `app`. */
+function openGrants() {
   const clock = createManualClock(Date.UTC(2026, 0, 1));
   const store = createMemoryStore({ storeId: 'm' });
   const grants = createGrants({ store, clock, random: (size) => randomBytes(size) });
-  const draft = { mechanism: 'oauth2', kind: 'access', client: 'app', scopes: [] } as const;
-  const issue = (client = 'app') => grants.issue([{ ...draft, client, expires: clock.now() + 3_600_000 }]);
-  const [issued] = await grants.issue(
-    Array.from({ length: 10_000 }, () => ({ ...draft, expires: clock.now() + 3_600_000 })),
-  );
-  await assert.rejects(issue(), { status: 429, type: 'too-many-tokens' });
-  await issue('other');
-  const found = await grants.find(issued?.value ?? '', 'oauth2', 'access');
-  if (found === undefined) assert.fail('the token was not stored');
-  await grants.revokeToken(found);
-  await issue();
-  await assert.rejects(issue(), { status: 429 });
+  const hour = 3_600_000;
+  const draft = (kind: TokenKind, user?: string, client = 'app'): TokenDraft => {
+    const mechanism = kind === 'request' ? 'oauth1' : 'oauth2';
+    return { mechanism, kind, client, user, scopes: [], expires: clock.now() + hour };
+  };
+  const begin = (user = 'ann', client = 'app') =>
+    grants.begin({ mechanism: 'oauth2', client, user, scopes: [], ends: clock.now() + 3 * hour }, [
+      draft('code', user, client),
+    ]);
+  const find = async (value: string | undefined, kind: TokenKind): Promise<Found> => {
+    const found = await grants.find(value ?? '', kind === 'request' ? 'oauth1' : 'oauth2', kind);
+    return found ?? assert.fail(`no ${kind} was stored`);
+  };
+  return { clock, grants, draft, begin, find };
+}
+
+const refused = { status: 429, type: 'too-many-tokens' };
+const repeat = <Value>(count: number, value: Value): Value[] => Array.from({ length: count }, () => value);
+
+test('a client has at most 10,000 access tokens without a user, until one is revoked or they expire', async () => {
+  const { clock, grants, draft, find } = openGrants();
+  const [issued] = await grants.issue(repeat(10_000, draft('access')));
+  await assert.rejects(grants.issue([draft('access')]), refused);
+  await grants.issue([draft('access', undefined, 'other')]);
+  await grants.revokeToken(await find(issued?.value, 'access'));
+  await grants.issue([draft('access')]);
+  await assert.rejects(grants.issue([draft('access')]), refused);
   clock.advance('1h');
-  await issue();
+  await grants.issue([draft('access')]);
+});
+
+test('a consumer has at most 10,000 request tokens, allowed by a user, used or neither', async () => {
+  const { clock, grants, draft, find } = openGrants();
+  const [issued] = await grants.issue(repeat(10_000, draft('request')));
+  const allowed = await grants.update(await find(issued?.value, 'request'), { user: 'ann', details: {} });
+  assert.ok(allowed !== undefined && (await grants.consume(allowed)));
+  await assert.rejects(grants.issue([draft('request')]), refused);
+  clock.advance('1s');
+  await assert.rejects(grants.issue([draft('request')]), refused, 'counted again');
+  await grants.issue([draft('request', undefined, 'other')]);
+  clock.advance('1h');
+  await grants.issue([draft('request')]);
+});
+
+test('a user has at most 10,000 grants for a client, revoked or not, until they end', async () => {
+  const { clock, grants, begin } = openGrants();
+  const { grant } = await begin();
+  for (let count = 1; count < 10_000; count += 1) await begin();
+  await grants.revokeGrant(grant.id);
+  await assert.rejects(begin(), refused);
+  await begin('bob');
+  await begin('ann', 'other');
+  clock.advance('2h');
+  await assert.rejects(begin(), refused, 'the codes have expired, but are kept with their grants');
+  clock.advance('1h');
+  await begin();
+});
+
+test('a client has at most 50,000 refresh tokens for a user, replaced ones too, until their grants end', async () => {
+  const { clock, grants, draft, begin, find } = openGrants();
+  const { issued } = await begin();
+  const code = await find(issued[0]?.value, 'code');
+  const first = await grants.exchange(code, repeat(49_999, draft('refresh', 'ann')));
+  const second = await grants.exchange(await find(first?.[0]?.value, 'refresh'), [draft('refresh', 'ann')]);
+  const found = await find(second?.[0]?.value, 'refresh');
+  await assert.rejects(grants.exchange(found, [draft('refresh', 'ann')]), refused);
+  const unused = await find(second?.[0]?.value, 'refresh');
+  assert.equal(unused.token.used, false, 'the token that was refused is not used up');
+  clock.advance('2h');
+  await assert.rejects(grants.exchange(unused, [draft('refresh', 'ann')]), refused, 'expired, but kept');
+  clock.advance('1h');
+  const { issued: later } = await begin();
+  await grants.exchange(await find(later[0]?.value, 'code'), [draft('refresh', 'ann')]);
+});
+
+test('revoking an expired token makes no room for others', async () => {
+  const { clock, grants, draft, find } = openGrants();
+  const [issued] = await grants.issue([draft('access')]);
+  const expired = await find(issued?.value, 'access');
+  clock.advance('59m');
+  await grants.issue(repeat(9999, draft('access')));
+  clock.advance('1m');
+  await grants.issue([draft('access')]);
+  await grants.revokeToken(expired);
+  await assert.rejects(grants.issue([draft('access')]), refused);
 });

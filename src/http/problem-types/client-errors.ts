@@ -108,9 +108,9 @@ export const clientErrorTypes = {
   },
   'too-many-tokens': {
     status: 429,
-    title: 'Too many tokens are valid',
+    title: 'Too many tokens are stored',
     explanation:
-      'The number of consent pages, codes and tokens that one user or client can have at the same time is limited. Use a token until it expires, and answer a consent page before you open others. Retry after the time in Retry-After, when the oldest one will have expired.',
+      'The number of consent pages, permissions and tokens that are stored for one user or client is limited; used and revoked ones count until they end. Use a token until it expires. Retry after the time in Retry-After, when the first of them will have ended.',
   },
   'too-many-failures': {
     status: 429,
