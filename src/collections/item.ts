@@ -83,6 +83,7 @@ export function itemResource(
       };
     }),
     headAccess: access.HEAD,
+    checksParameters: true,
     schemes,
     cors,
     ...(collection.idempotency !== 'off' && { requestHeaders: ['Idempotency-Key'] }),

@@ -99,7 +99,7 @@ function search<Leaf>(
   if (segment === undefined) return branch.leaf;
   const literal = branch.literals.get(segment);
   const found = literal === undefined ? undefined : search(literal, segments, at + 1, values);
-  if (found !== undefined || branch.parameter === undefined || !isParameterValue(segment)) return found;
+  if (found !== undefined || branch.parameter === undefined || segment === '') return found;
   values.push(segment);
   const taken = search(branch.parameter, segments, at + 1, values);
   if (taken === undefined) values.pop();

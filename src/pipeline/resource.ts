@@ -182,6 +182,8 @@ export interface Resource<State = unknown, Content = unknown> {
    * principal, and it is available over TLS only. Default: false.
    */
   readonly ownCredentials?: boolean | undefined;
+  /** Whether its actions refuse dot segments and control characters in parameters of the path. Default: they are 404. @internal */
+  readonly checksParameters?: boolean | undefined;
   /**
    * The schemes that it accepts: `['aws4']`; in a list those whose credentials are required together: `[['aws4', 'key']]`. The first
    * of which a request has all credentials is verified, and its other credentials are left alone. A request that has only others is

@@ -2,7 +2,14 @@ import type { IncomingRequest } from '../http/message.ts';
 import { Problem } from '../http/problem.ts';
 import type { Target } from '../http/target.ts';
 import type { Principal } from '../principal.ts';
-import { type Branch, createBranch, ensureBranch, findLeaf, nameParameters } from './path-tree.ts';
+import {
+  type Branch,
+  createBranch,
+  ensureBranch,
+  findLeaf,
+  isParameterValue,
+  nameParameters,
+} from './path-tree.ts';
 import { basePathAdvice, segmentsForRouter } from './proxy.ts';
 import {
   actionFor,
@@ -154,6 +161,8 @@ export function createRouter(routes: readonly Route[]): Router {
       const { route, names } = reached.leaf;
       if (route.open?.() === false) return undefined;
       const { template, resource } = route;
+      // Collections have problems of their own for ids that clients cannot choose.
+      if (resource.checksParameters !== true && !reached.values.every(isParameterValue)) return undefined;
       return { template, resource, parameters: nameParameters(names, reached.values) };
     },
     furtherMethods() {

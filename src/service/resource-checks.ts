@@ -23,6 +23,7 @@ const resourceNames: Readonly<Record<Exclude<keyof Resource, 'writeProblem' | 'v
   headAccess: true,
   produces: true,
   find: true,
+  checksParameters: true,
   ownCredentials: true,
   schemes: true,
   defaultFormat: true,

@@ -225,10 +225,14 @@ class NonceBuckets implements MemoryNonces {
     if (!(Number.isFinite(until) && Number.isFinite(now))) return 'seen';
     if (now !== this.#now) this.#advanceTo(now);
     this.#fingerprint.take(user, nonce);
-    if (this.#find() !== undefined) return 'seen';
-    if (this.#size >= this.#max || this.#hasShare(user)) this.#drop(now);
+    const isKnown = this.#find() !== undefined;
+    if (this.#size >= this.#max || this.#hasShare(user)) {
+      if (isKnown) return 'seen';
+      this.#drop(now);
+    }
     const end = this.#forgotten.endAfter(until);
     if (end !== undefined) return until < now ? 'seen' : lostUntil(end, until, now);
+    if (isKnown) return 'seen';
     if (this.#size >= this.#max) return 'full';
     if (this.#hasShare(user)) return { freeAt: this.#freeAt(user) };
     this.#add(user, until);
