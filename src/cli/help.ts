@@ -146,10 +146,7 @@ To edit an export, remove "storeId" from its first line, which changes all entit
 Options:
 ${lines([
   ['--input FILE', 'file to read; - for standard input (default: -)'],
-  [
-    '--on-mismatch M',
-    'refuse or warn: whether items that break the declared rules are imported (default: refuse)',
-  ],
+  ['--on-mismatch M', 'refuse or warn: items that break the declared rules (default: refuse)'],
   ['--key-file FILE', 'file with the key of encrypted accounts; or COUNTERSIGN_KEY'],
   ...transferLines,
 ])}`,
