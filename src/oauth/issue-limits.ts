@@ -1,8 +1,7 @@
 // Limits how many tokens and grants are stored for one user or client, so that nobody can fill the memory or the disk with them.
 import type { Clock } from '../clock.ts';
 import { Problem } from '../http/problem.ts';
-import type { Found } from './grants.ts';
-import type { Grant, Mechanism, TokenDraft, TokenKind } from './records.ts';
+import type { Grant, Mechanism, Token, TokenDraft, TokenKind } from './records.ts';
 
 /** What is counted. A code is not: each one has a grant of its own. */
 type CountedKind = Exclude<TokenKind, 'code'> | 'grant';
@@ -42,9 +41,15 @@ interface Count {
   at: number;
 }
 
+/** A token and its grant, if it has one. */
+interface StoredToken {
+  readonly token: Token;
+  readonly grant: Grant | undefined;
+}
+
 /** All stored tokens and grants. */
 export interface StoredTokens {
-  readonly tokens: () => AsyncIterable<Found>;
+  readonly tokens: () => AsyncIterable<StoredToken>;
   readonly grants: () => AsyncIterable<Grant>;
 }
 
@@ -77,7 +82,7 @@ export class IssueLimits {
   }
 
   /** Removes a deleted token from the count. */
-  release({ token, grant }: Found): void {
+  release({ token, grant }: StoredToken): void {
     for (const { key, end } of describeToken(token, grant?.ends)) {
       const { ends } = this.#live(key);
       const at = ends.lastIndexOf(end);
