@@ -324,9 +324,10 @@ interface SentItem {
 }
 
 /** Returns a body reader that decodes like `reading` and keeps the content as received. */
-function keepingContent<State>({ type, decoder }: ItemReading): ContentReader<State, SentItem> {
+function keepingContent<State>({ type, anyCharset, decoder }: ItemReading): ContentReader<State, SentItem> {
   return {
     type,
+    anyCharset,
     decoder: (call) => andThen(decoder(call), (inner) => createRecorder(type, inner)),
   };
 }

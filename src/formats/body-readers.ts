@@ -19,9 +19,10 @@ export interface ReadingOptions extends DocumentLimits {
   readonly partial: boolean;
 }
 
-/** A body reader for the items of a collection (`Reading`). */
+/** A body reader for the items of a collection (`ContentReader`). */
 export interface ItemReading {
   readonly type: string;
+  readonly anyCharset: boolean;
   decoder(call: { readonly incoming: { readonly headers: HttpHeaders } }): MaybePromise<ItemDecoder>;
 }
 
@@ -31,16 +32,17 @@ export function createBodyReaders(shape: Shape, options: ReadingOptions): ItemRe
   let shared: (ReadingOptions & { readonly names: XmlNames }) | undefined;
   const decoder = (format: (typeof formats)[number], fields: HttpHeaders) => {
     shared ??= { ...options, names: new XmlNames() };
-    return format.decoder(shape, hasCharset(fields) ? { ...shared, isUtf8: true } : shared);
+    const charset = format.readsCharset ? findCharset(fields) : undefined;
+    return format.decoder(shape, charset === undefined ? shared : { ...shared, charset });
   };
   return formats.map((format) => ({
     type: format.reads,
+    anyCharset: format.readsCharset,
     decoder: ({ incoming }) => decoder(format, incoming.headers),
   }));
 }
 
-/** Returns whether Content-Type has a charset. Any other than UTF-8 was refused before. */
-function hasCharset(fields: HttpHeaders): boolean {
+function findCharset(fields: HttpHeaders): string | undefined {
   const type = fields.get('content-type');
-  return type?.includes(';') === true && parseMediaType(type)?.parameters.has('charset') === true;
+  return type?.includes(';') === true ? parseMediaType(type)?.parameters.get('charset') : undefined;
 }

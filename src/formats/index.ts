@@ -12,6 +12,8 @@ import { listFormXml, writeItemXml, writeListedXml } from './xml/writer.ts';
 export interface Format extends Variant {
   /** The media type that the format reads, in lower case. */
   readonly reads: string;
+  /** Whether the decoder checks the charset of Content-Type itself. */
+  readonly readsCharset: boolean;
   /** Creates a decoder for one document; asynchronous the first time, if modules must be loaded. */
   decoder(shape: Shape, options: XmlReadingOptions): MaybePromise<ItemDecoder>;
   /** Writes the document of one item. */
@@ -34,6 +36,7 @@ const xml: Format = {
   type: 'application/xml; charset=utf-8',
   mark: 'x',
   reads: 'application/xml',
+  readsCharset: true,
   decoder: (shape, options) =>
     andThen(xmlReader ?? loadXmlReader(), ({ xmlDecoder }) => xmlDecoder(shape, options)),
   writeItem: (shape, value) => writeItemXml(shape, value),
@@ -47,6 +50,7 @@ const json: Format = {
   type: 'application/json',
   mark: 'j',
   reads: 'application/json',
+  readsCharset: false,
   decoder: (shape, options) => jsonDecoder(shape, options),
   writeItem: (shape, value) => writeItemJson(shape, value),
   writeListed: (shape, item) => writeListedJson(shape, item),

@@ -122,3 +122,10 @@ function isInstance(this: unknown, value: unknown): boolean {
   if (this === Problem) return typeof value === 'object' && value !== null && mark in value;
   return Reflect.apply(Function.prototype[Symbol.hasInstance], this, [value]);
 }
+
+/** Returns the Problem (415) for content in a charset other than UTF-8. */
+export function unsupportedCharset(charset: string): Problem {
+  const shown = charset.replace(/[^\x21-\x7e]/g, '?').slice(0, 40);
+  const detail = `Content-Type has the charset ${shown}; only utf-8 is supported.`;
+  return new Problem('unsupported-charset', detail, { members: { encoding: shown } });
+}

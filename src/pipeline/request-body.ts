@@ -6,7 +6,7 @@ import { parseContentCoding } from '../http/headers/content-coding.ts';
 import { parseContentDigest, parseContentMd5 } from '../http/headers/content-digest.ts';
 import { parseMediaType } from '../http/headers/media-type.ts';
 import type { IncomingRequest } from '../http/message.ts';
-import { contentTooLarge, Problem } from '../http/problem.ts';
+import { contentTooLarge, Problem, unsupportedCharset } from '../http/problem.ts';
 import { isPromiseLike, type MaybePromise } from '../maybe-promise.ts';
 import type { CallContext } from './call.ts';
 import type { Decoder } from './decoder.ts';
@@ -62,19 +62,7 @@ export function checkCharset(fields: HttpHeaders, { anyCharset = false }: Conten
   const field = fields.get('content-type');
   if (field === undefined || !field.includes(';')) return;
   const charset = parseMediaType(field)?.parameters.get('charset');
-  if (charset !== undefined && charset.toLowerCase() !== 'utf-8') {
-    throw new Problem(
-      'unsupported-charset',
-      `Content-Type has the charset ${quote(charset)}; only utf-8 is supported.`,
-      {
-        members: { encoding: quote(charset) },
-      },
-    );
-  }
-}
-
-function quote(text: string): string {
-  return text.replace(/[^\x21-\x7e]/g, '?').slice(0, 40);
+  if (charset !== undefined && charset.toLowerCase() !== 'utf-8') throw unsupportedCharset(charset);
 }
 
 /**

@@ -1,4 +1,4 @@
-import { Problem } from '../../http/problem.ts';
+import { Problem, unsupportedCharset } from '../../http/problem.ts';
 import type { ProblemType } from '../../http/problem-types.ts';
 import type { Shape } from '../../schema/schema.ts';
 import { XmlError } from '../../xml/error.ts';
@@ -18,8 +18,8 @@ export interface XmlReadingOptions {
   readonly maxAttributes: number;
   /** The maximum length of a tag and of a value. Default: the parser's limits. */
   readonly maxLength?: number | undefined;
-  /** Whether Content-Type states the charset utf-8, which takes precedence over the XML declaration. Default: false. */
-  readonly isUtf8?: boolean | undefined;
+  /** The charset of Content-Type. It takes precedence over the XML declaration, but not over a byte order mark. Default: none. */
+  readonly charset?: string | undefined;
   /** A table of names that parsers share, which makes short documents faster. */
   readonly names?: XmlNames | undefined;
 }
@@ -30,7 +30,9 @@ export interface XmlReadingOptions {
  * `invalid-content` with up to 20 errors.
  */
 export function xmlDecoder(shape: Shape, options: XmlReadingOptions): ItemDecoder {
-  const { partial, maxDepth, maxAttributes, maxLength, isUtf8, names } = options;
+  const { partial, maxDepth, maxAttributes, maxLength, charset, names } = options;
+  const isUtf8 = charset?.toLowerCase() === 'utf-8';
+  const checkMark = charset === undefined || isUtf8 ? undefined : createMarkCheck(charset);
   const errors = new ValidationErrors();
   const content = new XmlContent(shape, partial, errors, () => parser.position());
   const parser = createParser(content, {
@@ -38,17 +40,36 @@ export function xmlDecoder(shape: Shape, options: XmlReadingOptions): ItemDecode
     maxAttributes,
     maxValue: maxLength,
     maxToken: maxLength,
-    encoding: isUtf8 === true ? 'known' : 'marked',
+    encoding: isUtf8 ? 'known' : 'marked',
     names,
   });
   return {
-    write: (bytes) => withProblems(() => parser.write(bytes)),
+    write(bytes) {
+      checkMark?.(bytes);
+      withProblems(() => parser.write(bytes));
+    },
     end() {
+      checkMark?.();
       withProblems(() => parser.end());
       const problem = errors.problem();
       if (problem !== undefined) throw problem;
       return content.value();
     },
+  };
+}
+
+const utf8Mark = [0xef, 0xbb, 0xbf];
+
+/**
+ * Returns a function that takes the bytes of a document, and nothing at its end. It throws a Problem (415) if they do not begin
+ * with the byte order mark of UTF-8, which takes precedence over another charset (RFC 7303 §3.2).
+ */
+function createMarkCheck(charset: string): (bytes?: Uint8Array) => void {
+  let read = 0;
+  return (bytes) => {
+    const expected = utf8Mark.slice(read, bytes === undefined ? undefined : read + bytes.length);
+    if (expected.some((byte, at) => bytes?.[at] !== byte)) throw unsupportedCharset(charset);
+    read += expected.length;
   };
 }
 
