@@ -69,6 +69,7 @@ function readCredentials(options: SignerOptions, target: ControlTarget): Credent
     case 'oauth1': {
       const { secret, privateKey, token, tokenSecret, signatureMethod, bodyHash } = options;
       if (secret === undefined && privateKey === undefined) throw missing('signer.secret');
+      if (token !== undefined && tokenSecret === undefined) throw missing('signer.tokenSecret');
       const client = requireOption(options, 'client');
       const keys = { secret, privateKey: privateKey === undefined ? undefined : parseKey(privateKey) };
       return { scheme, client, ...keys, token, tokenSecret, signatureMethod, bodyHash };
