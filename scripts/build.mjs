@@ -70,6 +70,7 @@ function escaped(character) {
  */
 const chunks = {
   common: [
+    'accounts/registered',
     'auth/quota-policy',
     'countersign-error',
     'duration',
@@ -127,6 +128,8 @@ const chunks = {
     'auth/aws4/scheme',
     'auth/declared/plan',
     'auth/declared/scheme',
+    'auth/draft-cavage',
+    'auth/explain/sent-keys',
     'auth/message-signatures/scheme',
   ],
   oauth: [
@@ -149,6 +152,7 @@ const chunks = {
     'formats/json/content',
     'formats/json/decoder',
     'formats/json/any',
+    'schema/pattern/ecma-syntax',
     'schema/pattern/syntax',
     'collections/idempotency-key',
     'collections/lists/query',

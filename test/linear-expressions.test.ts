@@ -20,7 +20,7 @@ const exempt: Readonly<Record<string, string>> = {
 
 /** Returns a function that returns the complexity of an expression; undefined if it is linear. */
 async function createJudge(): Promise<(source: string, flags: string) => string | undefined> {
-  const { checkSync } = await importPackage(checker);
+  const { checkSync } = (await importPackage(checker)).default;
   const verdicts = new Map<string, string | undefined>();
   const judgeForm = (form: string, flags: string): string | undefined => {
     const { status, complexity, error } = checkSync(form, flags, { checker: 'automaton', timeout: null });

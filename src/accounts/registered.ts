@@ -81,7 +81,17 @@ export interface ConsumerDeclaration {
   /** The callbacks that it may use: URLs, or `oob`. Default: none. */
   readonly callbacks?: readonly string[] | undefined;
   /** Default: HMAC-SHA256 and HMAC-SHA1; without a secret, RSA-SHA256 and RSA-SHA1. */
-  readonly methods?: readonly SignatureMethod[] | undefined;
+  readonly methods?:
+    | readonly (
+        | 'HMAC-SHA256'
+        | 'HMAC-SHA1'
+        | 'HMAC-SHA512'
+        | 'PLAINTEXT'
+        | 'RSA-SHA256'
+        | 'RSA-SHA1'
+        | 'RSA-SHA512'
+      )[]
+    | undefined;
   /** Default: `read`. */
   readonly scopes?: readonly Scope[] | undefined;
   /** Users whose resources the consumer may access without a token (two-legged OAuth). Default: none. */
@@ -94,3 +104,15 @@ export interface ConsumerDeclaration {
 
 /** Options by client id or consumer key. */
 export type RegisteredBy<Option> = Readonly<Record<string, Option>> | ReadonlyMap<string, Option>;
+
+/** Returns users, clients or consumers with their names. */
+export function listRegistered<Option>(
+  registered: RegisteredBy<Option> = {},
+): readonly (readonly [name: string, option: Option])[] {
+  return registered instanceof Map ? [...registered] : Object.entries(registered);
+}
+
+/** Returns whether one of these consumers requires HTTPS. */
+export function requireTls(consumers: RegisteredBy<Pick<ConsumerDeclaration, 'plainHttp'>> = {}): boolean {
+  return listRegistered(consumers).some(([, { plainHttp }]) => plainHttp !== true);
+}

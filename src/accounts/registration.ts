@@ -21,15 +21,16 @@ import {
   word,
 } from '../shape/shape.ts';
 import { isRsaMethod, oauth1Methods, rsaMethods, secretMethods } from '../signature/oauth1.ts';
-import type {
-  Client,
-  ClientDeclaration,
-  ClientSecret,
-  Consumer,
-  ConsumerDeclaration,
-  GrantType,
-  RegisteredBy,
-  SignatureMethod,
+import {
+  type Client,
+  type ClientDeclaration,
+  type ClientSecret,
+  type Consumer,
+  type ConsumerDeclaration,
+  type GrantType,
+  listRegistered,
+  type RegisteredBy,
+  type SignatureMethod,
 } from './registered.ts';
 
 /** The grant types that a client of OAuth 2.0 may be registered for. */
@@ -91,18 +92,6 @@ export function readConsumers(registered: RegisteredBy<ConsumerDeclaration>): Re
     const { made, faults } = readConsumer(key, parts);
     return { made: { key, ...made, since }, faults };
   });
-}
-
-/** Returns clients or consumers with their names. */
-export function listRegistered<Option>(
-  registered: RegisteredBy<Option> = {},
-): readonly (readonly [name: string, option: Option])[] {
-  return registered instanceof Map ? [...registered] : Object.entries(registered);
-}
-
-/** Returns whether one of these consumers requires HTTPS. */
-export function requireTls(consumers: RegisteredBy<Pick<ConsumerDeclaration, 'plainHttp'>> = {}): boolean {
-  return listRegistered(consumers).some(([, { plainHttp }]) => plainHttp !== true);
 }
 
 /** Separates the time of registration, which a configuration does not contain. */

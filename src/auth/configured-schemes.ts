@@ -9,7 +9,7 @@ import { createDeclaredScheme } from './declared/scheme.ts';
 import { findDefinition } from './defined/define-scheme.ts';
 import { createDefinedScheme } from './defined/scheme.ts';
 import type { SealedDefinition } from './defined/sealed.ts';
-import { draftCavageName, draftCavageShape, readDraftCavage } from './draft-cavage.ts';
+import { draftCavageShape, readDraftCavage } from './draft-cavage.ts';
 import { messageSignaturesShape, readMessageSignaturesOptions } from './message-signatures/options.ts';
 import { createMessageSignaturesScheme } from './message-signatures/scheme.ts';
 import type { AcceptedSchemes, Scheme } from './scheme.ts';
@@ -69,7 +69,7 @@ export function describeSchemes(): JsonSchema {
         ...messageSignaturesShape.schema,
       },
       aws4: { description: 'AWS Signature Version 4', ...aws4Shape.schema },
-      [draftCavageName]: { description: 'draft-cavage-http-signatures-12', ...draftCavageShape.schema },
+      'draft-cavage': { description: 'draft-cavage-http-signatures-12', ...draftCavageShape.schema },
     },
     additionalProperties: { anyOf: [apiKeyShape.schema, ...describeDeclared()] },
   };
@@ -108,7 +108,7 @@ function readScheme(name: string, declared: unknown, where: string): ConfiguredS
       create: (context) => createAws4Scheme(name, options, context),
     };
   }
-  if (name === draftCavageName) return configureDefined(name, readDraftCavage(declared, where));
+  if (name === 'draft-cavage') return configureDefined(name, readDraftCavage(declared, where));
   if (isApiKey(declared)) {
     const options = readApiKeyOptions(declared, where);
     const create = (context: SchemeContext) => createApiKeyScheme(name, options, context);
@@ -122,7 +122,7 @@ function readScheme(name: string, declared: unknown, where: string): ConfiguredS
 }
 
 /** The names that are reserved for schemes with options. */
-const reservedNames: readonly string[] = ['message-signatures', 'aws4', draftCavageName];
+const reservedNames: readonly string[] = ['message-signatures', 'aws4', 'draft-cavage'];
 
 function configureDefined(name: string, options: SealedDefinition): ConfiguredScheme {
   const stores = options.nonce !== 'off' || options.replay === 'refuse';

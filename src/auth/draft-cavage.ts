@@ -29,9 +29,6 @@ import { readShape, readText, windowShape } from './option-values.ts';
 import type { DraftCavageDeclaration } from './scheme-declarations.ts';
 import type { DigestFault } from './signature-scheme.ts';
 
-/** The name of the scheme in a configuration. */
-export const draftCavageName = 'draft-cavage';
-
 /** Describes the declaration of the scheme. */
 export const draftCavageShape = object({
   headers: optional(

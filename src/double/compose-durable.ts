@@ -1,3 +1,4 @@
+import { listRegistered } from '../accounts/registered.ts';
 import { type Clock, systemClock } from '../clock.ts';
 import { andThen } from '../maybe-promise.ts';
 import { listSchemes } from '../service/authentication.ts';
@@ -106,7 +107,7 @@ export function composeDurableDouble(
     get router() {
       return controllable.router;
     },
-    replaceUsers: (all) => users.restore(new Map(all instanceof Map ? all : Object.entries(all))),
+    replaceUsers: (all) => users.restore(new Map(listRegistered(all))),
     replaceClients(clients) {
       controllable.replaceClients(clients);
       registered = { ...registered, clients };

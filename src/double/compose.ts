@@ -1,3 +1,4 @@
+import { listRegistered } from '../accounts/registered.ts';
 import type { ConfiguredScheme } from '../auth/configured-schemes.ts';
 import type { QuotaSnapshot } from '../auth/quota.ts';
 import { systemClock } from '../clock.ts';
@@ -291,7 +292,7 @@ export function skewDates(time: DoubleTime, observer: Observer): Observer {
 export function listNames(
   registered: Readonly<Record<string, unknown>> | ReadonlyMap<string, unknown> = {},
 ): Iterable<string> {
-  return registered instanceof Map ? registered.keys() : Object.keys(registered);
+  return listRegistered(registered).map(([name]) => name);
 }
 
 /** Sets the `Date` of a response to `time` (ms). */

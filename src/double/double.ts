@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { requireTls } from '../accounts/registration.ts';
+import { requireTls } from '../accounts/registered.ts';
 import { systemClock } from '../clock.ts';
 import type { CollectionDeclaration } from '../collections/declaration.ts';
 import type { Duration } from '../duration.ts';

@@ -1,4 +1,4 @@
-import { requireTls } from '../accounts/registration.ts';
+import { requireTls } from '../accounts/registered.ts';
 import { readSchemes } from '../auth/configured-schemes.ts';
 import type { QuotaPolicy } from '../auth/quota-policy.ts';
 import type { SchemeDeclarations } from '../auth/scheme-declarations.ts';

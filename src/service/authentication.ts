@@ -1,4 +1,5 @@
 import { buildDecoy, decoyFor, isPasswordHash, verifyPassword } from '../accounts/passwords.ts';
+import { listRegistered } from '../accounts/registered.ts';
 import { createAccounts } from '../auth/accounts.ts';
 import { type Authenticator, createAuthenticator } from '../auth/authenticate.ts';
 import { createBasicScheme } from '../auth/basic.ts';
@@ -258,8 +259,7 @@ function readSimple({ hmacSimple = 'safe' }: ServiceOptions): 'safe' | 'all' | '
 }
 
 function readDeclarations(users: Users): ReadonlyMap<string, AccountRecord> {
-  const entries = users instanceof Map ? [...users] : Object.entries(users);
-  return new Map(entries.map(([name, user]) => [name, readRecord(name, user)]));
+  return new Map(listRegistered(users).map(([name, user]) => [name, readRecord(name, user)]));
 }
 
 /**
@@ -268,7 +268,7 @@ function readDeclarations(users: Users): ReadonlyMap<string, AccountRecord> {
  * @throws RangeError with the nearest known name
  */
 function checkUserSchemes(users: Users, configured: readonly ConfiguredScheme[]): void {
-  for (const [name, user] of users instanceof Map ? users : Object.entries(users))
+  for (const [name, user] of listRegistered(users))
     if (!('secrets' in user))
       checkSchemeNames(user.schemes, configured, `schemes of the user ${JSON.stringify(name)}`);
 }

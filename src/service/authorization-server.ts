@@ -1,3 +1,4 @@
+import { listRegistered, type RegisteredBy } from '../accounts/registered.ts';
 import { readClients, readConsumers } from '../accounts/registration.ts';
 import { createAuthenticator } from '../auth/authenticate.ts';
 import type { Scheme } from '../auth/scheme.ts';
@@ -89,13 +90,11 @@ export function createAuthorizationServer(
 }
 
 /** Reads registrations. If there are none, the module that reads them does no work. */
-function readRegistrations<Options extends object, T>(
-  options: Options | undefined,
-  read: (options: Options) => ReadonlyMap<string, T>,
+function readRegistrations<Option, T>(
+  options: RegisteredBy<Option> | undefined,
+  read: (options: RegisteredBy<Option>) => ReadonlyMap<string, T>,
 ): ReadonlyMap<string, T> {
-  if (options === undefined) return new Map();
-  const count = options instanceof Map ? options.size : Object.keys(options).length;
-  return count === 0 ? new Map() : read(options);
+  return options === undefined || listRegistered(options).length === 0 ? new Map() : read(options);
 }
 
 /** Returns the roles whose names the options list. Names of the other roles may be passed later. */

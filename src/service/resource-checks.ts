@@ -13,7 +13,9 @@ import {
 import { checkCors } from './cors-checks.ts';
 
 /** The names of the members. The type checks that the list is complete. */
-const resourceNames: Readonly<Record<Exclude<keyof Resource, 'writeProblem' | 'verbatim'>, true>> = {
+const resourceNames: Readonly<
+  Record<Exclude<keyof Resource, 'writeProblem' | 'verbatim' | 'checksParameters'>, true>
+> = {
   GET: true,
   PUT: true,
   POST: true,
@@ -23,7 +25,6 @@ const resourceNames: Readonly<Record<Exclude<keyof Resource, 'writeProblem' | 'v
   headAccess: true,
   produces: true,
   find: true,
-  checksParameters: true,
   ownCredentials: true,
   schemes: true,
   defaultFormat: true,

@@ -1,4 +1,4 @@
-import { listRegistered } from '../accounts/registration.ts';
+import { listRegistered } from '../accounts/registered.ts';
 import { generatedUserShape, toAccountRecord, userShape } from '../auth/user-declaration.ts';
 import { hashSha256 } from '../oauth/sha256.ts';
 import { formatOwned } from '../shape/fault.ts';

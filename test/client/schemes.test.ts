@@ -280,7 +280,7 @@ describe('a wrong option is rejected', () => {
     [{ scheme: aws4, secret }, 'options.secret: the scheme aws4 has its own credentials'],
     [
       { scheme: aws4, nonce: 'n' },
-      'nonce is an option of HTTP Message Signatures and declared schemes, not of the scheme aws4',
+      'nonce is an option of HTTP Message Signatures, declared schemes and OAuth 1.0a, not of the scheme aws4',
     ],
     [{ scheme: message }, 'scheme.key: an object is expected'],
     [{ scheme: { ...message, key: { id: 'k' } } }, 'scheme.key: either privateKey or secret is expected'],

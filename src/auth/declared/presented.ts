@@ -15,6 +15,7 @@ import { describePlace, type RolePlace } from '../../signature/declared/places.t
 import { type ReadSignatures, readSignatures } from '../../signature/declared/signature-format.ts';
 import { octets } from '../../signature/declared/template.ts';
 import { maxNonceLength } from '../../signature/message.ts';
+import { describeForm } from '../../signature/signature-form.ts';
 import { describeTimeForm, unitNames } from '../freshness.ts';
 import type { Fault, Presented } from '../signature-scheme.ts';
 import { readUser, readUserName } from '../user-name.ts';
@@ -247,7 +248,8 @@ function keySignatureFault(text: string, options: DeclaredOptions): Fault {
   const other = (['hex', 'base64', 'base64url'] as const).find(
     (each) => each !== encoding && decodeKeySignature(text, each, options) !== undefined,
   );
-  if (other !== undefined) return { detail, hint: `it is in ${other}` };
+  const cause = describeForm(text) ?? (other && `it is in ${other}`);
+  if (cause !== undefined) return { detail, hint: cause };
   const otherForm = dsaEncoding === 'der' ? 'ieee-p1363' : 'der';
   const isOther =
     algorithm === 'ecdsa-p256' &&

@@ -1,11 +1,13 @@
 // Mistakes in the content: other bytes were signed, or digested, than are sent.
 import { createHash } from 'node:crypto';
-import { gunzipSync, inflateSync } from 'node:zlib';
 import { formPairs } from '../../signature/declared/form.ts';
 import { type DigestForm, messageBytes } from '../../signature/message.ts';
 import { describeUntried, selectLongest } from './budget.ts';
 import { encodePairs } from './encoders.ts';
 import { type Facts, type Mistake, type TextMistake, toList, type Variant } from './mistake.ts';
+
+/** Returns zlib, which is loaded on first use. */
+const zlib = (): typeof import('node:zlib') => process.getBuiltinModule('node:zlib');
 
 /** The contents that are signed in place of none. */
 const placeholders: readonly TextMistake[] = ['{}', 'null', 'undefined', '""'].map(
@@ -97,6 +99,7 @@ function decompress(content: string): Buffer | undefined {
   const isZlib = bytes[0] === 0x78;
   if (!(isGzip || isZlib)) return undefined;
   try {
+    const { gunzipSync, inflateSync } = zlib();
     return (isGzip ? gunzipSync : inflateSync)(bytes, { maxOutputLength: longestDecompressed });
   } catch {
     return undefined;

@@ -1,6 +1,7 @@
 import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { listRegistered } from '../../accounts/registered.ts';
 import { userNameFault } from '../../auth/accounts.ts';
 import { checkSchemes, readSchemes } from '../../auth/configured-schemes.ts';
 import type { Options } from '../../options/options.ts';
@@ -109,7 +110,7 @@ function readModule(
   module: ServerModule,
 ): Omit<LoadedModule, 'resources' | 'withoutPasswords'> {
   const { store, nonces, onRequest, users = {}, schemes = {} } = module;
-  const ofModule = new Map<string, UserDeclaration>(users instanceof Map ? users : Object.entries(users));
+  const ofModule = new Map<string, UserDeclaration>(listRegistered(users));
   checkDistinct('user', ofModule.keys(), new Set(options.users.keys()), options);
   checkDistinct('scheme', Object.keys(schemes), new Set(Object.keys(options.schemes)), options);
   const windows = readSchemes(schemes).map(({ window }) => window);

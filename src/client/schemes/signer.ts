@@ -118,8 +118,8 @@ export function createSign(
 /** Throws RangeError if only other kinds of schemes have an option. */
 function checkKind(option: string, kinds: readonly SchemeKind[], { kind, name }: SignableScheme): void {
   if (kinds.includes(kind)) return;
-  const configurable = kinds.flatMap((each) => kindNames[each] ?? []);
-  throw new RangeError(`${option} is an option of ${configurable.join(' and ')}, not of the scheme ${name}`);
+  const configurable = new Intl.ListFormat('en-GB').format(kinds.flatMap((each) => kindNames[each] ?? []));
+  throw new RangeError(`${option} is an option of ${configurable}, not of the scheme ${name}`);
 }
 
 /** How the scheme `hmac` signs. */

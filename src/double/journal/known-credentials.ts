@@ -1,4 +1,4 @@
-import { listRegistered } from '../../accounts/registration.ts';
+import { listRegistered } from '../../accounts/registered.ts';
 import type { KnownSecret } from '../../auth/trace.ts';
 import { createTokenSecrets } from '../../oauth/oauth1/secrets.ts';
 import type {

@@ -176,7 +176,7 @@ function listSpellings(secret: string): string[] {
 function listReadings(secret: string): Buffer[] {
   const rest = removePrefix(secret);
   const texts = [secret.trim(), ...(rest === undefined ? [] : [rest])];
-  const bare = texts.map((text) => text.replace(/=+$/, '')).filter((text) => text.length >= shortest);
+  const bare = texts.map((text) => text.replace(/(?<!=)=+$/, '')).filter((text) => text.length >= shortest);
   const decoded = texts.flatMap((text) => [decodeSecret(text, 'hex'), decodeSecret(text, 'base64')]);
   const latin1 = isLatin1(secret) ? [Buffer.from(secret, 'latin1')] : [];
   return [
