@@ -1,6 +1,6 @@
 // Ends a process of tests when one of its tests hangs. The limit is that of one test and not of the process: on a busy machine, a run
 // is slow and does not fail.
-import { afterEach, beforeEach } from 'node:test';
+import { beforeEach } from 'node:test';
 
 // Tests replace timers.
 const { setTimeout, clearTimeout } = globalThis;
@@ -11,16 +11,13 @@ const { setTimeout, clearTimeout } = globalThis;
  * @param {number} limit The maximum time (ms) of a test
  */
 export function limitEachTest(limit) {
-  const timers = new Map();
-  beforeEach(({ fullName }) => {
+  beforeEach((context) => {
     const end = () => {
-      console.error(`the test "${fullName}" has not ended after ${limit / 1000} s`);
+      console.error(`the test "${context.fullName}" has not ended after ${limit / 1000} s`);
       process.exit(1);
     };
-    timers.set(fullName, setTimeout(end, limit));
-  });
-  afterEach(({ fullName }) => {
-    clearTimeout(timers.get(fullName));
-    timers.delete(fullName);
+    const timer = setTimeout(end, limit);
+    // Not afterEach, which is not called for a test that skips itself.
+    context.after(() => clearTimeout(timer));
   });
 }
