@@ -57,7 +57,7 @@ export async function check(
     const secretBox = given.memory ? undefined : readSecretBox(given, environment);
     return await withModule(given, environment, async (module) => {
       const options = module?.options ?? given;
-      for (const warning of await findWeakMessages(options))
+      for (const warning of await findUnsignedParts(options))
         terminal.stderr.write(`countersign: ${warning}\n`);
       return checkParts(options, module, secretBox, terminal);
     });
@@ -96,8 +96,6 @@ async function checkParts(
   for (const warning of checkAccessNames(options.collections, users))
     terminal.stderr.write(`countersign: ${warning}\n`);
   const resources = await tryComposition(options, accounts, module, partner?.compose);
-  for (const warning of await findOverlappingSchemes(options, accounts))
-    terminal.stderr.write(`countersign: ${warning}\n`);
   terminal.stdout.write(
     `${summary(options, data, accounts, { certificate, secretBox, operations: partner?.operations }).join('\n')}\n`,
   );
@@ -124,28 +122,12 @@ async function inspectData(
   return inspect(options, secretBox, terminal);
 }
 
-/** Returns a warning for each message that two different requests can have in common, or that leaves a part unsigned. */
-async function findWeakMessages({ schemes, config }: Options): Promise<string[]> {
+/** Returns a warning for each message that leaves a part of the request unsigned. */
+async function findUnsignedParts({ schemes, config }: Options): Promise<string[]> {
   const configured = readSchemes(schemes);
   if (configured.length === 0) return [];
-  const { ambiguityWarnings, listUnsignedWarnings } = await import('../../auth/declared/ambiguity.ts');
-  const { describeUnsigned, findUnsignedByDefinition } = await import('../../auth/unsigned-parts.ts');
-  return configured.flatMap((scheme) => {
-    const where = `${config}: schemes.${scheme.name}`;
-    if (scheme.kind === 'declared')
-      return [...ambiguityWarnings(scheme.options, where), ...listUnsignedWarnings(scheme.options, where)];
-    if (scheme.kind !== 'defined') return [];
-    const unsigned = findUnsignedByDefinition(scheme.options);
-    return unsigned === undefined ? [] : [`${where} ${describeUnsigned(unsigned)}`];
-  });
-}
-
-/** Returns a warning for each two schemes of which one accepts signatures of the other. */
-async function findOverlappingSchemes({ schemes }: Options, { users }: KnownAccounts): Promise<string[]> {
-  const configured = readSchemes(schemes);
-  if (configured.length === 0) return [];
-  const { overlapWarnings } = await import('../../auth/declared/overlap.ts');
-  return overlapWarnings(configured, users);
+  const { listUnsignedWarnings } = await import('../../auth/unsigned-parts.ts');
+  return configured.flatMap((scheme) => listUnsignedWarnings(scheme, `${config}: schemes.${scheme.name}`));
 }
 
 /** Waits for both values. Throws a CommandError with the errors of both. */
