@@ -68,23 +68,13 @@ function computeArrivingLength(length: number, broken: WireBreak | undefined): n
   }
 }
 
-const [major = 0, minor = 0] = (process.versions['undici'] ?? '6.0').split('.').map(Number);
-/** The first minor release of each major release of undici that reports a reset within content as a wrong length. */
-const reportsResetAsLength: Readonly<Record<number, number>> = { 6: 26, 7: 26, 8: 3 };
-const resetIsLength = minor >= (reportsResetAsLength[major] ?? 0);
-/** Releases of undici from 7.0 set no code if a chunk is invalid. */
-const invalidChunk = major >= 7 ? undefined : 'HPE_INVALID_CHUNK_SIZE';
-
-/** Returns the error of the body in the release of undici that implements this platform's fetch. */
+/** Returns the error of the body, with the code that `fetch` of Node.js has for such a break. */
 function bodyError(broken: WireBreak | undefined): TypeError | undefined {
   switch (broken?.kind) {
     case 'reset':
-      return resetIsLength ? lengthMismatch() : terminated('closed', 'UND_ERR_SOCKET');
+      return terminated('other side closed', 'UND_ERR_SOCKET');
     case 'badChunk':
-      return terminated(
-        'Response does not match the HTTP/1.1 protocol (Invalid character in chunk size)',
-        invalidChunk,
-      );
+      return terminated('Invalid character in chunk size', 'HPE_INVALID_CHUNK_SIZE');
     case 'truncate':
       return lengthMismatch();
     case 'wrongLength':
@@ -102,7 +92,7 @@ function lengthMismatch(): TypeError {
   );
 }
 
-function terminated(message: string, code: string | undefined): TypeError {
+function terminated(message: string, code: string): TypeError {
   return new TypeError('terminated', { cause: createCodedError(message, code) });
 }
 
@@ -110,7 +100,7 @@ function fetchFailed(cause: Error): TypeError {
   return new TypeError('fetch failed', { cause });
 }
 
-function createCodedError(message: string, code: string | undefined): Error {
+function createCodedError(message: string, code: string): Error {
   return Object.assign(new Error(message), { code });
 }
 
