@@ -130,9 +130,7 @@ describe('a naive server', () => {
       [
         'there are no credentials',
         'the user is named only in fields that a proxy sets',
-        'there are no credentials, and X-Forwarded-For claims the address 127.0.0.1',
-        'there are no credentials, and Forwarded claims the address 127.0.0.1',
-        'there are no credentials, and X-Real-IP claims the address 127.0.0.1',
+        'there are no credentials, and forged fields claim the address 127.0.0.1',
       ],
     );
   });
@@ -145,12 +143,6 @@ describe('a naive server', () => {
     'the date is in 1970',
     'the date is in the year 9999',
     'the date is in another time zone',
-    'the date has the name of a time zone',
-    'the date is in the format of ISO 8601',
-    'the date is a number of seconds',
-    'the date is an IMF-fixdate in another time zone',
-    'the date has a year of two digits',
-    'the date has a 32nd day',
     'a stale request has a fresh X-Date beside its Date',
     'the request is sent again on the same connection',
     'the request is sent again on another connection',
@@ -255,18 +247,6 @@ describe('the attempts', () => {
     assert.equal(foreign?.request.url, read.url);
   });
 
-  test('exclude the date format of the scheme from the invalid formats', () => {
-    const signer: Signer = {
-      sign({ url }, { date = clock.now(), nonce = '' }) {
-        const time = typeof date === 'string' ? date : String(Math.floor(date / 1000));
-        return { headers: { 'X-Timestamp': time, 'X-Signature': `${url} ${time} ${nonce}` } };
-      },
-    };
-    const names = attempts(read, signer).map(({ name }) => name);
-    assert.ok(names.includes('the date is in the format of ISO 8601'));
-    assert.ok(!names.includes('the date is a number of seconds'));
-  });
-
   test('send a token over TLS, and test it without TLS', () => {
     const list = attempts(read, createSigner({ scheme: 'bearer', token: 'abcdefgh12345678' }));
     assert.deepEqual([...new Set(list.map(({ needs }) => needs))].sort(), ['plain', 'tls']);
@@ -310,7 +290,7 @@ describe('a report', () => {
     const text = String(await attack(await naive(context, 'digest-only'), made));
     assert.match(
       text,
-      /^106 attempts: 78 passed, 28 failed, 0 inconclusive, 0 skipped\.\n\nFailed, because the server accepted/,
+      /^92 attempts: 70 passed, 22 failed, 0 inconclusive, 0 skipped\.\n\nFailed, because the server accepted/,
     );
     assert.match(text, /- the date is a day old \(GET\): 200; expected 401 or 403 or 400\. A recorded/);
     for (const { request } of made) {

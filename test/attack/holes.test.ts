@@ -104,10 +104,9 @@ async function accepted(
   return report.failed.map(({ name }) => name);
 }
 
-const forged = ['X-Forwarded-For', 'Forwarded', 'X-Real-IP'].flatMap((field) => [
-  `there are no credentials, and ${field} claims the address 127.0.0.1`,
-  `the proof is another one, and ${field} claims the address 127.0.0.1`,
-]);
+const forged = ['there are no credentials', 'the proof is another one'].map(
+  (name) => `${name}, and forged fields claim the address 127.0.0.1`,
+);
 const inOtherCase = ['the letters of the proof have the other case'];
 const addedQuery = ['a query is added to a request that was signed without one'];
 const nonceRace = { 'nonce race': ['the request is sent 8 times at once'] };
@@ -228,11 +227,7 @@ const plantedHoles: Readonly<Record<string, Planted>> = {
         'the digest of the content is that of no content',
       ],
       'unsigned payload': ['the content is not signed'],
-      streaming: [
-        'the digest of the content is STREAMING-AWS4-HMAC-SHA256-PAYLOAD',
-        'the digest of the content is STREAMING-UNSIGNED-PAYLOAD-TRAILER',
-        'the digest of the content is STREAMING-AWS4-ECDSA-P256-SHA256-PAYLOAD',
-      ],
+      streaming: ['the digest of the content is STREAMING-AWS4-HMAC-SHA256-PAYLOAD'],
       'unsigned headers': [
         'X-Amz-Acl was added after signing',
         'X-Amz-Target was added after signing',
@@ -256,9 +251,7 @@ const plantedHoles: Readonly<Record<string, Planted>> = {
     holes: {
       ...always,
       'unsigned query': addedQuery,
-      'any lifetime': ['0', '604801', '1e9', 'empty', '99999999999999999999'].map(
-        (value) => `the lifetime is ${value}`,
-      ),
+      'any lifetime': ['0', '604801'].map((value) => `the lifetime is ${value}`),
       'any day': ['the scope is that of the day before'],
       'any region': ['the scope is that of another region'],
       'any service': ['the scope is that of another service'],

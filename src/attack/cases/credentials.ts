@@ -84,7 +84,7 @@ const digestsOnly: readonly Corruption[] = [
   },
 ];
 
-/** Invalid credentials: corrupted, missing, empty, of another user, or too long. */
+/** Invalid credentials: corrupted, missing, empty, or of another user. */
 export function* credentialAttempts(forger: Forger): Generator<Attempt> {
   yield* corruptProofs(forger, anyProof);
   if (forger.signs) yield* corruptProofs(forger, digestsOnly);
@@ -181,7 +181,7 @@ function* omitCredentials(forger: Forger): Generator<Attempt> {
   yield one('the user is named only in fields that a proxy sets', why, named);
 }
 
-/** Credentials that are empty, of an unknown scheme, or too long. */
+/** Credentials that are empty, or of an unknown scheme. */
 function* emptyCredentials(forger: Forger): Generator<Attempt> {
   const [field, value] = forger.credentials(forger.signGood()) ?? ['', ''];
   if (field === '') return;
@@ -198,9 +198,6 @@ function* emptyCredentials(forger: Forger): Generator<Attempt> {
   // The field of an API key contains no scheme, but a secret may contain a space.
   const isOwn = forger.traits !== undefined && field.toLowerCase() !== 'authorization';
   const scheme = isOwn ? '' : (/^\S+ /.exec(value)?.[0] ?? '');
-  const long = `${scheme}${'A'.repeat(8192)}`;
-  const tooLong = 'No scheme has credentials of this length.';
-  yield one('the credentials have 8 KiB', tooLong, [400, 401, 403, 413, 431], long);
   // A field that belongs to one scheme does not contain the scheme's name.
   if (scheme === '') return;
   const alone = 'the credentials are only the name of the scheme';

@@ -17,18 +17,20 @@ const addressFields: readonly HeaderLine[] = [
 
 /** Requests with missing or wrong credentials that claim to come from the server's own host. */
 export function* forgeAddresses(forger: Forger): Generator<Attempt> {
-  for (const line of addressFields) {
-    const [field] = line;
-    const why = `${field} counts only from a trusted proxy, and an address is no proof of identity.`;
-    const one = (name: string, request: AttackRequest): Attempt =>
-      attempt({ name, why, expected: refused, needs: forger.needs, requests: [appendLines(request, line)] });
-    const bare = forger.bare(forger.signGood());
-    if (bare === undefined) return;
-    if (!forger.open) yield one(`there are no credentials, and ${field} claims the address 127.0.0.1`, bare);
-    const wrong = replaceProof(forger);
-    if (wrong !== undefined)
-      yield one(`the proof is another one, and ${field} claims the address 127.0.0.1`, wrong);
-  }
+  const why = 'The fields count only from a trusted proxy, and an address is no proof of identity.';
+  const one = (name: string, request: AttackRequest): Attempt =>
+    attempt({
+      name: `${name}, and forged fields claim the address 127.0.0.1`,
+      why,
+      expected: refused,
+      needs: forger.needs,
+      requests: [appendLines(request, ...addressFields)],
+    });
+  const bare = forger.bare(forger.signGood());
+  if (bare === undefined) return;
+  if (!forger.open) yield one('there are no credentials', bare);
+  const wrong = replaceProof(forger);
+  if (wrong !== undefined) yield one('the proof is another one', wrong);
 }
 
 /** Returns the good request with the same letter for each character of its proof. */

@@ -1,7 +1,6 @@
 import {
   type AttackRequest,
   type Attempt,
-  accepted,
   appendLines,
   attempt,
   type HeaderLine,
@@ -16,7 +15,6 @@ import type { Forger } from '../forger.ts';
 export function* transportAttempts(forger: Forger): Generator<Attempt> {
   yield* duplicateCredentials(forger);
   if (forger.needs === 'tls') yield* sendOverPlainHttp(forger);
-  yield* addIgnoredFields(forger);
 }
 
 /** The Basic credentials `nobody:nothing`. */
@@ -86,19 +84,6 @@ function* sendOverPlainHttp(forger: Forger): Generator<Attempt> {
       why: untrusted,
       ...clear,
       requests: [request],
-    });
-  }
-}
-
-/** Fields without a meaning in good requests, which the server must ignore. */
-function* addIgnoredFields(forger: Forger): Generator<Attempt> {
-  for (const field of ['X-HTTP-Method-Override', 'X-Method-Override', 'X-HTTP-Method']) {
-    yield attempt({
-      name: `${field} names an unknown method and is ignored`,
-      why: 'The method is that of the request line. A server that evaluates the field would respond with 405 or 501.',
-      expected: accepted,
-      needs: forger.needs,
-      requests: [appendLines(forger.signGood(), [field, 'BREW'])],
     });
   }
 }

@@ -48,11 +48,7 @@ function* twoPlaces({ plain, signing, resignRequest }: Forger): Generator<Forger
 }
 
 /** What X-Amz-Content-Sha256 can contain in place of a digest of the whole content. */
-const streaming = [
-  'STREAMING-AWS4-HMAC-SHA256-PAYLOAD',
-  'STREAMING-UNSIGNED-PAYLOAD-TRAILER',
-  'STREAMING-AWS4-ECDSA-P256-SHA256-PAYLOAD',
-];
+const streaming = 'STREAMING-AWS4-HMAC-SHA256-PAYLOAD';
 
 function* changePayloads(
   { plain, signGood, resignRequest }: Forger,
@@ -65,8 +61,8 @@ function* changePayloads(
   yield ['UNSIGNED-PAYLOAD replaces the digest of the content', why, refused, altered];
   const digested = 'The digest must be that of the received content.';
   const signDigest = (payloadHash: string) => resignRequest({ aws4: { payloadHash } });
-  for (const value of streaming)
-    yield [`the digest of the content is ${value}`, digested, [400, 401, 403, 411, 501], signDigest(value)];
+  const streamed = signDigest(streaming);
+  yield [`the digest of the content is ${streaming}`, digested, [400, 401, 403, 411, 501], streamed];
   yield ['the digest of the content is empty', digested, malformed, signDigest('')];
   yield ['the digest of the content is that of no content', digested, malformed, signDigest(emptyHash)];
   if (options.unsignedPayload) return;
@@ -153,9 +149,9 @@ function* lifetimes(forger: Forger): Generator<Forgery> {
   const longer = expired && { ...expired, url: replaceParameter(expired.url, expires, '604800') };
   yield ['the lifetime of an expired URL was stretched', stretched, refused, longer];
   const limited = 'A lifetime is a number of seconds from 1 to 604,800, a week.';
-  for (const value of ['0', '-1', '604801', '1e9', '', '99999999999999999999']) {
+  for (const value of ['0', '604801']) {
     const changed = forger.resignRequest({ aws4: { expires: value } });
-    yield [`the lifetime is ${value === '' ? 'empty' : value}`, limited, malformed, changed];
+    yield [`the lifetime is ${value}`, limited, malformed, changed];
   }
 }
 
