@@ -406,69 +406,18 @@ export function contentMistake(content: Uint8Array, sentHash: string, isLimited:
   return explainDigest(form, content, sentHash, isLimited);
 }
 
-const regions: readonly string[] = [
-  'us-east-1',
-  'us-east-2',
-  'us-west-1',
-  'us-west-2',
-  'ca-central-1',
-  'sa-east-1',
-  'aws-global',
-  'auto',
-  'eu-central-1',
-  'eu-west-1',
-  'eu-west-2',
-  'eu-west-3',
-  'eu-north-1',
-  'ap-south-1',
-  'ap-northeast-1',
-  'ap-northeast-2',
-  'ap-southeast-1',
-  'ap-southeast-2',
-  '',
-];
-const services: readonly string[] = [
-  's3',
-  'execute-api',
-  'iam',
-  'sts',
-  'ec2',
-  'sqs',
-  'sns',
-  'dynamodb',
-  'lambda',
-  'es',
-  'service',
-  '',
-];
-
 /** Returns the signing keys that clients derive by mistake. Their number does not depend on the secret. */
 export function keyMistakes(secret: Buffer, scope: Scope): (readonly [hint: string, key: Buffer])[] {
   const { date, region, service } = scope;
   const prefixed = Buffer.concat([keyPrefix, secret]);
   const prepared = prepareSecret(secret);
-  const deriveScopeKey = (changes: Partial<Scope>): Buffer => deriveKey(prepared, { ...scope, ...changes });
   const steps = [date, region, service, scopeEnd];
   return [
     ...otherDates(date).map(
       (other) =>
         [
           `the signing key was derived with the date ${other}, and the scope has ${date}`,
-          deriveScopeKey({ date: other }),
-        ] as const,
-    ),
-    ...regions.map(
-      (other) =>
-        [
-          `the signing key was derived for the region "${other}", and the scope has "${region}"`,
-          deriveScopeKey({ region: other }),
-        ] as const,
-    ),
-    ...services.map(
-      (other) =>
-        [
-          `the signing key was derived for the service "${other}", and the scope has "${service}"`,
-          deriveScopeKey({ service: other }),
+          deriveKey(prepared, { ...scope, date: other }),
         ] as const,
     ),
     ['the signing key was derived without the prefix AWS4 before the secret', chain(secret, steps)],

@@ -124,14 +124,13 @@ function isAmazonHeader(name: string): boolean {
 }
 
 function scopeFault({ scope }: Aws4Credentials, options: Aws4Options): Fault | undefined {
-  for (const part of ['region', 'service'] as const) {
-    const scoped = scope[part];
-    if (scoped !== options[part]) {
-      const detail = `The scope names the ${part} ${JSON.stringify(scoped)}; ${JSON.stringify(options[part])} is expected.`;
-      return { reason: part, detail, facts: { scoped } };
-    }
-  }
-  return undefined;
+  const wrong = (['region', 'service'] as const).filter((part) => scope[part] !== options[part]);
+  const [reason] = wrong;
+  if (reason === undefined) return undefined;
+  const named = wrong.map((part) => `the ${part} ${JSON.stringify(scope[part])}`);
+  const expected = wrong.map((part) => JSON.stringify(options[part]));
+  const detail = `The scope names ${named.join(' and ')}; ${expected.join(' and ')} ${wrong.length === 1 ? 'is' : 'are'} expected.`;
+  return { reason, detail, facts: { scoped: scope[reason] } };
 }
 
 /** Returns the time of the request, or an error message. X-Amz-Date counts before Date. */

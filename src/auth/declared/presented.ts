@@ -250,11 +250,16 @@ function keySignatureFault(text: string, options: DeclaredOptions): Fault {
   );
   const cause = describeForm(text) ?? (other && `it is in ${other}`);
   if (cause !== undefined) return { detail, hint: cause };
+  if (algorithm !== 'ecdsa-p256') return { detail };
   const otherForm = dsaEncoding === 'der' ? 'ieee-p1363' : 'der';
-  const isOther =
-    algorithm === 'ecdsa-p256' &&
-    decodeKeySignature(text, encoding, { ...options, dsaEncoding: otherForm }) !== undefined;
+  const decoded = decodeKeySignature(text, encoding, { ...options, dsaEncoding: otherForm });
+  const isOther = decoded !== undefined && (otherForm !== 'der' || isDer(Buffer.from(decoded, 'base64')));
   return isOther ? { detail, hint: `it has the form ${otherForm}` } : { detail };
+}
+
+/** Returns whether a signature of ECDSA begins as DER: a sequence that has the rest of the bytes (RFC 3279 §2.2.3). */
+function isDer(bytes: Buffer): boolean {
+  return bytes[0] === 0x30 && bytes[1] === bytes.length - 2;
 }
 
 function isEd25519Signature(text: string): boolean {

@@ -116,18 +116,15 @@ export const ofAws4: OwnMistakes = {
   'derivation with another day': aws({
     derived: (secret, [, ...steps]) => chain(`AWS4${secret}`, '20261121', ...steps),
   }),
-  'derivation with another region': aws({
-    derived: (secret, [day = '', , ...steps]) => chain(`AWS4${secret}`, day, 'us-east-1', ...steps),
-  }),
-  'derivation with another service': aws({
-    derived: (secret, [day = '', region = '']) => chain(`AWS4${secret}`, day, region, 's3', 'aws4_request'),
-  }),
   'derived key in hexadecimal': aws({
     derived: (secret, steps) => Buffer.from(chain(`AWS4${secret}`, ...steps)).toString('hex'),
   }),
   'UNSIGNED-PAYLOAD signed': { values: (values) => ({ ...values, digest: 'UNSIGNED-PAYLOAD' }) },
   'region of another endpoint': authorization((value) => value.replace('eu-central-1', 'us-east-1')),
   'service of another endpoint': authorization((value) => value.replace('execute-api', 's3')),
+  'region and service of another endpoint': authorization((value) =>
+    value.replace('eu-central-1/execute-api', 'us-east-1/s3'),
+  ),
   'scope incomplete': authorization((value) => value.replace('/aws4_request', '')),
   'SignedHeaders missing': authorization((value) => value.replace(/SignedHeaders=[^,]*, /, '')),
   'Signature missing': authorization((value) => value.replace(/, Signature=.*/, '')),
