@@ -250,11 +250,11 @@ function keySignatureFault(text: string, options: DeclaredOptions): Fault {
   );
   const cause = describeForm(text) ?? (other && `it is in ${other}`);
   if (cause !== undefined) return { detail, hint: cause };
-  if (algorithm !== 'ecdsa-p256') return { detail };
-  const otherForm = dsaEncoding === 'der' ? 'ieee-p1363' : 'der';
-  const decoded = decodeKeySignature(text, encoding, { ...options, dsaEncoding: otherForm });
-  const isOther = decoded !== undefined && (otherForm !== 'der' || isDer(Buffer.from(decoded, 'base64')));
-  return isOther ? { detail, hint: `it has the form ${otherForm}` } : { detail };
+  if (algorithm !== 'ecdsa-p256' || dsaEncoding === 'der') return { detail };
+  const der = decodeKeySignature(text, encoding, { ...options, dsaEncoding: 'der' });
+  return der !== undefined && isDer(Buffer.from(der, 'base64'))
+    ? { detail, hint: 'it has the form der' }
+    : { detail };
 }
 
 /** Returns whether a signature of ECDSA begins as DER: a sequence that has the rest of the bytes (RFC 3279 §2.2.3). */

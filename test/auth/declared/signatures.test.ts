@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { createHmac, generateKeyPairSync, sign } from 'node:crypto';
+import { createHash, createHmac, generateKeyPairSync, sign } from 'node:crypto';
 import test from 'node:test';
 import { readDeclaredOptions } from '../../../src/auth/declared/options.ts';
 import { startDouble } from '../../../src/double/index.ts';
@@ -313,4 +313,28 @@ test('each signature of a list is verified with every key of its algorithm, what
     for (const list of [[strange], [other], [strange, other]])
       assert.equal(await send(`user-${at}`, ...list), 401);
   }
+});
+
+test('a signature of ECDSA in DER is named where another form is expected, and a digest is not taken for one', async () => {
+  const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  const message = Buffer.from('the content');
+  const declaration = {
+    message: '{body}',
+    algorithm: 'ecdsa-p256',
+    dsaEncoding: 'ieee-p1363',
+    encoding: 'base64',
+    signature: { field: 'X-Signature' },
+    user: 'ann',
+  };
+  const hintFor = async (bytes: Buffer): Promise<unknown> => {
+    const headers = [
+      ['Host', 'example.com'],
+      ['X-Signature', bytes.toString('base64')],
+    ] as const;
+    const request = createRequest({ method: 'POST', target: '/', headers, body: message, secure: true });
+    return (await openDeclared(declaration).trace(request)).details['hint'];
+  };
+  const key = { key: privateKey, dsaEncoding: 'der' } as const;
+  assert.equal(await hintFor(sign('sha256', message, key)), 'it has the form der');
+  assert.equal(await hintFor(createHash('sha256').update(message).digest()), undefined);
 });
