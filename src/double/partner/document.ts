@@ -6,17 +6,10 @@ import { isToken } from '../../http/syntax/token.ts';
 import { DeclarationError } from '../../schema/error.ts';
 import type { JsonSchema } from '../../service/openapi/document.ts';
 import { describeKind } from '../../shape/fault.ts';
+import { type Combine, createCombine } from './combined-schemas.ts';
+import { formatPlace, isObject, type Located, type LocatedSchema, listAt, membersAt, schemaAt } from './located.ts';
 import { createPatterns, type Patterns } from './patterns.ts';
-
-/** A schema or another object of the document, and its place. */
-export interface Located<Value = JsonSchema> {
-  readonly value: Value;
-  /** The place in the document: `#/components/schemas/Order`. */
-  readonly at: string;
-}
-
-/** A schema of the document; in 3.1 it can be `true` or `false`. */
-export type LocatedSchema = Located<JsonSchema | boolean>;
+import { checkReferences, createResolver, examinePatterns } from './references.ts';
 
 /** A media type of content, with its schema and its examples. */
 export interface Media extends Located {
@@ -75,11 +68,16 @@ export interface PartnerDocument {
   readonly securitySchemes: ReadonlyMap<string, Located>;
   /** Follows references. Throws DeclarationError if one leads nowhere, or in a circle. */
   resolve(node: LocatedSchema): LocatedSchema;
+  /** Returns what a schema says together with those that it refers to and combines. */
+  readonly combine: Combine;
   /** The compiled patterns of schemas. */
   readonly patterns: Patterns;
   /** Returns the patterns that are not enforced, one sentence each. */
   examinePatterns(): readonly string[];
 }
+
+/** What a document says about the schemas in it. */
+export type SchemaSource = Pick<PartnerDocument, 'version' | 'resolve' | 'combine' | 'patterns'>;
 
 const methods = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace'] as const;
 
@@ -117,16 +115,6 @@ function formatMessage(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** Returns whether a value is an object of JSON. */
-export function isObject(value: unknown): value is JsonSchema {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-/** Returns the place of a member: `#/paths` and `/orders` make `#/paths/~1orders`. */
-export function formatPlace(at: string, ...names: readonly (string | number)[]): string {
-  return [at, ...names.map((name) => String(name).replaceAll('~', '~0').replaceAll('/', '~1'))].join('/');
-}
-
 /** Reads a document. Throws DeclarationError that names the place. */
 export function parseDocument(source: unknown): PartnerDocument {
   const root = membersAt(source, '#');
@@ -138,6 +126,7 @@ export function parseDocument(source: unknown): PartnerDocument {
   return {
     version,
     resolve,
+    combine: createCombine(resolve),
     patterns,
     examinePatterns: () => examinePatterns(root, patterns),
     operations: reader.operations(),
@@ -153,120 +142,6 @@ function readVersion({ openapi, swagger }: JsonSchema): PartnerDocument['version
     throw new DeclarationError('value', '#/swagger', 'is Swagger; convert the document to OpenAPI 3.0');
   const found = typeof openapi === 'string' ? JSON.stringify(openapi) : describeKind(openapi);
   throw new DeclarationError('value', '#/openapi', `must be 3.0 or 3.1, is ${found}`);
-}
-
-/** Returns the function that follows references. Each is looked up once. */
-function createResolver(root: JsonSchema): PartnerDocument['resolve'] {
-  const found = new Map<string, LocatedSchema>();
-  return (node) => {
-    let current = node;
-    for (let steps = 0; ; steps += 1) {
-      const reference = isObject(current.value) ? current.value['$ref'] : undefined;
-      if (typeof reference !== 'string') return current;
-      if (steps > 100)
-        throw new DeclarationError('value', node.at, `$ref ${reference} leads in a circle of references`);
-      const target = found.get(reference) ?? lookUp(root, reference, current.at);
-      found.set(reference, target);
-      current = target;
-    }
-  };
-}
-
-function lookUp(root: JsonSchema, reference: string, from: string): LocatedSchema {
-  const fail = (why: string): never => {
-    throw new DeclarationError('value', from, `$ref ${JSON.stringify(reference)} ${why}`);
-  };
-  if (reference !== '#' && !reference.startsWith('#/'))
-    fail('is not in this document; only references such as #/components/schemas/Order are followed');
-  let value: unknown = root;
-  let at = '#';
-  for (const part of reference.split('/').slice(1)) {
-    const name = decodePart(part) ?? fail('is malformed');
-    const isIndex = Array.isArray(value) && /^(?:0|[1-9]\d*)$/.test(name);
-    if (!isIndex && !(isObject(value) && Object.hasOwn(value, name)))
-      fail(`leads nowhere: ${at} has no ${name}`);
-    value = Reflect.get(Object(value), name);
-    at = formatPlace(at, name);
-  }
-  if (isObject(value) || typeof value === 'boolean') return { value, at };
-  return fail(`leads to ${describeKind(value)}`);
-}
-
-function decodePart(part: string): string | undefined {
-  try {
-    return decodeURIComponent(part).replaceAll('~1', '/').replaceAll('~0', '~');
-  } catch {
-    return undefined;
-  }
-}
-
-/** A value on the way of the walk, with the way to it. */
-interface Step {
-  readonly value: object;
-  readonly name: string;
-  readonly parent: Step | undefined;
-  /** Whether the names of the members are those of the document's author. */
-  readonly isMap: boolean;
-}
-
-/** Members whose values are data: a `$ref` in them is none. */
-const dataNames: ReadonlySet<string> = new Set(['example', 'default', 'enum', 'const', 'value', 'mapping']);
-
-/** Members that are maps: the names in them mean nothing. `examples` is one outside of schemas. */
-const mapNames: ReadonlySet<string> = new Set([
-  ...['properties', 'patternProperties', 'definitions', '$defs', 'dependentSchemas', 'paths', 'content'],
-  ...['schemas', 'responses', 'requestBodies', 'headers', 'securitySchemes', 'callbacks', 'webhooks'],
-  ...['links', 'pathItems', 'examples', 'encoding', 'variables', 'parameters', 'scopes'],
-]);
-
-/** Follows every reference of the document once. Throws DeclarationError for the first one that leads nowhere. */
-function checkReferences(root: JsonSchema, resolve: PartnerDocument['resolve']): void {
-  for (const { step, value } of listObjects(root))
-    if (typeof value['$ref'] === 'string') resolve({ value, at: placeOfStep(step) });
-}
-
-/** Returns the patterns that are not enforced, and why. */
-function examinePatterns(root: JsonSchema, patterns: Patterns): readonly string[] {
-  const faults: string[] = [];
-  const examine = (source: string, step: Step, ...names: readonly string[]): void => {
-    const fault = patterns.findFault(source);
-    if (fault !== undefined)
-      faults.push(`${formatPlace(placeOfStep(step), ...names)} is not enforced: ${fault}.`);
-  };
-  for (const { step, value } of listObjects(root)) {
-    const { pattern, patternProperties } = value;
-    if (typeof pattern === 'string') examine(pattern, step, 'pattern');
-    if (isObject(patternProperties))
-      for (const source of Object.keys(patternProperties)) examine(source, step, 'patternProperties', source);
-  }
-  return faults;
-}
-
-/** Yields the objects of the document whose members are those of OpenAPI or JSON Schema. */
-function* listObjects(root: JsonSchema): Generator<{ readonly step: Step; readonly value: JsonSchema }> {
-  const seen = new Set<object>();
-  const open: Step[] = [{ value: root, name: '#', parent: undefined, isMap: false }];
-  for (let step = open.pop(); step !== undefined; step = open.pop()) {
-    // An object that a caller passes can contain itself.
-    if (seen.has(step.value)) continue;
-    seen.add(step.value);
-    const { value, isMap } = step;
-    const isList = Array.isArray(value);
-    if (!isMap && isObject(value)) yield { step, value };
-    for (const name of Object.keys(value)) {
-      const child: unknown = Reflect.get(value, name);
-      if (typeof child !== 'object' || child === null) continue;
-      if (!isMap && !isList && (dataNames.has(name) || name.startsWith('x-'))) continue;
-      // In a schema, `examples` is a list of data.
-      if (name === 'examples' && !isMap && Array.isArray(child)) continue;
-      const childIsMap = !isMap && !isList && !Array.isArray(child) && mapNames.has(name);
-      open.push({ value: child, name, parent: step, isMap: childIsMap });
-    }
-  }
-}
-
-function placeOfStep(step: Step): string {
-  return step.parent === undefined ? '#' : formatPlace(placeOfStep(step.parent), step.name);
 }
 
 /** Reads the operations of a document and what belongs to them. */
@@ -490,19 +365,3 @@ function checkTemplate(path: string, at: string): void {
   if (twice !== undefined) throw new DeclarationError('path', at, `has the parameter ${twice} twice`);
 }
 
-function schemaAt(source: unknown, at: string): LocatedSchema | undefined {
-  if (source === undefined) return undefined;
-  if (typeof source === 'boolean') return { value: source, at };
-  return { value: membersAt(source, at), at };
-}
-
-function membersAt(source: unknown, at: string): JsonSchema {
-  if (isObject(source)) return source;
-  throw new DeclarationError('type', at, `must be an object, is ${describeKind(source)}`);
-}
-
-function listAt(source: unknown, at: string): readonly unknown[] {
-  // A list that a caller passes can have holes.
-  if (Array.isArray(source)) return Array.from(source);
-  throw new DeclarationError('type', at, `must be an array, is ${describeKind(source)}`);
-}

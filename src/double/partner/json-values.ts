@@ -1,5 +1,5 @@
 // Compares values of JSON, whatever the order of their members.
-import { isObject } from './document.ts';
+import { isObject } from './located.ts';
 
 /** The nesting of values that are compared, at most. */
 const maxDepth = 500;

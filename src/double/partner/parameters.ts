@@ -3,19 +3,10 @@ import type { HttpHeaders } from '../../http/fields.ts';
 import { cookiesIn } from '../../http/headers/cookie.ts';
 import { Problem } from '../../http/problem.ts';
 import type { ProblemType } from '../../http/problem-types.ts';
-import type { JsonSchema } from '../../service/openapi/document.ts';
 import { MalformedName, readBracketedNames } from './bracketed-names.ts';
-import {
-  formatPlace,
-  isObject,
-  type Located,
-  type LocatedSchema,
-  type Operation,
-  type Parameter,
-  type PartnerDocument,
-} from './document.ts';
+import type { Operation, Parameter, PartnerDocument } from './document.ts';
+import { formatPlace, isObject, type LocatedSchema } from './located.ts';
 import type { SchemaChecker, Violation } from './schema-check.ts';
-import { listTypes, schemaIn, schemaMapIn, schemasIn } from './schema-parts.ts';
 
 /** What a request has. */
 export interface ReceivedParameters {
@@ -128,8 +119,6 @@ type Structure = unknown;
 class Reading {
   readonly #document: PartnerDocument;
   readonly #checker: SchemaChecker;
-  /** What schemas combine, by their values. */
-  readonly #combined = new WeakMap<JsonSchema, Combined>();
 
   constructor(document: PartnerDocument, checker: SchemaChecker) {
     this.#document = document;
@@ -205,7 +194,7 @@ class Reading {
 
   /** Splits a list or an object that is sent as one text. */
   #split(parameter: Parameter, text: string, separator = ','): Structure {
-    const { types } = this.#combine(parameter.schema);
+    const { types } = this.#document.combine(parameter.schema);
     if (parameter.media !== undefined || types.size === 0 || types.has('string')) return text;
     if (types.has('array')) return text === '' ? [] : text.split(separator);
     if (!types.has('object')) return text;
@@ -220,18 +209,18 @@ class Reading {
   }
 
   #isOnlyObject({ schema, media }: Parameter): boolean {
-    const { types } = this.#combine(schema);
+    const { types } = this.#document.combine(schema);
     return media === undefined && types.has('object') && !types.has('string') && !types.has('array');
   }
 
   #propertiesOf({ schema }: Parameter): ReadonlyMap<string, LocatedSchema> {
-    return this.#combine(schema).properties;
+    return this.#document.combine(schema).properties;
   }
 
   /** Gives texts the types of a schema. */
   convert(structure: Structure, schema: LocatedSchema | undefined): unknown {
     if (schema === undefined) return structure;
-    const { types, properties, additional, items } = this.#combine(schema);
+    const { types, properties, additional, items } = this.#document.combine(schema);
     if (Array.isArray(structure)) {
       if (!types.has('array') && types.size > 0 && structure.length === 1)
         return this.convert(structure[0], schema);
@@ -256,51 +245,7 @@ class Reading {
       candidates.find((each) => this.#checker.check(schema, each, 'request').length === 0) ?? candidates[0]
     );
   }
-
-  /** Returns what a schema and those that it combines say about parts of a value. */
-  #combine(schema: LocatedSchema | undefined): Combined {
-    if (schema === undefined || !isObject(schema.value)) return nothing;
-    const known = this.#combined.get(schema.value) ?? readCombined(this.#listCombined(schema));
-    this.#combined.set(schema.value, known);
-    return known;
-  }
-
-  /** Returns a schema and those that it combines. */
-  #listCombined(schema: LocatedSchema): readonly Located[] {
-    const found = new Map<JsonSchema, Located>();
-    const open = [schema];
-    for (let next = open.pop(); next !== undefined; next = open.pop()) {
-      const { value, at } = this.#document.resolve(next);
-      if (!isObject(value) || found.has(value)) continue;
-      const located = { value, at };
-      found.set(value, located);
-      for (const name of ['allOf', 'anyOf', 'oneOf']) open.push(...schemasIn(located, name));
-    }
-    return [...found.values()];
-  }
 }
-
-/** What a schema says about the parts of a value, also in its alternatives. */
-interface Combined {
-  /** The types that it names; none if all are permitted. */
-  readonly types: ReadonlySet<string>;
-  readonly properties: ReadonlyMap<string, LocatedSchema>;
-  readonly additional: LocatedSchema | undefined;
-  readonly items: LocatedSchema | undefined;
-}
-
-function readCombined(schemas: readonly Located[]): Combined {
-  const first = (name: string): LocatedSchema | undefined =>
-    schemas.map((each) => schemaIn(each, name)).find((each) => each !== undefined);
-  return {
-    types: new Set(schemas.flatMap(({ value }) => listTypes(value) ?? [])),
-    properties: new Map(schemas.flatMap((each) => [...schemaMapIn(each, 'properties')])),
-    additional: first('additionalProperties'),
-    items: first('items'),
-  };
-}
-
-const nothing = readCombined([]);
 
 function chooseStyle({ value: { style }, place }: Parameter): string {
   if (typeof style === 'string') return style;

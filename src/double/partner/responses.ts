@@ -12,16 +12,8 @@ import type { ActionResponse, Representation } from '../../pipeline/resource.ts'
 import { DeclarationError } from '../../schema/error.ts';
 import { createSeededRandom } from '../state/random.ts';
 import { documentedStatus } from './coverage.ts';
-import {
-  type DocumentedResponse,
-  formatPlace,
-  isObject,
-  type LocatedSchema,
-  type Media,
-  type Operation,
-  type Parameter,
-  type PartnerDocument,
-} from './document.ts';
+import type { DocumentedResponse, Media, Operation, Parameter, PartnerDocument } from './document.ts';
+import { formatPlace, isObject, type LocatedSchema } from './located.ts';
 import { describe } from './parameters.ts';
 import { createChecker, type SchemaChecker } from './schema-check.ts';
 import { createValue } from './schema-value.ts';

@@ -4,7 +4,8 @@ import { countCharacters } from '../../schema/characters.ts';
 import type { StepBudget } from '../../schema/pattern/match.ts';
 import type { JsonSchema } from '../../service/openapi/document.ts';
 import { describeKind } from '../../shape/fault.ts';
-import { formatPlace, isObject, type Located, type LocatedSchema, type PartnerDocument } from './document.ts';
+import type { SchemaSource } from './document.ts';
+import { formatPlace, isObject, type Located, type LocatedSchema } from './located.ts';
 import { isOfFormat } from './formats.ts';
 import { canonical, permittedBy } from './json-values.ts';
 import { maxPatternSteps } from './patterns.ts';
@@ -54,7 +55,7 @@ type Results = Map<JsonSchema, readonly Violation[] | undefined>;
 
 /** Creates a checker. */
 export function createChecker(
-  document: Pick<PartnerDocument, 'version' | 'resolve' | 'patterns'>,
+  document: SchemaSource,
 ): SchemaChecker {
   return {
     check: (schema, value, direction) => new SchemaCheck(document, direction).check(schema, value),
@@ -74,10 +75,10 @@ class Unchecked extends Error {
 
 /** A check of values that have parts in common: no schema is checked twice for the same value, which must not change. */
 export class SchemaCheck {
-  readonly #document: Pick<PartnerDocument, 'version' | 'resolve' | 'patterns'>;
+  readonly #document: SchemaSource;
   readonly #direction: Direction;
-  /** The violations of objects and lists. */
-  readonly #results = new Map<object, Results>();
+  /** The violations of objects and lists, by the schema of the member or item that they are. */
+  readonly #results = new Map<object, Map<LocatedSchema['value'], Results>>();
   /** The violations of the text, number or other plain value that is being checked, by schema. */
   readonly #plain: Results = new Map();
   readonly #texts = new Map<object, string>();
@@ -85,7 +86,7 @@ export class SchemaCheck {
   readonly #budget: StepBudget = { steps: maxPatternSteps };
   #steps = 0;
 
-  constructor(document: Pick<PartnerDocument, 'version' | 'resolve' | 'patterns'>, direction: Direction) {
+  constructor(document: SchemaSource, direction: Direction) {
     this.#document = document;
     this.#direction = direction;
   }
@@ -101,8 +102,17 @@ export class SchemaCheck {
     }
   }
 
-  /** Returns the violations of a value, with paths that begin at it. */
-  #visit({ value: schema, at }: LocatedSchema, value: unknown, depth: number): readonly Violation[] {
+  /**
+   * Returns the violations of a value, with paths that begin at it. `whole` is the schema of the member or item, which `schema` may be
+   * a part of: another part can say which members belong to the other direction.
+   */
+  #visit(
+    part: LocatedSchema,
+    value: unknown,
+    depth: number,
+    whole: LocatedSchema = this.#withoutReference(part),
+  ): readonly Violation[] {
+    const { value: schema, at } = part;
     // Length and pattern of a text take time that grows with it.
     this.#spend(typeof value === 'string' ? 1 + value.length / 64 : 1, at);
     if (depth > maxDepth) throw new Unchecked(at, 'is nested too deeply to be checked');
@@ -110,25 +120,32 @@ export class SchemaCheck {
       return schema ? none : [{ path: '', rule: at, detail: 'is not permitted' }];
     const located = { value: schema, at };
     const isPlain = typeof value !== 'object' || value === null;
-    if (isPlain && !isCombined(schema)) return this.#collect(located, value, depth);
-    const results = isPlain ? this.#plain : this.#resultsOf(value);
+    if (isPlain && !isCombined(schema)) return this.#collect(located, value, depth, whole);
+    const results = isPlain ? this.#plain : this.#resultsOf(value, whole);
     const known = results.get(schema);
     if (known !== undefined) return known;
     if (results.has(schema))
       throw new Unchecked(at, 'cannot be checked: the schema requires itself of a value');
     const isOutermost = isPlain && results.size === 0;
     results.set(schema, undefined);
-    const found = this.#collect(located, value, depth);
+    const found = this.#collect(located, value, depth, whole);
     results.set(schema, found);
     if (isOutermost) results.clear();
     return found;
   }
 
-  #resultsOf(value: object): Results {
-    const existing = this.#results.get(value);
-    if (existing !== undefined) return existing;
-    const results: Results = new Map();
-    this.#results.set(value, results);
+  /** Returns the target of a schema that only refers to it. */
+  #withoutReference(schema: LocatedSchema): LocatedSchema {
+    const { value } = schema;
+    const refersOnly = isObject(value) && typeof value['$ref'] === 'string' && Object.keys(value).length === 1;
+    return refersOnly ? this.#document.resolve(schema) : schema;
+  }
+
+  #resultsOf(value: object, whole: LocatedSchema): Results {
+    const all = this.#results.get(value) ?? new Map<LocatedSchema['value'], Results>();
+    this.#results.set(value, all);
+    const results: Results = all.get(whole.value) ?? new Map();
+    all.set(whole.value, results);
     return results;
   }
 
@@ -137,10 +154,10 @@ export class SchemaCheck {
     if (this.#steps > maxSteps) throw new Unchecked(at, `takes more than ${maxSteps} steps to check`);
   }
 
-  #collect(schema: Located, value: unknown, depth: number): readonly Violation[] {
+  #collect(schema: Located, value: unknown, depth: number, whole: LocatedSchema): readonly Violation[] {
     const found = new Found(schema.at);
     if (typeof schema.value['$ref'] === 'string') {
-      found.addAll(this.#visit(this.#document.resolve(schema), value, depth + 1));
+      found.addAll(this.#visit(this.#document.resolve(schema), value, depth + 1, whole));
       // In 3.0, members beside a reference are ignored.
       if (this.#document.version === '3.0') return found.violations;
     }
@@ -149,8 +166,8 @@ export class SchemaCheck {
     if (typeof value === 'string') this.#checkText(schema, value, found);
     else if (typeof value === 'number') checkNumber(schema, value, found);
     else if (Array.isArray(value)) this.#checkList(schema, value, found, depth);
-    else if (isObject(value)) this.#checkObject(schema, value, found, depth);
-    this.#checkCombinations(schema, value, found, depth);
+    else if (isObject(value)) this.#checkObject(schema, value, found, depth, whole);
+    this.#checkCombinations(schema, value, found, depth, whole);
     return found.violations;
   }
 
@@ -233,7 +250,13 @@ export class SchemaCheck {
       found.add('maxContains', 'has too many items that match the schema of contains');
   }
 
-  #checkObject(schema: Located, value: JsonSchema, found: Found, depth: number): void {
+  #checkObject(
+    schema: Located,
+    value: JsonSchema,
+    found: Found,
+    depth: number,
+    whole: LocatedSchema,
+  ): void {
     const { minProperties, maxProperties, required, dependentRequired } = schema.value;
     const names = Object.keys(value);
     if (names.length < numberOr(minProperties, 0))
@@ -244,7 +267,7 @@ export class SchemaCheck {
     this.#spend(names.length + textsIn(required).length, schema.at);
     for (const name of textsIn(required)) {
       if (found.isFull) return;
-      if (!Object.hasOwn(value, name) && !this.#isOmitted(properties.get(name)))
+      if (!Object.hasOwn(value, name) && !isOmitted(this.#document, whole, name, this.#direction))
         found.add('required', 'is missing', name);
     }
     this.#checkMembers(schema, properties, value, found, depth);
@@ -258,7 +281,7 @@ export class SchemaCheck {
         if (!Object.hasOwn(value, each))
           found.add(['dependentRequired', name], `is missing beside ${name}`, each);
       const dependent = dependents.get(name);
-      if (dependent !== undefined) found.addAll(this.#visit(dependent, value, depth + 1));
+      if (dependent !== undefined) found.addAll(this.#visit(dependent, value, depth + 1, whole));
     }
   }
 
@@ -279,7 +302,7 @@ export class SchemaCheck {
         found.add([], 'has a name that is not permitted', name, named.at);
       const own = properties.get(name);
       if (own !== undefined) {
-        if (this.#direction === 'response' && this.#isOmitted(own))
+        if (this.#direction === 'response' && this.#document.combine(own).writeOnly)
           found.add('writeOnly', 'must not be in a response', name, own.at);
         found.addAll(this.#visit(own, member, depth + 1), name);
       }
@@ -299,37 +322,42 @@ export class SchemaCheck {
     return this.#document.patterns.find(source)?.isIn(name, this.#budget) !== false;
   }
 
-  /** Returns whether a member belongs to the other direction only. */
-  #isOmitted(property: LocatedSchema | undefined): boolean {
-    if (property === undefined) return false;
-    const name = this.#direction === 'request' ? 'readOnly' : 'writeOnly';
-    const { value } = property;
-    if (isObject(value) && value[name] === true) return true;
-    const { value: target } = this.#document.resolve(property);
-    return isObject(target) && target[name] === true;
-  }
-
-  #checkCombinations(schema: Located, value: unknown, found: Found, depth: number): void {
-    for (const each of schemasIn(schema, 'allOf')) found.addAll(this.#visit(each, value, depth + 1));
+  #checkCombinations(
+    schema: Located,
+    value: unknown,
+    found: Found,
+    depth: number,
+    whole: LocatedSchema,
+  ): void {
+    for (const each of schemasIn(schema, 'allOf')) found.addAll(this.#visit(each, value, depth + 1, whole));
     const selected = discriminated(schema, value);
-    if (selected !== undefined) found.addAll(this.#visit(selected, value, depth + 1));
-    else for (const name of ['anyOf', 'oneOf'] as const) this.#checkChoice(schema, name, value, found, depth);
+    if (selected !== undefined) found.addAll(this.#visit(selected, value, depth + 1, whole));
+    else
+      for (const name of ['anyOf', 'oneOf'] as const)
+        this.#checkChoice(schema, name, value, found, depth, whole);
     const negated = schemaIn(schema, 'not');
     if (negated !== undefined && this.#accepts(negated, value, depth))
       found.add('not', 'matches the schema of not');
     const condition = schemaIn(schema, 'if');
     if (condition === undefined) return;
     const consequence = schemaIn(schema, this.#accepts(condition, value, depth) ? 'then' : 'else');
-    if (consequence !== undefined) found.addAll(this.#visit(consequence, value, depth + 1));
+    if (consequence !== undefined) found.addAll(this.#visit(consequence, value, depth + 1, whole));
   }
 
-  #checkChoice(schema: Located, name: 'anyOf' | 'oneOf', value: unknown, found: Found, depth: number): void {
+  #checkChoice(
+    schema: Located,
+    name: 'anyOf' | 'oneOf',
+    value: unknown,
+    found: Found,
+    depth: number,
+    whole: LocatedSchema,
+  ): void {
     const branches = schemasIn(schema, name);
     if (branches.length === 0) return;
     let matching = 0;
     let nearest: readonly Violation[] | undefined;
     for (const branch of branches) {
-      const violations = this.#visit(branch, value, depth + 1);
+      const violations = this.#visit(branch, value, depth + 1, whole);
       if (violations.length === 0) {
         matching += 1;
         if (name === 'anyOf') return;
@@ -345,6 +373,17 @@ export class SchemaCheck {
   #accepts(schema: LocatedSchema, value: unknown, depth: number): boolean {
     return this.#visit(schema, value, depth + 1).length === 0;
   }
+}
+
+/** Returns whether a schema of an object leaves a member out of one direction: `readOnly` out of requests, `writeOnly` out of responses. */
+export function isOmitted(
+  { combine }: SchemaSource,
+  schema: LocatedSchema,
+  name: string,
+  direction: Direction,
+): boolean {
+  const { readOnly, writeOnly } = combine(combine(schema).properties.get(name));
+  return direction === 'request' ? readOnly : writeOnly;
 }
 
 /** The violations of one value by one schema. */

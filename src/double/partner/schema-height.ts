@@ -1,6 +1,7 @@
 // Computes how deep the smallest values of schemas are nested, so that the creation of a recursive value ends.
 import type { JsonSchema } from '../../service/openapi/document.ts';
-import type { Located, LocatedSchema, PartnerDocument } from './document.ts';
+import type { PartnerDocument } from './document.ts';
+import type { Located, LocatedSchema } from './located.ts';
 import { listTypes, numberOr, schemaIn, schemaMapIn, schemasIn, textsIn } from './schema-parts.ts';
 
 /** The references and combinations that are followed for one value, at most. */

@@ -1,6 +1,6 @@
 // Reads the keywords of schemas. What is read of a schema is kept, because every value that the schema describes needs it.
 import type { JsonSchema } from '../../service/openapi/document.ts';
-import { formatPlace, isObject, type Located, type LocatedSchema } from './document.ts';
+import { formatPlace, isObject, type Located, type LocatedSchema } from './located.ts';
 
 /** Returns the types that a schema permits; undefined for all. In 3.0, `nullable` adds null. */
 export function listTypes({ type, nullable }: JsonSchema): readonly string[] | undefined {

@@ -4,7 +4,8 @@
 import { DeclarationError } from '../../schema/error.ts';
 import type { StepBudget } from '../../schema/pattern/match.ts';
 import type { JsonSchema } from '../../service/openapi/document.ts';
-import { isObject, type Located, type LocatedSchema, type PartnerDocument } from './document.ts';
+import type { SchemaSource } from './document.ts';
+import { isObject, type Located, type LocatedSchema } from './located.ts';
 import { canonical, isEqual } from './json-values.ts';
 import { maxPatternSteps } from './patterns.ts';
 import { type Direction, SchemaCheck } from './schema-check.ts';
@@ -51,7 +52,7 @@ class Exhausted extends Error {}
 
 /** What the creation of a value and its parts shares. */
 interface Shared {
-  readonly document: Pick<PartnerDocument, 'version' | 'resolve' | 'patterns'>;
+  readonly document: SchemaSource;
   readonly check: SchemaCheck;
   readonly heights: SchemaHeights;
   /** What patterns may still cost. */
@@ -65,7 +66,7 @@ interface Shared {
  */
 export function createValue(
   schema: LocatedSchema,
-  document: Pick<PartnerDocument, 'version' | 'resolve' | 'patterns'>,
+  document: SchemaSource,
   options: ValueOptions,
 ): unknown {
   let failure: Error | undefined;
@@ -259,8 +260,7 @@ class Creation {
   /** Returns whether a member belongs to the other direction only. */
   #isOmitted(property: readonly LocatedSchema[]): boolean {
     const other = this.#options.direction === 'request' ? 'readOnly' : 'writeOnly';
-    const isMarked = ({ value }: LocatedSchema): boolean => isObject(value) && value[other] === true;
-    return property.some((each) => isMarked(each) || isMarked(this.#shared.document.resolve(each)));
+    return property.some((each) => this.#shared.document.combine(each)[other]);
   }
 
   /** Returns whether the schema of an optional member has an example, so that the smallest value has it too. */

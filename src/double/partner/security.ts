@@ -8,14 +8,8 @@ import type { Access } from '../../pipeline/resource.ts';
 import type { Scope } from '../../principal.ts';
 import { DeclarationError } from '../../schema/error.ts';
 import { describeKind } from '../../shape/fault.ts';
-import {
-  formatPlace,
-  isObject,
-  type Located,
-  type Operation,
-  type PartnerDocument,
-  type Requirement,
-} from './document.ts';
+import type { Operation, PartnerDocument, Requirement } from './document.ts';
+import { formatPlace, isObject, type Located } from './located.ts';
 
 /** What an operation requires of the sender. */
 export interface OperationAccess {
