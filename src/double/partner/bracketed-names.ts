@@ -14,14 +14,14 @@ export class MalformedName {
 /** The brackets in one name, at most. */
 const maxBrackets = 32;
 
-/** What was sent with one name: texts, and members by the names in brackets. */
+/** What was sent with one name: texts or decoded parts, and members by the names in brackets. */
 interface Entry {
-  readonly texts: string[];
+  readonly texts: unknown[];
   isList: boolean;
   readonly members: Map<string, Entry>;
 }
 
-/** Returns the values of a form or a query by name. A file is an empty text. */
+/** Returns the values of a form or a query by name. */
 export function readBracketedNames(
   form: Iterable<readonly [string, unknown]>,
 ): Readonly<Record<string, unknown>> | MalformedName {
@@ -29,7 +29,7 @@ export function readBracketedNames(
   for (const [key, value] of form) {
     const names = splitName(key);
     if (names instanceof MalformedName) return names;
-    insert(root, names, typeof value === 'string' ? value : '');
+    insert(root, names, value);
   }
   return toMembers(root);
 }
@@ -55,7 +55,7 @@ function createEntry(): Entry {
   return { texts: [], isList: false, members: new Map() };
 }
 
-function insert(root: Entry, names: readonly string[], text: string): void {
+function insert(root: Entry, names: readonly string[], text: unknown): void {
   // `a[]` is an item of the list a.
   const isList = names.length > 1 && names.at(-1) === '';
   let entry = root;

@@ -7,7 +7,15 @@ import { DeclarationError } from '../../schema/error.ts';
 import type { JsonSchema } from '../../service/openapi/document.ts';
 import { describeKind } from '../../shape/fault.ts';
 import { type Combine, createCombine } from './combined-schemas.ts';
-import { formatPlace, isObject, type Located, type LocatedSchema, listAt, membersAt, schemaAt } from './located.ts';
+import {
+  formatPlace,
+  isObject,
+  type Located,
+  type LocatedSchema,
+  listAt,
+  membersAt,
+  schemaAt,
+} from './located.ts';
 import { createPatterns, type Patterns } from './patterns.ts';
 import { checkReferences, createResolver, examinePatterns } from './references.ts';
 
@@ -364,4 +372,3 @@ function checkTemplate(path: string, at: string): void {
   const twice = names.find((name, index) => names.indexOf(name) !== index);
   if (twice !== undefined) throw new DeclarationError('path', at, `has the parameter ${twice} twice`);
 }
-

@@ -3,18 +3,13 @@ import type { HttpHeaders } from '../../http/fields.ts';
 import { cookiesIn } from '../../http/headers/cookie.ts';
 import { Problem } from '../../http/problem.ts';
 import type { ProblemType } from '../../http/problem-types.ts';
+import type { JsonSchema } from '../../service/openapi/document.ts';
 import { MalformedName, readBracketedNames } from './bracketed-names.ts';
-import type { Operation, Parameter, PartnerDocument } from './document.ts';
+import type { Media, Operation, Parameter, PartnerDocument } from './document.ts';
+import { JsonPart } from './form-parts.ts';
 import { formatPlace, isObject, type LocatedSchema } from './located.ts';
+import { decodeQueryValue, decodeValue, type ReceivedParameters } from './received.ts';
 import type { SchemaChecker, Violation } from './schema-check.ts';
-
-/** What a request has. */
-export interface ReceivedParameters {
-  /** The values of the path template by name, decoded. */
-  readonly path: Readonly<Record<string, string>>;
-  readonly query: URLSearchParams;
-  readonly headers: HttpHeaders;
-}
 
 /** Checks parameters. */
 export interface ParameterChecker {
@@ -23,34 +18,38 @@ export interface ParameterChecker {
   /** Returns the names of the documented parameters that a request has, with their places: `query.limit`. */
   present(operation: Operation, received: ReceivedParameters): readonly string[];
   /** Returns the value of a form, with the types of its schema. Throws a Problem (400) if the brackets of a name are malformed. */
-  readForm(form: Iterable<readonly [string, unknown]>, schema: LocatedSchema): unknown;
+  readForm(form: Iterable<readonly [string, unknown]>, media: Media): unknown;
 }
 
-/** Creates the checker. `isForeign` returns whether a query parameter belongs to credentials; undefined if any may be sent. */
+/** What else a query may have. */
+export interface QueryRules {
+  /** Whether unknown parameters are refused. */
+  readonly strictQuery: boolean;
+  /** Returns whether a parameter belongs to credentials. */
+  readonly isCredential: (name: string) => boolean;
+}
+
+/** Creates the checker. */
 export function createParameterChecker(
   document: PartnerDocument,
   checker: SchemaChecker,
-  isForeign: ((name: string) => boolean) | undefined,
+  { strictQuery, isCredential }: QueryRules,
 ): ParameterChecker {
-  const reading = new Reading(document, checker);
+  const reading = new Reading(document, checker, isCredential);
   return {
     check(operation, received) {
-      const violations = operation.parameters.flatMap((parameter) => reading.violations(parameter, received));
-      if (isForeign !== undefined)
-        violations.push(...unknownParameters(operation, received, isForeign, reading));
+      const violations = operation.parameters.flatMap((parameter) =>
+        reading.violations(parameter, operation, received),
+      );
+      if (strictQuery) violations.push(...unknownParameters(operation, received, isCredential, reading));
       const [first] = violations;
       if (first !== undefined) throw createProblem(first, violations);
     },
     present: (operation, received) =>
       operation.parameters
-        .filter((parameter) => reading.structure(parameter, received) !== undefined)
+        .filter((parameter) => reading.structure(parameter, operation, received) !== undefined)
         .map(formatName),
-    readForm(form, schema) {
-      const structure = readBracketedNames(form);
-      if (structure instanceof MalformedName)
-        throw new Problem('malformed-content', `The content ${structure.detail}.`);
-      return reading.convert(structure, schema);
-    },
+    readForm: (form, media) => reading.readForm(form, media),
   };
 }
 
@@ -87,25 +86,21 @@ export function listMembers(violations: readonly Violation[]) {
 
 function unknownParameters(
   operation: Operation,
-  { query }: ReceivedParameters,
-  isForeign: (name: string) => boolean,
+  received: ReceivedParameters,
+  isCredential: (name: string) => boolean,
   reading: Reading,
 ): Violation[] {
-  const known = new Set<string>();
-  for (const parameter of operation.parameters)
-    if (parameter.place === 'query') {
-      const names = reading.queryNames(parameter);
-      if (names === undefined) return [];
-      for (const name of names) known.add(name);
-    }
-  const unknown = [...new Set(query.keys())].filter(
-    (name) => !known.has(name) && !known.has(`${beforeBracket(name)}[]`) && !isForeign(name),
-  );
-  return unknown.map((name) => ({
-    path: `query.${name}`,
-    rule: formatPlace(operation.at, 'parameters'),
-    detail: 'is not a parameter of this operation',
-  }));
+  const inQuery = operation.parameters.filter(({ place }) => place === 'query');
+  if (inQuery.some((parameter) => reading.isFree(parameter))) return [];
+  const known = new Set(inQuery.flatMap((parameter) => [...reading.queryNames(parameter)]));
+  const sent = new Set(received.query.map(({ name }) => name));
+  return [...sent]
+    .filter((name) => !known.has(name) && !known.has(`${beforeBracket(name)}[]`) && !isCredential(name))
+    .map((name) => ({
+      path: `query.${name}`,
+      rule: formatPlace(operation.at, 'parameters'),
+      detail: 'is not a parameter of this operation',
+    }));
 }
 
 function beforeBracket(name: string): string {
@@ -119,22 +114,25 @@ type Structure = unknown;
 class Reading {
   readonly #document: PartnerDocument;
   readonly #checker: SchemaChecker;
+  readonly #isCredential: (name: string) => boolean;
 
-  constructor(document: PartnerDocument, checker: SchemaChecker) {
+  constructor(document: PartnerDocument, checker: SchemaChecker, isCredential: (name: string) => boolean) {
     this.#document = document;
     this.#checker = checker;
+    this.#isCredential = isCredential;
   }
 
-  violations(parameter: Parameter, received: ReceivedParameters): Violation[] {
-    const structure = this.structure(parameter, received);
+  violations(parameter: Parameter, operation: Operation, received: ReceivedParameters): Violation[] {
+    const structure = this.structure(parameter, operation, received);
     const path = formatName(parameter);
     const violation = (rule: string, detail: string): Violation[] => [
       { path, rule: formatPlace(parameter.at, rule), detail },
     ];
     if (structure === undefined) return parameter.required ? violation('required', 'is missing') : [];
     if (structure instanceof MalformedName) return violation('style', structure.detail);
-    const { schema, media } = parameter;
+    const { schema, media, value: declared, place } = parameter;
     if (schema === undefined) return [];
+    if (structure === '' && place === 'query' && declared['allowEmptyValue'] === true) return [];
     const value =
       media === undefined ? this.convert(structure, schema) : parseValue(structure, media.essence);
     if (value === undefined) return violation('content', `is not ${media?.essence ?? 'readable'}`);
@@ -144,68 +142,140 @@ class Reading {
   }
 
   /** Returns the parameter as it was sent; undefined if it is absent. */
-  structure(parameter: Parameter, { path, query, headers }: ReceivedParameters): Structure {
-    const { name, place, value } = parameter;
-    const style = chooseStyle(parameter);
+  structure(parameter: Parameter, operation: Operation, received: ReceivedParameters): Structure {
+    const { name, place } = parameter;
     switch (place) {
-      case 'path':
-        return Object.hasOwn(path, name)
-          ? this.#split(parameter, unprefix(path[name] ?? '', style, name))
-          : undefined;
+      case 'path': {
+        const sent = received.path.get(name);
+        return sent === undefined ? undefined : this.#splitPath(parameter, sent);
+      }
       case 'header': {
-        const text = headers.get(name.toLowerCase());
-        return text === undefined ? undefined : this.#split(parameter, text);
+        const text = received.headers.get(name.toLowerCase());
+        return text === undefined ? undefined : this.#splitField(parameter, text);
       }
-      case 'cookie': {
-        const [text] = cookiesIn(headers, name);
-        return text === undefined ? undefined : this.#split(parameter, text);
-      }
-      case 'query': {
-        if (style === 'deepObject') {
-          const own = [...query].filter(([key]) => beforeBracket(key) === name);
-          const read = readBracketedNames(own);
-          return read instanceof MalformedName ? read : read[name];
-        }
-        const isExploded = value['explode'] ?? style === 'form';
-        if (isExploded === true && style === 'form' && this.#isOnlyObject(parameter)) {
-          const known = this.#propertiesOf(parameter);
-          const own = [...query].filter(([key]) => known.has(key));
-          return own.length === 0 ? undefined : readBracketedNames(own);
-        }
-        const values = [...query.getAll(name), ...query.getAll(`${name}[]`)];
-        if (values.length === 0) return undefined;
-        if (values.length > 1) return values;
-        return isExploded === true
-          ? values[0]
-          : this.#split(parameter, values[0] ?? '', chooseSeparator(style));
-      }
+      case 'cookie':
+        return this.#cookie(parameter, received.headers);
+      case 'query':
+        return this.#query(parameter, operation, received);
     }
   }
 
-  /** Returns the names that a parameter can have in a query; undefined for any. Those of lists and objects end in brackets too. */
-  queryNames(parameter: Parameter): readonly string[] | undefined {
-    const { name, value } = parameter;
-    const style = chooseStyle(parameter);
-    const isExploded = value['explode'] ?? style === 'form';
-    if (style !== 'form' || isExploded !== true || !this.#isOnlyObject(parameter)) return [name, `${name}[]`];
-    const known = [...this.#propertiesOf(parameter).keys()];
-    return known.length === 0 ? undefined : known;
+  #cookie(parameter: Parameter, headers: HttpHeaders): Structure {
+    if (isExploded(parameter) && this.#isOnlyObject(parameter)) {
+      const members = [...this.#propertiesOf(parameter).keys()].flatMap((name) =>
+        cookiesIn(headers, name).map((text) => [name, decodeValue(text)] as const),
+      );
+      return members.length === 0 ? undefined : Object.fromEntries(members);
+    }
+    const [text, ...others] = cookiesIn(headers, parameter.name);
+    if (text === undefined) return undefined;
+    if (others.length > 0 && this.#isList(parameter)) return [text, ...others].map(decodeValue);
+    return this.#split(parameter, text, ',', decodeValue);
   }
 
-  /** Splits a list or an object that is sent as one text. */
-  #split(parameter: Parameter, text: string, separator = ','): Structure {
-    const { types } = this.#document.combine(parameter.schema);
-    if (parameter.media !== undefined || types.size === 0 || types.has('string')) return text;
-    if (types.has('array')) return text === '' ? [] : text.split(separator);
-    if (!types.has('object')) return text;
-    const parts = text.split(separator);
-    if (parameter.value['explode'] === true)
-      return Object.fromEntries(
-        parts.map((part) => [part.replace(/=.*$/s, ''), part.replace(/^[^=]*=?/, '')]),
+  #query(parameter: Parameter, operation: Operation, received: ReceivedParameters): Structure {
+    const { name } = parameter;
+    const style = chooseStyle(parameter);
+    const select = (isOwn: (name: string) => boolean): Structure => {
+      const own = received.query.filter((pair) => isOwn(pair.name));
+      return own.length === 0
+        ? undefined
+        : readBracketedNames(own.map((pair) => [pair.name, pair.value] as const));
+    };
+    if (style === 'deepObject') {
+      const read = select((key) => beforeBracket(key) === name);
+      return read instanceof MalformedName || !isObject(read) ? read : read[name];
+    }
+    if (style === 'form' && isExploded(parameter) && this.#isOnlyObject(parameter)) {
+      const known = this.#propertiesOf(parameter);
+      if (!this.isFree(parameter)) return select((key) => known.has(beforeBracket(key)));
+      const others = operation.parameters.filter((each) => each.place === 'query' && each !== parameter);
+      const foreign = new Set(others.flatMap((each) => [...this.queryNames(each)]));
+      return select(
+        (key) => !foreign.has(key) && !foreign.has(beforeBracket(key)) && !this.#isCredential(key),
       );
-    return Object.fromEntries(
-      parts.flatMap((part, index) => (index % 2 === 0 ? [[part, parts[index + 1] ?? '']] : [])),
-    );
+    }
+    const own = received.query.filter((pair) => pair.name === name || pair.name === `${name}[]`);
+    const [first] = own;
+    if (first === undefined) return undefined;
+    if (isExploded(parameter)) return own.length > 1 ? own.map(({ value }) => value) : first.value;
+    const parts = own.map(({ value, encoded }) => {
+      // Spaces and bars cannot stand in a URI, so the delimiters themselves are encoded.
+      if (style === 'spaceDelimited') return this.#split(parameter, value, ' ', String);
+      if (style === 'pipeDelimited') return this.#split(parameter, value, '|', String);
+      return this.#split(parameter, encoded, ',', decodeQueryValue);
+    });
+    return parts.length > 1 ? parts.flat() : parts[0];
+  }
+
+  /** Returns the names that a parameter can have in a query. Those of lists and objects end in brackets too. */
+  queryNames(parameter: Parameter): Iterable<string> {
+    const { name } = parameter;
+    const isSpread = chooseStyle(parameter) === 'form' && isExploded(parameter);
+    if (!isSpread || !this.#isOnlyObject(parameter)) return [name, `${name}[]`];
+    return [...this.#propertiesOf(parameter).keys()].flatMap((each) => [each, `${each}[]`]);
+  }
+
+  /** Returns whether a parameter of a query is an object whose members have names of any kind. */
+  isFree(parameter: Parameter): boolean {
+    const isSpread = chooseStyle(parameter) === 'form' && isExploded(parameter);
+    if (!isSpread || !this.#isOnlyObject(parameter)) return false;
+    const { properties, additional } = this.#document.combine(parameter.schema);
+    return additional === undefined ? properties.size === 0 : additional.value !== false;
+  }
+
+  /** Splits a list or an object in a path (OpenAPI, Style Examples). */
+  #splitPath(parameter: Parameter, sent: string): Structure {
+    const { name } = parameter;
+    const exploded = isExploded(parameter);
+    switch (chooseStyle(parameter)) {
+      case 'label': {
+        const text = sent.replace(/^\./, '');
+        // In OpenAPI 3.0, points separate in both forms.
+        const separator = exploded || !text.includes(',') ? '.' : ',';
+        return this.#split(parameter, text, separator, decodeValue);
+      }
+      case 'matrix': {
+        const text = sent.replace(/^;/, '');
+        const prefix = `${name}=`;
+        if (exploded && this.#isOnlyObject(parameter)) return this.#split(parameter, text, ';', decodeValue);
+        if (!exploded || !this.#isList(parameter))
+          return this.#split(parameter, withoutPrefix(text, prefix, name), ',', decodeValue);
+        return text.split(';').map((each) => decodeValue(withoutPrefix(each, prefix, name)));
+      }
+      default:
+        return this.#split(parameter, sent, ',', decodeValue);
+    }
+  }
+
+  /** Splits a list or an object in a field. White space around its parts and empty parts mean nothing (RFC 9110 §5.6.1). */
+  #splitField(parameter: Parameter, text: string): Structure {
+    if (parameter.media !== undefined || !this.#isSplit(parameter)) return text;
+    const parts = text.split(',').map((part) => part.trim());
+    const isKept = (part: string): boolean => part !== '' || !this.#isList(parameter);
+    return this.#split(parameter, parts.filter(isKept).join(), ',', String);
+  }
+
+  /** Splits a list or an object that is sent as one text. `decode` decodes each of its parts. */
+  #split(parameter: Parameter, text: string, separator: string, decode: (part: string) => string): Structure {
+    if (parameter.media !== undefined || !this.#isSplit(parameter)) return decode(text);
+    const parts = text === '' ? [] : text.split(separator);
+    if (this.#isList(parameter)) return parts.map(decode);
+    const pairs = isExploded(parameter)
+      ? parts.map((part) => [part.replace(/=.*$/s, ''), part.replace(/^[^=]*=?/, '')])
+      : parts.flatMap((part, index) => (index % 2 === 0 ? [[part, parts[index + 1] ?? '']] : []));
+    return Object.fromEntries(pairs.map((pair) => pair.map(decode)));
+  }
+
+  /** Returns whether the value is a list or an object: one that may be a text is not split. */
+  #isSplit({ schema }: Parameter): boolean {
+    const { types } = this.#document.combine(schema);
+    return !types.has('string') && (types.has('array') || types.has('object'));
+  }
+
+  #isList({ schema }: Parameter): boolean {
+    const { types } = this.#document.combine(schema);
+    return types.has('array') && !types.has('string');
   }
 
   #isOnlyObject({ schema, media }: Parameter): boolean {
@@ -217,10 +287,45 @@ class Reading {
     return this.#document.combine(schema).properties;
   }
 
+  /** Returns the members of a form. The Encoding Object says which ones are JSON, or are lists or objects in one text. */
+  readForm(form: Iterable<readonly [string, unknown]>, { value, schema }: Media): unknown {
+    const members = readBracketedNames(form);
+    if (members instanceof MalformedName)
+      throw new Problem('malformed-content', `The content ${members.detail}.`);
+    const encodings = isObject(value['encoding']) ? value['encoding'] : {};
+    const { properties } = this.#document.combine(schema);
+    const decoded = Object.entries(members).map(([name, member]) => {
+      const encoding = Object.hasOwn(encodings, name) ? encodings[name] : undefined;
+      const property = properties.get(name);
+      return [name, isObject(encoding) && property ? this.#decode(member, encoding, property) : member];
+    });
+    return this.convert(Object.fromEntries(decoded), schema);
+  }
+
+  /** Reads a member of a form by its Encoding Object. */
+  #decode(member: Structure, encoding: JsonSchema, schema: LocatedSchema): Structure {
+    if (Array.isArray(member)) return member.map((each) => this.#decode(each, encoding, schema));
+    if (typeof member !== 'string') return member;
+    const { contentType, style, explode = style === undefined || style === 'form' } = encoding;
+    if (typeof contentType === 'string' && /^[\w.+-]+\/(?:[\w.+-]+\+)?json\b/.test(contentType)) {
+      const value = parseValue(member, 'application/json');
+      return value === undefined ? member : new JsonPart(value);
+    }
+    if (explode === true) return member;
+    const parameter = { name: '', place: 'query', required: false, media: undefined, at: schema.at } as const;
+    return this.#split(
+      { ...parameter, schema, value: encoding },
+      member,
+      delimiters[String(style)] ?? ',',
+      String,
+    );
+  }
+
   /** Gives texts the types of a schema. */
   convert(structure: Structure, schema: LocatedSchema | undefined): unknown {
     if (schema === undefined) return structure;
     const { types, properties, additional, items } = this.#document.combine(schema);
+    if (structure instanceof JsonPart) return structure.value;
     if (Array.isArray(structure)) {
       if (!types.has('array') && types.size > 0 && structure.length === 1)
         return this.convert(structure[0], schema);
@@ -237,9 +342,10 @@ class Reading {
       );
     }
     if (typeof structure !== 'string') return structure;
-    if (types.has('array') && !types.has('string'))
-      return this.convert(structure === '' ? [] : [structure], schema);
-    const candidates = listCandidates(structure, types);
+    const candidates =
+      types.has('array') && !types.has('string')
+        ? [this.convert(structure === '' ? [] : [structure], schema), ...listJson(structure)]
+        : listCandidates(structure, types);
     if (candidates.length === 1) return candidates[0];
     return (
       candidates.find((each) => this.#checker.check(schema, each, 'request').length === 0) ?? candidates[0]
@@ -252,15 +358,17 @@ function chooseStyle({ value: { style }, place }: Parameter): string {
   return place === 'query' || place === 'cookie' ? 'form' : 'simple';
 }
 
-function chooseSeparator(style: string): string {
-  if (style === 'spaceDelimited') return ' ';
-  return style === 'pipeDelimited' ? '|' : ',';
+function isExploded(parameter: Parameter): boolean {
+  const { explode } = parameter.value;
+  return typeof explode === 'boolean' ? explode : ['form', 'cookie'].includes(chooseStyle(parameter));
 }
 
-/** Removes what the styles label and matrix write before a value. */
-function unprefix(text: string, style: string, name: string): string {
-  if (style === 'label') return text.replace(/^\./, '');
-  return style === 'matrix' && text.startsWith(`;${name}=`) ? text.slice(name.length + 2) : text;
+/** The delimiters of styles other than `form`. */
+const delimiters: Readonly<Record<string, string>> = { spaceDelimited: ' ', pipeDelimited: '|' };
+
+function withoutPrefix(text: string, prefix: string, name: string): string {
+  if (text === name) return '';
+  return text.startsWith(prefix) ? text.slice(prefix.length) : text;
 }
 
 function parseValue(text: Structure, type: string): unknown {
@@ -281,7 +389,13 @@ function listCandidates(text: string, types: ReadonlySet<string>): readonly unkn
   if ((types.has('integer') || types.has('number')) && numberForm.test(text)) found.push(Number(text));
   if (types.has('boolean') && (text === 'true' || text === 'false')) found.push(text === 'true');
   if (types.has('null') && (text === '' || text === 'null')) found.push(null);
-  if (types.has('object') && /^\s*[{[]/.test(text)) found.push(parseValue(text, 'application/json'));
+  if (types.has('object')) found.push(...listJson(text));
   if (isAny || types.has('string') || found.length === 0) found.push(text);
   return found;
+}
+
+/** Returns the list or the object that a text is in JSON; none if it is no such text. */
+function listJson(text: string): readonly unknown[] {
+  const value = /^\s*[{[]/.test(text) ? parseValue(text, 'application/json') : undefined;
+  return value === undefined ? [] : [value];
 }

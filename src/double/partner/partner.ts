@@ -8,7 +8,7 @@ import { parseMediaType } from '../../http/headers/media-type.ts';
 import type { IncomingRequest } from '../../http/message.ts';
 import { Problem } from '../../http/problem.ts';
 import { parseTarget } from '../../http/target.ts';
-import { andThen } from '../../maybe-promise.ts';
+import { andThen, type MaybePromise } from '../../maybe-promise.ts';
 import type { Observer } from '../../pipeline/observer.ts';
 import {
   type ActionResponse,
@@ -30,8 +30,11 @@ import { type StubResponse, toActionResponse } from '../stubs/response.ts';
 import type { StubCheck } from '../stubs/stubs.ts';
 import { createCoverage, documentedStatus, type PartnerCoverage } from './coverage.ts';
 import { named, type Operation, type PartnerDocument, readDocument } from './document.ts';
-import { createParameterChecker, describe, listMembers, type ReceivedParameters } from './parameters.ts';
+import { readFormParts } from './form-parts.ts';
+import type { LocatedSchema } from './located.ts';
+import { createParameterChecker, describe, listMembers } from './parameters.ts';
 import { createPaths } from './paths.ts';
+import { ReceivedParameters } from './received.ts';
 import {
   createResponses,
   examineResponses,
@@ -171,8 +174,7 @@ export async function withPartner<Options extends CompletedOptions>(
 /** Creates the part of a double that answers as the document describes. */
 function createPartner({ document, security }: ReadPartner, context: PartnerContext): PartnerPart {
   const checker = createChecker(document);
-  const isForeign = context.strictQuery ? context.isCredential : undefined;
-  const parameters = createParameterChecker(document, checker, isForeign);
+  const parameters = createParameterChecker(document, checker, context);
   const paths = createPaths(document);
   const coverage = createCoverage(document.operations);
   const rules = new Set<Rule>();
@@ -188,7 +190,11 @@ function createPartner({ document, security }: ReadPartner, context: PartnerCont
     },
   });
 
-  const checkBody = ({ body }: Operation, content: unknown, field: string | undefined): void => {
+  const checkBody = (
+    { body }: Operation,
+    content: unknown,
+    field: string | undefined,
+  ): MaybePromise<void> => {
     const essence = parseMediaType(field ?? '')?.type ?? '';
     const media =
       body?.content.find((each) => each.essence === essence) ??
@@ -198,21 +204,33 @@ function createPartner({ document, security }: ReadPartner, context: PartnerCont
         'unsupported-media-type',
         `The Content-Type is not one of this operation: ${body.content.map(({ type }) => type).join(', ')}.`,
       );
-    if (media?.schema === undefined) return;
-    const isForm = content instanceof URLSearchParams || content instanceof FormData;
+    const schema = media?.schema;
+    if (media === undefined || schema === undefined) return;
     // Bytes, such as XML, are not decoded, so only a schema of text could be checked.
     if (content instanceof Uint8Array) return;
-    const value = isForm ? parameters.readForm(content, media.schema) : content;
-    const violations = checker.check(media.schema, value, 'request');
+    if (content instanceof FormData)
+      return readFormParts(content, context.maxDepth).then((parts) =>
+        checkValue(schema, parameters.readForm(parts, media)),
+      );
+    const isForm = content instanceof URLSearchParams;
+    checkValue(schema, isForm ? parameters.readForm(content, media) : content);
+  };
+
+  const checkValue = (schema: LocatedSchema, value: unknown): void => {
+    const violations = checker.check(schema, value, 'request');
     const [first] = violations;
     if (first !== undefined)
       throw new Problem('invalid-content', describe(first), { members: listMembers(violations) });
   };
 
-  const checkContent = (operation: Operation, content: unknown, field: string | undefined): void => {
+  const checkContent = (
+    operation: Operation,
+    content: unknown,
+    field: string | undefined,
+  ): MaybePromise<void> => {
     if (operation.body === undefined) return;
-    if (content !== undefined) checkBody(operation, content, field);
-    else if (operation.body.required)
+    if (content !== undefined) return checkBody(operation, content, field);
+    if (operation.body.required)
       throw new Problem('content-missing', `${operation.id} requires content (${operation.at}/requestBody).`);
   };
 
@@ -229,20 +247,16 @@ function createPartner({ document, security }: ReadPartner, context: PartnerCont
         return {
           write: (chunk) => inner.write(chunk),
           end: () =>
-            andThen<unknown, unknown>(inner.end(), (content) => {
-              checkContent(operation, content, call.incoming.headers.get('content-type'));
-              return content;
-            }),
+            andThen<unknown, unknown>(inner.end(), (content) =>
+              andThen(
+                checkContent(operation, content, call.incoming.headers.get('content-type')),
+                () => content,
+              ),
+            ),
         };
       },
     }));
   };
-
-  const receivedBy = (call: Call): ReceivedParameters => ({
-    path: call.parameters,
-    query: call.query,
-    headers: call.incoming.headers,
-  });
 
   const takeRule = (operation: Operation): Rule | undefined => {
     const found = [...rules].findLast((rule) => rule.operation === operation && rule.remaining > 0);
@@ -290,7 +304,8 @@ function createPartner({ document, security }: ReadPartner, context: PartnerCont
     const implemented = action(access, (call) => respond(operation, call), {
       ...(reads !== undefined && { reads, bodyOptional: operation.body?.required !== true }),
       scopes,
-      checkHeaders: (call) => parameters.check(operation, receivedBy(call)),
+      checkHeaders: ({ incoming: { target, method, headers } }) =>
+        parameters.check(operation, new ReceivedParameters(operation, parseTarget(target, method), headers)),
     });
     const isNamed = ['GET', 'PUT', 'POST', 'PATCH', 'DELETE'].includes(operation.method);
     const requestFields = operation.parameters
@@ -322,12 +337,12 @@ function createPartner({ document, security }: ReadPartner, context: PartnerCont
   const findOperation = ({ method, target, headers }: IncomingRequest): FoundOperation | undefined => {
     const parsed = parsedTarget(target, method);
     if (parsed === undefined) return undefined;
-    const query = new URLSearchParams(parsed.search);
-    for (const { operations, parameters: path } of paths.find(parsed.segments)) {
+    for (const { operations } of paths.find(parsed.segments)) {
       const operation =
         operations.find((each) => each.method === method) ??
         operations.find((each) => method === 'HEAD' && each.method === 'GET');
-      if (operation !== undefined) return { operation, received: { path, query, headers } };
+      if (operation !== undefined)
+        return { operation, received: new ReceivedParameters(operation, parsed, headers) };
     }
     return undefined;
   };
@@ -383,7 +398,7 @@ function createPartner({ document, security }: ReadPartner, context: PartnerCont
       if (found === undefined) return;
       const { operation, received } = found;
       parameters.check(operation, received);
-      checkContent(operation, call.body, call.incoming.headers.get('content-type'));
+      return checkContent(operation, call.body, call.incoming.headers.get('content-type'));
     },
     checkResponse(call, outcome) {
       const found = findOperation(call.incoming);

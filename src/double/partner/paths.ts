@@ -83,6 +83,25 @@ function findBelow(root: Branch<Entry[]>, segments: readonly string[]): readonly
   return [];
 }
 
+/** Returns the values of a template's parameters in a path that it matches, percent-encoded as sent. A base path may precede. */
+export function encodedParameters(template: string, path: string): ReadonlyMap<string, string> {
+  const found = new Map<string, string>();
+  const parts = template.split('/');
+  for (const [index, sent] of path.split('/').slice(-parts.length).entries()) {
+    const part = parts[index] ?? '';
+    if (!part.includes('{')) continue;
+    const { names, texts } = readSegment(part);
+    const values = texts === undefined ? [sent] : matchEncoded(texts, sent);
+    for (const [at, name] of names.entries()) found.set(name, values[at] ?? '');
+  }
+  return found;
+}
+
+function matchEncoded(texts: readonly string[], sent: string): readonly string[] {
+  // The text between can be percent-encoded, too.
+  return matchSegment(texts, sent) ?? (matchSegment(texts, decode(sent)) ?? []).map(encodeURIComponent);
+}
+
 function decodeParameters(
   { segments }: Entry,
   values: readonly string[],

@@ -121,4 +121,3 @@ function* listObjects(root: JsonSchema): Generator<{ readonly step: Step; readon
 function placeOfStep(step: Step): string {
   return step.parent === undefined ? '#' : formatPlace(placeOfStep(step.parent), step.name);
 }
-

@@ -5,9 +5,9 @@ import type { StepBudget } from '../../schema/pattern/match.ts';
 import type { JsonSchema } from '../../service/openapi/document.ts';
 import { describeKind } from '../../shape/fault.ts';
 import type { SchemaSource } from './document.ts';
-import { formatPlace, isObject, type Located, type LocatedSchema } from './located.ts';
 import { isOfFormat } from './formats.ts';
 import { canonical, permittedBy } from './json-values.ts';
+import { formatPlace, isObject, type Located, type LocatedSchema } from './located.ts';
 import { maxPatternSteps } from './patterns.ts';
 import {
   discriminated,
@@ -54,9 +54,7 @@ const none: readonly Violation[] = [];
 type Results = Map<JsonSchema, readonly Violation[] | undefined>;
 
 /** Creates a checker. */
-export function createChecker(
-  document: SchemaSource,
-): SchemaChecker {
+export function createChecker(document: SchemaSource): SchemaChecker {
   return {
     check: (schema, value, direction) => new SchemaCheck(document, direction).check(schema, value),
   };
@@ -137,7 +135,8 @@ export class SchemaCheck {
   /** Returns the target of a schema that only refers to it. */
   #withoutReference(schema: LocatedSchema): LocatedSchema {
     const { value } = schema;
-    const refersOnly = isObject(value) && typeof value['$ref'] === 'string' && Object.keys(value).length === 1;
+    const refersOnly =
+      isObject(value) && typeof value['$ref'] === 'string' && Object.keys(value).length === 1;
     return refersOnly ? this.#document.resolve(schema) : schema;
   }
 
@@ -250,13 +249,7 @@ export class SchemaCheck {
       found.add('maxContains', 'has too many items that match the schema of contains');
   }
 
-  #checkObject(
-    schema: Located,
-    value: JsonSchema,
-    found: Found,
-    depth: number,
-    whole: LocatedSchema,
-  ): void {
+  #checkObject(schema: Located, value: JsonSchema, found: Found, depth: number, whole: LocatedSchema): void {
     const { minProperties, maxProperties, required, dependentRequired } = schema.value;
     const names = Object.keys(value);
     if (names.length < numberOr(minProperties, 0))

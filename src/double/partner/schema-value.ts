@@ -5,8 +5,8 @@ import { DeclarationError } from '../../schema/error.ts';
 import type { StepBudget } from '../../schema/pattern/match.ts';
 import type { JsonSchema } from '../../service/openapi/document.ts';
 import type { SchemaSource } from './document.ts';
-import { isObject, type Located, type LocatedSchema } from './located.ts';
 import { canonical, isEqual } from './json-values.ts';
+import { isObject, type Located, type LocatedSchema } from './located.ts';
 import { maxPatternSteps } from './patterns.ts';
 import { type Direction, SchemaCheck } from './schema-check.ts';
 import { SchemaHeights } from './schema-height.ts';
@@ -64,11 +64,7 @@ interface Shared {
  * Creates a value of a schema. The work is bounded.
  * @throws DeclarationError if none is found, with the place of the schema
  */
-export function createValue(
-  schema: LocatedSchema,
-  document: SchemaSource,
-  options: ValueOptions,
-): unknown {
+export function createValue(schema: LocatedSchema, document: SchemaSource, options: ValueOptions): unknown {
   let failure: Error | undefined;
   const check = new SchemaCheck(document, options.direction);
   const heights = new SchemaHeights(document, maxDepth);

@@ -4,7 +4,7 @@
 import { type ConfiguredScheme, checkSchemeNames } from '../../auth/configured-schemes.ts';
 import { linesInTurn } from '../../http/field-lines.ts';
 import type { IncomingRequest } from '../../http/message.ts';
-import { andThen } from '../../maybe-promise.ts';
+import { andThen, type MaybePromise } from '../../maybe-promise.ts';
 import {
   type Branch,
   createBranch,
@@ -67,7 +67,7 @@ export interface StubsPart extends Snapshottable<readonly StubRecord[]> {
 /** Checks what stubs receive and send. */
 export interface StubCheck {
   /** Throws a Problem if the partner's document has the operation and does not allow the request. */
-  checkRequest(call: Call): void;
+  checkRequest(call: Call): MaybePromise<void>;
   /** Returns the response, with warnings if the partner's document does not allow it. */
   checkResponse(call: Call, outcome: ActionResponse): ActionResponse;
 }
@@ -122,11 +122,14 @@ export function createStubs({ schemes, maxDepth, check, stubs = [] }: StubsOptio
     checkSchemeNames(accepted, schemes, `schemes of the stub for ${match.path}`);
     const respond = responder(match, response);
     const handle = (call: Call): ReturnType<typeof respond> => {
-      check?.checkRequest(call);
+      if (check === undefined) return use(call);
+      const checked = andThen(check.checkRequest(call), () => use(call));
+      return andThen(checked, (outcome) => check.checkResponse(call, outcome));
+    };
+    const use = (call: Call): ReturnType<typeof respond> => {
       plan.count += 1;
       if (plan.remaining === 0) remove(plan);
-      const outcome = respond(call);
-      return check === undefined ? outcome : andThen(outcome, (made) => check.checkResponse(call, made));
+      return respond(call);
     };
     const resource = stubResource(match, stub, createAction(access, handle));
     const { names } = ensureBranch<Leaf>(createBranch(), match.path);
