@@ -1,8 +1,7 @@
-import { escapeInvisible } from '../http/syntax/control-character.ts';
 import { OptionsError } from '../options/error.ts';
 import { FilePermissionsError } from '../store/files/file-permissions.ts';
 import { exposureLine } from './serve/file-permissions.ts';
-import type { Terminal } from './terminal.ts';
+import { printMessage, type Terminal } from './terminal.ts';
 
 /** An error of a command, to be reported without a stack trace. */
 export class CommandError extends Error {
@@ -35,8 +34,7 @@ export function rethrowAsCommandError<Value>(make: () => Value, status: 1 | 2 = 
  */
 export function reportError(error: unknown, { stderr }: Pick<Terminal, 'stderr'>): 1 | 2 {
   const { faults, status } = describeError(error);
-  for (const fault of faults)
-    stderr.write(`countersign: ${fault.split('\n').map(escapeInvisible).join('\n')}\n`);
+  for (const fault of faults) printMessage(fault, stderr);
   return status;
 }
 

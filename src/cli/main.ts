@@ -75,12 +75,11 @@ async function printVersion(root: string | URL): Promise<number> {
 }
 
 async function reportUnknown(command: string): Promise<number> {
-  const [{ commands }, { didYouMean }] = await Promise.all([
+  const [{ commands }, { didYouMean }, { printMessage }] = await Promise.all([
     import('./help.ts'),
     import('../did-you-mean.ts'),
+    import('./terminal.ts'),
   ]);
-  process.stderr.write(
-    `countersign: unknown command ${JSON.stringify(command)}${didYouMean(command, commands)}\n`,
-  );
+  printMessage(`unknown command ${JSON.stringify(command)}${didYouMean(command, commands)}`, process.stderr);
   return 2;
 }

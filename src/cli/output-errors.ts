@@ -1,6 +1,6 @@
 import type { EventEmitter } from 'node:events';
 import { errorCode } from '../store/files/error-code.ts';
-import type { Outlet } from './terminal.ts';
+import { type Outlet, printMessage } from './terminal.ts';
 
 /** The exit status of a program that SIGPIPE ends, as a shell reports it: 128 + 13. */
 const brokenPipeStatus = 141;
@@ -27,7 +27,7 @@ export async function withOutputErrors(
   output.stdout.on('error', (error: Error) => {
     if (failure !== undefined) return;
     failure = isBrokenPipe(error) ? brokenPipeStatus : 1;
-    if (failure === 1) output.stderr.write(`countersign: ${outputFault(error)}\n`);
+    if (failure === 1) printMessage(outputFault(error), output.stderr);
     output.exitCode = failure; // The error can be emitted after the command has ended.
   });
   output.stderr.on('error', () => {});

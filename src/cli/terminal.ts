@@ -1,3 +1,5 @@
+import { escapeInvisible } from '../http/syntax/control-character.ts';
+
 /** The standard streams of a command; `process` is one. */
 export interface Terminal {
   readonly stdin: AsyncIterable<string | Uint8Array> & { readonly isTTY?: boolean };
@@ -10,4 +12,20 @@ export interface Outlet {
   readonly isTTY?: boolean;
   /** Writes text. Calls `onWritten` when it is written, or with the error if it cannot be. */
   write(text: string, onWritten?: (error?: Error | null) => void): unknown;
+}
+
+/** Writes lines to a stream. Invisible characters are escaped. */
+export function printLines(lines: readonly string[], outlet: Outlet): void {
+  outlet.write(lines.map((line) => `${escapeInvisible(line)}\n`).join(''));
+}
+
+/** Writes a message of the program. Its further lines, as of a stack trace, are indented, so that none looks like a message. */
+export function printMessage(message: string, outlet: Outlet): void {
+  const indented = message.replace(/\n(?! )/g, '\n  ');
+  printLines(`countersign: ${indented}`.split('\n'), outlet);
+}
+
+/** Returns data for a stream: unchanged, unless the stream is a terminal. There, invisible characters of each line are escaped. */
+export function toDisplayable(data: string, { isTTY }: Outlet): string {
+  return isTTY === true ? data.split('\n').map(escapeInvisible).join('\n') : data;
 }

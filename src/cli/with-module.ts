@@ -1,6 +1,7 @@
 import type { Options } from '../options/options.ts';
 import { CommandError, listMessages } from './errors.ts';
 import type { LoadedModule } from './module/load-module.ts';
+import { printMessage } from './terminal.ts';
 
 /**
  * Loads the module of the options, if there is one, runs a command, and closes the store of the module.
@@ -15,7 +16,7 @@ export async function withModule<T>(
   if (options.module === undefined) return run(undefined);
   const { loadModule } = await import('./module/load-module.ts');
   const { redirectWarnings } = await import('./serve/notices.ts');
-  redirectWarnings({ warn: (line) => void process.stderr.write(`countersign: ${line}\n`) }, process);
+  redirectWarnings({ warn: (line) => printMessage(line, process.stderr) }, process);
   const module = await loadModule(options, environment);
   try {
     try {

@@ -3,13 +3,12 @@ import type { AccountFile } from '../../accounts/account-file.ts';
 import type { SecretBox } from '../../accounts/secret-box.ts';
 import type { AccountPlace } from '../../accounts/stored-file.ts';
 import { waitForUsage } from '../../accounts/watcher.ts';
-import { escapeInvisible } from '../../http/syntax/control-character.ts';
 import { hint, toPrintable } from '../../options/flags.ts';
 import { type Options, readOptions } from '../../options/options.ts';
 import type { UserDeclaration } from '../../service/options.ts';
 import { checkPermissions } from '../../store/files/file-permissions.ts';
 import { CommandError } from '../errors.ts';
-import type { Outlet, Terminal } from '../terminal.ts';
+import { printLines, type Terminal } from '../terminal.ts';
 import { withModule } from '../with-module.ts';
 import { actAsOwner } from './ownership.ts';
 import { readSecretBox } from './secret-box-key.ts';
@@ -211,9 +210,4 @@ async function reportUsage<T>(
       [`process ${pid}, which uses ${data}, has not applied the change; restart it to apply the change`],
       stderr,
     );
-}
-
-/** Writes lines to a stream. */
-export function printLines(lines: readonly string[], outlet: Outlet): void {
-  for (const line of lines) outlet.write(`${escapeInvisible(line)}\n`);
 }

@@ -6,7 +6,7 @@ import { systemClock } from '../../clock.ts';
 import { toPrintable } from '../../options/flags.ts';
 import type { Options } from '../../options/options.ts';
 import { CommandError } from '../errors.ts';
-import type { Terminal } from '../terminal.ts';
+import { printLines, type Terminal } from '../terminal.ts';
 import {
   type AccountCall,
   type AccountFlag,
@@ -20,7 +20,6 @@ import {
   checkNotConfigured,
   findExisting,
   placeName,
-  printLines,
   readEntries,
   removeEntry,
   reportChange,

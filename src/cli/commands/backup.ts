@@ -2,11 +2,11 @@ import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { type Arity, readArguments } from '../../options/flags.ts';
 import { checkPermissions } from '../../store/files/file-permissions.ts';
-import { printLines, readLocation } from '../accounts/command.ts';
+import { readLocation } from '../accounts/command.ts';
 import { copyDirectory, type DirectoryCopy, type DirectoryCopyOptions } from '../copy-directory.ts';
 import { CommandError, reportError } from '../errors.ts';
 import { collectionName } from '../serve/stored-tokens.ts';
-import type { Terminal } from '../terminal.ts';
+import { printLines, type Terminal } from '../terminal.ts';
 
 const backupCommand: CopyCommand = {
   flags: {},

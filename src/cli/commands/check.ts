@@ -33,7 +33,7 @@ import { showProgress } from '../serve/progress.ts';
 import { newStoreId } from '../serve/store-id.ts';
 import { collectionName, formatMissingMasterKey, hasOAuth1Tokens } from '../serve/stored-tokens.ts';
 import { checkAllStoredData } from '../serve/validation-marker.ts';
-import type { Terminal } from '../terminal.ts';
+import { printLines, printMessage, type Terminal } from '../terminal.ts';
 import type { Certificate } from '../tls/certificate.ts';
 import { openCertificate } from '../tls/open-certificate.ts';
 import { withModule } from '../with-module.ts';
@@ -52,13 +52,12 @@ export async function check(
     const { repairTo, rest } = readCheckArguments(argv);
     const given = readOptions(rest, environment);
     for (const warning of [...given.warnings, ...findExposedConfiguration(given)])
-      terminal.stderr.write(`countersign: ${warning}\n`);
+      printMessage(warning, terminal.stderr);
     if (repairTo !== undefined) return await repair(given, repairTo, terminal);
     const secretBox = given.memory ? undefined : readSecretBox(given, environment);
     return await withModule(given, environment, async (module) => {
       const options = module?.options ?? given;
-      for (const warning of await findUnsignedParts(options))
-        terminal.stderr.write(`countersign: ${warning}\n`);
+      for (const warning of await findUnsignedParts(options)) printMessage(warning, terminal.stderr);
       return checkParts(options, module, secretBox, terminal);
     });
   } catch (error) {
@@ -82,22 +81,22 @@ async function checkParts(
     inspectData(given, module, secretBox, terminal),
     given.tlsPort === undefined ? undefined : openCertificate(given),
   );
-  for (const warning of data.warnings) terminal.stderr.write(`countersign: ${warning}\n`);
-  for (const note of certificate?.notes ?? []) terminal.stderr.write(`countersign: ${note}\n`);
+  for (const warning of data.warnings) printMessage(warning, terminal.stderr);
+  for (const note of certificate?.notes ?? []) printMessage(note, terminal.stderr);
   const moduleUsers = module?.users ?? new Map();
   const accounts = listKnownAccounts(given, { ...data, moduleUsers });
   const partner = await readPartner(given, accounts);
   const options = partner?.options ?? given;
   for (const warning of [...(partner?.unreachable ?? []), ...(partner?.warnings ?? [])])
-    terminal.stderr.write(`countersign: ${warning}\n`);
+    printMessage(warning, terminal.stderr);
   const users = data.isNew && accounts.users.size === 0 ? [firstUserName] : accounts.users.keys();
   for (const warning of checkSchemeUsers(options.schemes, accounts.users))
-    terminal.stderr.write(`countersign: ${warning}\n`);
-  for (const warning of checkAccessNames(options.collections, users))
-    terminal.stderr.write(`countersign: ${warning}\n`);
+    printMessage(warning, terminal.stderr);
+  for (const warning of checkAccessNames(options.collections, users)) printMessage(warning, terminal.stderr);
   const resources = await tryComposition(options, accounts, module, partner?.compose);
-  terminal.stdout.write(
-    `${summary(options, data, accounts, { certificate, secretBox, operations: partner?.operations }).join('\n')}\n`,
+  printLines(
+    summary(options, data, accounts, { certificate, secretBox, operations: partner?.operations }),
+    terminal.stdout,
   );
   const isReachable = partner === undefined || partner.unreachable.length === 0;
   // Resources in code can have collections of any name.
@@ -105,7 +104,7 @@ async function checkParts(
     ? undefined
     : formatUndeclaredWarning(data.items, options.collections);
   if (undeclared === undefined) return isReachable ? 0 : 1;
-  terminal.stderr.write(`countersign: ${undeclared}\n`);
+  printMessage(undeclared, terminal.stderr);
   return 1;
 }
 

@@ -15,10 +15,10 @@ import { examine } from '../../store/recovery/recovery.ts';
 import { ExportFormatter } from '../../store/snapshot/export-writer.ts';
 import type { Store, TransferPart } from '../../store/store.ts';
 import { isTransferable, listParts } from '../../store/transfer.ts';
-import { printLines, readLocation } from '../accounts/command.ts';
+import { readLocation } from '../accounts/command.ts';
 import { actAsOwner } from '../accounts/ownership.ts';
 import { CommandError, reportError } from '../errors.ts';
-import type { Outlet, Terminal } from '../terminal.ts';
+import { type Outlet, printLines, type Terminal, toDisplayable } from '../terminal.ts';
 import { withModule } from '../with-module.ts';
 
 /** The arguments of `countersign export`. */
@@ -180,6 +180,6 @@ async function writeBatches(batches: AsyncIterable<string>, outlet: Outlet): Pro
 
 function isWritten(text: string, outlet: Outlet): Promise<boolean> {
   return new Promise((resolve) => {
-    outlet.write(text, (error) => resolve(error === undefined || error === null));
+    outlet.write(toDisplayable(text, outlet), (error) => resolve(error === undefined || error === null));
   });
 }

@@ -9,11 +9,11 @@ import { checkPermissions } from '../../store/files/file-permissions.ts';
 import { findHolder } from '../../store/files/lock.ts';
 import { examine } from '../../store/recovery/recovery.ts';
 import type { Store, StoredItem } from '../../store/store.ts';
-import { printLines, readLocation, unknownAction } from '../accounts/command.ts';
+import { readLocation, unknownAction } from '../accounts/command.ts';
 import { actAsOwner } from '../accounts/ownership.ts';
 import { requestRevocation, revokeInShared } from '../accounts/revocation.ts';
 import { CommandError, reportError } from '../errors.ts';
-import type { Terminal } from '../terminal.ts';
+import { printLines, type Terminal } from '../terminal.ts';
 import { withModule } from '../with-module.ts';
 
 const actions = ['list', 'revoke'] as const;

@@ -25,12 +25,12 @@ import { formatLogName } from '../../store/log/line.ts';
 import { ExportReader, type Imported, type ImportOptions } from '../../store/snapshot/export-reader.ts';
 import { isStoreFile, snapshotName, writeStore } from '../../store/snapshot/writer.ts';
 import type { StoredItem } from '../../store/store.ts';
-import { printLines, readLocation } from '../accounts/command.ts';
+import { readLocation } from '../accounts/command.ts';
 import { actAsOwner } from '../accounts/ownership.ts';
 import { CommandError, reportError } from '../errors.ts';
 import { newStoreId } from '../serve/store-id.ts';
 import { clearValidationMarker } from '../serve/validation-marker.ts';
-import type { Terminal } from '../terminal.ts';
+import { printLines, type Terminal } from '../terminal.ts';
 import { withModule } from '../with-module.ts';
 
 const flags = new Map([

@@ -6,7 +6,7 @@ import { reportError } from '../errors.ts';
 import type { LoadedModule } from '../module/load-module.ts';
 import { composeService, type KnownAccounts, listKnownAccounts } from '../serve/compose.ts';
 import { newStoreId } from '../serve/store-id.ts';
-import type { Terminal } from '../terminal.ts';
+import { printLines, printMessage, type Terminal } from '../terminal.ts';
 import { withModule } from '../with-module.ts';
 
 /**
@@ -20,12 +20,13 @@ export async function openapi(
 ): Promise<number> {
   try {
     const given = readOptions(argv, environment);
-    for (const warning of given.warnings) terminal.stderr.write(`countersign: ${warning}\n`);
+    for (const warning of given.warnings) printMessage(warning, terminal.stderr);
     const secretBox = given.memory ? undefined : readSecretBox(given, environment);
     const document = await withModule(given, environment, (module) =>
       buildDocument(given, module, secretBox),
     );
-    terminal.stdout.write(`${JSON.stringify(document, undefined, 2)}\n`);
+    // A line break in the text of a document is escaped in JSON already.
+    printLines(JSON.stringify(document, undefined, 2).split('\n'), terminal.stdout);
     return 0;
   } catch (error) {
     return reportError(error, terminal);

@@ -11,7 +11,7 @@ import { CommandError } from '../errors.ts';
 import { addNonces } from '../serve/nonces.ts';
 import { newStoreId } from '../serve/store-id.ts';
 import { collectionName, deleteTokens } from '../serve/stored-tokens.ts';
-import type { Terminal } from '../terminal.ts';
+import { printLines, printMessage, type Terminal } from '../terminal.ts';
 
 /**
  * Runs `countersign check --repair NEWDIR`: copies all readable data to a new directory, with users, clients, consumers,
@@ -30,14 +30,14 @@ export async function repair(options: Options, to: string, terminal: Terminal): 
   await copyOthers(from, to);
   // A lost revision can be assigned again, so previous entity tags must not match: hence a new store id.
   await writeStore(to, { storeId: storeId ?? newStoreId(), state, now });
-  const report = (line: string): void => void terminal.stderr.write(`countersign: ${line}\n`);
+  const report = (line: string): void => printMessage(line, terminal.stderr);
   await addNonces(to, nonces, options, report);
   for (const warning of warnings) report(warning);
   const lines = [...state.collections()].map(
     ({ path, count }) => `copied       ${collectionName(path)}: ${count}`,
   );
   const summary = `lost         ${warnings.length === 0 ? 'nothing' : 'see the messages above'}`;
-  terminal.stdout.write(`${[...lines, summary, `written to   ${resolve(to)}`].join('\n')}\n`);
+  printLines([...lines, summary, `written to   ${resolve(to)}`], terminal.stdout);
   return 0;
 }
 

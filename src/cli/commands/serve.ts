@@ -15,6 +15,7 @@ import { firstUserName, introduction } from '../serve/first-user.ts';
 import { createMemoryData } from '../serve/in-memory.ts';
 import { createNotices, type Notices, redirectWarnings } from '../serve/notices.ts';
 import { type PreparedControl, prepareControl } from '../serve/prepare-control.ts';
+import { printLines } from '../terminal.ts';
 import type { Certificate } from '../tls/certificate.ts';
 
 /** The time for requests in progress to finish when the server stops, in milliseconds. */
@@ -187,7 +188,7 @@ async function start({
       await scheduleRenewal(certificate, secure, notices);
     const urls = [plain, secure].flatMap((listening) => (listening === undefined ? [] : [listening.url]));
     if (control !== undefined) urls.push(`control=${await control.open(plain, secure, certificate)}`);
-    process.stdout.write(`Countersign is ready: ${urls.join(' ')}\n`);
+    printLines([`Countersign is ready: ${urls.join(' ')}`], process.stdout);
   } catch (error) {
     await service.close({ grace: 0 });
     throw error;

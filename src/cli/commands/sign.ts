@@ -13,7 +13,7 @@ import type { SignedPart } from '../../signature/signing.ts';
 import { secretFrom, wholeInput } from '../accounts/secret-input.ts';
 import { CommandError, reportError, rethrowAsCommandError } from '../errors.ts';
 import { shellQuote } from '../shell-quote.ts';
-import type { Terminal } from '../terminal.ts';
+import { printLines, printMessage, type Terminal, toDisplayable } from '../terminal.ts';
 
 const flags = new Map([
   ['--user', 'value'],
@@ -77,10 +77,9 @@ export async function sign(
   try {
     const request = parseArguments(argv);
     const { signed, content } = await signRequest(request, environment, terminal);
-    if (request.explain) terminal.stderr.write(formatParts(request.scheme ?? 'hmac', signed.parts));
-    terminal.stdout.write(
-      request.curl ? `${curlCommand(request, signed, content)}\n` : fieldLines(request, signed),
-    );
+    if (request.explain) printLines(formatParts(request.scheme ?? 'hmac', signed.parts), terminal.stderr);
+    const output = request.curl ? `${curlCommand(request, signed, content)}\n` : fieldLines(request, signed);
+    terminal.stdout.write(toDisplayable(output, terminal.stdout));
     if (!request.curl) warnNormalized(request, terminal);
     return 0;
   } catch (error) {
@@ -285,8 +284,7 @@ function toOctets(text: string): string {
 
 /** Warns that the signature is for the normalized URL. The server rejects it for the given one. */
 function warnNormalized({ url, isNormalized }: SignArguments, { stderr }: Terminal): void {
-  if (isNormalized)
-    stderr.write(`countersign: the signature is for ${url}; send the request to exactly this URL\n`);
+  if (isNormalized) printMessage(`the signature is for ${url}; send the request to exactly this URL`, stderr);
 }
 
 /** Normalizes the URL if curl would not send it unchanged: if it has dot segments or characters other than visible ASCII. */
@@ -336,16 +334,17 @@ function guessType(content: Uint8Array): string {
 /** The longest part that is shown as a whole, in characters. */
 const longestShown = 1000;
 
-/** Formats the parts of a message, one per line. Literal text is in quotes. */
-function formatParts(scheme: string, parts: readonly SignedPart[]): string {
-  if (parts.length === 0) return `The scheme ${scheme} signs no message: it sends the secret itself.\n`;
+/** Returns the parts of a message, one per line. Literal text is in quotes. */
+function formatParts(scheme: string, parts: readonly SignedPart[]): readonly string[] {
+  if (parts.length === 0) return [`The scheme ${scheme} signs no message: it sends the secret itself.`];
   const width = Math.max(...parts.map(({ name }) => name.length || literalName.length));
   const lines = parts.map(({ name, value }) =>
     name === ''
-      ? `  ${literalName.padEnd(width)}  ${escapeInvisible(JSON.stringify(formatValue(value)))}`
-      : `  ${name.padEnd(width)}  ${escapeInvisible(formatValue(value))}`,
+      ? `  ${literalName.padEnd(width)}  ${JSON.stringify(formatValue(value))}`
+      : `  ${name.padEnd(width)}  ${formatValue(value)}`,
   );
-  return `The scheme ${scheme} signs:\n${lines.map((line) => `${line.trimEnd()}\n`).join('')}`;
+  // Escaped before it is trimmed, so that a line break at the end of a value is shown.
+  return [`The scheme ${scheme} signs:`, ...lines.map((line) => escapeInvisible(line).trimEnd())];
 }
 
 const literalName = '(text)';

@@ -14,12 +14,12 @@ import {
 import { systemClock } from '../../clock.ts';
 import { hint } from '../../options/flags.ts';
 import { type AccountCall, createAccountCommand, type GivenFlags } from '../accounts/account-command.ts';
-import { changeExisting, findExisting, printLines, reportChange } from '../accounts/command.ts';
+import { changeExisting, findExisting, reportChange } from '../accounts/command.ts';
 import { generateSecret } from '../accounts/credentials.ts';
 import { readFromInput, secretFlag } from '../accounts/secret-input.ts';
 import { checkSecretUnused } from '../accounts/secret-owner.ts';
 import { CommandError, rethrowAsCommandError } from '../errors.ts';
-import type { Terminal } from '../terminal.ts';
+import { printLines, type Terminal } from '../terminal.ts';
 
 /** The sources of a new key, of which `add` requires one. */
 const sources = ['--public-key', '--generate', secretFlag] as const;

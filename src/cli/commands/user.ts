@@ -12,7 +12,6 @@ import {
   checkNotConfigured,
   findExisting,
   placeName,
-  printLines,
   readEntries,
   removeEntry,
   reportChange,
@@ -21,7 +20,7 @@ import { generateSecret, hashOfPassword, makeCredentials, toStoredUser } from '.
 import { readFromInput, secretFlag } from '../accounts/secret-input.ts';
 import { checkSecretUnused } from '../accounts/secret-owner.ts';
 import { CommandError } from '../errors.ts';
-import type { Terminal } from '../terminal.ts';
+import { printLines, type Terminal } from '../terminal.ts';
 import { checkNoKeyNamed, userKey } from './user-key.ts';
 
 const passwordFlag = '--password-stdin';

@@ -40,7 +40,6 @@ export function introduction(
 Try it in another terminal:
 
   ${commands.join('\n  ')}
-
 `;
   return { text, message, members: { user: firstUserName, password, secret, commands } };
 }

@@ -1,9 +1,8 @@
 // Writes everything on standard error that is no entry of the access log, in the format of the log.
 
 import type { Clock } from '../../clock.ts';
-import { escapeInvisible } from '../../http/syntax/control-character.ts';
 import { describeError } from '../errors.ts';
-import type { Outlet } from '../terminal.ts';
+import { type Outlet, printLines, printMessage } from '../terminal.ts';
 
 /** The format of standard error: lines of JSON, or text. */
 export type NoticeFormat = 'json' | 'text';
@@ -17,7 +16,7 @@ export interface Notices {
   error(error: unknown): 1 | 2;
   /** Writes an internal error with its stack. */
   fault(error: unknown): void;
-  /** Writes text; as JSON, `message` and `members` instead. */
+  /** Writes the lines of a text; as JSON, `message` and `members` instead. */
   info(text: string, message: string, members: Readonly<Record<string, unknown>>): void;
 }
 
@@ -28,11 +27,11 @@ export function createNotices(
 ): Notices {
   const write = (level: string, members: Readonly<Record<string, unknown>>): void => {
     const time = new Date(clock.now()).toISOString();
-    stderr.write(`${escapeInvisible(JSON.stringify({ time, level, ...members }))}\n`);
+    printLines([JSON.stringify({ time, level, ...members })], stderr);
   };
   const say = (level: string, message: string): void => {
     if (format === 'json') write(level, { message });
-    else stderr.write(`countersign: ${message}\n`);
+    else printMessage(message, stderr);
   };
   return {
     format,
@@ -49,7 +48,7 @@ export function createNotices(
     },
     info(text, message, members) {
       if (format === 'json') write('info', { message, ...members });
-      else stderr.write(text);
+      else printLines(text.split('\n'), stderr);
     },
   };
 }

@@ -48,7 +48,7 @@ export async function prepareControl(
       if (token === undefined) notices.warn(`control token, shown only once: ${control.token}`);
       // A token from the environment is known to its owner. It is not repeated, since logs may keep standard error.
       const address = token === undefined ? control.console : `${control.url}/`;
-      notices.info(`Console: ${address}\n`, 'Console', { url: address });
+      notices.info(`Console: ${address}`, 'Console', { url: address });
       return control.url;
     },
   };
