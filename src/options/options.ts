@@ -280,7 +280,7 @@ function flagSettings(argv: readonly string[], faults: string[]): Setting[] {
   const keys = new Map([...optionSpecs.keys()].map((key) => [formatFlag(key), key]));
   const arities = new Map([...keys].map(([name, key]) => [name, findArity(key)]));
   const { flags, lists, words, faults: found } = readArguments(argv, arities);
-  faults.push(...found, ...words.map((word) => `unexpected argument ${JSON.stringify(toPrintable(word))}`));
+  faults.push(...found, ...words.map((word) => `unexpected argument ${toPrintable(JSON.stringify(word))}`));
   const settings: Setting[] = [];
   for (const [name, key] of keys) {
     const value = lists.get(name)?.join(',') ?? flags.get(name);

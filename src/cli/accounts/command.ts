@@ -89,7 +89,7 @@ export function placeName({ place }: Pick<AccountLocation, 'place'>): string {
 export function unknownAction(word: string, actions: readonly string[], example: string): string {
   const expected = `expected one of ${actions.join(', ')}`;
   if (word === '') return `missing action; ${expected}: ${example}`;
-  return `unknown action ${JSON.stringify(toPrintable(word))}; ${expected}${hint(word, actions)}`;
+  return `unknown action ${toPrintable(JSON.stringify(word))}; ${expected}${hint(word, actions)}`;
 }
 
 /**

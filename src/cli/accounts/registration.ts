@@ -197,7 +197,7 @@ export function throwFaults(
     if (flag === undefined)
       return member === '' ? `the ${accountFile.one} ${toPrintable(name)} ${says}` : `the ${member} ${says}`;
     const value = input.lists.get(flag)?.[Number(index)];
-    return `${flag}${value === undefined ? '' : ` ${JSON.stringify(toPrintable(value))}`} ${says}`;
+    return `${flag}${value === undefined ? '' : ` ${toPrintable(JSON.stringify(value))}`} ${says}`;
   });
   throw new CommandError(sentences);
 }

@@ -72,7 +72,7 @@ function parseArguments(argv: readonly string[], environment: NodeJS.ProcessEnv)
   if (other !== undefined && action === 'list') throw new CommandError(['list takes no id']);
   if (other !== undefined)
     throw new CommandError([
-      `${JSON.stringify(toPrintable(other))} is not the id of a grant; to list them: countersign grant list`,
+      `${toPrintable(JSON.stringify(other))} is not the id of a grant; to list them: countersign grant list`,
     ]);
   const selection = buildSelection(id, given);
   if (action === 'revoke' && Object.values(selection).every((value) => value === undefined))
