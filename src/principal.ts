@@ -20,7 +20,7 @@ export type Scope = 'read' | 'write' | (string & Record<never, never>);
 export const knownScopes: readonly ('read' | 'write')[] = ['read', 'write'];
 
 /** The rights that a token grants. */
-export interface LentRights {
+interface LentRights {
   /** The client to which the token was issued. */
   readonly client: string;
   /** The scopes of the token. */

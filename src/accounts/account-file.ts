@@ -33,7 +33,7 @@ export interface AccountFileContent<T> {
 }
 
 /** The format of an account file. */
-export interface AccountFileFormat<T> {
+interface AccountFileFormat<T> {
   /** The name of the file without its extension, and of the member with the entries. */
   readonly name: AccountFileName;
   /** The name of one entry. */

@@ -14,7 +14,7 @@ const sealedAs = ['oauth key'];
 const label = 'OAuth 1.0a token secrets';
 
 /** The key from which the token secrets of OAuth 1.0a are derived. With another key, issued tokens are invalid. */
-export interface MasterKey {
+interface MasterKey {
   /** 32 bytes. */
   readonly bytes: Uint8Array;
   /** Whether the key is new: it must be stored before it is used. */

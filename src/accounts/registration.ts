@@ -68,7 +68,7 @@ export interface Registered<T> {
 }
 
 /** The forms of a registered secret: a string, or an object with the plain text, its SHA-256 in base64url, or its scrypt hash. */
-export type SecretForm = 'text' | 'plain' | 'sha256' | 'scrypt';
+type SecretForm = 'text' | 'plain' | 'sha256' | 'scrypt';
 
 /**
  * Returns the registered clients of OAuth 2.0 by id. Throws RangeError, with the id, if one is invalid.

@@ -31,7 +31,7 @@ export function pathIn(place: AccountPlace, fileName: string): string {
 }
 
 /** The content of a file, and its version. */
-export interface FileContent {
+interface FileContent {
   /** Undefined if there is no file. */
   readonly content: Uint8Array | undefined;
   /** The version of the content, or an earlier one if the file is replaced meanwhile. */
@@ -42,7 +42,7 @@ export interface FileContent {
  * Returns the new content of a file; undefined if it is to stay as it is. It can be called more than once, and what it throws
  * is rethrown.
  */
-export type FileChange = (content: Uint8Array | undefined) => string | undefined;
+type FileChange = (content: Uint8Array | undefined) => string | undefined;
 
 /** A small file in a data directory, or a document. */
 export interface StoredFile {

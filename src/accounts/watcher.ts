@@ -17,7 +17,7 @@ function formatSeenPath({ name }: Pick<AccountFile<unknown>, 'name'>, directory:
 }
 
 /** The options of a watcher. */
-export interface AccountFileWatcherOptions<T> extends AccountFileStorage {
+interface AccountFileWatcherOptions<T> extends AccountFileStorage {
   readonly accountFile: AccountFile<T>;
   readonly place: AccountPlace;
   /** The version of the file that is in use. */
@@ -170,7 +170,7 @@ class FileWatcher<T> implements AccountFileWatcher {
 }
 
 /** Whether a server uses a version of an account file. */
-export interface Usage {
+interface Usage {
   /** The server that uses the directory; undefined if there is none. */
   readonly pid: number | undefined;
   /** Whether that server uses the version. */
@@ -205,7 +205,7 @@ const interval = 250;
 const retryDelay = 1000;
 
 /** Reports possible changes of a file. It may report too many, and must not miss any. */
-export interface WatchTriggers {
+interface WatchTriggers {
   /** Starts calling `onChange`. It is called again when the file was replaced by another one. */
   watch(path: string, onChange: () => void): void;
   /** Called if a check failed. `onChange` is then called again, although nothing may have changed. */
@@ -215,7 +215,7 @@ export interface WatchTriggers {
 }
 
 /** Returns the triggers of a location. None of them keeps the process alive. */
-export function selectTriggers(place: AccountPlace): WatchTriggers {
+function selectTriggers(place: AccountPlace): WatchTriggers {
   return typeof place === 'string' ? new HostTriggers() : new DocumentTriggers(place);
 }
 

@@ -3,7 +3,7 @@
  * `inconclusive`: another status, or no response, which proves nothing. `skipped`: the server does not have the transport that the
  * attempt requires, or something else that it requires is missing.
  */
-export type AttackVerdict = 'passed' | 'failed' | 'inconclusive' | 'skipped';
+type AttackVerdict = 'passed' | 'failed' | 'inconclusive' | 'skipped';
 
 /** The outcome of an attempt. */
 export interface Outcome {

@@ -32,7 +32,7 @@ export interface Account {
 }
 
 /** A key, and the account that has it. */
-export interface FoundKey {
+interface FoundKey {
   readonly account: Account;
   readonly key: AccountKey;
 }
@@ -61,7 +61,7 @@ export interface Accounts {
 }
 
 /** Accounts in memory. */
-export interface AccountsInMemory extends Accounts {
+interface AccountsInMemory extends Accounts {
   /**
    * Replaces all users, with effect on every request that is not authenticated yet. Throws RangeError, without any change, on an
    * invalid name, an empty secret, a plain password that Basic refuses, or two names with the same Normalization Form C.

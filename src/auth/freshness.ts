@@ -21,7 +21,7 @@ export function describeDistance(subject: string, off: number, max: number): str
 }
 
 /** The hint at the cause of a wrong date, if there is no better one. */
-export const wrongClock = "the client's clock is wrong, or the request was delayed";
+const wrongClock = "the client's clock is wrong, or the request was delayed";
 
 /** Tolerance (s, in either direction) for a time zone offset, because of the transmission time. */
 const tolerance = 30;
@@ -32,7 +32,7 @@ const tolerance = 30;
  *
  * @param off The difference between the date and the clock (s).
  */
-export function computeZoneHours(off: number): number | undefined {
+function computeZoneHours(off: number): number | undefined {
   const distance = Math.abs(off);
   const quarters = Math.round(distance / 900);
   const isZone = quarters >= 4 && quarters <= 56 && Math.abs(distance - quarters * 900) <= tolerance;
@@ -122,7 +122,7 @@ export function isSafeMethod(method: string): boolean {
 }
 
 /** The nonce of a request whose credentials are valid otherwise. */
-export interface NonceUse {
+interface NonceUse {
   readonly principal: Principal;
   readonly method: string;
   readonly claim: NonceClaim;
@@ -153,7 +153,7 @@ export function admitOnce(use: NonceUse, now: number, nonces: Nonces): Verdict |
  *
  * @param refuse Returns the verdict if the withheld nonce is claimed with the change, and then refused. Default: it was claimed.
  */
-export function admitClaimed(
+function admitClaimed(
   principal: Principal,
   method: string,
   { user, nonce, until }: NonceClaim,

@@ -14,7 +14,7 @@ export type PublicKeyKind = SignatureAlgorithm | 'rsa-v1_5-sha1' | 'rsa-v1_5-sha
 export type KeyKind = 'secret' | PublicKeyKind;
 
 /** A shared secret. */
-export interface SecretKey {
+interface SecretKey {
   readonly kind: 'secret';
   readonly secret: SigningKey;
   /** Expiry time (ms since 1970-01-01T00:00:00Z). Default: it does not expire. */
@@ -24,7 +24,7 @@ export interface SecretKey {
 }
 
 /** A public key. */
-export interface PublicKey {
+interface PublicKey {
   readonly kind: PublicKeyKind;
   readonly publicKey: KeyObject;
   /** The length (bytes) of its signatures, if it is a key of RSA. */
@@ -41,10 +41,10 @@ export interface KeyHolder {
 }
 
 /** Finds the holder of keys by the name of a user or the id of a key. */
-export type FindHolder = (name: string) => MaybePromise<KeyHolder | undefined>;
+type FindHolder = (name: string) => MaybePromise<KeyHolder | undefined>;
 
 /** Which keys of a user a scheme accepts if the request names the user, and if it names a key. */
-export interface KeyRule {
+interface KeyRule {
   /** Returns whether a key of the user may have signed a request that names only the user. */
   readonly ofUser: (key: AccountKey) => boolean;
   /** Returns whether a key may have signed a request that names it. */

@@ -3,7 +3,7 @@ import type { IncomingRequest } from '../http/message.ts';
 import type { Scheme } from './scheme.ts';
 
 /** Finds the schemes that a request has credentials of outside `Authorization` and `Authentication`. */
-export interface LocationTable {
+interface LocationTable {
   /** The names of the fields, in the order of the schemes; `Cookie` if a cookie is a place. */
   readonly fields: readonly string[];
   /** Returns whether a parameter of the query is such a place. */

@@ -4,19 +4,19 @@ import type { MaybePromise } from '../maybe-promise.ts';
 import type { NonceClaim } from '../principal.ts';
 
 /** The result of a claim for a user that has the maximum number of nonces. */
-export interface NonceShareUsed {
+interface NonceShareUsed {
   /** The time (ms) from which the user can have another nonce. */
   readonly freeAt: number;
 }
 
 /** The result of a claim of a nonce that may have been claimed before, and is not known any more. */
-export interface NoncesLost {
+interface NoncesLost {
   /** The time (ms) from which requests that are signed then are accepted. */
   readonly knownFrom: number;
 }
 
 /** The result of a claim of a nonce. Only `fresh` admits the request. */
-export type ClaimedNonce = 'fresh' | 'seen' | 'full' | NonceShareUsed | NoncesLost;
+type ClaimedNonce = 'fresh' | 'seen' | 'full' | NonceShareUsed | NoncesLost;
 
 /** The result of a claim that does not admit the request. */
 export type RefusedNonce = Exclude<ClaimedNonce, 'fresh'>;

@@ -12,7 +12,7 @@ export interface QuotaPolicy {
 }
 
 /** A quota policy as declared. */
-export interface QuotaPolicyDeclaration {
+interface QuotaPolicyDeclaration {
   /** Default: the window. */
   readonly name?: string | undefined;
   /** 1 to a billion. */
@@ -105,7 +105,7 @@ export function readQuota(value: unknown, what: string): readonly QuotaPolicy[] 
 }
 
 /** Checks a quota. Throws RangeError as `readQuota` does. */
-export function checkQuota(value: unknown, what: string): asserts value is QuotaDeclaration {
+function checkQuota(value: unknown, what: string): asserts value is QuotaDeclaration {
   readQuota(value, what);
 }
 

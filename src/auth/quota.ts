@@ -22,7 +22,7 @@ export interface QuotaUse {
 }
 
 /** What a quota reads of a request, and where it stores the result. */
-export interface QuotaTrace {
+interface QuotaTrace {
   readonly principal: Principal | undefined;
   /** The state of each policy; undefined if the request was not counted. */
   quota: readonly QuotaUse[] | undefined;
@@ -45,7 +45,7 @@ interface Counted {
 export type QuotaSnapshot = ReadonlyMap<string, Counted>;
 
 /** The options of quotas. */
-export interface QuotaOptions {
+interface QuotaOptions {
   /** The quota of each principal and peer. Default: none. */
   readonly quota: QuotaDeclaration | undefined;
   readonly clock: Pick<Clock, 'steady'>;

@@ -133,7 +133,7 @@ function pairKey(peerKey: string, user: string): string {
 }
 
 /** The subject whose failures were counted: a peer, a user, or a user at a peer. */
-export type CountedSubject = 'peer' | 'user' | 'peer-and-user';
+type CountedSubject = 'peer' | 'user' | 'peer-and-user';
 
 const counted: Readonly<Record<CountedSubject, string>> = {
   peer: 'from this address, for several users or with malformed credentials',

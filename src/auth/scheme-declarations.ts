@@ -98,25 +98,25 @@ export interface DraftCavageDeclaration {
 }
 
 /** A field that contains a part of the credentials, by its name. */
-export interface CredentialField {
+interface CredentialField {
   /** The name of the field, in any letter case. */
   readonly field: string;
 }
 
 /** A field that contains the signature, or a list of up to 16 fields, of which one must have a valid one (Box, DocuSign). */
-export interface SignatureField {
+interface SignatureField {
   /** The name of the field in any letter case, or a list of names. */
   readonly field: string | readonly string[];
 }
 
 /** A parameter of the query that contains a part of the credentials, by its exact name. */
-export interface CredentialParameter {
+interface CredentialParameter {
   /** The name of the parameter of the query. */
   readonly query: string;
 }
 
 /** A part of the credentials in the content: at a JSON Pointer (RFC 6901), or a parameter of a form. */
-export type CredentialMember =
+type CredentialMember =
   | {
       /** The JSON Pointer of a member of the content (RFC 6901): `/signature`. */
       readonly json: string;

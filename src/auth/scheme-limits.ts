@@ -26,7 +26,7 @@ export const userSchemesShape: Shape<readonly string[]> = grammar(
 );
 
 /** A user, and the schemes to which it is limited. */
-export interface LimitedUser {
+interface LimitedUser {
   /** The names of the schemes with which the user can authenticate. Default: all. */
   readonly schemes?: readonly string[] | undefined;
 }

@@ -1,22 +1,8 @@
 import type { IncomingRequest } from '../http/message.ts';
 import type { Problem, ProblemMember } from '../http/problem.ts';
-import type { SignatureExplanation } from './explanation.ts';
 
 /** Details of a failed check: the members of a Problem that explains itself. */
-export type TraceDetails = Readonly<Record<string, ProblemMember>>;
-
-/** Returns the explanation of a wrong signature as members of a Problem or of a trace. */
-export function explanationMembers({
-  hint,
-  parts,
-  differs,
-}: SignatureExplanation): Record<string, ProblemMember> {
-  return {
-    ...(hint === undefined ? {} : { hint }),
-    parts: parts.map((part): Record<string, string> => ({ ...part })),
-    ...(differs === undefined ? {} : { differs }),
-  };
-}
+type TraceDetails = Readonly<Record<string, ProblemMember>>;
 
 /** A secret that a test double knows. */
 export interface KnownSecret {

@@ -19,7 +19,7 @@ export const commands = [
   'import',
   'schema',
 ] as const;
-export type Command = (typeof commands)[number];
+type Command = (typeof commands)[number];
 
 /** Returns the text of `--help`, for one command or, if it is undefined, for the program. */
 export function formatHelp(command: Command | undefined): string {

@@ -23,7 +23,7 @@ import {
 export type IdempotencyMode = (typeof idempotencyModes)[number];
 
 /** The modes, in the order of documents. */
-export const idempotencyModes = ['off', 'accepted', 'required'] as const;
+const idempotencyModes = ['off', 'accepted', 'required'] as const;
 
 /** Returns whether a text is a mode. */
 function isIdempotencyMode(text: string): text is IdempotencyMode {

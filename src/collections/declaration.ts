@@ -33,7 +33,7 @@ export type { Shape } from '../schema/schema.ts';
 const collectionBrand: unique symbol = Symbol('collection');
 
 /** The access rules of a collection and of its items. */
-export interface CollectionAccess {
+interface CollectionAccess {
   readonly GET: Access;
   readonly HEAD: Access;
   /** The rule of POST on the collection, which creates an item. */

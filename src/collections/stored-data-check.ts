@@ -11,7 +11,7 @@ import type { Collection } from './declaration.ts';
 import { collectionFinder } from './seed.ts';
 
 /** Thrown for stored items that the changed declaration of their collection cannot represent. */
-export class StoredDataError extends Error {
+class StoredDataError extends Error {
   override readonly name = 'StoredDataError';
   readonly code = 'misfit';
 }
@@ -123,7 +123,7 @@ export class StoredDataCheck {
 }
 
 /** Whether a server starts if there are items with values of another type than their fields. */
-export type OnMismatch = 'refuse' | 'warn';
+type OnMismatch = 'refuse' | 'warn';
 
 /**
  * Returns the warning for the differences that were found.

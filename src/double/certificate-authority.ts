@@ -10,7 +10,7 @@ const backdating = 2 * day;
 const names = ['localhost', '127.0.0.1', '::1'];
 
 /** The first and the last moment of a certificate's validity, in ms since 1970-01-01T00:00:00Z. */
-export interface Validity {
+interface Validity {
   readonly from: number;
   readonly until: number;
 }

@@ -20,8 +20,7 @@ import { createDoubleUsers } from './state/users.ts';
 import { createStubs } from './stubs/stubs.ts';
 
 /** The options of a controlled service with a data directory. */
-export interface DurableDoubleOptions
-  extends Omit<ServiceOptions, 'clock' | 'random' | 'observer' | 'users'> {
+interface DurableDoubleOptions extends Omit<ServiceOptions, 'clock' | 'random' | 'observer' | 'users'> {
   readonly users: ReadonlyMap<string, UserDeclaration>;
   readonly store: Store;
   readonly nonces: NonceStore;

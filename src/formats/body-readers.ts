@@ -14,7 +14,7 @@ export interface DocumentLimits {
 }
 
 /** Options for reading a document from a client. */
-export interface ReadingOptions extends DocumentLimits {
+interface ReadingOptions extends DocumentLimits {
   /** Whether required fields may be omitted. */
   readonly partial: boolean;
 }

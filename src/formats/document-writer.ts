@@ -12,7 +12,7 @@ export type DocumentValue =
   | { readonly [name: string]: DocumentValue };
 
 /** Options for writing XML. */
-export interface XmlDocumentOptions {
+interface XmlDocumentOptions {
   /** The default namespace. */
   readonly namespace?: string | undefined;
   /** Returns the element name for the items of an array. Default: `item`. */

@@ -6,7 +6,7 @@ import { closeLingering } from './lingering-close.ts';
 import { contentSent, lastBytes } from './response-encoder.ts';
 
 /** A response with an injected fault, encoded. */
-export interface FaultyMessage {
+interface FaultyMessage {
   readonly head: Uint8Array;
   readonly content: Uint8Array;
 }

@@ -1,7 +1,7 @@
 import { clearInterval, setInterval } from '../timers.ts';
 
 /** A connection with deadlines. */
-export interface Timed {
+interface Timed {
   /** Closes the connection if a deadline has passed. `now` is in milliseconds since the sweep was started. */
   check(now: number): void;
 }

@@ -3,7 +3,7 @@ import { CountersignError } from '../countersign-error.ts';
 /**
  * The system's error code, or `UNSUPPORTED_RUNTIME` in Bun. Other codes of the system are possible.
  */
-export type ListenErrorCode =
+type ListenErrorCode =
   /** Another process uses the port. */
   | 'EADDRINUSE'
   /** This user has no permission to open the port. */

@@ -1,7 +1,7 @@
 import { Problem } from '../http/problem.ts';
 
 /** An error after which node:http cannot continue to read a connection. */
-export interface ParseError {
+interface ParseError {
   /** The code of llhttp (`HPE_…`), of node:http (`ERR_…`), or of the system (`ECONNRESET`). */
   readonly code: string;
   /** The message of llhttp. */

@@ -8,7 +8,7 @@ import { delay } from '../timers.ts';
 export type { Agent } from 'node:http';
 
 /** The options of clients. */
-export interface RawClientOptions {
+interface RawClientOptions {
   /** Opens the connections. Default: an agent with a single persistent connection. */
   readonly agent?: Agent | undefined;
   /** Milliseconds within which a response must be complete. */

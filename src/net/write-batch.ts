@@ -1,7 +1,7 @@
 import { setImmediate } from '../timers.ts';
 
 /** A connection with a response that is ready to be written. */
-export interface Sender {
+interface Sender {
   /** Writes the response. */
   send(): void;
 }

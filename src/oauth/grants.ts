@@ -38,7 +38,7 @@ export interface Issued {
 }
 
 /** Dependencies of the grants. */
-export interface GrantsOptions {
+interface GrantsOptions {
   readonly store: Store;
   readonly clock: Clock;
   /** Returns that many random bytes. */
@@ -50,7 +50,7 @@ export interface GrantsOptions {
 }
 
 /** A grant to be created. */
-export type GrantDraft = Pick<Grant, 'mechanism' | 'client' | 'user' | 'scopes' | 'ends'>;
+type GrantDraft = Pick<Grant, 'mechanism' | 'client' | 'user' | 'scopes' | 'ends'>;
 
 /** Grants and tokens in the store. A call resolves when the store has made its change durable. */
 export interface Grants {

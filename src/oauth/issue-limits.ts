@@ -48,7 +48,7 @@ interface StoredToken {
 }
 
 /** All stored tokens and grants. */
-export interface StoredTokens {
+interface StoredTokens {
   readonly tokens: () => AsyncIterable<StoredToken>;
   readonly grants: () => AsyncIterable<Grant>;
 }

@@ -16,7 +16,7 @@ export function readParameters(form: Form, names: readonly string[]): Parameters
 }
 
 /** The parameters of one request. */
-export interface Parameters {
+interface Parameters {
   readonly values: ReadonlyMap<string, string>;
   readonly repeated: readonly string[];
 }

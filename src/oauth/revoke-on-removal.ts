@@ -13,7 +13,7 @@ import { grantsCollection, readGrant, readToken, tokensCollection } from './reco
 export type Role = 'user' | 'client' | 'consumer';
 
 /** The names in use, by role. */
-export type Names = Readonly<Record<Role, ReadonlySet<string>>>;
+type Names = Readonly<Record<Role, ReadonlySet<string>>>;
 
 /** The names that were removed and are not in use again, by role. A later user or client may get the same name. */
 export type RemovedNames = Readonly<Record<Role, ReadonlySet<string>>>;

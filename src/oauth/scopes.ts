@@ -3,7 +3,7 @@ import { knownScopes, type Scope } from '../principal.ts';
 export { knownScopes };
 
 /** The scope of a request that does not name one (RFC 6749 §3.3). */
-export const defaultScopes: readonly Scope[] = ['read'];
+const defaultScopes: readonly Scope[] = ['read'];
 
 /** Returns the scope of a request that does not name one, to a client that is registered for these: `read`, or all of a partner. */
 export function defaultScopesFor(registered: readonly Scope[]): readonly Scope[] {

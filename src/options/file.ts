@@ -41,7 +41,7 @@ export const parts = ['users', 'schemes', 'clients', 'consumers', 'collections',
 export const schemaMember = '$schema';
 
 /** Options that can be in a group of the file, `{ "hmac": { "requireBodyDigest": … } }`: their keys by group and name. */
-export type Groups = ReadonlyMap<string, ReadonlyMap<string, string>>;
+type Groups = ReadonlyMap<string, ReadonlyMap<string, string>>;
 
 /** Returns the value of a group as an object. A list stands for the only list of the group. */
 function groupValue(group: ReadonlyMap<string, string>, value: unknown): unknown {

@@ -15,12 +15,12 @@ interface Described {
 }
 
 /** An option that is on or off. Default: off. */
-export interface Toggle extends Described {
+interface Toggle extends Described {
   readonly kind: 'toggle';
 }
 
 /** A whole number within bounds. */
-export interface Whole extends Described {
+interface Whole extends Described {
   readonly kind: 'whole';
   /** What it counts: with `SECONDS`, the value can also be a duration as text, such as `5m`. */
   readonly value: string;
@@ -31,14 +31,14 @@ export interface Whole extends Described {
 }
 
 /** One of several words. */
-export interface Choice extends Described {
+interface Choice extends Described {
   readonly kind: 'choice';
   readonly words: readonly [string, ...string[]];
   readonly fallback: string | undefined;
 }
 
 /** A non-empty string. */
-export interface Text extends Described {
+interface Text extends Described {
   readonly kind: 'text';
   readonly value: string;
   /** The form of the value in the configuration file. Default: a non-empty string. */
@@ -47,7 +47,7 @@ export interface Text extends Described {
 }
 
 /** A list of strings: a repeatable flag, a variable with commas, an array in the configuration file. */
-export interface List extends Described {
+interface List extends Described {
   readonly kind: 'list';
   readonly value: string;
 }

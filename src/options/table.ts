@@ -384,7 +384,7 @@ export const optionTable = {
 } as const satisfies Readonly<Record<string, OptionSpec>>;
 
 /** The name of an option in the configuration file and in `Options`: `hmacSimple`. */
-export type OptionKey = keyof typeof optionTable;
+type OptionKey = keyof typeof optionTable;
 type KeyOfKind<Kind> = {
   [Key in OptionKey]: (typeof optionTable)[Key] extends { kind: Kind } ? Key : never;
 }[OptionKey];

@@ -58,7 +58,7 @@ export function createRequestTrace(authTrace?: AuthenticationTrace): RequestTrac
 }
 
 /** The parts of a call that steps 1 to 7 have determined. */
-export interface CallParts {
+interface CallParts {
   readonly request: IncomingRequest;
   readonly method: string;
   readonly target: Target;

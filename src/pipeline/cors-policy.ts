@@ -6,7 +6,7 @@ import { seconds } from '../shape/seconds.ts';
 import { flag, leaf, listOf, object, optional, type Shape, type ShapesOf, text } from '../shape/shape.ts';
 
 /** Which pages of other origins may use a resource in browsers (the CORS protocol, Fetch §3.3). */
-export interface CorsOptions {
+interface CorsOptions {
   /**
    * The origins: `https://app.example`, also `null`, which sandboxed pages have; or `*` alone for all. None: no other origin.
    */

@@ -10,7 +10,7 @@ import { listPossibleMethods, type Resource } from './resource.ts';
 import { findRoute, listPossibleMethodsAt, type Match, type Router } from './router.ts';
 
 /** The conditions of a request from another origin, in the order of their check. */
-export type CorsCondition = 'origin' | 'status' | 'method' | 'header';
+type CorsCondition = 'origin' | 'status' | 'method' | 'header';
 
 /** How a request from another origin was answered. */
 export interface JournalCors {
@@ -25,7 +25,7 @@ export interface JournalCors {
 }
 
 /** Where the check of a request is recorded. */
-export interface CorsTrace {
+interface CorsTrace {
   cors: JournalCors | undefined;
 }
 
@@ -41,7 +41,7 @@ export interface Cors {
 }
 
 /** The parts of a service that the protocol depends on. */
-export interface CorsParts {
+interface CorsParts {
   /** The declaration for resources without their own. Default: they take no part in the protocol. */
   readonly declared: CorsDeclaration | undefined;
   readonly router: () => Router;

@@ -8,7 +8,7 @@ export interface Branch<Leaf> {
 }
 
 /** A value in the tree that a path reaches, with the segments that stand for parameters. */
-export interface Reached<Leaf> {
+interface Reached<Leaf> {
   readonly leaf: Leaf;
   readonly values: readonly string[];
 }

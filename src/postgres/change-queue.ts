@@ -17,7 +17,7 @@ import { deadlineFromNow, patience, timeUntil } from './deadline.ts';
 const [maxChanges, maxLength] = [512, 4 * 1024 * 1024];
 
 /** The options of a queue of changes. */
-export interface ChangeQueueOptions {
+interface ChangeQueueOptions {
   readonly database: Database;
   /** The schema, as a quoted identifier. */
   readonly schema: string;

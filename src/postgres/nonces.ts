@@ -42,7 +42,7 @@ export interface PostgresNonces {
 }
 
 /** The options of nonces in PostgreSQL. */
-export interface NonceTableOptions {
+interface NonceTableOptions {
   readonly database: Database;
   /** The schema, as a quoted identifier. */
   readonly schema: string;

@@ -2,13 +2,13 @@ import { StoreError } from '../store/errors.ts';
 import { clearTimeout, setTimeout } from '../timers.ts';
 
 /** A client with the method of node-redis. */
-export interface SendCommandClient {
+interface SendCommandClient {
   /** Sends a command with its parameters, and resolves to the reply. */
   sendCommand(parameters: string[]): PromiseLike<unknown>;
 }
 
 /** A client with the method of ioredis. */
-export interface CallClient {
+interface CallClient {
   /** Sends a command with its parameters, and resolves to the reply. */
   call(command: string, ...parameters: string[]): PromiseLike<unknown>;
 }

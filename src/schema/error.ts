@@ -19,7 +19,7 @@ const codes = [
 ] as const;
 
 /** The codes of {@link DeclarationError}. */
-export type DeclarationCode = (typeof codes)[number];
+type DeclarationCode = (typeof codes)[number];
 
 /** Thrown for an invalid declaration, before anything is opened. */
 export class DeclarationError extends CountersignError {

@@ -25,7 +25,7 @@ import { type SimpleTypeName, simpleTypes } from './simple-type.ts';
 export type Declarations<D> = Readonly<Record<string, D>>;
 
 /** Text, including white space, of any characters that XML allows. */
-export interface TextDeclaration {
+interface TextDeclaration {
   /** Text. */
   readonly type: 'text';
   /** The maximum length in characters (code points). */
@@ -37,7 +37,7 @@ export interface TextDeclaration {
 }
 
 /** A decimal, stored as the digits that were sent. */
-export interface DecimalDeclaration {
+interface DecimalDeclaration {
   /** A decimal number. */
   readonly type: 'decimal';
   /** The exact number of fraction digits. Default: 0. */
@@ -51,7 +51,7 @@ export interface DecimalDeclaration {
 }
 
 /** An integer between −(2^53 − 1) and 2^53 − 1. */
-export interface IntegerDeclaration {
+interface IntegerDeclaration {
   /** An integer. */
   readonly type: 'integer';
   /** The permitted values. Default: any. */
@@ -63,13 +63,13 @@ export interface IntegerDeclaration {
 }
 
 /** `true` or `false`. */
-export interface BooleanDeclaration {
+interface BooleanDeclaration {
   /** `true` or `false`. */
   readonly type: 'boolean';
 }
 
 /** A calendar date (`date`: YYYY-MM-DD) or a date and time with an offset (`dateTime`: RFC 3339). */
-export interface TimeDeclaration {
+interface TimeDeclaration {
   /** A date, or a date with a time. */
   readonly type: 'date' | 'dateTime';
   /** The permitted values. Default: any. */
@@ -81,7 +81,7 @@ export interface TimeDeclaration {
 }
 
 /** An active currency code of ISO 4217. */
-export interface CurrencyDeclaration {
+interface CurrencyDeclaration {
   /** A currency code. */
   readonly type: 'currency';
   /** The permitted values. Default: any. */
@@ -89,7 +89,7 @@ export interface CurrencyDeclaration {
 }
 
 /** Any JSON value, nested at most 32 levels deep. In XML it is the text of the element. */
-export interface JsonDeclaration {
+interface JsonDeclaration {
   /** Any JSON value. */
   readonly type: 'json';
   /** The maximum length of its text without white space, in characters. Default: 65,536. */
@@ -97,7 +97,7 @@ export interface JsonDeclaration {
 }
 
 /** A field with a single value. */
-export type SimpleDeclaration =
+type SimpleDeclaration =
   | TextDeclaration
   | DecimalDeclaration
   | IntegerDeclaration
@@ -107,7 +107,7 @@ export type SimpleDeclaration =
   | JsonDeclaration;
 
 /** A field with fields of its own. */
-export interface ElementDeclaration {
+interface ElementDeclaration {
   /** A field with fields of its own. */
   readonly type: 'element';
   /** The fields, in the order in which they are written. */
@@ -115,7 +115,7 @@ export interface ElementDeclaration {
 }
 
 /** A field with any number of values of one type. */
-export interface ListDeclaration {
+interface ListDeclaration {
   /** A list of values. */
   readonly type: 'list';
   /** The type of each value, or its declaration. */
@@ -137,7 +137,7 @@ interface WithAttributes {
 }
 
 /** An attribute of a field. */
-export type AttributeDeclaration = Exclude<SimpleDeclaration, JsonDeclaration> & Requirable;
+type AttributeDeclaration = Exclude<SimpleDeclaration, JsonDeclaration> & Requirable;
 
 /** A field of an item. */
 export type FieldDeclaration = FieldKind & Requirable & WithAttributes;

@@ -2,7 +2,7 @@ import type { StoredRecord, StoredValue } from '../store/store.ts';
 import type { Field, Schema } from './schema.ts';
 
 /** Values by their index in a declaration; undefined if absent. */
-export type FieldValues = readonly (StoredValue | undefined)[];
+type FieldValues = readonly (StoredValue | undefined)[];
 
 /** Builds the stored form of an element: its fields, then its attributes, in declaration order. */
 export function buildElement(

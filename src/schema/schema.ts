@@ -22,7 +22,7 @@ export interface Schema {
 }
 
 /** The content of a field that has fields of its own. */
-export interface ElementContent {
+interface ElementContent {
   readonly kind: 'element';
   readonly schema: Schema;
 }

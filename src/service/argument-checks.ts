@@ -39,7 +39,7 @@ export function checkWord(value: unknown, words: readonly string[], what: string
 }
 
 /** The range of a number. */
-export interface NumberRange {
+interface NumberRange {
   readonly min?: number;
   readonly max?: number;
   /** Whether it must be an integer. Default: false. */

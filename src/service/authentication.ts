@@ -29,7 +29,7 @@ import { checkUser } from './user-checks.ts';
 type Users = NonNullable<ServiceOptions['users']>;
 
 /** The authentication of a service: accounts, nonces and the schemes that it offers. */
-export interface Authentication {
+interface Authentication {
   readonly authenticator: Authenticator;
   readonly oauth: AuthorizationServer;
   /** Throws RangeError if there are clients of OAuth 2.0, and a configured scheme has its bearer tokens. */
@@ -48,7 +48,7 @@ export interface Authentication {
 }
 
 /** The parts of the service that authentication needs. */
-export interface AuthenticationParts {
+interface AuthenticationParts {
   readonly store: Store;
   readonly origins: Origins;
   /** Called for each event of a grant or token. */

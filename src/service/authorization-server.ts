@@ -31,7 +31,7 @@ export interface AuthorizationServer {
 }
 
 /** The parts of the service that the authorization server needs. */
-export interface AuthorizationParts
+interface AuthorizationParts
   extends Omit<OAuthContext, 'grants' | 'clients' | 'consumers' | 'approver' | 'lifetimes' | 'masterKey'> {
   readonly store: Store;
   readonly basic: Scheme;

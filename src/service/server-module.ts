@@ -31,9 +31,7 @@ export interface ServerModule {
 }
 
 /** Returns resources in code that use the store of the server. */
-export type ModuleResources = (parts: {
-  readonly store: Store;
-}) => MaybePromise<Readonly<Record<string, Resource>>>;
+type ModuleResources = (parts: { readonly store: Store }) => MaybePromise<Readonly<Record<string, Resource>>>;
 
 /** The default export of a module of `--module`. */
 export type ServerModuleFactory = (options: ServerModuleOptions) => MaybePromise<ServerModule>;

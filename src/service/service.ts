@@ -127,7 +127,7 @@ export interface Service {
 }
 
 /** The parts of a service that a test double controls. */
-export interface ServiceControls {
+interface ServiceControls {
   /** Called for each event of a grant or token. */
   readonly onGrantEvent?: (event: TokenEvent) => void;
   /** Called with the user of each nonce that was claimed with a change, and had been used before. */

@@ -19,7 +19,7 @@ export function checkUser(name: unknown, user: unknown, generated: boolean): voi
 }
 
 /** The users, clients and consumers of a configuration, all of which are valid. */
-export interface Principals {
+interface Principals {
   readonly users?: RegisteredBy<UserDeclaration> | undefined;
   readonly clients?: RegisteredBy<ClientDeclaration> | undefined;
   readonly consumers?: RegisteredBy<ConsumerDeclaration> | undefined;

@@ -1,7 +1,7 @@
 import { didYouMean } from '../did-you-mean.ts';
 
 /** The name of a member, an index, or a named one of several: the key "key-1", which is at `keys.key-1`. */
-export type ShapeStep = string | number | { readonly one: string; readonly name: string };
+type ShapeStep = string | number | { readonly one: string; readonly name: string };
 
 /** The steps that lead from the value that was read to a part of it. */
 export type ShapePath = readonly ShapeStep[];

@@ -2,7 +2,7 @@ import { durationForm, readDuration } from '../duration.ts';
 import { convert, leaf, type Shape } from './shape.ts';
 
 /** The range of a duration in seconds, both inclusive. */
-export interface SecondsRange {
+interface SecondsRange {
   readonly min: number;
   readonly max: number;
   /** Whether it must be a whole number of seconds. Default: true. */

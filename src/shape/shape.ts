@@ -4,7 +4,7 @@ import { createFault, findFault, type ShapeFault, type ShapePath } from './fault
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
 /** What a shape read: the value with its type, or all faults. */
-export type ShapeResult<T> = { readonly value: T } | { readonly faults: readonly ShapeFault[] };
+type ShapeResult<T> = { readonly value: T } | { readonly faults: readonly ShapeFault[] };
 
 /** Describes a value by its schema, and validates it. */
 export interface Shape<T> {
@@ -24,7 +24,7 @@ export interface Optional<T> {
 }
 
 /** The members of an object. */
-export type MemberShapes = Readonly<Record<string, Shape<unknown> | Optional<unknown>>>;
+type MemberShapes = Readonly<Record<string, Shape<unknown> | Optional<unknown>>>;
 
 /** One shape for each member of a declaration, so that the compiler finds one that is missing. */
 export type ShapesOf<Declaration> = Readonly<
@@ -36,7 +36,7 @@ type RequiredNames<M extends MemberShapes> = {
 }[keyof M];
 
 /** The type of an object with these members. */
-export type MembersRead<M extends MemberShapes> = {
+type MembersRead<M extends MemberShapes> = {
   readonly [Name in RequiredNames<M>]: M[Name] extends Shape<infer T> ? T : never;
 } & {
   readonly [Name in Exclude<keyof M, RequiredNames<M>>]?: M[Name] extends Optional<infer T> ? T : never;
@@ -51,7 +51,7 @@ export function optional<T>(shape: Shape<T>): Optional<T> {
 export const anything: Shape<unknown> = { schema: {}, expected: 'a value', read: (value) => ({ value }) };
 
 /** The rules of a string. */
-export interface TextRules {
+interface TextRules {
   /** The form of the whole string, without flags. Default: any. */
   readonly form?: RegExp;
   /** The minimum number of UTF-16 code units. Default: 0. */
@@ -94,7 +94,7 @@ export function text(description?: string, rules: TextRules = {}): Shape<string>
 }
 
 /** The range of a number, both inclusive. */
-export interface NumberRules {
+interface NumberRules {
   readonly min?: number;
   readonly max?: number;
   /** Whether it must be an integer. Default: true. */
@@ -189,7 +189,7 @@ export function textLike<T extends string>(
 }
 
 /** The rules of an array. */
-export interface ListRules {
+interface ListRules {
   /** The noun phrase in messages. Default: `an array`. */
   readonly expected?: string;
   readonly min?: number;
@@ -238,7 +238,7 @@ export function listOf<T>(
 }
 
 /** The rules of an object with any names. */
-export interface MapRules {
+interface MapRules {
   /** What a member is, for messages: `key`. Default: messages name the path. */
   readonly one?: string;
   /** The schema of the names. Default: any. */
@@ -307,7 +307,7 @@ function isOfOtherKind({ faults }: { readonly faults: readonly ShapeFault[] }, p
 }
 
 /** The rules of an object. */
-export interface ObjectRules {
+interface ObjectRules {
   /** The noun phrase in messages. Default: `an object`. */
   readonly expected?: string;
   /** What a member is, for messages about unknown ones: `a key of a collection`. Default: a member. */

@@ -1,7 +1,7 @@
 import { CountersignError } from '../countersign-error.ts';
 
 /** The codes of {@link StoreError}. */
-export type StoreErrorCode =
+type StoreErrorCode =
   /** There is no space for a change. */
   | 'full'
   /** The storage failed. */

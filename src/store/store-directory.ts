@@ -6,7 +6,7 @@ import { type OnProgress, type Recovered, recover } from './recovery/recovery.ts
 import type { CompactionLimits } from './snapshot/compaction.ts';
 
 /** The options of the store and the nonces in a data directory. */
-export interface StoreDirectoryOptions {
+interface StoreDirectoryOptions {
   /** The path of the data directory, which exists. */
   readonly directory: string;
   readonly durability: 'fsync' | 'os';

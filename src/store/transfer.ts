@@ -27,7 +27,7 @@ export function* listParts(storeId: string | undefined, state: State, now: numbe
 }
 
 /** The counters of a collection that was never changed. */
-export const noNumbers: CollectionNumbers = { counter: 0, sequence: 0, revision: 0, modified: 0 };
+const noNumbers: CollectionNumbers = { counter: 0, sequence: 0, revision: 0, modified: 0 };
 
 /** The parts of a collection. */
 interface LoadedCollection {

@@ -14,10 +14,10 @@ export const WIDE_ILLEGAL = 0x81;
 /** The first of the two illegal units above ASCII. */
 export const FIRST_ILLEGAL = 0xfffe;
 
-export const TAB = 0x09;
+const TAB = 0x09;
 export const LINE_FEED = 0x0a;
 export const CARRIAGE_RETURN = 0x0d;
-export const SPACE = 0x20;
+const SPACE = 0x20;
 export const BANG = 0x21;
 export const DOUBLE_QUOTE = 0x22;
 export const HASH = 0x23;
@@ -25,20 +25,19 @@ export const AMPERSAND = 0x26;
 export const SINGLE_QUOTE = 0x27;
 export const HYPHEN = 0x2d;
 export const SLASH = 0x2f;
-export const COLON = 0x3a;
+const COLON = 0x3a;
 export const SEMICOLON = 0x3b;
 export const LESS_THAN = 0x3c;
 export const EQUALS = 0x3d;
 export const GREATER_THAN = 0x3e;
 export const QUESTION = 0x3f;
 export const SMALL_X = 0x78;
-export const LEFT_BRACKET = 0x5b;
 export const RIGHT_BRACKET = 0x5d;
 
 /** The class of a code that needs no processing. */
 export const CLEAN = 0;
 /** The class of a code that ends a run of text or of an attribute value, or that must be examined. */
-export const STOP = 1;
+const STOP = 1;
 /** The class of a code that is not an XML character. */
 export const ILLEGAL = 2;
 

@@ -1,7 +1,7 @@
 import { clipText, type XmlErrorCode } from './error.ts';
 
 /** A rule that an XML declaration violates: the index in the text, and what was expected there. */
-export interface DeclarationViolation {
+interface DeclarationViolation {
   readonly code: XmlErrorCode;
   readonly at: number;
   readonly expected: string;

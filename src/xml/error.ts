@@ -69,7 +69,7 @@ export type XmlErrorCode =
   | 'closed';
 
 /** The details of an {@link XmlError}. */
-export interface XmlErrorDetail {
+interface XmlErrorDetail {
   /** The line, from 1. */
   readonly line: number;
   /** The column, from 1, in characters (code points). */

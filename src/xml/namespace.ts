@@ -10,7 +10,7 @@ export type Attributes = [name: string, value: string][];
  * A rule that a name in a tag violates. `attribute` is the index of the attribute, or −1 for the element
  * name.
  */
-export interface NamespaceViolation {
+interface NamespaceViolation {
   readonly code: 'reserved-namespace' | 'qualified-name' | 'unbound-prefix' | 'duplicate-attribute';
   readonly attribute: number;
   readonly name: string;

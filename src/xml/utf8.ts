@@ -11,7 +11,7 @@ const NO_PAIRS = new Uint32Array(0);
 const NO_BYTES = Buffer.alloc(0);
 
 /** The result of validating bytes as UTF-8 (RFC 3629). */
-export interface Validity {
+interface Validity {
   /** The number of bytes in complete, valid characters. */
   readonly length: number;
   /** Whether the following bytes are invalid. If not, they may be the beginning of a character. */

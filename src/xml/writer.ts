@@ -4,7 +4,7 @@ import { isQualifiedName, isUnprefixedName } from './name-form.ts';
 import { type Attributes, isNamespaced, NamespaceScope } from './namespace.ts';
 
 /** The codes of {@link XmlWriteError}. They are stable. */
-export type XmlWriteCode =
+type XmlWriteCode =
   /** A character that XML does not allow: most control characters, a lone surrogate, U+FFFE, U+FFFF. */
   | 'character'
   /** An invalid name, or one whose colons do not separate a prefix and a local part. */

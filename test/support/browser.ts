@@ -7,7 +7,7 @@ import { missing } from './net/program.ts';
 import { missingPackage } from './packages.ts';
 
 /** An element of the page, found anew by each call. The part of Playwright's interface that the tests use. */
-export interface Locator {
+interface Locator {
   click(): Promise<void>;
   fill(text: string): Promise<void>;
   selectOption(value: string): Promise<unknown>;
@@ -90,7 +90,7 @@ let browser: Promise<Browser> | undefined;
 after(async () => (await browser)?.close());
 
 /** How a page is opened. */
-export interface PageOptions {
+interface PageOptions {
   /** Whether the browser accepts every certificate. Default: false. */
   readonly ignoreHTTPSErrors?: boolean;
   /** Pixels. Default: 1400 by 900. */
@@ -159,7 +159,7 @@ export async function follow(page: Page, selector: string): Promise<void> {
 }
 
 /** Returns what axe-core finds wrong with the page, one line for each element. */
-export async function accessibilityProblems(page: Page): Promise<string[]> {
+async function accessibilityProblems(page: Page): Promise<string[]> {
   // Evaluated by the debugger, which the policy of the page does not concern.
   await page.evaluate(`${readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8')}; undefined`);
   return page.evaluate(`axe.run({ runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'],

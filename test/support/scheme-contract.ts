@@ -46,17 +46,17 @@ export const usualWithContent: PlainRequest = {
 };
 
 /** What must not change, or may, after a request is signed. */
-export type Part = 'method' | 'path' | 'query' | 'host' | 'content' | 'time' | 'nonce' | 'user';
+type Part = 'method' | 'path' | 'query' | 'host' | 'content' | 'time' | 'nonce' | 'user';
 
 /** How a part is changed after signing; or why it is not signed, so that the change has no effect; or that there is none. */
-export type PartRule =
+type PartRule =
   | 'signed'
   | ((sent: Sent) => Sent)
   | { readonly unsigned: string; readonly change?: (sent: Sent) => Sent }
   | { readonly absent: string };
 
 /** The rows of the contract that a scheme can lack, with the reason. */
-export type Row =
+type Row =
   | 'second scheme'
   | 'sent twice'
   | 'replay'

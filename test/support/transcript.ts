@@ -37,7 +37,7 @@ export function keepSecret(secret: string): void {
 }
 
 /** What the search of a transcript came to. */
-export interface Search {
+interface Search {
   /** How many secrets were looked for, and in how many characters. */
   readonly secrets: number;
   readonly characters: number;

@@ -37,7 +37,7 @@ export interface IssuedCode {
 }
 
 /** The tokens of a successful response. */
-export interface IssuedTokens {
+interface IssuedTokens {
   readonly accessToken: string;
   /** Undefined if the server issued none. */
   readonly refreshToken: string | undefined;
@@ -68,7 +68,7 @@ export interface OAuthFlow {
 }
 
 /** The options of `createFlow`. */
-export interface FlowOptions {
+interface FlowOptions {
   readonly metadata: AuthorizationServerMetadata;
   readonly client: OAuthClient;
   readonly otherClient: OAuthClient | undefined;

@@ -47,7 +47,7 @@ interface Parts {
 type Variant = readonly [change: string, uri: string];
 
 /** Returns URIs that differ from a registered one, each with a description of the difference. */
-export function listVariants(registered: string): Variant[] {
+function listVariants(registered: string): Variant[] {
   const form = /^([a-z][a-z0-9+.-]*:)(?:\/\/(\[[^\]]*\]|[^/?#:@]*)(:[0-9]+)?)?([^?#]*)(\?[^#]*)?/i;
   const [, scheme = '', host = '', port = '', path = '', query = ''] = form.exec(registered) ?? [];
   const parts = { scheme, host, port, path, query };

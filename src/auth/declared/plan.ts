@@ -24,7 +24,7 @@ export interface Plan {
 }
 
 /** The literals beside parts that a client chooses freely. */
-export interface Guards {
+interface Guards {
   readonly nonce: readonly string[];
   readonly id: readonly string[];
 }

@@ -53,7 +53,7 @@ export interface ParsedCredentials {
 }
 
 /** The credentials that `message` receives: those that `parse` returned, with times in ms. An optional nonce may be ''. */
-export type CompleteCredentials<Parsed extends ParsedCredentials> = {
+type CompleteCredentials<Parsed extends ParsedCredentials> = {
   readonly [Name in keyof Parsed]: Name extends 'date' | 'expires' ? number : NonNullable<Parsed[Name]>;
 };
 

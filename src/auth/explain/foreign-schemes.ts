@@ -2,7 +2,7 @@
 import type { HttpHeaders } from '../../http/fields.ts';
 
 /** What a request shows of its credentials. */
-export interface ForeignRequest {
+interface ForeignRequest {
   readonly fields: HttpHeaders;
   readonly target: string;
 }

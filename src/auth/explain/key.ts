@@ -4,7 +4,7 @@ import { decodeSecret, removePrefix, requireUnguessable } from '../decoded-secre
 import type { Mac } from '../signature-scheme.ts';
 
 /** A mistake: a hint, and the signature that it produces. Empty if it cannot be made with this secret. */
-export type KeyMistake = readonly [hint: string, signature: Buffer];
+type KeyMistake = readonly [hint: string, signature: Buffer];
 
 const nothing = Buffer.alloc(0);
 
@@ -226,7 +226,7 @@ const hashNames: Readonly<Record<string, string>> = {
 };
 
 /** Returns the name of a hash function in sentences. */
-export function hashName(hash: string): string {
+function hashName(hash: string): string {
   return hashNames[hash] ?? hash;
 }
 

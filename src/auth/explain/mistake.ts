@@ -33,7 +33,7 @@ export type Mistake = readonly [hint: string, values: (value: string, facts: Fac
 export type TextMistake = readonly [hint: string, values: (value: string) => Values];
 
 /** One value, several, or none. */
-export type Values = Piece | readonly Piece[] | undefined;
+type Values = Piece | readonly Piece[] | undefined;
 
 /** Yields the variants of a value. Each is written when it is asked for. */
 export function* listVariants(

@@ -1,5 +1,4 @@
 // The catalogue: the mistakes that clients make in each kind of part, in every scheme whose message has such a part.
-import { createHash } from 'node:crypto';
 import { formatDate } from '../../http/headers/date.ts';
 import { methods } from '../../http/method.ts';
 import { formatSignedDate, removeSpaces } from '../../signature/hmac.ts';
@@ -276,9 +275,4 @@ export function variantsOfPart(part: Part, facts: Facts): Iterable<Variant> {
   if (part.kind === 'digest' && part.digest !== undefined) return digestMistakes(part.digest, facts.content);
   const known = part.kind === 'header' ? { ...facts, header: parseFieldName(part) } : facts;
   return listVariants(partMistakes[part.kind], formatLabel(part), octetsOfPiece(part.value), known);
-}
-
-/** Returns the digest of bytes. */
-export function computeHash(hash: string, bytes: Uint8Array): Buffer {
-  return createHash(hash).update(bytes).digest();
 }

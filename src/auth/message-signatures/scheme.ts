@@ -47,7 +47,7 @@ export function createMessageSignaturesScheme(
 }
 
 /** Returns the id of the key that the first signature names; failures are counted for it. Undefined if it is malformed. */
-export function claimedKeyId({ headers: fields }: Pick<IncomingRequest, 'headers'>): string | undefined {
+function claimedKeyId({ headers: fields }: Pick<IncomingRequest, 'headers'>): string | undefined {
   const signatures = parseSignatures(fields.get('signature-input'), fields.get('signature'));
   return typeof signatures === 'string' ? undefined : signatures[0]?.parameters.keyid;
 }

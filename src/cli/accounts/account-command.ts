@@ -17,7 +17,7 @@ export interface AccountCall<T, Input> extends AccountTarget<T> {
 }
 
 /** An action of a command. */
-export interface AccountAction<T, Input> {
+interface AccountAction<T, Input> {
   /** Whether a name is required, generated if it is missing, or not allowed. */
   readonly name: 'required' | 'generated' | 'none';
   /** Does it, and prints the result. Throws CommandError. */
@@ -32,7 +32,7 @@ export interface AccountFlag {
 }
 
 /** A command for one kind of accounts. */
-export interface AccountTable<T, Input> {
+interface AccountTable<T, Input> {
   readonly accountFile: AccountFile<T>;
   /** The words of the command: `countersign user key`. */
   readonly command: string;

@@ -24,7 +24,7 @@ export function makeCredentials(random: Random, secret = generateSecret(random))
 const costForRandom = 1024;
 
 /** N of scrypt for a given password or secret, which may be weak: its verification takes tens of milliseconds. */
-export const costForChosen = 16_384;
+const costForChosen = 16_384;
 
 /** Returns the scrypt hash of a password. A given password may be weak, so its hash is costly. */
 export function hashOfPassword(

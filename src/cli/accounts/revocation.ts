@@ -31,7 +31,7 @@ export async function applyRevocations(
 }
 
 /** How a revocation was carried out: by the server with this process id, by this command, or not yet. */
-export type Revoked =
+type Revoked =
   | { readonly by: 'server'; readonly pid: number }
   | { readonly by: 'command' }
   | { readonly by: 'nobody'; readonly pid: number };

@@ -12,7 +12,7 @@ import { CommandError, rethrowAsCommandError } from '../errors.ts';
 import type { Terminal } from '../terminal.ts';
 
 /** The arguments that choose a scheme and its credentials. */
-export interface SchemeArguments {
+interface SchemeArguments {
   /** The name of the scheme in the configuration file. */
   readonly scheme: string;
   /** The path of the configuration file. Default: that of COUNTERSIGN_CONFIG. */

@@ -147,7 +147,7 @@ function checkDistinct(
  * Returns the options that a module receives: those of the option table, without the file with the encryption key. `nonceWindow` is in
  * seconds, like the `window` of stores.
  */
-export function selectModuleOptions(options: Options): ServerModuleOptions {
+function selectModuleOptions(options: Options): ServerModuleOptions {
   const { users, clients, consumers, schemes, collections, seed, warnings, keyFile, ...plain } = options;
   return Object.freeze({
     ...plain,

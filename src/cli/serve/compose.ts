@@ -87,7 +87,7 @@ function toObject(value: unknown): object {
 }
 
 /** The sources of the accounts beside the configuration file. */
-export interface AccountSources {
+interface AccountSources {
   readonly place: AccountPlace;
   readonly accountFiles: AccountFiles;
   /** The users of the module. */

@@ -11,7 +11,7 @@ const buckets = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5
 const maxSeries = 2000;
 
 /** Values that are read when the metrics are. A value that is undefined is omitted. */
-export interface Gauges {
+interface Gauges {
   readonly connections: number;
   readonly nonces: number | undefined;
   readonly journalBytes: number | undefined;

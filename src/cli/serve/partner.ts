@@ -9,7 +9,7 @@ import { CommandError } from '../errors.ts';
 import type { KnownAccounts } from './compose.ts';
 
 /** The document of a partner that has been read, and the options with the schemes that it declares. */
-export interface LoadedPartner {
+interface LoadedPartner {
   readonly options: Options;
   readonly prepared: PreparedPartner;
 }

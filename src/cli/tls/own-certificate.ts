@@ -24,7 +24,7 @@ const names = ['localhost', '127.0.0.1', '::1'];
 const [certName, keyName] = ['certificate.pem', 'key.pem'];
 
 /** The clock and the source of random bytes. */
-export interface CertificateContext {
+interface CertificateContext {
   readonly clock: Clock;
   readonly random: Random;
 }

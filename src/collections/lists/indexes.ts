@@ -14,7 +14,7 @@ const maxChanged = 128;
 export type FieldIndexes = ReadonlyMap<string, FieldIndex>;
 
 /** The parts of a store that an index needs. */
-export type WatchableStore = Pick<Store, 'list'> & Required<Pick<Store, 'watch'>>;
+type WatchableStore = Pick<Store, 'list'> & Required<Pick<Store, 'watch'>>;
 
 /**
  * The indexes of a service. They are built when a search first needs them, and follow the changes of the store. The least

@@ -34,7 +34,7 @@ export interface Position {
 }
 
 /** The number of UTF-16 code units by which texts are sorted. It bounds the length of the links between pages. */
-export const sortedLength = 200;
+const sortedLength = 200;
 
 /** The number of characters of the longest decimal that is sorted by its value. Longer ones are sorted as if they had none. */
 const longestDecimal = 1000;

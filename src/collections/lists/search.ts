@@ -24,7 +24,7 @@ export interface Matches {
 }
 
 /** The page to search for. */
-export interface Wanted {
+interface Wanted {
   readonly search: Search;
   /** The place after which the page begins; undefined for the first page. */
   readonly after: Position | undefined;

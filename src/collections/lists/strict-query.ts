@@ -4,7 +4,7 @@ import type { Call } from '../../pipeline/resource.ts';
 import { toPrintable } from '../../schema/characters.ts';
 
 /** Rejects unknown and repeated query parameters of a list. */
-export type QueryCheck = (call: Pick<Call, 'method' | 'query'>) => void;
+type QueryCheck = (call: Pick<Call, 'method' | 'query'>) => void;
 
 /**
  * Returns a function that throws a Problem (400) for the first parameter of a query that is unknown or occurs twice.

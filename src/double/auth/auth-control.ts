@@ -8,7 +8,7 @@ import type { DoubleNonces } from '../state/nonces.ts';
 import type { DoubleUser, DoubleUsers, UserCredentials } from '../state/users.ts';
 
 /** Options of a secret's rotation. */
-export interface Rotation {
+interface Rotation {
   /** The new secret. Default: generated. */
   readonly secret?: string;
   /** How long the former secret stays valid: ms, or a duration such as `1h`. Default: not at all. */

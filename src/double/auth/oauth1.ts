@@ -48,7 +48,7 @@ export interface DoubleOAuth1 extends OAuthControl {
 }
 
 /** The parts from which `createOAuth1Control` builds. */
-export interface OAuth1ControlParts extends OAuthControlParts {
+interface OAuth1ControlParts extends OAuthControlParts {
   readonly consumers: () => Iterable<string>;
   readonly masterKey: Uint8Array;
 }

@@ -62,7 +62,7 @@ export interface DoubleOAuth2 extends OAuthControl {
 }
 
 /** The parts from which `createOAuth2Control` builds. */
-export interface OAuth2ControlParts extends OAuthControlParts {
+interface OAuth2ControlParts extends OAuthControlParts {
   readonly clients: () => Iterable<string>;
 }
 

@@ -4,7 +4,7 @@ import type { CredentialEvent, Events } from '../events.ts';
 import { Waiters } from '../journal/waiters.ts';
 
 /** An event in the log. */
-export type LoggedEvent = CredentialEvent & {
+type LoggedEvent = CredentialEvent & {
   /** The sequence number, from 1. */
   readonly number: number;
   /** The time of the double's clock, in ms. */
@@ -12,7 +12,7 @@ export type LoggedEvent = CredentialEvent & {
 };
 
 /** Selects events. An event matches if it matches every member that is present. */
-export interface EventMatch {
+interface EventMatch {
   readonly type?: string | undefined;
   readonly client?: string | undefined;
   readonly user?: string | undefined;

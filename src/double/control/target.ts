@@ -36,7 +36,7 @@ export interface ControlTarget extends Omit<DoubleApi, 'fetch'> {
 }
 
 /** The metrics of a server: their media type, and a function that returns them. */
-export interface ControlledMetrics {
+interface ControlledMetrics {
   readonly type: string;
   text(): string;
 }

@@ -17,7 +17,7 @@ export interface ControlledFaults extends FaultsPart {
 }
 
 /** The parts that faults change. */
-export interface ControlledParts {
+interface ControlledParts {
   readonly clock: Clock;
   /** The users whose secrets can be rotated. Default: none. */
   readonly users?: DoubleUsers;

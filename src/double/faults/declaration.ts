@@ -7,7 +7,7 @@ import { checkFlag, checkObject } from '../../service/argument-checks.ts';
 import { maxSkew } from '../state/clock.ts';
 
 /** The members of a fault. */
-export interface FaultParts {
+interface FaultParts {
   /** The status (200 to 599) of a response that is sent instead of processing the request. */
   readonly status?: number;
   /** The content of that response. A string is sent as UTF-8, and as `text/plain` unless `headers` name another type. Default: none. */
@@ -203,7 +203,7 @@ export function checkDelay(delay: Duration | undefined, what: string): void {
 }
 
 /** The longest delay of setTimeout, in ms. */
-export const longestDelay = 2_147_483_647;
+const longestDelay = 2_147_483_647;
 
 const isCount = (value: number): boolean => Number.isInteger(value) && value >= 0;
 

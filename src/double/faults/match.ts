@@ -17,7 +17,7 @@ import {
 export type TextsByName = Readonly<Record<string, string | RegExp>>;
 
 /** Selects requests for a fault. A request matches if it matches every member that is present. */
-export interface FaultMatchParts<Path extends string = string> extends Omit<Match, 'path'> {
+interface FaultMatchParts<Path extends string = string> extends Omit<Match, 'path'> {
   /** The path without its query: exactly, as a template (`/articles/{id}`), or as a regular expression. */
   readonly path?: BarePath<Path> | RegExp | undefined;
   /**
@@ -65,7 +65,7 @@ export type RequestMatch<Path extends string = string> =
 const names: Readonly<Record<keyof FaultMatchParts, true>> = { ...matchNames, query: true, headers: true };
 
 /** The names of the members of a match, for other checks. */
-export const faultMatchNames: readonly string[] = Object.keys(names);
+const faultMatchNames: readonly string[] = Object.keys(names);
 
 const notBoolean = 'the function of a match must return true or false';
 

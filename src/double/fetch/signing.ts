@@ -42,7 +42,7 @@ export interface SigningParts {
 type OAuth1Token = NonNullable<SigningIdentity['token']>;
 
 /** A request to sign. */
-export interface Unsigned {
+interface Unsigned {
   readonly method: string;
   /** The absolute URL. */
   readonly url: string;
@@ -51,7 +51,7 @@ export interface Unsigned {
 }
 
 /** How a user signs. */
-export interface Signing {
+interface Signing {
   /** Returns the URL to send a request to, and the fields to add. */
   readonly sign: (request: Unsigned) => Promise<SignedRequest>;
   /** Whether paths count as requested over TLS. */

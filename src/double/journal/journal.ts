@@ -58,7 +58,7 @@ export interface JournalLimits {
 }
 
 /** The options of a journal. */
-export interface JournalOptions extends JournalLimits {
+interface JournalOptions extends JournalLimits {
   readonly clock: Clock;
   /** The clock that measures durations. Default: the host's. */
   readonly stopwatch?: Clock | undefined;
@@ -86,7 +86,7 @@ export interface JournalOptions extends JournalLimits {
 }
 
 /** What a journal knows of the schemes of a double. */
-export interface JournalSchemes {
+interface JournalSchemes {
   /** Returns the user that the credentials of a request name. Default: that of `hmac` and `basic`. */
   readonly claimedUser?: ClaimedUser;
   /** The configured schemes, whose credentials are redacted. Default: none. */

@@ -16,7 +16,7 @@ import type { JournalEntry, RawEntry } from './entry.ts';
 export type EntryMatch<Path extends string = string> = EntryParts<Path> | ((entry: JournalEntry) => boolean);
 
 /** The members by which entries are selected. */
-export interface EntryParts<Path extends string = string> extends Omit<Match, 'path'> {
+interface EntryParts<Path extends string = string> extends Omit<Match, 'path'> {
   /** The path without its query: exactly, as a template (`/articles/{id}`), or as a regular expression. */
   readonly path?: BarePath<Path> | RegExp;
   /** A user or client that exists, existed, or is named by the credentials of a recorded request. */

@@ -3,7 +3,7 @@ import type { Operation } from './document.ts';
 import { formatName } from './parameters.ts';
 
 /** How often an operation and its parts were used. */
-export interface OperationCoverage {
+interface OperationCoverage {
   /** The operationId; without one, method and path: `GET /orders`. */
   readonly operationId: string;
   /** The method, such as `POST`. */
@@ -83,7 +83,7 @@ interface Count {
 }
 
 /** The counts as a part of a double. */
-export interface CoveragePart {
+interface CoveragePart {
   /** Counts a request and its response. `parameters` are those that it had. */
   add(operation: Operation, status: number, parameters: readonly string[]): void;
   read(): PartnerCoverage;

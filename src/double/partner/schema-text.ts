@@ -26,7 +26,7 @@ function createLetters(length: number, random: Randomness['random']): string {
 }
 
 /** The rules for one text. */
-export interface TextRules {
+interface TextRules {
   /** The bounds of the length in characters. */
   readonly least: number;
   readonly most: number;

@@ -51,7 +51,7 @@ export interface DoubleTime extends Snapshottable<TimeSnapshot> {
 }
 
 /** The settings of a clock in a snapshot. */
-export interface TimeSnapshot {
+interface TimeSnapshot {
   readonly setting: ClockSetting;
   readonly skew: number;
 }

@@ -39,7 +39,7 @@ export class BurntNonces {
 }
 
 /** The claimed nonces, and how many nonces are still to be burnt. */
-export interface NoncesSnapshot {
+interface NoncesSnapshot {
   readonly claims: readonly Claim[];
   readonly burning: number;
 }

@@ -6,7 +6,7 @@ import { readCollections } from '../../service/routes.ts';
 import type { Snapshottable } from './snapshot.ts';
 
 /** The routes of a double at one time. */
-export interface ServedRoutes {
+interface ServedRoutes {
   readonly collections: readonly Collection[];
   readonly resources: Readonly<Record<string, Resource>>;
 }

@@ -1,7 +1,7 @@
 import { quote } from '../syntax/quoted-string.ts';
 
 /** A link of a resource: its target and its relation. */
-export interface Link {
+interface Link {
   /** A URI reference: `/articles?after=7`. */
   readonly href: string;
   /** One or more relation types, separated by spaces: `next`. */

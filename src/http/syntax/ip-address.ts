@@ -1,7 +1,7 @@
 import { isIPv4, isIPv6 } from 'node:net';
 
 /** An address as eight groups of 16 bits. An IPv4 address is mapped to IPv6, ::ffff:0:0/96 (RFC 4291 §2.5.5.2). */
-export type IpAddress = readonly number[];
+type IpAddress = readonly number[];
 
 const groupCount = 8;
 const groupBits = 16;

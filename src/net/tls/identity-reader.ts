@@ -3,7 +3,7 @@ import { createSecureContext } from 'node:tls';
 import { TlsError, type TlsIdentity, usable } from './identity.ts';
 
 /** Reads the first certificate of a PEM file. Throws TlsError if there is none. */
-export function readCertificate(cert: string | Buffer): X509Certificate {
+function readCertificate(cert: string | Buffer): X509Certificate {
   // The constructor also accepts DER, which the server cannot use.
   if (!cert.toString('latin1').includes('-----BEGIN CERTIFICATE-----'))
     throw new TlsError('certificate', 'there is no certificate in PEM');

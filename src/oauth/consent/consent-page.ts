@@ -5,7 +5,7 @@ import { formatScope } from '../scopes.ts';
 import { html, showPage } from './html-page.ts';
 
 /** The content of the consent page. */
-export interface Question {
+interface Question {
   readonly client: string;
   readonly user: string;
   readonly scopes: readonly Scope[];

@@ -13,7 +13,7 @@ import type { Mechanism } from '../records.ts';
 import { showQuestion } from './consent-page.ts';
 
 /** A request for consent. It is bound to a single-use ticket, so that the answer is valid for this request only. */
-export interface ConsentQuestion {
+interface ConsentQuestion {
   readonly mechanism: Mechanism;
   /** The client's id, or the consumer's key. */
   readonly client: string;
@@ -29,7 +29,7 @@ export interface ConsentAnswer extends ConsentQuestion {
 }
 
 /** Options of one consent page. */
-export interface ConsentForm {
+interface ConsentForm {
   /** The path that the form is sent to. */
   readonly action: string;
   /** The path of the page where the user can revoke the permission. */
@@ -63,7 +63,7 @@ export interface Consents {
 }
 
 /** Dependencies of the consents. */
-export interface ConsentContext {
+interface ConsentContext {
   readonly grants: Grants;
   readonly clock: Clock;
   readonly lifetimes: { readonly ticket: number };

@@ -21,7 +21,7 @@ import { html, pageVariants, showPage } from './html-page.ts';
 import type { PageTickets } from './page-ticket.ts';
 
 /** Dependencies of the page of grants. */
-export interface GrantsResourceContext {
+interface GrantsResourceContext {
   readonly approver: Authenticator;
   readonly grants: Grants;
   readonly tickets: PageTickets;

@@ -18,7 +18,7 @@ function isJson(variant: Variant | undefined): boolean {
 type JsonMember = string | number | readonly Readonly<Record<string, string>>[];
 
 /** A page in HTML and in JSON. */
-export interface Page {
+interface Page {
   readonly status: number;
   readonly title: string;
   /** The HTML below the title. */

@@ -10,7 +10,7 @@ export interface PageTickets {
 }
 
 /** Dependencies of the tickets. */
-export interface PageTicketContext {
+interface PageTicketContext {
   readonly clock: Clock;
   /** Secret bytes from which the key is derived. */
   readonly masterKey: Uint8Array;

@@ -33,7 +33,7 @@ import { isChallenge } from './pkce.ts';
 import { challengeReason, registrationReason, requestObjectReason } from './reasons.ts';
 
 /** Dependencies of the authorization endpoint. */
-export interface AuthorizationContext extends TokenHolderContext {
+interface AuthorizationContext extends TokenHolderContext {
   readonly approver: Authenticator;
   readonly consents: Consents;
   readonly lifetimes: Lifetimes;

@@ -38,7 +38,7 @@ const neverInQuery: ReadonlySet<string> = new Set([
 ]);
 
 /** An endpoint at which clients authenticate. */
-export interface Endpoint {
+interface Endpoint {
   /** Whether errors explain what the server checked. */
   readonly explain: boolean;
   readonly authenticate: AuthenticateClient;

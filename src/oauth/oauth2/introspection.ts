@@ -9,7 +9,7 @@ import { writeOAuthProblem } from './oauth-error.ts';
 import { findToken } from './revocation.ts';
 
 /** Dependencies of the introspection endpoint. */
-export interface IntrospectionContext extends TokenHolderContext {
+interface IntrospectionContext extends TokenHolderContext {
   readonly origins: Origins;
   readonly explain: boolean;
 }

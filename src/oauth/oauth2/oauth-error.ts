@@ -7,7 +7,7 @@ import type { ActionResponse } from '../../pipeline/resource.ts';
 import type { Reason } from '../reasons.ts';
 
 /** An error code of the token endpoint (RFC 6749 §5.2). */
-export type OAuthErrorCode =
+type OAuthErrorCode =
   | 'invalid_request'
   | 'invalid_client'
   | 'invalid_grant'

@@ -86,7 +86,7 @@ function otherClient(client: Client, { token }: Found): Reason | undefined {
 }
 
 /** Returns how a redirect URI differs from the expected one; undefined if it does not. */
-export function redirectReason(sent: string | undefined, expected: string): Reason | undefined {
+function redirectReason(sent: string | undefined, expected: string): Reason | undefined {
   if (sent === expected) return undefined;
   const check = 'redirect_uri';
   if (sent === undefined)

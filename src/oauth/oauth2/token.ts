@@ -21,7 +21,7 @@ import { verifies } from './pkce.ts';
 import { codeReason, refreshReason } from './reasons.ts';
 
 /** Dependencies of the token endpoint. */
-export interface TokenContext extends TokenHolderContext {
+interface TokenContext extends TokenHolderContext {
   readonly lifetimes: Lifetimes;
   /** Whether errors explain what the server checked. */
   readonly explain: boolean;

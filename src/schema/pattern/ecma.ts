@@ -12,7 +12,7 @@ export function formatEcmaPattern(source: string): string {
 }
 
 /** Returns the regular expression, for the flag `u`, that matches what an expression matches. */
-export function formatExpression(expression: Expression): string {
+function formatExpression(expression: Expression): string {
   switch (expression.kind) {
     case 'class':
       return formatClass(expression.class);

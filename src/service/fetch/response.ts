@@ -1,5 +1,5 @@
 /** The properties of a Response that its constructor cannot set. */
-export interface ResponseMetadata {
+interface ResponseMetadata {
   /** Clients resolve `Location` against it. */
   readonly url: string;
   /** Whether a redirect led to it. */

@@ -1,10 +1,10 @@
 import type { JsonSchema, OpenApiDocument } from './document.ts';
 
 /** The kinds of components. */
-export type ComponentKind = 'schemas' | 'responses' | 'parameters' | 'headers' | 'securitySchemes';
+type ComponentKind = 'schemas' | 'responses' | 'parameters' | 'headers' | 'securitySchemes';
 
 /** Returns a distinct name for each call: the name itself, or with a number if it is taken. */
-export class DistinctNames {
+class DistinctNames {
   readonly #taken = new Set<string>();
 
   take(wanted: string): string {

@@ -3,7 +3,7 @@ import type { ConfiguredScheme } from '../../auth/configured-schemes.ts';
 import { fieldIn, parameterIn, type RolePlace } from '../../signature/declared/places.ts';
 
 /** A field or query parameter with a part of credentials. */
-export interface CredentialPlace {
+interface CredentialPlace {
   /** The part, such as `timestamp`; '' for the signature itself. */
   readonly role: string;
   readonly in: 'header' | 'query' | 'cookie';

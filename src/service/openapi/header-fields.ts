@@ -14,7 +14,7 @@ const preconditions = {
 } as const;
 
 /** The name of a request field with a precondition. */
-export type Precondition = keyof typeof preconditions;
+type Precondition = keyof typeof preconditions;
 
 /** The preconditions of GET and HEAD, which are all of them. */
 export const readPreconditions: readonly Precondition[] = [

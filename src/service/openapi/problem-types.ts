@@ -62,7 +62,7 @@ export const ofChanges: Types = ['store-full'];
 export type SchemeKind = 'basic' | 'hmac' | 'bearer' | 'oauth' | ConfiguredScheme['kind'];
 
 /** An operation whose problems are determined. */
-export interface ProblemSource {
+interface ProblemSource {
   readonly access: Access;
   /** Whether it reads content. */
   readonly reads: boolean;

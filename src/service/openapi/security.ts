@@ -20,7 +20,7 @@ export interface OfferedScheme {
 }
 
 /** What determines the offered schemes. */
-export interface SecuritySource {
+interface SecuritySource {
   readonly schemes: readonly ConfiguredScheme[];
   /** Whether OAuth 2.0 and OAuth 1.0a are offered. */
   readonly oauth2: boolean;

@@ -20,11 +20,11 @@ export type Encoding = (typeof encodings)[number];
 
 /** The encodings of a signature of ECDSA: a SEQUENCE of two INTEGERs, or both numbers with a fixed length (as node:crypto names them). */
 export const dsaEncodings = ['der', 'ieee-p1363'] as const;
-export type DsaEncoding = (typeof dsaEncodings)[number];
+type DsaEncoding = (typeof dsaEncodings)[number];
 
 /** How the bytes of the key are obtained from the text of a secret. */
 export const keyEncodings = ['utf8', 'hex', 'base64'] as const;
-export type KeyEncoding = (typeof keyEncodings)[number];
+type KeyEncoding = (typeof keyEncodings)[number];
 
 /** A declared timestamp. */
 export interface DeclaredTimestamp {

@@ -6,12 +6,12 @@ export interface FieldPlace {
 }
 
 /** A parameter of the query, by its exact name. */
-export interface QueryPlace {
+interface QueryPlace {
   readonly query: string;
 }
 
 /** A value in the content: at a JSON Pointer (RFC 6901), or a parameter of a form. */
-export type ContentPlace = { readonly json: string } | { readonly form: string };
+type ContentPlace = { readonly json: string } | { readonly form: string };
 
 /** The place of a value. */
 export type Place = FieldPlace | QueryPlace | ContentPlace;

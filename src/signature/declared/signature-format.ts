@@ -1,5 +1,5 @@
 /** The placeholders of a format beside `{signature}`. */
-export const formatNames = ['timestamp', 'nonce', 'user', 'key-id'] as const;
+const formatNames = ['timestamp', 'nonce', 'user', 'key-id'] as const;
 export type FormatName = (typeof formatNames)[number];
 type Name = 'signature' | FormatName;
 

@@ -32,11 +32,6 @@ export function formatTimestamp(ms: number, unit: TimestampUnit): string {
   return unit === 'rfc3339' ? whole.toISOString().replace('.000Z', 'Z') : whole.toUTCString();
 }
 
-/** Returns the time (ms) that passes before the next timestamp of a unit, less 1: a timestamp covers it to its end. */
-export function computeResolution(unit: TimestampUnit): number {
-  return unit === 'ms' || unit === 'fractional-s' ? 0 : 999;
-}
-
 /** Returns the number of 1 to 15 digits without a leading zero. */
 function digits(text: string): number | undefined {
   if (text.length === 0 || text.length > 15 || (text.charCodeAt(0) === 0x30 && text.length > 1))

@@ -35,7 +35,7 @@ export class AtomicWriteError extends StoreError {
 type Content = Iterable<string | Uint8Array> | AsyncIterable<string | Uint8Array>;
 
 /** A file and its new content. */
-export interface AtomicWrite {
+interface AtomicWrite {
   readonly directory: string;
   readonly name: string;
   readonly content: Content;

@@ -9,7 +9,7 @@ import type { Receipt, StoreChange } from '../store.ts';
 import { formatChangeLine, formatJournalHeader, type JournalHeader, type JournalLineHead } from './line.ts';
 
 /** The options of a journal. */
-export interface JournalOptions {
+interface JournalOptions {
   readonly directory: string;
   readonly disk: Disk;
   readonly clock: Clock;

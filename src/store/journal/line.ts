@@ -3,7 +3,6 @@ import { formatIsoDate } from '../encoding/iso-date.ts';
 import {
   addLoggedReceipt,
   formatLoggedReceipt,
-  formatMembers,
   isCount,
   isObject,
   quote,
@@ -50,12 +49,6 @@ export function formatJournalHeader(header: JournalHeader): string {
 /** A line without the members of its item. */
 export interface JournalLineHead extends Omit<JournalLine, 'change'> {
   readonly change: Pick<MadeChange, 'kind' | 'collection'>;
-}
-
-/** Formats a line, with its line end. */
-export function formatJournalLine(line: JournalLine): string {
-  const { value } = line.change;
-  return formatChangeLine(line, formatMembers(line.change, value && JSON.stringify(value)));
 }
 
 /** Formats a line, with its line end. `members` are the members of its item, as JSON. */

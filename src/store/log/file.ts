@@ -24,7 +24,7 @@ export class LogCreateError extends Error {
 }
 
 /** A new file of a log. */
-export interface NewLogFile {
+interface NewLogFile {
   readonly directory: string;
   readonly name: string;
   /** The first lines. */

@@ -22,7 +22,7 @@ export interface LogFormat<Header, Entry> {
 }
 
 /** The first line of a file that is not as it was written. */
-export interface Break {
+interface Break {
   /** From 1. */
   readonly line: number;
   readonly byte: number;

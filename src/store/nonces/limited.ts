@@ -5,7 +5,7 @@ import type { NonceClaim } from '../../principal.ts';
 import { type CompleteNonces, checkNonceLimits, computeDefaultShare, type NonceResult } from './nonces.ts';
 
 /** The limits of the nonces that one service claims. */
-export interface NonceLimits {
+interface NonceLimits {
   /** The time (ms) that one bucket covers. A nonce is counted at most this much longer than it is stored. */
   readonly bucketSpan: number;
   /** The maximum number of nonces. */

@@ -8,7 +8,7 @@ import { FingerprintSet } from './fingerprint-set.ts';
 import { ForgottenSpans, lostUntil, MinTime, type NoncesLost } from './time.ts';
 
 /** The options of a set of nonces. */
-export interface NoncesOptions {
+interface NoncesOptions {
   /** The time (ms) that one bucket covers. A nonce is stored at most this much longer than necessary. */
   readonly bucketSpan: number;
   /** The maximum number of nonces, up to 2,147,483,648. */
@@ -22,7 +22,7 @@ export interface NoncesOptions {
 }
 
 /** The result of a claim if the user has the maximum number of nonces. */
-export interface ShareUsed {
+interface ShareUsed {
   /** The time (ms) when the first nonces of the user expire, if the clock does not jump. */
   readonly freeAt: number;
 }
@@ -31,7 +31,7 @@ export interface ShareUsed {
 export type NonceResult = 'fresh' | 'seen' | 'full' | ShareUsed | NoncesLost;
 
 /** The result of a claim that does not admit its request. */
-export type RefusedClaim = Exclude<NonceResult, 'fresh'>;
+type RefusedClaim = Exclude<NonceResult, 'fresh'>;
 
 /** Creates the error for a refused claim. */
 export function createRefusal(refused: RefusedClaim): NonceRefusedError {

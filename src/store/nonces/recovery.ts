@@ -33,7 +33,7 @@ export interface RecoveredNonces {
 }
 
 /** The options of reading nonces. */
-export interface ReadNoncesOptions {
+interface ReadNoncesOptions {
   readonly directory: string;
   readonly disk: Disk;
   /** The maximum difference between a date and the clock (ms). `until` of claims with another window is adjusted. */

@@ -14,7 +14,7 @@ const maxBytes = 32 * 1024 * 1024;
 const minFileAge = 60_000;
 
 /** The options of a writer. */
-export interface WriterOptions {
+interface WriterOptions {
   readonly directory: string;
   readonly disk: Disk;
   /** Whether files are synced at all. */

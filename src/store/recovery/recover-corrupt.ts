@@ -16,7 +16,7 @@ import type { MadeChange, StoredItem } from '../store.ts';
 import { StateLoader } from '../transfer.ts';
 
 /** The readable data of a corrupt store. */
-export interface RecoveredData {
+interface RecoveredData {
   readonly state: State;
   /** Descriptions of lost and doubtful data, one sentence each, with file and line. */
   readonly lost: readonly string[];

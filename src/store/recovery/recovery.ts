@@ -15,7 +15,7 @@ import { recoverCorrupt } from './recover-corrupt.ts';
 import { applyRecoveryActions, type RecoveryAction } from './recovery-actions.ts';
 
 /** A journal that is read. */
-export interface FoundJournal {
+interface FoundJournal {
   readonly generation: number;
   readonly path: string;
   /** The length of the lines in bytes. Preallocated space may follow. */
@@ -46,14 +46,14 @@ export interface Recovered {
 export type OnProgress = (file: string, done: number, size: number, count: number) => void;
 
 /** The options of a recovery. */
-export interface RecoveryOptions {
+interface RecoveryOptions {
   readonly directory: string;
   readonly disk?: Disk | undefined;
   readonly onProgress?: OnProgress | undefined;
 }
 
 /** The options of an examination. */
-export interface ExamineOptions extends RecoveryOptions {
+interface ExamineOptions extends RecoveryOptions {
   /** Whether a server uses the directory: if files do not match, it may have replaced them, and they are read again. */
   readonly inUse?: boolean | undefined;
   /** Whether corrupt records are rejected with CorruptionError, or skipped. Default: `reject`. */

@@ -25,7 +25,7 @@ const defaultLimits: CompactionLimits = {
 };
 
 /** The operations of the journal that a compaction needs. */
-export interface Journals {
+interface Journals {
   /** Begins a new journal. Returns its generation. All visible changes are on the disk in the earlier journals. */
   rotate(): Promise<number>;
   /** The number of the last visible change. */
@@ -35,7 +35,7 @@ export interface Journals {
 }
 
 /** The options of a compaction. */
-export interface CompactionOptions {
+interface CompactionOptions {
   readonly disk: Disk;
   readonly clock: Clock;
   readonly directory: string;

@@ -15,7 +15,7 @@ const sliceTime = 5;
 const bytesPerSync = 8 * 1024 * 1024;
 
 /** The options of a copy. */
-export interface SnapshotCopyOptions {
+interface SnapshotCopyOptions {
   readonly disk: Disk;
   readonly clock: Clock;
   readonly directory: string;
@@ -28,7 +28,7 @@ export interface SnapshotCopyOptions {
 }
 
 /** A copy that is on the disk and not yet the snapshot. */
-export interface SnapshotCopy {
+interface SnapshotCopy {
   readonly path: string;
   readonly bytes: number;
 }

@@ -9,7 +9,7 @@ export const exportFormat = 'countersign-export';
 export const exportVersion = 1;
 
 /** The options of an export. */
-export interface ExportOptions {
+interface ExportOptions {
   /** The current time (ms). */
   readonly at: number;
   /** Returns whether a collection is exported. */

@@ -129,7 +129,7 @@ function formatNumbers(view: CollectionView | undefined): string {
 }
 
 /** The content of a new store. */
-export interface NewStore {
+interface NewStore {
   readonly storeId: string;
   readonly state: State;
   /** The current time (ms). */

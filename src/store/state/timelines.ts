@@ -6,7 +6,7 @@ import type { AssignRevision } from './state.ts';
 const maxChanges = 100_000;
 
 /** The revisions of a store that can be restored. */
-export interface Timelines {
+interface Timelines {
   /**
    * Assigns revisions. A revision identifies one change to one state: a change that is repeated after a restore gets its
    * former revision, any other change one that was never assigned.

@@ -2,10 +2,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { formatMembers } from '../../../src/store/encoding/item-json.ts';
 import { JournalBatch } from '../../../src/store/journal/journal.ts';
-import { formatJournalLine, type JournalLine, parseJournalLine } from '../../../src/store/journal/line.ts';
+import { type JournalLine, parseJournalLine } from '../../../src/store/journal/line.ts';
 import { readCheckedLine } from '../../../src/store/log/line.ts';
 import type { StoredRecord } from '../../../src/store/store.ts';
 import { seeded } from '../../support/seeded.ts';
+import { formatJournalLine } from '../../support/store/history.ts';
 
 const alphabet = 'aZ09 "\\/\u0000\u001f\u007fé\u2028\ud800\udc00\u{1f511}<&';
 

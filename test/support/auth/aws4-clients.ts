@@ -23,7 +23,7 @@ export interface ClientRequest {
 }
 
 /** The options of a client. */
-export interface ClientOptions {
+interface ClientOptions {
   readonly service: string;
   readonly region: string;
   readonly time?: number;
@@ -72,7 +72,7 @@ class Sha256 {
 }
 
 /** A request as `@smithy/signature-v4` takes it, with the query decoded. */
-export interface SmithyRequest {
+interface SmithyRequest {
   readonly method: string;
   readonly path: string;
   readonly query?: Readonly<Record<string, string | string[]>>;

@@ -3,7 +3,7 @@ import type { IncomingRequest } from '../../../src/http/message.ts';
 import { type Aws4SignOptions, presignAws4, signAws4 } from '../../../src/signature/aws4/sign.ts';
 import { received, signOptions } from './aws4.ts';
 
-export interface Wanted extends Partial<Aws4SignOptions> {
+interface Wanted extends Partial<Aws4SignOptions> {
   readonly method?: string;
   readonly target?: string;
   readonly content?: string;

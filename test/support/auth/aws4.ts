@@ -41,7 +41,7 @@ export function aws4Cases(file: string): readonly Aws4Case[] {
 }
 
 /** A request as it is received. */
-export interface Received {
+interface Received {
   readonly method: string;
   readonly target: string;
   readonly fields: readonly (readonly [name: string, value: string])[];
@@ -56,7 +56,7 @@ export function received({ method, target, fields, content = '' }: Received): In
 }
 
 /** The scheme on a clock that stands, with the users AKIDEXAMPLE and ann, who has the key AKIAANN. */
-export interface Aws4Service {
+interface Aws4Service {
   readonly scheme: Scheme;
   readonly clock: ManualClock;
   verdictOn(request: IncomingRequest, authTrace?: AuthenticationTrace): Promise<Verdict>;
@@ -68,7 +68,7 @@ export interface Aws4Service {
 }
 
 /** Creates accounts with a key in the manner of the composed service. */
-export function aws4Accounts(): Accounts {
+function aws4Accounts(): Accounts {
   const accounts = createAccounts(
     new Map([
       [accessKeyId, { secrets: [{ secret }, { secret: 'expired-secret-of-somebody', until: time }] }],

@@ -13,7 +13,7 @@ import { keepSaid, keepSecret } from '../transcript.ts';
 export const start = Date.UTC(2024, 1, 29, 12, 0, 0);
 
 /** An authenticator with two users, on a clock that stands. */
-export interface TestService {
+interface TestService {
   readonly authenticator: Authenticator;
   readonly clock: ManualClock;
   /** The principal's name, `nobody`, or the type of the problem. */

@@ -6,7 +6,7 @@ import { temporaryDirectory } from '../temporary-directory.ts';
 import { type Given, type Running, startServer } from './command.ts';
 
 /** How a host is that is not as it should be. */
-export interface Host {
+interface Host {
   /** How many milliseconds its clock is ahead. */
   readonly ahead: number;
   /** Whether no sync succeeds any more. */
@@ -14,7 +14,7 @@ export interface Host {
 }
 
 /** A host for servers that have one directory. */
-export interface ChangedHost {
+interface ChangedHost {
   readonly data: string;
   /** Starts the server there; its user is `ann`. */
   start(...args: readonly string[]): Promise<Running>;

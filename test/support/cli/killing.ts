@@ -13,7 +13,7 @@ const moments = ['start', 'load', 'compaction', 'stop'] as const;
 type Moment = (typeof moments)[number];
 
 /** How it went. */
-export interface Tally {
+interface Tally {
   /** How often it was killed in each moment. */
   readonly kills: Record<Moment, number>;
   acknowledged: number;

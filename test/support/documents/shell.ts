@@ -7,10 +7,10 @@ import { missing } from '../net/program.ts';
 import { root } from './markdown.ts';
 
 /** The ports that the documents use, and the free ones that stand for them. */
-export type Ports = ReadonlyMap<string, string>;
+type Ports = ReadonlyMap<string, string>;
 
 /** Programs that the shell examples call. */
-export const shellPrograms = ['bash', 'curl', 'openssl'];
+const shellPrograms = ['bash', 'curl', 'openssl'];
 
 /** Returns those of the programs that are not installed. */
 export function missingPrograms(): string[] {
@@ -32,12 +32,12 @@ export async function freePorts(): Promise<Ports> {
   return ports;
 }
 
-export function replacePorts(text: string, ports: Ports): string {
+function replacePorts(text: string, ports: Ports): string {
   return text.replace(/\b(?:8080|8443|8090)\b/g, (name) => ports.get(name) ?? name);
 }
 
 /** Undoes `replacePorts`. */
-export function restorePorts(text: string, ports: Ports): string {
+function restorePorts(text: string, ports: Ports): string {
   return [...ports].reduce((restored, [name, port]) => restored.replaceAll(port, name), text);
 }
 

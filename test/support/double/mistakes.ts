@@ -33,7 +33,7 @@ export function sha256(content: string): string {
 }
 
 /** What the client sends. `NONCE` in the message and in the credentials stands for a new nonce. */
-export interface Sent {
+interface Sent {
   /** The signed message. Default: the right one. */
   readonly message?: string;
   readonly method?: string;

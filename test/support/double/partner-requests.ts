@@ -8,7 +8,7 @@ import { createSeededRandom } from '../../../src/double/state/random.ts';
 import { root } from '../documents/markdown.ts';
 
 /** A request that an operation accepts. */
-export interface OperationRequest {
+interface OperationRequest {
   readonly path: string;
   readonly method: string;
   readonly headers: Readonly<Record<string, string>>;

@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 
 /** What came over a connection, and how that ended. */
-export interface RawExchange {
+interface RawExchange {
   /** Each octet one character. */
   readonly bytes: string;
   readonly head: string;

@@ -29,7 +29,7 @@ function whole(decoder: ItemDecoder, document: string | Uint8Array): StoredRecor
 }
 
 /** A fault as a problem document lists it. */
-export interface ListedFault {
+interface ListedFault {
   readonly field: string;
   readonly rule: string;
   readonly detail: string;

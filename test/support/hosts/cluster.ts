@@ -27,14 +27,14 @@ export interface Host extends Asked {
 }
 
 /** A request that any host can receive, because a signature does not cover the host. */
-export interface Sent {
+interface Sent {
   readonly method: string;
   readonly path: string;
   readonly sending: Sending;
 }
 
 /** Server processes over one database. */
-export interface Cluster {
+interface Cluster {
   /** The processes by their number. A number without a process is undefined. */
   readonly hosts: readonly (Host | undefined)[];
   /** Returns all running processes. */

@@ -8,7 +8,7 @@ import { listParts } from '../../../src/store/transfer.ts';
 import { clearInterval, delay, setInterval } from '../../../src/timers.ts';
 
 /** A store for tests of modules. Processes share its documents; its items are loaded when it is opened and written when it is closed. */
-export interface SharedStore extends Store {
+interface SharedStore extends Store {
   exportState(): AsyncIterable<TransferPart>;
   importState(parts: AsyncIterable<TransferPart>, noncesUntil: number): Promise<boolean>;
   readonly documents: DocumentStore;

@@ -3,7 +3,7 @@ import { makeCertificate, makeKey, pemOfKey } from '../../../src/net/tls/certifi
 import type { TlsIdentity } from '../../../src/net/tls/identity.ts';
 
 /** What is under HTTP in the tests of a file: TLS with this identity, or nothing. */
-export interface Transport {
+interface Transport {
   tls: TlsIdentity | undefined;
 }
 

@@ -24,13 +24,13 @@ export class WireError extends Error {
 }
 
 /** How a connection ended: after a FIN, or by a reset. */
-export type Ending = 'closed' | 'reset';
+type Ending = 'closed' | 'reset';
 
 const statusLine = /^HTTP\/1\.1 ([1-5][0-9]{2}) ([\t\x20-\x7e]*)$/;
 const fieldLine = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+): ?([\t\x20-\x7e\x80-\xff]*)$/;
 
 /** Reads replies out of bytes that come in any pieces. Takes nothing but what a strict sender writes. */
-export class ReplyReader {
+class ReplyReader {
   #chunks: Buffer[] = [];
   #bytes: Buffer = Buffer.alloc(0);
   #size = 0;

@@ -15,7 +15,7 @@ export interface ImageConfiguration {
 }
 
 /** Builds images and runs containers in a folder, without a network and without privileges of the host. */
-export interface Builder {
+interface Builder {
   /** Builds an image. Returns its configuration. */
   build(
     name: string,

@@ -4,7 +4,7 @@ import type { Pool } from './server.ts';
 type Result = PromiseLike<{ readonly rows: readonly PostgresRow[] }>;
 
 /** What is done instead of what the connections of a pool do. */
-export interface Interception {
+interface Interception {
   /** Called instead of each query; `execute` executes it. */
   query(execute: () => Result, text: string): Result;
   /** Called before a connection is released. */

@@ -20,7 +20,7 @@ export interface Pool extends PostgresClient {
 }
 
 /** A connection, of a pool or alone. */
-export interface Connection extends PostgresClient {
+interface Connection extends PostgresClient {
   connect(): Promise<unknown>;
   release(close?: boolean): void;
   end(): Promise<void>;

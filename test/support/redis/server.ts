@@ -13,7 +13,7 @@ const program = '/usr/bin/redis-server';
 
 /** The client libraries. */
 export const libraries = ['redis', 'ioredis'] as const;
-export type Library = (typeof libraries)[number];
+type Library = (typeof libraries)[number];
 
 /** The reason why the tests with Redis cannot run; false if they can. */
 export function redisMissing(): string | false {

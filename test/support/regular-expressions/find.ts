@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import ts from 'typescript';
 
 /** A regular expression in a file. */
-export interface Expression {
+interface Expression {
   /** The path of the file in the folder. */
   readonly file: string;
   readonly line: number;

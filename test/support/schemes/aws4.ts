@@ -26,7 +26,7 @@ export interface Aws4Mistake extends Mistake {
   readonly credential?: (text: string) => string;
 }
 
-export interface Aws4Client {
+interface Aws4Client {
   readonly region: string;
   readonly service: string;
   /** Seconds for which a presigned URL is valid. Without it, the signature is in Authorization. */
@@ -36,7 +36,7 @@ export interface Aws4Client {
 }
 
 /** Returns the query in canonical form: decoded, encoded, sorted by name and then by value. */
-export function canonicalQuery(query: string): string {
+function canonicalQuery(query: string): string {
   const pairs = query
     .split('&')
     .filter((pair) => pair !== '')

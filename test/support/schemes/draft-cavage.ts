@@ -12,7 +12,7 @@ import {
 } from './signer.ts';
 
 /** Signs with a private key, by an algorithm of this name. */
-export interface PrivateKeySigning {
+interface PrivateKeySigning {
   readonly algorithm: string;
   readonly sign: (message: Buffer, privateKey: string) => Buffer;
 }

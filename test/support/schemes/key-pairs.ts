@@ -3,7 +3,7 @@ import { generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { publicKey, signingKey } from '../signature/rfc9421.ts';
 
 /** A key pair in PEM. */
-export interface Pair {
+interface Pair {
   readonly publicKey: string;
   /** The private key. */
   readonly secret: string;

@@ -18,7 +18,7 @@ export interface MessageSignaturesMistake extends Mistake {
   readonly signedParams?: (params: string) => string;
 }
 
-export interface MessageSignaturesClient {
+interface MessageSignaturesClient {
   /** Signs with a private key. Default: HMAC. */
   readonly sign?: (message: Buffer, privateKey: string) => Buffer;
   readonly nonce: boolean;

@@ -60,7 +60,7 @@ export interface Values {
 }
 
 /** The values that are signed, and the request with which they are sent. */
-export interface Signable {
+interface Signable {
   readonly values: Values;
   readonly request: PlainRequest;
   readonly identity: Identity;

@@ -4,7 +4,7 @@ import { createRefusal, type NonceResult, type NonceStore } from '../../../src/s
 import type { Store } from '../../../src/store/store.ts';
 
 /** A claim that a test answers. */
-export interface ClaimInFlight {
+interface ClaimInFlight {
   readonly user: string;
   readonly nonce: string;
   /** Makes the claim, and resolves its promise. */
@@ -13,7 +13,7 @@ export interface ClaimInFlight {
 }
 
 /** How an engine behaves. */
-export interface RemoteNoncesOptions {
+interface RemoteNoncesOptions {
   /** Whether a test answers the claims, with `inFlight`. Default: they are answered after some turns. */
   readonly byHand?: boolean;
   /** Whether claims that are deferrable are made with the change of their request. Default: false. */
@@ -25,7 +25,7 @@ export interface RemoteNoncesOptions {
 }
 
 /** An engine on another host: all claims return promises. */
-export interface RemoteNonces {
+interface RemoteNonces {
   readonly nonces: NonceStore;
   /** A store that claims deferred nonces with its changes. */
   readonly store: Store;

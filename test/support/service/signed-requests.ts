@@ -34,7 +34,7 @@ const signings: Readonly<Record<string, { scheme: SigningScheme; user?: string; 
 export const schemeNames: readonly string[] = ['hmac', ...Object.keys(signings), 'oauth'];
 
 /** A signed request, which can be sent several times. */
-export type Signed = Required<Pick<RequestParts, 'method' | 'target' | 'headers'>> & RequestParts;
+type Signed = Required<Pick<RequestParts, 'method' | 'target' | 'headers'>> & RequestParts;
 
 /** A request to sign. */
 export interface Unsigned {

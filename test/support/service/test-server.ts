@@ -86,7 +86,7 @@ export function computeSignature(message: string, secret: string = secrets.ann):
 }
 
 /** What a client signs. */
-export interface Signing {
+interface Signing {
   readonly verb?: string;
   readonly target?: string;
   /** As the field has it. */
@@ -114,7 +114,7 @@ export function simpleSignature({ verb = 'GET', signBody, secret, ...signing }: 
 }
 
 /** What is sent: octets for characters. */
-export interface Sending {
+interface Sending {
   readonly verb?: string;
   readonly target?: string;
   readonly version?: string;

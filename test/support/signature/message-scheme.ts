@@ -79,14 +79,14 @@ export interface SchemeSetting {
 }
 
 /** The result of a verification. */
-export interface Judged {
+interface Judged {
   readonly verdict: Verdict;
   /** The type of the Problem, or `good` and the name of the principal. */
   readonly outcome: string;
   readonly trace: AuthenticationTrace;
 }
 
-export interface SchemeUnderTest {
+interface SchemeUnderTest {
   readonly scheme: Scheme;
   readonly clock: ManualClock;
   judge(request: IncomingRequest): Promise<Judged>;

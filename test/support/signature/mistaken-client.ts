@@ -4,10 +4,10 @@ import type { IncomingRequest } from '../../../src/http/message.ts';
 import { arriving, p384, type SchemeSetting, secret, start } from './message-scheme.ts';
 import { signingKey } from './rfc9421.ts';
 
-export type Sign = (base: string) => Buffer;
+type Sign = (base: string) => Buffer;
 
 /** Signs with the secret of ann. */
-export const hmac: Sign = (base) => createHmac('sha256', secret).update(base).digest();
+const hmac: Sign = (base) => createHmac('sha256', secret).update(base).digest();
 /** Signs with a private key of ann. */
 export const withKey =
   (hash: string | null, id: string, parameters: object = {}): Sign =>

@@ -66,7 +66,7 @@ export function signingKey(id: string): MessageKey {
 }
 
 /** A public key as a verifier uses it. */
-export interface ExamplePublicKey {
+interface ExamplePublicKey {
   readonly algorithm: PublicKeyAlgorithm;
   readonly publicKey: KeyObject;
   readonly pem: string;

@@ -14,7 +14,7 @@ export type DiskOperation =
   | 'syncDirectory';
 
 /** The end of the process that uses a disk. Nothing is done afterwards, and no operation returns. */
-export interface Crash {
+interface Crash {
   /** The number of operations that are done before. The one after them may be a write, which is then done in part. */
   readonly after: number;
   /** Chooses how much of that write is done. */

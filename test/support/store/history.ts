@@ -1,5 +1,6 @@
 import type { NonceClaim } from '../../../src/principal.ts';
-import { formatJournalHeader, formatJournalLine } from '../../../src/store/journal/line.ts';
+import { formatMembers } from '../../../src/store/encoding/item-json.ts';
+import { formatChangeLine, formatJournalHeader, type JournalLine } from '../../../src/store/journal/line.ts';
 import { formatLogName } from '../../../src/store/log/line.ts';
 import { previousName, snapshotName, writeSnapshot } from '../../../src/store/snapshot/writer.ts';
 import { State } from '../../../src/store/state/state.ts';
@@ -8,6 +9,12 @@ import { make } from './snapshot.ts';
 
 /** When the stores of tests are begun. */
 export const begun = Date.UTC(2013, 3, 20, 12, 59, 24, 7);
+
+/** Formats a line of a journal, with its line end. */
+export function formatJournalLine(line: JournalLine): string {
+  const { value } = line.change;
+  return formatChangeLine(line, formatMembers(line.change, value && JSON.stringify(value)));
+}
 
 /** The files that a store has written, as far as they are: what an engine does, without a medium. */
 export class History {

@@ -5,7 +5,7 @@ import type { NoncesLost } from '../../../src/store/nonces/time.ts';
 
 export const span = 150_000;
 export const window = 600_000;
-export const hour = 3_600_000;
+const hour = 3_600_000;
 export const start = Date.UTC(2013, 3, 20, 12, 59, 24);
 
 /** What a set is made with. */
@@ -18,7 +18,7 @@ export interface Making {
 }
 
 /** A set on two clocks: time passes on both, and only the first one jumps. */
-export interface Clocked {
+interface Clocked {
   readonly nonces: SynchronousNonces;
   now(): number;
   pass(ms: number): void;
@@ -66,7 +66,7 @@ export async function clockedWith(
 }
 
 /** A day's work: a nonce a minute, whose dates it gives. */
-export function work(set: Clocked, name: string, minutes: number): number[] {
+function work(set: Clocked, name: string, minutes: number): number[] {
   return Array.from({ length: minutes }, (_, minute) => {
     set.pass(60_000);
     assert.equal(set.claim(`${name}${minute}`), 'fresh', `${name}${minute}`);
@@ -75,7 +75,7 @@ export function work(set: Clocked, name: string, minutes: number): number[] {
 }
 
 /** Sends all of them again, for as long as their dates may be in the window. */
-export function replay(set: Clocked, name: string, dates: readonly number[]): void {
+function replay(set: Clocked, name: string, dates: readonly number[]): void {
   for (const [minute, date] of dates.entries()) {
     if (Math.abs(date - set.now()) > window) continue;
     assert.equal(set.claimDated(`${name}${minute}`, date), 'seen', `${name}${minute} again`);

@@ -34,7 +34,7 @@ export interface Asked {
 }
 
 /** What a store is run with. */
-export interface Running {
+interface Running {
   readonly disk: PowerLossDisk;
   readonly durability?: 'fsync' | 'os';
   readonly limits?: CompactionLimits;
@@ -133,7 +133,7 @@ function hurried(): Clock {
 }
 
 /** How the losses of a run are judged. */
-export interface Judging {
+interface Judging {
   readonly sampling: Sampling;
   /** The distance from one state that is judged to the next. Default: `stride`. */
   readonly every?: number;

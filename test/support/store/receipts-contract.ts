@@ -25,7 +25,7 @@ function computeSize(text: string): number {
 }
 
 /** A store that is new and empty, and a way to open it again. */
-export interface OpenedStore {
+interface OpenedStore {
   readonly store: Store;
   reopen?(): Promise<Store>;
 }

@@ -1,7 +1,7 @@
 import { createParser, XmlError, type XmlParserOptions } from '../../../src/xml/index.ts';
 
 /** What a parser told of a document: its events in short, and the error at their end if there was one. */
-export interface Outcome {
+interface Outcome {
   readonly events: readonly string[];
   readonly error: XmlError | undefined;
 }

@@ -6,7 +6,7 @@ import type { JournalEntry } from '../../journal/entry.ts';
 import type { DoubleJournal } from '../../journal/journal.ts';
 
 /** The date and the nonce with which a request was signed, as sent. Neither is a secret. */
-export interface Presented {
+interface Presented {
   readonly date?: {
     readonly text: string;
     /** In ms since 1970-01-01T00:00:00Z; absent if the text is not a date. */
@@ -16,7 +16,7 @@ export interface Presented {
 }
 
 /** An earlier request with the same nonce. */
-export interface NonceUse {
+interface NonceUse {
   readonly number: number;
   readonly time: number;
 }

@@ -3,7 +3,7 @@ import { connect as connectSecurely } from 'node:tls';
 import { clearTimeout, setTimeout } from '../../../timers.ts';
 
 /** The result of sending bytes. */
-export interface SentExchange {
+interface SentExchange {
   /** The bytes received, at most `limit`. */
   readonly response: Buffer;
   /** How it ended: a complete response, the end of the connection, an error, the timeout, or the limit. */
@@ -13,7 +13,7 @@ export interface SentExchange {
 }
 
 /** The limits on an exchange. */
-export interface SendLimits {
+interface SendLimits {
   /** Milliseconds within which the response must be complete. */
   readonly timeout: number;
   /** The maximum number of bytes that are received. */

@@ -39,7 +39,7 @@ export const header: SchemeSubject = {
   ],
 };
 
-export const presigned: SchemeSubject = {
+const presigned: SchemeSubject = {
   ...header,
   signer: () => aws4Signer({ ...scope, presign: 120 }),
   window: { late: 120, early: 900 },

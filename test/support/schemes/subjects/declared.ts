@@ -73,7 +73,7 @@ export const partner: SchemeSubject = {
 };
 
 /** Signs target and a hash of the content, in base64url, with the signature in the query. */
-export const links: SchemeSubject = {
+const links: SchemeSubject = {
   ...common,
   scheme: 'links',
   options: {

@@ -8,7 +8,7 @@ const users = { ann: { secret: secrets.ann }, bob: { secret: secrets.bob } };
 const otherTime = (text: string): string => (Number.parseInt(text, 36) + 1).toString(36);
 
 /** A scheme in code, which signs every part by itself, with a nonce. */
-export const inCode: SchemeSubject = {
+const inCode: SchemeSubject = {
   scheme: 'tally',
   options: { users, schemes: { tally } },
   signer: () =>

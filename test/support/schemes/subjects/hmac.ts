@@ -12,7 +12,7 @@ const general = [
   /the digest is that of other content/,
 ];
 
-export const full: SchemeSubject = {
+const full: SchemeSubject = {
   scheme: 'hmac',
   options: { users },
   signer: () => hmacSigner('full'),
@@ -43,7 +43,7 @@ export const full: SchemeSubject = {
 
 const { own: _own, claimsBeforeContent: _claims, ...shared } = full;
 
-export const simple: SchemeSubject = {
+const simple: SchemeSubject = {
   ...shared,
   options: { users, hmacSimple: 'all' },
   signer: () => hmacSigner('simple'),

@@ -100,7 +100,7 @@ export const hmacSha1: SchemeSubject = {
 };
 
 const plaintextSigns = { unsigned: 'PLAINTEXT sends the secrets, over TLS, and signs nothing' };
-export const plaintext: SchemeSubject = {
+const plaintext: SchemeSubject = {
   ...hmacSha1,
   ignoresParts: true,
   signer: (double) => signerFor(double, 'PLAINTEXT'),

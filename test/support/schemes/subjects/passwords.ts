@@ -36,7 +36,7 @@ const parts = {
   nonce: { absent: never },
 };
 
-export const apiKey: SchemeSubject = {
+const apiKey: SchemeSubject = {
   ...common,
   scheme: 'key',
   options: {
@@ -118,7 +118,7 @@ const singleKey = (place: 'field' | 'query' | 'cookie' | 'authorization', user?:
   };
 };
 
-export const basic: SchemeSubject = {
+const basic: SchemeSubject = {
   ...common,
   scheme: 'basic',
   options: {

@@ -19,13 +19,13 @@ export const stripe = webhook(
   { field: 'Stripe-Signature', changed: later },
 );
 
-export const github = webhook('github', {
+const github = webhook('github', {
   message: ['content'],
   signature: { field: 'X-Hub-Signature-256' },
   format: (signature) => `sha256=${signature}`,
 });
 
-export const slack = webhook(
+const slack = webhook(
   'slack',
   {
     message: ['"v0:"', 'time', '":"', 'content'],
@@ -49,7 +49,7 @@ const plainHook = webhook(
   },
   { field: 'webhook-timestamp', changed: later },
 );
-export const standard = {
+const standard = {
   ...plainHook,
   options: { ...plainHook.options, users: { ann: { secret: secretKey }, bob: { secret: otherKey } } },
   identities: { ann: { user: 'ann', secret: secretKey }, bob: { user: 'bob', secret: otherKey } },
@@ -70,7 +70,7 @@ const form = {
   content: 'To=b&Body=Tea+and+more',
 } as const;
 const hook = webhook('github', { message: [], signature: { field: 'X-Twilio-Signature' } });
-export const twilio = {
+const twilio = {
   ...hook,
   scheme: 'twilio',
   options: { ...hook.options, https: true, schemes: { twilio: { preset: 'twilio', user: 'ann' } } },
