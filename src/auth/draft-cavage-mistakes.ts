@@ -11,7 +11,7 @@ const parameterNames = ['keyId', 'algorithm', 'headers', 'signature', 'created',
 /** Returns the likely cause of a text that is no list of parameters. */
 export function describeMalformedParameters(text: string): string | undefined {
   if (/^signature\s/i.test(text))
-    return 'the word "Signature" belongs to Authorization, not to the field Signature';
+    return 'the value begins with "Signature ", which it does in Authorization only';
   const value = text.slice(tokenEnd(text, 0));
   if (value.startsWith("='")) return 'the values are in single quotes; double quotes are expected';
   if (value.startsWith(':')) return 'a colon stands between name and value; "=" is expected';

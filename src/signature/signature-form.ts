@@ -19,6 +19,7 @@ const forms: readonly (readonly [form: RegExp, cause: string])[] = [
   [/^0x[0-9a-f]{32,}$/i, 'it begins with 0x'],
   [/^\S{0,8}\*{3}\**\S{0,8}$/, 'it is masked, as a page shows it'],
   [/^$/, 'it is empty'],
+  [/^[ \t]/, 'it begins with a space'],
   [/%[0-9A-F]{2}/i, 'it is percent-encoded'],
   [/^".*"$/s, 'it is in quotes'],
   [/(?:\\[nr]|[\r\n])$/, 'it ends with a line feed'],

@@ -2,7 +2,12 @@ import { createHash } from 'node:crypto';
 import type { HttpHeaders } from '../../http/fields.ts';
 import { decodeFormText, hasForm, isCoded } from '../../http/form.ts';
 import type { IncomingRequest } from '../../http/message.ts';
-import { decodeKeySignature, hasPrivateKey } from '../../signature/declared/asymmetric.ts';
+import {
+  decodeKeySignature,
+  hasPrivateKey,
+  type PrivateKeyAlgorithm,
+  signatureLengths,
+} from '../../signature/declared/asymmetric.ts';
 import { decodeSignature, signatureFault } from '../../signature/declared/key.ts';
 import {
   createJsonReader,
@@ -245,21 +250,37 @@ function keySignatureFault(text: string, options: DeclaredOptions): Fault {
   const { algorithm, encoding, dsaEncoding } = options;
   const form = algorithm === 'ecdsa-p256' ? ` (${dsaEncoding})` : '';
   const detail = `The signature is not one of ${algorithm}${form} in ${encoding}.`;
-  const other = (['hex', 'base64', 'base64url'] as const).find(
-    (each) => each !== encoding && decodeKeySignature(text, each, options) !== undefined,
-  );
-  const cause = describeForm(text) ?? (other && `it is in ${other}`);
+  const readAs = (each: typeof encoding): string | undefined =>
+    decodeKeySignature(each === 'hex' ? text.toLowerCase() : text, each, options);
+  const other = (['hex', 'base64', 'base64url'] as const).find((each) => readAs(each) !== undefined);
+  const otherName = other === encoding ? 'upper case' : other;
+  const cause = describeForm(text) ?? (otherName && `it is in ${otherName}`);
   if (cause !== undefined) return { detail, hint: cause };
-  if (algorithm !== 'ecdsa-p256' || dsaEncoding === 'der') return { detail };
-  const der = decodeKeySignature(text, encoding, { ...options, dsaEncoding: 'der' });
-  return der !== undefined && isDer(Buffer.from(der, 'base64'))
-    ? { detail, hint: 'it has the form der' }
-    : { detail };
+  const bytes = Buffer.from(text, encoding);
+  if (algorithm === 'ecdsa-p256' && hasOtherForm(bytes, dsaEncoding))
+    return { detail, hint: `it has the form ${dsaEncoding === 'der' ? 'ieee-p1363' : 'der'}` };
+  const wrongLength = hasPrivateKey(algorithm) && describeLength(bytes, algorithm, dsaEncoding);
+  return isWritten(text, encoding) && wrongLength ? { detail, hint: wrongLength } : { detail };
 }
 
-/** Returns whether a signature of ECDSA begins as DER: a sequence that has the rest of the bytes (RFC 3279 §2.2.3). */
-function isDer(bytes: Buffer): boolean {
-  return bytes[0] === 0x30 && bytes[1] === bytes.length - 2;
+/** Returns whether a signature of ECDSA has 64 bytes in place of ASN.1, or is in ASN.1 (RFC 3279 §2.2.3): a sequence of two integers. */
+function hasOtherForm(bytes: Buffer, expected: DeclaredOptions['dsaEncoding']): boolean {
+  if (expected === 'der') return bytes.length === 64;
+  return bytes[0] === 0x30 && bytes[1] === bytes.length - 2 && bytes[2] === 0x02;
+}
+
+function isWritten(text: string, encoding: DeclaredOptions['encoding']): boolean {
+  return encoding === 'hex' ? /^[0-9a-f]+$/i.test(text) : /^[A-Za-z0-9+/_-]+={0,2}$/.test(text);
+}
+
+function describeLength(
+  { length }: Buffer,
+  algorithm: PrivateKeyAlgorithm,
+  dsaEncoding: DeclaredOptions['dsaEncoding'],
+): string | undefined {
+  const [min, max] = signatureLengths(algorithm, dsaEncoding);
+  if (length >= min && length <= max) return undefined;
+  return `it has ${length} bytes; ${min === max ? min : `${min} to ${max}`} are expected`;
 }
 
 function isEd25519Signature(text: string): boolean {

@@ -27,18 +27,28 @@ export const escapeMistakes: readonly Mistake[] = [
   ],
 ];
 
+/** Returns the confusions of a space and a plus sign: as they are only in forms, and their escapes. */
+function confuseSpaces(part: string): readonly Mistake[] {
+  return [
+    [`${changed}: a space in the ${part} was "+"`, (text) => text.replaceAll('%20', '+')],
+    [`${changed}: a space in the ${part} was "%20"`, (text) => text.replaceAll('+', '%20')],
+    [`${changed}: "+" in the ${part} was "%2B"`, (text) => text.replaceAll('+', '%2B')],
+    [`${changed}: "%2B" in the ${part} was "+"`, (text) => text.replace(/%2b/gi, '+')],
+    [`${changed}: "%2B" in the ${part} was a space, "%20"`, (text) => text.replace(/%2b/gi, '%20')],
+    [`${changed}: a space in the ${part} was "%2B"`, (text) => text.replaceAll('%20', '%2B')],
+  ];
+}
+
 /** The mistakes in a path, beside those in its percent-encoding. */
 export const escapedPathMistakes: readonly Mistake[] = [
+  ...confuseSpaces('path'),
   [`${changed}: reserved characters were escaped`, (path) => path.replace(/[:@!$&'()*+,;=]/g, escapeOctet)],
   [`${changed}: the segments of the path were encoded by another rule`, (path) => encodePath(path)],
 ];
 
 /** The mistakes in a query without its question mark, beside those in its percent-encoding. */
 export const escapedQueryMistakes: readonly Mistake[] = [
-  [`${changed}: a space in the query was "+"`, (query) => query.replaceAll('%20', '+')],
-  [`${changed}: a space in the query was "%20"`, (query) => query.replaceAll('+', '%20')],
-  [`${changed}: "+" in the query was "%2B"`, (query) => query.replaceAll('+', '%2B')],
-  [`${changed}: "%2B" in the query was "+"`, (query) => query.replace(/%2b/gi, '+')],
+  ...confuseSpaces('query'),
   [
     `${changed}: reserved characters were escaped`,
     (query) => [query.replace(/[[\]{}|^`:@!$'()*,;/]/g, escapeOctet), query.replaceAll('/', '%2F')],

@@ -1,6 +1,6 @@
 import { isToken } from '../../http/syntax/token.ts';
 import type { MaybePromise } from '../../maybe-promise.ts';
-import { type Access, type Action, namedMethods, type Resource } from '../../pipeline/resource.ts';
+import { type Access, type Action, namedMethods, type Resource, scopeFor } from '../../pipeline/resource.ts';
 import { checkMembers, checkNumber } from '../../service/argument-checks.ts';
 import { checkResource } from '../../service/resource-checks.ts';
 import { describeKind } from '../../shape/fault.ts';
@@ -116,13 +116,18 @@ export function listMethods({ method }: StubMatch): readonly string[] {
   return method === undefined ? namedMethods.filter((each) => each !== 'HEAD') : [method].flat();
 }
 
-/** Returns the resource of a stub: one action under all its methods. Throws RangeError if the access rule or a scheme is invalid. */
+/**
+ * Returns the resource of a stub: one action under all its methods. A client on its own behalf needs no user for a stub that requires
+ * authentication, because a stub belongs to no user. Throws RangeError if the access rule or a scheme is invalid.
+ */
 export function stubResource(match: StubMatch, { schemes }: StubOptions, action: Action): Resource {
   const names: readonly string[] = namedMethods;
   const answered = listMethods(match);
+  const actionOf = (method: string): Action =>
+    action.access === 'authenticated' ? { ...action, scopes: [[scopeFor(method)]] } : action;
   const actions = (isNamed: boolean) =>
     Object.fromEntries(
-      answered.filter((each) => names.includes(each) === isNamed).map((each) => [each, action]),
+      answered.filter((each) => names.includes(each) === isNamed).map((each) => [each, actionOf(each)]),
     );
   const further = actions(false);
   const resource: Resource = {

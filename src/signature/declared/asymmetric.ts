@@ -61,9 +61,17 @@ function optionsFor({ algorithm, dsaEncoding }: SignatureForm, saltLength: numbe
 const lengths: Readonly<Record<PrivateKeyAlgorithm, readonly [min: number, max: number]>> = {
   ed25519: [64, 64],
   'ecdsa-p256': [8, 72],
-  'rsa-pss': [128, 2048],
-  'rsa-v1_5': [128, 2048],
+  'rsa-pss': [256, 512],
+  'rsa-v1_5': [256, 512],
 };
+
+/** Returns the number of bytes that a signature has, at least and at most. */
+export function signatureLengths(
+  algorithm: PrivateKeyAlgorithm,
+  dsaEncoding: SignatureForm['dsaEncoding'],
+): readonly [min: number, max: number] {
+  return algorithm === 'ecdsa-p256' && dsaEncoding === 'ieee-p1363' ? [64, 64] : lengths[algorithm];
+}
 
 /** Returns a signature in canonical base64; undefined if it is malformed in this encoding, or has no possible length. */
 export function decodeKeySignature(
@@ -72,8 +80,7 @@ export function decodeKeySignature(
   { algorithm, dsaEncoding }: SignatureForm,
 ): string | undefined {
   if (!hasPrivateKey(algorithm)) return undefined;
-  const [min, max] =
-    algorithm === 'ecdsa-p256' && dsaEncoding === 'ieee-p1363' ? [64, 64] : lengths[algorithm];
+  const [min, max] = signatureLengths(algorithm, dsaEncoding);
   if (text.length > 2 * max) return undefined;
   const bytes = Buffer.from(text, encoding);
   const isCanonical =

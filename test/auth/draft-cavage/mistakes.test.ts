@@ -62,7 +62,7 @@ const cases: readonly (readonly [what: string, mistake: Mistake, hint: RegExp])[
   [
     'the word Signature in the field Signature',
     { parameters: (text) => `Signature ${text}` },
-    /the word "Signature" belongs to Authorization/,
+    /begins with "Signature ", which it does in Authorization only/,
   ],
   ['single quotes', { parameters: (text) => text.replaceAll('"', "'") }, /in single quotes; double quotes/],
   ['semicolons', { parameters: (text) => text.replaceAll('",', '";') }, /separated by ";"/],

@@ -37,6 +37,36 @@ test('faults make requests to an OAuth 2.0 endpoint fail with an error of OAuth,
   assert.equal((await double.fetch('/oauth2/revoke', { method: 'POST', secure: true })).status, 503);
 });
 
+test('a client that may act for no user can use a stub within its scopes, and no resource of a user', async () => {
+  const client = { secret: 'the secret of the client', scopes: ['read'] } as const;
+  await using double = await startDouble({
+    users: ['ann'],
+    clients: { app: { ...client, grants: ['client_credentials'] } },
+    consumers: { shop: { ...client, secret: 'the secret of the shop' } },
+  });
+  for (const method of ['GET', 'POST'] as const) double.stub({ method, path: '/orders' }, { status: 204 });
+  double.stub({ path: '/users/{id}' }, { status: 204 }, { access: ['owner:id'] });
+  const issued = await double.fetch('/oauth2/token', {
+    method: 'POST',
+    secure: true,
+    body: new URLSearchParams({ grant_type: 'client_credentials' }),
+    headers: { Authorization: `Basic ${btoa(`app:${client.secret}`)}` },
+  });
+  const { access_token: token } = Object(await issued.json());
+  const own = double.as('shop', { scheme: 'oauth1', twoLegged: true });
+  const ask = async (path: string, method: string): Promise<readonly number[]> => {
+    const headers = { Authorization: `Bearer ${token}` };
+    const answers = [
+      await double.fetch(path, { method, headers, secure: true }),
+      await own.fetch(path, { method, secure: true }),
+    ];
+    return answers.map(({ status }) => status);
+  };
+  assert.deepEqual(await ask('/orders', 'GET'), [204, 204]);
+  assert.deepEqual(await ask('/orders', 'POST'), [403, 403], 'the scope is read');
+  assert.deepEqual(await ask('/users/ann', 'GET'), [403, 403]);
+});
+
 test('a fault for an OAuth 1.0a endpoint returns oauth_problem in a form', async () => {
   await using double = await startDouble(options);
   const headers = { 'Content-Type': 'application/x-www-form-urlencoded' };

@@ -306,7 +306,7 @@ describe('a wrong call is rejected', () => {
     [
       'ann',
       { scheme: 'aws4', privateKey },
-      'privateKey is an option of HTTP Message Signatures and declared schemes and OAuth 1.0a, not of the scheme aws4',
+      'privateKey is an option of HTTP Message Signatures, declared schemes and OAuth 1.0a, not of the scheme aws4',
     ],
     [
       'ann',

@@ -119,6 +119,12 @@ export const catalogue = {
   'reserved characters of the path signed without their escapes': path('/things/a%2Cb', (text) =>
     text.replace(/%(?:25)?2C/, ','),
   ),
+  'space of the path signed as "+"': path('/things/a%20b', (text) => text.replace(/%(?:25)?20/, '+')),
+  'space of the path signed as %2B': path('/things/a%20b', (text) => text.replace('20b', '2Bb')),
+  '"+" of the path signed as %20': path('/things/a+b', (text) => text.replace(/\+|%20/, '%20')),
+  '"+" of the path signed as %2B': path('/things/a+b', (text) => text.replace(/\+|%20/, '%2B')),
+  '%2B of the path signed as "+"': path('/things/a%2Bb', (text) => text.replace(/%(?:25)?2B/, '+')),
+  '%2B of the path signed as a space': path('/things/a%2Bb', (text) => text.replace('2Bb', '20b')),
   'dot segments of the path removed': path('/things/./a/../b', () => '/things/b'),
   'query signed with the path': {
     values: (values, request) => ({ ...values, path: `${values.path}?${request.query}` }),
