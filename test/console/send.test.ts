@@ -26,9 +26,10 @@ async function opened(t: TestContext, options: DoubleOptions = {}, path = '/send
   return opened;
 }
 
+const shown = `document.querySelector('[aria-label="Message"].wire')?.textContent ?? document.querySelector('main').innerText`;
+
 /** Waits until the message that is shown matches, and returns it. */
 async function message(page: Page, pattern: RegExp): Promise<string> {
-  const shown = `document.querySelector('[aria-label="Message"].wire')?.textContent ?? document.querySelector('main').innerText`;
   await until(
     page,
     `${pattern}.test(${shown}) && !document.querySelector('.editor .primary').disabled`,
@@ -37,9 +38,11 @@ async function message(page: Page, pattern: RegExp): Promise<string> {
   return page.evaluate<string>(shown);
 }
 
-/** Checks or unchecks a mistake. The message that was shown cannot be sent any more. */
+/** Checks or unchecks a mistake, and waits until the message that is shown has changed. */
 async function check(page: Page, mistake: string): Promise<void> {
+  const before = await page.evaluate<string>(shown);
   await page.getByLabel(mistake).click();
+  await until(page, `(${shown}) !== ${JSON.stringify(before)}`);
 }
 
 /** Sends the message, and returns the number of its entry. */
@@ -98,14 +101,7 @@ test('each deliberate mistake is refused with its own problem', inBrowser, async
   ] as const;
   for (const [label, problem] of cases) {
     await message(page, /hmac ann:/);
-    const before = await page.evaluate<string>(
-      `document.querySelector('[aria-label="Message"].wire').textContent`,
-    );
     await check(page, label);
-    await until(
-      page,
-      `(document.querySelector('[aria-label="Message"].wire')?.textContent ?? '') !== ${JSON.stringify(before)}`,
-    );
     await message(page, /hmac (ann|bob):/);
     last = await send(page, last);
     assert.equal(double.journal.last()?.problem?.type, problem, label);

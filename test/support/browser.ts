@@ -176,7 +176,7 @@ export async function assertAccessible(page: Page, what: string): Promise<void> 
 }
 
 /** The time in ms after which a wait fails. */
-const patience = 20_000;
+const patience = 100_000;
 
 /** Waits until an expression is true in the page. Fails with the value of `shown`, if given. */
 export async function until(page: Page, expression: string, shown = expression): Promise<void> {

@@ -11,7 +11,7 @@ import {
 } from '../../signature/declared/asymmetric.ts';
 import type { Algorithm } from '../../signature/declared/declaration.ts';
 import { sortForm } from '../../signature/declared/form.ts';
-import { createDeclaredKey, isSameDigest, keyBytes } from '../../signature/declared/key.ts';
+import { createDeclaredKey, digestWithSecret, isSameDigest, keyBytes } from '../../signature/declared/key.ts';
 import {
   type MessageSource,
   readPiece,
@@ -92,10 +92,14 @@ export function createDeclaredSignature(
     },
     keyFault: options.passphrase === undefined ? undefined : passphraseFault,
     digestFault: ({ target }, content) => parameterFault(target, content, options),
-    mac:
-      options.algorithm === 'digest'
-        ? undefined
-        : () => ({ hash: options.hash, encoding: options.key, prefix: options.keyPrefix, key: keyFor }),
+    mac: () => ({
+      encoding: options.key,
+      prefix: options.keyPrefix,
+      key: keyFor,
+      ...(options.algorithm === 'digest'
+        ? { hash: undefined, sign: (key, message) => digestWithSecret(message, key, options.hash) }
+        : { hash: options.hash }),
+    }),
     partMistakes: (part, presented, content) => listOwnMistakes(part, presented, content, options),
     timeHint: ({ timestamp: sent }, _, now) => timeHint(sent, now, options),
   };

@@ -216,9 +216,9 @@ function findMistake<Own extends Presented>(
   const isGiven = createSignatureTest(presented);
   const tried = keysToTry(wrong, presented, isLimited);
   const keys = tried.map(({ key }) => key);
-  const rights = buildRightMessages(wrong, content).map((each) => each.toString('latin1'));
+  const rights = buildRightMessages(wrong, content).map((right) => ({ hint: '', message: right }));
   const signsRight = ({ key, isOwn }: TriedKey, given: Own): boolean =>
-    rights.filter((right) => scheme.signs(key, [right], given)).length > 0 && isOwn;
+    rights.filter(createTry(key, scheme, given)).length > 0 && isOwn;
   budget.spend(
     rights.length * searchTime(keys, message.length) +
       emptyTries * verificationTime('secret', message.length),

@@ -149,6 +149,12 @@ export const searchMistakes: readonly Mistake[] = [
   ],
 ];
 
+/** The mistakes in a "?" without a query. */
+const loneMarks: readonly Mistake[] = [
+  ['a "?" without a query was signed', (target) => (target.includes('?') ? undefined : `${target}?`)],
+  ['a "?" without a query was not signed', (target) => target.replace(/\?$/, '')],
+];
+
 /** The mistakes in a target. */
 export const targetMistakes: readonly Mistake[] = [
   ['the query was left out', (target) => target.replace(/\?.*$/s, '')],
@@ -158,44 +164,9 @@ export const targetMistakes: readonly Mistake[] = [
   ...embedMistakes(escapedPathMistakes, splitPath),
   ...embedMistakes(escapedQueryMistakes, splitQuery),
   ...embedMistakes(pathForms, splitPath),
-  ['a "?" without a query was signed', (target) => (target.includes('?') ? undefined : `${target}?`)],
-  ['a "?" without a query was not signed', (target) => target.replace(/\?$/, '')],
+  ...loneMarks,
   ...embedMistakes(queryForms, splitQuery),
   ['{part} was signed in lower case', (target) => target.toLowerCase()],
-];
-
-/** The mistakes in a URL. */
-export const urlMistakes: readonly Mistake[] = [
-  ['https was signed, but the request arrived over http', (url) => url.replace(/^http:/, 'https:')],
-  ['http was signed, but the request arrived over https', (url) => url.replace(/^https:/, 'http:')],
-  [
-    'the host was signed without its port',
-    (url, facts) => replaceHost(url, facts, hostForms(facts.host, facts.request.connection.secure)[0]),
-  ],
-  [
-    'the host was signed with the default port',
-    (url, facts) => replaceHost(url, facts, hostForms(facts.host, facts.request.connection.secure)[1]),
-  ],
-  ['the host was signed in lower case', (url, facts) => replaceHost(url, facts, facts.host.toLowerCase())],
-  [
-    'the public host was signed, in front of a proxy',
-    (url, facts) =>
-      listForwardedHosts(facts).flatMap((host) => [
-        replaceHost(url, facts, host),
-        replaceHost(url, facts, host).replace(/^http:/, 'https:'),
-      ]),
-  ],
-  ['the query was left out', (url) => url.replace(/\?.*$/s, '')],
-  ['the path was left out', (url) => url.replace(/^(https?:\/\/[^/?]*).*$/s, '$1')],
-  ['only the target was signed, without scheme and host', (url) => removeOrigin(url)],
-  ['only the path was signed, without scheme and host', (url) => removeOrigin(url).replace(/\?.*$/s, '')],
-  ['the scheme was left out', (url) => url.replace(/^https?:\/\//, '')],
-  ...escapeMistakes,
-  ...embedMistakes(pathForms, splitUrlPath),
-  ...embedMistakes(queryForms, splitQuery),
-  ...embedMistakes(escapedQueryMistakes, splitQuery),
-  ['{part} was signed in lower case', (url) => url.toLowerCase()],
-  ['{part} was signed in upper case', (url) => url.toUpperCase()],
 ];
 
 /** The mistakes in a host. */
@@ -231,6 +202,46 @@ export const hostMistakes: readonly Mistake[] = [
       return ['[::1]', '0.0.0.0', 'host.docker.internal'].map((name) => name + port);
     },
   ],
+];
+
+/** The mistakes in a URL. */
+export const urlMistakes: readonly Mistake[] = [
+  ['https was signed, but the request arrived over http', (url) => url.replace(/^http:/, 'https:')],
+  ['http was signed, but the request arrived over https', (url) => url.replace(/^https:/, 'http:')],
+  [
+    'the host was signed without its port',
+    (url, facts) => replaceHost(url, facts, hostForms(facts.host, facts.request.connection.secure)[0]),
+  ],
+  [
+    'the host was signed with the default port',
+    (url, facts) => replaceHost(url, facts, hostForms(facts.host, facts.request.connection.secure)[1]),
+  ],
+  ['the host was signed in lower case', (url, facts) => replaceHost(url, facts, facts.host.toLowerCase())],
+  [
+    'the public host was signed, in front of a proxy',
+    (url, facts) =>
+      listForwardedHosts(facts).flatMap((host) => [
+        replaceHost(url, facts, host),
+        replaceHost(url, facts, host).replace(/^http:/, 'https:'),
+      ]),
+  ],
+  ['the query was left out', (url) => url.replace(/\?.*$/s, '')],
+  ['the path was left out', (url) => url.replace(/^(https?:\/\/[^/?]*).*$/s, '$1')],
+  ['only the target was signed, without scheme and host', (url) => removeOrigin(url)],
+  ['only the path was signed, without scheme and host', (url) => removeOrigin(url).replace(/\?.*$/s, '')],
+  ['the scheme was left out', (url) => url.replace(/^https?:\/\//, '')],
+  ...escapeMistakes,
+  ...embedMistakes(rewrites, splitUrlTarget),
+  ...embedMistakes(loneMarks, splitUrlTarget),
+  ...embedMistakes(escapeMistakes, splitUrlPath),
+  ...embedMistakes(escapedPathMistakes, splitUrlPath),
+  ...embedMistakes(pathForms, splitUrlPath),
+  ...embedMistakes(queryForms, splitQuery),
+  ...embedMistakes(escapedQueryMistakes, splitQuery),
+  ['{part} was signed in lower case', (url) => url.toLowerCase()],
+  ['{part} was signed in upper case', (url) => url.toUpperCase()],
+  ...embedMistakes(hostMistakes, splitUrlHost),
+  ['the query was signed without its question mark', (url) => url.replace('?', '')],
 ];
 
 function unicodeHost(host: string): string | undefined {
@@ -290,6 +301,16 @@ function splitPath(target: string): [before: string, piece: string, after: strin
 function splitQuery(target: string): [before: string, piece: string, after: string] {
   const at = target.indexOf('?') + 1;
   return at === 0 ? [target, '', ''] : [target.slice(0, at), target.slice(at), ''];
+}
+
+function splitUrlTarget(url: string): [before: string, piece: string, after: string] {
+  const [origin, path, query] = splitUrlPath(url);
+  return [origin, path + query, ''];
+}
+
+function splitUrlHost(url: string): [before: string, piece: string, after: string] {
+  const [, scheme = '', host = '', target = ''] = /^(https?:\/\/)?([^/?]*)(.*)$/is.exec(url) ?? [];
+  return [scheme, host, target];
 }
 
 function splitUrlPath(url: string): [before: string, piece: string, after: string] {

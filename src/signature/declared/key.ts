@@ -72,6 +72,17 @@ function createPlainDigest(bytes: Uint8Array, name: HashName): DeclaredKey['dige
   };
 }
 
+/**
+ * Returns the digest of a message with a key in the place of the secret. Only explanations compute it so: a client can send the piece
+ * that marks the place.
+ */
+export function digestWithSecret(message: Buffer, key: Uint8Array, hash: HashName): Buffer {
+  const at = message.indexOf(secretPiece);
+  const pieces =
+    at < 0 ? [message] : [message.subarray(0, at), key, message.subarray(at + secretPiece.length)];
+  return crypto.createHash(hash).update(Buffer.concat(pieces)).digest();
+}
+
 function isShort(pieces: readonly Piece[]): boolean {
   let length = 0;
   for (const piece of pieces) length += piece.length;

@@ -37,7 +37,7 @@ export interface MessageSource {
 export type Piece = string | Uint8Array;
 
 /** The piece that stands for the secret in a message. A plain digest is computed with the secret in its place. */
-export const secretPiece: Uint8Array = new Uint8Array(0);
+export const secretPiece: Uint8Array = Buffer.from('\0the place of the secret\0', 'latin1');
 
 /** A named part of a message. Literal text has no name. */
 export interface NamedPiece {
