@@ -83,15 +83,17 @@ interface Form {
 /** The forms of secrets, by their first octets. */
 class Forms {
   readonly #byStart = new Map<string, Form[]>();
+  readonly #added = new Set<string>();
   /** A filter by the hash of the first octets, so that most positions of a text take no look-up. */
   readonly #starts = new Uint8Array(0x1_0000);
 
   /** Adds a form, unless it is too short to be searched for. */
   add(form: Form): void {
-    if (form.folded.length < shortest) return;
+    const key = JSON.stringify([form.folded, form.word]);
+    if (form.folded.length < shortest || this.#added.has(key)) return;
+    this.#added.add(key);
     const start = form.folded.slice(0, shortest);
     const same = this.#byStart.get(start);
-    if (same?.some(({ folded, word }) => folded === form.folded && word === form.word)) return;
     if (same === undefined) this.#byStart.set(start, [form]);
     else same.push(form);
     this.#starts[hashStart(form.folded, 0)] = 1;

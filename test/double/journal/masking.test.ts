@@ -3,8 +3,10 @@ import test from 'node:test';
 import { inspect } from 'node:util';
 import { formatHar } from '../../../src/double/control/exchange/har.ts';
 import { assertAccepted, type Double, startDouble } from '../../../src/double/index.ts';
+import { createMask } from '../../../src/double/journal/secret-search.ts';
 import { createConsole } from '../../support/double/control-client.ts';
 import { rawExchange } from '../../support/double/raw-exchange.ts';
+import { isSuperlinear, measureGrowth } from '../../support/growth.ts';
 
 const secret = 'wJalrXUtnFEMI/K7MDENG+bPxRfiCYz"E&pq9';
 const password = 'Corréct horse/battery+5';
@@ -229,3 +231,9 @@ for (const [place, send] of Object.entries(places))
           }
     }
   });
+
+test('the time to learn many secrets that begin alike grows with their number', () => {
+  const learn = (secrets: readonly string[]) => createMask(() => secrets)('a text');
+  const list = (size: number) => Array.from({ length: size }, (_, at) => `whsec_${at}-0123456789abcdef`);
+  assert.ok(!isSuperlinear(measureGrowth(learn, list, 500)));
+});
