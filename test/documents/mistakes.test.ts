@@ -8,3 +8,7 @@ import { renderMistakes } from '../support/documents/mistakes.ts';
 test('docs/mistakes.md lists the catalogue; scripts/mistakes.mjs writes it', () => {
   assert.equal(readFileSync(join(root, 'docs/mistakes.md'), 'utf8'), renderMistakes());
 });
+
+test('docs/mistakes.md consists of sentences: a placeholder of the catalogue has a value', () => {
+  assert.doesNotMatch(renderMistakes(), /\{\w/);
+});

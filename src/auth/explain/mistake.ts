@@ -21,10 +21,9 @@ export type Variant = readonly [hint: string, value: Piece];
 
 /**
  * A mistake that clients make in a part: the hint, and the values that they sign in its place. In a hint, `{part}` is the part,
- * `{name}` the part without an article,
- * `{signed}` what was signed, `{expected}` what must be, `{host}` the host as sent, `{authority}` the host that was signed, and
- * `{parameter}` the parameter that was not signed, and
- * `{prefix}` the prefix of the path that was signed or left out. Values equal to the expected one are ignored, so a mistake need not
+ * `{name}` the part without an article, `{signed}` what was signed, `{expected}` what must be, `{host}` the host as sent,
+ * `{authority}` the host that was signed, `{parameter}` the parameter that was not signed, and `{prefix}` the prefix of the path that
+ * was signed or left out. Values equal to the expected one are ignored, so a mistake need not
  * ask whether it can occur.
  */
 export type Mistake = readonly [hint: string, values: (value: string, facts: Facts) => Values];

@@ -40,6 +40,7 @@ const placeholders: readonly (readonly [name: string, shown: string])[] = [
   ['{host}', 'HOST'],
   ['{authority}', 'OTHER'],
   ['{prefix}', 'PREFIX'],
+  ['{parameter}', 'NAME'],
 ];
 
 function shown(hint: string, kind = ''): string {
