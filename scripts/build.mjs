@@ -91,7 +91,7 @@ const chunks = {
     'client/redirect',
     'client/fetch-target',
     'http/syntax/token',
-    'signature/oauth1-parameters',
+    'http/syntax/percent',
   ],
   writing: ['xml/writer', 'xml/names'],
   xml: ['xml/index'],

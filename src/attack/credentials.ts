@@ -1,6 +1,7 @@
+import { findQueryValues } from '../http/form.ts';
 import { type AttackRequest, findLine, type HeaderLine, removeLines, replaceLine } from './attempt.ts';
 import type { CredentialPlace, SignerTraits } from './signer.ts';
-import { findParameter, replaceParameter } from './target.ts';
+import { replaceParameter } from './target.ts';
 
 /** Credentials, split at their proof (digest, signature, password or token). */
 export interface Credentials {
@@ -55,7 +56,7 @@ function splitAt(request: AttackRequest, place: CredentialPlace): Credentials | 
     return line && splitLine(request, line, place.form.exec(line[1]));
   }
   const { query: name } = place.in;
-  const encoded = findParameter(request.url, name);
+  const encoded = findQueryValues(request.url, name)[0];
   const found = encoded === undefined ? null : place.form.exec(decodeURIComponent(encoded));
   if (found === null) return undefined;
   const [, before = '', proof = '', after = ''] = found;

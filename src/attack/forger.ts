@@ -1,3 +1,4 @@
+import { removeParameters, splitPairs } from '../http/form.ts';
 import type { SigningOverrides } from '../signature/signing.ts';
 import { type AttackRequest, type Attempt, attempt, removeLines, type Transport } from './attempt.ts';
 import { createLocator, type Locator } from './credentials.ts';
@@ -10,7 +11,7 @@ import {
   type SigningChanges,
   signByOwn,
 } from './signer.ts';
-import { appendParameters, withoutParameters } from './target.ts';
+import { appendParameters } from './target.ts';
 
 /** Creates requests for attempts from the good request and its signer, and determines what the signature covers. */
 export interface Forger extends Locator {
@@ -175,8 +176,8 @@ function areFieldsEqual(one: AddedParts['headers'], other: AddedParts['headers']
 export function addParts(request: AttackRequest, { headers: fields, query }: AddedParts): AttackRequest {
   const others = removeLines(request.headers, ...Object.keys(fields));
   const headers = [...others, ...Object.entries(fields)];
-  const names = query === '' ? [] : query.split('&').map((pair) => pair.replace(/=.*$/s, ''));
-  const url = appendParameters(withoutParameters(request.url, names), query);
+  const names = splitPairs(query).map(([name]) => name);
+  const url = appendParameters(removeParameters(request.url, names), query);
   return { ...request, url, headers };
 }
 

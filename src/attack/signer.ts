@@ -1,8 +1,11 @@
 // The signers of the adversary: the signers of the clients, with changes that the clients do not permit.
+
 import { randomBytes } from 'node:crypto';
 import type { SignedParts } from '../auth/defined/definition.ts';
 import { type SignableScheme, selectSigner } from '../client/schemes/signer.ts';
 import { systemClock } from '../clock.ts';
+import { parseForm } from '../http/form.ts';
+import { findQuery } from '../http/target.ts';
 import { hasPrivateKey } from '../signature/declared/asymmetric.ts';
 import type { MessageKey } from '../signature/message-signatures/algorithms.ts';
 import type { Signature, SigningIdentity, SigningOverrides, UnsignedRequest } from '../signature/signing.ts';
@@ -141,18 +144,11 @@ export function createSchemeSigner(
     sign(request, changes) {
       const { headers, query } = resign(request, changes, {}) ?? {};
       if (headers === undefined || query === undefined) return undefined;
-      return query === '' ? { headers } : { headers, query: Object.fromEntries(pairsIn(query)) };
+      return query === '' ? { headers } : { headers, query: Object.fromEntries(parseForm(query) ?? []) };
     },
   };
   signings.set(signer, { ...signing, resign });
   return signer;
-}
-
-function pairsIn(query: string): [name: string, value: string][] {
-  return query.split('&').map((pair) => {
-    const [name = '', ...value] = pair.split('=');
-    return [decodeURIComponent(name), decodeURIComponent(value.join('='))];
-  });
 }
 
 function createResign(signing: Signing): Resign {
@@ -184,7 +180,7 @@ function createResign(signing: Signing): Resign {
 /** Returns the parameters that were added to a target, or replaced in it, as a scheme in code may do. */
 function parseAddedQuery(target: string, signed: string): string {
   if (signed.startsWith(target)) return signed.slice(target.length + 1);
-  const [before, after] = [target, signed].map((each) => each.split('?').slice(1).join('?').split('&'));
+  const [before, after] = [target, signed].map((each) => findQuery(each).split('&'));
   return after?.filter((pair) => !before?.includes(pair)).join('&') ?? '';
 }
 

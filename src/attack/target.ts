@@ -1,4 +1,5 @@
 import { readDuration } from '../duration.ts';
+import { findQuery } from '../http/target.ts';
 import type { AttackRequest } from './attempt.ts';
 import { contentBytes } from './cases/content.ts';
 
@@ -36,29 +37,11 @@ export function appendParameters(url: string, parameters: string): string {
   return `${url}${url.includes('?') ? '&' : '?'}${parameters}`;
 }
 
-/** Returns a URL without the parameters of the query that have these names, as written. */
-export function withoutParameters(url: string, names: readonly string[]): string {
-  const [path = '', ...query] = url.split('?');
-  if (names.length === 0 || query.length === 0) return url;
-  const kept = query
-    .join('?')
-    .split('&')
-    .filter((pair) => !names.includes(pair.replace(/=.*$/s, '')));
-  return kept.length === 0 ? path : `${path}?${kept.join('&')}`;
-}
-
 /** Returns the URL with a parameter of the query replaced, as written. The value is not encoded. */
 export function replaceParameter(url: string, name: string, value: string): string {
-  const [path = '', ...query] = url.split('?');
-  const pairs = query.join('?').split('&');
-  return `${path}?${pairs.map((pair) => (pair.startsWith(`${name}=`) ? `${name}=${value}` : pair)).join('&')}`;
-}
-
-/** Returns the value of a parameter of the query as written. Undefined if it is absent. */
-export function findParameter(url: string, name: string): string | undefined {
-  const query = url.split('?').slice(1).join('?');
-  const pair = query.split('&').find((each) => each.startsWith(`${name}=`));
-  return pair?.slice(name.length + 1);
+  const query = findQuery(url);
+  const pairs = query.split('&').map((pair) => (pair.startsWith(`${name}=`) ? `${name}=${value}` : pair));
+  return url.slice(0, url.length - query.length) + pairs.join('&');
 }
 
 /** Returns the timeout of a response in ms. Throws RangeError if it is malformed. */

@@ -1,13 +1,13 @@
 // The scheme of an API key: the secret of a user is sent, and compared instead of computed.
+
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { HttpHeaders } from '../http/fields.ts';
-import { decodeFormText } from '../http/form.ts';
+import { decodeFormText, findQueryValues } from '../http/form.ts';
 import { formatChallenge } from '../http/headers/authorization.ts';
 import { cookiesIn } from '../http/headers/cookie.ts';
 import type { IncomingRequest } from '../http/message.ts';
+import { bytesOf, toOctets } from '../http/syntax/octets.ts';
 import type { MaybePromise } from '../maybe-promise.ts';
-import { takeParameter } from '../signature/declared/message.ts';
-import { octets } from '../signature/declared/template.ts';
 import { describeForm } from '../signature/signature-form.ts';
 import type { ApiKeyOptions, SecretPlace } from './api-key-options.ts';
 import { createKeyring, deriveOnce, type KeyHolder, type KeyKind } from './keyring.ts';
@@ -89,7 +89,7 @@ function createSignatureScheme(
           detail: describeFault(sent.length, describeSecret(options.secret)),
           hint: secret === undefined || another !== undefined ? undefined : describeForm(secret),
         };
-      const digest = hashBytes(Buffer.from(secret, 'latin1')).toString('base64');
+      const digest = hashBytes(bytesOf(secret)).toString('base64');
       return { request, user, signatures: [digest], time: undefined, nonce: undefined, sent: secret };
     },
     find: ({ user, signatures: [digest = ''] }) => (place === undefined ? findOwner(digest) : find(user)),
@@ -110,7 +110,7 @@ function secretsIn(
   if ('authorization' in place) return [rest];
   if ('field' in place) return fields.getAll(place.field.toLowerCase());
   if ('cookie' in place) return cookiesIn(fields, place.cookie);
-  return takeParameter(target, place.query).values.map((value) => octets(decodeFormText(value) ?? ''));
+  return findQueryValues(target, place.query).map((value) => toOctets(decodeFormText(value) ?? ''));
 }
 
 function describeSecret(place: SecretPlace): string {

@@ -22,6 +22,7 @@ import { createLocationTable } from './locations.ts';
 import type { RefusedNonce } from './nonce-claim.ts';
 import { type RateLimiter, tooManyFailures } from './rate-limit.ts';
 import type { AcceptedSchemes, BadVerdict, RefuseNonce, Scheme, Verdict } from './scheme.ts';
+import { refuseScheme } from './scheme.ts';
 import { SchemeLimits } from './scheme-limits.ts';
 import { type AuthenticationTrace, findTrace } from './trace.ts';
 
@@ -266,7 +267,10 @@ export function createAuthenticator(
     if (others.length > 0) throw severalCredentials(request, others);
     if (scheme !== undefined) return [[{ scheme, rest: credentials?.rest, isPossible: false }]];
     requireUnblocked(request);
-    throw refuse(notOffered(challenges(request.connection, undefined), explainMissing(request)), attempt);
+    throw refuse(
+      refuseScheme(challenges(request.connection, undefined), explainMissing(request)).problem,
+      attempt,
+    );
   };
 
   /** Finds the alternatives of which a request has, or may have, all credentials. */
@@ -316,7 +320,8 @@ export function createAuthenticator(
     const fields = challenges(request.connection, accepted);
     const partial = known.filter((scheme) => isAccepted(scheme, accepted));
     if (partial.length > 0) throw refuse(incomplete(partial, alternatives, fields), attempt);
-    if (first === undefined) throw refuse(notOffered(fields, explainMissing(request, accepted)), attempt);
+    if (first === undefined)
+      throw refuse(refuseScheme(fields, explainMissing(request, accepted)).problem, attempt);
     throw refuse(notAccepted(first.name, accepted, fields), attempt);
   };
 
@@ -521,11 +526,6 @@ function tlsRequired(): Problem {
 
 function malformed(detail: string): Problem {
   return new Problem('malformed-credentials', detail);
-}
-
-function notOffered(fields: readonly FieldLine[], members: { readonly hint?: string }): Problem {
-  const detail = 'The authentication scheme is not supported here.';
-  return new Problem('scheme-not-offered', detail, { headers: fields, members });
 }
 
 /** Returns where schemes have their credentials. */

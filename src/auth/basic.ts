@@ -6,6 +6,7 @@ import {
   preparePassword,
 } from '../http/headers/basic-credentials.ts';
 import { Problem } from '../http/problem.ts';
+import { octetsOf, toOctets } from '../http/syntax/octets.ts';
 import { SigningKey } from '../signature/hmac-sha256.ts';
 import type { Account, Accounts } from './accounts.ts';
 import { blockedAttempt, type HashQueue, queueFull } from './hash-queue.ts';
@@ -74,7 +75,7 @@ export function createBasicScheme(options: BasicOptions): Scheme {
     authTrace: AuthenticationTrace | undefined,
   ): Promise<Verdict> => {
     // The key includes the hash, so that a request after a change of users does not share an earlier result.
-    const key = `${digest.toString('latin1')} ${findHash(account)}`;
+    const key = `${octetsOf(digest)} ${findHash(account)}`;
     const right = await queue.attempt(
       rateLimitKey(peer),
       key,
@@ -147,7 +148,7 @@ function createPasswordCache(key: Uint8Array): PasswordCache {
   const signingKey = new SigningKey(key);
   // Neither contains control characters, so the separator is unambiguous.
   const computeDigest = ({ user, password }: BasicCredentials): Buffer => {
-    const octets = Buffer.from(`${user}\0${password}`, 'utf8').toString('latin1');
+    const octets = toOctets(`${user}\0${password}`);
     return Buffer.from(signingKey.digest([octets]), 'base64');
   };
   const keep = (account: Account, digest: Buffer): Buffer => {

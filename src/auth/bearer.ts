@@ -11,9 +11,11 @@ import {
 import { formatChallenge } from '../http/headers/authorization.ts';
 import type { IncomingRequest } from '../http/message.ts';
 import { Problem } from '../http/problem.ts';
+import { octetsOf } from '../http/syntax/octets.ts';
 import type { Principal } from '../principal.ts';
 import { describeSentForm, undoChanges } from './explain/sent-keys.ts';
 import type { Scheme, Verdict } from './scheme.ts';
+import { refuseScheme } from './scheme.ts';
 import type { AuthenticationTrace, KnownSecret } from './trace.ts';
 
 /** Options of the scheme. */
@@ -50,7 +52,7 @@ export function createBearerScheme(options: BearerOptions): Scheme {
   return {
     name: 'bearer',
     authenticate(request, token = '', authTrace) {
-      if (!offered()) return notOffered();
+      if (!offered()) return refuseScheme();
       if (!tokenForm.test(token)) {
         const hint = describeSentForm(token, 'token');
         if (hint !== undefined) authTrace?.fail('parse', { hint });
@@ -114,7 +116,7 @@ async function hasTokenInForm(request: IncomingRequest, bodyLimit: number): Prom
   const content = await request.body.hold(bodyLimit).catch(problemIn);
   if (content instanceof Problem) return content;
   if (content.length > maxFormLength) return false;
-  const text = Buffer.from(content).toString('latin1');
+  const text = octetsOf(content);
   return !hasTooManyParameters(text) && hasToken(parseForm(text));
 }
 
@@ -138,9 +140,4 @@ function malformed(challenge: string, hint: string | undefined): Verdict {
     members: hint === undefined ? {} : { hint },
   });
   return { outcome: 'bad', problem, challenge };
-}
-
-function notOffered(): Verdict {
-  const detail = 'The authentication scheme is not supported here.';
-  return { outcome: 'bad', problem: new Problem('scheme-not-offered', detail) };
 }

@@ -1,4 +1,5 @@
 // Mistakes in signatures of draft-cavage-http-signatures: in their parameters, and in the lines that are signed.
+import { bytesOf } from '../http/syntax/octets.ts';
 import { tokenEnd } from '../http/syntax/token.ts';
 import { octetsOfPiece } from '../signature/message.ts';
 import type { SchemeRequest } from './defined/definition.ts';
@@ -56,7 +57,7 @@ export function* signingStringMistakes(
 ): Generator<MessageMistake> {
   const build = (hint: string, text: string): MessageMistake => ({
     hint,
-    message: Buffer.from(text, 'latin1'),
+    message: bytesOf(text),
   });
   const join = (some: readonly SignedLine[], separator = '\n', between = ': '): string =>
     some.map(({ name, value }) => `${name}${between}${value}`).join(separator);

@@ -83,20 +83,20 @@ export function readDraftCavage(value: unknown, where: string): SealedDefinition
     key: (secret) => secret,
     parse: (request) => parse(request, required),
     message: (request, credentials) =>
-      readParameters(credentials).covered.flatMap((name, at) => buildLine(name, at, request, credentials)),
+      parsedParameters(credentials).covered.flatMap((name, at) => buildLine(name, at, request, credentials)),
     sign: signMessage,
     verify: verifyMessage,
     format: (credentials, request) => format(credentials, request, required),
     challenge: [['headers', [...required, 'date'].join(' ')]],
     keyFault: (credentials, { kind }) => {
-      const { algorithm: named } = readParameters(credentials);
+      const { algorithm: named } = parsedParameters(credentials);
       const fits = named === undefined || kindsOf[named]?.includes(kind) === true;
       return fits
         ? undefined
         : `the signature names ${named}, but the key is for ${kind === 'secret' ? 'hmac-sha256' : kind}`;
     },
     mistakes: (request, parts) => signingStringMistakes(readLines(parts), request),
-    digestFault: (request, credentials, read) => checkDigests(request, readParameters(credentials), read),
+    digestFault: (request, credentials, read) => checkDigests(request, parsedParameters(credentials), read),
   });
 }
 
@@ -129,7 +129,7 @@ class SignatureParameters {
 }
 
 /** Returns the parameters among the credentials that `parse` returned. */
-function readParameters(credentials: object): SignatureParameters {
+function parsedParameters(credentials: object): SignatureParameters {
   const parameters: unknown = Reflect.get(credentials, 'parameters');
   if (parameters instanceof SignatureParameters) return parameters;
   throw new TypeError('the credentials have no parameters');
@@ -269,7 +269,7 @@ function buildLine(
   if (name === '(request-target)')
     return [start, ['method', method.toLowerCase()], ['', ' '], ['target', target]];
   if (name === '(created)' || name === '(expires)') {
-    const { created = '', expires = '' } = readParameters(credentials);
+    const { created = '', expires = '' } = parsedParameters(credentials);
     return [start, [name, name === '(created)' ? created : expires, 'time']];
   }
   if (!headers.has(name)) throw malformed(`The signature covers ${name}, but this field is missing.`);
@@ -289,7 +289,7 @@ function signMessage(
 ): string {
   if (Buffer.isBuffer(key)) {
     // Appendix E.2: with hs2019, HMAC uses SHA-512.
-    const isNew = credentials !== undefined && readParameters(credentials).algorithm === 'hs2019';
+    const isNew = credentials !== undefined && parsedParameters(credentials).algorithm === 'hs2019';
     return createHmac(isNew ? 'sha512' : 'sha256', key)
       .update(message)
       .digest('base64');

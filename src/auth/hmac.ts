@@ -1,4 +1,5 @@
 // The scheme `hmac`: HMAC-SHA256 over the method, the target as sent, and in the full form a date and a nonce.
+
 import { createHash } from 'node:crypto';
 import type { Clock } from '../clock.ts';
 import type { HttpHeaders } from '../http/fields.ts';
@@ -8,7 +9,7 @@ import { formatDate, parseSignedDate } from '../http/headers/date.ts';
 import { hasContent, type IncomingRequest } from '../http/message.ts';
 import { Problem } from '../http/problem.ts';
 import type { ProblemType } from '../http/problem-types.ts';
-import { decodeUtf8Octets } from '../http/syntax/utf8.ts';
+import { bytesOf, octetsOf, toReadable } from '../http/syntax/octets.ts';
 import {
   endsLikeFullForm,
   faultOfDigest,
@@ -17,7 +18,7 @@ import {
   removeSpaces,
   splitHmacCredentials,
 } from '../signature/hmac.ts';
-import { areOctets, messageBytes, type Part, type Piece } from '../signature/message.ts';
+import { areOctets, messageBytes, type Part } from '../signature/message.ts';
 import type { Accounts } from './accounts.ts';
 import type { Variant } from './explain/mistake.ts';
 import { isSafeMethod } from './freshness.ts';
@@ -105,7 +106,7 @@ function createSignatureScheme(options: HmacOptions): SignatureScheme<HmacPresen
     partMistakes,
     messageMistakes,
     explanationMembers: (presented) => ({
-      message: decodeUtf8Octets(toOctets(buildParts(presented).map(({ value }) => value))),
+      message: toReadable(octetsOf(messageBytes(buildParts(presented).map(({ value }) => value)))),
     }),
   };
 }
@@ -214,10 +215,6 @@ function buildParts({ request, stamp, nonce, contentDigest }: HmacPresented): Pa
   return messageParts({ method, target, date: stamp, nonce, contentDigest });
 }
 
-function toOctets(pieces: readonly Piece[]): string {
-  return messageBytes(pieces).toString('latin1');
-}
-
 /** Returns the values of date and content digest that only clients of this scheme sign. */
 function partMistakes({ kind, value }: Part, { request, time }: HmacPresented): Variant[] {
   if (kind === 'digest') return digestVariants(request.headers);
@@ -259,10 +256,10 @@ function messageMistakes(
   parts: readonly Part[],
 ): MessageMistake[] {
   const { method, target, headers: fields } = request;
-  const message = toOctets(parts.map(({ value }) => value));
+  const message = octetsOf(messageBytes(parts.map(({ value }) => value)));
   const build = (hint: string, ...values: (string | undefined)[]): MessageMistake => ({
     hint,
-    message: Buffer.from(values.filter((value) => value !== undefined).join('+'), 'latin1'),
+    message: bytesOf(values.filter((value) => value !== undefined).join('+')),
   });
   const date = fields.get('x-date') ?? fields.get('date');
   const full = 'the full form was signed, but the simple form was sent';

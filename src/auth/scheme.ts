@@ -1,6 +1,6 @@
 import type { FieldLine } from '../http/fields.ts';
 import type { Connection, IncomingRequest } from '../http/message.ts';
-import type { Problem } from '../http/problem.ts';
+import { Problem } from '../http/problem.ts';
 import type { Principal } from '../principal.ts';
 import type { RefusedNonce } from './nonce-claim.ts';
 import type { AuthenticationTrace } from './trace.ts';
@@ -25,6 +25,15 @@ export interface BadVerdict {
 
 /** The result of a check of credentials. */
 export type Verdict = GoodVerdict | BadVerdict;
+
+/** Returns the verdict on credentials of a scheme that is not supported. `headers` are the challenges. */
+export function refuseScheme(
+  headers: readonly FieldLine[] = [],
+  members: { readonly hint?: string } = {},
+): BadVerdict {
+  const detail = 'The authentication scheme is not supported here.';
+  return { outcome: 'bad', problem: new Problem('scheme-not-offered', detail, { headers, members }) };
+}
 
 /** Returns the verdict on a request whose nonce is refused, and records it in the trace. */
 export type RefuseNonce = (claimed: RefusedNonce) => BadVerdict;

@@ -1,5 +1,6 @@
 import { parseBasicCredentials } from '../http/headers/basic-credentials.ts';
 import { hasControlCharacter, hasLoneSurrogate } from '../http/syntax/control-character.ts';
+import { maxNameLength } from '../http/syntax/octets.ts';
 import { createFault, findFault, type ShapeFault, type ShapePath } from '../shape/fault.ts';
 import {
   either,
@@ -19,7 +20,7 @@ import type { KeyDeclaration } from './account-key.ts';
 import { keyShape, maxKeyIdLength, parseAccountKey } from './parse-account-key.ts';
 import { type QuotaDeclaration, quotaShape } from './quota-policy.ts';
 import { userSchemesShape } from './scheme-limits.ts';
-import { maxUserNameLength, userNameFault } from './user-name.ts';
+import { userNameFault } from './user-name.ts';
 
 /** A password: as a scrypt hash from a data directory, or in plain text from a configuration. */
 export type KnownPassword =
@@ -197,7 +198,7 @@ export const configuredUsersShape = mapOf(configuredUserShape, 'users by name', 
   names: {
     description: '1 to 128 bytes, no colon and no control characters',
     minLength: 1,
-    maxLength: maxUserNameLength,
+    maxLength: maxNameLength,
     pattern: '^[^:\\u0000-\\u001f\\u007f-\\u009f]*$',
   },
   checkName(name, path) {

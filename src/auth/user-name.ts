@@ -1,14 +1,11 @@
-import { isUtf8 } from 'node:buffer';
 import type { HttpHeaders } from '../http/fields.ts';
 import { hasControlCharacter, hasLoneSurrogate } from '../http/syntax/control-character.ts';
-
-/** The maximum length of a user name, in bytes of UTF-8. */
-export const maxUserNameLength = 128;
+import { decodeName, maxNameLength } from '../http/syntax/octets.ts';
 
 /** Returns why a name is invalid, or undefined. A user name has 1 to 128 bytes of UTF-8, no colon and no control characters. */
 export function userNameFault(name: string): string | undefined {
   const bytes = Buffer.byteLength(name);
-  if (bytes < 1 || bytes > maxUserNameLength) return `a user name must have 1 to ${maxUserNameLength} bytes`;
+  if (bytes < 1 || bytes > maxNameLength) return `a user name must have 1 to ${maxNameLength} bytes`;
   if (name.includes(':')) return 'a user name must have no colon';
   if (hasControlCharacter(name) || hasLoneSurrogate(name))
     return 'a user name must have no control characters';
@@ -24,14 +21,5 @@ export function readUser(user: { readonly field: string } | string, fields: Http
   const name = user.field.toLowerCase();
   const value = fields.get(name);
   if (value === undefined || (fields.repeated && fields.getAll(name).length > 1)) return undefined;
-  return readUserName(value);
-}
-
-/** Reads a user name from octets. Returns undefined if it is not 1 to 128 bytes of UTF-8 without control characters. */
-export function readUserName(value: string): string | undefined {
-  if (value.length === 0 || value.length > maxUserNameLength) return undefined;
-  if (/^[!-~]*$/.test(value)) return value;
-  const bytes = Buffer.from(value, 'latin1');
-  const text = isUtf8(bytes) ? bytes.toString('utf8') : undefined;
-  return text === undefined || hasControlCharacter(text) ? undefined : text;
+  return decodeName(value);
 }

@@ -5,8 +5,8 @@ import { copyContent, PageWriter, pageBytes } from '../formats/page.ts';
 import type { FieldLine } from '../http/fields.ts';
 import { revisionTag } from '../http/headers/entity-tag.ts';
 import { formatAppliedPreference, wantsMinimal } from '../http/headers/prefer.ts';
-import { fillTemplate } from '../http/path.ts';
 import { Problem } from '../http/problem.ts';
+import { fillTemplate } from '../http/syntax/percent.ts';
 import { andThen, type MaybePromise } from '../maybe-promise.ts';
 import {
   type ActionResponse,

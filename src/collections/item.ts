@@ -7,9 +7,9 @@ import { parseContentCoding } from '../http/headers/content-coding.ts';
 import { revisionTag } from '../http/headers/entity-tag.ts';
 import { isConditional } from '../http/headers/precondition.ts';
 import { formatAppliedPreference, wantsMinimal } from '../http/headers/prefer.ts';
-import { fillTemplate } from '../http/path.ts';
 import { Problem } from '../http/problem.ts';
 import { hasControlCharacter } from '../http/syntax/control-character.ts';
+import { fillTemplate } from '../http/syntax/percent.ts';
 import { andThen } from '../maybe-promise.ts';
 import type { Decoder } from '../pipeline/decoder.ts';
 import {

@@ -1,9 +1,10 @@
-import { isUtf8 } from 'node:buffer';
 import { parseContentCoding } from './headers/content-coding.ts';
 import { isFormType } from './headers/media-type.ts';
 import type { IncomingRequest } from './message.ts';
 import { contentTooLarge } from './problem.ts';
-import { isEscape } from './syntax/uri-character.ts';
+import { decodeUtf8 } from './syntax/octets.ts';
+import { decodeOctets } from './syntax/percent.ts';
+import { findQuery } from './target.ts';
 
 /** The longest form that is parsed before its sender is authenticated, in bytes. */
 export const maxFormLength = 65_536;
@@ -44,20 +45,41 @@ export function hasTooManyParameters(text: string): boolean {
   return count > maxFormParameters;
 }
 
-/** The decoded parameters of a form or a query, in the order sent. A name may occur more than once. */
-export type Form = readonly (readonly [name: string, value: string])[];
+/** A parameter of a form or a query. */
+export type Parameter = readonly [name: string, value: string];
+
+/** The parameters of a form or a query, in the order sent. A name may occur more than once. */
+export type Form = readonly Parameter[];
+
+/** Splits a form or a query into its parameters as sent. Empty ones are skipped; one without an equals sign has the value ''. */
+export function splitPairs(text: string): Parameter[] {
+  const pairs: Parameter[] = [];
+  for (const pair of text.split('&')) {
+    if (pair === '') continue;
+    const equals = pair.indexOf('=');
+    pairs.push(equals < 0 ? [pair, ''] : [pair.slice(0, equals), pair.slice(equals + 1)]);
+  }
+  return pairs;
+}
 
 /**
  * Parses `application/x-www-form-urlencoded` (WHATWG URL §5.1); each octet is one character. Unlike that algorithm, it is strict:
  * it returns undefined if two hexadecimal digits do not follow a percent sign, or if something does not decode to UTF-8.
  */
 export function parseForm(text: string): Form | undefined {
-  const form: (readonly [string, string])[] = [];
-  for (const pair of text.split('&')) {
-    if (pair === '') continue;
-    const equals = pair.indexOf('=');
-    const name = decodeFormText(equals < 0 ? pair : pair.slice(0, equals));
-    const value = decodeFormText(equals < 0 ? '' : pair.slice(equals + 1));
+  return decodePairs(text, decodeFormText);
+}
+
+/** Parses a form or a query like `parseForm`, but to octets, which need not be UTF-8. */
+export function parseFormOctets(text: string): Form | undefined {
+  return decodePairs(text, decodeFormOctets);
+}
+
+function decodePairs(text: string, decode: (text: string) => string | undefined): Form | undefined {
+  const form: Parameter[] = [];
+  for (const pair of splitPairs(text)) {
+    const name = decode(pair[0]);
+    const value = decode(pair[1]);
     if (name === undefined || value === undefined) return undefined;
     form.push([name, value]);
   }
@@ -73,24 +95,48 @@ export function parseTargetQuery(target: string): Form | undefined {
   return hasTooManyParameters(query) ? undefined : parseForm(query);
 }
 
-/** Returns the query of a request target without its question mark; '' if there is none. */
-export function findQuery(target: string): string {
-  const question = target.indexOf('?');
-  return question < 0 ? '' : target.slice(question + 1);
-}
-
 /** Decodes a name or value: `+` is a space, `%XX` an octet, and the octets are UTF-8. Returns undefined if it is malformed. */
 export function decodeFormText(text: string): string | undefined {
-  if (/^[\w.*-]*$/.test(text)) return text;
-  const octets = Buffer.alloc(text.length);
-  let length = 0;
-  for (let at = 0; at < text.length; length += 1) {
-    const escaped = text.charAt(at) === '%';
-    if (escaped && !isEscape(text, at)) return undefined;
-    const octet = escaped ? Number.parseInt(text.slice(at + 1, at + 3), 16) : text.charCodeAt(at);
-    octets[length] = !escaped && octet === 0x2b ? 0x20 : octet;
-    at += escaped ? 3 : 1;
+  const octets = decodeFormOctets(text);
+  return octets === undefined ? undefined : decodeUtf8(octets);
+}
+
+/** Decodes a name or value like `decodeFormText`, but to octets. */
+export function decodeFormOctets(text: string): string | undefined {
+  return decodeOctets(text.replaceAll('+', ' '));
+}
+
+/** The values of a parameter as sent, and the form or query without it. */
+export interface TakenParameter {
+  readonly values: readonly string[];
+  /** Undefined if nothing is left. */
+  readonly rest: string | undefined;
+}
+
+/** Removes a parameter from a form or a query. A name is compared as sent, so it must not be escaped. */
+export function takeParameter(text: string, name: string): TakenParameter {
+  if (!text.includes(name)) return { values: [], rest: text };
+  const values: string[] = [];
+  const rest: string[] = [];
+  for (const pair of text.split('&')) {
+    if (pair === name || pair.startsWith(`${name}=`)) values.push(pair.slice(name.length + 1));
+    else rest.push(pair);
   }
-  const decoded = octets.subarray(0, length);
-  return isUtf8(decoded) ? decoded.toString('utf8') : undefined;
+  return { values, rest: rest.length === 0 ? undefined : rest.join('&') };
+}
+
+/** Returns the values of a parameter of the query of a target, as sent. */
+export function findQueryValues(target: string, name: string): readonly string[] {
+  return takeParameter(findQuery(target), name).values;
+}
+
+/** Removes parameters from the query of a target; also the question mark if none is left. */
+export function removeParameters(target: string, names: readonly string[]): string {
+  return names.reduce((from, name) => {
+    const query = findQuery(from);
+    const { values, rest } = takeParameter(query, name);
+    if (values.length === 0) return from;
+    const before = from.slice(0, from.length - query.length - 1);
+    return rest === undefined ? before : `${before}?${rest}`;
+  }, target);
 }

@@ -13,6 +13,17 @@ export function isValidHost(value: string): boolean {
   return end === value.length || (value.charCodeAt(end) === colon && isPort(value, end + 1));
 }
 
+/** Returns an authority without the default port of its scheme, and without the colon of an empty port (RFC 9110 §4.2.3). */
+export function removeDefaultPort(authority: string, secure: boolean): string {
+  return authority.replace(secure ? /:(?:443)?$/ : /:(?:80)?$/, '');
+}
+
+/** Returns an authority without its port, and with it: its own, or the default one of the scheme. */
+export function hostForms(host: string, secure: boolean): [withoutPort: string, withPort: string] {
+  const [, name = host, port] = /^(\[[^\]]*\]|[^:]*):(\d*)$/.exec(host) ?? [];
+  return [name, `${name}:${port || (secure ? '443' : '80')}`];
+}
+
 /** Returns whether the value from `start` on is a port number or empty. */
 function isPort(value: string, start: number): boolean {
   let port = 0;

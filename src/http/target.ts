@@ -1,6 +1,7 @@
 import { isValidHost } from './host.ts';
 import { Problem } from './problem.ts';
-import { isEscape, isPathCharacter, isQueryCharacter, isUnreserved } from './syntax/uri-character.ts';
+import { decodeText, normalizeEscapes } from './syntax/percent.ts';
+import { isEscape, isPathCharacter, isQueryCharacter } from './syntax/uri-character.ts';
 
 const hash = 0x23;
 const percent = 0x25;
@@ -43,31 +44,60 @@ function asteriskForm(): Target {
 
 /** Parses the absolute form (RFC 9112 §3.2.2). The authority must be a host with an optional port, without user information. */
 function parseAbsoluteForm(target: string, method: string): Target {
-  const scheme = /^https?:\/\//i.exec(target)?.[0];
-  if (scheme === undefined)
+  const end = originEnd(target);
+  const authority = authorityOf(target);
+  if (authority === undefined)
     throw new Problem('malformed-target', 'The target is neither a path nor an http or https URI.');
-  const end = authorityEnd(target, scheme.length);
-  if (!isValidHost(target.slice(scheme.length, end)))
+  if (!isValidHost(authority))
     throw new Problem('malformed-target', 'The authority of the target is not a host with an optional port.');
   // An absolute form without path and query is the asterisk form (RFC 9112 §3.2.4).
   if (end === target.length && method === 'OPTIONS') return asteriskForm();
   return validateAndSplit(target, end);
 }
 
-/** Returns the authority of an absolute form; undefined for any other form. */
-export function authorityOf(target: string): string | undefined {
-  const scheme = target.charCodeAt(0) === slash ? undefined : /^https?:\/\//i.exec(target)?.[0];
-  return scheme === undefined ? undefined : target.slice(scheme.length, authorityEnd(target, scheme.length));
+/** The parts of a request target as sent. */
+export interface TargetParts {
+  /** Scheme and authority of the absolute form (RFC 9112 §3.2.2): `http://a.example`; '' in any other form. */
+  readonly origin: string;
+  /** `/` for an absolute form without a path. */
+  readonly path: string;
+  /** The query without its question mark; '' if there is none. */
+  readonly query: string;
 }
 
-function authorityEnd(target: string, start: number): number {
-  let at = start;
-  while (at < target.length) {
-    const code = target.charCodeAt(at);
-    if (code === slash || code === question || code === hash) return at;
-    at += 1;
-  }
-  return at;
+/** Splits a request target without checking it. */
+export function splitTarget(target: string): TargetParts {
+  const end = originEnd(target);
+  const question = queryStart(target);
+  return {
+    origin: target.slice(0, end),
+    path: target.slice(end, question) || '/',
+    query: target.slice(question + 1),
+  };
+}
+
+/** Returns where scheme and authority of an absolute form end; 0 for any other form. */
+function originEnd(target: string): number {
+  return target.charCodeAt(0) === slash ? 0 : (/^https?:\/\/[^/?#]*/i.exec(target)?.[0].length ?? 0);
+}
+
+/** Returns the query of a request target without its question mark; '' if there is none. */
+export function findQuery(target: string): string {
+  return target.slice(queryStart(target) + 1);
+}
+
+/** Returns the authority that a request addresses: that of an absolute form, or else Host (RFC 9112 §3.2.2); '' without both. */
+export function addressedAuthority(
+  target: string,
+  fields: { get(name: string): string | undefined },
+): string {
+  return authorityOf(target) ?? fields.get('host') ?? '';
+}
+
+/** Returns the authority of an absolute form; undefined for any other form. */
+export function authorityOf(target: string): string | undefined {
+  const end = originEnd(target);
+  return end === 0 ? undefined : target.slice(target.indexOf('/') + 2, end);
 }
 
 /** Validates and splits what follows the authority: a path, which begins with a slash or is empty, and a query. */
@@ -95,7 +125,7 @@ function queryStart(target: string): number {
 /** Splits a validated target: the path from `start` to `end`, then the query. */
 function split(target: string, start: number, end: number, escaped: boolean): Target {
   const sent = end === start ? '/' : target.slice(start, end);
-  const path = escaped ? normalizeEncoding(sent) : sent;
+  const path = escaped ? normalizeEscapes(sent) : sent;
   const segments = splitSegments(path);
   return {
     path,
@@ -132,21 +162,10 @@ function escapeEnd(target: string, at: number): number {
   throw malformed(at, 'The percent sign is not followed by two hexadecimal digits');
 }
 
-/** Normalizes percent-encoding (RFC 3986 §6.2.2.1, §6.2.2.2). */
-function normalizeEncoding(path: string): string {
-  return path.replace(/%../g, (sent) => {
-    const octet = Number.parseInt(sent.slice(1), 16);
-    return isUnreserved(octet) ? String.fromCharCode(octet) : sent.toUpperCase();
-  });
-}
-
 function decodeSegment(segment: string, index: number): string {
-  if (!segment.includes('%')) return segment;
-  try {
-    return decodeURIComponent(segment);
-  } catch {
-    throw new Problem('malformed-target', `Segment ${index + 1} of the path does not decode to UTF-8.`);
-  }
+  const decoded = segment.includes('%') ? decodeText(segment) : segment;
+  if (decoded !== undefined) return decoded;
+  throw new Problem('malformed-target', `Segment ${index + 1} of the path does not decode to UTF-8.`);
 }
 
 function unexpected(target: string, at: number): Problem {

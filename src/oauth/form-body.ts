@@ -1,5 +1,6 @@
 import { type Form, hasTooManyParameters, maxFormLength, parseForm } from '../http/form.ts';
 import { formType } from '../http/headers/media-type.ts';
+import { octetsOf } from '../http/syntax/octets.ts';
 import type { ContentReader } from '../pipeline/resource.ts';
 
 /** A decoded form, or the reason why it cannot be decoded. The endpoint refuses the latter with an error of its protocol. */
@@ -14,7 +15,7 @@ export const formReading: ContentReader<unknown, FormContent> = {
     let text = '';
     return {
       write(bytes) {
-        text += Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('latin1');
+        text += octetsOf(bytes);
       },
       end: (): FormContent =>
         hasTooManyParameters(text) ? 'too-many-parameters' : (parseForm(text) ?? 'malformed'),

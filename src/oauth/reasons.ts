@@ -1,6 +1,7 @@
 import type { Accounts } from '../auth/accounts.ts';
 import type { AuthenticationTrace } from '../auth/trace.ts';
 import { formatDate } from '../http/headers/date.ts';
+import { decodeText } from '../http/syntax/percent.ts';
 import type { Scope } from '../principal.ts';
 import { type Found, isIssuedTo } from './grants.ts';
 import type { Token } from './records.ts';
@@ -83,19 +84,11 @@ export function uriDifference(sent: string, expected: string): string {
     ['http instead of https, or the reverse', (uri) => uri.replace(/^https?:/i, '')],
     ['the port', (uri) => uri.replace(/^([a-z]+:\/\/[^/:?#]*):\d+/i, '$1')],
     ['the query', (uri) => uri.replace(/\?.*$/s, '')],
-    ['the percent-encoding', decodePercent],
+    ['the percent-encoding', (uri) => decodeText(uri) ?? uri],
     ['localhost instead of 127.0.0.1, or the reverse', (uri) => uri.replace('127.0.0.1', 'localhost')],
   ];
   const found = differences.find(([, normalize]) => normalize(sent) === normalize(expected));
   return found === undefined ? '' : ` (different: ${found[0]})`;
-}
-
-function decodePercent(uri: string): string {
-  try {
-    return decodeURIComponent(uri);
-  } catch {
-    return uri;
-  }
 }
 
 /** Returns why a requested scope was refused. `allowed` describes the scopes that may be requested. */

@@ -1,3 +1,4 @@
+import { decodeName, toOctets } from '../http/syntax/octets.ts';
 import { maxNonceLength, octetsOfPiece, type Part } from './message.ts';
 import { describeForm } from './signature-form.ts';
 
@@ -124,7 +125,7 @@ export function splitHmacCredentials(text: string): HmacCredentials | string {
   if (second >= 0 && !isNonceIn(text, first + 1, second)) {
     return 'the nonce is not 1 to 128 characters out of A-Z a-z 0-9 . _ ~ -';
   }
-  const user = decodeUser(text.slice(0, first));
+  const user = decodeName(text.slice(0, first));
   if (user === undefined) return 'the user is not 1 to 128 bytes of UTF-8 without control characters';
   return { user, nonce: second < 0 ? undefined : text.slice(first + 1, second), digest };
 }
@@ -156,28 +157,9 @@ const likelyCauses: readonly [form: RegExp, cause: string][] = [
   [/^[A-Za-z0-9+/]{86}(?:==)?$/, 'it has the length of SHA-512, or of hexadecimal in base64'],
 ];
 
-function decodeUser(octets: string): string | undefined {
-  if (octets.length === 0 || octets.length > 128) return undefined;
-  let all = 0;
-  for (let at = 0; at < octets.length; at += 1) {
-    const code = octets.charCodeAt(at);
-    if (code < 0x20 || code === 0x7f) return undefined;
-    all |= code;
-  }
-  return all < 0x80 ? octets : decodeUtf8(octets);
-}
-
-function decodeUtf8(octets: string): string | undefined {
-  try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(Buffer.from(octets, 'latin1'));
-  } catch {
-    return undefined;
-  }
-}
-
 /** Serializes the credentials after the scheme; each character is one octet. */
 export function formatHmacCredentials({ user, nonce, digest }: HmacCredentials): string {
-  const octets = Buffer.from(user, 'utf8').toString('latin1');
+  const octets = toOctets(user);
   return nonce === undefined ? `${octets}:${digest}` : `${octets}:${nonce}:${digest}`;
 }
 

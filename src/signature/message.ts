@@ -1,4 +1,5 @@
 // The message that a signature covers, as named parts. Every scheme describes its message in this way.
+import { bytesOf, octetsOf } from '../http/syntax/octets.ts';
 
 /** The longest nonce or id, in bytes. A server stores each nonce for a while. */
 export const maxNonceLength = 128;
@@ -47,10 +48,8 @@ export interface DigestForm {
 
 /** Returns pieces as bytes. Each character of a string is one octet. */
 export function messageBytes(pieces: readonly Piece[]): Buffer {
-  if (areOctets(pieces)) return Buffer.from(pieces.join(''), 'latin1');
-  return Buffer.concat(
-    pieces.map((piece) => (typeof piece === 'string' ? Buffer.from(piece, 'latin1') : piece)),
-  );
+  if (areOctets(pieces)) return bytesOf(pieces.join(''));
+  return Buffer.concat(pieces.map((piece) => (typeof piece === 'string' ? bytesOf(piece) : piece)));
 }
 
 /** Returns whether all pieces are octets as characters. */
@@ -60,5 +59,5 @@ export function areOctets(pieces: readonly Piece[]): pieces is readonly string[]
 
 /** Returns a piece as octets: each character is one octet. */
 export function octetsOfPiece(piece: Piece): string {
-  return typeof piece === 'string' ? piece : messageBytes([piece]).toString('latin1');
+  return typeof piece === 'string' ? piece : octetsOf(piece);
 }

@@ -1,6 +1,10 @@
 // Signatures of OAuth 1.0a (RFC 5849 §3.4). Each character of a string is one octet, unless noted otherwise.
+
 import { createHmac, type KeyObject, sign, timingSafeEqual, verify } from 'node:crypto';
-import { encodeOctets, type Parameter, toOctets } from './oauth1-parameters.ts';
+import type { Parameter } from '../http/form.ts';
+import { removeDefaultPort } from '../http/host.ts';
+import { bytesOf, toOctets } from '../http/syntax/octets.ts';
+import { encodeOctets } from '../http/syntax/percent.ts';
 
 /** The signature methods with shared secrets, and the hash functions of their HMACs. PLAINTEXT sends the key itself. */
 export const secretMethods = {
@@ -59,8 +63,7 @@ export function formatBaseString({ method, origin, path, parameters }: OAuth1Req
 /** Returns the base string URI: the origin in lower case, without a default port, and the path (RFC 5849 §3.4.1.2). */
 export function formatBaseUri(origin: string, path: string): string {
   const lower = origin.toLowerCase();
-  const normalized = lower.replace(lower.startsWith('https:') ? /:(?:443)?$/ : /:(?:80)?$/, '');
-  return normalized + (path === '' ? '/' : path);
+  return removeDefaultPort(lower, lower.startsWith('https:')) + (path === '' ? '/' : path);
 }
 
 /** Returns a parameter as `NAME=VALUE`, both percent-encoded. */
@@ -92,7 +95,7 @@ export function computeSignature(method: SecretMethod, baseString: string, keyTe
 
 /** Returns the signature of a base string by a method with an RSA key (RFC 5849 §3.4.3). */
 export function computeRsaSignature(method: RsaMethod, baseString: string, key: KeyObject): string {
-  return sign(rsaMethods[method], Buffer.from(baseString, 'latin1'), key).toString('base64');
+  return sign(rsaMethods[method], bytesOf(baseString), key).toString('base64');
 }
 
 /** Returns whether two signatures are equal. The time does not depend on where they differ. */
@@ -114,7 +117,7 @@ export function createKeyCheck(key: KeyObject): SignatureCheck {
   return (method, baseString, signature) => {
     const bytes = Buffer.from(signature, 'base64');
     const fits = bytes.length === modulus.length && Buffer.compare(bytes, modulus) < 0;
-    const good = verify(rsaMethods[method], Buffer.from(baseString, 'latin1'), key, fits ? bytes : decoy);
+    const good = verify(rsaMethods[method], bytesOf(baseString), key, fits ? bytes : decoy);
     return good && fits && bytes.toString('base64') === signature;
   };
 }

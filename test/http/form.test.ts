@@ -1,6 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { parseForm, parseTargetQuery } from '../../src/http/form.ts';
+import {
+  findQueryValues,
+  parseForm,
+  parseFormOctets,
+  parseTargetQuery,
+  removeParameters,
+} from '../../src/http/form.ts';
 import { seeded } from '../support/seeded.ts';
 
 /** Octets as characters, as they come from a socket. */
@@ -99,4 +105,29 @@ test('parseForm accepts or rejects any octets, and agrees with URLSearchParams o
     if (read === undefined || octetsOnly) continue;
     assert.deepEqual(read, [...new URLSearchParams(sent)], `seed ${random.seed}: ${sent}`);
   }
+});
+
+test('a parameter is removed from the query at any position', () => {
+  for (const target of ['/p?s=x&a=1&b', '/p?a=1&s=x&b', '/p?a=1&b&s=x']) {
+    assert.deepEqual(findQueryValues(target, 's'), ['x']);
+    assert.equal(removeParameters(target, ['s']), '/p?a=1&b');
+  }
+  assert.equal(removeParameters('/p?s=x', ['s']), '/p');
+  assert.equal(removeParameters('/p?s=x&a=1&t', ['s', 't', 'u']), '/p?a=1');
+  assert.deepEqual(findQueryValues('/p?s&s=&s=a=b', 's'), ['', '', 'a=b']);
+});
+
+test('what is not the parameter stays as it was sent', () => {
+  for (const target of ['/p', '/p?', '/p?ss=x', '/s=x?a', '/p?a=s=x', '/p?%73=x'])
+    assert.equal(removeParameters(target, ['s']), target);
+  assert.equal(removeParameters('/p?&s=x', ['s']), '/p?');
+  assert.equal(removeParameters('http://a.example?s=x', ['s']), 'http://a.example');
+});
+
+test('a form of any octets is parsed to octets', () => {
+  assert.deepEqual(parseFormOctets('a=%FF+\xe9&&b'), [
+    ['a', '\xff \xe9'],
+    ['b', ''],
+  ]);
+  assert.equal(parseFormOctets('a=%F'), undefined);
 });

@@ -10,7 +10,13 @@ import { createRedaction } from '../../src/double/journal/redaction.ts';
 import { differences, normalizePath } from '../../src/double/match.ts';
 import { isOfFormat } from '../../src/double/partner/formats.ts';
 import { HttpHeaders, sendableLine } from '../../src/http/fields.ts';
-import { decodeFormText, hasTooManyParameters, parseForm, parseTargetQuery } from '../../src/http/form.ts';
+import {
+  decodeFormText,
+  hasTooManyParameters,
+  parseForm,
+  parseFormOctets,
+  parseTargetQuery,
+} from '../../src/http/form.ts';
 import { acceptsCoding, selectPreferred } from '../../src/http/headers/accept.ts';
 import { parseCredentials } from '../../src/http/headers/authorization.ts';
 import { parseBasicCredentials } from '../../src/http/headers/basic-credentials.ts';
@@ -24,9 +30,10 @@ import { parseMediaType } from '../../src/http/headers/media-type.ts';
 import { preferences } from '../../src/http/headers/prefer.ts';
 import { isValidHost } from '../../src/http/host.ts';
 import { createRequest } from '../../src/http/message.ts';
-import { encodeSegment } from '../../src/http/path.ts';
 import { hasControlCharacter, hasLoneSurrogate } from '../../src/http/syntax/control-character.ts';
 import { parseIpAddress, parseIpNetwork } from '../../src/http/syntax/ip-address.ts';
+import { toOctets } from '../../src/http/syntax/octets.ts';
+import { decodeOctets, encodeOctets, encodeSegment } from '../../src/http/syntax/percent.ts';
 import { listElements } from '../../src/http/syntax/token.ts';
 import { parseTarget } from '../../src/http/target.ts';
 import { checkExpectation } from '../../src/http/transfer.ts';
@@ -41,13 +48,7 @@ import { matchSegment } from '../../src/pipeline/segment-template.ts';
 import { countCharacters, toPrintable, toRepresentable } from '../../src/schema/characters.ts';
 import { endsLikeFullForm, parseHmacCredentials, splitHmacCredentials } from '../../src/signature/hmac.ts';
 import { formatBaseString } from '../../src/signature/oauth1.ts';
-import {
-  decodeOctets,
-  encodeOctets,
-  parseFormOctets,
-  parseHeaderParameters,
-  toOctets,
-} from '../../src/signature/oauth1-parameters.ts';
+import { parseHeaderParameters } from '../../src/signature/oauth1-parameters.ts';
 import { describeBase64 } from '../../src/signature/signature-form.ts';
 import { createParser } from '../../src/xml/index.ts';
 import { escapeAttribute, escapeText } from '../../src/xml/writer.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Problem } from '../../src/http/problem.ts';
-import { parseTarget } from '../../src/http/target.ts';
+import { addressedAuthority, parseTarget, splitTarget } from '../../src/http/target.ts';
 import { hostile } from '../support/http/hostile.ts';
 import { seeded } from '../support/seeded.ts';
 
@@ -222,4 +222,20 @@ test('every target is either parsed into valid parts or rejected with a Problem'
       assert.ok(error instanceof Problem && error.status === 400, `${String(error)}: ${message}`);
     }
   }
+});
+
+test('a target is split into origin, path and query as sent', () => {
+  const parts = (target: string): readonly string[] => Object.values(splitTarget(target));
+  assert.deepEqual(parts('/a%2fb?c=%41?d'), ['', '/a%2fb', 'c=%41?d']);
+  assert.deepEqual(parts('HTTP://User.example:80/a?b'), ['HTTP://User.example:80', '/a', 'b']);
+  assert.deepEqual(parts('https://a.example?b'), ['https://a.example', '/', 'b']);
+  assert.deepEqual(parts('/http://a.example/?'), ['', '/http://a.example/', '']);
+  assert.deepEqual(parts('*'), ['', '*', '']);
+});
+
+test('the authority that a request addresses is that of the absolute form, or else Host', () => {
+  const fields = new Map([['host', 'b.example']]);
+  assert.equal(addressedAuthority('http://a.example:8080/p', fields), 'a.example:8080');
+  assert.equal(addressedAuthority('/http://a.example/p', fields), 'b.example');
+  assert.equal(addressedAuthority('/p', new Map()), '');
 });

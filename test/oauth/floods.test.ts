@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { encodeOctets } from '../../src/signature/oauth1-parameters.ts';
+import { encodeOctets } from '../../src/http/syntax/percent.ts';
 import { openTestService } from '../support/oauth/consumer.ts';
 
 test('a form with more than 1,000 protocol parameters is rejected before they are parsed', async () => {

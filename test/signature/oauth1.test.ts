@@ -2,6 +2,9 @@ import assert from 'node:assert/strict';
 import { createPublicKey } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import test from 'node:test';
+import { type Parameter, parseFormOctets } from '../../src/http/form.ts';
+import { toOctets } from '../../src/http/syntax/octets.ts';
+import { encodeOctets } from '../../src/http/syntax/percent.ts';
 import {
   computeSignature,
   createKeyCheck,
@@ -10,13 +13,7 @@ import {
   isSameSignature,
   type OAuth1Request,
 } from '../../src/signature/oauth1.ts';
-import {
-  encodeOctets,
-  type Parameter,
-  parseFormOctets,
-  parseHeaderParameters,
-  toOctets,
-} from '../../src/signature/oauth1-parameters.ts';
+import { parseHeaderParameters } from '../../src/signature/oauth1-parameters.ts';
 import { seeded } from '../support/seeded.ts';
 
 interface Case {

@@ -1,5 +1,9 @@
 // Mistakes that only clients of AWS Signature Version 4 make, beside those of the catalogue.
+
 import { createHash, createHmac } from 'node:crypto';
+import { bytesOf } from '../../http/syntax/octets.ts';
+import { decodeSome, encodeOctets } from '../../http/syntax/percent.ts';
+import { splitTarget } from '../../http/target.ts';
 import {
   aws4Algorithm,
   canonicalPairs,
@@ -10,7 +14,6 @@ import {
   emptyHash,
   encodePath,
   hashOctets,
-  splitTarget,
   stringToSign,
 } from '../../signature/aws4/canonical-request.ts';
 import { signatureParameter } from '../../signature/aws4/credentials.ts';
@@ -24,7 +27,6 @@ import {
   scopeText,
 } from '../../signature/aws4/signing-key.ts';
 import { octetsOfPiece, type Part } from '../../signature/message.ts';
-import { encodeOctets } from '../../signature/oauth1-parameters.ts';
 import { explainDigest } from '../explain/content.ts';
 import type { Variant } from '../explain/mistake.ts';
 import type { MessageMistake } from '../signature-scheme.ts';
@@ -126,7 +128,7 @@ function* queryMistakes(canonical: string, { request, presigned }: Aws4Presented
   ];
   yield [
     "the characters !'()* of the query were not encoded",
-    canonical.replace(/%2[1789A]/g, (octet) => decodeURIComponent(octet)),
+    decodeSome(canonical, (character) => "!'()*".includes(character)),
   ];
   yield ['the slashes of the query were not encoded', canonical.replaceAll('%2F', '/')];
   yield ['the tilde of the query was encoded', canonical.replaceAll('~', '%7E')];
@@ -253,17 +255,17 @@ export function messageMistakes(presented: Aws4Presented, parts: readonly Part[]
   const canonical = textWith(text);
   const buildHashedMistake = ([hint, changed, differs]: Canonical): MessageMistake => ({
     hint,
-    message: Buffer.from(stringToSign(stamp, scope, changed), 'latin1'),
+    message: bytesOf(stringToSign(stamp, scope, changed)),
     differs: differs ?? { name: 'string to sign', signed: stringToSign(stamp, scope, changed) },
   });
   const buildSignedMistake = (hint: string, own: string): MessageMistake => ({
     hint,
-    message: Buffer.from(own, 'latin1'),
+    message: bytesOf(own),
     differs: { name: 'string to sign', signed: own },
   });
   const right = stringToSign(stamp, scope, canonical);
   const replaceLastLine = (last: string): string => [...right.split('\n').slice(0, -1), last].join('\n');
-  const hash = createHash('sha256').update(canonical, 'latin1').digest();
+  const hash = createHash('sha256').update(bytesOf(canonical)).digest();
   return [
     ...[...selections(presented, text), ...layouts(presented, text), ...wholes(canonical)].map(
       buildHashedMistake,

@@ -1,14 +1,15 @@
 // The credentials of a request with what they sign, as far as the header section shows it.
+
 import type { HttpHeaders } from '../../http/fields.ts';
 import { parseDate } from '../../http/headers/date.ts';
 import { hasContent, type IncomingRequest } from '../../http/message.ts';
+import { splitTarget } from '../../http/target.ts';
 import {
   type CanonicalHeader,
   canonicalPath,
   canonicalQuery,
   canonicalValue,
   emptyHash,
-  splitTarget,
 } from '../../signature/aws4/canonical-request.ts';
 import {
   type Aws4Credentials,

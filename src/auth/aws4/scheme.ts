@@ -1,6 +1,7 @@
 import { formatChallenge } from '../../http/headers/authorization.ts';
 import type { IncomingRequest } from '../../http/message.ts';
-import { aws4Algorithm, splitTarget } from '../../signature/aws4/canonical-request.ts';
+import { splitTarget } from '../../http/target.ts';
+import { aws4Algorithm } from '../../signature/aws4/canonical-request.ts';
 import {
   type Aws4Credentials,
   parseCredentialsField,

@@ -1,6 +1,8 @@
 // AWS Signature Version 4 as a signature scheme: a canonical request that is hashed into a string to sign, with a key that is derived
 // for the scope of the request.
+
 import { timingSafeEqual } from 'node:crypto';
+import { splitTarget } from '../../http/target.ts';
 import {
   emptyHash,
   formatCanonicalRequest,
@@ -8,7 +10,6 @@ import {
   hashContent,
   isNormalized,
   messageParts,
-  splitTarget,
 } from '../../signature/aws4/canonical-request.ts';
 import { deriveKey, prepareSecret, scopeText } from '../../signature/aws4/signing-key.ts';
 import { hmacSha256 } from '../../signature/hmac-sha256.ts';

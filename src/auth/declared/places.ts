@@ -1,6 +1,8 @@
 // Reads the parts of credentials from their places in a request.
+
 import {
   decodeFormText,
+  findQueryValues,
   hasForm,
   hasTooManyParameters,
   isCoded,
@@ -9,10 +11,10 @@ import {
 } from '../../http/form.ts';
 import { parseMediaType } from '../../http/headers/media-type.ts';
 import type { IncomingRequest } from '../../http/message.ts';
-import { createJsonReader, takeParameter } from '../../signature/declared/message.ts';
+import { octetsOf, toOctets } from '../../http/syntax/octets.ts';
+import { createJsonReader } from '../../signature/declared/message.ts';
 import { describePlace, isInContent, type RolePlace } from '../../signature/declared/places.ts';
 import type { FormatName, FormatValues } from '../../signature/declared/signature-format.ts';
-import { octets } from '../../signature/declared/template.ts';
 import type { Fault } from '../signature-scheme.ts';
 
 /** Where the parts of credentials are read from. Each character of a value is one octet. */
@@ -45,14 +47,14 @@ export function hasJson({ body, headers: fields }: IncomingRequest): boolean {
 export function readContent(request: IncomingRequest, content: Uint8Array): ContentReader | Fault {
   const isReadable = !isCoded(request);
   const isForm = isReadable && hasForm(request);
-  const text = isForm ? Buffer.from(content).toString('latin1') : '';
+  const text = isForm ? octetsOf(content) : '';
   if (hasTooManyParameters(text))
     return { detail: `A form with credentials can have at most ${maxFormParameters} parameters.` };
   const json = isReadable && hasJson(request) ? createJsonReader(content) : undefined;
   const form = parseForm(text) ?? [];
   return {
     json: (pointer) => json?.(pointer),
-    form: (name) => form.flatMap(([own, value]) => (own === name ? [octets(value)] : [])),
+    form: (name) => form.flatMap(([own, value]) => (own === name ? [toOctets(value)] : [])),
   };
 }
 
@@ -60,7 +62,7 @@ export function readContent(request: IncomingRequest, content: Uint8Array): Cont
 export function isPending(place: RolePlace, { content, request, queryOrForm }: PlaceReader): boolean {
   if (content !== undefined) return false;
   if (isInContent(place)) return true;
-  const isAbsent = 'query' in place && takeParameter(request.target, place.query).values.length === 0;
+  const isAbsent = 'query' in place && findQueryValues(request.target, place.query).length === 0;
   return queryOrForm && isAbsent && hasForm(request);
 }
 
@@ -75,17 +77,17 @@ export function readPlace(
   if ('format' in place) return values[role];
   if ('json' in place) {
     const text = content?.json(place.json);
-    return text === undefined ? undefined : octets(text);
+    return text === undefined ? undefined : toOctets(text);
   }
   if ('form' in place) return requireSingle(content?.form(place.form) ?? [], place);
-  const found = takeParameter(request.target, place.query).values;
+  const found = findQueryValues(request.target, place.query);
   if (found.length === 0 && reader.queryOrForm) return requireSingle(content?.form(place.query) ?? [], place);
   const encoded = requireSingle(found, place);
   if (typeof encoded !== 'string') return encoded;
   const decoded = decodeFormText(encoded);
   return decoded === undefined
     ? { detail: `The query parameter ${place.query} cannot be decoded.` }
-    : octets(decoded);
+    : toOctets(decoded);
 }
 
 function requireSingle(found: readonly string[], place: RolePlace): string | Fault | undefined {

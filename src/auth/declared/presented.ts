@@ -1,6 +1,13 @@
 import { createHash } from 'node:crypto';
-import type { HttpHeaders } from '../../http/fields.ts';
-import { decodeFormText, hasForm, isCoded } from '../../http/form.ts';
+import {
+  decodeFormText,
+  findQueryValues,
+  hasForm,
+  isCoded,
+  removeParameters,
+  takeParameter,
+} from '../../http/form.ts';
+import { hostForms } from '../../http/host.ts';
 import type { IncomingRequest } from '../../http/message.ts';
 import {
   decodeKeySignature,
@@ -8,22 +15,17 @@ import {
   type PrivateKeyAlgorithm,
   signatureLengths,
 } from '../../signature/declared/asymmetric.ts';
+import { bytesOf, decodeName, octetsOf, toOctets } from '../../http/syntax/octets.ts';
+import { addressedAuthority } from '../../http/target.ts';
 import { decodeSignature, signatureFault } from '../../signature/declared/key.ts';
-import {
-  createJsonReader,
-  hostForms,
-  type MessageSource,
-  splitTarget,
-  takeParameter,
-} from '../../signature/declared/message.ts';
+import { createJsonReader, type MessageSource } from '../../signature/declared/message.ts';
 import { describePlace, type RolePlace } from '../../signature/declared/places.ts';
 import { type ReadSignatures, readSignatures } from '../../signature/declared/signature-format.ts';
-import { octets } from '../../signature/declared/template.ts';
 import { maxNonceLength } from '../../signature/message.ts';
 import { describeForm } from '../../signature/signature-form.ts';
 import { describeTimeForm, unitNames } from '../freshness.ts';
 import type { Fault, Presented } from '../signature-scheme.ts';
-import { readUser, readUserName } from '../user-name.ts';
+import { readUser } from '../user-name.ts';
 import type { DeclaredOptions } from './options.ts';
 import {
   type ContentReader,
@@ -155,11 +157,11 @@ function readPlacedValue(
   const { place, otherFields, authorizationName, format, queryOrForm = false } = options;
   const { headers: fields, target } = request;
   if ('query' in place) {
-    const { values, target: own } = takeParameter(target, place.query);
+    const values = findQueryValues(target, place.query);
     const isInForm = values.length === 0 && queryOrForm && hasForm(request);
     return isInForm
       ? contentValue({ form: place.query }, request, content)
-      : readQueryValue(place.query, values, own);
+      : readQueryValue(place.query, values, removeParameters(target, [place.query]));
   }
   if ('json' in place || 'form' in place) return contentValue(place, request, content);
   // Schemes are case-insensitive (RFC 9110 §11.1).
@@ -298,7 +300,7 @@ function userIn(reader: PlaceReader, options: DeclaredOptions): string | Fault {
   const value = readPlace(user, isById ? 'key-id' : 'user', reader);
   if (typeof value === 'object') return value;
   if (value === undefined) return describeMissing(user, 'names the user', request);
-  const name = readUserName(value);
+  const name = decodeName(value);
   return name ?? { detail: `${sentence(describePlace(user))} is not a user name: 1 to 128 bytes of UTF-8.` };
 }
 
@@ -394,7 +396,7 @@ function readPassphraseDigest(
   if (value === undefined)
     return { detail: `The field ${passphrase.field} is missing; it contains the passphrase.` };
   if (another !== undefined) return { detail: `The field ${passphrase.field} was sent twice.` };
-  return createHash('sha256').update(value, 'latin1').digest();
+  return createHash('sha256').update(bytesOf(value)).digest();
 }
 
 /** Returns when the lifetime that the client chose ends (ms); undefined if the scheme has none. */
@@ -429,14 +431,14 @@ export function buildSources(
     method,
     target,
     secure: connection.secure,
-    host: needs.host ? readHost(target, fields) : '',
+    host: needs.host ? addressedAuthority(target, fields) : '',
     decodedInUrl: options.decodedInUrl,
     field: (name) => fields.get(name),
     content: signed,
     json: createJsonReader(signed),
     hasForm: needs.form && hasSignedForm(request, target, options),
-    user: needs.user ? octets(owner ?? user) : '',
-    keyId: needs.user ? octets(user) : '',
+    user: needs.user ? toOctets(owner ?? user) : '',
+    keyId: needs.user ? toOctets(user) : '',
     timestamp,
     nonce,
     id,
@@ -460,17 +462,11 @@ function addPortVariant(source: MessageSource): MessageSource[] {
 /** Returns a form without the parameter that contains the signature. */
 function removeParameter(content: Uint8Array, { place }: DeclaredOptions): Uint8Array {
   const name = 'form' in place ? place.form : 'query' in place ? place.query : '';
-  const { target } = takeParameter(`?${Buffer.from(content).toString('latin1')}`, name);
-  return Buffer.from(target.slice(1), 'latin1');
+  return bytesOf(takeParameter(octetsOf(content), name).rest ?? '');
 }
 
 /** The data of a request, in one or more forms. */
 export type Sources = readonly [MessageSource, ...MessageSource[]];
-
-/** Returns the authority of the absolute form, or else the value of Host (RFC 9112 §3.2.2). */
-function readHost(target: string, fields: HttpHeaders): string {
-  return splitTarget(target).origin.replace(/^https?:\/\//i, '') || (fields.get('host') ?? '');
-}
 
 /** Returns whether the content is a form whose parameters are signed. */
 export function hasSignedForm(
@@ -478,6 +474,6 @@ export function hasSignedForm(
   target: string,
   { digestParameter }: DeclaredOptions,
 ): boolean {
-  const hasDigest = digestParameter !== undefined && takeParameter(target, digestParameter).values.length > 0;
+  const hasDigest = digestParameter !== undefined && findQueryValues(target, digestParameter).length > 0;
   return !hasDigest && hasForm(request) && !isCoded(request);
 }

@@ -1,7 +1,10 @@
 // A declared scheme as a signature scheme: its message is a template, and its keys are the user's secrets.
+
 import { createHash, timingSafeEqual } from 'node:crypto';
-import { hasTooManyParameters, maxFormParameters } from '../../http/form.ts';
+import { findQueryValues, hasTooManyParameters, maxFormParameters } from '../../http/form.ts';
 import type { IncomingRequest } from '../../http/message.ts';
+import { octetsOf } from '../../http/syntax/octets.ts';
+import { splitTarget } from '../../http/target.ts';
 import { andThen } from '../../maybe-promise.ts';
 import {
   hasPrivateKey,
@@ -12,12 +15,7 @@ import {
 import type { Algorithm } from '../../signature/declared/declaration.ts';
 import { sortForm } from '../../signature/declared/form.ts';
 import { createDeclaredKey, digestWithSecret, isSameDigest, keyBytes } from '../../signature/declared/key.ts';
-import {
-  type MessageSource,
-  readPiece,
-  splitTarget,
-  takeParameter,
-} from '../../signature/declared/message.ts';
+import { type MessageSource, readPiece } from '../../signature/declared/message.ts';
 import { parseBodyDigest, partName, type TemplatePart } from '../../signature/declared/template.ts';
 import { type DigestForm, messageBytes, type Part, type PartKind } from '../../signature/message.ts';
 import type { SignatureAlgorithm } from '../account-key.ts';
@@ -218,12 +216,12 @@ function pathFault({ target }: IncomingRequest, { decodedInUrl }: DeclaredOption
 /** Returns a fault if the signature covers the content only as a form, and it is not one, or if the form cannot be parsed. */
 function formFault(source: MessageSource, { message, digestParameter }: DeclaredOptions): Fault | undefined {
   if (source.content.length === 0) return undefined;
-  const form = source.hasForm ? Buffer.from(source.content).toString('latin1') : undefined;
+  const form = source.hasForm ? octetsOf(source.content) : undefined;
   // Counted before the form is decoded, because its sender is not authenticated yet.
   if (form !== undefined && hasTooManyParameters(form))
     return { detail: `A signed form can have at most ${maxFormParameters} parameters.` };
   if (message.some(({ kind }) => kind.startsWith('body') || kind === 'json')) return undefined;
-  if (digestParameter !== undefined && takeParameter(source.target, digestParameter).values.length === 1)
+  if (digestParameter !== undefined && findQueryValues(source.target, digestParameter).length === 1)
     return undefined;
   if (form !== undefined)
     return sortForm(form) === undefined
@@ -241,7 +239,7 @@ function parameterFault(
   { digestParameter }: DeclaredOptions,
 ): DigestFault | undefined {
   if (digestParameter === undefined) return undefined;
-  const { values } = takeParameter(target, digestParameter);
+  const values = findQueryValues(target, digestParameter);
   const [given] = values;
   if (given === undefined) return undefined;
   const digest = createHash('sha256').update(content).digest('hex');

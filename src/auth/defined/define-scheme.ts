@@ -4,6 +4,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { didYouMean } from '../../did-you-mean.ts';
 import { readDuration } from '../../duration.ts';
 import { HttpHeaders } from '../../http/fields.ts';
+import { octetsOf } from '../../http/syntax/octets.ts';
 import { isToken } from '../../http/syntax/token.ts';
 import { decodeKey } from '../../signature/declared/key.ts';
 import type { SignatureAlgorithm } from '../account-key.ts';
@@ -203,7 +204,7 @@ function keyReader(value: unknown, where: string): KeyReader {
     };
   const keyEncoding = readWord(value, where, ['utf8', 'hex', 'base64'], 'utf8');
   if (keyEncoding === 'utf8') return { keyEncoding, key: (secret) => secret };
-  return { keyEncoding, key: (secret) => decodeKey(secret.toString('latin1'), keyEncoding) };
+  return { keyEncoding, key: (secret) => decodeKey(octetsOf(secret), keyEncoding) };
 }
 
 // Finds out where a definition sends its credentials, by what `format` returns for examples of them.

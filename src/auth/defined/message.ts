@@ -1,6 +1,7 @@
 // What `parse` and `message` of a definition return, checked.
+
 import { hasControlCharacter } from '../../http/syntax/control-character.ts';
-import { decodeUtf8Octets } from '../../http/syntax/utf8.ts';
+import { toOctets, toReadable } from '../../http/syntax/octets.ts';
 import type { Part, PartKind, Piece } from '../../signature/message.ts';
 import { maxKeyIdLength } from '../parse-account-key.ts';
 import type { Fault } from '../signature-scheme.ts';
@@ -98,7 +99,7 @@ export function readParts(
   if (!Array.isArray(message)) throw new TypeError('message returned no list of parts');
   const parts = message.map(toPart);
   if (typeof join !== 'string' || join === '') return parts;
-  const text: Part = { kind: 'text', name: '', value: Buffer.from(join, 'utf8').toString('latin1') };
+  const text: Part = { kind: 'text', name: '', value: toOctets(join) };
   return parts.flatMap((part, at) => (at === 0 ? [part] : [text, part]));
 }
 
@@ -109,7 +110,7 @@ function toPart(part: SchemeMessagePart): Part {
 }
 
 function toPiece(value: unknown, name: string): Piece {
-  if (typeof value === 'string') return Buffer.from(value, 'utf8').toString('latin1');
+  if (typeof value === 'string') return toOctets(value);
   if (value instanceof Uint8Array) return value;
   throw new TypeError(`message returned the part ${JSON.stringify(name)}, which is neither text nor bytes`);
 }
@@ -135,7 +136,7 @@ export function joinParts(parts: readonly Part[], { join }: UnplacedDefinition):
   if (typeof join !== 'function') return parts.map(({ value }) => value);
   const joined = join(
     parts.map(({ kind, name, value }): SchemeMessagePart => {
-      const text = typeof value === 'string' ? decodeUtf8Octets(value) : value;
+      const text = typeof value === 'string' ? toReadable(value) : value;
       const known = toPublicKind(kind);
       return known === undefined ? [name, text] : [name, text, known];
     }),

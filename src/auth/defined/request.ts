@@ -1,8 +1,9 @@
 // The request that the functions of a definition receive, of a request that arrived or of one that is signed.
+
 import { HttpHeaders } from '../../http/fields.ts';
 import { hasContent, type IncomingRequest } from '../../http/message.ts';
-import { decodeUtf8Octets } from '../../http/syntax/utf8.ts';
-import { splitTarget, takeParameter } from '../../signature/declared/message.ts';
+import { toReadable } from '../../http/syntax/octets.ts';
+import { splitTarget } from '../../http/target.ts';
 import type { SchemeHeaders, SchemeRequest } from './definition.ts';
 
 /** What a request consists of. Each character of a string is one octet. */
@@ -28,9 +29,9 @@ export function createSchemeRequest(
   const { path, query } = splitTarget(target);
   return {
     method,
-    target: decodeUtf8Octets(target),
-    path: decodeUtf8Octets(path),
-    query: decodeUtf8Octets(query),
+    target: toReadable(target),
+    path: toReadable(path),
+    query: toReadable(query),
     headers: createHeaders(fields),
     secure,
     hasBody,
@@ -44,9 +45,9 @@ function createHeaders(fields: HttpHeaders): SchemeHeaders {
   return {
     get(name) {
       const value = fields.get(name.toLowerCase());
-      return value === undefined ? undefined : decodeUtf8Octets(value);
+      return value === undefined ? undefined : toReadable(value);
     },
-    getAll: (name) => fields.getAll(name.toLowerCase()).map(decodeUtf8Octets),
+    getAll: (name) => fields.getAll(name.toLowerCase()).map(toReadable),
     has: (name) => fields.has(name.toLowerCase()),
   };
 }
@@ -54,11 +55,6 @@ function createHeaders(fields: HttpHeaders): SchemeHeaders {
 /** Returns content as a Buffer of the same memory. */
 export function toBuffer({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
   return Buffer.from(buffer, byteOffset, byteLength);
-}
-
-/** Returns a target without the parameters of the query that have one of these names. */
-export function removeParameters(target: string, names: readonly string[]): string {
-  return names.reduce((rest, name) => takeParameter(rest, name).target, target);
 }
 
 /** Returns field lines as fields, with a value of Host. */

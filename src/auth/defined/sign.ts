@@ -1,11 +1,14 @@
 // Signs a request with a scheme in code. The client, the command, the double and the adversary sign with this function.
+
 import type { KeyObject } from 'node:crypto';
 import { sendableLine } from '../../http/fields.ts';
+import { removeParameters } from '../../http/form.ts';
+import { toOctets } from '../../http/syntax/octets.ts';
 import { messageBytes, type Part } from '../../signature/message.ts';
 import type { SignatureAlgorithm } from '../account-key.ts';
 import type { SchemeCredentials, SignedParts } from './definition.ts';
 import { joinParts, readCredentials, readParts } from './message.ts';
-import { createSchemeRequest, removeParameters, toHttpHeaders } from './request.ts';
+import { createSchemeRequest, toHttpHeaders } from './request.ts';
 import type { SealedDefinition } from './sealed.ts';
 
 type Line = readonly [name: string, value: string];
@@ -112,8 +115,7 @@ interface Placed {
 }
 
 function placeParts({ fields, target }: Placed, { headers = {}, query = {} }: SignedParts): Placed {
-  const octets = (text: string): string => Buffer.from(text, 'utf8').toString('latin1');
-  const added = Object.entries(headers).map(([name, value]): Line => sendableLine(name, octets(value)));
+  const added = Object.entries(headers).map(([name, value]): Line => sendableLine(name, toOctets(value)));
   const names = new Set(added.map(([name]) => name.toLowerCase()));
   const otherFields = fields.filter(([name]) => !names.has(name.toLowerCase()));
   const pairs = Object.entries(query).map(

@@ -1,6 +1,9 @@
 // A scheme in code as a signature scheme. Whatever its functions throw refuses the request, and is reported.
+
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
+import { findQueryValues, removeParameters } from '../../http/form.ts';
 import { Problem } from '../../http/problem.ts';
+import { octetsOf } from '../../http/syntax/octets.ts';
 import { type Encoding, encodings, type HashName, hashNames } from '../../signature/declared/declaration.ts';
 import { decodeSignature, signatureFault } from '../../signature/declared/key.ts';
 import { maxSignatures } from '../../signature/declared/signature-format.ts';
@@ -13,7 +16,7 @@ import type { SchemeContext } from '../scheme-context.ts';
 import type { Fault, Mac, Presented, SignatureScheme } from '../signature-scheme.ts';
 import type { SchemeRequest } from './definition.ts';
 import { findExtension, joinParts, readCredentials, readParts } from './message.ts';
-import { createSchemeRequest, removeParameters, toBuffer, toSource } from './request.ts';
+import { createSchemeRequest, toBuffer, toSource } from './request.ts';
 import {
   CredentialsFault,
   type ReadCredentials,
@@ -253,10 +256,8 @@ function findRepeated(
   if (fields.repeated)
     for (const name of headers)
       if (fields.getAll(name.toLowerCase()).length > 1) return `The field ${name} was sent twice.`;
-  const sent = query.length === 0 ? [] : target.slice(target.indexOf('?') + 1).split('&');
   for (const name of query)
-    if (sent.filter((pair) => pair === name || pair.startsWith(`${name}=`)).length > 1)
-      return `The query parameter ${name} was sent twice.`;
+    if (findQueryValues(target, name).length > 1) return `The query parameter ${name} was sent twice.`;
   return undefined;
 }
 
@@ -336,7 +337,7 @@ function* computedDigests(
   const sent = toBuffer(content);
   yield* compute(`the nonce was left out of the ${name}`, sent, { ...credentials, nonce: '' });
   yield* compute(`the content was left out of the ${name}`, noContent, credentials);
-  for (const [hint, value] of contentVariants(sent.toString('latin1')))
+  for (const [hint, value] of contentVariants(octetsOf(sent)))
     yield* compute(hint, messageBytes([value]), credentials);
 }
 

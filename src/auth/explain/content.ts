@@ -1,10 +1,12 @@
 // Mistakes in the content: other bytes were signed, or digested, than are sent.
+
 import { createHash } from 'node:crypto';
-import { formPairs } from '../../signature/declared/form.ts';
+import { parseFormOctets } from '../../http/form.ts';
+import { bytesOf, octetsOf, replaceInvalidUtf8, toOctets } from '../../http/syntax/octets.ts';
 import { type DigestForm, messageBytes } from '../../signature/message.ts';
 import { describeUntried, selectLongest } from './budget.ts';
 import { encodePairs } from './encoders.ts';
-import { type Facts, type Mistake, type TextMistake, toList, type Variant } from './mistake.ts';
+import { type Mistake, type TextMistake, toList, type Variant } from './mistake.ts';
 
 /** Returns zlib, which is loaded on first use. */
 const zlib = (): typeof import('node:zlib') => process.getBuiltinModule('node:zlib');
@@ -41,33 +43,37 @@ const encodings: readonly TextMistake[] = [
   ['the byte order mark was sent, but not signed', (content) => content.replace(/^\u00ef\u00bb\u00bf/, '')],
   [
     'the content was decoded as Latin-1 and encoded as UTF-8 before it was signed',
-    (content) => encode(content),
+    (content) => toOctets(content),
   ],
   [
     'bytes that are not UTF-8 were replaced before the content was signed',
-    (content) => encode(decode(content)),
+    (content) => toOctets(replaceInvalidUtf8(content)),
   ],
   [
     'characters other than ASCII were replaced by "?" before the content was signed',
-    (content) => [/[^\0-\x7f]/gu, /[^\0-\x7f]/g].map((other) => decode(content).replace(other, '?')),
+    (content) =>
+      [/[^\0-\x7f]/gu, /[^\0-\x7f]/g].map((other) => replaceInvalidUtf8(content).replace(other, '?')),
   ],
   [
     'characters other than ASCII were left out before the content was signed',
-    (content) => decode(content).replace(/[^\0-\x7f]/gu, ''),
+    (content) => replaceInvalidUtf8(content).replace(/[^\0-\x7f]/gu, ''),
   ],
-  ['the content was signed in Latin-1 and sent in UTF-8', (content) => decode(content)],
+  ['the content was signed in Latin-1 and sent in UTF-8', (content) => replaceInvalidUtf8(content)],
   [
     'the content was signed in UTF-16 and sent in UTF-8',
-    (content) => Buffer.from(decode(content), 'utf16le'),
+    (content) => Buffer.from(replaceInvalidUtf8(content), 'utf16le'),
   ],
-  ['the content was signed as a JSON string', (content) => encode(JSON.stringify(decode(content)))],
+  [
+    'the content was signed as a JSON string',
+    (content) => toOctets(JSON.stringify(replaceInvalidUtf8(content))),
+  ],
   [
     'the content was encoded in base64 before it was signed',
-    (content) => Buffer.from(content, 'latin1').toString('base64'),
+    (content) => bytesOf(content).toString('base64'),
   ],
   [
     'the content was encoded in hexadecimal before it was signed',
-    (content) => Buffer.from(content, 'latin1').toString('hex'),
+    (content) => bytesOf(content).toString('hex'),
   ],
   ['an object was signed instead of the text of the content', () => '[object Object]'],
 ];
@@ -94,7 +100,7 @@ const notations: readonly TextMistake[] = [
 const longestDecompressed = 1_048_576;
 
 function decompress(content: string): Buffer | undefined {
-  const bytes = Buffer.from(content, 'latin1');
+  const bytes = bytesOf(content);
   const isGzip = bytes[0] === 0x1f && bytes[1] === 0x8b;
   const isZlib = bytes[0] === 0x78;
   if (!(isGzip || isZlib)) return undefined;
@@ -169,7 +175,7 @@ export function digestMistakes({ hash, format }: DigestForm, sent: Uint8Array): 
   const content = Buffer.from(sent.buffer, sent.byteOffset, sent.byteLength);
   const digest = createHash(hash).update(content).digest();
   const others = ['sha256', 'sha512', 'sha384', 'sha1', 'md5'].filter((other) => other !== hash);
-  const octets = content.toString('latin1');
+  const octets = octetsOf(content);
   return [
     [
       'the digest is that of no content; it must be that of the content sent',
@@ -231,12 +237,13 @@ export function explainDigest(
 export const formMistakes: readonly Mistake[] = [
   [
     'the parameters of the form were not sorted',
-    (_, facts) => changeForm(toOctets(facts), (pairs) => [pairs.map((pair) => pair.join('')).join('')]),
+    (_, facts) =>
+      changeForm(octetsOf(facts.content), (pairs) => [pairs.map((pair) => pair.join('')).join('')]),
   ],
   [
     'the parameters of the form were sorted without regard to letter case',
     (_, facts) =>
-      changeForm(toOctets(facts), (pairs) => [
+      changeForm(octetsOf(facts.content), (pairs) => [
         sortPairs(pairs, (name) => name.toLowerCase())
           .map((pair) => pair.join(''))
           .join(''),
@@ -245,20 +252,20 @@ export const formMistakes: readonly Mistake[] = [
   [
     'the parameters of the form were joined with "=" and "&"',
     (_, facts) =>
-      changeForm(toOctets(facts), (pairs) => [
+      changeForm(octetsOf(facts.content), (pairs) => [
         joinPairs(
           sortPairs(pairs, (name) => name),
           (text) => text,
         ),
       ]),
   ],
-  ['the form was signed as sent', (_, facts) => toOctets(facts)],
-  ['the content was signed, but it is not a form', (_, facts) => toOctets(facts)],
+  ['the form was signed as sent', (_, facts) => octetsOf(facts.content)],
+  ['the content was signed, but it is not a form', (_, facts) => octetsOf(facts.content)],
   ['the parameters of the form were left out', () => ''],
   [
     'the parameters of the form were not decoded',
     (_, facts) =>
-      toOctets(facts)
+      octetsOf(facts.content)
         .split('&')
         .sort()
         .map((pair) => pair.replace('=', ''))
@@ -267,7 +274,7 @@ export const formMistakes: readonly Mistake[] = [
   [
     'only the values of the form were signed',
     (_, facts) =>
-      changeForm(toOctets(facts), (pairs) => [
+      changeForm(octetsOf(facts.content), (pairs) => [
         sortPairs(pairs, (name) => name)
           .map(([, value]) => value)
           .join(''),
@@ -277,13 +284,9 @@ export const formMistakes: readonly Mistake[] = [
 
 type Pairs = readonly (readonly [name: string, value: string])[];
 
-function toOctets({ content }: Facts): string {
-  return Buffer.from(content.buffer, content.byteOffset, content.byteLength).toString('latin1');
-}
-
 function changeForm(content: string, change: (pairs: Pairs) => string[]): string[] {
   if (!/^[!-~]+$/.test(content) || !content.includes('=')) return [];
-  const pairs = formPairs(content);
+  const pairs = parseFormOctets(content);
   return pairs === undefined ? [] : change(pairs);
 }
 
@@ -295,22 +298,14 @@ function sortPairs(pairs: Pairs, key: (name: string) => string): Pairs {
   return pairs.toSorted(([one], [other]) => (key(one) < key(other) ? -1 : 1));
 }
 
-function decode(octets: string): string {
-  return Buffer.from(octets, 'latin1').toString('utf8');
-}
-
-function encode(text: string): string {
-  return Buffer.from(text, 'utf8').toString('latin1');
-}
-
 /** The deepest JSON that is serialized again. */
 const maxDepth = 64;
 
 /** Serializes the content in other ways if it is JSON. */
 function reserializeJson(content: string, serialize: (value: unknown) => string[]): string[] {
   try {
-    const value: unknown = JSON.parse(decode(content));
-    return computeDepth(value, 0) > maxDepth ? [] : serialize(value).map(encode);
+    const value: unknown = JSON.parse(replaceInvalidUtf8(content));
+    return computeDepth(value, 0) > maxDepth ? [] : serialize(value).map(toOctets);
   } catch {
     return [];
   }

@@ -1,5 +1,7 @@
 // How programs percent-encode. Each character is one octet.
-import { formPairs } from '../../signature/declared/form.ts';
+
+import { parseFormOctets } from '../../http/form.ts';
+import { decodeEscapes, escapeOctet, isWellEscaped } from '../../http/syntax/percent.ts';
 
 /** Which characters an encoder leaves as they are, beside letters and digits, and how it writes a space and hexadecimal digits. */
 interface Encoder {
@@ -39,8 +41,7 @@ function createTable({ kept, space, lowerCase = false }: Encoder): readonly stri
     const octet = String.fromCharCode(code);
     if (/[A-Za-z0-9]/.test(octet) || kept.includes(octet)) return octet;
     if (octet === ' ') return space;
-    const hex = code.toString(16).padStart(2, '0');
-    return `%${lowerCase ? hex : hex.toUpperCase()}`;
+    return lowerCase ? escapeOctet(octet).toLowerCase() : escapeOctet(octet);
   });
 }
 
@@ -74,19 +75,13 @@ export function encodePairs(pairs: readonly (readonly [name: string, value: stri
 
 /** Returns a query as each encoder writes its parameters; nothing if an escape is malformed. */
 export function encodeQuery(query: string): string[] {
-  const pairs = query === '' ? undefined : formPairs(query);
+  const pairs = query === '' ? undefined : parseFormOctets(query);
   return pairs === undefined ? [] : encodePairs(pairs);
 }
 
 /** Returns a path as each encoder writes its segments; nothing if an escape is malformed. */
 export function encodePath(path: string): string[] {
-  if (/%(?![0-9A-Fa-f]{2})/.test(path)) return [];
-  const decoded = path.split('/').map((segment) => {
-    const [start = '', ...escaped] = segment.split('%');
-    return escaped.reduce(
-      (text, piece) => text + String.fromCharCode(Number.parseInt(piece.slice(0, 2), 16)) + piece.slice(2),
-      start,
-    );
-  });
+  if (!isWellEscaped(path)) return [];
+  const decoded = path.split('/').map(decodeEscapes);
   return listEncoders(decoded.join('')).map((write) => decoded.map(write).join('/'));
 }

@@ -1,4 +1,5 @@
 // Mistakes in the percent-encoding of a path, a query, a target or a URL. Each character is one octet.
+import { decodeEscapes, decodeSome, escapeOctet, mapEscapes } from '../../http/syntax/percent.ts';
 import { encodePath, encodeQuery } from './encoders.ts';
 import type { Mistake } from './mistake.ts';
 
@@ -17,13 +18,19 @@ export const escapeMistakes: readonly Mistake[] = [
     `${changed}: an unreserved character was escaped`,
     (text) => [text.replaceAll('~', '%7E'), text.replaceAll('~', '%7e')],
   ],
-  [`${changed}: an unreserved character was not escaped`, (text) => mapEscapes(text, decodeUnreserved)],
+  [
+    `${changed}: an unreserved character was not escaped`,
+    (text) => decodeSome(text, (character) => /[A-Za-z0-9._~-]/.test(character)),
+  ],
   [`${changed}: escapes were in upper case`, (text) => mapEscapes(text, (octet) => octet.toUpperCase())],
   [`${changed}: escapes were in lower case`, (text) => mapEscapes(text, (octet) => octet.toLowerCase())],
   [`${changed}: a slash was escaped as %2F`, (text) => text.replace(/%2f/gi, '/')],
   [
     `${changed}: reserved characters were not escaped`,
-    (text) => [mapEscapes(text, decodeReserved), text.replace(/%2[1789A]/gi, decodeEscapes)],
+    (text) => [
+      decodeSome(text, (character) => /[!$&'()*+,;=:@[\]{}|^`]/.test(character)),
+      decodeSome(text, (character) => "!'()*".includes(character)),
+    ],
   ],
 ];
 
@@ -59,28 +66,3 @@ export const escapedQueryMistakes: readonly Mistake[] = [
   ],
   [`${changed}: the parameters of the query were encoded by another rule`, (query) => encodeQuery(query)],
 ];
-
-/** Decodes all escapes. */
-export function decodeEscapes(text: string): string {
-  return text.replace(/%([0-9a-f]{2})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
-}
-
-/** Percent-encodes a character of one octet. */
-export function escapeOctet(character: string): string {
-  return `%${character.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`;
-}
-
-function mapEscapes(text: string, change: (octet: string) => string): string {
-  return text.replace(/%[0-9a-f]{2}/gi, change);
-}
-
-// RFC 3986 §2.3 and §2.2.
-function decodeUnreserved(octet: string): string {
-  const character = decodeEscapes(octet);
-  return /[A-Za-z0-9._~-]/.test(character) ? character : octet;
-}
-
-function decodeReserved(octet: string): string {
-  const character = decodeEscapes(octet);
-  return /[!$&'()*+,;=:@[\]{}|^`]/.test(character) ? character : octet;
-}

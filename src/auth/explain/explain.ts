@@ -1,8 +1,9 @@
 // Explains a wrong signature: tries the mistakes of the catalogue against the signature that was received.
+
 import { isUtf8 } from 'node:buffer';
 import { createHash } from 'node:crypto';
 import type { ProblemMember } from '../../http/problem.ts';
-import { decodeUtf8Octets } from '../../http/syntax/utf8.ts';
+import { octetsOf, toReadable } from '../../http/syntax/octets.ts';
 import { messageBytes, type Part, type Piece } from '../../signature/message.ts';
 import type { Explained } from '../explanation.ts';
 import { fitsOne, type Key, type KeyKind, minKeys, selectSamples } from '../keyring.ts';
@@ -375,10 +376,7 @@ function describe(parts: readonly Part[], message: Buffer, found: Found | undefi
 
 /** Returns the message that was signed, and where it begins to differ. */
 function difference(message: Buffer, signed: Buffer): Members {
-  const [own, other] = [
-    decodeUtf8Octets(message.toString('latin1')),
-    decodeUtf8Octets(signed.toString('latin1')),
-  ];
+  const [own, other] = [toReadable(octetsOf(message)), toReadable(octetsOf(signed))];
   let at = 0;
   while (at < own.length && own[at] === other[at]) at += 1;
   return { signedMessage: formatPiece(signed), firstDifference: at };

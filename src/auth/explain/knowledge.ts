@@ -1,5 +1,7 @@
 // Mistakes that only a test double can recognize, because it knows all secrets, also former ones, and the content.
+
 import { createHash } from 'node:crypto';
+import { octetsOf } from '../../http/syntax/octets.ts';
 import { messageBytes, type Part } from '../../signature/message.ts';
 import { fitsOne, toKey } from '../keyring.ts';
 import { describeOtherSecret, otherSecrets } from '../other-secrets.ts';
@@ -121,7 +123,7 @@ function findOtherKey<Own extends Presented>(
     const key = toKey(accountKey);
     const isOther = id !== presented.user && kinds.includes(key.kind) && fitsOne(key, presented.signatures);
     if (!isOther || !budget.spend(verificationTime(key.kind, message.length))) continue;
-    if (scheme.signs(key, [message.toString('latin1')], presented))
+    if (scheme.signs(key, [octetsOf(message)], presented))
       return { hint: `the request is signed with another key of the user: ${id}` };
   }
   return undefined;
@@ -164,7 +166,7 @@ function contentMistakes<Own extends Presented>(
       form,
     ]);
   });
-  const all = [...forms, ['the content itself', Buffer.from(content).toString('latin1')] as const];
+  const all = [...forms, ['the content itself', octetsOf(content)] as const];
   const separator = parts.find(({ kind }, at) => kind === 'text' && at > 0);
   return all.map(([what, value]): MessageMistake => {
     const part: Part = { kind: 'digest', name: sent?.name ?? 'content digest', value };

@@ -1,5 +1,7 @@
 // Mistakes in signatures by private keys, of the right message.
+
 import { constants, createHash, type KeyObject, verify } from 'node:crypto';
+import { octetsOf } from '../../http/syntax/octets.ts';
 import type { PublicKeyKind } from '../keyring.ts';
 
 /** A signature in another encoding. */
@@ -12,7 +14,7 @@ export interface Reencoded {
 /** Lists what a signature is if it was encoded by mistake. Depends on nothing but the signature. */
 export function encodingMistakes(signature: string): readonly Reencoded[] {
   const bytes = Buffer.from(signature, 'base64');
-  const text = bytes.toString('latin1');
+  const text = octetsOf(bytes);
   const found: Reencoded[] = [];
   if (/^(?:[0-9a-f]{2})+$/i.test(text))
     found.push({

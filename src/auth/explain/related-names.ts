@@ -1,7 +1,9 @@
 // Fields and parameters that clients confuse with those of a scheme. Only refusals are explained with them.
+
 import { findClosestMatch } from '../../did-you-mean.ts';
-import { findQuery } from '../../http/form.ts';
+import { splitPairs } from '../../http/form.ts';
 import type { IncomingRequest } from '../../http/message.ts';
+import { findQuery } from '../../http/target.ts';
 
 /** Fields of one purpose, as their owners write them, with what a field is if another one is expected. */
 type Group = readonly (readonly [name: string, what?: string])[];
@@ -112,9 +114,9 @@ export function displayName(name: string): string {
 }
 
 function parameterNames(request: IncomingRequest): string[] {
-  return findQuery(request.target)
-    .split('&', maxNames)
-    .map((pair) => pair.split('=', 1)[0] ?? '');
+  return splitPairs(findQuery(request.target))
+    .slice(0, maxNames)
+    .map(([name]) => name);
 }
 
 function describeParameters(request: IncomingRequest, expected: readonly string[]): string | undefined {

@@ -1,11 +1,15 @@
 // Mistakes in keys and tokens that are sent as they are: in their form, or in the place where they are sent.
+
+import { splitPairs } from '../../http/form.ts';
 import { cookiePairs } from '../../http/headers/cookie.ts';
 import type { IncomingRequest } from '../../http/message.ts';
+import { octetsOf } from '../../http/syntax/octets.ts';
+import { decodeEscapes } from '../../http/syntax/percent.ts';
 import { findRepeated } from '../../http/syntax/token.ts';
+import { findQuery } from '../../http/target.ts';
 import { describeForm } from '../../signature/signature-form.ts';
 import { describeOther } from '../other-secrets.ts';
 import type { KnownSecret } from '../trace.ts';
-import { decodeEscapes } from './escapes.ts';
 
 /** A change that clients make to a key or a token: what was done, and how to undo it. */
 type KeyChange = readonly [done: string, undo: (sent: string) => string | undefined];
@@ -23,7 +27,7 @@ const changes: readonly KeyChange[] = [
   ['encoded in base64', (sent) => decodeBase64(sent)],
   ['encoded in base64 with a colon, as for Basic', (sent) => findAfterColon(decodeBase64(sent))],
   ['encoded in base64 with a colon, as for Basic', (sent) => findBeforeColon(decodeBase64(sent))],
-  ['encoded in hexadecimal', (sent) => Buffer.from(sent, 'hex').toString('latin1')],
+  ['encoded in hexadecimal', (sent) => octetsOf(Buffer.from(sent, 'hex'))],
   ['sent together with a name', (sent) => findAfterColon(sent)],
   ['sent together with a name', (sent) => findBeforeColon(sent)],
   ['sent twice', (sent) => findHalf(sent)],
@@ -92,7 +96,7 @@ export function describeSentKey(
 }
 
 function decodeBase64(sent: string): string | undefined {
-  return /^[A-Za-z0-9+/_-]+={0,2}$/.test(sent) ? Buffer.from(sent, 'base64').toString('latin1') : undefined;
+  return /^[A-Za-z0-9+/_-]+={0,2}$/.test(sent) ? octetsOf(Buffer.from(sent, 'base64')) : undefined;
 }
 
 function findHalf(sent: string): string | undefined {
@@ -151,11 +155,8 @@ function* listValues({ headers, target }: IncomingRequest): Generator<[place: st
     if (lower !== 'authorization') yield [`the field ${name}`, value];
     else yield* listAuthorizationValues(value);
   }
-  const query = target.slice(target.indexOf('?') + 1);
-  for (const pair of target.includes('?') ? query.split('&', maxValues) : []) {
-    const [name = '', value = ''] = [findBefore(pair, '='), pair.slice(pair.indexOf('=') + 1)];
+  for (const [name, value] of splitPairs(findQuery(target)).slice(0, maxValues))
     yield [`the query parameter ${name}`, decodeEscapes(value)];
-  }
 }
 
 function* listAuthorizationValues(value: string): Generator<[place: string, value: string]> {
@@ -167,9 +168,4 @@ function* listAuthorizationValues(value: string): Generator<[place: string, valu
   yield ['Authorization with Basic', decoded ?? ''];
   yield ['Authorization with Basic', findBeforeColon(decoded) ?? ''];
   yield ['Authorization with Basic', findAfterColon(decoded) ?? ''];
-}
-
-function findBefore(text: string, separator: string): string {
-  const at = text.indexOf(separator);
-  return at < 0 ? text : text.slice(0, at);
 }

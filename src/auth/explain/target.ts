@@ -1,6 +1,10 @@
 // Mistakes in what a request addresses: target, path, query, URL and host. Proxies make some of them, in transit.
+
 import { domainToUnicode } from 'node:url';
-import { hostForms, sortQuery, splitTarget } from '../../signature/declared/message.ts';
+import { hostForms } from '../../http/host.ts';
+import { toOctets } from '../../http/syntax/octets.ts';
+import { findQuery, splitTarget } from '../../http/target.ts';
+import { sortQuery } from '../../signature/declared/message.ts';
 import { escapedPathMistakes, escapedQueryMistakes, escapeMistakes } from './escapes.ts';
 import { embedMistakes, type Facts, type Mistake } from './mistake.ts';
 
@@ -233,9 +237,9 @@ export const urlMistakes: readonly Mistake[] = [
   ...escapeMistakes,
   ...embedMistakes(rewrites, splitUrlTarget),
   ...embedMistakes(loneMarks, splitUrlTarget),
-  ...embedMistakes(escapeMistakes, splitUrlPath),
-  ...embedMistakes(escapedPathMistakes, splitUrlPath),
-  ...embedMistakes(pathForms, splitUrlPath),
+  ...embedMistakes(escapeMistakes, splitPath),
+  ...embedMistakes(escapedPathMistakes, splitPath),
+  ...embedMistakes(pathForms, splitPath),
   ...embedMistakes(queryForms, splitQuery),
   ...embedMistakes(escapedQueryMistakes, splitQuery),
   ['{part} was signed in lower case', (url) => url.toLowerCase()],
@@ -247,7 +251,7 @@ export const urlMistakes: readonly Mistake[] = [
 function unicodeHost(host: string): string | undefined {
   if (!/xn--/i.test(host)) return undefined;
   const [name = '', port = ''] = /^(.*?)(:\d+)?$/s.exec(host)?.slice(1) ?? [];
-  return Buffer.from(domainToUnicode(name) + port, 'utf8').toString('latin1');
+  return toOctets(domainToUnicode(name) + port);
 }
 
 /** Returns the mistakes of a client that signs a host which only the configuration of the service shows. */
@@ -290,21 +294,16 @@ function replaceHost(url: string, _: Facts, other: string): string {
 }
 
 function removeOrigin(url: string): string {
-  return url.replace(/^https?:\/\/[^/?#]*/i, '') || '/';
+  return url.slice(splitTarget(url).origin.length) || '/';
 }
 
-function splitPath(target: string): [before: string, piece: string, after: string] {
-  const at = target.indexOf('?');
-  return at < 0 ? ['', target, ''] : ['', target.slice(0, at), target.slice(at)];
-}
-
-function splitQuery(target: string): [before: string, piece: string, after: string] {
-  const at = target.indexOf('?') + 1;
-  return at === 0 ? [target, '', ''] : [target.slice(0, at), target.slice(at), ''];
+function splitQuery(url: string): [before: string, piece: string, after: string] {
+  const query = findQuery(url);
+  return [url.slice(0, url.length - query.length), query, ''];
 }
 
 function splitUrlTarget(url: string): [before: string, piece: string, after: string] {
-  const [origin, path, query] = splitUrlPath(url);
+  const [origin, path, query] = splitPath(url);
   return [origin, path + query, ''];
 }
 
@@ -313,8 +312,8 @@ function splitUrlHost(url: string): [before: string, piece: string, after: strin
   return [scheme, host, target];
 }
 
-function splitUrlPath(url: string): [before: string, piece: string, after: string] {
-  const [, origin = '', path = '', query = ''] = /^(https?:\/\/[^/?]*)?([^?]*)(.*)$/s.exec(url) ?? [];
+function splitPath(url: string): [before: string, piece: string, after: string] {
+  const [, origin = '', path = '', query = ''] = /^(https?:\/\/[^/?]*)?([^?]*)(.*)$/is.exec(url) ?? [];
   return [origin, path, query];
 }
 

@@ -1,4 +1,5 @@
 // Mistakes in a message as a whole: its ends, its separators, and parts that are missing, added or in another order.
+import { bytesOf, octetsOf, replaceInvalidUtf8, toOctets } from '../../http/syntax/octets.ts';
 import { messageBytes, octetsOfPiece, type Part, type Piece } from '../../signature/message.ts';
 import type { MessageMistake } from '../signature-scheme.ts';
 import type { Facts } from './mistake.ts';
@@ -15,15 +16,15 @@ const wholes: readonly (readonly [hint: string, change: (message: string) => Pie
   ['the whole message was percent-encoded before it was signed', (message) => encodeURIComponent(message)],
   [
     'the whole message was encoded in base64 before it was signed',
-    (message) => Buffer.from(message, 'latin1').toString('base64'),
+    (message) => bytesOf(message).toString('base64'),
   ],
   [
     'the whole message was encoded in hexadecimal before it was signed',
-    (message) => Buffer.from(message, 'latin1').toString('hex'),
+    (message) => bytesOf(message).toString('hex'),
   ],
   [
     'the whole message was encoded in UTF-16 instead of UTF-8',
-    (message) => Buffer.from(Buffer.from(message, 'latin1').toString('utf8'), 'utf16le'),
+    (message) => Buffer.from(replaceInvalidUtf8(message), 'utf16le'),
   ],
   ['the whole message was signed in quotes', (message) => `"${message}"`],
   ['a byte order mark was signed at the start', (message) => `\u00ef\u00bb\u00bf${message}`],
@@ -37,16 +38,16 @@ const wholes: readonly (readonly [hint: string, change: (message: string) => Pie
   ['the message was signed in another normalization form of Unicode', (message) => otherForm(message)],
   [
     'the whole message was encoded in UTF-16 instead of UTF-8',
-    (message) => Buffer.from(`\ufeff${Buffer.from(message, 'latin1').toString('utf8')}`, 'utf16le'),
+    (message) => Buffer.from(`\ufeff${replaceInvalidUtf8(message)}`, 'utf16le'),
   ],
 ];
 
 /** Returns the message in the other of the forms NFC and NFD (Unicode Standard Annex 15). */
 function otherForm(message: string): string {
   if (/^[\0-\x7f]*$/.test(message)) return message;
-  const text = Buffer.from(message, 'latin1').toString('utf8');
+  const text = replaceInvalidUtf8(message);
   const composed = text.normalize('NFC');
-  return Buffer.from(composed === text ? text.normalize('NFD') : composed, 'utf8').toString('latin1');
+  return toOctets(composed === text ? text.normalize('NFD') : composed);
 }
 
 const ends: readonly (readonly [hint: string, end: string])[] = [
@@ -67,7 +68,7 @@ export function endMistakes(message: Buffer, parts: readonly Part[]): MessageMis
 
 /** Returns messages that were changed as a whole. */
 export function wholeMistakes(message: Buffer): MessageMistake[] {
-  const octets = message.toString('latin1');
+  const octets = octetsOf(message);
   return wholes.map(([hint, change]) => ({ hint, message: messageBytes([change(octets)]) }));
 }
 
@@ -189,7 +190,7 @@ export function additions(
 ): MessageMistake[] {
   const { headers: fields } = request;
   const others: readonly (readonly [what: string, value: string | undefined])[] = [
-    ['the user', Buffer.from(user, 'utf8').toString('latin1')],
+    ['the user', toOctets(user)],
     ['the host', fields.get('host')],
     ['the Content-Type', fields.get('content-type')],
     ['the Content-Length', fields.get('content-length')],

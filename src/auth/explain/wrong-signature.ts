@@ -1,5 +1,8 @@
 // A wrong signature, and the messages that may have been signed in place of the right one.
+
 import { timingSafeEqual } from 'node:crypto';
+import { octetsOf } from '../../http/syntax/octets.ts';
+import { addressedAuthority } from '../../http/target.ts';
 import { messageBytes, type Part, type Piece } from '../../signature/message.ts';
 import type { Account } from '../accounts.ts';
 import type { Decoys, Key, KeyHolder } from '../keyring.ts';
@@ -55,7 +58,7 @@ export interface Found {
 
 /** Returns what the request shows beside its parts. */
 export function readFacts({ request, target = request.target, time }: Presented, content: Uint8Array): Facts {
-  const host = /^https?:\/\/([^/?#]*)/i.exec(request.target)?.[1] ?? request.headers.get('host') ?? '';
+  const host = addressedAuthority(request.target, request.headers);
   return { request, target, host, content, time };
 }
 
@@ -86,8 +89,7 @@ export function* messageMistakes<Own extends Presented>(
   for (const mistake of buildMistakes(wrong, parts, right, content)) {
     if (isRight(mistake)) continue;
     const { message } = mistake;
-    if (message.length > longestRemembered || seen.size < seen.add(message.toString('latin1')).size)
-      yield mistake;
+    if (message.length > longestRemembered || seen.size < seen.add(octetsOf(message)).size) yield mistake;
   }
 }
 

@@ -1,5 +1,6 @@
 // Mistakes that only clients of RFC 9421 make: in components without a counterpart in other schemes, in the parameters of the
 // signature, and in the form of the signature base.
+import { decodeEscapes, decodeSome } from '../../http/syntax/percent.ts';
 import { messageBytes, octetsOfPiece, type Part, type PartKind } from '../../signature/message.ts';
 import { type BaseLine, formatBase, parametersName } from '../../signature/message-signatures/base.ts';
 import { serializeBareItem } from '../../signature/structured-fields/serialize.ts';
@@ -43,20 +44,12 @@ function schemeMistakes(value: string): Variant[] {
 }
 
 function queryParameterMistakes(value: string): Variant[] {
-  const marks = value.replace(/%(?:21|27|28|29|7E)/g, (octet) => decodeURIComponent(octet));
+  const marks = decodeSome(value, (character) => "!'()~".includes(character));
   return [
-    ['the value of "@query-param" was signed decoded', decode(value)],
+    ['the value of "@query-param" was signed decoded', decodeEscapes(value)],
     ['the value of "@query-param" was signed with + for a space; it is %20', value.replaceAll('%20', '+')],
     ['the value of "@query-param" was encoded without the characters !\'()~', marks],
   ];
-}
-
-function decode(value: string): string {
-  try {
-    return Buffer.from(decodeURIComponent(value), 'utf8').toString('latin1');
-  } catch {
-    return value;
-  }
 }
 
 /** Returns other values of the last line (RFC 9421 §2.3). */

@@ -7,6 +7,7 @@ import { parseDuration } from '../../duration.ts';
 import { parseSignedDate } from '../../http/headers/date.ts';
 import { isMethod, methods } from '../../http/method.ts';
 import { escapeInvisible } from '../../http/syntax/control-character.ts';
+import { bytesOf, replaceInvalidUtf8, toOctets } from '../../http/syntax/octets.ts';
 import { trimSpaces } from '../../http/syntax/token.ts';
 import { hint, readArguments } from '../../options/flags.ts';
 import type { SignedPart } from '../../signature/signing.ts';
@@ -275,11 +276,7 @@ function parseTime(date: string | undefined): number {
 
 /** Returns a field as text. Each character of a field value is one octet. Decoding it here avoids that printing encodes it twice. */
 function decodeField([name, value]: readonly [string, string]): [string, string] {
-  return [name, Buffer.from(value, 'latin1').toString('utf8')];
-}
-
-function toOctets(text: string): string {
-  return Buffer.from(text, 'utf8').toString('latin1');
+  return [name, replaceInvalidUtf8(value)];
 }
 
 /** Warns that the signature is for the normalized URL. The server rejects it for the given one. */
@@ -351,7 +348,7 @@ const literalName = '(text)';
 
 /** Returns a value as text, shortened; of other content its length and digest. */
 function formatValue(value: string | Uint8Array): string {
-  const bytes = typeof value === 'string' ? Buffer.from(value, 'latin1') : Buffer.from(value);
+  const bytes = typeof value === 'string' ? bytesOf(value) : Buffer.from(value);
   if (!isUtf8(bytes)) {
     const digest = createHash('sha256').update(bytes).digest('hex');
     return `${bytes.length} bytes that are not UTF-8, SHA-256 ${digest}`;

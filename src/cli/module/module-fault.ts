@@ -1,4 +1,5 @@
 import { pathToFileURL } from 'node:url';
+import { decodeText } from '../../http/syntax/percent.ts';
 
 /** Returns what is wrong with a module that threw an error, as one line without passwords and without a full stop. */
 export function moduleFault(
@@ -70,16 +71,8 @@ function passwordsIn(environment: NodeJS.ProcessEnv): Set<string> {
     const [, user, password] = /^[a-z][a-z0-9+.-]*:\/\/([^:@/]*):(.*)@/is.exec(value) ?? [];
     // The name of a user is no secret, even if it is also the password.
     if (password === undefined || password === user) continue;
-    found.add(password).add(decodePercent(password));
+    found.add(password).add(decodeText(password) ?? password);
   }
   found.delete('');
   return found;
-}
-
-function decodePercent(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
 }

@@ -1,5 +1,7 @@
 // Schemes that sign nothing: each request has the same credentials.
+
 import type { ApiKeyOptions } from '../../auth/api-key-options.ts';
+import { toOctets } from '../../http/syntax/octets.ts';
 import {
   checkId,
   checkSecret,
@@ -43,17 +45,13 @@ export function createApiKeySigner(name: string, { user, secret: place }: ApiKey
     sign({ target, fields: given }, identity) {
       const { secret = '' } = identity;
       const named: readonly (readonly [string, string])[] =
-        typeof user === 'object' ? [[user.field, octets(chooseId(identity))]] : [];
+        typeof user === 'object' ? [[user.field, toOctets(chooseId(identity))]] : [];
       if (!('query' in place))
-        return { fields: [...named, secretLine(place, octets(secret), given)], target, parts: [] };
+        return { fields: [...named, secretLine(place, toOctets(secret), given)], target, parts: [] };
       const pair = `${place.query}=${encodeURIComponent(secret)}`;
       return { fields: named, target: `${target}${target.includes('?') ? '&' : '?'}${pair}`, parts: [] };
     },
   };
-}
-
-function octets(text: string): string {
-  return Buffer.from(text, 'utf8').toString('latin1');
 }
 
 /** Returns the field line with the secret. A cookie is added to those of the request. */

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { DeclaredOptions } from '../../auth/declared/options.ts';
+import { findQueryValues } from '../../http/form.ts';
 import { isFormType } from '../../http/headers/media-type.ts';
 import { hasPrivateKey, keyTypes, type PrivateKeyAlgorithm } from '../../signature/declared/asymmetric.ts';
-import { takeParameter } from '../../signature/declared/message.ts';
 import { signDeclared } from '../../signature/declared/sign.ts';
 import { covers } from '../../signature/declared/template.ts';
 import {
@@ -90,7 +90,7 @@ function checkPrivateKey(
 /** Returns the target with the parameter for the SHA-256 of content other than a form, if the scheme has such a parameter. */
 function addContentDigest({ target, fields, content }: UnsignedRequest, name: string | undefined): string {
   if (name === undefined || content === undefined || content.length === 0) return target;
-  if (isFormType(findField(fields, 'content-type')) || takeParameter(target, name).values.length > 0)
+  if (isFormType(findField(fields, 'content-type')) || findQueryValues(target, name).length > 0)
     return target;
   const digest = createHash('sha256').update(content).digest('hex');
   return `${target}${target.includes('?') ? '&' : '?'}${name}=${digest}`;

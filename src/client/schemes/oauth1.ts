@@ -1,5 +1,9 @@
 import { createHash, type KeyObject } from 'node:crypto';
+import { type Parameter, parseFormOctets } from '../../http/form.ts';
 import { isFormType } from '../../http/headers/media-type.ts';
+import { octetsOf, toOctets } from '../../http/syntax/octets.ts';
+import { encodeOctets } from '../../http/syntax/percent.ts';
+import { splitTarget } from '../../http/target.ts';
 import {
   computeRsaSignature,
   computeSignature,
@@ -10,12 +14,6 @@ import {
   rsaMethods,
   secretMethods,
 } from '../../signature/oauth1.ts';
-import {
-  encodeOctets,
-  type Parameter,
-  parseFormOctets,
-  toOctets,
-} from '../../signature/oauth1-parameters.ts';
 import { findField, generateText, type SchemeSigner, type SigningIdentity } from '../../signature/signing.ts';
 
 /** How a client signs with OAuth 1.0a. */
@@ -81,8 +79,8 @@ export function signOAuth1(signing: OAuth1Signing): OAuth1Signature {
     ['oauth_version', '1.0'],
     ...parameters,
   ];
-  const [path = '', ...query] = target.split('?');
-  const signed = [...own, ...parametersIn(query.join('?')), ...parametersIn(form)];
+  const { path, query } = splitTarget(target);
+  const signed = [...own, ...parametersIn(query), ...parametersIn(form)];
   const baseString = formatBaseString({ method, origin: url.origin, path, parameters: signed });
   const signature = computeAny(signatureMethod, baseString, signing);
   const header = [...own, ['oauth_signature', signature] as const];
@@ -124,7 +122,7 @@ export function createOAuth1Signer({ signatureMethod, bodyHash = false }: OAuth1
     sign({ method, url, target, fields, content }, { consumer = noConsumer, privateKey, token }, options) {
       // Other content than a form is not signed (RFC 5849 §3.4.1.3.1), except by its hash.
       const isForm = content !== undefined && isFormType(findField(fields, 'content-type'));
-      const form = isForm ? Buffer.from(content).toString('latin1') : undefined;
+      const form = isForm ? octetsOf(content) : undefined;
       const hash = bodyHashOf(signatureMethod ?? defaultMethod(privateKey));
       const parameters: Parameter[] =
         bodyHash && !isForm && hash !== undefined

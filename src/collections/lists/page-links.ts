@@ -2,7 +2,7 @@ import { type ListItem, StoredValueError } from '../../formats/list-item.ts';
 import type { PageWriter } from '../../formats/page.ts';
 import type { FieldLine } from '../../http/fields.ts';
 import { formatLink } from '../../http/headers/link.ts';
-import { encodeSegment } from '../../http/path.ts';
+import { encodeSegment } from '../../http/syntax/percent.ts';
 
 /**
  * Adds an item to the page if it fits, but skips an item that was stored under another declaration and cannot be written.

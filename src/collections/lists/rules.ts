@@ -56,12 +56,12 @@ interface Listed {
 export function compileListRules({ path, shape, filter, sort }: Listed): ListRules | undefined {
   if (filter.length === 0 && sort.length === 0) return undefined;
   return {
-    parameters: readParameters(filter, shape, `collections.${path}.filter`),
+    parameters: readFilters(filter, shape, `collections.${path}.filter`),
     orders: readOrders(sort, shape, `collections.${path}.sort`),
   };
 }
 
-function readParameters(
+function readFilters(
   names: readonly string[],
   shape: Shape,
   path: string,

@@ -2,7 +2,7 @@
 
 import { selectFormat } from '../../formats/index.ts';
 import { PageWriter } from '../../formats/page.ts';
-import { fillTemplate } from '../../http/path.ts';
+import { fillTemplate } from '../../http/syntax/percent.ts';
 import { andThen, type MaybePromise } from '../../maybe-promise.ts';
 import type { ActionResponse, Call, ResourceState } from '../../pipeline/resource.ts';
 import type { Shape } from '../../schema/schema.ts';

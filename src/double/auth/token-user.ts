@@ -1,5 +1,6 @@
 import { parseCredentials } from '../../http/headers/authorization.ts';
 import type { IncomingRequest } from '../../http/message.ts';
+import { decodeText } from '../../http/syntax/percent.ts';
 import type { Grants } from '../../oauth/grants.ts';
 import type { Mechanism } from '../../oauth/records.ts';
 
@@ -21,7 +22,7 @@ export function claimedToken({
   if (credentials?.scheme === 'bearer') return { value: credentials.rest, mechanism: 'oauth2' };
   const value =
     credentials?.scheme === 'oauth'
-      ? decodeParameter(/(?:^|[\s,])oauth_token="([^"]*)"/.exec(credentials.rest)?.[1])
+      ? decodeText(/(?:^|[\s,])oauth_token="([^"]*)"/.exec(credentials.rest)?.[1] ?? '%')
       : new URLSearchParams(/\?([^#]*)/.exec(target)?.[1]).get('oauth_token');
   return value == null ? undefined : { value, mechanism: 'oauth1' };
 }
@@ -34,13 +35,4 @@ export async function tokenUser(
   const claimed = claimedToken(request);
   const found = claimed && (await grants.find(claimed.value, claimed.mechanism, 'access'));
   return found && (found.token.user ?? found.token.client);
-}
-
-/** Decodes a parameter. Undefined if its percent-encoding is malformed. */
-function decodeParameter(value: string | undefined): string | undefined {
-  try {
-    return value === undefined ? undefined : decodeURIComponent(value);
-  } catch {
-    return undefined;
-  }
 }

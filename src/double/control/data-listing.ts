@@ -1,7 +1,7 @@
 import type { Collection } from '../../collections/declaration.ts';
 import { formats } from '../../formats/index.ts';
 import { formatEntityTag, revisionTag } from '../../http/headers/entity-tag.ts';
-import { encodeSegment, fillTemplate } from '../../http/path.ts';
+import { decodeText, encodeSegment, fillTemplate } from '../../http/syntax/percent.ts';
 import { createRouter } from '../../pipeline/router.ts';
 import type { Attribute, Content, Field } from '../../schema/schema.ts';
 import type { Simple } from '../../schema/simple-type.ts';
@@ -77,20 +77,16 @@ export function createDataListing({ collections, store }: ServedData): DataListi
 /** Returns the collection at a path, and the name under which the store has its items. */
 function collectionAt(collections: readonly Collection[], path: string) {
   const router = createRouter(collections.map((each) => ({ template: each.path, resource: {} })));
-  const found = router.find(path.split('/').slice(1).map(decodeSegment));
+  const found = router.find(
+    path
+      .split('/')
+      .slice(1)
+      .map((segment) => decodeText(segment) ?? segment),
+  );
   const collection = collections.find((each) => each.path === found?.template);
   if (collection === undefined || found === undefined)
     throw new RangeError(`there is no collection ${JSON.stringify(path)}`);
   return { collection, name: fillTemplate(collection.path, found.parameters) };
-}
-
-/** Decodes a segment of a path. Returns a segment with malformed percent-encoding unchanged. */
-function decodeSegment(segment: string): string {
-  try {
-    return decodeURIComponent(segment);
-  } catch {
-    return segment;
-  }
 }
 
 function toListedItem(

@@ -1,4 +1,5 @@
 // Undoes the escapes in which a text can contain a secret, and remembers where each octet stands in the text.
+import { isAscii, toOctets } from '../../http/syntax/octets.ts';
 
 /** A text as octets of UTF-8, one character for each, at one level of decoding. */
 export interface Layer {
@@ -35,23 +36,14 @@ export function locate({ starts }: Layer, from: number, to: number): readonly [f
   return [starts[from] ?? 0, starts[end] ?? 0];
 }
 
-/** Returns the octets of a text in UTF-8. */
-export function encodeOctets(text: string): string {
-  return isAscii(text) ? text : Buffer.from(text).toString('latin1');
-}
-
-function isAscii(text: string): boolean {
-  return !/[^\0-\x7f]/.test(text);
-}
-
 /** Returns a text as octets. */
-export function toOctets(text: string): Layer {
+export function toLayer(text: string): Layer {
   if (isAscii(text)) return { octets: text, starts: undefined };
   const starts = new Uint32Array(3 * text.length + 1);
   let octets = '';
   let at = 0;
   for (const character of text) {
-    const encoded = encodeOctets(character);
+    const encoded = toOctets(character);
     starts.fill(at, octets.length, octets.length + encoded.length);
     octets += encoded;
     at += character.length;
@@ -89,7 +81,7 @@ function decodeEscape(match: RegExpExecArray): string {
   if (written.startsWith('\n') || written.startsWith('\r')) return '';
   if (written.startsWith('%')) return String.fromCharCode(Number.parseInt(written.slice(1), 16));
   if (high !== undefined && low !== undefined)
-    return encodeOctets(String.fromCharCode(Number.parseInt(high, 16), Number.parseInt(low, 16)));
+    return toOctets(String.fromCharCode(Number.parseInt(high, 16), Number.parseInt(low, 16)));
   const code = unit ?? braced ?? hexadecimal;
   if (code !== undefined) return encodePoint(Number.parseInt(code, 16));
   if (decimal !== undefined) return encodePoint(Number(decimal));
@@ -100,5 +92,5 @@ function decodeEscape(match: RegExpExecArray): string {
 }
 
 function encodePoint(point: number): string {
-  return point > 0x10_ffff ? '' : encodeOctets(String.fromCodePoint(point));
+  return point > 0x10_ffff ? '' : toOctets(String.fromCodePoint(point));
 }

@@ -1,7 +1,7 @@
 import { linesInTurn } from '../../http/field-lines.ts';
 import { HttpHeaders } from '../../http/fields.ts';
 import { createRequest, type IncomingRequest } from '../../http/message.ts';
-import { decodeUtf8Octets } from '../../http/syntax/utf8.ts';
+import { toReadable } from '../../http/syntax/octets.ts';
 import type { JournalCors } from '../../pipeline/cors.ts';
 import { type ClaimedUser, claimedUser } from '../claimed-user.ts';
 import type { Fault } from '../faults/declaration.ts';
@@ -161,7 +161,7 @@ export class JournalEntry {
   /** The received text if the request could not be parsed. Of a long text only the end. */
   get received(): string | undefined {
     const { received } = this.#exchange;
-    return received === undefined ? undefined : redactReceived(decodeUtf8Octets(received), this.#redact);
+    return received === undefined ? undefined : redactReceived(toReadable(received), this.#redact);
   }
 
   /** The status of the response; 0 if there was none, as in the platform's fetch. */

@@ -1,4 +1,5 @@
 import { findClosestMatch } from '../../did-you-mean.ts';
+import { decodeText } from '../../http/syntax/percent.ts';
 import { oauth1Paths, oauth2Paths } from '../../oauth/paths.ts';
 import type { CredentialPlaces } from './credential-places.ts';
 import { createMask, type Mask, redacted } from './secret-search.ts';
@@ -217,15 +218,6 @@ function redactParameter(parameter: string, redact: Redact): string {
   const at = parameter.indexOf('=');
   if (at < 0) return parameter;
   const [name, value] = [parameter.slice(0, at), parameter.slice(at + 1)];
-  const shown = redactValue(decodeParameter(name), value, redact);
+  const shown = redactValue(decodeText(name.replaceAll('+', ' ')) ?? name, value, redact);
   return `${name}=${shown}`;
-}
-
-/** Decodes a parameter as a form does. Returns a text that is not valid UTF-8 unchanged. */
-function decodeParameter(text: string): string {
-  try {
-    return decodeURIComponent(text.replaceAll('+', ' '));
-  } catch {
-    return text;
-  }
 }

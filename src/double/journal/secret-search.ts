@@ -1,7 +1,9 @@
 // Finds known secrets and tokens in texts, as they are and in the encodings that the catalogue of mistakes tries.
+
 import { createHash } from 'node:crypto';
 import { decodeSecret, removePrefix } from '../../auth/decoded-secret.ts';
-import { encodeOctets, type Layer, listLayers, locate, toOctets } from './encodings.ts';
+import { octetsOf, toOctets } from '../../http/syntax/octets.ts';
+import { type Layer, listLayers, locate, toLayer } from './encodings.ts';
 
 /** Where a secret stands in a text. */
 type Span = readonly [from: number, to: number];
@@ -43,7 +45,7 @@ export function createMask(
       }
     }
     known = current;
-    const found = findSpans(toOctets(text), forms, isToken, maxNested);
+    const found = findSpans(toLayer(text), forms, isToken, maxNested);
     return found.length === 0 ? text : replaceSpans(text, found);
   };
 }
@@ -130,7 +132,7 @@ function measureMatch({ folded, word }: Form, text: string, octets: string, at: 
 }
 
 /** The ellipsis of a shortened quotation, possibly within an escape. */
-const ellipsis = encodeOctets('…');
+const ellipsis = toOctets('…');
 const shortened = new RegExp(`(?:%[0-9a-f]?|\\\\u?[0-9a-f]{0,3}|&#?[0-9a-z]{0,7}|["'])?${ellipsis}`, 'iy');
 
 function isAlphanumeric(character = ''): boolean {
@@ -157,10 +159,10 @@ function listForms(secret: string): Form[] {
   const twice = once.flatMap((text) => encodeBytes(Buffer.from(text)));
   if (word.test(secret)) return [{ folded: fold(secret), word: secret }, ...toForms([...once, ...twice])];
   const read = listReadings(secret);
-  const written = [own, ...read].map((bytes) => bytes.toString('latin1').replace(/[\r\n]+/g, ''));
+  const written = [own, ...read].map((bytes) => octetsOf(bytes).replace(/[\r\n]+/g, ''));
   const digest = createHash('sha256').update(own).digest();
   const further = [...read, digest, Buffer.from(secret, 'utf16le')].flatMap(encodeBytes);
-  return toForms([...written, ...listSpellings(secret).map(encodeOctets), ...once, ...twice, ...further]);
+  return toForms([...written, ...listSpellings(secret).map(toOctets), ...once, ...twice, ...further]);
 }
 
 function toForms(texts: readonly string[]): Form[] {
@@ -169,7 +171,7 @@ function toForms(texts: readonly string[]): Form[] {
 
 /** Returns a secret as forms write and read its spaces, and in other letter cases outside of ASCII, which are not folded. */
 function listSpellings(secret: string): string[] {
-  const isFolded = encodeOctets(secret) === secret;
+  const isFolded = toOctets(secret) === secret;
   const cases = isFolded ? [secret] : [secret, secret.toUpperCase(), secret.toLowerCase()];
   return cases.flatMap((text) => [text, text.replaceAll(' ', '+'), text.replaceAll('+', ' ')]);
 }
@@ -231,12 +233,12 @@ function findEncoded(
 
 /** Returns what a run encodes from each of the positions at which a group can begin, since other text can stand before it. */
 function listDecoded(run: string): string[] {
-  const base64 = [0, 1, 2, 3].map((from) => Buffer.from(run.slice(from), 'base64').toString('latin1'));
+  const base64 = [0, 1, 2, 3].map((from) => octetsOf(Buffer.from(run.slice(from), 'base64')));
   const digits = /[0-9a-f]{24,}/i.exec(run)?.[0] ?? '';
   const hex = [0, 1].map((from) =>
     Buffer.from(digits.slice(from, from + 2 * ((digits.length - from) >> 1)), 'hex'),
   );
-  return [...base64, ...hex.map((bytes) => bytes.toString('latin1'))];
+  return [...base64, ...hex.map((bytes) => octetsOf(bytes))];
 }
 
 /** The length of a token: 32 bytes in base64url. */

@@ -1,5 +1,5 @@
 import { escapeInvisible } from '../../http/syntax/control-character.ts';
-import { decodeUtf8Octets } from '../../http/syntax/utf8.ts';
+import { toReadable } from '../../http/syntax/octets.ts';
 import type { JournalCors } from '../../pipeline/cors.ts';
 import type { Fault } from '../faults/declaration.ts';
 import type { JournalAuth, JournalRequest } from './view.ts';
@@ -69,7 +69,7 @@ export function formatEntry(entry: EntryText): string {
 }
 
 function formatSubject(request: JournalRequest, received: string | undefined): string {
-  if (request.method !== '') return `${request.method} ${decodeUtf8Octets(request.target)}`;
+  if (request.method !== '') return `${request.method} ${toReadable(request.target)}`;
   const [line = ''] = (received ?? '').split('\n', 1);
   const start = line.trimEnd();
   return isRequestLine.test(start) ? `unparsable request ${JSON.stringify(start)}` : 'unparsable request';

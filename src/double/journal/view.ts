@@ -3,7 +3,8 @@ import type { AuthenticationTrace } from '../../auth/trace.ts';
 import { isCompressed, linesInTurn } from '../../http/field-lines.ts';
 import type { FieldLine } from '../../http/fields.ts';
 import type { Response } from '../../http/message.ts';
-import { decodeUtf8Octets } from '../../http/syntax/utf8.ts';
+import { toReadable } from '../../http/syntax/octets.ts';
+import { findQuery } from '../../http/target.ts';
 import { normalizePath } from '../match.ts';
 import type { RecordedContent } from './content.ts';
 import type { RecordedRequest } from './exchange.ts';
@@ -94,10 +95,7 @@ export const unparsedRequest: JournalRequest = {
 };
 
 function viewLines(lines: readonly FieldLine[], redact: Redact): FieldLine[] {
-  return lines.map(([name, value]) => [
-    redact.values(name),
-    redactField(name, decodeUtf8Octets(value), redact),
-  ]);
+  return lines.map(([name, value]) => [redact.values(name), redactField(name, toReadable(value), redact)]);
 }
 
 /** Returns a request and its recorded content without secrets. */
@@ -125,9 +123,7 @@ export function viewRequest(
 
 /** Returns the parameters of a redacted target. */
 function viewQuery(target: string, redact: Redact): FieldLine[] {
-  const queryAt = target.indexOf('?');
-  if (queryAt < 0) return [];
-  return [...new URLSearchParams(target.slice(queryAt + 1))].map(([name, value]) => [
+  return Array.from(new URLSearchParams(findQuery(target)), ([name, value]) => [
     redact.values(name),
     redact.values(value),
   ]);

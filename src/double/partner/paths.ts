@@ -1,4 +1,5 @@
 // Finds the operations of a document by the path of a request. A segment of a template can have several parameters and text between.
+import { decodeText } from '../../http/syntax/percent.ts';
 import {
   type Branch,
   branchAt,
@@ -44,7 +45,7 @@ export function createPaths({ operations, basePaths }: PartnerDocument): Partner
     const parts = path.slice(1).split('/');
     const branch = branchAt(
       root,
-      parts.map((part) => (part.includes('{') ? undefined : decode(part))),
+      parts.map((part) => (part.includes('{') ? undefined : (decodeText(part) ?? part))),
     );
     branch.leaf ??= [];
     branch.leaf.push({
@@ -52,7 +53,12 @@ export function createPaths({ operations, basePaths }: PartnerDocument): Partner
       segments: parts.filter((part) => part.includes('{')).map(readSegment),
     });
   }
-  const prefixes = basePaths.map((path) => path.slice(1).split('/').map(decode));
+  const prefixes = basePaths.map((path) =>
+    path
+      .slice(1)
+      .split('/')
+      .map((text) => decodeText(text) ?? text),
+  );
   return {
     find(segments) {
       const found = findBelow(root, segments);
@@ -119,13 +125,5 @@ function decodeParameters(
 function readSegment(part: string): Segment {
   const names = Array.from(part.matchAll(/\{([^{}]+)\}/g), ([, name = '']) => name);
   if (names.length === 1 && part === `{${names[0]}}`) return { names, texts: undefined };
-  return { names, texts: part.split(/\{[^{}]+\}/).map(decode) };
-}
-
-function decode(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
+  return { names, texts: part.split(/\{[^{}]+\}/).map((text) => decodeText(text) ?? text) };
 }

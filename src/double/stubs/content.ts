@@ -4,6 +4,7 @@ import { CollectedBytes } from '../../http/collected-bytes.ts';
 import { hasTooManyParameters, maxFormParameters, parseForm } from '../../http/form.ts';
 import { formType, type MediaType, parseMediaType } from '../../http/headers/media-type.ts';
 import { Problem } from '../../http/problem.ts';
+import { octetsOf } from '../../http/syntax/octets.ts';
 import type { MaybePromise } from '../../maybe-promise.ts';
 import type { ContentReader } from '../../pipeline/resource.ts';
 
@@ -56,7 +57,7 @@ function decode(bytes: Buffer, field: string | undefined, maxDepth: number): May
 }
 
 function decodeForm(bytes: Buffer): URLSearchParams {
-  const text = bytes.toString('latin1');
+  const text = octetsOf(bytes);
   const form = hasTooManyParameters(text) ? undefined : parseForm(text);
   if (form !== undefined)
     return new URLSearchParams(form.map(([name, value]): [string, string] => [name, value]));

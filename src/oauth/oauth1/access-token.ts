@@ -1,3 +1,4 @@
+import { decodeText } from '../../http/syntax/percent.ts';
 import type { Resource } from '../../pipeline/resource.ts';
 import { type Found, type Grants, isLive, requireFirst } from '../grants.ts';
 import { type Reason, uriDifference } from '../reasons.ts';
@@ -93,20 +94,12 @@ function verifierReason({ token: { details } }: Found, sent: string): Reason {
   const mistakes: readonly (readonly [what: string, verifier: string])[] = [
     ['it was sent with white space around it', sent.trim()],
     ['it was sent in another letter case', sent.toLowerCase()],
-    ['it was percent-encoded twice', decodePercent(sent)],
+    ['it was percent-encoded twice', decodeText(sent) ?? sent],
   ];
   const mistake = mistakes.find(([, verifier]) => matchesSha256(verifier, details['verifier'] ?? ''))?.[0];
   const cause =
     mistake ?? `${sent.length} characters were sent that are not the verifier of this request token`;
   return { check: 'oauth_verifier', hint: `${cause}; attempts left with this token: ${Math.max(0, left)}` };
-}
-
-function decodePercent(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
 }
 
 /** Counts a failed attempt. Resolves to false if the token was changed meanwhile. */

@@ -6,6 +6,8 @@ import { findTrace } from '../../auth/trace.ts';
 import type { Clock } from '../../clock.ts';
 import { parseTargetQuery } from '../../http/form.ts';
 import type { IncomingRequest } from '../../http/message.ts';
+import { toOctets } from '../../http/syntax/octets.ts';
+import { encodeOctets } from '../../http/syntax/percent.ts';
 import { noOrigins } from '../../pipeline/cors-policy.ts';
 import { pathForClient } from '../../pipeline/proxy.ts';
 import {
@@ -15,7 +17,6 @@ import {
   type Resource,
   type Variant,
 } from '../../pipeline/resource.ts';
-import { encodeOctets, toOctets } from '../../signature/oauth1-parameters.ts';
 import type { Consumer, Registry } from '../clients.ts';
 import { showRefusal, tooManyParameters } from '../consent/consent-page.ts';
 import { type Consents, requireApprovingUser } from '../consent/consents.ts';

@@ -1,7 +1,10 @@
 // The signature base string (RFC 5849 §3.4.1) in named parts. Each character is one octet.
+
+import type { Parameter } from '../../http/form.ts';
+import { encodeOctets } from '../../http/syntax/percent.ts';
+import { splitTarget } from '../../http/target.ts';
 import { octetsOfPiece, type Part, type PartKind } from '../../signature/message.ts';
 import { encodePair, formatBaseUri, normalizePairs } from '../../signature/oauth1.ts';
-import { encodeOctets, type Parameter } from '../../signature/oauth1-parameters.ts';
 import { isProtocol } from './parameters.ts';
 import type { OAuth1Presented } from './presented.ts';
 
@@ -30,7 +33,7 @@ export function baseStringParts(
   { request, parameters: { signed, form = [] } }: OAuth1Presented,
   origin: string,
 ): Part[] {
-  const uri = formatBaseUri(origin, parsePath(request.target));
+  const uri = formatBaseUri(origin, splitTarget(request.target).path);
   const colon = uri.indexOf(':');
   const slash = uri.indexOf('/', colon + 3);
   const parts: Part[] = [
@@ -61,13 +64,6 @@ export function withPlainBodyHash(parts: readonly Part[]): Part[] | undefined {
 }
 
 const bodyHashName = 'oauth_body_hash';
-
-/** Returns the path of a target. The absolute form (RFC 9112 §3.2.2) has it after the authority. */
-function parsePath(target: string): string {
-  const question = target.indexOf('?');
-  const path = question < 0 ? target : target.slice(0, question);
-  return path.startsWith('/') ? path : path.replace(/^[A-Za-z][A-Za-z0-9+.-]*:\/\/[^/?#]*/, '');
-}
 
 /** Adds the protocol parameters to the parts, and returns the others, encoded and joined. */
 function addParameters(parameters: readonly Parameter[], parts: Part[]): string {

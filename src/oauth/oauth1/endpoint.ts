@@ -1,12 +1,13 @@
 import { type RateLimiter, tooManyFailures } from '../../auth/rate-limit.ts';
 import { type AuthenticationTrace, findTrace } from '../../auth/trace.ts';
-import { holdForm } from '../../http/form.ts';
+import { holdForm, type Parameter } from '../../http/form.ts';
 import { parseCredentials } from '../../http/headers/authorization.ts';
 import type { IncomingRequest } from '../../http/message.ts';
 import { Problem } from '../../http/problem.ts';
+import { toOctets } from '../../http/syntax/octets.ts';
+import { encodeOctets } from '../../http/syntax/percent.ts';
 import { type Action, type ActionResponse, action, type Representation } from '../../pipeline/resource.ts';
 import type { Principal } from '../../principal.ts';
-import { encodeOctets, type Parameter, toOctets } from '../../signature/oauth1-parameters.ts';
 import type { Consumer } from '../clients.ts';
 import type { OAuthContext } from '../context.ts';
 import { type Reason, recordReason } from '../reasons.ts';

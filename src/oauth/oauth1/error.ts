@@ -1,7 +1,9 @@
+import type { Parameter } from '../../http/form.ts';
 import { formatChallenge } from '../../http/headers/authorization.ts';
 import { Problem } from '../../http/problem.ts';
 import type { ProblemType } from '../../http/problem-types.ts';
-import { encodeOctets, type Parameter, toOctets } from '../../signature/oauth1-parameters.ts';
+import { toOctets } from '../../http/syntax/octets.ts';
+import { encodeOctets } from '../../http/syntax/percent.ts';
 
 /** A problem code of the OAuth Problem Reporting extension. */
 export type OAuth1Problem = keyof typeof typeOf;

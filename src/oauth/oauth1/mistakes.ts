@@ -1,11 +1,13 @@
 // Mistakes that only clients of OAuth 1.0a make, beside those of the catalogue.
+
 import type { Variant } from '../../auth/explain/mistake.ts';
 import { orderMistakes, separatorMistakes } from '../../auth/explain/whole.ts';
 import type { MessageMistake } from '../../auth/signature-scheme.ts';
-import { findQuery } from '../../http/form.ts';
+import { bytesOf, octetsOf } from '../../http/syntax/octets.ts';
+import { decodeOctets, encodeOctets, mapEscapes } from '../../http/syntax/percent.ts';
+import { findQuery } from '../../http/target.ts';
 import { octetsOfPiece, type Part } from '../../signature/message.ts';
 import { normalizePairs } from '../../signature/oauth1.ts';
-import { decodeOctets, encodeOctets } from '../../signature/oauth1-parameters.ts';
 import { assemble, pairsIn } from './base-string.ts';
 import { encodingMistakes, repetitions } from './parameter-mistakes.ts';
 import type { OAuth1Presented } from './presented.ts';
@@ -66,7 +68,7 @@ export function* messageMistakes(
   const [right = ''] = assemble(parts);
   const mistake = (hint: string, base: string): MessageMistake => ({
     hint,
-    message: Buffer.from(base, 'latin1'),
+    message: bytesOf(base),
   });
   const buildMistake = (hint: string, parameters: string): MessageMistake =>
     mistake(hint, [method, uri, parameters].map((each = '') => encodeOctets(each)).join('&'));
@@ -78,7 +80,7 @@ export function* messageMistakes(
     'the parameters were encoded once instead of twice',
     [...[method, uri].map((each = '') => encodeOctets(each)), normalized].join('&'),
   );
-  yield mistake('the base string has escapes in lower case', right.replace(/%[0-9A-F]{2}/g, toLowerCase));
+  yield mistake('the base string has escapes in lower case', mapEscapes(right, toLowerCase));
   yield buildMistake('the parameters were not sorted', pairs.join('&'));
   yield buildMistake(
     'the parameters were sorted as one text, not by name and then by value',
@@ -144,7 +146,7 @@ export function keyMistakes(
   tokenSecret: string,
   otherTokenSecret: string,
 ): (readonly [hint: string, key: Buffer])[] {
-  const octets = secret.toString('latin1');
+  const octets = octetsOf(secret);
   const once = encodeOctets(octets);
   const keys: readonly (readonly [hint: string, key: string])[] = [
     ['the secret of the token was left out of the key', `${once}&`],
@@ -159,5 +161,5 @@ export function keyMistakes(
       `${once}&${otherTokenSecret}`,
     ],
   ];
-  return keys.map(([hint, key]) => [hint, Buffer.from(key, 'latin1')] as const);
+  return keys.map(([hint, key]) => [hint, bytesOf(key)] as const);
 }

@@ -1,8 +1,8 @@
 import type { BadVerdict, Scheme, Verdict } from '../../auth/scheme.ts';
+import { refuseScheme } from '../../auth/scheme.ts';
 import type { AuthenticationTrace } from '../../auth/trace.ts';
 import { formatChallenge } from '../../http/headers/authorization.ts';
 import type { IncomingRequest } from '../../http/message.ts';
-import { Problem } from '../../http/problem.ts';
 import type { Resource } from '../../pipeline/resource.ts';
 import { createConsents } from '../consent/consents.ts';
 import type { OAuthContext } from '../context.ts';
@@ -66,7 +66,7 @@ function createOAuth1Scheme(
   ): Promise<Verdict> => {
     const { reader, verifier } = signedRequests();
     const read = await reader.read(request, rest);
-    if (read === undefined) return notOffered();
+    if (read === undefined) return refuseScheme();
     const verdict = await verifier(read, authTrace, deferrable);
     if (verdict.outcome === 'bad') return addReport(verdict);
     const { refuse } = verdict;
@@ -76,7 +76,7 @@ function createOAuth1Scheme(
   return {
     name: 'oauth',
     authenticate: (request, rest, authTrace, deferrable = false) =>
-      isOffered() ? verify(request, rest, authTrace, deferrable) : notOffered(),
+      isOffered() ? verify(request, rest, authTrace, deferrable) : refuseScheme(),
     // RFC 5849 §3.1 reserves this prefix.
     ownsParameter: (parameter) => parameter.startsWith('oauth_'),
     elsewhere: (request) => (isOffered() ? placeElsewhere(request) : undefined),
@@ -86,9 +86,4 @@ function createOAuth1Scheme(
     severalChallenge: () => (isOffered() ? challengeWith('parameter_rejected') : undefined),
     scopeChallenge: () => challengeWith('permission_denied'),
   };
-}
-
-function notOffered(): Verdict {
-  const detail = 'The authentication scheme is not supported here.';
-  return { outcome: 'bad', problem: new Problem('scheme-not-offered', detail) };
 }

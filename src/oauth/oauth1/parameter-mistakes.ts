@@ -1,12 +1,10 @@
 // Mistakes in the names and values of the parameters: how they are encoded, and how often they count.
-import { findQuery } from '../../http/form.ts';
+
+import { type Parameter, parseFormOctets, splitPairs } from '../../http/form.ts';
+import { octetsOf } from '../../http/syntax/octets.ts';
+import { decodeSome, encodeOctets, mapEscapes } from '../../http/syntax/percent.ts';
+import { findQuery } from '../../http/target.ts';
 import { encodePair, normalizePairs } from '../../signature/oauth1.ts';
-import {
-  decodeOctets,
-  encodeOctets,
-  type Parameter,
-  parseFormOctets,
-} from '../../signature/oauth1-parameters.ts';
 import { isProtocol } from './parameters.ts';
 import type { OAuth1Presented } from './presented.ts';
 
@@ -79,7 +77,7 @@ function listPlaces({ request, parameters }: OAuth1Presented, content: Uint8Arra
   const { signed, form = [] } = parameters;
   const query = splitPairs(findQuery(request.target));
   const inQuery = signed.slice(signed.length - query.length);
-  const inForm = form.length === 0 ? [] : splitPairs(Buffer.from(content).toString('latin1'));
+  const inForm = form.length === 0 ? [] : splitPairs(octetsOf(content));
   const places = [
     { name: 'query', decoded: inQuery, sent: query },
     { name: 'form', decoded: form, sent: inForm },
@@ -87,15 +85,6 @@ function listPlaces({ request, parameters }: OAuth1Presented, content: Uint8Arra
   ];
   const used = places.filter(({ decoded }) => decoded.some((parameter) => !isProtocol(parameter)));
   return used.length === 3 ? used : used.slice(0, 1);
-}
-
-/** Splits a query or form as `parseFormOctets` does, without decoding. */
-function splitPairs(octets: string): readonly Parameter[] {
-  const pairs = octets.split('&').filter((pair) => pair !== '');
-  return pairs.map((pair) => {
-    const [name = '', ...value] = pair.split('=');
-    return [name, value.join('=')];
-  });
 }
 
 /** Yields the parameters without those that were sent in a second place, where they count again (RFC 5849 §3.4.1.3.1). */
@@ -165,15 +154,11 @@ const encodings: readonly Encoding[] = [
   { hint: '"~" was percent-encoded', change: (encoded) => encoded.replaceAll('~', '%7E') },
   {
     hint: 'escapes were written in lower case',
-    change: (encoded) => encoded.replace(/%[0-9A-F]{2}/g, (octet) => octet.toLowerCase()),
+    change: (encoded) => mapEscapes(encoded, (octet) => octet.toLowerCase()),
   },
 ];
 
 /** Returns the function that replaces the escapes of these characters by the characters. */
 function leaving(characters: string): (encoded: string) => string {
-  const escapes = new Set([...characters].map((each) => encodeOctets(each)));
-  return (encoded) =>
-    encoded.replace(/%[0-9A-F]{2}/g, (octet) =>
-      escapes.has(octet) ? (decodeOctets(octet) ?? octet) : octet,
-    );
+  return (encoded) => decodeSome(encoded, (character) => characters.includes(character));
 }

@@ -1,22 +1,20 @@
-import { isUtf8 } from 'node:buffer';
 import {
-  findQuery,
+  type Form,
   hasForm,
   hasTooManyParameters,
   isCoded,
   isDeclaredLonger,
   maxFormLength,
   maxFormParameters,
+  type Parameter,
+  parseFormOctets,
 } from '../../http/form.ts';
 import type { IncomingRequest } from '../../http/message.ts';
 import { isMethod, isSafe } from '../../http/method.ts';
 import { Problem } from '../../http/problem.ts';
-import {
-  isAscii,
-  type Parameter,
-  parseFormOctets,
-  parseHeaderParameters,
-} from '../../signature/oauth1-parameters.ts';
+import { decodeUtf8, octetsOf } from '../../http/syntax/octets.ts';
+import { findQuery } from '../../http/target.ts';
+import { parseHeaderParameters } from '../../signature/oauth1-parameters.ts';
 import { oauth1Error, rejectedParameters } from './error.ts';
 
 /** The parameters of a signed request. */
@@ -68,7 +66,7 @@ function mayHaveSignedForm(request: IncomingRequest): boolean {
  *
  * @param rest The part of the Authorization field after `OAuth`; undefined without the field.
  */
-export function readParameters(
+export function readSignedParameters(
   request: IncomingRequest,
   rest: string | undefined,
 ): OAuth1Parameters | Problem {
@@ -97,7 +95,7 @@ export function readParameters(
  */
 export function addForm(parameters: OAuth1Parameters, content: Uint8Array): OAuth1Parameters | Problem {
   const { protocol, signed } = parameters;
-  const form = parseParameters(octetsIn(content), 'form');
+  const form = parseParameters(octetsOf(content), 'form');
   if (form instanceof Problem) return form;
   if (signed.length + form.length > maxFormParameters) return tooMany();
   const inForm = form.filter(isProtocol);
@@ -108,18 +106,14 @@ export function addForm(parameters: OAuth1Parameters, content: Uint8Array): OAut
 
 /** Returns whether content, which is a form, may have protocol parameters. Shows it without decoding. */
 export function mayHaveProtocol(content: Uint8Array): boolean {
-  return rawName.test(octetsIn(content));
-}
-
-function octetsIn({ buffer, byteOffset, byteLength }: Uint8Array): string {
-  return Buffer.from(buffer, byteOffset, byteLength).toString('latin1');
+  return rawName.test(octetsOf(content));
 }
 
 /** Returns the values of a parameter that is not a protocol parameter, in UTF-8, in the order sent, or a Problem. */
 export function readValues({ signed, form = [] }: OAuth1Parameters, name: string): string[] | Problem {
   const values: string[] = [];
   for (const [each, octets] of [...signed, ...form]) {
-    const value = each === name ? decodeText(octets) : undefined;
+    const value = each === name ? decodeUtf8(octets) : undefined;
     if (each === name && value === undefined) return notUtf8(name);
     if (value !== undefined) values.push(value);
   }
@@ -127,7 +121,7 @@ export function readValues({ signed, form = [] }: OAuth1Parameters, name: string
 }
 
 /** Parses a query or a form. Counts the parameters first, because the sender is not authenticated yet. */
-function parseParameters(text: string, place: 'query' | 'form'): Parameter[] | Problem {
+function parseParameters(text: string, place: 'query' | 'form'): Form | Problem {
   if (hasTooManyParameters(text)) return tooMany();
   return (
     parseFormOctets(text) ??
@@ -158,7 +152,7 @@ function textByName(parameters: readonly Parameter[]): ReadonlyMap<string, strin
   const values = new Map<string, string>();
   const again: string[] = [];
   for (const [name, octets] of parameters) {
-    const value = decodeText(octets);
+    const value = decodeUtf8(octets);
     if (value === undefined) return notUtf8(name);
     if (values.has(name)) again.push(name);
     values.set(name, value);
@@ -170,10 +164,4 @@ function textByName(parameters: readonly Parameter[]): ReadonlyMap<string, strin
 
 function notUtf8(name: string): Problem {
   return rejectedParameters('The value is not valid UTF-8.', [name]);
-}
-
-function decodeText(octets: string): string | undefined {
-  if (isAscii(octets)) return octets;
-  const bytes = Buffer.from(octets, 'latin1');
-  return isUtf8(bytes) ? bytes.toString('utf8') : undefined;
 }

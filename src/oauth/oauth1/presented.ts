@@ -9,7 +9,7 @@ import type { OAuthContext } from '../context.ts';
 import { hashSha256 } from '../sha256.ts';
 import { absenceProblem, checks, type SignedFor } from './checks.ts';
 import { addAdvice, oauth1Error, rejectedParameters } from './error.ts';
-import { addForm, mayHaveProtocol, type OAuth1Parameters, readParameters } from './parameters.ts';
+import { addForm, mayHaveProtocol, type OAuth1Parameters, readSignedParameters } from './parameters.ts';
 import { createTokenSecrets, type SecretKind } from './secrets.ts';
 
 /** The credentials of a signed request. The user is the consumer. */
@@ -63,7 +63,7 @@ export function createReader(signedFor: SignedFor, context: OAuthContext): Reade
   };
 
   const readField: Reader['readField'] = (request, rest) => {
-    const parameters = readParameters(request, rest);
+    const parameters = readSignedParameters(request, rest);
     return parameters instanceof Problem ? faultWith(parameters, 'parse') : present(request, parameters);
   };
 
@@ -71,7 +71,7 @@ export function createReader(signedFor: SignedFor, context: OAuthContext): Reade
     readField,
     async read(request, rest) {
       if (rest !== undefined) return readField(request, rest);
-      const parameters = readParameters(request, rest);
+      const parameters = readSignedParameters(request, rest);
       if (parameters instanceof Problem) return faultWith(parameters, 'parse');
       if (parameters.protocol.size > 0) return present(request, parameters);
       if (!hasForm(request)) return undefined;

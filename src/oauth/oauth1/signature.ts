@@ -1,9 +1,12 @@
 // OAuth 1.0a (RFC 5849) as a signature scheme. Its holder is a consumer with a token, found in the store of grants.
+
 import { createHash, createPublicKey } from 'node:crypto';
 import { describeOtherUnit, wholeSecond } from '../../auth/freshness.ts';
 import { deriveOnce, type Key, type KeyHolder, type KeyKind } from '../../auth/keyring.ts';
 import type { DigestFault, Fault, Refusal, SignatureScheme } from '../../auth/signature-scheme.ts';
 import type { Problem } from '../../http/problem.ts';
+import { octetsOf } from '../../http/syntax/octets.ts';
+import { encodeOctets } from '../../http/syntax/percent.ts';
 import type { Principal } from '../../principal.ts';
 import { decodeSignature, signatureFault } from '../../signature/declared/key.ts';
 import { createKey } from '../../signature/hmac.ts';
@@ -19,7 +22,6 @@ import {
   type SignatureCheck,
   secretMethods,
 } from '../../signature/oauth1.ts';
-import { encodeOctets } from '../../signature/oauth1-parameters.ts';
 import type { Consumer } from '../clients.ts';
 import type { OAuthContext } from '../context.ts';
 import { type Found, isIssuedTo, isLive } from '../grants.ts';
@@ -176,12 +178,12 @@ function prepareKeys({ secret, rsaPublicKey }: Consumer): readonly Key[] {
 
 /** Returns the key that the bytes of a secret and the secret of a token make (RFC 5849 §3.4.2). */
 function keyBytes(secret: Buffer, tokenSecret: string): Buffer {
-  return Buffer.from(`${encodeOctets(secret.toString('latin1'))}&${encodeOctets(tokenSecret)}`);
+  return Buffer.from(`${encodeOctets(octetsOf(secret))}&${encodeOctets(tokenSecret)}`);
 }
 
 /** Creates the function that returns whether a key made the signature. What depends on the key alone is computed once. */
 function createSignatureCheck(): SignatureScheme<OAuth1Presented>['signs'] {
-  const prepared = deriveOnce((secret) => ({ text: `${encodeOctets(secret.toString('latin1'))}&` }));
+  const prepared = deriveOnce((secret) => ({ text: `${encodeOctets(octetsOf(secret))}&` }));
   const checks = new WeakMap<object, SignatureCheck>();
   return (key, message, { method, signature, tokenSecret }) => {
     const base = octetsIn(message);
@@ -202,7 +204,7 @@ function createSignatureCheck(): SignatureScheme<OAuth1Presented>['signs'] {
 
 function octetsIn(message: readonly Piece[]): string {
   const [only = ''] = message;
-  return typeof only === 'string' && message.length <= 1 ? only : messageBytes(message).toString('latin1');
+  return typeof only === 'string' && message.length <= 1 ? only : octetsOf(messageBytes(message));
 }
 
 /** Returns the fault of a signature that is not in base64, or has the length of another method. It shows without a key. */

@@ -1,4 +1,3 @@
-import { isUtf8 } from 'node:buffer';
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { blockedAttempt, type HashQueue, queueFull } from '../../auth/hash-queue.ts';
 import { type RateLimiter, rateLimitKey, tooManyFailures } from '../../auth/rate-limit.ts';
@@ -7,6 +6,7 @@ import { decodeFormText } from '../../http/form.ts';
 import { formatChallenge, parseCredentials } from '../../http/headers/authorization.ts';
 import { decodeCanonicalBase64 } from '../../http/headers/content-digest.ts';
 import type { IncomingRequest } from '../../http/message.ts';
+import { decodeUtf8, octetsOf } from '../../http/syntax/octets.ts';
 import type { Client, ClientSecret, Registry } from '../clients.ts';
 import { hashSha256, matchesSha256 } from '../sha256.ts';
 import { OAuthError } from './oauth-error.ts';
@@ -151,12 +151,12 @@ function readPresented(
 function readBasic(text: string): readonly Presented[] {
   const bytes = decodeCanonicalBase64(text);
   if (bytes === undefined) return [];
-  const octets = Buffer.from(bytes).toString('latin1');
+  const octets = octetsOf(bytes);
   const colon = octets.indexOf(':');
   if (colon < 0) return [];
   const halves = [octets.slice(0, colon), octets.slice(colon + 1)] as const;
   const decoded = toPresented(halves.map(decodeFormText));
-  const raw = toPresented(halves.map(decodeText));
+  const raw = toPresented(halves.map(decodeUtf8));
   const different = decoded?.id !== raw?.id || decoded?.secret !== raw?.secret;
   return [decoded, different ? raw : undefined].filter((each) => each !== undefined);
 }
@@ -165,11 +165,6 @@ function readBasic(text: string): readonly Presented[] {
 function toPresented([id, secret]: readonly (string | undefined)[]): Presented | undefined {
   if (id === undefined || secret === undefined) return undefined;
   return { id, secret: secret === '' ? undefined : secret };
-}
-
-function decodeText(octets: string): string | undefined {
-  const bytes = Buffer.from(octets, 'latin1');
-  return isUtf8(bytes) ? bytes.toString('utf8') : undefined;
 }
 
 /**
@@ -190,7 +185,7 @@ function createComparison(context: ClientAuthenticationContext) {
     peer: string,
     claimed: string,
   ): Promise<boolean> => {
-    const name = `${digest.toString('latin1')} ${hash}`;
+    const name = `${octetsOf(digest)} ${hash}`;
     const right = await hashQueue.attempt(
       rateLimitKey(peer),
       name,

@@ -1,7 +1,9 @@
 // The canonical request of AWS Signature Version 4 and the string to sign. Each character of a string is one octet.
 import crypto from 'node:crypto';
+import { type Parameter, splitPairs } from '../../http/form.ts';
+import { bytesOf, isAscii } from '../../http/syntax/octets.ts';
+import { decodeEscapes, encodeOctets, escapeOctet, normalizeEscapes } from '../../http/syntax/percent.ts';
 import { type DigestForm, octetsOfPiece, type Part } from '../message.ts';
-import { encodeOctets } from '../oauth1-parameters.ts';
 
 /** The name of the algorithm, in credentials and in the string to sign. */
 export const aws4Algorithm = 'AWS4-HMAC-SHA256';
@@ -22,15 +24,6 @@ export interface PathRules {
 /** A signed header: its name in lower case, and its canonical value. */
 export type CanonicalHeader = readonly [name: string, value: string];
 
-/** Splits a request target into path and query, both as sent. The authority of an absolute form is left out. */
-export function splitTarget(target: string): { readonly path: string; readonly query: string } {
-  const start = target.startsWith('/') ? 0 : (/^https?:\/\/[^/?]*/i.exec(target)?.[0].length ?? 0);
-  const question = target.indexOf('?', start);
-  return question < 0
-    ? { path: target.slice(start), query: '' }
-    : { path: target.slice(start, question), query: target.slice(question + 1) };
-}
-
 /** A path that no rule changes. */
 const plainPath = /^(?:\/[\w~-][\w.~-]*)*\/?$/;
 
@@ -41,7 +34,7 @@ export function canonicalPath(path: string, rules: PathRules): string {
   const { normalizePath, doubleEncode, plusInPath } = rules;
   const spaced = plusInPath === 'space' ? path.replaceAll('+', '%20') : path;
   const normalized = normalizePath ? removeDotSegments(spaced) : spaced;
-  return doubleEncode ? encodePath(normalized) : normalizeEscapes(normalized);
+  return doubleEncode ? encodePath(normalized) : encodeEscaped(normalized);
 }
 
 /** Returns whether a path is normalized: without dot segments and repeated slashes, which the canonical path does not show. */
@@ -65,11 +58,9 @@ export function encodePath(path: string): string {
   return path.split('/').map(encodeOctets).join('/');
 }
 
-/** Decodes each escape and encodes it again, so that equivalent paths become equal. `%2F` stays different from a slash. */
-function normalizeEscapes(path: string): string {
-  return path.replace(/%([0-9a-f]{2})|[^\w.~/-]/gi, (sent, digits?: string) =>
-    encodeOctets(digits === undefined ? sent : String.fromCharCode(Number.parseInt(digits, 16))),
-  );
+/** Encodes what must be encoded, and decodes the other escapes, so that equivalent paths become equal. `%2F` stays different from a slash. */
+function encodeEscaped(path: string): string {
+  return normalizeEscapes(path.replace(/[^\w.~/%-]|%(?![0-9A-Fa-f]{2})/g, escapeOctet));
 }
 
 /** A query that is canonical if it is sorted. */
@@ -99,15 +90,8 @@ export function canonicalQuery(query: string, omitted?: string): string {
 }
 
 /** Returns the parameters in the order sent, each encoded as in the canonical query. */
-export function canonicalPairs(query: string): (readonly [name: string, value: string])[] {
-  const pairs: (readonly [string, string])[] = [];
-  for (const pair of query.split('&')) {
-    if (pair === '') continue;
-    const equals = pair.indexOf('=');
-    if (equals < 0) pairs.push([encodeAgain(pair), '']);
-    else pairs.push([encodeAgain(pair.slice(0, equals)), encodeAgain(pair.slice(equals + 1))]);
-  }
-  return pairs;
+export function canonicalPairs(query: string): Parameter[] {
+  return splitPairs(query).map(([name, value]) => [encodeAgain(name), encodeAgain(value)]);
 }
 
 /** Encodes a name or value of a query again. A percent sign that begins no escape stands for itself. */
@@ -117,13 +101,11 @@ function encodeAgain(sent: string): string {
 
 /** Decodes a name or value of a query: `+` is a space. A percent sign that begins no escape stands for itself. */
 export function decodeParameter(sent: string): string {
-  return sent
-    .replaceAll('+', ' ')
-    .replace(/%([0-9a-f]{2})/gi, (_, digits: string) => String.fromCharCode(Number.parseInt(digits, 16)));
+  return decodeEscapes(sent.replaceAll('+', ' '));
 }
 
 /** Compares by name, then by value. Both are ASCII. */
-export function comparePairs(one: readonly [string, string], other: readonly [string, string]): number {
+export function comparePairs(one: Parameter, other: Parameter): number {
   const at = one[0] === other[0] ? 1 : 0;
   return one[at] === other[at] ? 0 : one[at] < other[at] ? -1 : 1;
 }
@@ -212,8 +194,7 @@ export function stringToSign(stamp: string, scope: string, canonical: string): s
 /** Returns the SHA-256 of octets in hexadecimal. */
 export function hashOctets(octets: string): string {
   // ASCII has the same octets in UTF-8, in which `hash` encodes a string faster than a buffer can be filled.
-  const isAscii = Buffer.byteLength(octets, 'utf8') === octets.length;
-  return crypto.hash('sha256', isAscii ? octets : Buffer.from(octets, 'latin1'), 'hex');
+  return crypto.hash('sha256', isAscii(octets) ? octets : bytesOf(octets), 'hex');
 }
 
 /** Returns the SHA-256 of content in hexadecimal. */

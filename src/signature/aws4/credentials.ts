@@ -1,5 +1,7 @@
 // The credentials of AWS Signature Version 4, in Authorization or in the query. Each character sent is one octet.
 
+import { splitPairs } from '../../http/form.ts';
+import { decodeName } from '../../http/syntax/octets.ts';
 import { describeForm } from '../signature-form.ts';
 import { aws4Algorithm, decodeParameter } from './canonical-request.ts';
 import { type Scope, scopeEnd } from './signing-key.ts';
@@ -93,12 +95,11 @@ const optionalParameters: ReadonlySet<string> = new Set(['X-Amz-Security-Token',
  */
 export function parsePresigned(query: string, service: string): Aws4Credentials | string {
   const found = new Map<string, string>();
-  for (const pair of query.split('&')) {
-    const equals = pair.indexOf('=');
-    const name = decodeParameter(equals < 0 ? pair : pair.slice(0, equals));
+  for (const [sent, value] of splitPairs(query)) {
+    const name = decodeParameter(sent);
     if (!queryParameters.includes(name)) continue;
     if (found.has(name)) return `${name} is given twice`;
-    found.set(name, equals < 0 ? '' : decodeParameter(pair.slice(equals + 1)));
+    found.set(name, decodeParameter(value));
   }
   for (const name of queryParameters)
     if (!found.has(name) && !optionalParameters.has(name) && (name !== expiresParameter || service === 's3'))
@@ -138,20 +139,10 @@ function readCredential(text: string): Pick<Aws4Credentials, 'accessKeyId' | 'sc
   if (end === undefined)
     return `Credential must be an access key id, a date as YYYYMMDD, a region, a service and ${scopeEnd}, separated by slashes`;
   if (end !== scopeEnd) return `Credential must end with ${scopeEnd}`;
-  const accessKeyId = decodeId(id);
+  const accessKeyId = decodeName(id);
   if (accessKeyId === undefined)
     return 'the access key id is not 1 to 128 bytes of UTF-8 without control characters';
   return { accessKeyId, scope: { date, region, service } };
-}
-
-function decodeId(octets: string): string | undefined {
-  if (octets.length > 128 || /[\0-\x1f\x7f]/.test(octets)) return undefined;
-  if (/^[\0-\x7f]*$/.test(octets)) return octets;
-  try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(Buffer.from(octets, 'latin1'));
-  } catch {
-    return undefined;
-  }
 }
 
 const headerName = /^[!#$%&'*+.^_`|~0-9a-z-]+$/;

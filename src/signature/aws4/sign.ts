@@ -1,7 +1,10 @@
 // Signs requests with AWS Signature Version 4.
+
+import { toOctets } from '../../http/syntax/octets.ts';
+import { encodeOctets } from '../../http/syntax/percent.ts';
+import { splitTarget } from '../../http/target.ts';
 import { encodeSecret, hmacSha256 } from '../hmac-sha256.ts';
 import type { Part } from '../message.ts';
-import { encodeOctets, toOctets } from '../oauth1-parameters.ts';
 import {
   type Aws4Message,
   aws4Algorithm,
@@ -14,7 +17,6 @@ import {
   hashContent,
   messageParts,
   type PathRules,
-  splitTarget,
 } from './canonical-request.ts';
 import { maxExpires, signatureParameter } from './credentials.ts';
 import { formatStamp } from './date.ts';

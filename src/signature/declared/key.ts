@@ -1,8 +1,10 @@
 import crypto from 'node:crypto';
+import { bytesOf, octetsOf } from '../../http/syntax/octets.ts';
 import { SigningKey } from '../hmac-sha256.ts';
+import type { Piece } from '../message.ts';
 import { describeForm } from '../signature-form.ts';
 import type { Declaration, Encoding, HashName } from './declaration.ts';
-import { type Piece, secretPiece } from './message.ts';
+import { secretPiece } from './message.ts';
 
 /** The lengths of the digests in bytes. */
 const digestLengths: Readonly<Record<HashName, number>> = {
@@ -92,12 +94,8 @@ function isShort(pieces: readonly Piece[]): boolean {
 /** Returns pieces of which each character is one octet. */
 function toOctetTexts(pieces: readonly Piece[]): string[] {
   const octets: string[] = [];
-  for (const piece of pieces) octets.push(typeof piece === 'string' ? piece : toOctets(piece));
+  for (const piece of pieces) octets.push(typeof piece === 'string' ? piece : octetsOf(piece));
   return octets;
-}
-
-function toOctets({ buffer, byteOffset, byteLength }: Uint8Array): string {
-  return Buffer.from(buffer, byteOffset, byteLength).toString('latin1');
 }
 
 /** Returns the bytes of the key that a secret contains; undefined if the secret is not in the declared encoding, or is empty. */
@@ -108,7 +106,7 @@ export function keyBytes(
   const prefix = Buffer.from(keyPrefix, 'utf8');
   const hasPrefix = prefix.length > 0 && secret.subarray(0, prefix.length).equals(prefix);
   const encoded = hasPrefix ? secret.subarray(prefix.length) : secret;
-  const bytes = key === 'utf8' ? encoded : decodeKey(encoded.toString('latin1'), key);
+  const bytes = key === 'utf8' ? encoded : decodeKey(octetsOf(encoded), key);
   return bytes === undefined || bytes.length === 0 ? undefined : bytes;
 }
 
@@ -162,7 +160,7 @@ const forms: Readonly<Record<Encoding, Readonly<Record<HashName, RegExp>>>> = {
 
 /** Returns whether two digests in base64 are equal. The time does not depend on where they differ. */
 export function isSameDigest(expected: string, given: string): boolean {
-  const [one, other] = [Buffer.from(expected, 'latin1'), Buffer.from(given, 'latin1')];
+  const [one, other] = [bytesOf(expected), bytesOf(given)];
   return one.length === other.length && crypto.timingSafeEqual(one, other);
 }
 
@@ -200,7 +198,7 @@ function likelyCause(text: string, encoding: Encoding, hash: HashName): string |
       return `it has the length of ${found}; ${hash} is expected`;
   }
   if (encoding === 'hex' && findHash(text.toLowerCase(), 'hex') === hash) return 'it is in upper case';
-  const [inner] = [Buffer.from(text, 'base64').toString('latin1')];
+  const inner = octetsOf(Buffer.from(text, 'base64'));
   return findHash(inner.toLowerCase(), 'hex') === hash
     ? 'it is hexadecimal, encoded in base64 again'
     : undefined;

@@ -1,8 +1,12 @@
 import { isUtf8 } from 'node:buffer';
 import { createHash } from 'node:crypto';
+import { octetsOf, toOctets } from '../../http/syntax/octets.ts';
+import { decodeSome } from '../../http/syntax/percent.ts';
+import { splitTarget } from '../../http/target.ts';
+import type { Piece } from '../message.ts';
 import { sortForm } from './form.ts';
 import { textAt } from './places.ts';
-import { octets, parseBodyDigest, partName, type Template, type TemplatePart } from './template.ts';
+import { parseBodyDigest, partName, type Template, type TemplatePart } from './template.ts';
 
 /** The data of a request that a message can contain. Each character of a string is one octet. */
 export interface MessageSource {
@@ -33,9 +37,6 @@ export interface MessageSource {
   readonly id: string;
 }
 
-/** A piece of a message: octets as characters, or bytes. */
-export type Piece = string | Uint8Array;
-
 /** The piece that stands for the secret in a message. A plain digest is computed with the secret in its place. */
 export const secretPiece: Uint8Array = Buffer.from('\0the place of the secret\0', 'latin1');
 
@@ -58,13 +59,6 @@ export function listNamedPieces(template: Template, source: MessageSource): Name
     name: part.kind === 'literal' ? '' : partName(part),
     piece: readPiece(part, source),
   }));
-}
-
-/** Returns the message as bytes. */
-export function messageBytes(pieces: readonly Piece[]): Buffer {
-  return Buffer.concat(
-    pieces.map((piece) => (typeof piece === 'string' ? Buffer.from(piece, 'latin1') : piece)),
-  );
 }
 
 /** Returns the octets of one part. */
@@ -105,9 +99,9 @@ export function readPiece(part: TemplatePart, source: MessageSource): Piece {
     case 'secret':
       return secretPiece;
     case 'json':
-      return octets(source.json(part.pointer) ?? '');
+      return toOctets(source.json(part.pointer) ?? '');
     case 'form-sorted':
-      return source.hasForm ? (sortForm(Buffer.from(source.content).toString('latin1')) ?? '') : '';
+      return source.hasForm ? (sortForm(octetsOf(source.content)) ?? '') : '';
     default:
       return computeDigest(part.kind, source.content);
   }
@@ -138,73 +132,15 @@ function parseText(text: string): unknown {
   }
 }
 
-/** The parts of a request target as sent. */
-export interface TargetParts {
-  /** Scheme and authority of the absolute form (RFC 9112 §3.2.2); '' in the origin form. */
-  readonly origin: string;
-  readonly path: string;
-  /** The query without its question mark; '' if there is none. */
-  readonly query: string;
-}
-
-/** Splits a request target. An absolute form without a path has the path `/`. */
-export function splitTarget(target: string): TargetParts {
-  const origin = target.startsWith('/') ? '' : (/^https?:\/\/[^/?#]*/i.exec(target)?.[0] ?? '');
-  const question = target.indexOf('?');
-  const end = question < 0 ? target.length : question;
-  return {
-    origin,
-    path: target.slice(origin.length, end) || '/',
-    query: question < 0 ? '' : target.slice(question + 1),
-  };
-}
-
 function formatUrl({ target, secure, host, origin, decodedInUrl }: MessageSource): string {
   const { path, query } = splitTarget(target);
   const isWhole = origin === undefined && !target.startsWith('/');
   const own = target.startsWith('/') ? target : path + (query === '' ? '' : `?${query}`);
   const url = isWhole ? target : `${origin ?? `${secure ? 'https' : 'http'}://${host}`}${own}`;
-  return decodedInUrl === undefined ? url : decodeEscapes(url, decodedInUrl);
-}
-
-/** Decodes the escapes of some characters. */
-function decodeEscapes(url: string, characters: string): string {
-  return url.replace(/%([0-9A-Fa-f]{2})/g, (escaped, digits: string) => {
-    const character = String.fromCharCode(Number.parseInt(digits, 16));
-    return characters.includes(character) ? character : escaped;
-  });
+  return decodedInUrl === undefined ? url : decodeSome(url, (character) => decodedInUrl.includes(character));
 }
 
 /** Returns the parameters of a query as sent, sorted by their octets. */
 export function sortQuery(query: string): string {
   return query.split('&').sort().join('&');
-}
-
-/** Returns an authority without its port, and with it: its own, or the default one of the scheme. */
-export function hostForms(host: string, secure: boolean): [withoutPort: string, withPort: string] {
-  const [, name = host, port] = /^(\[[^\]]*\]|[^:]*):(\d*)$/.exec(host) ?? [];
-  return [name, `${name}:${port || (secure ? '443' : '80')}`];
-}
-
-/** A parameter of a query, and the target without it. */
-export interface TakenParameter {
-  /** The values, not decoded. */
-  readonly values: readonly string[];
-  readonly target: string;
-}
-
-/** Removes a parameter from the query of a target. A name is compared as sent, so it must not be escaped. */
-export function takeParameter(target: string, name: string): TakenParameter {
-  const question = target.indexOf('?');
-  if (question < 0) return { values: [], target };
-  const values: string[] = [];
-  const rest: string[] = [];
-  for (const pair of target.slice(question + 1).split('&')) {
-    const isNamed = pair === name || pair.startsWith(`${name}=`);
-    if (isNamed) values.push(pair.slice(name.length + 1));
-    else rest.push(pair);
-  }
-  if (values.length === 0) return { values, target };
-  const query = rest.length === 0 ? '' : `?${rest.join('&')}`;
-  return { values, target: target.slice(0, question) + query };
 }

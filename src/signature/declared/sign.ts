@@ -1,21 +1,15 @@
 import type { KeyObject } from 'node:crypto';
+import { findQueryValues, removeParameters } from '../../http/form.ts';
 import { isFormType } from '../../http/headers/media-type.ts';
+import { hostForms } from '../../http/host.ts';
+import { replaceInvalidUtf8, toOctets } from '../../http/syntax/octets.ts';
+import { messageBytes, type Piece } from '../message.ts';
 import { hasPrivateKey, signByKey } from './asymmetric.ts';
 import type { Declaration } from './declaration.ts';
 import { createDeclaredKey, encodeSignature, keyBytes } from './key.ts';
-import {
-  createJsonReader,
-  hostForms,
-  listNamedPieces,
-  type MessageSource,
-  messageBytes,
-  type NamedPiece,
-  type Piece,
-  takeParameter,
-} from './message.ts';
+import { createJsonReader, listNamedPieces, type MessageSource, type NamedPiece } from './message.ts';
 import { type RolePlace, writeTextAt } from './places.ts';
 import { formatSignatures } from './signature-format.ts';
-import { octets } from './template.ts';
 import { formatTimestamp } from './timestamp.ts';
 
 /** A request to sign. Each character of a string is one octet. */
@@ -89,7 +83,7 @@ export function signDeclared(
   const value = formatSignatures(
     declaration.format,
     computeSignatures(declaration, parts, pieces),
-    { timestamp, nonce: parts.nonce, user: octets(parts.user), 'key-id': octets(parts.user) },
+    { timestamp, nonce: parts.nonce, user: toOctets(parts.user), 'key-id': toOctets(parts.user) },
     parts.privateKey === undefined || hasPrivateKey(declaration.algorithm)
       ? []
       : [signByKey(ed25519, parts.privateKey, message).toString('base64')],
@@ -122,12 +116,12 @@ function listValues(
   time: string,
 ): PlacedValue[] {
   const values: PlacedValue[] = [];
-  if (typeof user === 'object') values.push([user, octets(parts.user)]);
+  if (typeof user === 'object') values.push([user, toOctets(parts.user)]);
   if (timestamp !== undefined) values.push([timestamp.place, time]);
   if (nonce !== undefined) values.push([nonce, requireValue(parts.nonce, 'a nonce')]);
   if (id !== undefined) values.push([id, requireValue(parts.id, 'an id')]);
   if (passphrase !== undefined)
-    values.push([passphrase, octets(requireValue(parts.passphrase, 'a passphrase'))]);
+    values.push([passphrase, toOctets(requireValue(parts.passphrase, 'a passphrase'))]);
   return values;
 }
 
@@ -152,7 +146,7 @@ function placeAll(placed: Placed, values: readonly PlacedValue[]): Placed {
     else if ('query' in place)
       target = appendPair(target, target.includes('?') ? '&' : '?', place.query, value);
     else if ('json' in place)
-      content = Buffer.from(writeTextAt(decodeText(content), place.json, decodeOctets(value)));
+      content = Buffer.from(writeTextAt(decodeText(content), place.json, replaceInvalidUtf8(value)));
     else if ('form' in place) {
       const form = decodeText(content);
       content = Buffer.from(appendPair(form, form === '' ? '' : '&', place.form, value));
@@ -162,15 +156,11 @@ function placeAll(placed: Placed, values: readonly PlacedValue[]): Placed {
 }
 
 function appendPair(text: string, separator: string, name: string, value: string): string {
-  return `${text}${separator}${encodeURIComponent(name)}=${encodeURIComponent(decodeOctets(value))}`;
+  return `${text}${separator}${encodeURIComponent(name)}=${encodeURIComponent(replaceInvalidUtf8(value))}`;
 }
 
 function decodeText(content: Uint8Array | undefined): string {
   return content === undefined ? '' : Buffer.from(content).toString('utf8');
-}
-
-function decodeOctets(value: string): string {
-  return Buffer.from(value, 'latin1').toString('utf8');
 }
 
 function buildSource(
@@ -187,8 +177,8 @@ function buildSource(
   };
   const { place, anyPort = false, decodedInUrl, digestParameter } = declaration;
   const { content = new Uint8Array(0) } = placed;
-  const target = 'query' in place ? takeParameter(placed.target, place.query).target : placed.target;
-  const hasDigest = digestParameter !== undefined && takeParameter(target, digestParameter).values.length > 0;
+  const target = 'query' in place ? removeParameters(placed.target, [place.query]) : placed.target;
+  const hasDigest = digestParameter !== undefined && findQueryValues(target, digestParameter).length > 0;
   return {
     method: request.method,
     target,
@@ -200,8 +190,8 @@ function buildSource(
     content,
     json: createJsonReader(content),
     hasForm: !hasDigest && isFormType(field('content-type')),
-    user: octets(parts.user),
-    keyId: octets(parts.user),
+    user: toOctets(parts.user),
+    keyId: toOctets(parts.user),
     timestamp,
     nonce: parts.nonce ?? '',
     id: parts.id ?? '',

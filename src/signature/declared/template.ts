@@ -1,3 +1,4 @@
+import { toOctets } from '../../http/syntax/octets.ts';
 import { parsePointer } from './places.ts';
 
 /** The hash functions of digests of the content. */
@@ -65,7 +66,7 @@ export function parseTemplate(text: string): Template | TemplateFault {
   const parts: TemplatePart[] = [];
   for (let at = 0; at < text.length; ) {
     const open = braceAt(text, at);
-    if (open > at) parts.push({ kind: 'literal', text: octets(text.slice(at, open)) });
+    if (open > at) parts.push({ kind: 'literal', text: toOctets(text.slice(at, open)) });
     if (open === text.length) break;
     const close = text.charAt(open) === '{' ? text.indexOf('}', open) : -1;
     if (close < 0) return { fault: `the brace at position ${open + 1} is not part of a placeholder` };
@@ -98,11 +99,6 @@ function parsePlaceholder(name: string): TemplatePart | TemplateFault {
   return token.test(field)
     ? { kind: 'field', field }
     : { fault: `${JSON.stringify(field)} is not a field name` };
-}
-
-/** Encodes text in UTF-8; each character of the result is one octet. */
-export function octets(text: string): string {
-  return Buffer.from(text, 'utf8').toString('latin1');
 }
 
 /** Returns the name of a part as a template contains it: `path`, `field:X-Tenant`. A literal has no name. */

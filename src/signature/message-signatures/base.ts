@@ -1,4 +1,5 @@
 // The signature base (RFC 9421 §2.5).
+import { bytesOf } from '../../http/syntax/octets.ts';
 import { parseDictionary, parseItem, parseList, StructuredFieldError } from '../structured-fields/parse.ts';
 import {
   serializeDictionary,
@@ -277,5 +278,5 @@ function isSpace(code: number): boolean {
 function readWrappedValue(source: FieldSource, name: string): string | undefined {
   const lines = source.getAll(name);
   if (lines.length === 0) return undefined;
-  return serializeList(lines.map((line) => bytesItem(Buffer.from(canonicalLine(line), 'latin1'))));
+  return serializeList(lines.map((line) => bytesItem(bytesOf(canonicalLine(line)))));
 }

@@ -1,4 +1,8 @@
 // The values of derived components (RFC 9421 §2.2).
+
+import { removeDefaultPort } from '../../http/host.ts';
+import { decodeText, encodeFormText } from '../../http/syntax/percent.ts';
+import { addressedAuthority, authorityOf, findQuery, splitTarget } from '../../http/target.ts';
 import type { RequestMessage } from './message.ts';
 
 /** The derived components of a request without parameters of their own. */
@@ -28,62 +32,37 @@ export function requestComponent(name: RequestComponent, request: RequestMessage
   return ofRequest[name](request);
 }
 
-const slash = 0x2f;
-const absoluteForm = /^(https?):\/\/([^/?#]*)/i;
-
-function isOriginForm(target: string): boolean {
-  return target.charCodeAt(0) === slash;
-}
-
 /** Returns the scheme in lower case (RFC 9421 §2.2.4). */
 function readScheme({ target, secure }: RequestMessage): string {
-  const sent = isOriginForm(target) ? undefined : absoluteForm.exec(target)?.[1];
-  return sent?.toLowerCase() ?? (secure ? 'https' : 'http');
+  const { origin } = splitTarget(target);
+  return origin === '' ? (secure ? 'https' : 'http') : origin.slice(0, origin.indexOf(':')).toLowerCase();
 }
 
 /** Returns the host in lower case, without the default port (RFC 9421 §2.2.3, RFC 9110 §4.2.3). */
 function authority(request: RequestMessage): string {
-  const { target, fields } = request;
-  const sent = isOriginForm(target) ? undefined : absoluteForm.exec(target)?.[2];
-  const host = sent ?? fields.get('host') ?? '';
+  const host = addressedAuthority(request.target, request.fields);
   // Most hosts are normalized already.
-  return /^[a-z0-9.-]*$/.test(host) ? host : normalizeHost(host, readScheme(request));
-}
-
-function normalizeHost(host: string, scheme: string): string {
-  return host
-    .trim()
-    .toLowerCase()
-    .replace(scheme === 'https' ? /:(?:443)?$/ : /:(?:80)?$/, '');
+  if (/^[a-z0-9.-]*$/.test(host)) return host;
+  return removeDefaultPort(host.trim().toLowerCase(), readScheme(request) === 'https');
 }
 
 /** Returns the target URI (RFC 9421 §2.2.2, RFC 9110 §7.1). An absolute form is the target URI itself. */
 function targetUri(request: RequestMessage): string {
   const { target } = request;
-  if (absoluteForm.test(target)) return target;
+  if (authorityOf(target) !== undefined) return target;
   const path = target === '*' ? '' : target;
   return `${readScheme(request)}://${authority(request)}${path}`;
 }
 
-/** Returns the part of the target from the path on. */
-function pathAndQuery(target: string): string {
-  if (isOriginForm(target)) return target;
-  const prefix = absoluteForm.exec(target)?.[0];
-  return prefix === undefined ? '' : target.slice(prefix.length);
-}
-
 /** Returns the path as sent, `/` if it is empty (RFC 9421 §2.2.6). */
 function path({ target }: RequestMessage): string {
-  const sent = pathAndQuery(target);
-  const end = sent.indexOf('?');
-  const before = end < 0 ? sent : sent.slice(0, end);
-  return before === '' ? '/' : before;
+  const sent = splitTarget(target).path;
+  return sent.startsWith('/') ? sent : '/';
 }
 
 /** Returns the query as sent with its question mark, which stands alone if there is no query (RFC 9421 §2.2.7). */
 function query({ target }: RequestMessage): string {
-  const start = target.indexOf('?');
-  return start < 0 ? '?' : target.slice(start);
+  return `?${findQuery(target)}`;
 }
 
 /**
@@ -92,29 +71,12 @@ function query({ target }: RequestMessage): string {
  */
 export function queryParameters(request: RequestMessage): ReadonlyMap<string, readonly string[]> {
   const values = new Map<string, string[]>();
-  if (!isDecodable(query(request))) return values;
+  if (decodeText(query(request)) === undefined) return values;
   for (const [name, value] of new URLSearchParams(query(request))) {
-    const encoded = encodeFormComponent(name);
+    const encoded = encodeFormText(name);
     const list = values.get(encoded);
-    if (list === undefined) values.set(encoded, [encodeFormComponent(value)]);
-    else list.push(encodeFormComponent(value));
+    if (list === undefined) values.set(encoded, [encodeFormText(value)]);
+    else list.push(encodeFormText(value));
   }
   return values;
-}
-
-function isDecodable(text: string): boolean {
-  try {
-    decodeURIComponent(text);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-/** Percent-encodes like a form, but a space as `%20`: all but letters, digits and `*-._`. */
-export function encodeFormComponent(text: string): string {
-  return encodeURIComponent(text).replace(
-    /[!'()~]/g,
-    (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
-  );
 }

@@ -82,7 +82,7 @@ function pair(inputs: Dictionary, values: Dictionary): readonly MessageSignature
     if (!isInnerList(covered)) return `the member ${label} of Signature-Input is not an inner list`;
     const signature = readByteSequence(values.get(label));
     if (signature === undefined) return `the member ${label} of Signature is not a byte sequence`;
-    const parameters = readParameters(covered.parameters);
+    const parameters = readSignatureParameters(covered.parameters);
     if (typeof parameters === 'string') return `${parameters} in the member ${label} of Signature-Input`;
     signatures.push({ label, covered, parameters, signature });
   }
@@ -95,7 +95,7 @@ function readByteSequence(member: Member | undefined): string | undefined {
 }
 
 /** Reads the parameters of a signature. Unknown ones are ignored. Returns an error message if one has the wrong type. */
-export function readParameters(parameters: Parameters): SignatureParameters | string {
+export function readSignatureParameters(parameters: Parameters): SignatureParameters | string {
   const read = {
     created: readTime(parameters.get('created')),
     expires: readTime(parameters.get('expires')),

@@ -1,12 +1,8 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import {
-  type MessageSource,
-  messageBytes,
-  messagePieces,
-  takeParameter,
-} from '../../../src/signature/declared/message.ts';
+import { type MessageSource, messagePieces } from '../../../src/signature/declared/message.ts';
 import { parseTemplate, placeholders } from '../../../src/signature/declared/template.ts';
+import { messageBytes } from '../../../src/signature/message.ts';
 import { seeded } from '../../support/seeded.ts';
 
 const source: MessageSource = {
@@ -64,14 +60,6 @@ test('digests of the empty content are those of RFC 6234 and RFC 1321', () => {
 test('a target in absolute form is its own URL', () => {
   const target = 'http://other.example/p?q=1';
   assert.equal(message('{url} {path} {query}', { target }), 'http://other.example/p?q=1 /p q=1');
-});
-
-test('the signature parameter is removed from the query at any position', () => {
-  for (const target of ['/p?s=x&a=1&b', '/p?a=1&s=x&b', '/p?a=1&b&s=x']) {
-    assert.deepEqual(takeParameter(target, 's'), { values: ['x'], target: '/p?a=1&b' });
-  }
-  assert.deepEqual(takeParameter('/p?s=x', 's'), { values: ['x'], target: '/p' });
-  assert.deepEqual(takeParameter('/p?ss=x', 's'), { values: [], target: '/p?ss=x' });
 });
 
 const faults: [template: string, fault: RegExp][] = [

@@ -1,4 +1,5 @@
 import type { Aws4Options } from '../../../auth/aws4/options.ts';
+import { findQueryValues } from '../../../http/form.ts';
 import { emptyHash } from '../../../signature/aws4/canonical-request.ts';
 import type { Scope } from '../../../signature/aws4/signing-key.ts';
 import {
@@ -11,7 +12,7 @@ import {
   replaceLine,
 } from '../../attempt.ts';
 import { type Forger, type Forgery, toAttempts } from '../../forger.ts';
-import { appendParameters, findParameter, replaceParameter } from '../../target.ts';
+import { appendParameters, replaceParameter } from '../../target.ts';
 import { alterContent } from '../content.ts';
 
 /** Signatures of AWS for other content, headers or scopes, and in two places. */
@@ -165,7 +166,9 @@ function* otherParameters(
   const strong = 'The algorithm is AWS4-HMAC-SHA256.';
   const weak = resignRequest({ aws4: { algorithm: 'AWS4-HMAC-SHA1' } });
   yield ['the algorithm is AWS4-HMAC-SHA1', strong, malformed, weak];
-  const names = decodeURIComponent(findParameter(signGood().url, 'X-Amz-SignedHeaders') ?? '').split(';');
+  const names = decodeURIComponent(findQueryValues(signGood().url, 'X-Amz-SignedHeaders')[0] ?? '').split(
+    ';',
+  );
   const others = names.filter((name) => name !== 'host');
   const host = 'The operator of another server could send its requests here.';
   const hostless = resignRequest({ aws4: { signedHeaders: others } });

@@ -1,10 +1,11 @@
 import type { DeclaredOptions } from '../../../auth/declared/options.ts';
 import { listGuards } from '../../../auth/declared/plan.ts';
+import { findQueryValues } from '../../../http/form.ts';
 import { fieldIn } from '../../../signature/declared/places.ts';
 import { timestampUnits } from '../../../signature/declared/timestamp.ts';
 import { type Attempt, appendLines, attempt, malformed, refused } from '../../attempt.ts';
 import { type Forger, type Forgery, toAttempts } from '../../forger.ts';
-import { appendParameters, findParameter, replaceParameter } from '../../target.ts';
+import { appendParameters, replaceParameter } from '../../target.ts';
 import { contentBytes } from '../content.ts';
 import { signatureListAttempts } from './signature-lists.ts';
 
@@ -105,7 +106,7 @@ function* otherContents(forger: Forger, declaration: DeclaredOptions): Generator
   yield ['a line break follows the content', why, malformed, followed];
   if (digestParameter === undefined) return;
   const own = forger.signGood();
-  const digest = findParameter(own.url, digestParameter);
+  const digest = findQueryValues(own.url, digestParameter)[0];
   if (digest === undefined) return;
   const query = `${digestParameter}=${digest}&${digestParameter}=${'0'.repeat(64)}`;
   const twice = forger.resignRequest({}, { ...plain, url: appendParameters(plain.url, query) });
@@ -131,7 +132,7 @@ function* changeQueries(forger: Forger, declaration: DeclaredOptions): Generator
   if (!('query' in place)) return;
   const { query: name } = place;
   const twice = { ...forger.signGood() };
-  const value = findParameter(twice.url, name) ?? '';
+  const value = findQueryValues(twice.url, name)[0] ?? '';
   const why = 'It is ambiguous which of two signatures counts.';
   yield [`${name} occurs twice`, why, malformed, { ...twice, url: `${twice.url}&${name}=${value}` }];
   const wrong = { ...forger.signGood() };
@@ -146,7 +147,7 @@ function* changeQueries(forger: Forger, declaration: DeclaredOptions): Generator
   if (encoding !== 'base64') return;
   for (let tries = 0; tries < maxTries; tries += 1) {
     const good = forger.signGood();
-    const encoded = findParameter(good.url, name) ?? '';
+    const encoded = findQueryValues(good.url, name)[0] ?? '';
     const raw = encoded.replaceAll('%2B', '+');
     if (raw === encoded) continue;
     const space = 'A plus sign in a query is a space, so that the signature has another value.';
