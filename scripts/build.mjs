@@ -119,7 +119,7 @@ const chunks = {
     'client/schemes/private-key',
     'client/schemes/read-declaration',
     'signature/declared/asymmetric',
-    'signature/structured-fields/parse',
+    'http/structured-fields/parse',
   ],
   verification: [
     'auth/api-key-options',

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 
 import { Problem } from '../http/problem.ts';
+import { parseItem, StructuredFieldError } from '../http/structured-fields/parse.ts';
 import type { Call } from '../pipeline/resource.ts';
 import type { Principal } from '../principal.ts';
-import { parseItem, StructuredFieldError } from '../signature/structured-fields/parse.ts';
 import type { StoredValue } from '../store/store.ts';
 import type { IdempotencyMode } from './declaration-shape.ts';
 

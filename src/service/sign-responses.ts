@@ -3,6 +3,7 @@ import type { Clock } from '../clock.ts';
 import type { FieldLine } from '../http/fields.ts';
 import { formatContentDigest } from '../http/headers/content-digest.ts';
 import type { IncomingRequest, Response } from '../http/message.ts';
+import type { Item } from '../http/structured-fields/value.ts';
 import {
   parseAcceptSignature,
   type RequestedSignature,
@@ -11,7 +12,6 @@ import type { MessageKey } from '../signature/message-signatures/algorithms.ts';
 import { parseIdentifier, readName } from '../signature/message-signatures/identifiers.ts';
 import { fieldSource, type RequestMessage } from '../signature/message-signatures/message.ts';
 import { signResponse } from '../signature/message-signatures/response.ts';
-import type { Item } from '../signature/structured-fields/value.ts';
 
 /** The time for which a signature is valid, if the client asks for `expires` (s). */
 const lifetime = 300;

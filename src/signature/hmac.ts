@@ -1,3 +1,4 @@
+import { createClasses, digits, isOf, letters, runEnd } from '../http/syntax/character-class.ts';
 import { decodeName, toOctets } from '../http/syntax/octets.ts';
 import { maxNonceLength, octetsOfPiece, type Part } from './message.ts';
 import { describeForm } from './signature-form.ts';
@@ -66,28 +67,12 @@ const base64 = 1;
 const base64End = 2;
 const nonceCharacter = 4;
 
-/** The classes of each character. */
-const classes = new Uint8Array(256);
-
-function put(characters: string, bits: number): void {
-  for (const character of characters) {
-    const code = character.charCodeAt(0);
-    classes[code] = (classes[code] ?? 0) | bits;
-  }
-}
-
-put('ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789', base64 | nonceCharacter);
-put('+/', base64);
-put('AEIMQUYcgkosw048', base64End);
-put('._~-', nonceCharacter);
-
-/** Returns whether every character from `from` up to `to`, exclusive, is of the class. */
-function areAll(text: string, from: number, to: number, bits: number): boolean {
-  for (let at = from; at < to; at += 1) {
-    if (((classes[text.charCodeAt(at)] ?? 0) & bits) === 0) return false;
-  }
-  return true;
-}
+const classes = createClasses(
+  [letters + digits, base64 | nonceCharacter],
+  ['+/', base64],
+  ['AEIMQUYcgkosw048', base64End],
+  ['._~-', nonceCharacter],
+);
 
 /** Returns whether a text is a valid nonce. It has no `+`, so that it cannot be confused with other parts of the message. */
 export function isNonce(text: string): boolean {
@@ -95,7 +80,7 @@ export function isNonce(text: string): boolean {
 }
 
 function isNonceIn(text: string, from: number, to: number): boolean {
-  return to > from && to - from <= maxNonceLength && areAll(text, from, to, nonceCharacter);
+  return to > from && to - from <= maxNonceLength && runEnd(classes, nonceCharacter, text, from, to) === to;
 }
 
 /** The length of a digest in base64. */
@@ -135,8 +120,8 @@ export function faultOfDigest(digest: string): string | undefined {
   const canonical =
     digest.length === digestLength &&
     digest.charCodeAt(digestLength - 1) === 0x3d &&
-    areAll(digest, 0, digestLength - 2, base64) &&
-    areAll(digest, digestLength - 2, digestLength - 1, base64End);
+    runEnd(classes, base64, digest, 0, digestLength - 2) === digestLength - 2 &&
+    isOf(classes, digest.charCodeAt(digestLength - 2), base64End);
   return canonical ? undefined : digestFault(digest);
 }
 

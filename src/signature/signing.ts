@@ -3,10 +3,10 @@
 // does not: it passes a wrong identity, or overrides that no client may choose. Signer and verifier build a message with the same
 // functions. The console signs through the control interface.
 import type { KeyObject } from 'node:crypto';
+import type { BareItem } from '../http/structured-fields/value.ts';
 import type { Aws4Overrides } from './aws4/sign.ts';
 import type { Declaration } from './declared/declaration.ts';
 import type { MessageKey, PublicKeyAlgorithm } from './message-signatures/algorithms.ts';
-import type { BareItem } from './structured-fields/value.ts';
 
 /** A request to sign. Each character of a string is one octet. */
 export interface UnsignedRequest {

@@ -1,9 +1,10 @@
 // Mistakes that only clients of RFC 9421 make: in components without a counterpart in other schemes, in the parameters of the
 // signature, and in the form of the signature base.
+
+import { serializeBareItem } from '../../http/structured-fields/serialize.ts';
 import { decodeEscapes, decodeSome } from '../../http/syntax/percent.ts';
 import { messageBytes, octetsOfPiece, type Part, type PartKind } from '../../signature/message.ts';
 import { type BaseLine, formatBase, parametersName } from '../../signature/message-signatures/base.ts';
-import { serializeBareItem } from '../../signature/structured-fields/serialize.ts';
 import type { Variant } from '../explain/mistake.ts';
 import { variantsOfPart } from '../explain/parts.ts';
 import { permutations } from '../explain/target.ts';

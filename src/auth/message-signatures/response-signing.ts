@@ -1,5 +1,6 @@
 import { createPrivateKey, type KeyObject } from 'node:crypto';
 import { didYouMean } from '../../did-you-mean.ts';
+import type { Item } from '../../http/structured-fields/value.ts';
 import { grammar, type JsonSchema, object, optional, type Shape, type ShapesOf } from '../../shape/shape.ts';
 import {
   isKeyFor,
@@ -8,7 +9,6 @@ import {
   messageAlgorithms,
 } from '../../signature/message-signatures/algorithms.ts';
 import { identifierFault, parseIdentifier } from '../../signature/message-signatures/identifiers.ts';
-import type { Item } from '../../signature/structured-fields/value.ts';
 import { readMembers, readText } from '../option-values.ts';
 import type { ResponseSigningDeclaration } from '../scheme-declarations.ts';
 

@@ -1,9 +1,10 @@
 // HTTP Message Signatures (RFC 9421) as a signature scheme: its message is the signature base, whose lines are the parts.
+
+import type { Item } from '../../http/structured-fields/value.ts';
 import { areOctets, messageBytes, type Part, type PartKind, type Piece } from '../../signature/message.ts';
 import { verifySignature } from '../../signature/message-signatures/algorithms.ts';
 import { type BaseLine, formatBase } from '../../signature/message-signatures/base.ts';
 import { readName } from '../../signature/message-signatures/identifiers.ts';
-import type { Item } from '../../signature/structured-fields/value.ts';
 import { encodingMistakes } from '../explain/public-key.ts';
 import { describeOtherUnit } from '../freshness.ts';
 import { isRsaLength } from '../key-weakness.ts';

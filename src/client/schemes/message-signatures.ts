@@ -1,5 +1,6 @@
 import type { MessageSignaturesOptions } from '../../auth/message-signatures/options.ts';
 import { findAlgorithm } from '../../auth/parse-account-key.ts';
+import { StructuredFieldError } from '../../http/structured-fields/parse.ts';
 import type { MessageKey } from '../../signature/message-signatures/algorithms.ts';
 import { type MessageSigning, signMessageWithBase } from '../../signature/message-signatures/sign.ts';
 import {
@@ -10,7 +11,6 @@ import {
   type SchemeSigner,
   type SigningIdentity,
 } from '../../signature/signing.ts';
-import { StructuredFieldError } from '../../signature/structured-fields/parse.ts';
 
 /** Creates the signer of HTTP Message Signatures (RFC 9421). */
 export function createMessageSignaturesSigner(name: string, options: MessageSignaturesOptions): SchemeSigner {

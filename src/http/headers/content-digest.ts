@@ -1,8 +1,6 @@
 import { createHash } from 'node:crypto';
-import { byteSequenceEnd, keyEnd, nextMember, parametersEnd } from '../syntax/structured-field.ts';
-
-const space = 0x20;
-const equals = 0x3d;
+import { readDictionary } from '../structured-fields/parse.ts';
+import { isInnerList } from '../structured-fields/value.ts';
 
 /** The supported algorithms, with the lengths of their digests in bytes (RFC 9530 §5). */
 const digestLengths = { 'sha-256': 32, 'sha-512': 64 } as const;
@@ -27,26 +25,18 @@ export function formatContentDigest(content: Uint8Array): string {
  * wrong length or is not canonical base64.
  */
 export function parseContentDigest(value: string): readonly ContentDigest[] | undefined {
-  const digests = new Map<DigestAlgorithm, Uint8Array>();
-  let at = 0;
-  while (value.charCodeAt(at) === space) at += 1;
-  while (at < value.length) {
-    const named = keyEnd(value, at);
-    if (named < 0 || value.charCodeAt(named) !== equals) return undefined;
-    const end = byteSequenceEnd(value, named + 1);
-    if (end < 0) return undefined;
-    const algorithm = value.slice(at, named);
-    if (isSupported(algorithm)) {
-      const digest = decodeCanonicalBase64(value.slice(named + 2, end - 1));
-      if (digest?.length !== digestLengths[algorithm]) return undefined;
-      // The last of equal keys counts (RFC 9651 §4.2.2).
-      digests.set(algorithm, digest);
-    }
-    const parametered = parametersEnd(value, end);
-    at = parametered < 0 ? -1 : nextMember(value, parametered);
-    if (at < 0) return undefined;
+  // The bytes of other algorithms may be written in any way.
+  const dictionary = readDictionary(value, { anyBase64: true });
+  if (dictionary === undefined) return undefined;
+  const digests: ContentDigest[] = [];
+  for (const [algorithm, member] of dictionary) {
+    if (isInnerList(member) || member.bare.type !== 'bytes') return undefined;
+    if (!isSupported(algorithm)) continue;
+    const digest = decodeCanonicalBase64(member.bare.value);
+    if (digest?.length !== digestLengths[algorithm]) return undefined;
+    digests.push({ algorithm, digest });
   }
-  return Array.from(digests, ([algorithm, digest]) => ({ algorithm, digest }));
+  return digests;
 }
 
 function isSupported(algorithm: string): algorithm is DigestAlgorithm {

@@ -1,4 +1,5 @@
 // Lexical elements of field values: lists (RFC 9110 §5.6.1), tokens (§5.6.2) and white space (§5.6.3).
+import { createClasses, digits, letters, runEnd } from './character-class.ts';
 import { findQuotedEnd } from './quoted-string.ts';
 
 const tab = 0x09;
@@ -6,16 +7,11 @@ const space = 0x20;
 const quote = 0x22;
 const comma = 0x2c;
 
-/** 1 for each octet that a token may contain. */
-const tokenCharacters = new Uint8Array(256);
-for (const character of "!#$%&'*+-.^_`|~0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz")
-  tokenCharacters[character.charCodeAt(0)] = 1;
+const tokenCharacters = createClasses([`${letters}${digits}!#$%&'*+-.^_\`|~`, 1]);
 
 /** Returns where the token that begins at `at` ends; `at` itself if there is none (RFC 9110 §5.6.2). */
 export function tokenEnd(text: string, at: number): number {
-  let end = at;
-  while (end < text.length && tokenCharacters[text.charCodeAt(end)] === 1) end += 1;
-  return end;
+  return runEnd(tokenCharacters, 1, text, at);
 }
 
 /** Returns whether the whole text is a token. */

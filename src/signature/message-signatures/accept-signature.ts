@@ -1,6 +1,6 @@
 // The field Accept-Signature (RFC 9421 §5.1).
-import { parseDictionary, StructuredFieldError } from '../structured-fields/parse.ts';
-import { serializeDictionary } from '../structured-fields/serialize.ts';
+import { readDictionary } from '../../http/structured-fields/parse.ts';
+import { serializeDictionary } from '../../http/structured-fields/serialize.ts';
 import {
   type BareItem,
   type InnerList,
@@ -8,7 +8,7 @@ import {
   isInnerList,
   type Parameters,
   trueItem,
-} from '../structured-fields/value.ts';
+} from '../../http/structured-fields/value.ts';
 import { stringParameter } from './identifiers.ts';
 
 /** A signature that the peer asks for. */
@@ -42,15 +42,10 @@ export function formatAcceptSignature(
  * signer that does not understand them cannot fulfil them. Returns an empty list if the field is malformed.
  */
 export function parseAcceptSignature(value: string): readonly RequestedSignature[] {
-  try {
-    return Array.from(parseDictionary(value, true)).flatMap(([label, member]) => {
-      const requested = isInnerList(member) ? readRequestedSignature(label, member) : undefined;
-      return requested === undefined ? [] : [requested];
-    });
-  } catch (error) {
-    if (error instanceof StructuredFieldError) return [];
-    throw error;
-  }
+  return Array.from(readDictionary(value, { uniqueKeys: true }) ?? []).flatMap(([label, member]) => {
+    const requested = isInnerList(member) ? readRequestedSignature(label, member) : undefined;
+    return requested === undefined ? [] : [requested];
+  });
 }
 
 const texts = ['nonce', 'alg', 'keyid', 'tag'];

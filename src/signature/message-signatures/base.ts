@@ -1,20 +1,27 @@
 // The signature base (RFC 9421 §2.5).
-import { bytesOf } from '../../http/syntax/octets.ts';
-import { parseDictionary, parseItem, parseList, StructuredFieldError } from '../structured-fields/parse.ts';
+
+import {
+  ignoreFault,
+  parseDictionary,
+  parseItem,
+  parseList,
+  readDictionary,
+} from '../../http/structured-fields/parse.ts';
 import {
   serializeDictionary,
   serializeItem,
   serializeList,
   serializeMember,
   serializeParameters,
-} from '../structured-fields/serialize.ts';
+} from '../../http/structured-fields/serialize.ts';
 import {
   bytesItem,
   type Dictionary,
   type InnerList,
   type Item,
   type Parameters,
-} from '../structured-fields/value.ts';
+} from '../../http/structured-fields/value.ts';
+import { bytesOf } from '../../http/syntax/octets.ts';
 import { isRequestComponent, queryParameters, requestComponent } from './derived-components.ts';
 import {
   identifierFault,
@@ -212,7 +219,7 @@ class Components {
     const place = `${name}${parameters.has('tr') ? ';tr' : ''}${parameters.has('req') ? ';req' : ''}`;
     this.#dictionaries ??= new Map();
     if (!this.#dictionaries.has(place))
-      this.#dictionaries.set(place, isDictionary ? ignoreFault(() => parseDictionary(value)) : undefined);
+      this.#dictionaries.set(place, isDictionary ? readDictionary(value) : undefined);
     const dictionary = this.#dictionaries.get(place);
     if (dictionary === undefined) return absent(`"${name}" is not a dictionary, which key requires`);
     const member = dictionary.get(key);
@@ -232,15 +239,6 @@ function serializeStrictly(value: string, type: StructuredFieldType): string {
       return serializeList(parseList(value));
     case 'dictionary':
       return serializeDictionary(parseDictionary(value));
-  }
-}
-
-function ignoreFault<Value>(parse: () => Value): Value | undefined {
-  try {
-    return parse();
-  } catch (error) {
-    if (error instanceof StructuredFieldError) return undefined;
-    throw error;
   }
 }
 

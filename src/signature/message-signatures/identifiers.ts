@@ -1,8 +1,8 @@
 // Component identifiers (RFC 9421 §2).
 
-import { parseItem } from '../structured-fields/parse.ts';
-import { serializeItem } from '../structured-fields/serialize.ts';
-import { type BareItem, type Item, type Parameters, stringItem } from '../structured-fields/value.ts';
+import { parseItem } from '../../http/structured-fields/parse.ts';
+import { serializeItem } from '../../http/structured-fields/serialize.ts';
+import { type BareItem, type Item, type Parameters, stringItem } from '../../http/structured-fields/value.ts';
 import { isRequestComponent, requestComponents } from './derived-components.ts';
 
 /** The kind of message that a signature covers. */

@@ -1,5 +1,5 @@
 // Signs responses (RFC 9421 §2.4, §5.2).
-import { serializeDictionary } from '../structured-fields/serialize.ts';
+import { serializeDictionary } from '../../http/structured-fields/serialize.ts';
 import {
   type BareItem,
   bytesItem,
@@ -7,7 +7,7 @@ import {
   type Item,
   type Member,
   type Parameters,
-} from '../structured-fields/value.ts';
+} from '../../http/structured-fields/value.ts';
 import type { RequestedSignature } from './accept-signature.ts';
 import { type MessageKey, signBase } from './algorithms.ts';
 import { createBase, formatBase, isBaseFault } from './base.ts';

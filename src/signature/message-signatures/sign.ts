@@ -1,13 +1,13 @@
 // Signs requests (RFC 9421 §3.1).
 import { formatContentDigest } from '../../http/headers/content-digest.ts';
-import { serializeDictionary } from '../structured-fields/serialize.ts';
+import { serializeDictionary } from '../../http/structured-fields/serialize.ts';
 import {
   type BareItem,
   bytesItem,
   type InnerList,
   type Parameters,
   stringItem,
-} from '../structured-fields/value.ts';
+} from '../../http/structured-fields/value.ts';
 import { type MessageKey, signBase } from './algorithms.ts';
 import { type BaseLine, createBase, formatBase, isBaseFault } from './base.ts';
 import { coversContentDigest, parseIdentifier } from './identifiers.ts';

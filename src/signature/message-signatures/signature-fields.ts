@@ -1,6 +1,6 @@
 // The fields Signature-Input and Signature (RFC 9421 §4).
-import { describeBase64 } from '../signature-form.ts';
-import { parseDictionary, StructuredFieldError } from '../structured-fields/parse.ts';
+
+import { parseDictionary, StructuredFieldError } from '../../http/structured-fields/parse.ts';
 import {
   type BareItem,
   type Dictionary,
@@ -8,7 +8,8 @@ import {
   isInnerList,
   type Member,
   type Parameters,
-} from '../structured-fields/value.ts';
+} from '../../http/structured-fields/value.ts';
+import { describeBase64 } from '../signature-form.ts';
 
 /** The parameters of a signature (RFC 9421 §2.3). Times are in seconds since 1970-01-01T00:00:00Z. */
 export interface SignatureParameters {
@@ -52,7 +53,7 @@ export function parseSignatures(
 
 function parseField(name: string, value: string): Dictionary | string {
   try {
-    return parseDictionary(value, true);
+    return parseDictionary(value, { uniqueKeys: true });
   } catch (error) {
     if (error instanceof StructuredFieldError)
       return `${name} is not a dictionary (RFC 9651): ${error.message}`;

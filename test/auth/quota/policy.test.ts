@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { rateLimitFields } from '../../../src/auth/quota.ts';
 import { readQuota, readQuotaText } from '../../../src/auth/quota-policy.ts';
-import { parseList } from '../../../src/signature/structured-fields/parse.ts';
+import { parseList } from '../../../src/http/structured-fields/parse.ts';
 import { seeded } from '../../support/seeded.ts';
 
 const hourly = { name: '1h', requests: 1000, window: 3600 };

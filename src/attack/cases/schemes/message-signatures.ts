@@ -1,9 +1,9 @@
 import { createHash, createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
 import type { MessageSignaturesOptions } from '../../../auth/message-signatures/options.ts';
+import { serializeItem } from '../../../http/structured-fields/serialize.ts';
+import type { BareItem } from '../../../http/structured-fields/value.ts';
 import type { MessageKey } from '../../../signature/message-signatures/algorithms.ts';
 import { coversContentDigest, parseIdentifier } from '../../../signature/message-signatures/identifiers.ts';
-import { serializeItem } from '../../../signature/structured-fields/serialize.ts';
-import type { BareItem } from '../../../signature/structured-fields/value.ts';
 import { type AttackRequest, type Attempt, type HeaderLine, malformed, refused } from '../../attempt.ts';
 import { type Forger, type Forgery, toAttempts } from '../../forger.ts';
 import { alterContent, contentBytes } from '../content.ts';

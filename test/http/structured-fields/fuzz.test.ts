@@ -7,12 +7,12 @@ import {
   parseItem,
   parseList,
   StructuredFieldError,
-} from '../../../src/signature/structured-fields/parse.ts';
+} from '../../../src/http/structured-fields/parse.ts';
 import {
   serializeDictionary,
   serializeItem,
   serializeList,
-} from '../../../src/signature/structured-fields/serialize.ts';
+} from '../../../src/http/structured-fields/serialize.ts';
 import { type Seeded, seeded } from '../../support/seeded.ts';
 
 const entry = join(import.meta.dirname, '../../node_modules/structured-headers/dist/index.js');
@@ -176,7 +176,7 @@ test('a random text is rejected with its position, or its canonical form is pars
 
 test('a duplicate key is rejected if keys must be unique', () => {
   assert.equal(serializeDictionary(parseDictionary('a=1, b, a=2')), 'a=2, b');
-  assert.throws(() => parseDictionary('a=1, b, a=2', true), {
+  assert.throws(() => parseDictionary('a=1, b, a=2', { uniqueKeys: true }), {
     message: 'the key a occurs twice at character 9',
   });
 });

@@ -1,4 +1,5 @@
 // The character classes of structured fields (RFC 9651 §3.1.2, §3.3).
+import { createClasses, digits, isOf, letters, lowerLetters, runEnd } from '../syntax/character-class.ts';
 
 const digit = 1;
 const key = 2;
@@ -10,42 +11,24 @@ const base64 = 32;
 const base64BeforeOne = 64;
 const base64BeforeTwo = 128;
 
-const classes = new Uint8Array(128);
-
-function put(characters: string, bits: number): void {
-  for (const character of characters) {
-    const code = character.charCodeAt(0);
-    classes[code] = (classes[code] ?? 0) | bits;
-  }
-}
-
-const lower = 'abcdefghijklmnopqrstuvwxyz';
-const upper = lower.toUpperCase();
-const digits = '0123456789';
-
-put(digits, digit);
-put(`${lower}*`, key | keyStart);
-put(`${digits}_-.`, key);
-put(`${lower}${upper}*`, token | tokenStart);
-put(`${digits}!#$%&'+-.^_\`|~:/`, token);
-put(`${lower}${upper}${digits}+/`, base64);
-put('AEIMQUYcgkosw048', base64BeforeOne);
-put('AQgw', base64BeforeTwo);
-
-function is(code: number, bits: number): boolean {
-  return ((classes[code] ?? 0) & bits) !== 0;
-}
+const classes = createClasses(
+  [digits, digit],
+  [`${lowerLetters}*`, key | keyStart],
+  [`${digits}_-.`, key],
+  [`${letters}*`, token | tokenStart],
+  [`${digits}!#$%&'+-.^_\`|~:/`, token],
+  [`${letters}${digits}+/`, base64],
+  ['AEIMQUYcgkosw048', base64BeforeOne],
+  ['AQgw', base64BeforeTwo],
+);
 
 /** Returns whether a character is a digit. */
 export function isDigit(code: number): boolean {
-  return is(code, digit);
+  return isOf(classes, code, digit);
 }
 
 function spanEnd(text: string, start: number, first: number, further: number): number {
-  if (!is(text.charCodeAt(start), first)) return start;
-  let end = start + 1;
-  while (is(text.charCodeAt(end), further)) end += 1;
-  return end;
+  return isOf(classes, text.charCodeAt(start), first) ? runEnd(classes, further, text, start + 1) : start;
 }
 
 /** Returns where the key at `start` ends; `start` if there is none (RFC 9651 §4.2.3.3). */
@@ -70,9 +53,15 @@ export function isPrintable(code: number): boolean {
 
 const equals = 0x3d;
 
+/** Returns where base64 with any padding at `start` ends, which parsers should accept (RFC 9651 §4.2.7). */
+export function findAnyBase64End(text: string, start: number): number {
+  let end = spanEnd(text, start, base64, base64);
+  while (text.charCodeAt(end) === equals) end += 1;
+  return end;
+}
+
 /**
- * Returns where the canonical base64 at `start` ends: padded, with zero bits in the padding; -1 if it is not canonical. RFC 9651
- * §4.2.7 also permits parsers to accept other encodings of the same bytes; this one does not, so that a value has one form.
+ * Returns where the canonical base64 at `start` ends: padded, with zero bits in the padding; -1 if it is not canonical.
  */
 export function findBase64End(text: string, start: number): number {
   const end = spanEnd(text, start, base64, base64);
@@ -80,6 +69,8 @@ export function findBase64End(text: string, start: number): number {
   const surplus = (end - start) % 4;
   if (surplus === 0) return end;
   if (text.charCodeAt(end) !== equals) return -1;
-  if (surplus === 3) return is(last, base64BeforeOne) ? end + 1 : -1;
-  return surplus === 2 && is(last, base64BeforeTwo) && text.charCodeAt(end + 1) === equals ? end + 2 : -1;
+  if (surplus === 3) return isOf(classes, last, base64BeforeOne) ? end + 1 : -1;
+  return surplus === 2 && isOf(classes, last, base64BeforeTwo) && text.charCodeAt(end + 1) === equals
+    ? end + 2
+    : -1;
 }

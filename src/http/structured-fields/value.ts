@@ -10,7 +10,7 @@ export type BareItem =
   | { readonly type: 'string'; readonly value: string }
   | { readonly type: 'token'; readonly value: string }
   | { readonly type: 'display-string'; readonly value: string }
-  /** The value is canonical base64 (RFC 4648 §3.5, §4). It is decoded only where the bytes are needed. */
+  /** The value is base64, canonical by default (RFC 4648 §3.5, §4). It is decoded only where the bytes are needed. */
   | { readonly type: 'bytes'; readonly value: string }
   | { readonly type: 'boolean'; readonly value: boolean };
 

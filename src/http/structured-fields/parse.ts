@@ -1,5 +1,14 @@
 // A strict parser for structured fields (RFC 9651 §4.2). Each octet of a field is one character.
-import { digitsEnd, findBase64End, isDigit, isPrintable, keyEnd, tokenEnd } from './characters.ts';
+import { decodeText } from '../syntax/percent.ts';
+import {
+  digitsEnd,
+  findAnyBase64End,
+  findBase64End,
+  isDigit,
+  isPrintable,
+  keyEnd,
+  tokenEnd,
+} from './characters.ts';
 import {
   type BareItem,
   type Dictionary,
@@ -50,17 +59,39 @@ export function parseList(text: string): List {
   return parseWhole(text, (parser) => parser.list());
 }
 
-/**
- * Parses a dictionary (RFC 9651 §4.2.2). Throws StructuredFieldError.
- *
- * @param uniqueKeys Whether a key that occurs twice is an error. By default the last one counts, as the standard requires.
- */
-export function parseDictionary(text: string, uniqueKeys = false): Dictionary {
-  return parseWhole(text, (parser) => parser.dictionary(uniqueKeys));
+/** How strictly a dictionary is parsed. */
+export interface DictionaryRules {
+  /** Whether a key that occurs twice is an error. Default: the last one counts, as RFC 9651 §4.2.2 requires. */
+  readonly uniqueKeys?: boolean;
+  /** Whether bytes may be in base64 that is not canonical. Default: no, so that a value has one form. */
+  readonly anyBase64?: boolean;
 }
 
-function parseWhole<Value>(text: string, parse: (parser: Parser) => Value): Value {
-  const parser = new Parser(text);
+/** Parses a dictionary (RFC 9651 §4.2.2). Throws StructuredFieldError. */
+export function parseDictionary(
+  text: string,
+  { uniqueKeys = false, anyBase64 = false }: DictionaryRules = {},
+): Dictionary {
+  return parseWhole(text, (parser) => parser.dictionary(uniqueKeys), anyBase64);
+}
+
+/** Parses a dictionary. Returns undefined if it is malformed. */
+export function readDictionary(text: string, rules?: DictionaryRules): Dictionary | undefined {
+  return ignoreFault(() => parseDictionary(text, rules));
+}
+
+/** Returns a parsed field; undefined if it is malformed. */
+export function ignoreFault<Value>(parse: () => Value): Value | undefined {
+  try {
+    return parse();
+  } catch (error) {
+    if (error instanceof StructuredFieldError) return undefined;
+    throw error;
+  }
+}
+
+function parseWhole<Value>(text: string, parse: (parser: Parser) => Value, anyBase64 = false): Value {
+  const parser = new Parser(text, anyBase64);
   parser.skipSpaces();
   const value = parse(parser);
   parser.end();
@@ -69,10 +100,12 @@ function parseWhole<Value>(text: string, parse: (parser: Parser) => Value): Valu
 
 class Parser {
   readonly #text: string;
+  readonly #anyBase64: boolean;
   #at = 0;
 
-  constructor(text: string) {
+  constructor(text: string, anyBase64: boolean) {
     this.#text = text;
+    this.#anyBase64 = anyBase64;
   }
 
   skipSpaces(): void {
@@ -228,7 +261,7 @@ class Parser {
 
   #base64(): string {
     this.#at += 1;
-    const end = findBase64End(this.#text, this.#at);
+    const end = (this.#anyBase64 ? findAnyBase64End : findBase64End)(this.#text, this.#at);
     if (end < 0 || this.#text.charCodeAt(end) !== colon)
       throw this.#fault('bytes are not in canonical base64 between colons');
     const value = this.#text.slice(this.#at, end);
@@ -252,7 +285,7 @@ class Parser {
     // Hexadecimal digits are in lower case (RFC 9651 §4.2.10).
     if (!/^(?:[ !#$&-~]|%[0-9a-f]{2})*$/.test(inside))
       throw this.#fault('a display string has an invalid character');
-    const value = decodeUtf8(inside);
+    const value = decodeText(inside);
     if (value === undefined) throw this.#fault('a display string is not UTF-8');
     this.#at = end + 1;
     return value;
@@ -278,13 +311,5 @@ class Parser {
 
   #fault(fault: string, index = this.#at): StructuredFieldError {
     return new StructuredFieldError(fault, index);
-  }
-}
-
-function decodeUtf8(escaped: string): string | undefined {
-  try {
-    return decodeURIComponent(escaped);
-  } catch {
-    return undefined;
   }
 }

@@ -3,12 +3,12 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'node:test';
-import { parseDictionary, parseItem, parseList } from '../../../src/signature/structured-fields/parse.ts';
+import { parseDictionary, parseItem, parseList } from '../../../src/http/structured-fields/parse.ts';
 import {
   serializeDictionary,
   serializeItem,
   serializeList,
-} from '../../../src/signature/structured-fields/serialize.ts';
+} from '../../../src/http/structured-fields/serialize.ts';
 import {
   type BareItem,
   type Dictionary,
@@ -17,7 +17,7 @@ import {
   type List,
   type Member,
   type Parameters,
-} from '../../../src/signature/structured-fields/value.ts';
+} from '../../../src/http/structured-fields/value.ts';
 
 type JsonBare = number | string | boolean | { readonly __type: string; readonly value: string | number };
 type JsonParameters = readonly (readonly [string, JsonBare])[];
