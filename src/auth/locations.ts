@@ -1,5 +1,7 @@
+import { splitPairs } from '../http/form.ts';
 import { cookiesIn } from '../http/headers/cookie.ts';
 import type { IncomingRequest } from '../http/message.ts';
+import { findQuery } from '../http/target.ts';
 import type { Scheme } from './scheme.ts';
 
 /** Finds the schemes that a request has credentials of outside `Authorization` and `Authentication`. */
@@ -36,7 +38,7 @@ export function createLocationTable(schemes: readonly Scheme[]): LocationTable {
       for (const [name, sharing] of fields)
         if (request.headers.has(name)) for (const scheme of ownersIn(request, sharing)) found.add(scheme);
       if (byParameter.size > 0)
-        for (const name of parameterNames(request.target))
+        for (const [name] of splitPairs(findQuery(request.target)))
           for (const scheme of byParameter.get(name) ?? none) found.add(scheme);
       for (const [name, sharing] of byCookie)
         if (cookiesIn(request.headers, name).length > 0) for (const scheme of sharing) found.add(scheme);
@@ -64,17 +66,4 @@ function ensureList<Owner>(places: Map<string, Owner[]>, name: string): Owner[] 
   const schemes = places.get(name) ?? [];
   places.set(name, schemes);
   return schemes;
-}
-
-/** Yields the names of the parameters of a query as sent. */
-function* parameterNames(target: string): Generator<string> {
-  const start = target.indexOf('?');
-  for (let from = start + 1; start >= 0 && from <= target.length; ) {
-    const next = target.indexOf('&', from);
-    const end = next < 0 ? target.length : next;
-    const parameter = target.slice(from, end);
-    const equals = parameter.indexOf('=');
-    yield equals < 0 ? parameter : parameter.slice(0, equals);
-    from = end + 1;
-  }
 }

@@ -1,8 +1,10 @@
 // Finds what a message leaves unsigned, by changing a part of an example. Loaded only by `countersign check`.
+
 import { generateKeyPairSync, type KeyObject } from 'node:crypto';
-import { createJsonReader, messagePieces, splitTarget } from '../signature/declared/message.ts';
+import { toOctets } from '../http/syntax/octets.ts';
+import { splitTarget } from '../http/target.ts';
+import { createJsonReader, messagePieces } from '../signature/declared/message.ts';
 import { isInContent, writeTextAt } from '../signature/declared/places.ts';
-import { octets } from '../signature/declared/template.ts';
 import { formatTimestamp } from '../signature/declared/timestamp.ts';
 import { messageBytes } from '../signature/message.ts';
 import type { ConfiguredScheme } from './configured-schemes.ts';
@@ -116,7 +118,7 @@ function chooseContents({ message, place, user, timestamp, nonce }: DeclaredOpti
 /** Returns the message of a request; a field that the example lacks has the value `f`. */
 function declaredMessage(request: ExampleRequest, { message, user, timestamp }: DeclaredOptions): Buffer {
   const content = Buffer.from(request.content);
-  const name = octets(typeof user === 'string' ? user : 'ann');
+  const name = toOctets(typeof user === 'string' ? user : 'ann');
   const pieces = messagePieces(message, {
     method: request.method,
     target: request.target,

@@ -1,3 +1,5 @@
+import { octetsOf } from '../http/syntax/octets.ts';
+
 /** Forms in which clients send a signature by mistake, whatever the scheme expects. None of them is a signature. */
 const forms: readonly (readonly [form: RegExp, cause: string])[] = [
   [
@@ -46,7 +48,7 @@ export function describeBase64(text: string): string | undefined {
 /** Describes base64 that contains hexadecimal or base64 again; undefined if it is none. */
 function describeSecondEncoding(text: string): string | undefined {
   if (!/^[A-Za-z0-9+/_-]{40,}={0,2}$/.test(text)) return undefined;
-  const inner = Buffer.from(text, 'base64').toString('latin1');
+  const inner = octetsOf(Buffer.from(text, 'base64'));
   if (/^(?:[0-9a-f]{2}){16,64}$/i.test(inner)) return 'it is hexadecimal, encoded in base64 again';
   return /^[A-Za-z0-9+/]{22,86}={1,2}$/.test(inner)
     ? 'it is base64 that was encoded in base64 again'

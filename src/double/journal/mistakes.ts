@@ -1,4 +1,5 @@
 // Usual mistakes behind refusals other than those of signatures, recognized from what the client sent.
+
 import { createHash } from 'node:crypto';
 import { findDigestMistake } from '../../auth/explain/content.ts';
 import { describeForeignScheme } from '../../auth/explain/foreign-schemes.ts';
@@ -11,6 +12,7 @@ import { parseCredentials } from '../../http/headers/authorization.ts';
 import { parseBasicCredentials } from '../../http/headers/basic-credentials.ts';
 import { parseContentDigest } from '../../http/headers/content-digest.ts';
 import { isMethod } from '../../http/method.ts';
+import { octetsOf } from '../../http/syntax/octets.ts';
 import type { RecordedExchange } from './exchange.ts';
 
 /** Returns the usual mistake that explains the problem of an exchange; undefined if none is recognized. It contains no secret. */
@@ -114,10 +116,10 @@ function digestMistake(fields: HttpHeaders, content: Buffer): string {
     ({ algorithm, digest }) => !computeDigest(algorithm, content).equals(digest),
   );
   for (const { field, algorithm, digest } of declared) {
-    const form = { hash: algorithm, format: (bytes: Buffer) => bytes.toString('latin1') };
-    const hint = findDigestMistake(form, content, Buffer.from(digest).toString('latin1'));
+    const form = { hash: algorithm, format: octetsOf };
+    const hint = findDigestMistake(form, content, octetsOf(digest));
     if (hint !== undefined) return hint;
-    if (Buffer.from(digest).toString('latin1') === computeDigest(algorithm, content).toString('hex'))
+    if (octetsOf(digest) === computeDigest(algorithm, content).toString('hex'))
       return `${field} contains the digest in hexadecimal`;
   }
   const actual = declared.map(

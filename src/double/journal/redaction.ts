@@ -1,5 +1,6 @@
 import { findClosestMatch } from '../../did-you-mean.ts';
 import { decodeText } from '../../http/syntax/percent.ts';
+import { findQuery } from '../../http/target.ts';
 import { oauth1Paths, oauth2Paths } from '../../oauth/paths.ts';
 import type { CredentialPlaces } from './credential-places.ts';
 import { createMask, type Mask, redacted } from './secret-search.ts';
@@ -159,13 +160,9 @@ function redactTags(value: string, redact: Redact): string {
 
 /** Redacts a request target. */
 export function redactTarget(target: string, redact: Redact): string {
-  const queryAt = target.indexOf('?');
-  if (queryAt < 0) return redact.values(target);
-  const query = target
-    .slice(queryAt + 1)
-    .split('&')
-    .map((parameter) => redactParameter(parameter, redact));
-  return redact.values(`${target.slice(0, queryAt)}?${query.join('&')}`);
+  const sent = findQuery(target);
+  const query = sent.split('&').map((parameter) => redactParameter(parameter, redact));
+  return redact.values(target.slice(0, target.length - sent.length) + query.join('&'));
 }
 
 /** Redacts a parameter that was decoded, or one as it was sent. */

@@ -105,7 +105,9 @@ export function encodedParameters(template: string, path: string): ReadonlyMap<s
 
 function matchEncoded(texts: readonly string[], sent: string): readonly string[] {
   // The text between can be percent-encoded, too.
-  return matchSegment(texts, sent) ?? (matchSegment(texts, decode(sent)) ?? []).map(encodeURIComponent);
+  return (
+    matchSegment(texts, sent) ?? (matchSegment(texts, decodeText(sent) ?? sent) ?? []).map(encodeURIComponent)
+  );
 }
 
 function decodeParameters(

@@ -1,5 +1,8 @@
 // The path, the query and the fields of a request, as sent: a delimiter that is percent-encoded does not separate (RFC 6570 §3.2).
+
 import type { HttpHeaders } from '../../http/fields.ts';
+import { splitPairs } from '../../http/form.ts';
+import { decodeText } from '../../http/syntax/percent.ts';
 import type { Target } from '../../http/target.ts';
 import type { Operation } from './document.ts';
 import { encodedParameters } from './paths.ts';
@@ -39,21 +42,17 @@ export class ReceivedParameters {
 }
 
 function readQuery(search: string): readonly QueryPair[] {
-  const sent = search.split('&').filter((pair) => pair !== '');
+  const sent = splitPairs(search);
   return Array.from(new URLSearchParams(search), ([name, value], index) => ({
     name,
     value,
-    encoded: (sent[index] ?? '').replace(/^[^=]*=?/, ''),
+    encoded: sent[index]?.[1] ?? '',
   }));
 }
 
 /** Decodes a value of a path or a cookie. What is malformed stays as sent. */
 export function decodeValue(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
+  return decodeText(text) ?? text;
 }
 
 /** Decodes a value of a query, in which a plus sign stands for a space. */

@@ -1,4 +1,5 @@
 // Follows the references of a document, and walks through the objects that can have some.
+import { decodeText } from '../../http/syntax/percent.ts';
 import { DeclarationError } from '../../schema/error.ts';
 import type { JsonSchema } from '../../service/openapi/document.ts';
 import { describeKind } from '../../shape/fault.ts';
@@ -46,11 +47,7 @@ function lookUp(root: JsonSchema, reference: string, from: string): LocatedSchem
 }
 
 function decodePart(part: string): string | undefined {
-  try {
-    return decodeURIComponent(part).replaceAll('~1', '/').replaceAll('~0', '~');
-  } catch {
-    return undefined;
-  }
+  return decodeText(part)?.replaceAll('~1', '/').replaceAll('~0', '~');
 }
 
 /** A value on the way of the walk, with the way to it. */

@@ -1,4 +1,5 @@
 // Errors in the wording of Amazon S3.
+import { bytesOf } from '../../../http/syntax/octets.ts';
 import { formatStamp } from '../../../signature/aws4/date.ts';
 import type { AwsError, AwsErrors, ErrorContext, Facts } from './refusal.ts';
 
@@ -106,7 +107,7 @@ function signatureMembers(facts: Facts): More {
 
 /** Returns octets as Amazon S3 shows them: two digits each, separated by spaces. */
 function hexadecimal(octets: string): string {
-  return Buffer.from(octets, 'latin1')
+  return bytesOf(octets)
     .toString('hex')
     .replace(/..(?=.)/g, '$& ');
 }

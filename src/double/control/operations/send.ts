@@ -1,5 +1,6 @@
 import { decodeCanonicalBase64 } from '../../../http/headers/content-digest.ts';
 import { Problem } from '../../../http/problem.ts';
+import { bytesOf, octetsOf } from '../../../http/syntax/octets.ts';
 import { flag, number, object, optional, text } from '../../../shape/shape.ts';
 import type { JournalEntry, RawEntry } from '../../journal/entry.ts';
 import type { DoubleJournal } from '../../journal/journal.ts';
@@ -100,10 +101,10 @@ function decodeBytes(base64 = ''): Buffer {
 /** Returns the request of an entry with its credentials. Throws RangeError if not all of it was recorded. */
 function formatRequest(entry: JournalEntry): Buffer {
   const { request, received } = entry.raw();
-  if (request === undefined) return Buffer.from(received ?? '', 'latin1');
+  if (request === undefined) return bytesOf(received ?? '');
   if (entry.request.length > request.body.length)
     throw new RangeError('the journal recorded only the beginning of the content of this request');
-  return Buffer.concat([Buffer.from(formatHead(request), 'latin1'), frameContent(request)]);
+  return Buffer.concat([bytesOf(formatHead(request)), frameContent(request)]);
 }
 
 function formatHead({ method, target, version, headers }: NonNullable<RawEntry['request']>): string {
@@ -123,6 +124,6 @@ function frameContent({ headers, body }: NonNullable<RawEntry['request']>): Uint
 function hasRecorded(entry: JournalEntry, bytes: Buffer): boolean {
   const { request, received } = entry.raw();
   if (request !== undefined)
-    return bytes.subarray(0, 65_536).toString('latin1').startsWith(`${request.method} ${request.target} `);
-  return received !== undefined && bytes.toString('latin1').includes(received.slice(0, 1024));
+    return octetsOf(bytes.subarray(0, 65_536)).startsWith(`${request.method} ${request.target} `);
+  return received !== undefined && octetsOf(bytes).includes(received.slice(0, 1024));
 }

@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { createPrivateKey, type KeyObject } from 'node:crypto';
+import { bytesOf } from '../../../http/syntax/octets.ts';
 import { flag, listOf, mapOf, object, optional, text, word } from '../../../shape/shape.ts';
 import { oauth1Methods } from '../../../signature/oauth1.ts';
 import type { SignedPart } from '../../../signature/signing.ts';
@@ -83,7 +84,7 @@ export function signOperations(target: ControlTarget): readonly Operation[] {
 }
 
 function formatPart(value: SignedPart['value']): string {
-  const bytes = typeof value === 'string' ? Buffer.from(value, 'latin1') : Buffer.from(value);
+  const bytes = typeof value === 'string' ? bytesOf(value) : Buffer.from(value);
   return bytes.toString(isUtf8(bytes) ? 'utf8' : 'hex');
 }
 
