@@ -9,14 +9,14 @@ import {
 } from '../../http/form.ts';
 import { hostForms } from '../../http/host.ts';
 import type { IncomingRequest } from '../../http/message.ts';
+import { bytesOf, decodeName, octetsOf, toOctets } from '../../http/syntax/octets.ts';
+import { addressedAuthority } from '../../http/target.ts';
 import {
   decodeKeySignature,
   hasPrivateKey,
   type PrivateKeyAlgorithm,
   signatureLengths,
 } from '../../signature/declared/asymmetric.ts';
-import { bytesOf, decodeName, octetsOf, toOctets } from '../../http/syntax/octets.ts';
-import { addressedAuthority } from '../../http/target.ts';
 import { decodeSignature, signatureFault } from '../../signature/declared/key.ts';
 import { createJsonReader, type MessageSource } from '../../signature/declared/message.ts';
 import { describePlace, type RolePlace } from '../../signature/declared/places.ts';
