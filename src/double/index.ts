@@ -22,6 +22,7 @@ export type { RuleHandle } from './match.ts';
 export type { DoubleOptions } from './options.ts';
 export type { PartnerCoverage } from './partner/coverage.ts';
 export type { DoublePartner } from './partner/partner.ts';
+export type { PartnerOptions } from './partner/validation.ts';
 export type { DoubleClock } from './state/clock.ts';
 export type { KeyPair } from './state/generate-key.ts';
 export type { DoubleSnapshot } from './state/state.ts';

@@ -17,6 +17,7 @@ import {
 } from '../shape/shape.ts';
 import { checkAliases } from './fetch/origins.ts';
 import type { JournalLimits } from './journal/journal.ts';
+import type { PartnerOptions } from './partner/validation.ts';
 import type { DoubleUsersOption } from './state/users.ts';
 import type { Stub } from './stubs/declaration.ts';
 
@@ -60,10 +61,12 @@ export interface DoubleOptions extends Omit<ServiceOptions, OwnOption> {
   readonly stubs?: readonly Stub[] | undefined;
   /**
    * The OpenAPI document of a partner, 3.0 or 3.1: the path of a file in JSON, or the document. It answers what no stub, resource and
-   * collection does, and checks the requests. Without the option `collections` there are then none.
+   * collection does, and checks the requests. Without the option `collections` there are then none. An object with the member `document`
+   * has options beside it.
    * @example './partner.json'
+   * @example { document: './partner.json', validation: 'warn' }
    */
-  readonly partner?: string | object | undefined;
+  readonly partner?: string | PartnerOptions | object | undefined;
   /**
    * With `error`, `close` rejects with DoubleError (`pending-faults`) if a planned fault was not applied to all its requests. Default:
    * `ignore`.

@@ -42,7 +42,7 @@ const surface: Readonly<Record<string, Names>> = {
       Double DoubleOptions DoubleSnapshot DoubleClock DoubleAuth SigningClient AsOptions
       DoubleEventMap TokenEvent Subscription
       RequestMatch MatchedRequest RuleHandle DoubleFaults Fault
-      Stub StubOptions StubResponse StubRequest DoublePartner PartnerCoverage
+      Stub StubOptions StubResponse StubRequest DoublePartner PartnerCoverage PartnerOptions
       DoubleJournal EntryMatch JournalEntry JournalRequest JournalResponse JournalAuth JournalCors RefusalMatch
       DoubleOAuth2 DoubleOAuth1 IssueTokenOptions IssuedToken IssuedOAuth1Token TokenFilter
       UserCredentials KeyPair ControlServer ControlOptions`,

@@ -4,13 +4,13 @@
 import type { SchemeDeclarations } from '../../auth/scheme-declarations.ts';
 import { findClosestMatch } from '../../did-you-mean.ts';
 import { toLines } from '../../http/field-lines.ts';
-import { parseMediaType } from '../../http/headers/media-type.ts';
 import type { IncomingRequest } from '../../http/message.ts';
 import { Problem } from '../../http/problem.ts';
 import { parseTarget } from '../../http/target.ts';
-import { andThen, type MaybePromise } from '../../maybe-promise.ts';
+import { andThen } from '../../maybe-promise.ts';
 import type { Observer } from '../../pipeline/observer.ts';
 import {
+  type Action,
   type ActionResponse,
   action,
   type Call,
@@ -21,39 +21,23 @@ import {
 import type { Match, RouteFallback } from '../../pipeline/router.ts';
 import type { Scope } from '../../principal.ts';
 import { DeclarationError } from '../../schema/error.ts';
-import { checkFlag, checkMembers, checkNumber, checkText } from '../../service/argument-checks.ts';
+import { checkText } from '../../service/argument-checks.ts';
 import type { RuleHandle } from '../match.ts';
 import type { DoubleOptions } from '../options.ts';
 import type { Snapshottable } from '../state/snapshot.ts';
 import { createAnyReader } from '../stubs/content.ts';
-import { type StubResponse, toActionResponse } from '../stubs/response.ts';
-import type { StubCheck } from '../stubs/stubs.ts';
-import { createCoverage, documentedStatus, type PartnerCoverage } from './coverage.ts';
+import type { StubResponse } from '../stubs/response.ts';
+import type { Answer, StubCheck } from '../stubs/stubs.ts';
+import { createCoverage, type PartnerCoverage } from './coverage.ts';
 import { named, type Operation, type PartnerDocument, readDocument } from './document.ts';
-import { readFormParts } from './form-parts.ts';
-import type { LocatedSchema } from './located.ts';
-import { createParameterChecker, describe, listMembers } from './parameters.ts';
 import { createPaths } from './paths.ts';
 import { ReceivedParameters } from './received.ts';
-import {
-  createResponses,
-  examineResponses,
-  isInRange,
-  type PartnerResponses,
-  type ResponseChoice,
-} from './responses.ts';
+import { createRequestCheck } from './request-check.ts';
+import { createResponses, examineResponses, type PartnerResponses } from './responses.ts';
+import { createRule, type RespondOptions, Rules, type RulesRecord } from './rules.ts';
 import { createChecker } from './schema-check.ts';
 import { type PartnerSecurity, readSecurity } from './security.ts';
-
-/** The options of a response that a test chooses. */
-export interface RespondOptions {
-  /** The number of requests that get it, from 1. Default: all further ones. */
-  readonly times?: number | undefined;
-  /** The name of an example in the document. */
-  readonly example?: string | undefined;
-  /** Whether the content has all members of its schema, with values drawn from the seed of the double. Default: false. */
-  readonly dynamic?: boolean | undefined;
-}
+import { mergeValidation, readPartnerOptions, type Validations } from './validation.ts';
 
 /** Controls the responses of the partner's document. */
 export interface DoublePartner {
@@ -77,6 +61,7 @@ export interface DoublePartner {
 interface ReadPartner {
   readonly document: PartnerDocument;
   readonly security: PartnerSecurity;
+  readonly validation: Validations;
 }
 
 /** What the document needs of its double. */
@@ -93,17 +78,8 @@ export interface PartnerContext {
   readonly onError: ((error: unknown) => void) | undefined;
 }
 
-/** A choice of a test. */
-interface Rule {
-  readonly operation: Operation;
-  readonly choice: ResponseChoice;
-  readonly outcome: ActionResponse | undefined;
-  remaining: number;
-  count: number;
-}
-
 interface PartnerRecord {
-  readonly rules: readonly { readonly rule: Rule; readonly remaining: number; readonly count: number }[];
+  readonly rules: RulesRecord;
   readonly drawn: number;
 }
 
@@ -146,12 +122,13 @@ type CompletedOptions = Pick<DoubleOptions, 'schemes' | 'collections' | 'clients
  */
 export async function withPartner<Options extends CompletedOptions>(
   options: Options,
-  source: string | object,
+  partner: string | object,
 ): Promise<{
   readonly options: Options & { readonly schemes: SchemeDeclarations };
   readonly prepared: PreparedPartner;
 }> {
   const { schemes, collections = {}, clients } = options;
+  const { source, validation } = readPartnerOptions(partner);
   const document = await readDocument(source);
   const security = named(source, () =>
     readSecurity(document, { schemes, hasClients: clients !== undefined }),
@@ -165,19 +142,21 @@ export async function withPartner<Options extends CompletedOptions>(
       examine: () => [...security.warnings, ...document.examinePatterns(), ...examineResponses(document)],
       create(context) {
         for (const reason of security.unreachable) context.onError?.(new Error(reason));
-        return createPartner({ document, security }, context);
+        return createPartner({ document, security, validation }, context);
       },
     },
   };
 }
 
 /** Creates the part of a double that answers as the document describes. */
-function createPartner({ document, security }: ReadPartner, context: PartnerContext): PartnerPart {
+function createPartner(
+  { document, security, validation }: ReadPartner,
+  context: PartnerContext,
+): PartnerPart {
   const checker = createChecker(document);
-  const parameters = createParameterChecker(document, checker, context);
   const paths = createPaths(document);
   const coverage = createCoverage(document.operations);
-  const rules = new Set<Rule>();
+  const rules = new Rules();
   let drawn = 0;
   const responses = createResponses({
     document,
@@ -190,49 +169,7 @@ function createPartner({ document, security }: ReadPartner, context: PartnerCont
     },
   });
 
-  const checkBody = (
-    { body }: Operation,
-    content: unknown,
-    field: string | undefined,
-  ): MaybePromise<void> => {
-    const essence = parseMediaType(field ?? '')?.type ?? '';
-    const media =
-      body?.content.find((each) => each.essence === essence) ??
-      body?.content.find((each) => isInRange(essence, each.essence));
-    if (body !== undefined && media === undefined && body.content.length > 0)
-      throw new Problem(
-        'unsupported-media-type',
-        `The Content-Type is not one of this operation: ${body.content.map(({ type }) => type).join(', ')}.`,
-      );
-    const schema = media?.schema;
-    if (media === undefined || schema === undefined) return;
-    // Bytes, such as XML, are not decoded, so only a schema of text could be checked.
-    if (content instanceof Uint8Array) return;
-    if (content instanceof FormData)
-      return readFormParts(content, context.maxDepth).then((parts) =>
-        checkValue(schema, parameters.readForm(parts, media)),
-      );
-    const isForm = content instanceof URLSearchParams;
-    checkValue(schema, isForm ? parameters.readForm(content, media) : content);
-  };
-
-  const checkValue = (schema: LocatedSchema, value: unknown): void => {
-    const violations = checker.check(schema, value, 'request');
-    const [first] = violations;
-    if (first !== undefined)
-      throw new Problem('invalid-content', describe(first), { members: listMembers(violations) });
-  };
-
-  const checkContent = (
-    operation: Operation,
-    content: unknown,
-    field: string | undefined,
-  ): MaybePromise<void> => {
-    if (operation.body === undefined) return;
-    if (content !== undefined) return checkBody(operation, content, field);
-    if (operation.body.required)
-      throw new Problem('content-missing', `${operation.id} requires content (${operation.at}/requestBody).`);
-  };
+  const requests = createRequestCheck({ document, checker, context });
 
   const readingsOf = (operation: Operation): readonly ContentReader[] | undefined => {
     if (operation.body === undefined || operation.body.content.length === 0) return undefined;
@@ -248,24 +185,15 @@ function createPartner({ document, security }: ReadPartner, context: PartnerCont
           write: (chunk) => inner.write(chunk),
           end: () =>
             andThen<unknown, unknown>(inner.end(), (content) =>
-              andThen(
-                checkContent(operation, content, call.incoming.headers.get('content-type')),
-                () => content,
-              ),
+              andThen(requests.checkContent(operation, content, call.incoming.headers), () => content),
             ),
         };
       },
     }));
   };
 
-  const takeRule = (operation: Operation): Rule | undefined => {
-    const found = [...rules].findLast((rule) => rule.operation === operation && rule.remaining > 0);
-    if (found === undefined) return undefined;
-    found.remaining -= 1;
-    found.count += 1;
-    if (found.remaining === 0) rules.delete(found);
-    return found;
-  };
+  const validationOf = (operation: Operation): Validations =>
+    mergeValidation(rules.find(operation)?.validation, validation);
 
   const createResponse: PartnerResponses['create'] = (operation, ...how) => {
     try {
@@ -277,8 +205,9 @@ function createPartner({ document, security }: ReadPartner, context: PartnerCont
   };
 
   const respond = (operation: Operation, { incoming: request }: Call): ActionResponse => {
-    const rule = takeRule(operation);
-    if (rule?.outcome !== undefined) return report(operation, rule.outcome);
+    const rule = rules.take(operation);
+    if (rule?.outcome !== undefined)
+      return report(operation, rule.outcome, mergeValidation(rule.validation, validation));
     const preferred = responses.readPreferences(operation, request);
     const { choice, applied } = rule === undefined ? preferred : { choice: rule.choice, applied: [] };
     const outcome = createResponse(operation, choice, request.headers.get('accept'));
@@ -290,23 +219,69 @@ function createPartner({ document, security }: ReadPartner, context: PartnerCont
   };
 
   /** Returns the response of a test, with warnings if the document does not allow it. */
-  const report = (operation: Operation, outcome: ActionResponse): ActionResponse => {
-    const warnings = responses.check(operation, outcome);
-    if (warnings.length === 0) return outcome;
-    const error = new Error(`the response of ${operation.id} is not as documented: ${warnings.join(' ')}`);
-    context.onError?.(error);
-    return { ...outcome, warnings };
+  const report = (
+    operation: Operation,
+    outcome: ActionResponse,
+    { response }: Validations,
+  ): ActionResponse => {
+    const warnings = response === 'off' ? [] : responses.check(operation, outcome);
+    if (response === 'on' && warnings.length > 0)
+      context.onError?.(
+        new Error(`the response of ${operation.id} is not as documented: ${warnings.join(' ')}`),
+      );
+    return addWarnings(outcome, warnings);
   };
 
-  const resourceOf = (operation: Operation): Resource => {
-    const { access, schemes, scopes } = security.accessOf(operation);
+  /** Compares a request as far as its validation wants it, and answers it. */
+  const examine = (
+    operation: Operation,
+    { body, incoming: { target, method, headers } }: Call,
+    { request }: Validations,
+    answer: () => Answer,
+  ): Answer => {
+    if (request === 'off') return answer();
+    const received = new ReceivedParameters(operation, parseTarget(target, method), headers);
+    if (request === 'warn')
+      return andThen(requests.listFaults(operation, received, body), (faults) =>
+        andThen(answer(), (outcome) =>
+          addWarnings(
+            outcome,
+            faults.map((fault) => `request: ${fault}`),
+          ),
+        ),
+      );
+    requests.checkParameters(operation, received);
+    return andThen(requests.checkContent(operation, body, headers), answer);
+  };
+
+  const checkedAction = (operation: Operation): Action => {
+    const { access, scopes } = security.accessOf(operation);
     const reads = readingsOf(operation);
-    const implemented = action(access, (call) => respond(operation, call), {
+    return action(access, (call) => respond(operation, call), {
       ...(reads !== undefined && { reads, bodyOptional: operation.body?.required !== true }),
       scopes,
       checkHeaders: ({ incoming: { target, method, headers } }) =>
-        parameters.check(operation, new ReceivedParameters(operation, parseTarget(target, method), headers)),
+        requests.checkParameters(
+          operation,
+          new ReceivedParameters(operation, parseTarget(target, method), headers),
+        ),
     });
+  };
+
+  /** An action that accepts any content, whose request is compared when it is answered. */
+  const lenientAction = (operation: Operation): Action => {
+    const { access, scopes } = security.accessOf(operation);
+    const answer = (call: Call) =>
+      examine(operation, call, validationOf(operation), () => respond(operation, call));
+    return action(access, answer, {
+      reads: [createAnyReader(context.maxDepth)],
+      bodyOptional: true,
+      scopes,
+    });
+  };
+
+  const resourceOf = (operation: Operation, implemented: Action): Resource => {
+    const { schemes } = security.accessOf(operation);
     const isNamed = ['GET', 'PUT', 'POST', 'PATCH', 'DELETE'].includes(operation.method);
     const requestFields = operation.parameters
       .filter(({ place }) => place === 'header')
@@ -322,15 +297,25 @@ function createPartner({ document, security }: ReadPartner, context: PartnerCont
 
   // OPTIONS is derived.
   const served = document.operations.filter(({ method }) => method !== 'OPTIONS');
-  const resources = new Map(served.map((operation) => [operation, resourceOf(operation)]));
+  const resources = new Map(
+    served.map((operation) => [operation, resourceOf(operation, checkedAction(operation))]),
+  );
+  const lenient = new Map<Operation, Resource>();
+  const lenientResource = (operation: Operation): Resource => {
+    const known = lenient.get(operation) ?? resourceOf(operation, lenientAction(operation));
+    lenient.set(operation, known);
+    return known;
+  };
   const further = new Set([...resources.values()].flatMap(listFurtherMethods));
 
   const findMatches = (segments: readonly string[]): Match[] =>
     paths.find(segments).flatMap(({ operations, parameters: values }) =>
       // The operation GET answers HEAD too, unless there is one of its own.
       [...operations].sort(headFirst).flatMap((operation) => {
-        const resource = resources.get(operation);
-        return resource === undefined ? [] : [{ template: operation.path, resource, parameters: values }];
+        const checked = resources.get(operation);
+        if (checked === undefined) return [];
+        const resource = validationOf(operation).request === 'on' ? checked : lenientResource(operation);
+        return [{ template: operation.path, resource, parameters: values }];
       }),
     );
 
@@ -358,8 +343,7 @@ function createPartner({ document, security }: ReadPartner, context: PartnerCont
   };
 
   const restore = ({ rules: kept, drawn: count }: PartnerRecord): void => {
-    rules.clear();
-    for (const { rule, remaining, count } of kept) rules.add(Object.assign(rule, { remaining, count }));
+    rules.restore(kept);
     drawn = count;
   };
 
@@ -376,46 +360,31 @@ function createPartner({ document, security }: ReadPartner, context: PartnerCont
     control: {
       respond(operationId, response, options = {}) {
         const operation = operationNamed(operationId);
-        checkRespondOptions(options);
-        const { times = Number.POSITIVE_INFINITY, example, dynamic } = options;
-        const isStatus = typeof response === 'number';
-        if (isStatus) checkDocumented(operation, response);
-        const rule: Rule = {
-          operation,
-          choice: { status: isStatus ? response : undefined, example, dynamic },
-          outcome: isStatus ? undefined : toActionResponse(response),
-          remaining: times,
-          count: 0,
-        };
-        rules.add(rule);
-        return createHandle(rule, rules);
+        return rules.add(createRule(operation, response, options));
       },
       coverage: () => coverage.read(),
     },
     clearResponses: () => rules.clear(),
-    checkRequest(call) {
+    validate(call, answer) {
       const found = findOperation(call.incoming);
-      if (found === undefined) return;
-      const { operation, received } = found;
-      parameters.check(operation, received);
-      return checkContent(operation, call.body, call.incoming.headers.get('content-type'));
-    },
-    checkResponse(call, outcome) {
-      const found = findOperation(call.incoming);
-      return found === undefined ? outcome : report(found.operation, outcome);
+      if (found === undefined) return answer();
+      const { operation } = found;
+      return examine(operation, call, validation, () =>
+        andThen(answer(), (outcome) => report(operation, outcome, validation)),
+      );
     },
     observe: (observer) => ({
       async observe(request, answer) {
         const response = await observer.observe(request, answer);
         const found = findOperation(request);
         if (found !== undefined)
-          coverage.add(found.operation, response.status, parameters.present(found.operation, found.received));
+          coverage.add(found.operation, response.status, requests.present(found.operation, found.received));
         return response;
       },
       observeRefused: (...refused) => observer.observeRefused(...refused),
     }),
     snapshot: () => ({
-      rules: [...rules].map((rule) => ({ rule, remaining: rule.remaining, count: rule.count })),
+      rules: rules.snapshot(),
       drawn,
     }),
     restore,
@@ -424,6 +393,12 @@ function createPartner({ document, security }: ReadPartner, context: PartnerCont
       drawn = 0;
     },
   };
+}
+
+/** Returns the response with what is wrong, which the journal shows. */
+function addWarnings(outcome: ActionResponse, warnings: readonly string[]): ActionResponse {
+  if (warnings.length === 0) return outcome;
+  return { ...outcome, warnings: [...warnings, ...(outcome.warnings ?? [])] };
 }
 
 function headFirst({ method: one }: Operation, { method: other }: Operation): number {
@@ -439,20 +414,6 @@ function parsedTarget(target: string, method: string): ReturnType<typeof parseTa
   }
 }
 
-function checkRespondOptions(options: RespondOptions): void {
-  checkMembers(options, ['times', 'example', 'dynamic'], 'the options of respond', 'such as { times: 1 }');
-  checkNumber(options.times, 'times of a response', { min: 1, whole: true });
-  checkText(options.example, 'example of a response');
-  checkFlag(options.dynamic, 'dynamic of a response');
-}
-
-function checkDocumented(operation: Operation, status: number): void {
-  checkNumber(status, 'the status of a response', { min: 200, max: 599, whole: true });
-  if (documentedStatus(operation, status) !== undefined) return;
-  const known = operation.responses.map((each) => each.status).join(', ') || 'none';
-  throw new RangeError(`${operation.id} has no response with status ${status}; the document has ${known}`);
-}
-
 /** The names in a message, at most. */
 const maxListed = 20;
 
@@ -460,21 +421,4 @@ function listed(names: readonly string[]): string {
   if (names.length === 0) return 'none';
   const shown = names.slice(0, maxListed).join(', ');
   return names.length > maxListed ? `${shown} and ${names.length - maxListed} more` : shown;
-}
-
-function createHandle(rule: Rule, rules: Set<Rule>): RuleHandle {
-  const remove = (): void => {
-    rule.remaining = 0;
-    rules.delete(rule);
-  };
-  return {
-    get count() {
-      return rule.count;
-    },
-    get remaining() {
-      return rule.remaining;
-    },
-    remove,
-    [Symbol.dispose]: remove,
-  };
 }

@@ -4,7 +4,6 @@
 import { type ConfiguredScheme, checkSchemeNames } from '../../auth/configured-schemes.ts';
 import { linesInTurn } from '../../http/field-lines.ts';
 import type { IncomingRequest } from '../../http/message.ts';
-import { andThen, type MaybePromise } from '../../maybe-promise.ts';
 import {
   type Branch,
   createBranch,
@@ -64,12 +63,16 @@ export interface StubsPart extends Snapshottable<readonly StubRecord[]> {
   all(): readonly PlannedStub[];
 }
 
-/** Checks what stubs receive and send. */
+/** A response, or a promise of one. */
+export type Answer = ActionResponse | Promise<ActionResponse>;
+
+/** Compares what stubs receive and send with the document of a partner. */
 export interface StubCheck {
-  /** Throws a Problem if the partner's document has the operation and does not allow the request. */
-  checkRequest(call: Call): MaybePromise<void>;
-  /** Returns the response, with warnings if the partner's document does not allow it. */
-  checkResponse(call: Call, outcome: ActionResponse): ActionResponse;
+  /**
+   * Answers a request, and returns the response with warnings if the document does not allow one of both. Throws a Problem if the
+   * document has the operation and the request is refused.
+   */
+  validate(call: Call, answer: () => Answer): Answer;
 }
 
 /** What stubs know of their double. */
@@ -121,16 +124,13 @@ export function createStubs({ schemes, maxDepth, check, stubs = [] }: StubsOptio
     checkStub(match, selectOptions(stub));
     checkSchemeNames(accepted, schemes, `schemes of the stub for ${match.path}`);
     const respond = responder(match, response);
-    const handle = (call: Call): ReturnType<typeof respond> => {
-      if (check === undefined) return use(call);
-      const checked = andThen(check.checkRequest(call), () => use(call));
-      return andThen(checked, (outcome) => check.checkResponse(call, outcome));
-    };
     const use = (call: Call): ReturnType<typeof respond> => {
       plan.count += 1;
       if (plan.remaining === 0) remove(plan);
       return respond(call);
     };
+    const handle = (call: Call): ReturnType<typeof respond> =>
+      check === undefined ? use(call) : check.validate(call, () => use(call));
     const resource = stubResource(match, stub, createAction(access, handle));
     const { names } = ensureBranch<Leaf>(createBranch(), match.path);
     numbered += 1;

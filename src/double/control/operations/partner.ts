@@ -1,9 +1,11 @@
 import { Problem } from '../../../http/problem.ts';
-import { anything, either, flag, number, object, optional, text } from '../../../shape/shape.ts';
+import { anything, either, flag, number, object, optional, text, word } from '../../../shape/shape.ts';
 import { readBody } from '../content.ts';
 import { describeHeaders } from '../match.ts';
 import { createBareOperation, type Operation, operation } from '../operation.ts';
 import type { ControlTarget } from '../target.ts';
+
+const validation = word(['on', 'warn', 'off'], 'how strictly the document is compared');
 
 /** The operations on the document of a partner. */
 export function partnerOperations(target: Pick<ControlTarget, 'partner'>): readonly Operation[] {
@@ -39,6 +41,9 @@ export function partnerOperations(target: Pick<ControlTarget, 'partner'>): reado
         times: optional(number({ min: 1 }, 'number of requests that get it; default: any number')),
         example: optional(text('the name of an example in the document')),
         dynamic: optional(flag('whether the content has all members, with drawn values')),
+        validation: optional(
+          either(validation, object({ request: optional(validation), response: optional(validation) })),
+        ),
       }),
       run({ operationId, response, ...options }) {
         const { respond } = partner().control;

@@ -1,0 +1,68 @@
+// How strictly the document of a partner is compared with what is received and sent.
+import { checkMembers, checkWord } from '../../service/argument-checks.ts';
+
+/**
+ * How strictly requests and responses are compared with the document. `on`: a request that the document does not allow is refused, and
+ * such a response is sent and reported to the journal and to `onError`. `warn`: both are only noted in the journal. `off`: nothing is
+ * compared. Default: `on`.
+ */
+export type Validation = 'on' | 'warn' | 'off';
+
+/** The validation of each direction. Default: that of the document; for the document `on`. */
+export interface ValidationByDirection {
+  /** The validation of requests. */
+  readonly request?: Validation | undefined;
+  /** The validation of responses that a test or a stub chooses. */
+  readonly response?: Validation | undefined;
+}
+
+/** The document of a partner with its options. */
+export interface PartnerOptions {
+  /** The path of a file in JSON, or the document. */
+  readonly document: string | object;
+  /** How strictly requests and responses are compared with the document. Default: `on`. */
+  readonly validation?: Validation | ValidationByDirection | undefined;
+}
+
+/** The validation of both directions. */
+export type Validations = Readonly<Record<keyof ValidationByDirection, Validation>>;
+
+/** Returns the document and the validation of the option `partner`. Throws RangeError if it is invalid. */
+export function readPartnerOptions(partner: string | object): {
+  readonly source: string | object;
+  readonly validation: Validations;
+} {
+  const strict: Validations = { request: 'on', response: 'on' };
+  if (!isPartnerOptions(partner)) return { source: partner, validation: strict };
+  checkMembers(partner, ['document', 'validation'], 'the option partner', "such as { validation: 'warn' }");
+  const { document, validation } = partner;
+  if (typeof document !== 'string' && (typeof document !== 'object' || document === null))
+    throw new RangeError('partner.document must be a document or the path of a file');
+  checkValidation(validation);
+  return { source: document, validation: mergeValidation(validation, strict) };
+}
+
+/** An OpenAPI document has no member `document`. */
+function isPartnerOptions(partner: string | object): partner is PartnerOptions {
+  return typeof partner === 'object' && Object.hasOwn(partner, 'document');
+}
+
+/** Returns the validation of both directions. */
+export function mergeValidation(
+  given: Validation | ValidationByDirection | undefined,
+  usual: Validations,
+): Validations {
+  if (given === undefined) return usual;
+  if (typeof given === 'string') return { request: given, response: given };
+  const { request = usual.request, response = usual.response } = given;
+  return { request, response };
+}
+
+/** Checks the validation that a test gives. Throws RangeError. */
+export function checkValidation(given: unknown): void {
+  if (given === undefined) return;
+  const byDirection = typeof given === 'string' ? { request: given } : given;
+  checkMembers(byDirection, ['request', 'response'], 'validation', "such as { request: 'off' }");
+  for (const each of Object.values(byDirection))
+    checkWord(each, ['on', 'warn', 'off'], 'a validation (on, warn or off)');
+}
