@@ -4,7 +4,7 @@ import type { CredentialPlace, SignerTraits } from './signer.ts';
 import { replaceParameter } from './target.ts';
 
 /** Credentials, split at their proof (digest, signature, password or token). */
-export interface Credentials {
+interface Credentials {
   readonly before: string;
   readonly proof: string;
   readonly after: string;

@@ -60,7 +60,7 @@ export interface Forger extends Locator {
 }
 
 /** The options of `createForger`. */
-export interface ForgerOptions {
+interface ForgerOptions {
   readonly plain: AttackRequest;
   readonly signer: Signer;
   readonly now: number;
@@ -173,7 +173,7 @@ function areFieldsEqual(one: AddedParts['headers'], other: AddedParts['headers']
 }
 
 /** Returns a request with what signs it. */
-export function addParts(request: AttackRequest, { headers: fields, query }: AddedParts): AttackRequest {
+function addParts(request: AttackRequest, { headers: fields, query }: AddedParts): AttackRequest {
   const others = removeLines(request.headers, ...Object.keys(fields));
   const headers = [...others, ...Object.entries(fields)];
   const names = splitPairs(query).map(([name]) => name);

@@ -119,7 +119,7 @@ export interface Signing {
 }
 
 /** Signs a request with changes and overrides. Undefined if that is impossible. */
-export type Resign = (
+type Resign = (
   request: AttackRequest,
   changes: SigningChanges,
   overrides: SigningOverrides,

@@ -4,7 +4,7 @@ import type { AttackRequest } from './attempt.ts';
 import { contentBytes } from './cases/content.ts';
 
 /** The parts of an absolute URL as written: `URL` would remove dot segments. */
-export interface UrlParts {
+interface UrlParts {
   readonly origin: string;
   /** The value of Host. */
   readonly host: string;

@@ -28,7 +28,7 @@ export interface PasswordHashing {
 }
 
 /** Options of the scheme. */
-export interface BasicOptions {
+interface BasicOptions {
   readonly realm: string;
   readonly accounts: Accounts;
   readonly hashing: PasswordHashing;

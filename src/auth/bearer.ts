@@ -19,7 +19,7 @@ import { refuseScheme } from './scheme.ts';
 import type { AuthenticationTrace, KnownSecret } from './trace.ts';
 
 /** Options of the scheme. */
-export interface BearerOptions {
+interface BearerOptions {
   readonly realm: string;
   /** Returns whether any client is registered, and so could have a token. */
   readonly offered: () => boolean;

@@ -39,7 +39,7 @@ export function describeCoveredNames(names: readonly string[]): string | undefin
 }
 
 /** A line of the signing string (§2.3). */
-export interface SignedLine {
+interface SignedLine {
   readonly name: string;
   readonly value: string;
 }

@@ -11,16 +11,6 @@ export interface MessagePart {
   readonly signed?: string;
 }
 
-/** An explanation of a wrong signature. It never contains a secret, a key or a valid signature. */
-export interface SignatureExplanation {
-  /** The mistake, in one sentence; undefined if no usual mistake reproduces the client's signature. */
-  readonly hint?: string;
-  /** The parts of the message, in the order in which they are signed. */
-  readonly parts: readonly MessagePart[];
-  /** The name of the part that differs, if one is known to differ. */
-  readonly differs?: string;
-}
-
 /** An explanation, which may take long to make. */
 export interface Explained {
   /** What the trace records. A function makes it when it is read. */

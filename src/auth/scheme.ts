@@ -6,7 +6,7 @@ import type { RefusedNonce } from './nonce-claim.ts';
 import type { AuthenticationTrace } from './trace.ts';
 
 /** The result of a check of credentials that are valid. */
-export interface GoodVerdict {
+interface GoodVerdict {
   readonly outcome: 'good';
   readonly principal: Principal;
   /** Returns the verdict if the nonce of the principal is claimed with the change of the request, and then refused. */

@@ -140,7 +140,7 @@ export type ConfiguredUser = ReadBy<typeof configuredShape>;
 const configuredShape = object({ ...members, keys: optional(parsedKeysShape) }, undefined, example);
 
 /** Describes a user in a configuration file. */
-export const configuredUserShape: Shape<ConfiguredUser> = refine(configuredShape, checkSecret, {
+const configuredUserShape: Shape<ConfiguredUser> = refine(configuredShape, checkSecret, {
   anyOf: [{ required: ['secret'] }, { required: ['keys'], properties: { keys: { minProperties: 1 } } }],
 });
 

@@ -6,7 +6,7 @@ import { type Outlet, printMessage } from './terminal.ts';
 const brokenPipeStatus = 141;
 
 /** The parts of `process` that are used here. */
-export interface OutputProcess {
+interface OutputProcess {
   readonly stdout: EventEmitter;
   readonly stderr: EventEmitter & Outlet;
   exitCode?: number | string | null | undefined;

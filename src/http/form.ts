@@ -102,12 +102,12 @@ export function decodeFormText(text: string): string | undefined {
 }
 
 /** Decodes a name or value like `decodeFormText`, but to octets. */
-export function decodeFormOctets(text: string): string | undefined {
+function decodeFormOctets(text: string): string | undefined {
   return decodeOctets(text.replaceAll('+', ' '));
 }
 
 /** The values of a parameter as sent, and the form or query without it. */
-export interface TakenParameter {
+interface TakenParameter {
   readonly values: readonly string[];
   /** Undefined if nothing is left. */
   readonly rest: string | undefined;

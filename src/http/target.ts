@@ -56,7 +56,7 @@ function parseAbsoluteForm(target: string, method: string): Target {
 }
 
 /** The parts of a request target as sent. */
-export interface TargetParts {
+interface TargetParts {
   /** Scheme and authority of the absolute form (RFC 9112 §3.2.2): `http://a.example`; '' in any other form. */
   readonly origin: string;
   /** `/` for an absolute form without a path. */

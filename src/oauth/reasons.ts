@@ -17,7 +17,7 @@ export interface Reason {
 }
 
 /** What determines whether a token is valid. */
-export interface TokenState {
+interface TokenState {
   readonly now: number;
   readonly accounts: Accounts;
   /** The client or consumer to which the token was issued; undefined if it is not registered any more. */

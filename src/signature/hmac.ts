@@ -6,7 +6,7 @@ import { describeForm } from './signature-form.ts';
 export { computeSignature, createKey, digestOnce, type SigningKey } from './hmac-sha256.ts';
 
 /** The request data that an HMAC signature covers. The full form has date and nonce, the simple form neither. */
-export interface Signed {
+interface Signed {
   readonly method: string;
   /** The request target as sent, path and query, byte for byte. */
   readonly target: string;
@@ -18,7 +18,7 @@ export interface Signed {
 }
 
 /** The credentials after the scheme `hmac`. */
-export interface HmacCredentials {
+interface HmacCredentials {
   readonly user: string;
   /** Undefined in the simple form. */
   readonly nonce: string | undefined;

@@ -45,7 +45,7 @@ export interface OAuth1Flow {
 }
 
 /** The options of `createOAuth1Flow`. */
-export interface OAuth1FlowOptions {
+interface OAuth1FlowOptions {
   readonly endpoints: OAuth1Endpoints;
   readonly client: OAuth1Client;
   readonly otherClient?: OAuth1Client | undefined;

@@ -466,7 +466,7 @@ function removeParameter(content: Uint8Array, { place }: DeclaredOptions): Uint8
 }
 
 /** The data of a request, in one or more forms. */
-export type Sources = readonly [MessageSource, ...MessageSource[]];
+type Sources = readonly [MessageSource, ...MessageSource[]];
 
 /** Returns whether the content is a form whose parameters are signed. */
 export function hasSignedForm(

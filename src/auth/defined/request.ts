@@ -7,7 +7,7 @@ import { splitTarget } from '../../http/target.ts';
 import type { SchemeHeaders, SchemeRequest } from './definition.ts';
 
 /** What a request consists of. Each character of a string is one octet. */
-export interface RequestSource {
+interface RequestSource {
   readonly method: string;
   readonly target: string;
   readonly fields: HttpHeaders;

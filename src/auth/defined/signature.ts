@@ -25,7 +25,7 @@ import {
 } from './sealed.ts';
 
 /** The credentials of a request, and its message. */
-export interface DefinedPresented extends Presented {
+interface DefinedPresented extends Presented {
   readonly credentials: ReadCredentials;
   /** The request as `message` receives it; its content is empty until it was read. */
   readonly shown: SchemeRequest;

@@ -43,7 +43,7 @@ function isInQuotes(sent: string): boolean {
 const leastRecognized = 8;
 
 /** What is sent as it is. */
-export type SentKind = 'key' | 'token';
+type SentKind = 'key' | 'token';
 
 /** Yields what a client may have meant to send, each with the hint at its mistake. */
 export function* undoChanges(

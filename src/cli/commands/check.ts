@@ -306,7 +306,7 @@ function secretsLine({ accountFiles, place }: InspectedData, secretBox: SecretBo
 }
 
 /** The arguments of `countersign check`. */
-export interface CheckArguments {
+interface CheckArguments {
   /** The directory of `--repair`. */
   readonly repairTo: string | undefined;
   /** All other arguments: the options of `serve`. */
@@ -314,7 +314,7 @@ export interface CheckArguments {
 }
 
 /** Separates `--repair` from the options of `serve`. Throws CommandError. */
-export function readCheckArguments(argv: readonly string[]): CheckArguments {
+function readCheckArguments(argv: readonly string[]): CheckArguments {
   const rest: string[] = [];
   let repairTo: string | undefined;
   for (let at = 0; at < argv.length; at += 1) {

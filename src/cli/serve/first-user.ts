@@ -6,7 +6,7 @@ import { shellQuote } from '../shell-quote.ts';
 export const firstUserName = 'demo';
 
 /** The message of a first start, as text and by its parts. */
-export interface Introduction {
+interface Introduction {
   readonly text: string;
   readonly message: string;
   readonly members: Readonly<Record<string, unknown>>;

@@ -25,7 +25,7 @@ export interface OAuth1Options {
 }
 
 /** A request to sign with OAuth 1.0a, and the credentials. */
-export interface OAuth1Signing {
+interface OAuth1Signing {
   readonly method: string;
   readonly url: URL;
   /** Path and query as sent. */
@@ -47,7 +47,7 @@ export interface OAuth1Signing {
 }
 
 /** The Authorization value of a signed request (RFC 5849 §3.5.1), and the base string that is signed; undefined with PLAINTEXT. */
-export interface OAuth1Signature {
+interface OAuth1Signature {
   readonly authorization: string;
   readonly baseString: string | undefined;
 }

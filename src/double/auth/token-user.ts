@@ -5,7 +5,7 @@ import type { Grants } from '../../oauth/grants.ts';
 import type { Mechanism } from '../../oauth/records.ts';
 
 /** A token that a request carries, valid or not. */
-export interface ClaimedToken {
+interface ClaimedToken {
   readonly value: string;
   readonly mechanism: Mechanism;
 }

@@ -9,7 +9,7 @@ import type { StoredItem } from '../../store/store.ts';
 import type { ServedData } from '../compose.ts';
 
 /** A field of an item. `rules` are the options of its declaration, such as `maxLength`. */
-export interface ListedField {
+interface ListedField {
   readonly name: string;
   readonly type: string;
   readonly required: boolean;
@@ -20,7 +20,7 @@ export interface ListedField {
 }
 
 /** An item in both formats. */
-export interface ListedItem {
+interface ListedItem {
   readonly id: string;
   readonly path: string;
   readonly sequence: number;

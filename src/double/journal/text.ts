@@ -5,7 +5,7 @@ import type { Fault } from '../faults/declaration.ts';
 import type { JournalAuth, JournalRequest } from './view.ts';
 
 /** The members of an entry that its text contains. */
-export interface EntryText {
+interface EntryText {
   readonly number: number;
   readonly request: JournalRequest;
   readonly received: string | undefined;

@@ -25,7 +25,7 @@ function isStructured(value: unknown): value is object {
 }
 
 /** The values that `enum` or `const` permits. */
-export interface PermittedValues {
+interface PermittedValues {
   /** Returns whether a value is one of them. `textOf` returns the canonical text of an object or a list. */
   has(value: unknown, textOf: (value: object) => string): boolean;
   /** The values in a message. */

@@ -8,7 +8,7 @@ import type { Operation } from './document.ts';
 import { encodedParameters } from './paths.ts';
 
 /** A parameter of a query. */
-export interface QueryPair {
+interface QueryPair {
   readonly name: string;
   readonly value: string;
   /** The value as sent, percent-encoded. */

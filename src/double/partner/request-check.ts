@@ -12,7 +12,7 @@ import { isInRange } from './responses.ts';
 import type { SchemaChecker } from './schema-check.ts';
 
 /** Compares requests with the document. */
-export interface RequestCheck {
+interface RequestCheck {
   /** Throws a Problem (400) if parameters are missing, unknown or malformed. */
   checkParameters(operation: Operation, received: ReceivedParameters): void;
   /** Throws a Problem (400, 415 or 422) if the document does not allow the content. Undefined if there is none. */

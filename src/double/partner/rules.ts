@@ -22,7 +22,7 @@ export interface RespondOptions {
 }
 
 /** A response that a test has chosen for an operation. */
-export interface Rule {
+interface Rule {
   readonly operation: Operation;
   readonly choice: ResponseChoice;
   readonly outcome: ActionResponse | undefined;

@@ -112,7 +112,7 @@ export function checkStub(match: StubMatch, options: StubOptions): void {
 }
 
 /** Returns the methods that a stub answers. */
-export function listMethods({ method }: StubMatch): readonly string[] {
+function listMethods({ method }: StubMatch): readonly string[] {
   return method === undefined ? namedMethods.filter((each) => each !== 'HEAD') : [method].flat();
 }
 

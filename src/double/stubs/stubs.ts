@@ -76,7 +76,7 @@ export interface StubCheck {
 }
 
 /** What stubs know of their double. */
-export interface StubsOptions {
+interface StubsOptions {
   readonly schemes: readonly ConfiguredScheme[];
   /** The maximum nesting of JSON content. */
   readonly maxDepth: number;

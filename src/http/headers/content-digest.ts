@@ -6,7 +6,7 @@ import { isInnerList } from '../structured-fields/value.ts';
 const digestLengths = { 'sha-256': 32, 'sha-512': 64 } as const;
 
 /** The name of a supported algorithm. */
-export type DigestAlgorithm = keyof typeof digestLengths;
+type DigestAlgorithm = keyof typeof digestLengths;
 
 /** One digest of a Content-Digest field. */
 export interface ContentDigest {

@@ -60,7 +60,7 @@ export function parseList(text: string): List {
 }
 
 /** How strictly a dictionary is parsed. */
-export interface DictionaryRules {
+interface DictionaryRules {
   /** Whether a key that occurs twice is an error. Default: the last one counts, as RFC 9651 §4.2.2 requires. */
   readonly uniqueKeys?: boolean;
   /** Whether bytes may be in base64 that is not canonical. Default: no, so that a value has one form. */

@@ -31,7 +31,7 @@ export function serializeMember(member: Member): string {
 }
 
 /** Serializes an inner list (RFC 9651 §4.1.1.1). Throws RangeError like `serializeList`. */
-export function serializeInnerList({ items, parameters }: InnerList): string {
+function serializeInnerList({ items, parameters }: InnerList): string {
   let text = '(';
   for (const item of items) text += text.length === 1 ? serializeItem(item) : ` ${serializeItem(item)}`;
   return `${text})${serializeParameters(parameters)}`;

@@ -10,7 +10,7 @@ export const letters = lowerLetters + lowerLetters.toUpperCase();
 export const digits = '0123456789';
 
 /** The classes of each octet, as bits. */
-export type CharacterClasses = Uint8Array;
+type CharacterClasses = Uint8Array;
 
 /** Creates a table from the characters of each class. A character may be in several. */
 export function createClasses(

@@ -30,7 +30,7 @@ import { appendParameters } from '../redirect.ts';
 import { hashSha256 } from '../sha256.ts';
 
 /** Dependencies of the authorization endpoint. */
-export interface OAuth1AuthorizationContext {
+interface OAuth1AuthorizationContext {
   readonly approver: Authenticator;
   readonly consents: Consents;
   readonly grants: Grants;

@@ -24,7 +24,7 @@ export interface SignedEndpointContext extends OAuthContext {
 }
 
 /** A request whose signature is valid and whose nonce is fresh. */
-export interface Verified {
+interface Verified {
   readonly consumer: Consumer;
   /** The value of the token that it is signed with; empty without a token. */
   readonly token: string;
@@ -35,7 +35,7 @@ export interface Verified {
 export type Explain = (problem: Problem, reason: Reason) => Problem;
 
 /** Returns the parameters of the response. Rejects with a Problem. */
-export type Respond = (verified: Verified, explain: Explain) => Promise<Readonly<Record<string, string>>>;
+type Respond = (verified: Verified, explain: Explain) => Promise<Readonly<Record<string, string>>>;
 
 /** Creates the POST action of an endpoint whose responses, errors included, are forms. */
 export function createSignedAction(

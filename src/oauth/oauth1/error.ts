@@ -6,7 +6,7 @@ import { toOctets } from '../../http/syntax/octets.ts';
 import { encodeOctets } from '../../http/syntax/percent.ts';
 
 /** A problem code of the OAuth Problem Reporting extension. */
-export type OAuth1Problem = keyof typeof typeOf;
+type OAuth1Problem = keyof typeof typeOf;
 
 const typeOf = {
   parameter_absent: 'oauth1-parameter-absent',
@@ -25,7 +25,7 @@ const typeOf = {
 } as const satisfies Record<string, ProblemType>;
 
 /** The parameters of the extension other than `oauth_problem`, not encoded. */
-export interface ProblemDetails {
+interface ProblemDetails {
   oauth_parameters_absent?: string;
   oauth_parameters_rejected?: string;
   oauth_acceptable_versions?: string;

@@ -9,7 +9,7 @@ import { isProtocol } from './parameters.ts';
 import type { OAuth1Presented } from './presented.ts';
 
 /** Parameters that clients sign by mistake, normalized; and how they encode the parts of the base string. */
-export interface ParameterMistake {
+interface ParameterMistake {
   readonly hint: string;
   readonly parameters: string;
   /** Default: as RFC 5849 §3.6 requires. */

@@ -19,7 +19,7 @@ interface Presented {
 }
 
 /** Dependencies of client authentication. */
-export interface ClientAuthenticationContext {
+interface ClientAuthenticationContext {
   readonly realm: string;
   readonly clients: Registry<Client>;
   readonly rateLimiter: RateLimiter;
@@ -46,7 +46,7 @@ export type AuthenticateClient = (
 ) => Promise<AuthenticatedClient>;
 
 /** An authenticated client, and the parameters that it sent. */
-export interface AuthenticatedClient {
+interface AuthenticatedClient {
   readonly client: Client;
   readonly values: ReadonlyMap<string, string>;
 }

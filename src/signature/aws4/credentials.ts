@@ -19,7 +19,7 @@ export interface Aws4Credentials {
 }
 
 /** What only a presigned URL has. */
-export interface PresignedParts {
+interface PresignedParts {
   /** `20150830T123600Z` */
   readonly stamp: string;
   /** The lifetime in seconds. */

@@ -23,7 +23,7 @@ import { formatStamp } from './date.ts';
 import { deriveKey, prepareSecret, type Scope, scopeEnd } from './signing-key.ts';
 
 /** A request to sign. */
-export interface Aws4Request {
+interface Aws4Request {
   readonly method: string;
   /** Path and query as sent. */
   readonly target: string;

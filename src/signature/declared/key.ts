@@ -16,7 +16,7 @@ const digestLengths: Readonly<Record<HashName, number>> = {
 };
 
 /** A key of a declared HMAC. */
-export interface DeclaredKey {
+interface DeclaredKey {
   /** Returns the digest of a message in base64. */
   digest(pieces: readonly Piece[]): string;
   /** Returns whether one of the digests, in base64, is that of the message. The time does not depend on where they differ. */

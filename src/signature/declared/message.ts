@@ -113,7 +113,7 @@ function computeDigest(kind: TemplatePart['kind'], content: Uint8Array): string 
 }
 
 /** Returns the text at a JSON Pointer of the content; undefined if there is none, or the content is not JSON. */
-export type ReadJson = (pointer: string) => string | undefined;
+type ReadJson = (pointer: string) => string | undefined;
 
 /** Creates a function that reads members of content, which it parses once. */
 export function createJsonReader(content: Uint8Array): ReadJson {

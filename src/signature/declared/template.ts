@@ -2,10 +2,10 @@ import { toOctets } from '../../http/syntax/octets.ts';
 import { parsePointer } from './places.ts';
 
 /** The hash functions of digests of the content. */
-export const bodyHashes = ['md5', 'sha1', 'sha256', 'sha384', 'sha512'] as const;
+const bodyHashes = ['md5', 'sha1', 'sha256', 'sha384', 'sha512'] as const;
 
 /** A digest of the content in a message: `{body-sha512-base64}`. */
-export type BodyDigestName = `body-${(typeof bodyHashes)[number]}-${'hex' | 'base64'}`;
+type BodyDigestName = `body-${(typeof bodyHashes)[number]}-${'hex' | 'base64'}`;
 
 const bodyDigests = bodyHashes.flatMap((hash): BodyDigestName[] => [
   `body-${hash}-hex`,
@@ -35,7 +35,7 @@ export const placeholders = [
 ] as const;
 
 /** The name of a placeholder without a parameter. */
-export type PlaceholderName = (typeof placeholders)[number];
+type PlaceholderName = (typeof placeholders)[number];
 
 /** A part of a template. A literal is encoded in UTF-8; each character is one octet. */
 export type TemplatePart =
@@ -48,14 +48,14 @@ export type TemplatePart =
 export type Template = readonly TemplatePart[];
 
 /** A fault of a template. */
-export interface TemplateFault {
+interface TemplateFault {
   readonly fault: string;
   /** The unknown placeholder, if that is the fault. */
   readonly unknown?: string;
 }
 
 /** The longest template, in characters. */
-export const maxTemplateLength = 4096;
+const maxTemplateLength = 4096;
 
 const token = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 
@@ -121,7 +121,7 @@ export function parseBodyDigest(
 }
 
 /** Returns whether a part is computed from the content. */
-export function isOfContent({ kind }: TemplatePart): boolean {
+function isOfContent({ kind }: TemplatePart): boolean {
   return kind.startsWith('body') || kind === 'form-sorted' || kind === 'json';
 }
 

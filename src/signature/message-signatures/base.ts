@@ -53,7 +53,7 @@ export interface BaseFault {
 }
 
 /** The maximum number of components that a signature may cover. It bounds the work for a request that is not authenticated. */
-export const maxComponents = 64;
+const maxComponents = 64;
 
 /** Returns whether the base could not be created. */
 export function isBaseFault(base: object): base is BaseFault {

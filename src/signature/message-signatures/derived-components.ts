@@ -17,7 +17,7 @@ const ofRequest = {
 } as const;
 
 /** The name of such a component. */
-export type RequestComponent = keyof typeof ofRequest;
+type RequestComponent = keyof typeof ofRequest;
 
 /** The names of such components. */
 export const requestComponents: readonly string[] = Object.keys(ofRequest);

@@ -16,7 +16,7 @@ import type { ResponseMessage } from './message.ts';
 import type { SignatureFields } from './sign.ts';
 
 /** The parameters of the signatures of a response. */
-export interface ResponseSigning {
+interface ResponseSigning {
   readonly key: MessageKey;
   /** The time of the signature (s). */
   readonly created: number;

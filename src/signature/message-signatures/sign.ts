@@ -62,7 +62,7 @@ export interface SignatureFields {
 }
 
 /** The fields of a signed request. */
-export interface SignedMessage extends SignatureFields {
+interface SignedMessage extends SignatureFields {
   /** Present if there is content, unless the request has the field already. */
   readonly 'Content-Digest'?: string;
 }
@@ -80,7 +80,7 @@ export function signMessage(request: RequestToSign, signing: MessageSigning): Si
 }
 
 /** The fields of a signed request, and the lines that the signature covers. */
-export interface SignedMessageBase {
+interface SignedMessageBase {
   readonly fields: SignedMessage;
   readonly base: readonly BaseLine[];
 }
@@ -130,13 +130,13 @@ function buildParameters(signing: MessageSigning): Parameters {
 }
 
 /** The fields of a signature, and the lines that it covers. */
-export interface SignedBase {
+interface SignedBase {
   readonly fields: SignatureFields;
   readonly base: readonly BaseLine[];
 }
 
 /** Signs the covered components of any message. Throws RangeError like `signMessage`. */
-export function signCovered(
+function signCovered(
   label: string,
   covered: InnerList,
   message: Message,

@@ -32,7 +32,7 @@ export interface MessageSignature {
 }
 
 /** The maximum number of labels in a message. */
-export const maxLabels = 16;
+const maxLabels = 16;
 
 /**
  * Parses the values of Signature-Input and Signature. Returns the signatures in the order of Signature-Input, at least one and at
@@ -96,7 +96,7 @@ function readByteSequence(member: Member | undefined): string | undefined {
 }
 
 /** Reads the parameters of a signature. Unknown ones are ignored. Returns an error message if one has the wrong type. */
-export function readSignatureParameters(parameters: Parameters): SignatureParameters | string {
+function readSignatureParameters(parameters: Parameters): SignatureParameters | string {
   const read = {
     created: readTime(parameters.get('created')),
     expires: readTime(parameters.get('expires')),

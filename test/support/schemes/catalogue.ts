@@ -52,7 +52,7 @@ const cutMac = (hash: string): Mistake => ({
 });
 const encoding = (encode: NonNullable<Mistake['encode']>): Mistake => ({ encode });
 
-export const json = '{"name": "Zo\u00eb <b>",\n "url":"http://a/b", "price": 1.50}';
+const json = '{"name": "Zo\u00eb <b>",\n "url":"http://a/b", "price": 1.50}';
 const value: unknown = JSON.parse(json);
 const formText = 'b=2+3&a=1%2C';
 const iso = (now: number): string => new Date(now).toISOString();

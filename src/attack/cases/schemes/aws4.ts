@@ -122,7 +122,7 @@ function* scopes({ now, resignRequest }: Forger, options: Aws4Options): Generato
 }
 
 /** Returns the scopes of another day, region and service. */
-export function otherScopes(
+function otherScopes(
   now: number,
   { region, service }: Aws4Options,
 ): readonly (readonly [name: string, scope: Partial<Scope>])[] {
