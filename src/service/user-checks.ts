@@ -58,6 +58,15 @@ export function listUserSecrets(user: UserDeclaration): readonly string[] {
   return [...secrets.map(({ secret }) => secret), ...shared];
 }
 
+/** Returns the secrets of a user and of its keys, and the password unless only its hash is known. */
+export function listSecrets(user: UserDeclaration): string[] {
+  const { password } = toAccountRecord(user);
+  return [
+    ...listUserSecrets(user),
+    ...(password !== undefined && 'plain' in password ? [password.plain] : []),
+  ];
+}
+
 function listDigests(secret: ClientDeclaration['secret']): readonly string[] {
   if (secret === undefined) return [];
   if (typeof secret === 'string') return [hashSha256(secret)];

@@ -20,8 +20,7 @@ import { CommandError, listMessages, reportError } from '../errors.ts';
 import { type InspectedData, noData, noNonces } from '../inspected-data.ts';
 import type { LoadedModule } from '../module/load-module.ts';
 import {
-  checkAccessNames,
-  checkSchemeUsers,
+  checkNamedUsers,
   composeService,
   hasResources,
   type KnownAccounts,
@@ -90,9 +89,8 @@ async function checkParts(
   for (const warning of [...(partner?.unreachable ?? []), ...(partner?.warnings ?? [])])
     printMessage(warning, terminal.stderr);
   const users = data.isNew && accounts.users.size === 0 ? [firstUserName] : accounts.users.keys();
-  for (const warning of checkSchemeUsers(options.schemes, accounts.users))
+  for (const warning of await checkNamedUsers(options, accounts.users, users))
     printMessage(warning, terminal.stderr);
-  for (const warning of checkAccessNames(options.collections, users)) printMessage(warning, terminal.stderr);
   const resources = await tryComposition(options, accounts, module, partner?.compose);
   printLines(
     summary(options, data, accounts, { certificate, secretBox, operations: partner?.operations }),

@@ -100,15 +100,7 @@ async function start({
   notices,
   module,
   dataDirectory,
-  composition: {
-    allRegistered,
-    allUsers,
-    checkAccessNames,
-    checkSchemeUsers,
-    composeService,
-    hasResources,
-    listKnownAccounts,
-  },
+  composition: { allRegistered, allUsers, checkNamedUsers, composeService, hasResources, listKnownAccounts },
   opening,
   control,
 }: Prepared): Promise<void> {
@@ -124,8 +116,7 @@ async function start({
   const { users } = accounts;
   const first = dataDirectory.isNew && users.size === 0 ? makeCredentials(randomBytes) : undefined;
   if (first !== undefined) users.set(firstUserName, first);
-  for (const warning of checkAccessNames(options.collections, users.keys())) notices.warn(warning);
-  for (const warning of checkSchemeUsers(options.schemes, users)) notices.warn(warning);
+  for (const warning of await checkNamedUsers(options, users, users.keys())) notices.warn(warning);
   const hashing = first === undefined || options.memory ? undefined : toStoredUser(first, randomBytes);
   hashing?.catch(() => {}); // handled where it is awaited
   const log = createLog(options);

@@ -12,7 +12,8 @@ import { trimSpaces } from '../../http/syntax/token.ts';
 import { hint, readArguments } from '../../options/flags.ts';
 import type { SignedPart } from '../../signature/signing.ts';
 import { secretFrom, wholeInput } from '../accounts/secret-input.ts';
-import { CommandError, reportError, rethrowAsCommandError } from '../errors.ts';
+import { CommandError, describeError, reportError, rethrowAsCommandError } from '../errors.ts';
+import { maskSecrets } from '../mask-secrets.ts';
 import { shellQuote } from '../shell-quote.ts';
 import { printLines, printMessage, type Terminal, toDisplayable } from '../terminal.ts';
 
@@ -75,16 +76,22 @@ export async function sign(
   environment: NodeJS.ProcessEnv,
   terminal: Terminal,
 ): Promise<number> {
+  const { COUNTERSIGN_SECRET: secret } = environment;
+  const secrets = () => (secret === undefined ? [] : [secret]);
   try {
     const request = parseArguments(argv);
     const { signed, content } = await signRequest(request, environment, terminal);
-    if (request.explain) printLines(formatParts(request.scheme ?? 'hmac', signed.parts), terminal.stderr);
+    if (request.explain) {
+      const lines = formatParts(request.scheme ?? 'hmac', signed.parts);
+      printLines(await maskSecrets(lines, secrets), terminal.stderr);
+    }
     const output = request.curl ? `${curlCommand(request, signed, content)}\n` : fieldLines(request, signed);
     terminal.stdout.write(toDisplayable(output, terminal.stdout));
     if (!request.curl) warnNormalized(request, terminal);
     return 0;
   } catch (error) {
-    return reportError(error, terminal);
+    const { faults, status } = describeError(error);
+    return reportError(new CommandError(await maskSecrets(faults, secrets), status), terminal);
   }
 }
 

@@ -12,9 +12,11 @@ import { accessRules, ownerParameter } from '../../pipeline/access-rule.ts';
 import { assertServiceOptions } from '../../service/option-checks.ts';
 import type { HealthOptions, ServiceOptions, UserDeclaration } from '../../service/options.ts';
 import { createService, type Service } from '../../service/service.ts';
+import { listSecrets } from '../../service/user-checks.ts';
 import { decodeKey } from '../../signature/declared/key.ts';
 import type { AccountFiles } from '../accounts/account-files.ts';
 import { CommandError } from '../errors.ts';
+import { maskSecrets } from '../mask-secrets.ts';
 
 /** The users, OAuth 2.0 clients and OAuth 1.0a consumers of a server. */
 export interface KnownAccounts {
@@ -152,13 +154,41 @@ function userOption({
   return { secrets, disabled, since, keys, quota, schemes, password: hashed };
 }
 
+/** What is wrong with names of users: errors, and warnings of users who do not exist yet. */
+interface NameFaults {
+  readonly faults: readonly string[];
+  readonly warnings: readonly string[];
+}
+
 /**
- * Compares the user names in the access rules of collections with the known users. Returns a warning for each unknown name,
- * since the user can be added later.
+ * Checks the users whom schemes and access rules name. Returns a warning for each who does not exist, since the user can be added
+ * later. A secret that stands in place of a name is masked.
  *
- * @throws CommandError for each unknown name that is similar to a keyword, or to a user whom the same rule does not list
+ * @param names the names of the users
+ * @throws CommandError for each unknown name that is similar to that of a user or to a keyword, and for a secret in another
+ * encoding than that of its scheme
  */
-export function checkAccessNames(collections: readonly Collection[], users: Iterable<string>): string[] {
+export async function checkNamedUsers(
+  { schemes, collections }: Pick<Options, 'schemes' | 'collections'>,
+  users: KnownAccounts['users'],
+  names: Iterable<string>,
+): Promise<readonly string[]> {
+  const found = [checkSchemeUsers(schemes, users), checkAccessNames(collections, names)];
+  // A secret that is also a name is public.
+  const secrets = () => [...users.values()].flatMap(listSecrets).filter((secret) => !users.has(secret));
+  const faults = await maskSecrets(
+    found.flatMap((each) => each.faults),
+    secrets,
+  );
+  if (faults.length > 0) throw new CommandError(faults, 2);
+  return maskSecrets(
+    found.flatMap((each) => each.warnings),
+    secrets,
+  );
+}
+
+/** Compares the user names in the access rules of collections with the known users. */
+function checkAccessNames(collections: readonly Collection[], users: Iterable<string>): NameFaults {
   const known = [...users];
   const faults = new Set<string>();
   const warnings = new Set<string>();
@@ -175,20 +205,14 @@ export function checkAccessNames(collections: readonly Collection[], users: Iter
         else faults.add(`${unknown}; did you mean "${meant}"? If not, add the user first`);
       }
     }
-  if (faults.size > 0) throw new CommandError([...faults], 2);
-  return [...warnings];
+  return { faults: [...faults], warnings: [...warnings] };
 }
 
-/**
- * Checks the users that declared schemes name, and whether their secrets are in the encoding of the scheme. Returns warnings of users who
- * do not exist yet.
- *
- * @throws CommandError for a name that is similar to that of a user, and for a secret in another encoding
- */
-export function checkSchemeUsers(
+/** Checks the users that declared schemes name, and whether their secrets are in the encoding of the scheme. */
+function checkSchemeUsers(
   schemes: SchemeDeclarations,
   users: ReadonlyMap<string, UserDeclaration>,
-): string[] {
+): NameFaults {
   const faults: string[] = [];
   const warnings: string[] = [];
   for (const scheme of readSchemes(schemes)) {
@@ -205,8 +229,7 @@ export function checkSchemeUsers(
         `users.${name}.secret: is not ${encodingNames[scheme.options.key]}, as schemes.${scheme.name}.key requires`,
       );
   }
-  if (faults.length > 0) throw new CommandError(faults, 2);
-  return warnings;
+  return { faults, warnings };
 }
 
 const encodingNames = { utf8: 'UTF-8', hex: 'hexadecimal', base64: 'base64' } as const;

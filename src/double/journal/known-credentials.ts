@@ -7,7 +7,7 @@ import type {
   ServiceOptions,
   UserDeclaration,
 } from '../../service/options.ts';
-import { listSecrets } from '../state/users.ts';
+import { listSecrets } from '../../service/user-checks.ts';
 
 /** The maximum number of remembered tokens. The oldest are forgotten first. */
 const maxTokens = 100_000;

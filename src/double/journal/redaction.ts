@@ -1,9 +1,9 @@
+import { createMask, type Mask, redacted } from '../../auth/secret-search/secret-search.ts';
 import { findClosestMatch } from '../../did-you-mean.ts';
 import { decodeText } from '../../http/syntax/percent.ts';
 import { findQuery } from '../../http/target.ts';
 import { oauth1Paths, oauth2Paths } from '../../oauth/paths.ts';
 import type { CredentialPlaces } from './credential-places.ts';
-import { createMask, type Mask, redacted } from './secret-search.ts';
 
 /** Replaces credentials in a text: known values, and the values of parameters and members that are named like one. */
 export interface Redact {

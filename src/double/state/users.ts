@@ -3,7 +3,7 @@ import type { KeyDeclaration, SignatureAlgorithm } from '../../auth/account-key.
 import { toAccountRecord, type UserDeclaration } from '../../auth/user-declaration.ts';
 import { didYouMean } from '../../did-you-mean.ts';
 import { checkObject, checkString } from '../../service/argument-checks.ts';
-import { checkUser, listUserSecrets } from '../../service/user-checks.ts';
+import { checkUser } from '../../service/user-checks.ts';
 import { generateKey, type KeyPair } from './generate-key.ts';
 import type { Snapshottable } from './snapshot.ts';
 
@@ -163,15 +163,6 @@ function checkUsers(declared: unknown): void {
 
 function isList(declared: DoubleUsersOption): declared is readonly string[] {
   return Array.isArray(declared);
-}
-
-/** Returns the secrets of a user and of its keys, and the password unless only its hash is known. */
-export function listSecrets(user: UserDeclaration): string[] {
-  const { password } = toAccountRecord(user);
-  return [
-    ...listUserSecrets(user),
-    ...(password !== undefined && 'plain' in password ? [password.plain] : []),
-  ];
 }
 
 function toCredentials(name: string, user: UserDeclaration): UserCredentials {

@@ -1,8 +1,8 @@
 // Finds known secrets and tokens in texts, as they are and in the encodings that the catalogue of mistakes tries.
 
 import { createHash } from 'node:crypto';
-import { decodeSecret, removePrefix } from '../../auth/decoded-secret.ts';
 import { octetsOf, toOctets } from '../../http/syntax/octets.ts';
+import { decodeSecret, removePrefix } from '../decoded-secret.ts';
 import { type Layer, listLayers, locate, toLayer } from './encodings.ts';
 
 /** Where a secret stands in a text. */
@@ -15,6 +15,11 @@ export const redacted = '[redacted]';
 const shortest = 6;
 /** Secrets that are replaced as whole words only, since they occur within other words. */
 const word = /^[A-Za-z]{1,11}$/;
+
+/** Returns whether a secret looks like a word, which texts contain that have nothing to do with it. */
+export function isWord(secret: string): boolean {
+  return word.test(secret);
+}
 
 /** Returns a function that replaces known secrets and tokens in a text. Its work is linear in the length of the text. */
 export type Mask = (text: string) => string;
@@ -157,7 +162,7 @@ function listForms(secret: string): Form[] {
   const once = encodeBytes(own);
   // Encoded twice, in case that a name of a scheme was converted to lower case, after which nothing can be decoded.
   const twice = once.flatMap((text) => encodeBytes(Buffer.from(text)));
-  if (word.test(secret)) return [{ folded: fold(secret), word: secret }, ...toForms([...once, ...twice])];
+  if (isWord(secret)) return [{ folded: fold(secret), word: secret }, ...toForms([...once, ...twice])];
   const read = listReadings(secret);
   const written = [own, ...read].map((bytes) => octetsOf(bytes).replace(/[\r\n]+/g, ''));
   const digest = createHash('sha256').update(own).digest();
