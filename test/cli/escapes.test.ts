@@ -9,9 +9,9 @@ import { sign } from '../../src/cli/commands/sign.ts';
 import { createNotices, type NoticeFormat, type Notices } from '../../src/cli/serve/notices.ts';
 import { createManualClock } from '../../src/clock.ts';
 import { call, run } from '../support/cli/command.ts';
-import { writeModule } from '../support/module/write-module.ts';
 import { begun, History } from '../support/store/history.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
+import { writeModule } from './write-module.ts';
 
 /** C0 and C1 controls, a bidirectional control, line separators, a zero-width character and a byte order mark. */
 const evil = 'a\u001b[2J\u0085\u009b31m\u202e\u2028\u2029\u200b\ufeffz';

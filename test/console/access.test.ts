@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { type TestContext, test } from 'node:test';
 import { startDouble } from '../../src/double/index.ts';
 import { assertAccessible, inBrowser, type OpenedConsole, openConsole, until } from '../support/browser.ts';
-import { pressUntilFocused, shows } from '../support/console/interaction.ts';
+import { pressUntilFocused, shows } from './interaction.ts';
 
 const hostile = '<img/src=x/onerror=document.title=1>';
 const callback = 'https://client.example/cb';

@@ -11,8 +11,8 @@ import {
   until,
 } from '../support/browser.ts';
 import { startServer } from '../support/cli/command.ts';
-import { pressUntilFocused, shows } from '../support/console/interaction.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
+import { pressUntilFocused, shows } from './interaction.ts';
 
 const start = '2026-03-01T12:00:00Z';
 

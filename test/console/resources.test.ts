@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { type DoubleOptions, startDouble } from '../../src/double/index.ts';
 import { assertAccessible, inBrowser, type OpenedConsole, openConsole, until } from '../support/browser.ts';
-import { shows } from '../support/console/interaction.ts';
+import { shows } from './interaction.ts';
 
 const users = { ann: { secret: 'the-secret-of-ann' }, bob: { secret: 'the-secret-of-bob' } };
 const tea = (title: string) => ({ title, price: { value: '3.50', currency: 'EUR' } });

@@ -10,8 +10,8 @@ import {
   type Page,
   until,
 } from '../support/browser.ts';
-import { pressUntilFocused, shows } from '../support/console/interaction.ts';
 import { tally } from '../support/schemes/tally.ts';
+import { pressUntilFocused, shows } from './interaction.ts';
 
 const users = {
   ann: { secret: 'the-secret-of-ann', password: 'the password of ann' },

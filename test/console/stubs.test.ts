@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { startDouble } from '../../src/double/index.ts';
 import { assertAccessible, inBrowser, openConsole, until } from '../support/browser.ts';
-import { shows } from '../support/console/interaction.ts';
+import { shows } from './interaction.ts';
 
 test('stubs are added, counted and removed', inBrowser, async (t) => {
   const double = await startDouble({ https: false });

@@ -12,7 +12,6 @@ import {
 } from 'node:fs';
 import { basename, dirname, join, normalize } from 'node:path';
 import { before, describe, test } from 'node:test';
-import { expectOutput, stable } from '../support/documents/compare.ts';
 import {
   type Block,
   documentPaths,
@@ -26,6 +25,7 @@ import { freePorts, missingPrograms, runSession } from '../support/documents/she
 import { missingPackage } from '../support/packages.ts';
 import { onlyLong } from '../support/store/thoroughness.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
+import { expectOutput, stable } from './compare.ts';
 
 const pages = documentPaths().map(readPage);
 const readme = readPage('README.md');

@@ -5,7 +5,6 @@ import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { installedFolder } from '../support/auth/declared.ts';
-import { stable } from '../support/documents/compare.ts';
 import { readPage, root } from '../support/documents/markdown.ts';
 import { missing, nginx, startProgram } from '../support/net/program.ts';
 import { makeIdentity } from '../support/net/transport.ts';
@@ -20,6 +19,7 @@ import {
 import { missingPostgres } from '../support/postgres/server.ts';
 import { freePort } from '../support/redis/server.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
+import { stable } from './compare.ts';
 
 const page = readPage('docs/several-hosts.md');
 const skip = missingPostgres || missing('nginx') || missing('curl') || missing('openssl');

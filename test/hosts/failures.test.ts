@@ -1,18 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type Sent as Change, Ledger } from '../support/cli/ledger.ts';
-import {
-  formatArticle,
-  type Host,
-  noCluster,
-  send,
-  signed,
-  startCluster,
-  withPostgres,
-} from '../support/hosts/cluster.ts';
 import type { Answer } from '../support/oauth/server.ts';
 import { type Seeded, seeded } from '../support/seeded.ts';
 import { long } from '../support/store/thoroughness.ts';
+import { formatArticle, type Host, noCluster, send, signed, startCluster, withPostgres } from './cluster.ts';
 
 const failures = ['kill -9', 'SIGTERM', 'cut connections', 'crash of the database'] as const;
 /** How often each failure occurs. */

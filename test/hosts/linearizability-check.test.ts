@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { isLinearizable, type Operation, type State } from '../support/hosts/linearizable.ts';
+import { isLinearizable, type Operation, type State } from './linearizable.ts';
 
 test('a history is linearizable if its operations have an order that explains their results', () => {
   const write = (value: string, called: number, returned: number): Operation => ({

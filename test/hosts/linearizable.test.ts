@@ -1,17 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import {
-  formatArticle,
-  noCluster,
-  send,
-  signed,
-  startCluster,
-  withPostgres,
-} from '../support/hosts/cluster.ts';
-import { isLinearizable, type Operation } from '../support/hosts/linearizable.ts';
 import type { Answer } from '../support/oauth/server.ts';
 import { type Seeded, seeded } from '../support/seeded.ts';
 import { long } from '../support/store/thoroughness.ts';
+import { formatArticle, noCluster, send, signed, startCluster, withPostgres } from './cluster.ts';
+import { isLinearizable, type Operation } from './linearizable.ts';
 
 const clientsPerHost = 4;
 const operationsPerClient = long ? 120 : 40;

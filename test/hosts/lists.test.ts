@@ -1,15 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import {
-  formatArticle,
-  type Host,
-  noCluster,
-  send,
-  signed,
-  startCluster,
-  withPostgres,
-} from '../support/hosts/cluster.ts';
 import { long } from '../support/store/thoroughness.ts';
+import { formatArticle, type Host, noCluster, send, signed, startCluster, withPostgres } from './cluster.ts';
 
 const writers = long ? 64 : 24;
 const eachCreates = long ? 20 : 8;

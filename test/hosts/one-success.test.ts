@@ -1,15 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
-  formatArticle,
-  type Host,
-  noCluster,
-  send,
-  signed,
-  startCluster,
-  withPostgres,
-} from '../support/hosts/cluster.ts';
-import {
   type Answer,
   codeFor,
   decide,
@@ -19,6 +10,7 @@ import {
   tokensFor,
 } from '../support/oauth/server.ts';
 import { long } from '../support/store/thoroughness.ts';
+import { formatArticle, type Host, noCluster, send, signed, startCluster, withPostgres } from './cluster.ts';
 
 const rounds = long ? 1000 : 16;
 /** The number of rounds that run at the same time. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { startCluster, withPostgres } from '../support/hosts/cluster.ts';
+import { startCluster, withPostgres } from './cluster.ts';
 
 test('a seed is added once, although three hosts start at the same time', withPostgres, async () => {
   const article = { title: 'Green tea', price: { value: '12.30', currency: 'EUR' } };

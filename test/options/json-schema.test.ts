@@ -6,11 +6,11 @@ import { configurationSchema } from '../../src/options/configuration-schema.ts';
 import { OptionsError, readOptions } from '../../src/options/options.ts';
 import { optionSpecs } from '../../src/options/table.ts';
 import { run } from '../support/cli/command.ts';
-import { complete, mutated } from '../support/options/configurations.ts';
 import { importPackage, missingPackage } from '../support/packages.ts';
 import { seeded } from '../support/seeded.ts';
 import { long } from '../support/store/thoroughness.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
+import { complete, mutated } from './configurations.ts';
 
 const schema = configurationSchema();
 const rounds = long ? 1000 : 300;

@@ -6,9 +6,9 @@ import type { NonceClaim } from '../../src/principal.ts';
 import { StoreError } from '../../src/store/errors.ts';
 import type { StoredItem } from '../../src/store/store.ts';
 import { nextTurn } from '../../src/timers.ts';
-import { intercept } from '../support/postgres/intercept.ts';
 import { missingPostgres, password, type Server, startServer } from '../support/postgres/server.ts';
 import { create, put, requireEntry } from '../support/store/contract.ts';
+import { intercept } from './intercept.ts';
 
 const at = Date.UTC(2013, 3, 20, 12, 59, 24);
 

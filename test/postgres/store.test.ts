@@ -4,10 +4,10 @@ import { createManualClock } from '../../src/clock.ts';
 import { openPostgresStore, type PostgresStore } from '../../src/postgres/index.ts';
 import type { Receipt, StoreChange, StoreResult } from '../../src/store/store.ts';
 import { storeContract } from '../../src/store-contract/index.ts';
-import { intercept } from '../support/postgres/intercept.ts';
 import { missingPostgres, type Pool, type Server, startServer } from '../support/postgres/server.ts';
 import { seeded } from '../support/seeded.ts';
 import { create, ids, put, remove, requireEntry } from '../support/store/contract.ts';
+import { intercept } from './intercept.ts';
 
 const at = Date.UTC(2013, 3, 20, 12, 59, 24);
 const rounds = 100;

@@ -4,7 +4,6 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test, { after } from 'node:test';
 import type { SchemeSubject } from '../support/scheme-contract.ts';
-import { type Hints, listHints } from '../support/schemes/hints.ts';
 import { subjects as aws4 } from '../support/schemes/subjects/aws4.ts';
 import { subjects as declared } from '../support/schemes/subjects/declared.ts';
 import { subjects as defined } from '../support/schemes/subjects/defined.ts';
@@ -19,6 +18,7 @@ import { subjects as providers } from '../support/schemes/subjects/providers.ts'
 import { subjects as webhooks } from '../support/schemes/subjects/webhooks.ts';
 import { seeded } from '../support/seeded.ts';
 import { long } from '../support/store/thoroughness.ts';
+import { type Hints, listHints } from './hints.ts';
 
 const subjects: Readonly<Record<string, SchemeSubject>> = {
   ...hmac,

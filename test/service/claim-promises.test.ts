@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { createHook } from 'node:async_hooks';
 import { test } from 'node:test';
-import { article, openUnused, schemeNames, type Unsigned } from '../support/service/signed-requests.ts';
+import { article, openUnused, schemeNames, type Unsigned } from './signed-requests.ts';
 
 const list: Unsigned = { method: 'GET', target: '/articles' };
 const remove: Unsigned = { method: 'DELETE', target: '/articles/1' };

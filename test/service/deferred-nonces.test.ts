@@ -14,7 +14,7 @@ import {
 } from '../../src/index.ts';
 import { createRequestTrace } from '../../src/pipeline/call.ts';
 import type { Observer } from '../../src/pipeline/observer.ts';
-import { createRemoteNonces } from '../support/service/remote-nonces.ts';
+import { createRemoteNonces } from './remote-nonces.ts';
 import {
   article,
   openSigned,
@@ -24,7 +24,7 @@ import {
   type SignedService,
   schemeNames,
   type Unsigned,
-} from '../support/service/signed-requests.ts';
+} from './signed-requests.ts';
 
 const put: Unsigned = { method: 'PUT', target: '/articles/1', content: article };
 const post: Unsigned = { method: 'POST', target: '/articles', content: article };

@@ -1,14 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, type TestContext, test } from 'node:test';
-import {
-  basic,
-  countHashes,
-  each,
-  openBothWays,
-  outcomeFrom,
-  type Way,
-} from '../support/service/passwords.ts';
 import { formatRequest, password, signed } from '../support/service/test-server.ts';
+import { basic, countHashes, each, openBothWays, outcomeFrom, type Way } from './passwords.ts';
 
 /** This host, which is trusted here, and another network behind it in which further proxies are. */
 const trustProxy = ['127.0.0.1/32', '10.0.0.0/8', 'fd00::/8'];

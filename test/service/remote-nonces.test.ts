@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import { StoreError } from '../../src/index.ts';
 import type { ServiceOptions } from '../../src/service/options.ts';
 import { askRequestToken, openTestService } from '../support/oauth/consumer.ts';
-import { createRemoteNonces } from '../support/service/remote-nonces.ts';
+import { createRemoteNonces } from './remote-nonces.ts';
 import {
   article,
   openSigned,
@@ -13,7 +13,7 @@ import {
   readField,
   schemeNames,
   type Unsigned,
-} from '../support/service/signed-requests.ts';
+} from './signed-requests.ts';
 
 const list: Unsigned = { method: 'GET', target: '/users/ann/financialrecords' };
 const put: Unsigned = { method: 'PUT', target: '/articles/1', content: article };

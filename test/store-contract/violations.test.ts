@@ -5,7 +5,7 @@ import type { NonceResult, NonceStore } from '../../src/store/nonces/nonces.ts';
 import type { Store, StoreChange, StoredItem, StoreResult } from '../../src/store/store.ts';
 import type { ContractCheck } from '../../src/store-contract/check.ts';
 import { nonceContract, storeContract } from '../../src/store-contract/index.ts';
-import { type ReceiptFault, withReceipts } from '../support/store-contract/receipts.ts';
+import { type ReceiptFault, withReceipts } from './receipts.ts';
 
 /** Returns the check of a rule, by the start of its name. */
 function findCheck(rule: string): ContractCheck<Store> {

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { XmlParserOptions } from '../../src/xml/index.ts';
 import { type Seeded, seeded } from '../support/seeded.ts';
-import { DOCUMENTS } from '../support/xml/documents.ts';
-import { formatOutcome, parse, parseWhole } from '../support/xml/events.ts';
 import { cases, unlessInstalled } from '../support/xml/suite.ts';
+import { DOCUMENTS } from './documents.ts';
+import { formatOutcome, parse, parseWhole } from './events.ts';
 
 /** Limits so narrow that the documents run into them. */
 const NARROW: XmlParserOptions = { maxDepth: 2, maxAttributes: 2, maxName: 6, maxValue: 8, maxToken: 24 };

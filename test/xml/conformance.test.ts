@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { parse } from '../support/xml/events.ts';
 import { type Case, cases, inUtf8, unlessInstalled, utf16 } from '../support/xml/suite.ts';
+import { parse } from './events.ts';
 
 // What comes before a document type declaration in a document that is well-formed so far.
 const PROLOG =

@@ -3,8 +3,8 @@ import { createRequire } from 'node:module';
 import { describe, it } from 'node:test';
 import { createParser, XmlError } from '../../src/xml/index.ts';
 import { type Seeded, seeded } from '../support/seeded.ts';
-import { DOCUMENTS } from '../support/xml/documents.ts';
 import { cases, resolved, unlessInstalled, utf16 } from '../support/xml/suite.ts';
+import { DOCUMENTS } from './documents.ts';
 
 /** As much of the parser compared with as is used here. */
 interface Saxes {

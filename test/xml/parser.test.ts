@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { createParser, XmlError } from '../../src/xml/index.ts';
 import { XmlNames } from '../../src/xml/names.ts';
-import { parse, parseWhole } from '../support/xml/events.ts';
+import { parse, parseWhole } from './events.ts';
 
 describe('the parser delivers', () => {
   const delivered: readonly (readonly [name: string, document: string, events: readonly string[]])[] = [

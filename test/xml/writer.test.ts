@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { createParser, createWriter, XmlWriteError, type XmlWriter } from '../../src/xml/index.ts';
 import { escapeAttribute, escapeText } from '../../src/xml/writer.ts';
 import { type Seeded, seeded } from '../support/seeded.ts';
-import { parseWhole } from '../support/xml/events.ts';
+import { parseWhole } from './events.ts';
 
 describe('escaping', () => {
   it('does not change text without special characters', () => {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { accessKeyId, openAws4Service, received, time } from '../../support/auth/aws4.ts';
-import { request as clientRequest, sha256 } from '../../support/auth/aws4-client.ts';
-import { host, presigned, signed, unread } from '../../support/auth/aws4-requests.ts';
+import { request as clientRequest, sha256 } from './aws4-client.ts';
+import { host, presigned, signed, unread } from './aws4-requests.ts';
 
 test('a streaming signature is refused with 501 and a problem type of its own', async () => {
   for (const value of ['STREAMING-AWS4-HMAC-SHA256-PAYLOAD', 'STREAMING-UNSIGNED-PAYLOAD-TRAILER']) {

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import type { IncomingRequest } from '../../../src/http/message.ts';
 import { openAws4Service } from '../../support/auth/aws4.ts';
-import { signed } from '../../support/auth/aws4-requests.ts';
 import { countOperations } from '../../support/schemes/counted-crypto.ts';
+import { signed } from './aws4-requests.ts';
 
 /** The cryptographic operations of a refused request, which other requests precede: each secret is prepared once. */
 async function countRefusal(

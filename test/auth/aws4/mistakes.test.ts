@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import type { ProblemMember } from '../../../src/http/problem.ts';
 import { accessKeyId, openAws4Service, received, secret } from '../../support/auth/aws4.ts';
-import { type Client, chain, day, hmac, request, sha256 } from '../../support/auth/aws4-client.ts';
+import { type Client, chain, day, hmac, request, sha256 } from './aws4-client.ts';
 
 const json = '{"title":"a","price":{"value":"1.00"}}';
 

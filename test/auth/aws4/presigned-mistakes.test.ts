@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { accessKeyId, openAws4Service, received, secret } from '../../support/auth/aws4.ts';
-import { chain, day, hmac, sha256 } from '../../support/auth/aws4-client.ts';
+import { chain, day, hmac, sha256 } from './aws4-client.ts';
 
 /** Presigned URLs that were changed after signing, or signed with another payload hash. */
 const urls: [mistake: string, service: string, change: (target: string) => string, hint: RegExp][] = [

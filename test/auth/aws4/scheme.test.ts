@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { createHash, createHmac } from 'node:crypto';
 import test from 'node:test';
 import { accessKeyId, openAws4Service, received, secret, time } from '../../support/auth/aws4.ts';
-import { host, presigned, signed, withCredentials } from '../../support/auth/aws4-requests.ts';
+import { host, presigned, signed, withCredentials } from './aws4-requests.ts';
 
 const hash = (text: string): string => createHash('sha256').update(text).digest('hex');
 const hmac = (key: string | Buffer, text: string): Buffer => createHmac('sha256', key).update(text).digest();

@@ -11,7 +11,7 @@ import {
   secret,
   start,
 } from '../../support/signature/message-scheme.ts';
-import { type Client, signRequest, standard, withKey } from '../../support/signature/mistaken-client.ts';
+import { type Client, signRequest, standard, withKey } from './mistaken-client.ts';
 
 /** What the explanation must contain. */
 interface Expected {

@@ -5,8 +5,8 @@ import { describe, test } from 'node:test';
 import { recover } from '../../../src/store/recovery/recovery.ts';
 import { call, type Ended } from '../../support/cli/command.ts';
 import { openSharedStore } from '../../support/module/shared-store.ts';
-import { sharedModule } from '../../support/module/write-module.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
+import { sharedModule } from '../write-module.ts';
 
 const price = { type: 'decimal', fractionDigits: 2 } as const;
 const notes = {

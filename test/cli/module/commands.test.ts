@@ -7,10 +7,10 @@ import { grantsCollection } from '../../../src/oauth/records.ts';
 import { call, type Ended, startServer } from '../../support/cli/command.ts';
 import { type LiveServer, startOn, usersFile } from '../../support/cli/oauth.ts';
 import { imports, openSharedStore } from '../../support/module/shared-store.ts';
-import { importFrom, sharedModule, writeModule } from '../../support/module/write-module.ts';
 import { accessToken, ask as askSigned, callback as consumerCallback } from '../../support/oauth/consumer.ts';
 import { callback, tokensFor } from '../../support/oauth/server.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
+import { importFrom, sharedModule, writeModule } from '../write-module.ts';
 
 const records = '/users/ann/financialrecords';
 const scopes = ['--scope', 'read', '--scope', 'write'];

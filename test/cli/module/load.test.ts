@@ -6,8 +6,8 @@ import { loadModule } from '../../../src/cli/module/load-module.ts';
 import { redactPasswords } from '../../../src/cli/module/module-fault.ts';
 import { readOptions } from '../../../src/options/options.ts';
 import { run } from '../../support/cli/command.ts';
-import { importFrom, writeModule } from '../../support/module/write-module.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
+import { importFrom, writeModule } from '../write-module.ts';
 
 /** Modules that cannot be used, and what is printed instead of `FILE`. */
 const invalid: readonly (readonly [what: string, text: string, message: RegExp])[] = [

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { signedFetch } from '../../../src/client/index.ts';
 import { type Ended, type Running, run, startServer } from '../../support/cli/command.ts';
-import { importFrom, sharedModule, writeModule } from '../../support/module/write-module.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
+import { importFrom, sharedModule, writeModule } from '../write-module.ts';
 
 const plain = ['--no-tls', '--port', '0'];
 const json = { 'Content-Type': 'application/json' };

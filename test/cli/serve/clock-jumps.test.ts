@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Running } from '../../support/cli/command.ts';
-import { changedHost, signedOnce } from '../../support/cli/host.ts';
+import { changedHost, signedOnce } from './host.ts';
 
 const minute = 60_000;
 const hour = 60 * minute;

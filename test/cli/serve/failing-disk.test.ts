@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { changedHost, signedOnce } from '../../support/cli/host.ts';
+import { changedHost, signedOnce } from './host.ts';
 
 const article = '<article><title>One</title><price currency="EUR">12.30</price></article>';
 const put = (id: string) => signedOnce('PUT', `/articles/${id}`, 0, article);

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { signRequest } from '../../../src/client/index.ts';
 import { call, type Running, run, startServer } from '../../support/cli/command.ts';
-import { signedOnce } from '../../support/cli/host.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
+import { signedOnce } from './host.ts';
 
 /** A directory with a configuration that has the user ann, and the arguments that name both. */
 function configured(): { data: string; args: readonly string[] } {

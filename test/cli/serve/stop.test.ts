@@ -3,8 +3,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { signRequest } from '../../../src/client/index.ts';
-import { changedHost } from '../../support/cli/host.ts';
 import { open, type Wire } from '../../support/net/wire.ts';
+import { changedHost } from './host.ts';
 
 const article = '<article><title>One</title><price currency="EUR">12.30</price></article>';
 

@@ -1,11 +1,11 @@
-import '../../support/double/recorded-timers.ts'; // before the sources read the timers
+import './recorded-timers.ts'; // before the sources read the timers
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { type Double, type Fault, startDouble } from '../../../src/double/index.ts';
 import type { Match } from '../../../src/double/match.ts';
 import { get, rawExchange } from '../../support/double/raw-exchange.ts';
-import { timersDuring } from '../../support/double/recorded-timers.ts';
+import { timersDuring } from './recorded-timers.ts';
 
 const users = { johndoe: { secret: 'a-secret', password: 'a-password' }, ann: { secret: 'another' } };
 const seed = { '/articles': [{ title: 'Tea', price: { value: '3.50', currency: 'EUR' } }] };

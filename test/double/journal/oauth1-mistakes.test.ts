@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import { test } from 'node:test';
 import type { Double } from '../../../src/double/index.ts';
-import { openWithOAuth, readLine, secrets } from '../../support/double/oauth.ts';
+import { openWithOAuth, readLine, secrets } from './oauth.ts';
 
 function escaped(text: string): string {
   return encodeURIComponent(text).replace(

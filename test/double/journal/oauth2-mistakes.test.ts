@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { test } from 'node:test';
 import type { Double } from '../../../src/double/index.ts';
-import { callback, openWithOAuth, readLine, secrets } from '../../support/double/oauth.ts';
+import { callback, openWithOAuth, readLine, secrets } from './oauth.ts';
 
 const verifier = 'dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk';
 const challenge = 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM';

@@ -3,9 +3,9 @@ import type { TestContext } from 'node:test';
 import { createManualClock } from '../../../src/clock.ts';
 import { openNonces } from '../../../src/store/nonces/file.ts';
 import { start } from '../../support/service/open-service.ts';
-import { each } from '../../support/service/passwords.ts';
 import { openTestServer, outcome, signed } from '../../support/service/test-server.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
+import { each } from '../passwords.ts';
 
 const minute = 60_000;
 const replayed = '401 nonce-replayed';

@@ -8,7 +8,6 @@ import { waitForUsage } from '../../../src/accounts/watcher.ts';
 import { type Running, run, startServer } from '../../support/cli/command.ts';
 import { makeIdentity } from '../../support/net/transport.ts';
 import type { WireReply } from '../../support/net/wire.ts';
-import { basic, connected, hashed } from '../../support/service/passwords.ts';
 import {
   formatOutcome,
   formatRequest,
@@ -19,6 +18,7 @@ import {
   target,
 } from '../../support/service/test-server.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
+import { basic, connected, hashed } from '../passwords.ts';
 
 const refused = '401 credentials-refused';
 

@@ -5,9 +5,9 @@ import { dirname, join } from 'node:path';
 import { test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { startDouble } from '../../../src/double/index.ts';
-import { configurations } from '../../support/openapi/configurations.ts';
 import { missingPackage, resolvePackage } from '../../support/packages.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
+import { configurations } from './configurations.ts';
 
 const skip =
   missingPackage('openapi-typescript') ||

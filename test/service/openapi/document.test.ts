@@ -8,14 +8,9 @@ import {
   type ServiceOptions,
 } from '../../../src/index.ts';
 import { drawFields } from '../../support/formats/random-schema.ts';
-import {
-  accessRules,
-  configurations,
-  everyType,
-  resourcesInCode,
-} from '../../support/openapi/configurations.ts';
 import { missingPackage, resolvePackage } from '../../support/packages.ts';
 import { type Seeded, seeded } from '../../support/seeded.ts';
+import { accessRules, configurations, everyType, resourcesInCode } from './configurations.ts';
 
 describe('an independent validator', {
   skip: missingPackage('@seriousme/openapi-schema-validator'),

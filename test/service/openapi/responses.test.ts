@@ -3,11 +3,11 @@ import { describe, test } from 'node:test';
 import { type Double, type DoubleOptions, startDouble } from '../../../src/double/index.ts';
 import { problemTypes } from '../../../src/http/problem-types.ts';
 import { drawFields, drawRecord } from '../../support/formats/random-schema.ts';
-import { configurations, everyType, everyValue } from '../../support/openapi/configurations.ts';
 import { type DocumentCheck, documentCheck } from '../../support/openapi/document.ts';
-import { writeXml } from '../../support/openapi/xml.ts';
 import { missingPackage } from '../../support/packages.ts';
 import { seeded } from '../../support/seeded.ts';
+import { configurations, everyType, everyValue } from './configurations.ts';
+import { writeXml } from './xml.ts';
 
 interface Sent {
   readonly fields?: Record<string, string>;

@@ -3,20 +3,13 @@ import { type TestContext, test } from 'node:test';
 import { createRequest } from '../../../src/http/message.ts';
 import type { ServiceOptions, UserDeclaration } from '../../../src/index.ts';
 import {
-  basic,
-  connected,
-  countHashes,
-  each,
-  hashed,
-  openBothWays,
-} from '../../support/service/passwords.ts';
-import {
   formatOutcome,
   formatRequest,
   password,
   secrets,
   target,
 } from '../../support/service/test-server.ts';
+import { basic, connected, countHashes, each, hashed, openBothWays } from '../passwords.ts';
 
 const refused = '401 credentials-refused';
 const kept = [{ secret: secrets.ann }];

@@ -1,21 +1,13 @@
 import assert from 'node:assert/strict';
 import { after } from 'node:test';
 import {
-  type BothWays,
-  basic,
-  each,
-  listValues,
-  openBothWays,
-  replyTo,
-  type Way,
-} from '../../support/service/passwords.ts';
-import {
   formatOutcome,
   formatRequest,
   password,
   secrets,
   signed,
 } from '../../support/service/test-server.ts';
+import { type BothWays, basic, each, listValues, openBothWays, replyTo, type Way } from '../passwords.ts';
 
 const [stranger, believing] = await Promise.all([
   openBothWays(),

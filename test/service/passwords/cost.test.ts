@@ -1,21 +1,13 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import {
-  basic,
-  countHashes,
-  each,
-  hashed,
-  openBothWays,
-  outcomeFrom,
-  replyTo,
-} from '../../support/service/passwords.ts';
-import {
   formatRequest,
   fullSignature,
   password,
   secrets,
   signed,
 } from '../../support/service/test-server.ts';
+import { basic, countHashes, each, hashed, openBothWays, outcomeFrom, replyTo } from '../passwords.ts';
 
 const users = {
   ann: { secrets: [{ secret: secrets.ann }], password: hashed(password) },

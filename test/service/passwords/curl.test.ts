@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { after } from 'node:test';
 import { promisify } from 'node:util';
 import { missing } from '../../support/net/program.ts';
-import { each, openBothWays } from '../../support/service/passwords.ts';
 import { password, secrets, target } from '../../support/service/test-server.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
+import { each, openBothWays } from '../passwords.ts';
 
 const skip = missing('curl');
 const run = promisify(execFile);

@@ -3,6 +3,14 @@ import { type TestContext, test } from 'node:test';
 import type { ServiceOptions } from '../../../src/index.ts';
 import { article } from '../../support/service/open-service.ts';
 import {
+  formatOutcome,
+  formatRequest,
+  fullLines,
+  password,
+  secrets,
+  signed,
+} from '../../support/service/test-server.ts';
+import {
   type BothWays,
   basic,
   connected,
@@ -14,15 +22,7 @@ import {
   outcomeFrom,
   replyTo,
   type Way,
-} from '../../support/service/passwords.ts';
-import {
-  formatOutcome,
-  formatRequest,
-  fullLines,
-  password,
-  secrets,
-  signed,
-} from '../../support/service/test-server.ts';
+} from '../passwords.ts';
 
 const blocked = '429 too-many-failures';
 const refused = '401 credentials-refused';

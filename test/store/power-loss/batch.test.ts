@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { StoreChange } from '../../../src/store/store.ts';
 import { seeded } from '../../support/seeded.ts';
-import { at, judgeLosses, never, Run, say } from '../../support/store/power-loss.ts';
 import { PowerLossDisk } from '../../support/store/power-loss-disk.ts';
 import { stride, wideStride } from '../../support/store/thoroughness.ts';
+import { at, judgeLosses, never, Run, say } from './power-loss.ts';
 
 const random = seeded();
 const sampling = { random, all: 1500, drawn: 150 };

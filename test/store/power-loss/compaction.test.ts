@@ -2,17 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { StoreChange } from '../../../src/store/store.ts';
 import { seeded } from '../../support/seeded.ts';
-import {
-  type Asked,
-  always,
-  at,
-  countShown,
-  type Findings,
-  judgeLosses,
-  Run,
-  say,
-} from '../../support/store/power-loss.ts';
 import { PowerLossDisk } from '../../support/store/power-loss-disk.ts';
+import { type Asked, always, at, countShown, type Findings, judgeLosses, Run, say } from './power-loss.ts';
 
 const random = seeded();
 const sampling = { random, all: 32, drawn: 6 };

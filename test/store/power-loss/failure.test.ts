@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { seeded } from '../../support/seeded.ts';
-import { always, judgeLosses, puts, Run, say } from '../../support/store/power-loss.ts';
 import { type Failing, PowerLossDisk } from '../../support/store/power-loss-disk.ts';
+import { always, judgeLosses, puts, Run, say } from './power-loss.ts';
 
 const random = seeded();
 const sampling = { random, all: 64, drawn: 20, bytes: true };

@@ -1,16 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { seeded } from '../../support/seeded.ts';
-import {
-  always,
-  countShown,
-  type Findings,
-  judgeLosses,
-  puts,
-  Run,
-  say,
-} from '../../support/store/power-loss.ts';
 import { type Files, PowerLossDisk } from '../../support/store/power-loss-disk.ts';
+import { always, countShown, type Findings, judgeLosses, puts, Run, say } from './power-loss.ts';
 
 const random = seeded();
 const few = { random, all: 6, drawn: 2 };

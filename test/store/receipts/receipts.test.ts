@@ -14,15 +14,9 @@ import { ExportFormatter } from '../../../src/store/snapshot/export-writer.ts';
 import { State } from '../../../src/store/state/state.ts';
 import { listParts } from '../../../src/store/transfer.ts';
 import { seeded } from '../../support/seeded.ts';
-import {
-  at,
-  buildReceipt,
-  creation,
-  found,
-  receiptsContract,
-} from '../../support/store/receipts-contract.ts';
 import { formatSnapshot, make, reread } from '../../support/store/snapshot.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
+import { at, buildReceipt, creation, found, receiptsContract } from './receipts-contract.ts';
 
 /** So that nearly every batch is followed by a compaction. */
 const always = { minBytes: 1, ratio: 0 };

@@ -1,6 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto';
-import { presets } from '../../../src/auth/declared/presets.ts';
-import type { Seeded } from '../seeded.ts';
+import { presets } from '../../src/auth/declared/presets.ts';
+import type { Seeded } from '../support/seeded.ts';
 
 const ed25519 = generateKeyPairSync('ed25519');
 const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 });

@@ -1,9 +1,9 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { signRequest } from '../../../src/client/index.ts';
-import { systemClock } from '../../../src/clock.ts';
-import { command, type Running, root, startServer } from '../cli/command.ts';
+import { signRequest } from '../../src/client/index.ts';
+import { systemClock } from '../../src/clock.ts';
+import { command, type Running, root, startServer } from '../support/cli/command.ts';
 import {
   type Answer,
   type Asked,
@@ -12,11 +12,16 @@ import {
   type Sending,
   toAnswer,
   users,
-} from '../oauth/server.ts';
-import { missingPostgres, password, type Server, startServer as startPostgres } from '../postgres/server.ts';
-import { modulePath } from '../program.ts';
-import { long } from '../store/thoroughness.ts';
-import { temporaryDirectory } from '../temporary-directory.ts';
+} from '../support/oauth/server.ts';
+import {
+  missingPostgres,
+  password,
+  type Server,
+  startServer as startPostgres,
+} from '../support/postgres/server.ts';
+import { modulePath } from '../support/program.ts';
+import { long } from '../support/store/thoroughness.ts';
+import { temporaryDirectory } from '../support/temporary-directory.ts';
 
 /** Options of tests that need a cluster. */
 export const withPostgres = { skip: missingPostgres, timeout: long ? 600_000 : 120_000 };

@@ -1,9 +1,9 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { signRequest } from '../../../src/client/index.ts';
-import { modulePath, reading } from '../program.ts';
-import { temporaryDirectory } from '../temporary-directory.ts';
-import { type Given, type Running, startServer } from './command.ts';
+import { type Given, type Running, startServer } from '../../support/cli/command.ts';
+import { modulePath, reading } from '../../support/program.ts';
+import { temporaryDirectory } from '../../support/temporary-directory.ts';
 
 /** How a host is that is not as it should be. */
 interface Host {

@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { modulePath } from '../program.ts';
-import { temporaryDirectory } from '../temporary-directory.ts';
+import { modulePath } from '../support/program.ts';
+import { temporaryDirectory } from '../support/temporary-directory.ts';
 
 /** Writes a module into a new directory. Returns its path. */
 export function writeModule(text: string, name = 'module.mjs'): string {

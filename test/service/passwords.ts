@@ -5,10 +5,10 @@ import { syncBuiltinESMExports } from 'node:module';
 import { connect } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { connect as connectSecurely } from 'node:tls';
-import type { ServiceOptions } from '../../../src/index.ts';
-import { makeIdentity } from '../net/transport.ts';
-import { Wire, type WireReply } from '../net/wire.ts';
-import { formatOutcome, openTestServer, type TestServer } from './test-server.ts';
+import type { ServiceOptions } from '../../src/index.ts';
+import { makeIdentity } from '../support/net/transport.ts';
+import { Wire, type WireReply } from '../support/net/wire.ts';
+import { formatOutcome, openTestServer, type TestServer } from '../support/service/test-server.ts';
 
 /** The line of Basic for a user and a password in UTF-8, or for bytes. */
 export function basic(pair: string | Uint8Array): string {

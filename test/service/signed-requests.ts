@@ -1,10 +1,10 @@
-import { type SigningScheme, signRequest, signUrl } from '../../../src/client/index.ts';
-import { createManualClock } from '../../../src/clock.ts';
-import type { RequestParts } from '../../../src/http/message.ts';
-import { createRequest } from '../../../src/http/message.ts';
-import type { ServiceOptions } from '../../../src/index.ts';
-import { accessToken, type Credentials, openTestService, sign } from '../oauth/consumer.ts';
-import { type Server, start, users } from '../oauth/server.ts';
+import { type SigningScheme, signRequest, signUrl } from '../../src/client/index.ts';
+import { createManualClock } from '../../src/clock.ts';
+import type { RequestParts } from '../../src/http/message.ts';
+import { createRequest } from '../../src/http/message.ts';
+import type { ServiceOptions } from '../../src/index.ts';
+import { accessToken, type Credentials, openTestService, sign } from '../support/oauth/consumer.ts';
+import { type Server, start, users } from '../support/oauth/server.ts';
 
 const secret = users()['ann']?.secret ?? '';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { IncomingRequest } from '../../../src/http/message.ts';
 import { type Aws4SignOptions, presignAws4, signAws4 } from '../../../src/signature/aws4/sign.ts';
-import { received, signOptions } from './aws4.ts';
+import { received, signOptions } from '../../support/auth/aws4.ts';
 
 interface Wanted extends Partial<Aws4SignOptions> {
   readonly method?: string;

@@ -1,8 +1,8 @@
 // What is said of each mistake with each scheme, as one table.
-import { type Opened, openSubject, type SchemeSubject } from '../scheme-contract.ts';
-import { catalogue } from './catalogue.ts';
-import { type Answer, recordedBy, saidBy } from './exchange.ts';
-import { computeHmac, type Mistake, type Sent } from './signer.ts';
+import { type Opened, openSubject, type SchemeSubject } from '../support/scheme-contract.ts';
+import { catalogue } from '../support/schemes/catalogue.ts';
+import { type Answer, recordedBy, saidBy } from '../support/schemes/exchange.ts';
+import { computeHmac, type Mistake, type Sent } from '../support/schemes/signer.ts';
 
 /** What is said, by the mistake. */
 export type Hints = Readonly<Record<string, string>>;

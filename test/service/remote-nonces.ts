@@ -1,7 +1,7 @@
-import type { NonceClaim } from '../../../src/principal.ts';
-import { createMemoryStore } from '../../../src/store/memory.ts';
-import { createRefusal, type NonceResult, type NonceStore } from '../../../src/store/nonces/nonces.ts';
-import type { Store } from '../../../src/store/store.ts';
+import type { NonceClaim } from '../../src/principal.ts';
+import { createMemoryStore } from '../../src/store/memory.ts';
+import { createRefusal, type NonceResult, type NonceStore } from '../../src/store/nonces/nonces.ts';
+import type { Store } from '../../src/store/store.ts';
 
 /** A claim that a test answers. */
 interface ClaimInFlight {

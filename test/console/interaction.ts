@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { type Page, until } from '../browser.ts';
+import { type Page, until } from '../support/browser.ts';
 
 /** The number of presses after which an element counts as unreachable. */
 const patience = 150;

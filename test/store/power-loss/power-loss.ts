@@ -7,9 +7,9 @@ import { StoreError } from '../../../src/store/errors.ts';
 import { type Recovered, recover } from '../../../src/store/recovery/recovery.ts';
 import type { CompactionLimits } from '../../../src/store/snapshot/compaction.ts';
 import type { Store, StoreChange, StoredItem } from '../../../src/store/store.ts';
-import type { Seeded } from '../seeded.ts';
-import { type Files, PowerLossDisk, type Sampling } from './power-loss-disk.ts';
-import { stride } from './thoroughness.ts';
+import type { Seeded } from '../../support/seeded.ts';
+import { type Files, PowerLossDisk, type Sampling } from '../../support/store/power-loss-disk.ts';
+import { stride } from '../../support/store/thoroughness.ts';
 
 const directory = '/data';
 

@@ -1,5 +1,5 @@
-import type { PostgresRow } from '../../../src/postgres/client.ts';
-import type { Pool } from './server.ts';
+import type { PostgresRow } from '../../src/postgres/client.ts';
+import type { Pool } from '../support/postgres/server.ts';
 
 type Result = PromiseLike<{ readonly rows: readonly PostgresRow[] }>;
 

@@ -1,8 +1,8 @@
 /** A client that signs messages with its own code, and makes the mistakes that a test gives it. */
 import { createHmac, sign } from 'node:crypto';
 import type { IncomingRequest } from '../../../src/http/message.ts';
-import { arriving, p384, type SchemeSetting, secret, start } from './message-scheme.ts';
-import { signingKey } from './rfc9421.ts';
+import { arriving, p384, type SchemeSetting, secret, start } from '../../support/signature/message-scheme.ts';
+import { signingKey } from '../../support/signature/rfc9421.ts';
 
 type Sign = (base: string) => Buffer;
 

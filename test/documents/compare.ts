@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { type Block, writeOutput } from './markdown.ts';
+import { type Block, writeOutput } from '../support/documents/markdown.ts';
 
 /** What differs from run to run, and what stands for it. */
 const variable: readonly (readonly [RegExp, string])[] = [

@@ -1,4 +1,4 @@
-import type { Store, StoreChange, StoredReceipt, StoreResult } from '../../../src/store/store.ts';
+import type { Store, StoreChange, StoredReceipt, StoreResult } from '../../src/store/store.ts';
 
 /** Ways in which a store of receipts can be wrong. */
 export type ReceiptFault =

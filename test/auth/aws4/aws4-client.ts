@@ -1,6 +1,6 @@
 import { createHash, createHmac } from 'node:crypto';
 import type { IncomingRequest } from '../../../src/http/message.ts';
-import { accessKeyId, received, secret } from './aws4.ts';
+import { accessKeyId, received, secret } from '../../support/auth/aws4.ts';
 
 export const sha256 = (text: string): string => createHash('sha256').update(text, 'latin1').digest('hex');
 export const hmac = (key: string | Buffer, text: string): Buffer =>

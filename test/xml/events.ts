@@ -1,4 +1,4 @@
-import { createParser, XmlError, type XmlParserOptions } from '../../../src/xml/index.ts';
+import { createParser, XmlError, type XmlParserOptions } from '../../src/xml/index.ts';
 
 /** What a parser told of a document: its events in short, and the error at their end if there was one. */
 interface Outcome {
