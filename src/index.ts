@@ -1,4 +1,4 @@
-export type { KeyDeclaration, SignatureAlgorithm } from './auth/account-key.ts';
+export type { KeyDeclaration } from './auth/account-key.ts';
 export { defineScheme } from './auth/defined/define-scheme.ts';
 export type { Scheme, SchemeCredentials, SchemeDefinition, SignedParts } from './auth/defined/definition.ts';
 export type { QuotaDeclaration } from './auth/quota-policy.ts';
@@ -64,6 +64,7 @@ export type {
 } from './service/options.ts';
 export type { ServerModule, ServerModuleFactory, ServerModuleOptions } from './service/server-module.ts';
 export { createService, type Listener, type ListenOptions, type Service } from './service/service.ts';
+export type { SignatureAlgorithm } from './signature/algorithms.ts';
 export type { DocumentStore, StoredDocument } from './store/documents.ts';
 export type { DurableStore, DurableStoreOptions } from './store/durable-store.ts';
 export { NonceRefusedError, StoreError } from './store/errors.ts';

@@ -1,13 +1,6 @@
 import type { KeyObject } from 'node:crypto';
+import type { SignatureAlgorithm } from '../signature/algorithms.ts';
 import type { SigningKey } from '../signature/hmac.ts';
-
-/** The asymmetric algorithms of RFC 9421 §3.3. */
-export type SignatureAlgorithm =
-  | 'rsa-pss-sha512'
-  | 'rsa-v1_5-sha256'
-  | 'ecdsa-p256-sha256'
-  | 'ecdsa-p384-sha384'
-  | 'ed25519';
 
 /** A key of a user beside the user's secrets, found by its id. The key determines the algorithm, never the request. */
 export type AccountKey =

@@ -1,10 +1,12 @@
 // Signing HTTP Messages (draft-cavage-http-signatures-12), as the fediverse and Oracle Cloud use it.
-import { constants, createHash, createHmac, type KeyObject, sign, verify } from 'node:crypto';
+
+import { createHash, createHmac, type KeyObject } from 'node:crypto';
 import { decodeCanonicalBase64 } from '../http/headers/content-digest.ts';
 import { formatDate, parseDate } from '../http/headers/date.ts';
 import { valueBetween, valueEnd } from '../http/syntax/parameters.ts';
 import { isToken, skipWhitespace, tokenEnd } from '../http/syntax/token.ts';
 import { grammar, object, optional, type ShapesOf, word } from '../shape/shape.ts';
+import { findAlgorithm, type PublicKeyKind, signWith, verifyWith } from '../signature/algorithms.ts';
 import { describeBase64 } from '../signature/signature-form.ts';
 import { place } from './defined/define-scheme.ts';
 import type {
@@ -294,26 +296,19 @@ function signMessage(
       .update(message)
       .digest('base64');
   }
-  const chosen = kind ?? (key.asymmetricKeyType === 'rsa' ? 'rsa-v1_5-sha256' : undefined);
-  return sign(chooseHash(key, chosen), message, { key, ...choosePadding(chosen) }).toString('base64');
+  return signWith(chooseAlgorithm(key, kind), key, message, { dsaEncoding: 'der' }).toString('base64');
 }
 
 function verifyMessage(message: Buffer, key: KeyObject, signature: string, kind?: KeyKind): boolean {
   const bytes = Buffer.from(signature, 'base64');
   // r and s of fixed length, or ASN.1 DER: the draft does not say which.
   const dsaEncoding = bytes.length === 64 ? 'ieee-p1363' : 'der';
-  return verify(chooseHash(key, kind), message, { key, dsaEncoding, ...choosePadding(kind) }, bytes);
+  return verifyWith(chooseAlgorithm(key, kind), key, message, bytes, { dsaEncoding, anySalt: true });
 }
 
-function chooseHash({ asymmetricKeyType }: KeyObject, kind: KeyKind | undefined): string | null {
-  if (asymmetricKeyType === 'ed25519') return null;
-  return kind === 'rsa-pss-sha512' ? 'sha512' : 'sha256';
-}
-
-function choosePadding(kind: KeyKind | undefined) {
-  if (kind === 'rsa-pss-sha512')
-    return { padding: constants.RSA_PKCS1_PSS_PADDING, saltLength: constants.RSA_PSS_SALTLEN_AUTO };
-  return kind === 'rsa-v1_5-sha256' ? { padding: constants.RSA_PKCS1_PADDING } : {};
+/** Returns the algorithm of a key. One of RSA has several; older clients use that of PKCS #1. */
+function chooseAlgorithm(key: KeyObject, kind: KeyKind = 'secret'): PublicKeyKind {
+  return kind === 'secret' ? (findAlgorithm(key) ?? 'rsa-v1_5-sha256') : kind;
 }
 
 /** Writes a signature that covers what is required, and the fields of it that the request lacks. */

@@ -1,14 +1,13 @@
 // The keys with which a request may have been signed, and the decoys that stand in for missing ones.
-import { createPublicKey, generateKeyPairSync, type KeyObject, randomBytes } from 'node:crypto';
+
+import type { KeyObject } from 'node:crypto';
 import { andThen, type MaybePromise } from '../maybe-promise.ts';
 import type { Principal } from '../principal.ts';
+import { createDecoyKey, isRsa, type PublicKeyKind } from '../signature/algorithms.ts';
 import { createKey, type SigningKey } from '../signature/hmac.ts';
-import type { AccountKey, SignatureAlgorithm } from './account-key.ts';
+import type { AccountKey } from './account-key.ts';
 import type { Account, Accounts, Secret } from './accounts.ts';
 import { isRsaLength } from './key-weakness.ts';
-
-/** The algorithms of public keys: those of RFC 9421, and further ones of OAuth 1.0a (RFC 5849 §3.4.3). */
-export type PublicKeyKind = SignatureAlgorithm | 'rsa-v1_5-sha1' | 'rsa-v1_5-sha512';
 
 /** How a key signs: with a shared secret, or with a private key of an algorithm. */
 export type KeyKind = 'secret' | PublicKeyKind;
@@ -114,7 +113,7 @@ export function fits(key: Key, signature = ''): boolean {
  * try each signature whatever its length.
  */
 export function selectSamples(kind: KeyKind, signatures: readonly string[]): readonly (string | undefined)[] {
-  if (!isRsa(kind)) return [signatures[0]];
+  if (!hasModulus(kind)) return [signatures[0]];
   const byLength = new Map(signatures.map((each) => [Buffer.byteLength(each, 'base64'), each]));
   return [...byLength].flatMap(([length, each]) => (isRsaLength(length) ? [each] : []));
 }
@@ -124,8 +123,8 @@ export function fitsOne(key: Key, signatures: readonly string[]): boolean {
   return selectSamples(key.kind, signatures).some((each) => fits(key, each));
 }
 
-function isRsa(kind: KeyKind): boolean {
-  return kind === 'rsa-pss-sha512' || kind === 'rsa-v1_5-sha256' || kind === 'rsa-v1_5-sha1';
+function hasModulus(kind: KeyKind): boolean {
+  return kind !== 'secret' && isRsa(kind);
 }
 
 /** Creates a function that derives a value from each prepared secret once. */
@@ -169,28 +168,15 @@ export class Decoys {
   of(kind: KeyKind, signature = ''): Key {
     if (kind === 'secret') return this.#secret;
     const signatureLength = Buffer.byteLength(signature, 'base64');
-    const id = isRsa(kind) ? `${kind} ${signatureLength}` : kind;
+    const id = hasModulus(kind) ? `${kind} ${signatureLength}` : kind;
     const known = this.#publicKeys.get(id);
     if (known !== undefined) return known;
     const decoy: PublicKey = {
       kind,
-      publicKey: generatePublicKey(kind, signatureLength),
+      publicKey: createDecoyKey(kind, signatureLength),
       until: Number.NEGATIVE_INFINITY,
     };
     this.#publicKeys.set(id, decoy);
     return decoy;
   }
-}
-
-/** Creates a public key whose private key is unknown. */
-function generatePublicKey(kind: PublicKeyKind, length: number): KeyObject {
-  if (kind === 'ed25519') return generateKeyPairSync('ed25519').publicKey;
-  if (kind === 'ecdsa-p256-sha256') return generateKeyPairSync('ec', { namedCurve: 'P-256' }).publicKey;
-  if (kind === 'ecdsa-p384-sha384') return generateKeyPairSync('ec', { namedCurve: 'P-384' }).publicKey;
-  // A random modulus takes as long as a product of two primes, but is created in no time.
-  const modulus = randomBytes(length);
-  modulus[0] = 0xff;
-  modulus[length - 1] = (modulus[length - 1] ?? 0) | 1;
-  const jwk = { kty: 'RSA', n: modulus.toString('base64url'), e: 'AQAB' };
-  return createPublicKey({ key: jwk, format: 'jwk' });
 }

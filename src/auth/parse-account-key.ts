@@ -3,25 +3,15 @@ import { didYouMean } from '../did-you-mean.ts';
 import { hasControlCharacter, hasLoneSurrogate } from '../http/syntax/control-character.ts';
 import { formatOwned } from '../shape/fault.ts';
 import { grammar, leaf, number, object, optional, type Shape, text, variants, word } from '../shape/shape.ts';
+import { isKeyFor, isSignatureAlgorithm, nameKey, signatureAlgorithms } from '../signature/algorithms.ts';
 import { createKey } from '../signature/hmac.ts';
-import type { AccountKey, KeyDeclaration, SignatureAlgorithm } from './account-key.ts';
+import type { AccountKey, KeyDeclaration } from './account-key.ts';
 import { keyWeakness } from './key-weakness.ts';
-
-/** The type of a public key (of node:crypto) that each algorithm requires, and the curve of an EC key. */
-const requirements: Readonly<Record<SignatureAlgorithm, { type: string; curve?: string; name: string }>> = {
-  'rsa-pss-sha512': { type: 'rsa', name: 'an RSA key' },
-  'rsa-v1_5-sha256': { type: 'rsa', name: 'an RSA key' },
-  'ecdsa-p256-sha256': { type: 'ec', curve: 'prime256v1', name: 'an EC key on P-256' },
-  'ecdsa-p384-sha384': { type: 'ec', curve: 'secp384r1', name: 'an EC key on P-384' },
-  ed25519: { type: 'ed25519', name: 'an Ed25519 key' },
-};
 
 /** The algorithms of keys with a shared secret. */
 const sharedAlgorithms = ['hmac-sha256', 'aws4'] as const;
-/** The algorithms of public keys. */
-const asymmetricAlgorithms = Object.keys(requirements).filter(isAsymmetric);
 /** The names of all algorithms of keys. */
-export const keyAlgorithms: readonly string[] = [...asymmetricAlgorithms, ...sharedAlgorithms];
+export const keyAlgorithms: readonly string[] = [...signatureAlgorithms, ...sharedAlgorithms];
 
 /** The maximum length of the id of a key. */
 export const maxKeyIdLength = 256;
@@ -41,7 +31,7 @@ const example = 'an object such as { "algorithm": "ed25519", "publicKey": "…" 
 
 const publicKeyShape: Shape<KeyDeclaration> = object(
   {
-    algorithm: word(asymmetricAlgorithms),
+    algorithm: word(signatureAlgorithms),
     publicKey: leaf(
       {
         description: 'PEM (SPKI), or a JWK (RFC 7517)',
@@ -77,7 +67,7 @@ export const keyShape: Shape<KeyDeclaration> = variants([publicKeyShape, sharedK
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return publicKeyShape;
   const algorithm: unknown = Reflect.get(value, 'algorithm');
   if (typeof algorithm !== 'string' || !keyAlgorithms.includes(algorithm)) return unknownKeyShape;
-  return isAsymmetric(algorithm) ? publicKeyShape : sharedKeyShape;
+  return isSignatureAlgorithm(algorithm) ? publicKeyShape : sharedKeyShape;
 });
 
 /** Explains why the algorithm of a key is not known. */
@@ -103,10 +93,9 @@ export function parseAccountKey(id: string, declared: unknown, what: string): Ac
     return { id, algorithm, secret: createKey(secret), ...expiry, ...second };
   }
   const { algorithm } = key;
-  const requirement = requirements[algorithm];
   const publicKey = parsePublicKey(key.publicKey, what);
-  if (!fits(publicKey, requirement))
-    throw new RangeError(`${what} is not ${requirement.name}, which ${algorithm} requires`);
+  if (!isKeyFor(algorithm, publicKey))
+    throw new RangeError(`${what} is not ${nameKey(algorithm)}, which ${algorithm} requires`);
   const weakness = keyWeakness(publicKey);
   if (weakness !== undefined) throw new RangeError(`${what} ${weakness}`);
   return { id, algorithm, publicKey, ...expiry };
@@ -122,15 +111,6 @@ export function readKeyDeclaration(value: unknown, what: string): KeyDeclaration
       .map((fault) => formatOwned(fault, what))
       .join(),
   );
-}
-
-/** Returns the algorithm of a public key if its type determines it; undefined for RSA, which has two. */
-export function findAlgorithm(publicKey: KeyObject): SignatureAlgorithm | undefined {
-  const { asymmetricKeyType } = publicKey;
-  if (asymmetricKeyType === 'ed25519') return 'ed25519';
-  if (fits(publicKey, requirements['ecdsa-p256-sha256'])) return 'ecdsa-p256-sha256';
-  if (fits(publicKey, requirements['ecdsa-p384-sha384'])) return 'ecdsa-p384-sha384';
-  return undefined;
 }
 
 /**
@@ -177,7 +157,7 @@ function parseJson(text: string): unknown {
 /** Returns the algorithm of a name. Throws RangeError with the nearest known name. */
 export function algorithmNamed(name: unknown, what: string): KeyDeclaration['algorithm'] {
   if (typeof name !== 'string') throw new RangeError(`${what} has no algorithm`);
-  if (isAsymmetric(name) || name === 'hmac-sha256' || name === 'aws4') return name;
+  if (isSignatureAlgorithm(name) || name === 'hmac-sha256' || name === 'aws4') return name;
   throw new RangeError(
     `${JSON.stringify(name)} is not an algorithm of ${what}${didYouMean(name, keyAlgorithms)}`,
   );
@@ -185,15 +165,4 @@ export function algorithmNamed(name: unknown, what: string): KeyDeclaration['alg
 
 function isPublicKey(value: unknown): value is string | Readonly<Record<string, unknown>> {
   return typeof value === 'string' || (typeof value === 'object' && value !== null && !Array.isArray(value));
-}
-
-/** Returns whether an algorithm has a public key, and not a shared secret. */
-export function isAsymmetric(algorithm: string): algorithm is SignatureAlgorithm {
-  return Object.hasOwn(requirements, algorithm);
-}
-
-function fits(key: KeyObject, { type, curve }: { type: string; curve?: string }): boolean {
-  return (
-    key.asymmetricKeyType === type && (curve === undefined || key.asymmetricKeyDetails?.namedCurve === curve)
-  );
 }

@@ -1,4 +1,5 @@
 import type { Duration } from '../duration.ts';
+import type { SignatureAlgorithm } from '../signature/algorithms.ts';
 // The declarations of schemes, as configurations and options of a service contain them.
 import type { Scheme } from './defined/definition.ts';
 
@@ -40,12 +41,7 @@ export interface ResponseSigningDeclaration {
         /** The id of the key, as the parameter `keyid`. */
         readonly id: string;
         /** The algorithm of the private key (RFC 9421 §3.3). */
-        readonly algorithm:
-          | 'rsa-pss-sha512'
-          | 'rsa-v1_5-sha256'
-          | 'ecdsa-p256-sha256'
-          | 'ecdsa-p384-sha384'
-          | 'ed25519';
+        readonly algorithm: SignatureAlgorithm;
         /** The private key in PEM (PKCS #8), without a passphrase. */
         readonly privateKey: string;
       };

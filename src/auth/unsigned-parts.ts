@@ -1,8 +1,9 @@
 // Finds what a message leaves unsigned, by changing a part of an example. Loaded only by `countersign check`.
 
-import { generateKeyPairSync, type KeyObject } from 'node:crypto';
+import type { KeyObject } from 'node:crypto';
 import { toOctets } from '../http/syntax/octets.ts';
 import { splitTarget } from '../http/target.ts';
+import { generateKeys } from '../signature/algorithms.ts';
 import { createJsonReader, messagePieces } from '../signature/declared/message.ts';
 import { isInContent, writeTextAt } from '../signature/declared/places.ts';
 import { formatTimestamp } from '../signature/declared/timestamp.ts';
@@ -203,9 +204,6 @@ function createProbe(definition: SealedDefinition): Probe {
 
 function createProbeKey({ kinds }: SealedDefinition): string | KeyObject {
   if (kinds.includes('secret')) return secret;
-  const [kind = ''] = kinds;
-  if (kind.startsWith('rsa')) return generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey;
-  if (kind.startsWith('ecdsa'))
-    return generateKeyPairSync('ec', { namedCurve: kind.includes('p384') ? 'P-384' : 'P-256' }).privateKey;
-  return generateKeyPairSync('ed25519').privateKey;
+  const kind = kinds.find((each) => each !== 'secret') ?? 'ed25519';
+  return generateKeys(kind).privateKey;
 }

@@ -1,10 +1,11 @@
 // Signatures of OAuth 1.0a (RFC 5849 §3.4). Each character of a string is one octet, unless noted otherwise.
 
-import { createHmac, type KeyObject, sign, timingSafeEqual, verify } from 'node:crypto';
+import { createHmac, type KeyObject, timingSafeEqual } from 'node:crypto';
 import type { Parameter } from '../http/form.ts';
 import { removeDefaultPort } from '../http/host.ts';
 import { bytesOf, toOctets } from '../http/syntax/octets.ts';
 import { encodeOctets } from '../http/syntax/percent.ts';
+import { type PublicKeyKind, signWith, verifyWith } from './algorithms.ts';
 
 /** The signature methods with shared secrets, and the hash functions of their HMACs. PLAINTEXT sends the key itself. */
 export const secretMethods = {
@@ -16,6 +17,13 @@ export const secretMethods = {
 
 /** The signature methods with RSA keys (RSASSA-PKCS1-v1_5), and their hash functions. */
 export const rsaMethods = { 'RSA-SHA256': 'sha256', 'RSA-SHA1': 'sha1', 'RSA-SHA512': 'sha512' } as const;
+
+/** The algorithms of the methods with RSA. A key of a consumer is one of each kind. */
+export const rsaKinds = {
+  'RSA-SHA256': 'rsa-v1_5-sha256',
+  'RSA-SHA1': 'rsa-v1_5-sha1',
+  'RSA-SHA512': 'rsa-v1_5-sha512',
+} as const satisfies Readonly<Record<RsaMethod, PublicKeyKind>>;
 
 /** A signature method with a shared secret. */
 export type SecretMethod = keyof typeof secretMethods;
@@ -95,7 +103,7 @@ export function computeSignature(method: SecretMethod, baseString: string, keyTe
 
 /** Returns the signature of a base string by a method with an RSA key (RFC 5849 §3.4.3). */
 export function computeRsaSignature(method: RsaMethod, baseString: string, key: KeyObject): string {
-  return sign(rsaMethods[method], bytesOf(baseString), key).toString('base64');
+  return signWith(rsaKinds[method], key, bytesOf(baseString)).toString('base64');
 }
 
 /** Returns whether two signatures are equal. The time does not depend on where they differ. */
@@ -117,7 +125,7 @@ export function createKeyCheck(key: KeyObject): SignatureCheck {
   return (method, baseString, signature) => {
     const bytes = Buffer.from(signature, 'base64');
     const fits = bytes.length === modulus.length && Buffer.compare(bytes, modulus) < 0;
-    const good = verify(rsaMethods[method], bytesOf(baseString), key, fits ? bytes : decoy);
+    const good = verifyWith(rsaKinds[method], key, bytesOf(baseString), fits ? bytes : decoy);
     return good && fits && bytes.toString('base64') === signature;
   };
 }

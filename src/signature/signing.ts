@@ -2,11 +2,13 @@
 // command, the double and the control interface check the identity and the choices of a client before they sign. The adversary
 // does not: it passes a wrong identity, or overrides that no client may choose. Signer and verifier build a message with the same
 // functions. The console signs through the control interface.
+
 import type { KeyObject } from 'node:crypto';
 import type { BareItem } from '../http/structured-fields/value.ts';
+import type { SignatureAlgorithm } from './algorithms.ts';
 import type { Aws4Overrides } from './aws4/sign.ts';
 import type { Declaration } from './declared/declaration.ts';
-import type { MessageKey, PublicKeyAlgorithm } from './message-signatures/algorithms.ts';
+import type { MessageKey } from './message-signatures/algorithms.ts';
 
 /** A request to sign. Each character of a string is one octet. */
 export interface UnsignedRequest {
@@ -30,7 +32,7 @@ export interface SigningIdentity {
   readonly passphrase?: string | undefined;
   readonly privateKey?: KeyObject | undefined;
   /** The algorithm of the private key. Default: that of its type; RSA keys have two. */
-  readonly algorithm?: PublicKeyAlgorithm | undefined;
+  readonly algorithm?: SignatureAlgorithm | undefined;
   /** For OAuth 1.0a. The secret is undefined if the consumer signs with `privateKey`. */
   readonly consumer?: { readonly key: string; readonly secret?: string | undefined } | undefined;
   /** For OAuth 1.0a. Default: the consumer acts on its own behalf. */

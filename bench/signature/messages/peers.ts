@@ -2,6 +2,7 @@
  * Verifiers of HTTP Message Signatures (RFC 9421). Each signs requests with their own nonce and date, and verifies them. All have
  * one user and the same window.
  */
+
 import {
   createHmac,
   generateKeyPairSync,
@@ -20,8 +21,9 @@ import type { Scheme } from '../../../src/auth/scheme.ts';
 import { systemClock } from '../../../src/clock.ts';
 import { parseCredentials } from '../../../src/http/headers/authorization.ts';
 import { createRequest, type IncomingRequest } from '../../../src/http/message.ts';
+import type { SignatureAlgorithm } from '../../../src/signature/algorithms.ts';
 import { formatSignedDate } from '../../../src/signature/hmac.ts';
-import type { MessageKey, PublicKeyAlgorithm } from '../../../src/signature/message-signatures/algorithms.ts';
+import type { MessageKey } from '../../../src/signature/message-signatures/algorithms.ts';
 import { defaultComponents, signMessage } from '../../../src/signature/message-signatures/sign.ts';
 import { createNonces } from '../../../src/store/nonces/nonces.ts';
 import type { Peer } from '../peers.ts';
@@ -66,7 +68,7 @@ interface ClientKey {
 
 const hmacKey: ClientKey = { key: { id: user, algorithm: 'hmac-sha256', secret }, accountKey: undefined };
 
-function keyOf(algorithm: PublicKeyAlgorithm, { privateKey, publicKey }: KeyPair): ClientKey {
+function keyOf(algorithm: SignatureAlgorithm, { privateKey, publicKey }: KeyPair): ClientKey {
   return { key: { id: 'key-1', algorithm, privateKey }, accountKey: { id: 'key-1', algorithm, publicKey } };
 }
 

@@ -8,8 +8,8 @@ import { splitTarget } from '../../http/target.ts';
 import { andThen } from '../../maybe-promise.ts';
 import {
   hasPrivateKey,
-  type PrivateKeyAlgorithm,
-  type SignatureForm,
+  type KeySignatureForm,
+  keyKinds,
   verifyByKey,
 } from '../../signature/declared/asymmetric.ts';
 import type { Algorithm } from '../../signature/declared/declaration.ts';
@@ -18,7 +18,6 @@ import { createDeclaredKey, digestWithSecret, isSameDigest, keyBytes } from '../
 import { type MessageSource, readPiece } from '../../signature/declared/message.ts';
 import { parseBodyDigest, partName, type TemplatePart } from '../../signature/declared/template.ts';
 import { type DigestForm, messageBytes, type Part, type PartKind } from '../../signature/message.ts';
-import type { SignatureAlgorithm } from '../account-key.ts';
 import type { Variant } from '../explain/mistake.ts';
 import { describeOtherUnit } from '../freshness.ts';
 import { createKeyring, deriveOnce, type Key, type KeyHolder, type KeyKind } from '../keyring.ts';
@@ -35,8 +34,9 @@ export function createDeclaredSignature(
   { accounts, publicOrigin }: SchemeContext,
 ): SignatureScheme<DeclaredPresented> {
   const plan = computePlan(options);
-  const keyKind = hasPrivateKey(options.algorithm) ? keyKinds[options.algorithm] : 'ed25519';
-  const form = hasPrivateKey(options.algorithm) ? options : listedForm;
+  const { algorithm, hash, dsaEncoding } = options;
+  const form: KeySignatureForm = hasPrivateKey(algorithm) ? { algorithm, hash, dsaEncoding } : listedForm;
+  const keyKind = keyKinds[form.algorithm];
   const find = createKeyring(accounts, name, {
     ofUser: ({ algorithm }) => algorithm === keyKind,
     byId: ({ algorithm }) => algorithm === keyKind || algorithm === 'hmac-sha256',
@@ -105,16 +105,8 @@ export function createDeclaredSignature(
 
 const emptyText: TemplatePart = { kind: 'literal', text: '' };
 
-/** The kinds of the keys of users with which each algorithm is verified. `hash` of the declaration determines the hash function. */
-export const keyKinds: Readonly<Record<PrivateKeyAlgorithm, SignatureAlgorithm>> = {
-  ed25519: 'ed25519',
-  'ecdsa-p256': 'ecdsa-p256-sha256',
-  'rsa-pss': 'rsa-pss-sha512',
-  'rsa-v1_5': 'rsa-v1_5-sha256',
-};
-
 /** The signatures by private keys among those of HMAC (Standard Webhooks, `v1a`). */
-const listedForm: SignatureForm = { algorithm: 'ed25519', hash: 'sha512', dsaEncoding: 'der' };
+const listedForm: KeySignatureForm = { algorithm: 'ed25519', hash: 'sha512', dsaEncoding: 'der' };
 
 function createKindSelector(algorithm: Algorithm): SignatureScheme<DeclaredPresented>['kinds'] {
   if (!hasPrivateKey(algorithm)) return listKeyKinds;

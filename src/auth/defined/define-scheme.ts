@@ -6,10 +6,9 @@ import { readDuration } from '../../duration.ts';
 import { HttpHeaders } from '../../http/fields.ts';
 import { octetsOf } from '../../http/syntax/octets.ts';
 import { isToken } from '../../http/syntax/token.ts';
+import { type SignatureAlgorithm, signatureAlgorithms } from '../../signature/algorithms.ts';
 import { decodeKey } from '../../signature/declared/key.ts';
-import type { SignatureAlgorithm } from '../account-key.ts';
 import { maxWindow, readFlag, readMembers, readText, readWord } from '../option-values.ts';
-import { isAsymmetric, keyAlgorithms } from '../parse-account-key.ts';
 import {
   type ParsedCredentials,
   type PublicKeySchemeDefinition,
@@ -174,16 +173,15 @@ function readWindow(value: unknown, where: string): number | undefined {
 }
 
 function readAlgorithms(value: unknown, where: string): readonly SignatureAlgorithm[] {
-  const all = keyAlgorithms.filter(isAsymmetric);
-  if (value === undefined) return all;
+  if (value === undefined) return signatureAlgorithms;
   if (!Array.isArray(value) || value.length === 0)
     throw new RangeError(`${where}: a list of algorithms is expected`);
   const names: readonly unknown[] = value;
   return names.map((name) => {
-    const algorithm = all.find((each) => each === name);
+    const algorithm = signatureAlgorithms.find((each) => each === name);
     if (algorithm !== undefined) return algorithm;
     throw new RangeError(
-      `${where}: ${JSON.stringify(name)} is not an algorithm${didYouMean(String(name), all)}`,
+      `${where}: ${JSON.stringify(name)} is not an algorithm${didYouMean(String(name), signatureAlgorithms)}`,
     );
   });
 }

@@ -1,8 +1,9 @@
 // The public types of signature schemes in code.
+
 import type { KeyObject } from 'node:crypto';
 import type { DateLike } from '../../clock.ts';
 import type { Duration } from '../../duration.ts';
-import type { SignatureAlgorithm } from '../account-key.ts';
+import type { SignatureAlgorithm } from '../../signature/algorithms.ts';
 
 /** The header fields of a request, by name in any letter case. UTF-8 is decoded. */
 export interface SchemeHeaders {

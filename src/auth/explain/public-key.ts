@@ -2,7 +2,7 @@
 
 import { constants, createHash, type KeyObject, verify } from 'node:crypto';
 import { octetsOf } from '../../http/syntax/octets.ts';
-import type { PublicKeyKind } from '../keyring.ts';
+import type { PublicKeyKind } from '../../signature/algorithms.ts';
 
 /** A signature in another encoding. */
 export interface Reencoded {

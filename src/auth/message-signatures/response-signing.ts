@@ -2,9 +2,10 @@ import { createPrivateKey, type KeyObject } from 'node:crypto';
 import { didYouMean } from '../../did-you-mean.ts';
 import type { Item } from '../../http/structured-fields/value.ts';
 import { grammar, type JsonSchema, object, optional, type Shape, type ShapesOf } from '../../shape/shape.ts';
+import { signatureAlgorithms } from '../../signature/algorithms.ts';
 import {
-  isKeyFor,
   isMessageAlgorithm,
+  isMessageKey,
   type MessageKey,
   messageAlgorithms,
 } from '../../signature/message-signatures/algorithms.ts';
@@ -48,11 +49,7 @@ export const responseSigningShape: Shape<ResponseSigningOptions> = object(
       {
         oneOf: [
           describeKey(['hmac-sha256'], 'secret'),
-          describeKey(
-            messageAlgorithms.filter((name) => name !== 'hmac-sha256'),
-            'privateKey',
-            'PEM, without a passphrase',
-          ),
+          describeKey(signatureAlgorithms, 'privateKey', 'PEM, without a passphrase'),
         ],
       },
       'an object',
@@ -89,7 +86,7 @@ function readKey(value: unknown, where: string): MessageKey {
   const material = readText(members[used], `${where}.${used}`);
   if (algorithm === 'hmac-sha256') return { id, algorithm, secret: material };
   const privateKey = readPrivateKey(material, `${where}.privateKey`);
-  if (!isKeyFor(algorithm, privateKey))
+  if (!isMessageKey(algorithm, privateKey))
     throw new RangeError(`${where}.privateKey: the key is not one for ${algorithm}`);
   return { id, algorithm, privateKey };
 }

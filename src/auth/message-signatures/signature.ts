@@ -1,6 +1,12 @@
 // HTTP Message Signatures (RFC 9421) as a signature scheme: its message is the signature base, whose lines are the parts.
 
 import type { Item } from '../../http/structured-fields/value.ts';
+import {
+  algorithmsOfLength,
+  isRsa,
+  isSignatureAlgorithm,
+  signatureAlgorithms,
+} from '../../signature/algorithms.ts';
 import { areOctets, messageBytes, type Part, type PartKind, type Piece } from '../../signature/message.ts';
 import { verifySignature } from '../../signature/message-signatures/algorithms.ts';
 import { type BaseLine, formatBase } from '../../signature/message-signatures/base.ts';
@@ -63,19 +69,18 @@ export function createMessageSignature(
   };
 }
 
+/** The kinds of keys of signatures that have 64 or 96 bytes, any length of RSA, or another length. */
+const ofFixedLength = [64, 96].map((length) => [length, [...algorithmsOfLength(length), 'secret']] as const);
+const kindsOfLength: ReadonlyMap<number, readonly KeyKind[]> = new Map(ofFixedLength);
+const ofRsa: readonly KeyKind[] = [...signatureAlgorithms.filter(isRsa), 'secret'];
 const onlySecret: readonly KeyKind[] = ['secret'];
-const ofSixtyFour: readonly KeyKind[] = ['ed25519', 'ecdsa-p256-sha256', 'secret'];
-const ofNinetySix: readonly KeyKind[] = ['ecdsa-p384-sha384', 'secret'];
-const ofRsa: readonly KeyKind[] = ['rsa-pss-sha512', 'rsa-v1_5-sha256', 'secret'];
 
 /**
  * Returns the kinds of keys by the length (bytes) of a signature (RFC 9421 §3.3). Secrets are always among them, because clients
  * compute HMACs of other lengths by mistake.
  */
 function selectKinds(length: number): readonly KeyKind[] {
-  if (length === 64) return ofSixtyFour;
-  if (length === 96) return ofNinetySix;
-  return isRsaLength(length) ? ofRsa : onlySecret;
+  return kindsOfLength.get(length) ?? (isRsaLength(length) ? ofRsa : onlySecret);
 }
 
 function signs(
@@ -84,7 +89,7 @@ function signs(
   { signatures: [signature = ''] }: PresentedSignature,
 ): boolean {
   if (key.kind === 'secret') return areOctets(message) && key.secret.signs(message, signature);
-  if (key.kind === 'rsa-v1_5-sha1' || key.kind === 'rsa-v1_5-sha512') return false;
+  if (!isSignatureAlgorithm(key.kind)) return false;
   return verifySignature(key.kind, key.publicKey, messageBytes(message), Buffer.from(signature, 'base64'));
 }
 

@@ -1,9 +1,10 @@
 import { type ConfiguredScheme, readSchemes } from '../../auth/configured-schemes.ts';
-import { algorithmNamed, isAsymmetric } from '../../auth/parse-account-key.ts';
+import { algorithmNamed } from '../../auth/parse-account-key.ts';
 import { parsePrivateKey } from '../../client/schemes/private-key.ts';
 import { createSign, type Sign } from '../../client/schemes/signer.ts';
 import { didYouMean } from '../../did-you-mean.ts';
 import { type Options, readOptions } from '../../options/options.ts';
+import { isSignatureAlgorithm } from '../../signature/algorithms.ts';
 import { hasPrivateKey } from '../../signature/declared/asymmetric.ts';
 import type { SigningIdentity } from '../../signature/signing.ts';
 import { readProtectedFile } from '../accounts/protected-file.ts';
@@ -71,7 +72,7 @@ async function readIdentity(
   const keyFile = environment[keyFileVariable];
   const declared = keyId === undefined ? undefined : findAlgorithm(keyId, options);
   if (keyFile === undefined || !canUsePrivateKey(scheme) || declared === 'hmac-sha256') {
-    if (declared !== undefined && isAsymmetric(declared))
+    if (declared !== undefined && isSignatureAlgorithm(declared))
       throw new CommandError([`the key ${keyId} requires its private key: set ${keyFileVariable}`]);
     if (named !== undefined) throw new CommandError([`--algorithm requires ${keyFileVariable}`]);
     const passphrase = keyId === undefined ? undefined : findPassphrase(keyId, options);
@@ -80,7 +81,7 @@ async function readIdentity(
   if (keyFile === '') throw new CommandError([`${keyFileVariable} must not be empty`]);
   return rethrowAsCommandError(() => {
     const algorithm = named === undefined ? declared : algorithmNamed(named, 'a private key');
-    if (algorithm !== undefined && !isAsymmetric(algorithm))
+    if (algorithm !== undefined && !isSignatureAlgorithm(algorithm))
       throw new RangeError(`${algorithm} has no private key`);
     const text = readProtectedFile(keyFile, 'the private key', maxKeyFileSize);
     return { user, keyId, algorithm, privateKey: parsePrivateKey(text, keyFile) };

@@ -1,18 +1,17 @@
-import { generateKeyPairSync, type KeyObject, randomBytes } from 'node:crypto';
+import { type KeyObject, randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { type StoredUser, userFile } from '../../accounts/users.ts';
-import type { KeyDeclaration, SignatureAlgorithm } from '../../auth/account-key.ts';
+import type { KeyDeclaration } from '../../auth/account-key.ts';
 import { userNameFault } from '../../auth/accounts.ts';
-import {
-  algorithmNamed,
-  findAlgorithm,
-  isAsymmetric,
-  keyIdFault,
-  parseAccountKey,
-  parsePublicKey,
-} from '../../auth/parse-account-key.ts';
+import { algorithmNamed, keyIdFault, parseAccountKey, parsePublicKey } from '../../auth/parse-account-key.ts';
 import { systemClock } from '../../clock.ts';
 import { hint } from '../../options/flags.ts';
+import {
+  findAlgorithm,
+  generateKeys,
+  isSignatureAlgorithm,
+  type SignatureAlgorithm,
+} from '../../signature/algorithms.ts';
 import { type AccountCall, createAccountCommand, type GivenFlags } from '../accounts/account-command.ts';
 import { changeExisting, findExisting, reportChange } from '../accounts/command.ts';
 import { generateSecret } from '../accounts/credentials.ts';
@@ -86,11 +85,11 @@ async function generateUserKey(
   const named = generated ?? given.get('--algorithm');
   const algorithm = named === undefined ? undefined : algorithmGiven(String(named));
   if (typeof file === 'string') {
-    if (algorithm !== undefined && !isAsymmetric(algorithm))
+    if (algorithm !== undefined && !isSignatureAlgorithm(algorithm))
       throw new CommandError([`${algorithm} has a shared secret; use --generate or ${secretFlag}`]);
     return { key: readPublicKey(file, algorithm), shown: [] };
   }
-  if (algorithm !== undefined && isAsymmetric(algorithm)) {
+  if (algorithm !== undefined && isSignatureAlgorithm(algorithm)) {
     if (generated === undefined)
       throw new CommandError([`${algorithm} has no shared secret; use --public-key`]);
     const { key, privateKey } = generateKey(algorithm);
@@ -151,17 +150,9 @@ export interface GeneratedKey {
   readonly privateKey: string;
 }
 
-const pairs: Readonly<Record<SignatureAlgorithm, () => { publicKey: KeyObject; privateKey: KeyObject }>> = {
-  ed25519: () => generateKeyPairSync('ed25519'),
-  'ecdsa-p256-sha256': () => generateKeyPairSync('ec', { namedCurve: 'P-256' }),
-  'ecdsa-p384-sha384': () => generateKeyPairSync('ec', { namedCurve: 'P-384' }),
-  'rsa-pss-sha512': () => generateKeyPairSync('rsa', { modulusLength: 2048 }),
-  'rsa-v1_5-sha256': () => generateKeyPairSync('rsa', { modulusLength: 2048 }),
-};
-
 /** Generates a key pair. */
 export function generateKey(algorithm: SignatureAlgorithm): GeneratedKey {
-  const { publicKey, privateKey } = pairs[algorithm]();
+  const { publicKey, privateKey } = generateKeys(algorithm);
   return {
     key: { algorithm, publicKey: formatPem(publicKey) },
     privateKey: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),

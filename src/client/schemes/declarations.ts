@@ -1,5 +1,4 @@
 import type { KeyObject } from 'node:crypto';
-import type { SignatureAlgorithm } from '../../auth/account-key.ts';
 import type {
   ApiKeyDeclaration,
   Aws4Declaration,
@@ -9,6 +8,7 @@ import type {
   SchemeDeclarations,
 } from '../../auth/scheme-declarations.ts';
 import type { Duration } from '../../duration.ts';
+import type { SignatureAlgorithm } from '../../signature/algorithms.ts';
 
 /** A declared scheme to sign with. The members of the server's declaration have the same meaning. */
 export type SigningScheme =

@@ -2,7 +2,8 @@ import { createHash } from 'node:crypto';
 import type { DeclaredOptions } from '../../auth/declared/options.ts';
 import { findQueryValues } from '../../http/form.ts';
 import { isFormType } from '../../http/headers/media-type.ts';
-import { hasPrivateKey, keyTypes, type PrivateKeyAlgorithm } from '../../signature/declared/asymmetric.ts';
+import { isKeyFor } from '../../signature/algorithms.ts';
+import { hasPrivateKey, keyKinds, type PrivateKeyAlgorithm } from '../../signature/declared/asymmetric.ts';
 import { signDeclared } from '../../signature/declared/sign.ts';
 import { covers } from '../../signature/declared/template.ts';
 import {
@@ -80,11 +81,8 @@ function checkPrivateKey(
   algorithm: PrivateKeyAlgorithm,
   privateKey: SigningIdentity['privateKey'],
 ): void {
-  const { type, curve } = keyTypes[algorithm];
-  const isFitting =
-    privateKey?.asymmetricKeyType === type &&
-    (curve === undefined || privateKey.asymmetricKeyDetails?.namedCurve === curve);
-  if (!isFitting) throw new RangeError(`the scheme ${name} requires a private key of ${algorithm}`);
+  if (privateKey === undefined || !isKeyFor(keyKinds[algorithm], privateKey))
+    throw new RangeError(`the scheme ${name} requires a private key of ${algorithm}`);
 }
 
 /** Returns the target with the parameter for the SHA-256 of content other than a form, if the scheme has such a parameter. */

@@ -1,6 +1,6 @@
 import type { MessageSignaturesOptions } from '../../auth/message-signatures/options.ts';
-import { findAlgorithm } from '../../auth/parse-account-key.ts';
 import { StructuredFieldError } from '../../http/structured-fields/parse.ts';
+import { findAlgorithm } from '../../signature/algorithms.ts';
 import type { MessageKey } from '../../signature/message-signatures/algorithms.ts';
 import { type MessageSigning, signMessageWithBase } from '../../signature/message-signatures/sign.ts';
 import {

@@ -5,8 +5,9 @@ import { findDefinition } from '../../auth/defined/define-scheme.ts';
 import { readDraftCavage } from '../../auth/draft-cavage.ts';
 import { readMessageSignaturesOptions } from '../../auth/message-signatures/options.ts';
 import { type Members, readMembers, readText, readWord } from '../../auth/option-values.ts';
-import { algorithmNamed, isAsymmetric } from '../../auth/parse-account-key.ts';
+import { algorithmNamed } from '../../auth/parse-account-key.ts';
 import { readDuration } from '../../duration.ts';
+import { isSignatureAlgorithm } from '../../signature/algorithms.ts';
 import type { SigningChoices, SigningIdentity } from '../../signature/signing.ts';
 import { parsePrivateKey } from './private-key.ts';
 import type { SignableScheme } from './signer.ts';
@@ -107,7 +108,7 @@ function readKey(value: unknown): SigningIdentity {
       throw new RangeError(`${where}.secret: ${algorithm} requires privateKey`);
     return { keyId, secret: readText(secret, `${where}.secret`) };
   }
-  if (algorithm !== undefined && !isAsymmetric(algorithm))
+  if (algorithm !== undefined && !isSignatureAlgorithm(algorithm))
     throw new RangeError(`${where}.privateKey: ${algorithm} requires secret`);
   return { keyId, algorithm, privateKey: parsePrivateKey(privateKey, `${where}.privateKey`) };
 }

@@ -1,7 +1,8 @@
-import type { KeyDeclaration, SignatureAlgorithm } from '../../auth/account-key.ts';
+import type { KeyDeclaration } from '../../auth/account-key.ts';
 import type { Clock } from '../../clock.ts';
 import type { Duration } from '../../duration.ts';
 import { checkMembers, checkNumber } from '../../service/argument-checks.ts';
+import type { SignatureAlgorithm } from '../../signature/algorithms.ts';
 import { toMilliseconds } from '../state/clock.ts';
 import type { KeyPair } from '../state/generate-key.ts';
 import type { DoubleNonces } from '../state/nonces.ts';

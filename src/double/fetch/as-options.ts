@@ -1,9 +1,10 @@
 // The options of `double.as`.
+
 import type { KeyObject } from 'node:crypto';
-import type { SignatureAlgorithm } from '../../auth/account-key.ts';
 import type { DateLike } from '../../clock.ts';
 import { type Duration, requireSeconds } from '../../duration.ts';
 import { checkFlag, checkMembers, checkText, checkWord } from '../../service/argument-checks.ts';
+import { type SignatureAlgorithm, signatureAlgorithms } from '../../signature/algorithms.ts';
 import { oauth1Methods } from '../../signature/oauth1.ts';
 import { toTime } from '../state/clock.ts';
 
@@ -200,14 +201,6 @@ const names: Readonly<Record<keyof ConfiguredSchemeOptions, true>> = {
   sessionToken: true,
 };
 
-const algorithms: Readonly<Record<SignatureAlgorithm, true>> = {
-  ed25519: true,
-  'ecdsa-p256-sha256': true,
-  'ecdsa-p384-sha384': true,
-  'rsa-pss-sha512': true,
-  'rsa-v1_5-sha256': true,
-};
-
 /** Returns the seconds for which a presigned URL is valid. Throws RangeError if they are invalid. */
 export function readPresign(presign: Duration): number {
   const length = requireSeconds(presign, 'presign', 1, maxPresign) / 1000;
@@ -223,7 +216,7 @@ export function checkConfiguredOptions(options: ConfiguredSchemeOptions): void {
   checkMembers(options, Object.keys(names), 'the options of as', 'such as { scheme: … }');
   for (const name of ['keyId', 'secret', 'nonce', 'id', 'sessionToken'] as const)
     checkText(options[name], name);
-  checkWord(options.algorithm, Object.keys(algorithms), 'an algorithm with a private key');
+  checkWord(options.algorithm, signatureAlgorithms, 'an algorithm with a private key');
   if (options.presign !== undefined) readPresign(options.presign);
   if (options.date !== undefined) toTime(options.date);
 }

@@ -1,8 +1,6 @@
 // What a user of a double signs with.
 
-import type { SignatureAlgorithm } from '../../auth/account-key.ts';
 import type { ConfiguredScheme } from '../../auth/configured-schemes.ts';
-import { isAsymmetric } from '../../auth/parse-account-key.ts';
 import { targetSentByFetch } from '../../client/fetch-target.ts';
 import { parsePrivateKey } from '../../client/schemes/private-key.ts';
 import { createSign, type SignableScheme } from '../../client/schemes/signer.ts';
@@ -11,6 +9,7 @@ import type { Clock } from '../../clock.ts';
 import { didYouMean } from '../../did-you-mean.ts';
 import type { Consumer } from '../../oauth/clients.ts';
 import { checkObject, checkString, checkWord } from '../../service/argument-checks.ts';
+import { isSignatureAlgorithm, type SignatureAlgorithm } from '../../signature/algorithms.ts';
 import { hasPrivateKey } from '../../signature/declared/asymmetric.ts';
 import { isRsaMethod } from '../../signature/oauth1.ts';
 import type { SignedPart, SigningChoices, SigningIdentity } from '../../signature/signing.ts';
@@ -260,5 +259,5 @@ function findAlgorithm(
   if (id === undefined || !users.all.has(user)) return undefined;
   const keys = users.keys(user);
   const named = Object.hasOwn(keys, id) ? keys[id]?.algorithm : undefined;
-  return named !== undefined && isAsymmetric(named) ? named : undefined;
+  return named !== undefined && isSignatureAlgorithm(named) ? named : undefined;
 }

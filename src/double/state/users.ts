@@ -1,9 +1,10 @@
 import type { KeyObject } from 'node:crypto';
-import type { KeyDeclaration, SignatureAlgorithm } from '../../auth/account-key.ts';
+import type { KeyDeclaration } from '../../auth/account-key.ts';
 import { toAccountRecord, type UserDeclaration } from '../../auth/user-declaration.ts';
 import { didYouMean } from '../../did-you-mean.ts';
 import { checkObject, checkString } from '../../service/argument-checks.ts';
 import { checkUser } from '../../service/user-checks.ts';
+import type { SignatureAlgorithm } from '../../signature/algorithms.ts';
 import { generateKey, type KeyPair } from './generate-key.ts';
 import type { Snapshottable } from './snapshot.ts';
 

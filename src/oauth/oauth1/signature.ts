@@ -17,7 +17,7 @@ import {
   isRsaMethod,
   isSameSignature,
   type OAuth1Method,
-  type RsaMethod,
+  rsaKinds,
   rsaMethods,
   type SignatureCheck,
   secretMethods,
@@ -131,13 +131,6 @@ export function createOAuth1Signature(
 }
 
 const wrong = 'The consumer, its secret, the token secret or the signed base string is wrong.';
-
-/** The kinds of keys that verify the methods with RSA. A key of a consumer is one of each kind. */
-const rsaKinds = {
-  'RSA-SHA256': 'rsa-v1_5-sha256',
-  'RSA-SHA1': 'rsa-v1_5-sha1',
-  'RSA-SHA512': 'rsa-v1_5-sha512',
-} as const satisfies Record<RsaMethod, KeyKind>;
 
 function keyKind(method: OAuth1Method): KeyKind {
   return isRsaMethod(method) ? rsaKinds[method] : 'secret';

@@ -1,5 +1,7 @@
 // Signatures of declared schemes by private keys.
-import { constants, type KeyObject, sign, verify } from 'node:crypto';
+
+import type { KeyObject } from 'node:crypto';
+import { type SignatureAlgorithm, signWith, verifyWith } from '../algorithms.ts';
 import type { Algorithm, Declaration, Encoding } from './declaration.ts';
 
 /** The algorithms with a private key. */
@@ -13,48 +15,32 @@ export function hasPrivateKey(algorithm: Algorithm): algorithm is PrivateKeyAlgo
   return algorithm !== 'hmac' && algorithm !== 'digest';
 }
 
-/** The type of the keys (of node:crypto) of each algorithm, and the curve. */
-export const keyTypes: Readonly<
-  Record<PrivateKeyAlgorithm, { readonly type: string; readonly curve?: string }>
-> = {
-  ed25519: { type: 'ed25519' },
-  'ecdsa-p256': { type: 'ec', curve: 'prime256v1' },
-  'rsa-pss': { type: 'rsa' },
-  'rsa-v1_5': { type: 'rsa' },
+/** The algorithm of the keys of users for each algorithm. `hash` of the declaration determines the hash function. */
+export const keyKinds: Readonly<Record<PrivateKeyAlgorithm, SignatureAlgorithm>> = {
+  ed25519: 'ed25519',
+  'ecdsa-p256': 'ecdsa-p256-sha256',
+  'rsa-pss': 'rsa-pss-sha512',
+  'rsa-v1_5': 'rsa-v1_5-sha256',
+};
+
+/** How a private key signs. */
+export type KeySignatureForm = Pick<Declaration, 'hash' | 'dsaEncoding'> & {
+  readonly algorithm: PrivateKeyAlgorithm;
 };
 
 /** Signs a message with a private key. The salt of RSASSA-PSS is as long as the digest. */
-export function signByKey(form: SignatureForm, key: KeyObject, message: Uint8Array): Buffer {
-  return sign(hashFor(form), message, { key, ...optionsFor(form, constants.RSA_PSS_SALTLEN_DIGEST) });
+export function signByKey(form: KeySignatureForm, key: KeyObject, message: Uint8Array): Buffer {
+  return signWith(keyKinds[form.algorithm], key, message, form);
 }
 
 /** Returns whether a private key made a signature of a message. The salt of RSASSA-PSS may have any length. */
 export function verifyByKey(
-  form: SignatureForm,
+  form: KeySignatureForm,
   key: KeyObject,
   message: Uint8Array,
   signature: Uint8Array,
 ): boolean {
-  const options = optionsFor(form, constants.RSA_PSS_SALTLEN_AUTO);
-  return verify(hashFor(form), message, { key, ...options }, signature);
-}
-
-// Ed25519 hashes the message itself (RFC 8032 §5.1.6).
-function hashFor({ algorithm, hash }: SignatureForm): string | null {
-  return algorithm === 'ed25519' ? null : hash;
-}
-
-function optionsFor({ algorithm, dsaEncoding }: SignatureForm, saltLength: number) {
-  switch (algorithm) {
-    case 'ecdsa-p256':
-      return { dsaEncoding };
-    case 'rsa-pss':
-      return { padding: constants.RSA_PKCS1_PSS_PADDING, saltLength };
-    case 'rsa-v1_5':
-      return { padding: constants.RSA_PKCS1_PADDING };
-    default:
-      return {};
-  }
+  return verifyWith(keyKinds[form.algorithm], key, message, signature, { ...form, anySalt: true });
 }
 
 /** The number of bytes that a signature has, at least and at most. */

@@ -100,11 +100,11 @@ function computeSignatures(
   { secrets, privateKey }: SigningParts,
   pieces: readonly Piece[],
 ): string[] {
-  const { algorithm, encoding } = declaration;
+  const { algorithm, encoding, hash, dsaEncoding } = declaration;
   if (!hasPrivateKey(algorithm))
     return secrets.map((secret) => computeSignature(declaration, algorithm, secret, pieces));
   if (privateKey === undefined) throw new RangeError('the declaration requires a private key');
-  return [signByKey(declaration, privateKey, messageBytes(pieces)).toString(encoding)];
+  return [signByKey({ algorithm, hash, dsaEncoding }, privateKey, messageBytes(pieces)).toString(encoding)];
 }
 
 type PlacedValue = readonly [place: RolePlace, value: string];

@@ -1,8 +1,10 @@
 /** Reads the examples of RFC 9421; see fixtures/message-signatures/README.md. */
+
 import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { MessageKey, PublicKeyAlgorithm } from '../../../src/signature/message-signatures/algorithms.ts';
+import type { SignatureAlgorithm } from '../../../src/signature/algorithms.ts';
+import type { MessageKey } from '../../../src/signature/message-signatures/algorithms.ts';
 import {
   fieldSource,
   type Message,
@@ -36,7 +38,7 @@ export interface Example {
 
 type ExampleKey =
   | {
-      readonly algorithm: PublicKeyAlgorithm;
+      readonly algorithm: SignatureAlgorithm;
       readonly jwk: Record<string, string>;
       readonly publicKey: string;
       readonly privateKey: string;
@@ -67,7 +69,7 @@ export function signingKey(id: string): MessageKey {
 
 /** A public key as a verifier uses it. */
 interface ExamplePublicKey {
-  readonly algorithm: PublicKeyAlgorithm;
+  readonly algorithm: SignatureAlgorithm;
   readonly publicKey: KeyObject;
   readonly pem: string;
   readonly jwk: Record<string, string>;

@@ -2,6 +2,7 @@ import { createHash, createPublicKey, generateKeyPairSync, type KeyObject } from
 import type { MessageSignaturesOptions } from '../../../auth/message-signatures/options.ts';
 import { serializeItem } from '../../../http/structured-fields/serialize.ts';
 import type { BareItem } from '../../../http/structured-fields/value.ts';
+import { signatureAlgorithms } from '../../../signature/algorithms.ts';
 import type { MessageKey } from '../../../signature/message-signatures/algorithms.ts';
 import { coversContentDigest, parseIdentifier } from '../../../signature/message-signatures/identifiers.ts';
 import { type AttackRequest, type Attempt, type HeaderLine, malformed, refused } from '../../attempt.ts';
@@ -65,14 +66,7 @@ function* coverInvalidComponents({ resignRequest }: Forger): Generator<Forgery> 
 }
 
 /** The algorithms that the parameter `alg` can name. */
-const algorithms = [
-  'hmac-sha256',
-  'ed25519',
-  'ecdsa-p256-sha256',
-  'rsa-pss-sha512',
-  'rsa-v1_5-sha256',
-  'none',
-];
+const algorithms: readonly string[] = ['hmac-sha256', ...signatureAlgorithms, 'none'];
 
 function* otherAlgorithms({ signing, resignRequest }: Forger): Generator<Forgery> {
   const key = signing?.choices.key;

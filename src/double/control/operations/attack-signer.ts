@@ -4,6 +4,7 @@ import { checkSchemes } from '../../../auth/configured-schemes.ts';
 import type { SchemeDeclarations } from '../../../auth/scheme-declarations.ts';
 import type { Credentials, SigningScheme } from '../../../client/index.ts';
 import { anything, flag, number, object, optional, type ReadBy, text, word } from '../../../shape/shape.ts';
+import { signatureAlgorithms } from '../../../signature/algorithms.ts';
 import { oauth1Methods } from '../../../signature/oauth1.ts';
 import { invalid } from '../content.ts';
 import { type ControlTarget, requireMemory } from '../target.ts';
@@ -32,12 +33,7 @@ export const signer = object({
     },
   }),
   keyId: optional(text('for message-signatures; default: the user')),
-  algorithm: optional(
-    word(
-      ['ed25519', 'ecdsa-p256-sha256', 'ecdsa-p384-sha384', 'rsa-pss-sha512', 'rsa-v1_5-sha256'],
-      'for message-signatures with a private key',
-    ),
-  ),
+  algorithm: optional(word(signatureAlgorithms, 'for message-signatures with a private key')),
   privateKey: optional(text('for message-signatures and oauth1: a key in PEM, instead of the secret')),
   presign: optional(number({ min: 1 }, 'for aws4: the lifetime of presigned URLs in seconds')),
 });

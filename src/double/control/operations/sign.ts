@@ -2,6 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { createPrivateKey, type KeyObject } from 'node:crypto';
 import { bytesOf } from '../../../http/syntax/octets.ts';
 import { flag, listOf, mapOf, object, optional, text, word } from '../../../shape/shape.ts';
+import { signatureAlgorithms } from '../../../signature/algorithms.ts';
 import { oauth1Methods } from '../../../signature/oauth1.ts';
 import type { SignedPart } from '../../../signature/signing.ts';
 import { listSignedParts } from '../../fetch/signing.ts';
@@ -24,10 +25,7 @@ const accepted = object({
     text('for oauth1 and schemes of the configuration: a private key in PEM, or as a JWK'),
   ),
   algorithm: optional(
-    word(
-      ['ed25519', 'ecdsa-p256-sha256', 'ecdsa-p384-sha384', 'rsa-pss-sha512', 'rsa-v1_5-sha256'],
-      'the algorithm of the private key; default: that of its type',
-    ),
+    word(signatureAlgorithms, 'the algorithm of the private key; default: that of its type'),
   ),
   nonce: optional(text('for schemes with a nonce; default: a new one')),
   date: optional(text('for schemes with a date: an ISO 8601 date; default: the time of the server’s clock')),

@@ -1,0 +1,166 @@
+// The algorithms of private keys: one table for all schemes, each of which maps its own names to the rows.
+import {
+  constants,
+  createPublicKey,
+  generateKeyPairSync,
+  type KeyObject,
+  randomBytes,
+  sign,
+  verify,
+} from 'node:crypto';
+
+/** The asymmetric algorithms of RFC 9421 §3.3. */
+export type SignatureAlgorithm =
+  | 'rsa-pss-sha512'
+  | 'rsa-v1_5-sha256'
+  | 'ecdsa-p256-sha256'
+  | 'ecdsa-p384-sha384'
+  | 'ed25519';
+
+/** The algorithms of public keys: those of RFC 9421, and further ones of OAuth 1.0a (RFC 5849 §3.4.3). */
+export type PublicKeyKind = SignatureAlgorithm | 'rsa-v1_5-sha1' | 'rsa-v1_5-sha512';
+
+/** The keys of an algorithm. */
+interface KeyType {
+  /** The type of node:crypto. */
+  readonly type: 'rsa' | 'ec' | 'ed25519';
+  /** The curve of an EC key, as node:crypto names it. */
+  readonly curve?: 'prime256v1' | 'secp384r1';
+  /** The name in messages, with its article. */
+  readonly name: string;
+}
+
+/** What node:crypto needs to sign and to verify. */
+interface Row {
+  readonly key: KeyType;
+  /** Ed25519 hashes the message itself (RFC 8032 §5.1.6). */
+  readonly hash: string | null;
+  readonly padding?: number;
+  /** The length (bytes) of signatures that do not depend on the key: of ECDSA, r and s (RFC 9421 §3.3.4, §3.3.5). */
+  readonly length?: number;
+}
+
+const rsa: KeyType = { type: 'rsa', name: 'an RSA key' };
+const p256: KeyType = { type: 'ec', curve: 'prime256v1', name: 'an EC key on P-256' };
+const p384: KeyType = { type: 'ec', curve: 'secp384r1', name: 'an EC key on P-384' };
+const edwards: KeyType = { type: 'ed25519', name: 'an Ed25519 key' };
+const pkcs1 = constants.RSA_PKCS1_PADDING;
+
+const registered: Readonly<Record<SignatureAlgorithm, Row>> = {
+  'rsa-pss-sha512': { key: rsa, hash: 'sha512', padding: constants.RSA_PKCS1_PSS_PADDING },
+  'rsa-v1_5-sha256': { key: rsa, hash: 'sha256', padding: pkcs1 },
+  'ecdsa-p256-sha256': { key: p256, hash: 'sha256', length: 64 },
+  'ecdsa-p384-sha384': { key: p384, hash: 'sha384', length: 96 },
+  ed25519: { key: edwards, hash: null, length: 64 },
+};
+
+const table: Readonly<Record<PublicKeyKind, Row>> = {
+  ...registered,
+  'rsa-v1_5-sha1': { key: rsa, hash: 'sha1', padding: pkcs1 },
+  'rsa-v1_5-sha512': { key: rsa, hash: 'sha512', padding: pkcs1 },
+};
+
+/** The names of the algorithms of RFC 9421 with a private key. */
+export const signatureAlgorithms: readonly SignatureAlgorithm[] =
+  Object.keys(registered).filter(isSignatureAlgorithm);
+
+/** Returns whether a name is that of an algorithm of RFC 9421 with a private key. */
+export function isSignatureAlgorithm(name: string): name is SignatureAlgorithm {
+  return Object.hasOwn(registered, name);
+}
+
+/** Returns whether the keys of an algorithm are of RSA, so that the length of a signature is that of the key. */
+export function isRsa(algorithm: PublicKeyKind): boolean {
+  return table[algorithm].key === rsa;
+}
+
+/** Returns the algorithms of RFC 9421 whose signatures have a length (bytes) that does not depend on the key. */
+export function algorithmsOfLength(length: number): readonly SignatureAlgorithm[] {
+  return signatureAlgorithms.filter((each) => registered[each].length === length);
+}
+
+/** Returns the name of the keys of an algorithm, with its article: `an RSA key`. */
+export function nameKey(algorithm: PublicKeyKind): string {
+  return table[algorithm].key.name;
+}
+
+/** Returns whether a key, public or private, is of the type and curve that an algorithm requires. */
+export function isKeyFor(algorithm: PublicKeyKind, key: KeyObject): boolean {
+  const { type, curve } = table[algorithm].key;
+  return (
+    key.asymmetricKeyType === type && (curve === undefined || key.asymmetricKeyDetails?.namedCurve === curve)
+  );
+}
+
+/** Returns the algorithm of a key if its type determines it; undefined for RSA, which has several. */
+export function findAlgorithm(key: KeyObject): SignatureAlgorithm | undefined {
+  return signatureAlgorithms.find((each) => !isRsa(each) && isKeyFor(each, key));
+}
+
+/** In what a scheme differs from RFC 9421. */
+export interface SignatureVariant {
+  /** The hash function of ECDSA and RSA. Default: that of the algorithm. */
+  readonly hash?: string | undefined;
+  /** The form of ECDSA: a SEQUENCE of two INTEGERs, or both numbers with a fixed length. Default: `ieee-p1363`. */
+  readonly dsaEncoding?: 'der' | 'ieee-p1363' | undefined;
+  /** The length of the salt of RSASSA-PSS that is verified. Default: that of the digest. Signatures are made with the default. */
+  readonly anySalt?: boolean | undefined;
+}
+
+/** Signs a message with a private key. Throws if the key is not one of the algorithm. */
+export function signWith(
+  algorithm: PublicKeyKind,
+  key: KeyObject,
+  message: Uint8Array,
+  { hash, dsaEncoding }: SignatureVariant = {},
+): Buffer {
+  return sign(hashOf(algorithm, hash), message, { key, ...optionsOf(algorithm, { dsaEncoding }) });
+}
+
+/** Returns whether a private key made a signature of a message. Throws for a key that does not permit the padding. */
+export function verifyWith(
+  algorithm: PublicKeyKind,
+  key: KeyObject,
+  message: Uint8Array,
+  signature: Uint8Array,
+  variant: SignatureVariant = {},
+): boolean {
+  const options = optionsOf(algorithm, variant);
+  return verify(hashOf(algorithm, variant.hash), message, { key, ...options }, signature);
+}
+
+function hashOf(algorithm: PublicKeyKind, other: string | undefined): string | null {
+  const { hash } = table[algorithm];
+  return hash === null ? null : (other ?? hash);
+}
+
+function optionsOf(
+  algorithm: PublicKeyKind,
+  { dsaEncoding = 'ieee-p1363', anySalt = false }: SignatureVariant,
+) {
+  const { key, padding } = table[algorithm];
+  if (key.type === 'ec') return { dsaEncoding };
+  if (padding !== constants.RSA_PKCS1_PSS_PADDING) return { padding };
+  return { padding, saltLength: anySalt ? constants.RSA_PSS_SALTLEN_AUTO : constants.RSA_PSS_SALTLEN_DIGEST };
+}
+
+/** Generates a pair of keys. Those of RSA have 2048 bits. */
+export function generateKeys(algorithm: PublicKeyKind): {
+  readonly publicKey: KeyObject;
+  readonly privateKey: KeyObject;
+} {
+  const { type, curve = '' } = table[algorithm].key;
+  if (type === 'rsa') return generateKeyPairSync('rsa', { modulusLength: 2048 });
+  return type === 'ec' ? generateKeyPairSync('ec', { namedCurve: curve }) : generateKeyPairSync('ed25519');
+}
+
+/** Creates a public key whose private key is unknown. `length` is that of its signatures (bytes), if it is one of RSA. */
+export function createDecoyKey(algorithm: PublicKeyKind, length: number): KeyObject {
+  if (!isRsa(algorithm)) return generateKeys(algorithm).publicKey;
+  // A random modulus takes as long as a product of two primes, but is created in no time.
+  const modulus = randomBytes(length);
+  modulus[0] = 0xff;
+  modulus[length - 1] = (modulus[length - 1] ?? 0) | 1;
+  const jwk = { kty: 'RSA', n: modulus.toString('base64url'), e: 'AQAB' };
+  return createPublicKey({ key: jwk, format: 'jwk' });
+}
