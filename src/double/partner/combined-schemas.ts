@@ -4,7 +4,7 @@ import { isObject, type Located, type LocatedSchema } from './located.ts';
 import { listTypes, schemaIn, schemaMapIn, schemasIn } from './schema-parts.ts';
 
 /** What a schema and those that it refers to and combines say about a value. */
-interface Combined {
+export interface Combined {
   readonly schemas: readonly Located[];
   /** The types that they name; none if all are permitted. */
   readonly types: ReadonlySet<string>;

@@ -9,7 +9,8 @@ import type { Media, Operation, Parameter, PartnerDocument } from './document.ts
 import { JsonPart } from './form-parts.ts';
 import { formatPlace, isObject, type LocatedSchema } from './located.ts';
 import { decodeQueryValue, decodeValue, type ReceivedParameters } from './received.ts';
-import type { SchemaChecker, Violation } from './schema-check.ts';
+import type { SchemaChecker } from './schema-check.ts';
+import { describe, listMembers, type Violation } from './violations.ts';
 
 /** Checks parameters. */
 export interface ParameterChecker {
@@ -69,19 +70,6 @@ function createProblem(first: Violation, violations: readonly Violation[]): Prob
   const [place] = first.path.split('.');
   const type = Object.entries(problemTypes).find(([name]) => name === place)?.[1] ?? 'malformed-query';
   return new Problem(type, describe(first), { members: listMembers(violations) });
-}
-
-/** Describes a violation: the member, what is wrong, and the place of the rule. */
-export function describe({ path, detail, rule }: Violation): string {
-  return `${path === '' ? 'The content' : path} ${detail} (${rule}).`;
-}
-
-/** Returns the members of a problem with all violations. */
-export function listMembers(violations: readonly Violation[]) {
-  return {
-    field: violations[0]?.path ?? '',
-    errors: violations.map(({ path, rule, detail }) => ({ field: path, rule, detail })),
-  };
 }
 
 function unknownParameters(

@@ -20,7 +20,6 @@ import {
 } from '../../pipeline/resource.ts';
 import type { Match, RouteFallback } from '../../pipeline/router.ts';
 import type { Scope } from '../../principal.ts';
-import { DeclarationError } from '../../schema/error.ts';
 import { checkText } from '../../service/argument-checks.ts';
 import type { RuleHandle } from '../match.ts';
 import type { DoubleOptions } from '../options.ts';
@@ -33,7 +32,7 @@ import { named, type Operation, type PartnerDocument, readDocument } from './doc
 import { createPaths } from './paths.ts';
 import { ReceivedParameters } from './received.ts';
 import { createRequestCheck } from './request-check.ts';
-import { createResponses, examineResponses, type PartnerResponses } from './responses.ts';
+import { createResponses, examineResponses } from './responses.ts';
 import { createRule, type RespondOptions, Rules, type RulesRecord } from './rules.ts';
 import { createChecker } from './schema-check.ts';
 import { type PartnerSecurity, readSecurity } from './security.ts';
@@ -195,22 +194,13 @@ function createPartner(
   const validationOf = (operation: Operation): Validations =>
     mergeValidation(rules.find(operation)?.validation, validation);
 
-  const createResponse: PartnerResponses['create'] = (operation, ...how) => {
-    try {
-      return responses.create(operation, ...how);
-    } catch (error) {
-      if (!(error instanceof DeclarationError)) throw error;
-      throw new Error(`${operation.id} has no response: ${error.message}`, { cause: error });
-    }
-  };
-
   const respond = (operation: Operation, { incoming: request }: Call): ActionResponse => {
     const rule = rules.take(operation);
     if (rule?.outcome !== undefined)
       return report(operation, rule.outcome, mergeValidation(rule.validation, validation));
     const preferred = responses.readPreferences(operation, request);
     const { choice, applied } = rule === undefined ? preferred : { choice: rule.choice, applied: [] };
-    const outcome = createResponse(operation, choice, request.headers.get('accept'));
+    const outcome = responses.create(operation, choice, request.headers.get('accept'));
     if (applied.length === 0) return outcome;
     return {
       ...outcome,

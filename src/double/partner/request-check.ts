@@ -6,10 +6,11 @@ import { andThen, isPromiseLike, type MaybePromise } from '../../maybe-promise.t
 import type { Operation, PartnerDocument } from './document.ts';
 import { readFormParts } from './form-parts.ts';
 import type { LocatedSchema } from './located.ts';
-import { createParameterChecker, describe, listMembers, type QueryRules } from './parameters.ts';
+import { createParameterChecker, type QueryRules } from './parameters.ts';
 import type { ReceivedParameters } from './received.ts';
 import { isInRange } from './responses.ts';
 import type { SchemaChecker } from './schema-check.ts';
+import { describe, listMembers } from './violations.ts';
 
 /** Compares requests with the document. */
 interface RequestCheck {

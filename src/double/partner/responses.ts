@@ -9,14 +9,14 @@ import type { IncomingRequest } from '../../http/message.ts';
 import { neverHasContent } from '../../http/message.ts';
 import { Problem } from '../../http/problem.ts';
 import type { ActionResponse, Representation } from '../../pipeline/resource.ts';
-import { DeclarationError } from '../../schema/error.ts';
 import { createSeededRandom } from '../state/random.ts';
 import { documentedStatus } from './coverage.ts';
 import type { DocumentedResponse, Media, Operation, Parameter, PartnerDocument } from './document.ts';
-import { formatPlace, isObject, type LocatedSchema } from './located.ts';
-import { describe } from './parameters.ts';
+import { formatPlace, isObject, type Located, type LocatedSchema } from './located.ts';
 import { createChecker, type SchemaChecker } from './schema-check.ts';
-import { createValue } from './schema-value.ts';
+import { hasExample } from './schema-examples.ts';
+import { type CreatedValue, createValue } from './schema-value.ts';
+import { describe } from './violations.ts';
 
 /** Which of the documented responses is sent. */
 export interface ResponseChoice {
@@ -65,43 +65,74 @@ export function createResponses(options: ResponsesOptions): PartnerResponses {
   const randomFor = (operation: Operation, status: number, dynamic: boolean) =>
     createSeededRandom(`${options.seed} ${operation.id} ${status}${dynamic ? ` ${options.next()}` : ''}`)
       .bytes;
-  /** The schemas of which no value was found. It is not looked for again. */
-  const failures = new Map<string, DeclarationError>();
-  const create = (schema: LocatedSchema, operation: Operation, status: number, dynamic: boolean): unknown => {
+  /** The nearest values of schemas of which no value was found. It is not looked for again. */
+  const nearest = new Map<string, CreatedValue>();
+  const create = (
+    schema: LocatedSchema,
+    operation: Operation,
+    status: number,
+    dynamic: boolean,
+  ): CreatedValue => {
     const key = `${schema.at} ${dynamic}`;
-    const failure = failures.get(key);
-    if (failure !== undefined) throw failure;
+    const known = nearest.get(key);
+    if (known !== undefined) return known;
     const random = randomFor(operation, status, dynamic);
-    try {
-      return createValue(schema, document, { direction: 'response', dynamic, random, now: options.now() });
-    } catch (error) {
-      if (error instanceof DeclarationError) failures.set(key, error);
-      throw error;
-    }
+    const created = createValue(schema, document, {
+      direction: 'response',
+      dynamic,
+      random,
+      now: options.now(),
+    });
+    if (created.fault !== undefined) nearest.set(key, created);
+    return created;
   };
 
   /** Returns the content of a media type: a named example, an example that the schema allows, or a created value. */
-  const contentOf = (media: Media, operation: Operation, status: number, choice: ResponseChoice): unknown => {
+  const contentOf = (
+    media: Media,
+    operation: Operation,
+    status: number,
+    choice: ResponseChoice,
+  ): CreatedValue => {
     const { schema } = media;
     const examples = readExamples(media, document);
-    if (choice.example !== undefined && examples.has(choice.example)) return examples.get(choice.example);
+    const given = (value: unknown): CreatedValue => ({ value, fault: undefined });
+    if (choice.example !== undefined && examples.has(choice.example))
+      return given(examples.get(choice.example));
     const isAllowed = (value: unknown): boolean =>
       schema === undefined || !isJson(media.essence) || checker.check(schema, value, 'response').length === 0;
     if (choice.dynamic !== true) {
       const allowed = allowedExamples.get(media) ?? [...examples.values()].filter(isAllowed).slice(0, 1);
       allowedExamples.set(media, allowed);
-      if (allowed.length > 0) return allowed[0];
+      if (allowed.length > 0) return given(allowed[0]);
     }
-    return schema === undefined ? undefined : create(schema, operation, status, choice.dynamic === true);
+    return schema === undefined
+      ? given(undefined)
+      : create(schema, operation, status, choice.dynamic === true);
   };
 
   const headersOf = (response: DocumentedResponse, operation: Operation, status: number): FieldLine[] =>
     response.headers.flatMap((header) => {
-      const value = headerValue(header, () =>
-        header.schema === undefined ? undefined : create(header.schema, operation, status, false),
-      );
+      const value = fieldValue(header, operation, status);
       return value === undefined ? [] : fieldLine(header.name, value);
     });
+
+  /** Returns the value of a field: its example, or one of its schema. */
+  const fieldValue = (header: Parameter, operation: Operation, status: number): string | undefined => {
+    const { schema, media, required, name } = header;
+    const [example] = readExamples(media ?? header, document).values();
+    const isGiven = example !== undefined || (schema !== undefined && hasExample(document, schema, 0));
+    // A drawn coding or cookie would change what the client does with the response.
+    if (!isGiven && !required && /^(?:content-encoding|set-cookie)$/i.test(name)) return undefined;
+    const created = (): unknown => schema && create(schema, operation, status, !isGiven).value;
+    const value = example ?? created();
+    if (value === undefined || value === null || value === '') return undefined;
+    return media === undefined
+      ? writeSimple(value, header.value['explode'] === true)
+      : isJson(media.essence)
+        ? JSON.stringify(value)
+        : writePart(value);
+  };
 
   return {
     readPreferences(operation, request) {
@@ -141,9 +172,10 @@ export function createResponses(options: ResponsesOptions): PartnerResponses {
           `Accept matches none of the types of ${operation.id}: ${variants.map(({ type }) => type).join(', ')}.`,
         );
       const { media, type } = chosen;
-      const value = contentOf(media, operation, status, choice);
+      const { value, fault } = contentOf(media, operation, status, choice);
       const representation = createRepresentation(value, type, media.essence);
-      if (representation !== undefined) return { status, headers: fields, representation };
+      const warnings = fault === undefined ? undefined : [fault];
+      if (representation !== undefined) return { status, headers: fields, representation, warnings };
       const warning = `${media.at} has no example in ${type}, so the response has no content.`;
       return { status, headers: fields, warnings: [warning] };
     },
@@ -191,13 +223,8 @@ function valueFaults(
   document: PartnerDocument,
   random: (size: number) => Uint8Array,
 ): readonly string[] {
-  try {
-    createValue(schema, document, { direction: 'response', dynamic: false, random, now: 0 });
-    return [];
-  } catch (error) {
-    if (error instanceof DeclarationError) return [`${error.message}.`];
-    throw error;
-  }
+  const { fault } = createValue(schema, document, { direction: 'response', dynamic: false, random, now: 0 });
+  return fault === undefined ? [] : [fault];
 }
 
 function responseFor({ responses }: Operation, status: number | undefined): DocumentedResponse | undefined {
@@ -224,8 +251,8 @@ function chooseStatus({ status }: DocumentedResponse): number {
   return lowest < 200 ? 200 : lowest;
 }
 
-/** Returns the examples of a media type by name; the single one has the name ''. */
-function readExamples({ value, at }: Media, { resolve }: PartnerDocument): ReadonlyMap<string, unknown> {
+/** Returns the examples of a media type or a field by name; the single one has the name ''. */
+function readExamples({ value, at }: Located, { resolve }: PartnerDocument): ReadonlyMap<string, unknown> {
   const found = new Map<string, unknown>();
   const { example, examples } = value;
   if (example !== undefined) found.set('', example);
@@ -259,20 +286,17 @@ function createRepresentation(value: unknown, type: string, essence: string): Re
   return { type, body: typeof value === 'object' ? JSON.stringify(value) : String(value) };
 }
 
-/** Returns the value of a field that is required or has an example. */
-function headerValue({ value, schema, required }: Parameter, create: () => unknown): string | undefined {
-  const { example, examples } = value;
-  const [first] = isObject(examples) ? Object.values(examples) : [];
-  const listed = isObject(first) ? first['value'] : undefined;
-  const given = example ?? listed;
-  const hasExample =
-    isObject(schema?.value) &&
-    ['example', 'examples', 'default', 'const'].some(
-      (name) => isObject(schema.value) && name in schema.value,
-    );
-  const found = given ?? (required || hasExample ? create() : undefined);
-  if (found === undefined || found === null) return undefined;
-  return typeof found === 'object' ? JSON.stringify(found) : String(found);
+/** Writes the value of a field in the style `simple` (OpenAPI, Header Object). */
+function writeSimple(value: unknown, explode: boolean): string {
+  if (Array.isArray(value)) return value.map(writePart).join();
+  if (!isObject(value)) return writePart(value);
+  return Object.entries(value)
+    .map(([name, each]) => `${name}${explode ? '=' : ','}${writePart(each)}`)
+    .join();
+}
+
+function writePart(value: unknown): string {
+  return typeof value === 'object' && value !== null ? JSON.stringify(value) : String(value);
 }
 
 /** Returns a field line; none if it cannot be sent, or the server sets it. */

@@ -3,32 +3,22 @@
 import { countCharacters } from '../../schema/characters.ts';
 import type { StepBudget } from '../../schema/pattern/match.ts';
 import type { JsonSchema } from '../../service/openapi/document.ts';
-import { describeKind } from '../../shape/fault.ts';
 import type { SchemaSource } from './document.ts';
 import { isOfFormat } from './formats.ts';
 import { canonical, permittedBy } from './json-values.ts';
-import { formatPlace, isObject, type Located, type LocatedSchema } from './located.ts';
+import { isObject, type Located, type LocatedSchema } from './located.ts';
 import { maxPatternSteps } from './patterns.ts';
 import {
   discriminated,
-  listTypes,
   numberOr,
-  readBounds,
   schemaIn,
   schemaMapIn,
   schemasIn,
+  schemasOfMember,
   textsIn,
 } from './schema-parts.ts';
-
-/** A rule that a value violates. */
-export interface Violation {
-  /** The member, as a JSON Pointer: `/lines/0/sku`; '' for the value itself. */
-  readonly path: string;
-  /** The place of the rule in the document: `#/components/schemas/Line/required`. */
-  readonly rule: string;
-  /** What is wrong, without the member: `must be at least 1`. */
-  readonly detail: string;
-}
+import { checkNumber, checkType } from './schema-rules.ts';
+import { Found, isNearer, none, type Violation } from './violations.ts';
 
 /** Whether a value is in a request, where members that are `readOnly` are not required, or in a response. */
 export type Direction = 'request' | 'response';
@@ -39,16 +29,11 @@ export interface SchemaChecker {
   check(schema: LocatedSchema, value: unknown, direction: Direction): readonly Violation[];
 }
 
-/** The violations that are collected of one value, at most. */
-const maxViolations = 20;
-
 /** The nesting of values and of schemas within each other, at most. */
 const maxDepth = 500;
 
 /** The steps of one check, at most. Each schema that is applied to a value is one, and each member that it looks at. */
 const maxSteps = 2_000_000;
-
-const none: readonly Violation[] = [];
 
 /** The violations of one value by schema; undefined while they are being collected. */
 type Results = Map<JsonSchema, readonly Violation[] | undefined>;
@@ -286,7 +271,6 @@ export class SchemaCheck {
     depth: number,
   ): void {
     const patterns = schemaMapIn(schema, 'patternProperties');
-    const additional = schemaIn(schema, 'additionalProperties');
     const named = schemaIn(schema, 'propertyNames');
     for (const [name, member] of Object.entries(value)) {
       if (found.isFull) return;
@@ -294,25 +278,21 @@ export class SchemaCheck {
       if (named !== undefined && !this.#accepts(named, name, depth))
         found.add([], 'has a name that is not permitted', name, named.at);
       const own = properties.get(name);
-      if (own !== undefined) {
-        if (this.#direction === 'response' && this.#document.combine(own).writeOnly)
-          found.add('writeOnly', 'must not be in a response', name, own.at);
-        found.addAll(this.#visit(own, member, depth + 1), name);
-      }
-      const matching = [...patterns].filter(([pattern]) => this.#mayMatch(pattern, name));
-      for (const [pattern, each] of matching)
-        if (this.#document.patterns.find(pattern) !== undefined)
-          found.addAll(this.#visit(each, member, depth + 1), name);
+      if (own !== undefined && this.#direction === 'response' && this.#document.combine(own).writeOnly)
+        found.add('writeOnly', 'must not be in a response', name, own.at);
+      const applied = schemasOfMember(schema, name, (pattern) => this.#matches(pattern, name));
+      for (const each of applied)
+        if (each.value === false) found.add([], 'is not a known member', name, each.at);
+        else found.addAll(this.#visit(each, member, depth + 1), name);
       if (this.#budget.steps < 0) found.add('patternProperties', 'takes too long to be compared', name);
-      if (own !== undefined || matching.length > 0 || additional === undefined) continue;
-      if (additional.value === false) found.add([], 'is not a known member', name, additional.at);
-      else found.addAll(this.#visit(additional, member, depth + 1), name);
     }
   }
 
-  /** Returns whether a name matches a pattern, or the pattern is not enforced. */
-  #mayMatch(source: string, name: string): boolean {
-    return this.#document.patterns.find(source)?.isIn(name, this.#budget) !== false;
+  /** Returns whether a name matches a pattern; undefined if the pattern is not enforced. */
+  #matches(source: string, name: string): boolean | undefined {
+    const pattern = this.#document.patterns.find(source);
+    // A comparison that takes too long is reported once, and permits the name.
+    return pattern === undefined ? undefined : pattern.isIn(name, this.#budget) !== false;
   }
 
   #checkCombinations(
@@ -379,101 +359,9 @@ export function isOmitted(
   return direction === 'request' ? readOnly : writeOnly;
 }
 
-/** The violations of one value by one schema. */
-class Found {
-  /** The place of the schema. */
-  readonly at: string;
-  #violations: Violation[] | undefined;
-
-  constructor(at: string) {
-    this.at = at;
-  }
-
-  get violations(): readonly Violation[] {
-    return this.#violations ?? none;
-  }
-
-  get isFull(): boolean {
-    return this.violations.length >= maxViolations;
-  }
-
-  /** Adds a violation of a keyword, or of a keyword and a name in it, by the value or one of its members. */
-  add(keyword: string | readonly string[], detail: string, member?: string, at = this.at): void {
-    if (this.isFull) return;
-    const path = member === undefined ? '' : formatPlace('', member);
-    this.#violations ??= [];
-    this.#violations.push({ path, rule: formatPlace(at, ...[keyword].flat()), detail });
-  }
-
-  /** Adds the violations of the same value, or of a member or an item. */
-  addAll(violations: readonly Violation[], member?: string | number): void {
-    if (violations.length === 0) return;
-    this.#violations ??= [];
-    const path = member === undefined ? '' : formatPlace('', member);
-    for (const violation of violations) {
-      if (this.isFull) return;
-      this.#violations.push(path === '' ? violation : { ...violation, path: path + violation.path });
-    }
-  }
-}
-
 /** The keywords by which a schema applies others to the same value. */
 const combining = ['$ref', 'allOf', 'anyOf', 'oneOf', 'not', 'if'];
 
 function isCombined(schema: JsonSchema): boolean {
   return combining.some((name) => schema[name] !== undefined);
-}
-
-/** Returns whether violations are fewer, or deeper: a schema whose type fits is nearer than one whose type does not. */
-function isNearer(one: readonly Violation[], other: readonly Violation[]): boolean {
-  const difference = computeDepth(one) - computeDepth(other);
-  return difference === 0 ? one.length < other.length : difference > 0;
-}
-
-/** Returns how deep the first violation is. */
-function computeDepth([first]: readonly Violation[]): number {
-  return first === undefined || first.rule.endsWith('/type') ? 0 : 1;
-}
-
-function checkType({ value: schema }: Located, value: unknown, found: Found): boolean {
-  const types = listTypes(schema);
-  if (types === undefined || types.some((type) => isOfType(value, type))) return true;
-  found.add('type', `must be ${types.join(' or ')}, is ${describeKind(value)}`);
-  return false;
-}
-
-function checkNumber({ value: schema }: Located, value: number, found: Found): void {
-  const { least, above, most, below } = readBounds(schema);
-  const { multipleOf, format } = schema;
-  if (value < least) found.add('minimum', `must be at least ${least}`);
-  else if (value <= above) found.add('exclusiveMinimum', `must be more than ${above}`);
-  if (value > most) found.add('maximum', `must be at most ${most}`);
-  else if (value >= below) found.add('exclusiveMaximum', `must be less than ${below}`);
-  if (typeof multipleOf === 'number' && multipleOf > 0 && !isMultiple(value, multipleOf))
-    found.add('multipleOf', `must be a multiple of ${multipleOf}`);
-  if (format === 'int32' && (!Number.isInteger(value) || Math.abs(value) > 2 ** 31))
-    found.add('format', 'must be of the format int32');
-  if (format === 'int64' && !Number.isInteger(value)) found.add('format', 'must be of the format int64');
-}
-
-function isOfType(value: unknown, type: string): boolean {
-  switch (type) {
-    case 'null':
-      return value === null;
-    case 'array':
-      return Array.isArray(value);
-    case 'object':
-      return isObject(value);
-    case 'integer':
-      return typeof value === 'number' && Number.isInteger(value);
-    case 'number':
-      return typeof value === 'number' && Number.isFinite(value);
-    default:
-      return typeof value === type;
-  }
-}
-
-function isMultiple(value: number, of: number): boolean {
-  const quotient = value / of;
-  return Math.abs(quotient - Math.round(quotient)) < 1e-9 * Math.max(1, Math.abs(quotient));
 }

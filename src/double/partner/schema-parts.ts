@@ -83,6 +83,27 @@ export function schemaMapIn(schema: Located, name: string): ReadonlyMap<string, 
   });
 }
 
+/**
+ * Returns the schemas of a member by one schema of its object: those of its name and of the patterns that match it; otherwise that of
+ * additional members. `matches` returns undefined for a pattern that is not enforced.
+ */
+export function schemasOfMember(
+  schema: Located,
+  name: string,
+  matches: (pattern: string) => boolean | undefined,
+): readonly LocatedSchema[] {
+  const own = schemaMapIn(schema, 'properties').get(name);
+  const applied: LocatedSchema[] = own === undefined ? [] : [own];
+  let isKnown = own !== undefined;
+  for (const [pattern, each] of schemaMapIn(schema, 'patternProperties')) {
+    const matched = matches(pattern);
+    if (matched === true) applied.push(each);
+    if (matched !== false) isKnown = true;
+  }
+  const additional = isKnown ? undefined : schemaIn(schema, 'additionalProperties');
+  return additional === undefined ? applied : [additional];
+}
+
 function locateSchema(value: unknown, at: string): LocatedSchema[] {
   return isObject(value) || typeof value === 'boolean' ? [{ value, at }] : [];
 }

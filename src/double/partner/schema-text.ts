@@ -220,7 +220,7 @@ function createDraw(random: Randomness['random']): (of: CharacterClass, any: boo
   return (of, any) => {
     const codes = listed.get(of) ?? printable.filter((code) => includes(of, code));
     listed.set(of, codes);
-    const preferred = [0x61 + drawInteger(26, random), 0x31 + drawInteger(9, random), 0x41];
+    const preferred = [0x61, 0x31, 0x41].map((first) => first + drawInteger(first === 0x31 ? 9 : 26, random));
     const code = any
       ? codes[drawInteger(Math.max(1, codes.length), random)]
       : preferred.find((each) => includes(of, each));

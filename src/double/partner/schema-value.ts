@@ -1,39 +1,50 @@
 // Creates values that schemas allow: the smallest one, with what the document gives as examples, or a full one of drawn values. The
 // schemas that apply to a value are merged first; of alternatives, the first one is taken whose value the check accepts. Below the depth
 // `fullDepth`, the alternative with the least nesting is tried first, so that recursion ends.
-import { DeclarationError } from '../../schema/error.ts';
 import type { StepBudget } from '../../schema/pattern/match.ts';
 import type { JsonSchema } from '../../service/openapi/document.ts';
 import type { SchemaSource } from './document.ts';
 import { canonical, isEqual } from './json-values.ts';
 import { isObject, type Located, type LocatedSchema } from './located.ts';
+import {
+  alternativesOf,
+  chooseType,
+  commonTypes,
+  isOneOf,
+  nameBranch,
+  propertiesIn,
+  requiredIn,
+  withoutChoices,
+} from './merged-schemas.ts';
 import { maxPatternSteps } from './patterns.ts';
 import { type Direction, SchemaCheck } from './schema-check.ts';
+import { hasExample } from './schema-examples.ts';
 import { SchemaHeights } from './schema-height.ts';
-import {
-  listTypes,
-  numberOr,
-  readBounds,
-  schemaIn,
-  schemaMapIn,
-  schemasIn,
-  textsIn,
-} from './schema-parts.ts';
+import { createNumber } from './schema-number.ts';
+import { numberOr, schemaIn, schemaMapIn, schemasIn, schemasOfMember } from './schema-parts.ts';
 import { createText, drawInteger, type Randomness } from './schema-text.ts';
+import { describe } from './violations.ts';
 
 /** How a value is created. */
 export interface ValueOptions extends Randomness {
   readonly direction: Direction;
 }
 
-/** The alternatives that are tried for one value, at most. */
-const maxAttempts = 64;
+/** A value of a schema. */
+export interface CreatedValue {
+  readonly value: unknown;
+  /** Why it is only near to what the schema permits, with the rule that it violates; undefined if it is permitted. */
+  readonly fault: string | undefined;
+}
+
+/** The items or names that are drawn until one is new, at most. */
+const maxDraws = 64;
 
 /** The depth from which on values have only what is required. */
 const fullDepth = 4;
 
 /** The members and items of one value that are not required, at most. Each member of an object gets the same share of them. */
-const maxOptional = 5000;
+const maxOptional = { all: 5000, shown: 1000, required: 0 };
 
 /** The steps of one creation, at most. Each schema of a value is one, each of its members, and 8 characters of a text. */
 const maxSteps = 50_000;
@@ -60,29 +71,53 @@ interface Shared {
   steps: number;
 }
 
+/** How a value is tried to create. */
+interface Manner extends ValueOptions {
+  /** The members that are not required: all, those with an example or a default, or none. */
+  readonly members: keyof typeof maxOptional;
+  /** Whether a value is created where the schema permits none of those tried. */
+  readonly lenient: boolean;
+}
+
 /**
- * Creates a value of a schema. The work is bounded.
- * @throws DeclarationError if none is found, with the place of the schema
+ * Creates a value of a schema; if none is found, the nearest one. The work is bounded.
+ * @throws DeclarationError if a reference leads nowhere
  */
-export function createValue(schema: LocatedSchema, document: SchemaSource, options: ValueOptions): unknown {
-  let failure: Error | undefined;
-  const check = new SchemaCheck(document, options.direction);
-  const heights = new SchemaHeights(document, maxDepth);
-  const shared = { document, check, heights, patterns: { steps: maxPatternSteps }, steps: 0 };
+export function createValue(
+  schema: LocatedSchema,
+  document: SchemaSource,
+  options: ValueOptions,
+): CreatedValue {
+  const create = (manner: Omit<Manner, keyof ValueOptions>, dynamic: boolean): unknown => {
+    const check = new SchemaCheck(document, options.direction);
+    const heights = new SchemaHeights(document, maxDepth);
+    const shared = { document, check, heights, patterns: { steps: maxPatternSteps }, steps: 0 };
+    return new Creation(shared, { ...options, ...manner, dynamic }).create(
+      [schema],
+      0,
+      maxOptional[manner.members],
+    );
+  };
+  const { dynamic } = options;
   // The smallest values of alternatives are often equal, such as empty lists, so that `oneOf` permits none of them.
-  for (const dynamic of options.dynamic ? [true] : [false, true])
+  const manners = [
+    [dynamic ? 'all' : 'shown', dynamic],
+    ['required', dynamic],
+    ['all', true],
+  ] as const;
+  let failure: Error | undefined;
+  for (const [members, isDrawn] of manners)
     try {
-      return new Creation(shared, { ...options, dynamic }).create([schema], 0, maxOptional);
+      return { value: create({ members, lenient: false }, isDrawn), fault: undefined };
     } catch (error) {
       if (!(error instanceof NoValue || error instanceof Exhausted)) throw error;
       failure ??= error;
-      if (error instanceof Exhausted) break;
     }
-  throw new DeclarationError(
-    'value',
-    schema.at,
-    `no value of this schema was found: ${failure?.message ?? ''}`,
-  );
+  const value = create({ members: 'required', lenient: true }, dynamic);
+  const [violation] = new SchemaCheck(document, options.direction).check(schema, value);
+  const reason = `${schema.at}: no value of this schema was found: ${failure?.message ?? ''}`;
+  const rule = violation === undefined ? '.' : `; the nearest one is sent: ${describe(violation)}`;
+  return { value, fault: reason + rule };
 }
 
 /** The schemas that apply to one value together. `choices` are the lists of which one each applies. */
@@ -93,22 +128,34 @@ interface Merged {
 
 class Creation {
   readonly #shared: Shared;
-  readonly #options: ValueOptions;
+  readonly #options: Manner;
 
-  constructor(shared: Shared, options: ValueOptions) {
+  constructor(shared: Shared, options: Manner) {
     this.#shared = shared;
     this.#options = options;
   }
 
   /** Creates a value to which all these schemas apply, with at most `share` members and items that are not required. */
   create(applied: readonly LocatedSchema[], depth: number, share: number): unknown {
+    if (!this.#options.lenient) return this.#create(applied, depth, share);
+    try {
+      return this.#create(applied, depth, share);
+    } catch (error) {
+      if (error instanceof NoValue || error instanceof Exhausted)
+        return emptyValue(this.#shared.document.combine(applied[0]).types);
+      throw error;
+    }
+  }
+
+  #create(applied: readonly LocatedSchema[], depth: number, share: number): unknown {
     const at = applied[0]?.at ?? '#';
-    if (depth > maxDepth) throw new NoValue(`${at} requires itself`);
+    if (depth > (this.#options.lenient ? fullDepth : maxDepth)) throw new NoValue(`${at} requires itself`);
     const { schemas, choices } = this.#merge(applied);
     this.#spend(1 + schemas.length);
     const given = this.#options.dynamic ? undefined : this.#findExample(schemas, applied);
     if (given !== undefined) return given.value;
     let failure = new NoValue(`none of the values tried fits ${at}`);
+    let nearest: { readonly value: unknown } | undefined;
     for (const alternative of alternativesOf(depth < fullDepth ? choices : this.#byHeight(choices)))
       try {
         const value =
@@ -116,10 +163,12 @@ class Creation {
             ? this.#build(schemas, depth, share)
             : this.create([...schemas.map(withoutChoices), ...alternative], depth + 1, share);
         if (this.#isAccepted(applied, value)) return value;
+        nearest ??= { value };
       } catch (error) {
         if (!(error instanceof NoValue)) throw error;
         failure = error;
       }
+    if (this.#options.lenient && nearest !== undefined) return nearest.value;
     throw failure;
   }
 
@@ -163,7 +212,8 @@ class Creation {
       open.push(...schemasIn(located, 'allOf'));
       for (const name of ['oneOf', 'anyOf'] as const) {
         const branches = schemasIn(located, name);
-        if (branches.length > 0) choices.push(branches.map((branch) => nameBranch(located, branch)));
+        if (branches.length > 0)
+          choices.push(branches.map((branch) => nameBranch(located, branch, this.#shared.document)));
       }
       const condition = schemaIn(located, 'if');
       if (condition === undefined) continue;
@@ -227,30 +277,86 @@ class Creation {
 
   #object(schemas: readonly Located[], depth: number, share: number): JsonSchema {
     const documented = propertiesIn(schemas);
-    const properties = new Map([...documented].filter(([, property]) => !this.#isOmitted(property)));
+    const properties = [...documented.keys()].filter((name) => !this.#isOmitted(documented.get(name) ?? []));
     const required = requiredIn(schemas);
-    for (const name of documented.keys()) if (!properties.has(name)) required.delete(name);
-    this.#spend(properties.size + required.size);
-    const isWanted = (property: readonly LocatedSchema[]): boolean =>
-      this.#options.dynamic ? depth < fullDepth : this.#hasExample(property, depth);
-    const wanted = [...properties].filter(([name, each]) => required.has(name) || isWanted(each));
-    const chosen = wanted.length > share ? wanted.filter(([name]) => required.has(name)) : wanted;
-    const inner = Math.floor(share / Math.max(1, chosen.length)) - 1;
-    const create = (property: readonly LocatedSchema[]): unknown => this.create(property, depth + 1, inner);
+    for (const name of documented.keys()) if (!properties.includes(name)) required.delete(name);
+    this.#spend(properties.length + required.size);
+    const limit = (name: string): readonly number[] =>
+      schemas.map(({ value }) => value[name]).filter((each) => typeof each === 'number');
+    const most = Math.min(share + required.size, ...limit('maxProperties'));
+    const wanted = properties.filter(
+      (name) => !required.has(name) && this.#isShown(documented.get(name) ?? [], depth),
+    );
+    const optional = wanted.length > share ? [] : wanted.slice(0, Math.max(0, most - required.size));
+    const count = required.size + optional.length;
+    const inner = Math.floor(share / Math.max(1, count)) - 1;
     const created = new Map<string, unknown>();
-    for (const [name, property] of chosen)
-      try {
-        created.set(name, create(property));
-      } catch (error) {
-        if (required.has(name) || !(error instanceof NoValue)) throw error;
-      }
-    const additional = schemas.flatMap((schema) => schemaIn(schema, 'additionalProperties') ?? []);
-    for (const name of required) if (!created.has(name)) created.set(name, create(additional));
-    const least = Math.max(0, ...schemas.map(({ value }) => numberOr(value['minProperties'], 0)));
-    for (const [name, property] of properties)
-      if (created.size < least && !created.has(name)) created.set(name, create(property));
-    for (let count = 1; created.size < least; count += 1) created.set(`member${count}`, create(additional));
+    const add = (name: string): void => {
+      this.#spend(1);
+      created.set(name, this.create(this.#schemasOfMember(schemas, name), depth + 1, inner));
+    };
+    for (const name of properties)
+      if (required.has(name)) add(name);
+      else if (optional.includes(name)) this.#attempt(() => add(name));
+    for (const name of required) if (!created.has(name)) add(name);
+    const least = Math.max(0, ...limit('minProperties'));
+    for (const name of properties) if (created.size < least && !created.has(name)) add(name);
+    const taken = new Map([...created.keys()].map((name) => [canonical(name), name]));
+    const addNamed = (): void => add(this.#createName(schemas, taken));
+    while (created.size < least) addNamed();
+    const isMap =
+      documented.size === 0 &&
+      schemas.some(
+        ({ value }) => isObject(value['additionalProperties']) || isObject(value['patternProperties']),
+      );
+    if (isMap && created.size === 0 && most > 0 && this.#options.members === 'all' && depth < fullDepth)
+      this.#attempt(addNamed);
     return Object.fromEntries(created);
+  }
+
+  /** Adds what is not required: nothing if there is no value. */
+  #attempt(add: () => void): void {
+    try {
+      add();
+    } catch (error) {
+      if (!(error instanceof NoValue)) throw error;
+    }
+  }
+
+  /** Returns the schemas of a member by all schemas of its object. */
+  #schemasOfMember(schemas: readonly Located[], name: string): readonly LocatedSchema[] {
+    const { patterns } = this.#shared.document;
+    const matches = (source: string): boolean | undefined =>
+      patterns.find(source)?.isIn(name, this.#shared.patterns);
+    return schemas.flatMap((schema) => schemasOfMember(schema, name, matches));
+  }
+
+  /** Creates the name of a further member, which is not taken yet. */
+  #createName(schemas: readonly Located[], taken: Map<string, unknown>): string {
+    const rules = schemas.flatMap((schema) => schemaIn(schema, 'propertyNames') ?? []);
+    const closed = schemas.filter(({ value }) => value['additionalProperties'] === false);
+    const listed = (closed.length > 0 ? closed : schemas).flatMap((schema) => [
+      ...schemaMapIn(schema, 'patternProperties').keys(),
+    ]);
+    const patterns: readonly (string | undefined)[] = listed.length > 0 ? listed : [undefined];
+    if (rules.length === 0 && listed.length === 0) {
+      const name = `member${taken.size + 1}`;
+      taken.set(canonical(name), name);
+      return name;
+    }
+    let failure = new NoValue(`${schemas[0]?.at ?? '#'} permits no further name`);
+    for (const pattern of patterns)
+      try {
+        const text = {
+          value: { type: 'string', ...(pattern !== undefined && { pattern }) },
+          at: schemas[0]?.at ?? '#',
+        };
+        return String(this.#createAnother([text, ...rules], taken, fullDepth, 0));
+      } catch (error) {
+        if (!(error instanceof NoValue)) throw error;
+        failure = error;
+      }
+    throw failure;
   }
 
   /** Returns whether a member belongs to the other direction only. */
@@ -259,12 +365,11 @@ class Creation {
     return property.some((each) => this.#shared.document.combine(each)[other]);
   }
 
-  /** Returns whether the schema of an optional member has an example, so that the smallest value has it too. */
-  #hasExample(property: readonly LocatedSchema[], depth: number): boolean {
-    if (depth > fullDepth) return false;
-    return this.#merge(property).schemas.some(({ value }) =>
-      ['example', 'examples', 'default', 'const'].some((name) => Object.hasOwn(value, name)),
-    );
+  /** Returns whether a member or item that is not required is created. */
+  #isShown(property: readonly LocatedSchema[], depth: number): boolean {
+    const { members } = this.#options;
+    if (members !== 'shown') return members === 'all' && depth < fullDepth;
+    return property.some((each) => hasExample(this.#shared.document, each, fullDepth - depth));
   }
 
   #list(schemas: readonly Located[], depth: number, share: number): readonly unknown[] {
@@ -276,66 +381,54 @@ class Creation {
     const contained = schemas.flatMap((schema) => schemaIn(schema, 'contains') ?? []);
     const first = schemas.flatMap((schema) => [schemasIn(schema, 'prefixItems')])[0] ?? [];
     const items = schemas.flatMap((schema) => schemaIn(schema, 'items') ?? []);
-    const wanted =
-      dynamic && depth < fullDepth && share >= 2
-        ? Math.max(least, 1 + this.#integer(2))
-        : Math.max(least, contained.length);
+    const shown = share >= 2 && this.#isShown(items, depth) ? 1 + (dynamic ? this.#integer(2) : 0) : 0;
+    const wanted = Math.max(least, contained.length, shown);
     const isUnique = schemas.some(({ value }) => value['uniqueItems'] === true);
     const count = Math.min(wanted, most);
     const inner = Math.floor(share / Math.max(1, count)) - 1;
     const created = new Map<string, unknown>();
     for (let index = 0; index < count; index += 1) {
+      this.#spend(1);
       const special = first[index];
       const own = [...(special === undefined ? items : [special]), ...contained.slice(index, index + 1)];
       const item = this.create(own, depth + 1, inner);
       const key = isUnique ? canonical(item) : String(index);
-      if (created.has(key)) this.#addAnother(own, created, depth, inner);
-      else created.set(key, item);
+      if (!created.has(key)) created.set(key, item);
+      else if (created.size < least) this.#createAnother(own, created, depth + 1, inner);
+      else this.#attempt(() => this.#createAnother(own, created, depth + 1, inner));
     }
     return [...created.values()];
   }
 
-  /** Adds an item that the list does not have yet. */
-  #addAnother(
+  /** Creates a value that differs from others, and adds it to them, by its canonical text. */
+  #createAnother(
     own: readonly LocatedSchema[],
-    existing: Map<string, unknown>,
+    others: Map<string, unknown>,
     depth: number,
     share: number,
-  ): void {
-    const drawing = new Creation(this.#shared, { ...this.#options, dynamic: true });
-    for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
-      const item = drawing.create(own, Math.min(depth + 1, fullDepth), share);
-      const key = canonical(item);
-      if (existing.has(key)) continue;
-      existing.set(key, item);
-      return;
+  ): unknown {
+    const { random } = this.#options;
+    for (let count = 0; count < 2 * maxDraws; count += 1) {
+      // Where drawing finds no new value, those of a short list come in their order.
+      const counting = (size: number) => new Uint8Array(size).fill(count % 256);
+      const drawn = count < maxDraws ? random : counting;
+      const drawing = new Creation(this.#shared, {
+        ...this.#options,
+        random: drawn,
+        dynamic: true,
+        lenient: false,
+      });
+      const value = drawing.create(own, Math.min(depth, fullDepth), share);
+      const key = canonical(value);
+      if (others.has(key)) continue;
+      others.set(key, value);
+      return value;
     }
     throw new NoValue(`${own[0]?.at ?? '#'} has too few values for a list without repetitions`);
   }
 
   #number(schemas: readonly Located[], isWhole: boolean): number {
-    const bounds = schemas.map(({ value }) => readBounds(value));
-    const steps = schemas.flatMap(({ value }) =>
-      typeof value['multipleOf'] === 'number' ? [value['multipleOf']] : [],
-    );
-    const step = Math.max(isWhole ? 1 : 0, ...steps);
-    const unit = step > 0 ? step : 0.5;
-    const lowest = Math.max(...bounds.map(({ least }) => least));
-    const above = Math.max(...bounds.map(({ above: bound }) => bound));
-    const highest = Math.min(...bounds.map(({ most }) => most));
-    const below = Math.min(...bounds.map(({ below: bound }) => bound));
-    const start = Math.max(
-      lowest,
-      above + (Number.isFinite(above) ? Number.EPSILON * Math.max(1, Math.abs(above)) : 0),
-    );
-    const end = Math.min(highest, below);
-    const base = start > 0 ? start : end < 0 ? Math.min(end, 0) : 0;
-    const rounded = step > 0 ? (base < 0 ? Math.floor(base / unit) : Math.ceil(base / unit)) * unit : base;
-    const fits = (value: number): boolean =>
-      value >= lowest && value > above && value <= highest && value < below;
-    const drawn = this.#options.dynamic ? rounded + unit * this.#integer(1000) : rounded;
-    const candidates = [drawn, rounded, rounded + unit, rounded - unit, (start + end) / 2];
-    const found = candidates.find((value) => Number.isFinite(value) && fits(value));
+    const found = createNumber(schemas, isWhole, this.#options);
     if (found === undefined) throw new NoValue(`${schemas[0]?.at ?? '#'} has no number within its bounds`);
     return found;
   }
@@ -366,92 +459,16 @@ class Creation {
   }
 }
 
-/** Returns the type of a value. If it should end, an object or a list that may be null is null. */
-function chooseType(schemas: readonly JsonSchema[], endsEarly: boolean): string {
-  const types = commonTypes(schemas);
-  const usable = types?.filter((type) => type !== 'null') ?? [];
-  const isNested = usable[0] === 'object' || usable[0] === 'array';
-  if (endsEarly && isNested && types?.includes('null') === true) return 'null';
-  if (types !== undefined) return usable[0] ?? 'null';
-  const has = (...names: readonly string[]): boolean =>
-    schemas.some((each) => names.some((name) => name in each));
-  if (has('properties', 'required', 'additionalProperties', 'minProperties', 'patternProperties'))
-    return 'object';
-  if (has('items', 'prefixItems', 'minItems', 'contains')) return 'array';
-  if (has('minimum', 'maximum', 'multipleOf', 'exclusiveMinimum', 'exclusiveMaximum')) return 'number';
-  return has('pattern', 'minLength', 'maxLength', 'format') ? 'string' : 'object';
-}
-
-/** Returns the properties of objects to which all these schemas apply. */
-function propertiesIn(schemas: readonly Located[]): ReadonlyMap<string, readonly LocatedSchema[]> {
-  const properties = new Map<string, LocatedSchema[]>();
-  for (const schema of schemas)
-    for (const [name, property] of schemaMapIn(schema, 'properties'))
-      properties.set(name, [...(properties.get(name) ?? []), property]);
-  return properties;
-}
-
-/** Returns the names of the members that objects must have. */
-function requiredIn(schemas: readonly Located[]): Set<string> {
-  const required = new Set(schemas.flatMap(({ value }) => textsIn(value['required'])));
-  for (const { value } of schemas)
-    if (isObject(value['dependentRequired']))
-      for (const name of [...required])
-        for (const each of textsIn(value['dependentRequired'][name])) required.add(each);
-  return required;
-}
-
-/** Adds the value of the discriminator that selects a branch. */
-function nameBranch({ value }: Located, branch: LocatedSchema): LocatedSchema {
-  const { discriminator } = value;
-  const reference = isObject(branch.value) ? branch.value['$ref'] : undefined;
-  if (!isObject(discriminator) || typeof reference !== 'string') return branch;
-  const { propertyName, mapping } = discriminator;
-  const mapped = Object.entries(isObject(mapping) ? mapping : {});
-  const isTarget = (target: unknown): boolean =>
-    target === reference || `#/components/schemas/${String(target)}` === reference;
-  const name = mapped.find(([, target]) => isTarget(target))?.[0] ?? reference.replace(/^.*\//, '');
-  const property = String(propertyName);
-  const named = { properties: { [property]: { enum: [name] } }, required: [property] };
-  return { value: { allOf: [branch.value, named] }, at: branch.at };
-}
-
-/** Returns a schema without what `merge` follows. */
-function withoutChoices({ value, at }: Located): LocatedSchema {
-  const { oneOf: _, anyOf: __, allOf: ___, $ref: ____, if: _____, ...others } = value;
-  return { value: others, at };
-}
-
-/** Yields the combinations of one schema of each list, at most `maxAttempts`. */
-function* alternativesOf(choices: Merged['choices']): Generator<readonly LocatedSchema[]> {
-  const total = choices.reduce((product, list) => product * list.length, 1);
-  for (let index = 0; index < Math.min(total, maxAttempts); index += 1) {
-    let rest = index;
-    yield choices.flatMap((list) => {
-      const chosen = list[rest % list.length];
-      rest = Math.floor(rest / list.length);
-      return chosen === undefined ? [] : [chosen];
-    });
-  }
-}
-
-/** Returns the types that all schemas permit; undefined if none names a type. */
-function commonTypes(schemas: readonly JsonSchema[]): readonly string[] | undefined {
-  let common: readonly string[] | undefined;
-  for (const schema of schemas) {
-    const types = listTypes(schema);
-    if (types === undefined) continue;
-    common = common === undefined ? types : intersect(common, types);
-  }
-  return common;
-}
-
-function intersect(one: readonly string[], other: readonly string[]): readonly string[] {
-  const narrowed = one.map((type) => (type === 'number' && !other.includes(type) ? 'integer' : type));
-  return narrowed.filter((type) => other.includes(type) || (type === 'integer' && other.includes('number')));
-}
-
-function isOneOf(value: unknown, types: readonly string[] | undefined): boolean {
-  const own = value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value;
-  return types === undefined || types.includes(own) || (own === 'number' && types.includes('integer'));
+/** Returns a value of one of these types, where there is no better one. */
+function emptyValue(types: ReadonlySet<string>): unknown {
+  const empty: Readonly<Record<string, unknown>> = {
+    object: {},
+    array: [],
+    string: '',
+    integer: 0,
+    number: 0,
+    boolean: false,
+  };
+  const [type = 'null'] = types;
+  return empty[type] ?? null;
 }

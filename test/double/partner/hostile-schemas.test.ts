@@ -213,8 +213,8 @@ test('a check that would not end, or hardly, is a violation with its reason', ()
   );
 });
 
-/** Creates a value as a response has it, or returns the error. */
-function create(schemas: Schemas, dynamic = false): unknown {
+/** Creates a value as a response has it. */
+function create(schemas: Schemas, dynamic = false) {
   const document = parse(schemas);
   const { bytes: random } = createSeededRandom('hostile');
   return createValue(root, document, { direction: 'response', dynamic, random, now: 0 });
@@ -284,12 +284,13 @@ const creatable: Readonly<Record<string, Schemas>> = {
 for (const [name, schemas] of Object.entries(creatable))
   for (const dynamic of [false, true])
     test(`${name}: a small value is created${dynamic ? ' with dynamic' : ''}`, () => {
-      const value = create(schemas, dynamic);
+      const { value, fault } = create(schemas, dynamic);
+      assert.equal(fault, undefined);
       assert.deepEqual(createChecker(parse(schemas)).check(root, value, 'response'), []);
       assert.ok(sizeOf(value) < 5000, `${sizeOf(value)} values`);
     });
 
-/** Schemas of responses without a value, or with one that is too large, and the reason. */
+/** Schemas of responses without a value, or with one that is too large, and what is reported of them. */
 const impossible: readonly (readonly [name: string, schemas: Schemas, reason: RegExp])[] = [
   [
     'a type that requires itself',
@@ -325,8 +326,13 @@ const impossible: readonly (readonly [name: string, schemas: Schemas, reason: Re
 ];
 
 for (const [name, schemas, reason] of impossible)
-  test(`${name}: the creation ends and reports why there is no value`, () => {
-    for (const dynamic of [false, true]) assert.throws(() => create(schemas, dynamic), reason);
+  test(`${name}: the creation ends with the nearest value, the reason and the rule`, () => {
+    for (const dynamic of [false, true]) {
+      const { value, fault = '' } = create(schemas, dynamic);
+      assert.match(fault, reason);
+      assert.match(fault, /the nearest one is sent: .* \(#\/components\/schemas\/.*\)/);
+      assert.ok(sizeOf(value) < 5000, `${sizeOf(value)} values`);
+    }
   });
 
 const forms: Readonly<Record<string, (size: number) => string>> = {

@@ -28,7 +28,7 @@ export function requestFor(operation: Operation, document: PartnerDocument): Ope
   const create = (schema: Operation['parameters'][number]['schema']): unknown =>
     schema === undefined
       ? 'text'
-      : createValue(schema, document, { direction: 'request', dynamic: false, random, now: 0 });
+      : createValue(schema, document, { direction: 'request', dynamic: false, random, now: 0 }).value;
   const headers: Record<string, string> = {};
   const query: string[] = [];
   let path = operation.path;
