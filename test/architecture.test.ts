@@ -182,7 +182,7 @@ test('node:fs is imported only in store, accounts, net/tls, cli, options and two
       (path) =>
         !isIn('src/store', 'src/accounts', 'src/net/tls', 'src/cli', 'src/options')(path) &&
         path !== 'src/double/control/console-files.ts' &&
-        path !== 'src/double/partner/document.ts',
+        path !== 'src/double/partner/document-file.ts',
       (imported) => /^(node:)?fs(\/promises)?$/.test(imported),
     ),
     [],

@@ -87,7 +87,7 @@ export const optionTable = {
     kind: 'text',
     value: 'FILE',
     fallback: undefined,
-    about: 'OpenAPI document in JSON of a partner, which the server stands in for',
+    about: 'OpenAPI document of a partner, in JSON or YAML, which the server stands in for',
   },
   keyFile: {
     kind: 'text',

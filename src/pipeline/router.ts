@@ -60,8 +60,10 @@ export interface RouteLayer {
 
 /** Routes that are asked after those of a router. */
 export interface RouteFallback extends Omit<RouteLayer, 'find'> {
-  /** Returns the routes at an address, the first one first. `router` has the routes before them. */
-  find(segments: readonly string[], router: Router): readonly Match[];
+  /** Returns whether its routes are asked first for a request. Default: never. */
+  precedes?(segments: readonly string[], request: IncomingRequest): boolean;
+  /** Returns the routes at an address, the first one first. `router` has the routes before them; `request` selects between several. */
+  find(segments: readonly string[], router: Router, request: IncomingRequest | undefined): readonly Match[];
 }
 
 /** Returns a router that asks further routes after its own. */
@@ -70,9 +72,10 @@ export function extendRoutes(router: Router, fallback: RouteFallback): Router {
     routes: [...router.routes, ...fallback.routes],
     find(segments, request) {
       const base = router.find(segments, request);
-      const after = fallback.find(segments, router);
+      const after = fallback.find(segments, router, request);
       if (after.length === 0) return base;
-      const peers = base === undefined ? after : [base, ...after];
+      const isFirst = request !== undefined && fallback.precedes?.(segments, request) === true;
+      const peers = base === undefined ? after : isFirst ? [...after, base] : [base, ...after];
       const method = request?.method;
       const answering = peers.find(
         ({ resource }) => method !== undefined && actionFor(resource, method) !== undefined,

@@ -68,7 +68,7 @@ export async function check(
 
 /**
  * Checks the data, the certificate and the composition of the service, and prints what a start would do. Returns the exit status: 1
- * if nobody can reach stored items, or operations of the document of a partner.
+ * if nobody can reach stored items, or operations of the document of a partner, or if that has a mistake.
  */
 async function checkParts(
   given: Options,
@@ -86,8 +86,8 @@ async function checkParts(
   const accounts = listKnownAccounts(given, { ...data, moduleUsers });
   const partner = await readPartner(given, accounts);
   const options = partner?.options ?? given;
-  for (const warning of [...(partner?.unreachable ?? []), ...(partner?.warnings ?? [])])
-    printMessage(warning, terminal.stderr);
+  const { faults = [], unreachable = [], warnings = [] } = partner ?? {};
+  for (const warning of [...faults, ...unreachable, ...warnings]) printMessage(warning, terminal.stderr);
   const users = data.isNew && accounts.users.size === 0 ? [firstUserName] : accounts.users.keys();
   for (const warning of await checkNamedUsers(options, accounts.users, users))
     printMessage(warning, terminal.stderr);
@@ -96,7 +96,7 @@ async function checkParts(
     summary(options, data, accounts, { certificate, secretBox, operations: partner?.operations }),
     terminal.stdout,
   );
-  const isReachable = partner === undefined || partner.unreachable.length === 0;
+  const isReachable = faults.length === 0 && unreachable.length === 0;
   // Resources in code can have collections of any name.
   const undeclared = hasResources(resources)
     ? undefined
@@ -277,10 +277,11 @@ async function readPartner(options: Options, accounts: KnownAccounts) {
   if (options.partner === undefined) return undefined;
   const { createComposer, loadPartner } = await import('../serve/partner.ts');
   const { prepared, options: completed } = await loadPartner(options, options.partner, accounts);
-  const { operations, unreachable } = prepared;
+  const { operations, faults, unreachable } = prepared;
   return {
     options: completed,
     operations,
+    faults,
     unreachable,
     warnings: prepared.examine(),
     compose: createComposer(prepared),

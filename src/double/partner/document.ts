@@ -1,12 +1,12 @@
 // Reads an OpenAPI document of a partner, 3.0 or 3.1. Everything that a start needs is checked here, so that an error names its place,
 // as a JSON Pointer in a fragment (RFC 6901 §6): `#/paths/~1orders/get`. Schemas are read when a request needs them.
-import { readFile } from 'node:fs/promises';
 import { parseMediaType } from '../../http/headers/media-type.ts';
 import { isToken } from '../../http/syntax/token.ts';
 import { DeclarationError } from '../../schema/error.ts';
 import type { JsonSchema } from '../../service/openapi/document.ts';
 import { describeKind } from '../../shape/fault.ts';
 import { type Combine, createCombine } from './combined-schemas.ts';
+import { readDocumentFile } from './document-file.ts';
 import {
   formatPlace,
   isObject,
@@ -17,7 +17,7 @@ import {
   schemaAt,
 } from './located.ts';
 import { createPatterns, type Patterns } from './patterns.ts';
-import { checkReferences, createResolver, examinePatterns } from './references.ts';
+import { type BrokenPlaces, createResolver, examinePatterns, findBrokenPlaces } from './references.ts';
 
 /** A media type of content, with its schema and its examples. */
 export interface Media extends Located {
@@ -52,13 +52,27 @@ export interface DocumentedResponse extends Located {
 /** The names of security schemes that a request needs together, with the scopes of each. */
 export type Requirement = ReadonlyMap<string, readonly string[]>;
 
-/** An operation of the document. */
-export interface Operation extends Located {
-  /** The operationId; without one, or if an earlier operation has it, method and path: `GET /orders`. */
-  readonly id: string;
+/** The address of an operation. */
+export interface Route {
   readonly method: string;
+  /** The key in the document, which can have a query or a fragment: `/orders/{id}?draft=true`. */
+  readonly key: string;
   /** The path template: `/orders/{id}`. */
   readonly path: string;
+  /** The parameters that a query must have, from the key. An empty value stands for any. */
+  readonly query: readonly (readonly [name: string, value: string])[];
+}
+
+/** An operation that is not served because of a mistake in the document. */
+export interface FaultyOperation extends Route {
+  /** The mistake, with its place. */
+  readonly fault: DeclarationError;
+}
+
+/** An operation of the document. */
+export interface Operation extends Route, Located {
+  /** The operationId; without one, or if an earlier operation has it, method and path: `GET /orders`. */
+  readonly id: string;
   readonly parameters: readonly Parameter[];
   readonly body: { readonly required: boolean; readonly content: readonly Media[] } | undefined;
   readonly responses: readonly DocumentedResponse[];
@@ -68,9 +82,13 @@ export interface Operation extends Located {
 
 /** A document that has been read. */
 export interface PartnerDocument {
+  /** That of OpenAPI; 3.2 is read as 3.1. */
   readonly version: '3.0' | '3.1';
-  /** The operations in the order of the document. */
+  /** The operations in the order of the document, without those that have a mistake. */
   readonly operations: readonly Operation[];
+  readonly faulty: readonly FaultyOperation[];
+  /** All mistakes of the document, with their places. */
+  readonly faults: readonly DeclarationError[];
   /** The paths of the servers without a slash at the end: `/v1`. */
   readonly basePaths: readonly string[];
   readonly securitySchemes: ReadonlyMap<string, Located>;
@@ -90,15 +108,13 @@ export type SchemaSource = Pick<PartnerDocument, 'version' | 'resolve' | 'combin
 const methods = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace'] as const;
 
 /**
- * Reads a document from a file in JSON, or from its object.
+ * Reads a document from a file in JSON or YAML, or from its object.
  * @throws DeclarationError that names the file, and the place in it
  */
 export async function readDocument(source: string | object): Promise<PartnerDocument> {
   if (typeof source !== 'string') return parseDocument(source);
-  const text = await readFile(source, 'utf8').catch((error: unknown) => {
-    throw new DeclarationError('value', source, `cannot be read: ${formatMessage(error)}`);
-  });
-  return named(source, () => parseDocument(parseJson(text)));
+  const value = await readDocumentFile(source);
+  return named(source, () => parseDocument(value));
 }
 
 /** Adds the name of the file to an error about the document. */
@@ -111,25 +127,15 @@ export function named<Result>(source: string | object, read: () => Result): Resu
   }
 }
 
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    throw new DeclarationError('value', '#', `is not JSON: ${formatMessage(error)}`);
-  }
-}
-
-function formatMessage(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
-}
-
-/** Reads a document. Throws DeclarationError that names the place. */
+/**
+ * Reads a document. A mistake in an operation, or in what it uses, costs that operation only.
+ * @throws DeclarationError with the place, if the document is none of OpenAPI
+ */
 export function parseDocument(source: unknown): PartnerDocument {
   const root = membersAt(source, '#');
   const version = readVersion(root);
   const resolve = createResolver(root);
-  checkReferences(root, resolve);
-  const reader = new Reader(root, resolve);
+  const reader = new Reader(root, resolve, findBrokenPlaces(root, resolve));
   const patterns = createPatterns();
   return {
     version,
@@ -137,64 +143,99 @@ export function parseDocument(source: unknown): PartnerDocument {
     combine: createCombine(resolve),
     patterns,
     examinePatterns: () => examinePatterns(root, patterns),
-    operations: reader.operations(),
-    basePaths: reader.basePaths(),
-    securitySchemes: reader.securitySchemes(),
+    ...reader.read(),
   };
 }
 
 function readVersion({ openapi, swagger }: JsonSchema): PartnerDocument['version'] {
-  if (typeof openapi === 'string' && /^3\.[01](\.|$)/.test(openapi))
+  if (typeof openapi === 'string' && /^3\.[012](\.|$)/.test(openapi))
     return openapi.startsWith('3.0') ? '3.0' : '3.1';
   if (swagger !== undefined)
     throw new DeclarationError('value', '#/swagger', 'is Swagger; convert the document to OpenAPI 3.0');
   const found = typeof openapi === 'string' ? JSON.stringify(openapi) : describeKind(openapi);
-  throw new DeclarationError('value', '#/openapi', `must be 3.0 or 3.1, is ${found}`);
+  throw new DeclarationError('value', '#/openapi', `must be 3.0, 3.1 or 3.2, is ${found}`);
 }
+
+/** The methods of a path that cannot be read. */
+const usualMethods = ['get', 'put', 'post', 'delete', 'patch'] as const;
 
 /** Reads the operations of a document and what belongs to them. */
 class Reader {
   readonly #root: JsonSchema;
   readonly #resolve: PartnerDocument['resolve'];
+  readonly #broken: BrokenPlaces;
+  readonly #operations: Operation[] = [];
+  readonly #faulty: FaultyOperation[] = [];
+  readonly #faults = new Map<string, DeclarationError>();
 
-  constructor(root: JsonSchema, resolve: PartnerDocument['resolve']) {
+  constructor(root: JsonSchema, resolve: PartnerDocument['resolve'], broken: BrokenPlaces) {
     this.#root = root;
     this.#resolve = resolve;
+    this.#broken = broken;
+    for (const fault of broken.faults) this.#faults.set(fault.message, fault);
   }
 
-  operations(): Operation[] {
-    const paths = this.#root['paths'] === undefined ? {} : membersAt(this.#root['paths'], '#/paths');
+  read(): Pick<PartnerDocument, 'operations' | 'faulty' | 'faults' | 'basePaths' | 'securitySchemes'> {
+    this.#readPaths();
+    const [basePaths, securitySchemes] = [this.#basePaths(), this.#securitySchemes()];
+    const { faults } = { faults: [...this.#faults.values()] };
+    return { operations: this.#operations, faulty: this.#faulty, faults, basePaths, securitySchemes };
+  }
+
+  /** Reads a part of the document. A mistake in it is kept, and the part is left out. */
+  #attempt<Part>(read: () => Part, without: (fault: DeclarationError) => void = () => {}): Part | undefined {
+    try {
+      return read();
+    } catch (error) {
+      if (!(error instanceof DeclarationError)) throw error;
+      this.#faults.set(error.message, error);
+      without(error);
+      return undefined;
+    }
+  }
+
+  #paths(): JsonSchema {
+    const { paths = {} } = this.#root;
+    return this.#attempt(() => membersAt(paths, '#/paths')) ?? {};
+  }
+
+  #readPaths(): void {
     const ids = new Set<string>();
-    return Object.entries(paths).flatMap(([path, source]) => {
-      if (path.startsWith('x-')) return [];
-      const at = formatPlace('#/paths', path);
-      checkTemplate(path, at);
-      const item = this.#object(source, at);
-      return methods.flatMap((method) => {
-        const value = item.value[method];
-        if (value === undefined) return [];
-        const operation = this.#operation(
-          method,
-          path,
-          item,
-          { value: membersAt(value, formatPlace(item.at, method)), at: formatPlace(item.at, method) },
-          ids,
-        );
+    for (const [key, source] of Object.entries(this.#paths())) {
+      if (key.startsWith('x-')) continue;
+      const at = formatPlace('#/paths', key);
+      const { path, query } = readKey(key);
+      const route = (method: string): Route => ({ method: method.toUpperCase(), key, path, query });
+      const addFaulty = (method: string, fault: DeclarationError): void => {
+        if (path.startsWith('/')) this.#faulty.push({ ...route(method), fault });
+      };
+      const item = this.#attempt(
+        () => {
+          if (!path.startsWith('/')) throw new DeclarationError('path', at, 'must begin with a slash');
+          return this.#object(source, at);
+        },
+        (fault) => usualMethods.forEach((method) => addFaulty(method, fault)),
+      );
+      for (const method of methods) {
+        const value = item?.value[method];
+        if (item === undefined || value === undefined) continue;
+        const read = (): Operation => {
+          checkTemplate(path, at);
+          const place = formatPlace(item.at, method);
+          for (const part of [place, formatPlace(item.at, 'parameters')]) this.#broken.check(part);
+          return this.#operation(route(method), item, { value: membersAt(value, place), at: place }, ids);
+        };
+        const operation = this.#attempt(read, (fault) => addFaulty(method, fault));
+        if (operation === undefined) continue;
         ids.add(operation.id);
-        return [operation];
-      });
-    });
+        this.#operations.push(operation);
+      }
+    }
   }
 
-  #operation(
-    method: string,
-    path: string,
-    item: Located,
-    { value, at }: Located,
-    ids: ReadonlySet<string>,
-  ): Operation {
+  #operation(route: Route, item: Located, { value, at }: Located, ids: ReadonlySet<string>): Operation {
     const { operationId, requestBody, responses = {} } = value;
-    const unnamed = `${method.toUpperCase()} ${path}`;
+    const unnamed = `${route.method} ${route.key}`;
     const isNamed = typeof operationId === 'string' && operationId !== '' && !ids.has(operationId);
     const parameters = new Map<string, Parameter>();
     for (const owner of [item, { value, at }])
@@ -203,8 +244,7 @@ class Reader {
       value,
       at,
       id: isNamed ? operationId : unnamed,
-      method: method.toUpperCase(),
-      path,
+      ...route,
       parameters: [...parameters.values()],
       body: requestBody === undefined ? undefined : this.#body(requestBody, formatPlace(at, 'requestBody')),
       responses: Object.entries(membersAt(responses, formatPlace(at, 'responses'))).flatMap(
@@ -313,34 +353,39 @@ class Reader {
     });
   }
 
-  securitySchemes(): ReadonlyMap<string, Located> {
-    const components = membersAt(this.#root['components'] ?? {}, '#/components');
+  #securitySchemes(): ReadonlyMap<string, Located> {
+    const { components = {} } = this.#root;
     const at = '#/components/securitySchemes';
-    const schemes = membersAt(components['securitySchemes'] ?? {}, at);
+    const schemes = this.#attempt(() =>
+      membersAt(membersAt(components, '#/components')['securitySchemes'] ?? {}, at),
+    );
     return new Map(
-      Object.entries(schemes).map(([name, source]) => [name, this.#object(source, formatPlace(at, name))]),
+      Object.entries(schemes ?? {}).flatMap(([name, source]) => {
+        const scheme = this.#attempt(() => this.#object(source, formatPlace(at, name)));
+        return scheme === undefined ? [] : [[name, scheme] as const];
+      }),
     );
   }
 
   /** Returns the paths of all servers, also those of a path or an operation, with the defaults of variables. */
-  basePaths(): string[] {
+  #basePaths(): string[] {
     const owners: Located[] = [{ value: this.#root, at: '#' }];
-    for (const [path, source] of Object.entries(membersAt(this.#root['paths'] ?? {}, '#/paths'))) {
-      if (path.startsWith('x-')) continue;
-      const item = this.#object(source, formatPlace('#/paths', path));
+    for (const [key, source] of Object.entries(this.#paths())) {
+      if (key.startsWith('x-')) continue;
+      const item = this.#attempt(() => this.#object(source, formatPlace('#/paths', key)));
+      if (item === undefined) continue;
       owners.push(item);
       for (const method of methods) {
         const operation = item.value[method];
         if (isObject(operation)) owners.push({ value: operation, at: formatPlace(item.at, method) });
       }
     }
-    const found = owners.flatMap(({ value, at }) =>
-      value['servers'] === undefined
-        ? []
-        : listAt(value['servers'], formatPlace(at, 'servers')).map((server, index) =>
-            serverPath(server, formatPlace(at, 'servers', index)),
-          ),
-    );
+    const found = owners.flatMap(({ value: { servers = [] }, at }) => {
+      const place = formatPlace(at, 'servers');
+      return (this.#attempt(() => listAt(servers, place)) ?? []).flatMap(
+        (server, index) => this.#attempt(() => serverPath(server, formatPlace(place, index))) ?? [],
+      );
+    });
     return [...new Set(found)].filter((path) => path !== '');
   }
 
@@ -364,8 +409,18 @@ function serverPath(source: unknown, at: string): string {
   return path.replace(/(?<!\/)\/+$/, '');
 }
 
+/** Splits the key of a path. Documents write a query for an operation of its own; a fragment is no part of a request. */
+function readKey(key: string): Pick<Route, 'path' | 'query'> {
+  const [address = ''] = key.split('#');
+  const [path = '', search = ''] = address.split('?');
+  const query = Array.from(new URLSearchParams(search), ([name, value]): [string, string] => [
+    name,
+    value.startsWith('{') ? '' : value,
+  ]);
+  return { path, query };
+}
+
 function checkTemplate(path: string, at: string): void {
-  if (!path.startsWith('/')) throw new DeclarationError('path', at, 'must begin with a slash');
   if (/[{}]/.test(path.replace(/\{[^{}/]+\}/g, '')))
     throw new DeclarationError('path', at, 'is not a path template such as /orders/{id}');
   const names = Array.from(path.matchAll(/\{([^{}/]+)\}/g), ([, name]) => name);

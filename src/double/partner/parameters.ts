@@ -16,6 +16,8 @@ import { describe, listMembers, type Violation } from './violations.ts';
 export interface ParameterChecker {
   /** Throws a Problem (400) if parameters are missing, unknown or malformed. */
   check(operation: Operation, received: ReceivedParameters): void;
+  /** Returns whether the values of a path are those of an operation; if its key has a fragment, also the fields. */
+  fits(operation: Operation, received: ReceivedParameters): boolean;
   /** Returns the names of the documented parameters that a request has, with their places: `query.limit`. */
   present(operation: Operation, received: ReceivedParameters): readonly string[];
   /** Returns the value of a form, with the types of its schema. Throws a Problem (400) if the brackets of a name are malformed. */
@@ -46,6 +48,10 @@ export function createParameterChecker(
       const [first] = violations;
       if (first !== undefined) throw createProblem(first, violations);
     },
+    fits: (operation, received) =>
+      operation.parameters
+        .filter(({ place }) => place === 'path' || (place === 'header' && operation.key.includes('#')))
+        .every((parameter) => reading.violations(parameter, operation, received).length === 0),
     present: (operation, received) =>
       operation.parameters
         .filter((parameter) => reading.structure(parameter, operation, received) !== undefined)
@@ -80,7 +86,8 @@ function unknownParameters(
 ): Violation[] {
   const inQuery = operation.parameters.filter(({ place }) => place === 'query');
   if (inQuery.some((parameter) => reading.isFree(parameter))) return [];
-  const known = new Set(inQuery.flatMap((parameter) => [...reading.queryNames(parameter)]));
+  const listed = inQuery.flatMap((parameter) => [...reading.queryNames(parameter)]);
+  const known = new Set([...listed, ...operation.query.map(([name]) => name)]);
   const sent = new Set(received.query.map(({ name }) => name));
   return [...sent]
     .filter((name) => !known.has(name) && !known.has(`${beforeBracket(name)}[]`) && !isCredential(name))

@@ -4,6 +4,7 @@
 import type { SchemeDeclarations } from '../../auth/scheme-declarations.ts';
 import { findClosestMatch } from '../../did-you-mean.ts';
 import { toLines } from '../../http/field-lines.ts';
+import { formType, parseMediaType } from '../../http/headers/media-type.ts';
 import type { IncomingRequest } from '../../http/message.ts';
 import { Problem } from '../../http/problem.ts';
 import { parseTarget } from '../../http/target.ts';
@@ -18,7 +19,7 @@ import {
   listFurtherMethods,
   type Resource,
 } from '../../pipeline/resource.ts';
-import type { Match, RouteFallback } from '../../pipeline/router.ts';
+import type { Match, RouteFallback, Router } from '../../pipeline/router.ts';
 import type { Scope } from '../../principal.ts';
 import { checkText } from '../../service/argument-checks.ts';
 import type { RuleHandle } from '../match.ts';
@@ -28,8 +29,15 @@ import { createAnyReader } from '../stubs/content.ts';
 import type { StubResponse } from '../stubs/response.ts';
 import type { Answer, StubCheck } from '../stubs/stubs.ts';
 import { createCoverage, type PartnerCoverage } from './coverage.ts';
-import { named, type Operation, type PartnerDocument, readDocument } from './document.ts';
-import { createPaths } from './paths.ts';
+import {
+  type FaultyOperation,
+  named,
+  type Operation,
+  type PartnerDocument,
+  type Route,
+  readDocument,
+} from './document.ts';
+import { createPaths, type FoundPath } from './paths.ts';
 import { ReceivedParameters } from './received.ts';
 import { createRequestCheck } from './request-check.ts';
 import { createResponses, examineResponses } from './responses.ts';
@@ -54,6 +62,8 @@ export interface DoublePartner {
    * @example console.log(String(double.partner.coverage()));
    */
   coverage(): PartnerCoverage;
+  /** The mistakes of the document, each with its place. The operations that they concern answer 501. */
+  readonly faults: readonly string[];
 }
 
 /** A document that has been read, before there is a double. */
@@ -61,6 +71,7 @@ interface ReadPartner {
   readonly document: PartnerDocument;
   readonly security: PartnerSecurity;
   readonly validation: Validations;
+  readonly dynamic: boolean;
 }
 
 /** What the document needs of its double. */
@@ -107,6 +118,8 @@ export interface PreparedPartner {
   readonly operations: number;
   /** What is not verified or cannot be sent as the document says, one sentence each. Creates every response once. */
   examine(): readonly string[];
+  /** The mistakes of the document, with their places. */
+  readonly faults: readonly string[];
   /** Why no request can be accepted by some operations, one sentence each. */
   readonly unreachable: readonly string[];
   create(context: PartnerContext): PartnerPart;
@@ -127,33 +140,60 @@ export async function withPartner<Options extends CompletedOptions>(
   readonly prepared: PreparedPartner;
 }> {
   const { schemes, collections = {}, clients } = options;
-  const { source, validation } = readPartnerOptions(partner);
-  const document = await readDocument(source);
-  const security = named(source, () =>
-    readSecurity(document, { schemes, hasClients: clients !== undefined }),
-  );
+  const { source: place, validation, strict, dynamic } = readPartnerOptions(partner);
+  const read = await readDocument(place);
+  const security = readSecurity(read, { schemes, hasClients: clients !== undefined });
+  const document = withoutFaulty(read, security.faults);
+  const [fault] = document.faults;
+  if (strict && fault !== undefined)
+    named(place, () => {
+      throw fault;
+    });
   return {
     options: { ...options, schemes: security.schemes, collections },
     prepared: {
       scopes: security.scopes,
       operations: document.operations.length,
+      faults: document.faults.map(({ message }) => message),
       unreachable: security.unreachable,
       examine: () => [...security.warnings, ...document.examinePatterns(), ...examineResponses(document)],
       create(context) {
+        for (const fault of document.faults) context.onError?.(fault);
         for (const reason of security.unreachable) context.onError?.(new Error(reason));
-        return createPartner({ document, security, validation }, context);
+        return createPartner({ document, security, validation, dynamic }, context);
       },
     },
   };
 }
 
+/** Moves operations whose credentials cannot be verified to the faulty ones. */
+function withoutFaulty(document: PartnerDocument, faults: PartnerSecurity['faults']): PartnerDocument {
+  const unverified = [...faults].map(([{ method, key, path, query }, fault]) => ({
+    method,
+    key,
+    path,
+    query,
+    fault,
+  }));
+  const further = new Map(unverified.map(({ fault }) => [fault.message, fault]));
+  return {
+    ...document,
+    operations: document.operations.filter((operation) => !faults.has(operation)),
+    faulty: [...document.faulty, ...unverified],
+    faults: [...document.faults, ...further.values()],
+  };
+}
+
 /** Creates the part of a double that answers as the document describes. */
 function createPartner(
-  { document, security, validation }: ReadPartner,
+  { document, security, validation, dynamic }: ReadPartner,
   context: PartnerContext,
 ): PartnerPart {
   const checker = createChecker(document);
-  const paths = createPaths(document);
+  const paths = createPaths<Operation | FaultyOperation>(
+    [...document.operations, ...document.faulty],
+    document.basePaths,
+  );
   const coverage = createCoverage(document.operations);
   const rules = new Rules();
   let drawn = 0;
@@ -161,6 +201,7 @@ function createPartner(
     document,
     checker,
     seed: context.seed,
+    dynamic,
     now: context.now,
     next() {
       drawn += 1;
@@ -272,7 +313,7 @@ function createPartner(
 
   const resourceOf = (operation: Operation, implemented: Action): Resource => {
     const { schemes } = security.accessOf(operation);
-    const isNamed = ['GET', 'PUT', 'POST', 'PATCH', 'DELETE'].includes(operation.method);
+    const isNamed = isNamedMethod(operation.method);
     const requestFields = operation.parameters
       .filter(({ place }) => place === 'header')
       .map(({ name }) => name);
@@ -287,9 +328,10 @@ function createPartner(
 
   // OPTIONS is derived.
   const served = document.operations.filter(({ method }) => method !== 'OPTIONS');
-  const resources = new Map(
+  const resources = new Map<Operation | FaultyOperation, Resource>(
     served.map((operation) => [operation, resourceOf(operation, checkedAction(operation))]),
   );
+  for (const operation of document.faulty) resources.set(operation, createFaultyResource(operation));
   const lenient = new Map<Operation, Resource>();
   const lenientResource = (operation: Operation): Resource => {
     const known = lenient.get(operation) ?? resourceOf(operation, lenientAction(operation));
@@ -298,28 +340,62 @@ function createPartner(
   };
   const further = new Set([...resources.values()].flatMap(listFurtherMethods));
 
-  const findMatches = (segments: readonly string[]): Match[] =>
-    paths.find(segments).flatMap(({ operations, parameters: values }) =>
-      // The operation GET answers HEAD too, unless there is one of its own.
-      [...operations].sort(headFirst).flatMap((operation) => {
-        const checked = resources.get(operation);
-        if (checked === undefined) return [];
-        const resource = validationOf(operation).request === 'on' ? checked : lenientResource(operation);
-        return [{ template: operation.path, resource, parameters: values }];
-      }),
-    );
+  /** Returns the operations for a request, the nearest one first. Without a request, all at the address. */
+  const selectOperations = (
+    segments: readonly string[],
+    request: IncomingRequest | undefined,
+  ): readonly FoundPath<Operation | FaultyOperation>[] => {
+    // The operation GET answers HEAD too, unless there is one of its own.
+    const found = [...paths.find(segments)].sort(headFirst);
+    const target = request && parsedTarget(request.target, request.method);
+    if (request === undefined || target === undefined) return found;
+    const query = new URLSearchParams(target.search);
+    const asked = found
+      .filter(({ operation }) => operation.query.every(([name, value]) => hasQuery(query, name, value)))
+      .sort((one, other) => other.operation.query.length - one.operation.query.length);
+    const answering = asked.filter(({ operation: { method } }) => method === request.method);
+    if (answering.length < 2) return asked;
+    const fits = ({ operation }: FoundPath<Operation | FaultyOperation>): boolean =>
+      'fault' in operation ||
+      requests.fits(operation, new ReceivedParameters(operation, target, request.headers));
+    const fitting = answering.find(fits);
+    return fitting === undefined ? asked : [fitting, ...asked.filter((each) => each !== fitting)];
+  };
 
-  const findOperation = ({ method, target, headers }: IncomingRequest): FoundOperation | undefined => {
+  const findMatches = (segments: readonly string[], request: IncomingRequest | undefined): Match[] =>
+    selectOperations(segments, request).flatMap(({ operation, parameters: values }) => {
+      const checked = resources.get(operation);
+      if (checked === undefined) return [];
+      const isLenient = !('fault' in operation) && validationOf(operation).request !== 'on';
+      const resource = isLenient ? lenientResource(operation) : checked;
+      return [{ template: operation.path, resource, parameters: values }];
+    });
+
+  const findOperation = (request: IncomingRequest): FoundOperation | undefined => {
+    const { method, target, headers } = request;
     const parsed = parsedTarget(target, method);
     if (parsed === undefined) return undefined;
-    for (const { operations } of paths.find(parsed.segments)) {
-      const operation =
-        operations.find((each) => each.method === method) ??
-        operations.find((each) => method === 'HEAD' && each.method === 'GET');
-      if (operation !== undefined)
-        return { operation, received: new ReceivedParameters(operation, parsed, headers) };
-    }
-    return undefined;
+    const found = selectOperations(parsed.segments, request);
+    const { operation } =
+      found.find((each) => each.operation.method === method) ??
+      found.find((each) => method === 'HEAD' && each.operation.method === 'GET') ??
+      {};
+    if (operation === undefined || 'fault' in operation) return undefined;
+    return { operation, received: new ReceivedParameters(operation, parsed, headers) };
+  };
+
+  /** Returns whether the document describes the content of a request to an endpoint of OAuth 2.0, which is a form otherwise. */
+  const isDescribed = (request: IncomingRequest): boolean => {
+    const content = findOperation(request)?.operation.body?.content ?? [];
+    const types = content.map(({ essence }) => essence);
+    if (!types.includes(formType)) return types.length > 0;
+    const sent = parseMediaType(request.headers.get('content-type') ?? '')?.type ?? formType;
+    return sent !== formType && types.includes(sent);
+  };
+
+  const findEndpoint = (segments: readonly string[], router: Router): Match | undefined => {
+    const endpoint = security.endpoints.get(`/${segments.join('/')}`);
+    return endpoint === undefined ? undefined : router.find(endpoint.slice(1).split('/'));
   };
 
   const operationNamed = (id: string): Operation => {
@@ -339,11 +415,14 @@ function createPartner(
 
   return {
     fallback: {
-      find(segments, router) {
-        const endpoint = security.endpoints.get(`/${segments.join('/')}`);
-        const own = endpoint === undefined ? undefined : router.find(endpoint.slice(1).split('/'));
-        return own === undefined ? findMatches(segments) : [own];
+      find(segments, router, request) {
+        const own = findEndpoint(segments, router);
+        if (own === undefined || (request !== undefined && isDescribed(request)))
+          return findMatches(segments, request);
+        return [own];
       },
+      precedes: (segments, request) =>
+        security.endpoints.has(`/${segments.join('/')}`) && isDescribed(request),
       routes: [...resources].map(([{ path: template }, resource]) => ({ template, resource })),
       furtherMethods: () => further,
     },
@@ -353,6 +432,7 @@ function createPartner(
         return rules.add(createRule(operation, response, options));
       },
       coverage: () => coverage.read(),
+      faults: document.faults.map(({ message }) => message),
     },
     clearResponses: () => rules.clear(),
     validate(call, answer) {
@@ -391,8 +471,28 @@ function addWarnings(outcome: ActionResponse, warnings: readonly string[]): Acti
   return { ...outcome, warnings: [...warnings, ...(outcome.warnings ?? [])] };
 }
 
-function headFirst({ method: one }: Operation, { method: other }: Operation): number {
-  return Number(other === 'HEAD') - Number(one === 'HEAD');
+function headFirst({ operation: one }: FoundPath<Route>, { operation: other }: FoundPath<Route>): number {
+  return Number(other.method === 'HEAD') - Number(one.method === 'HEAD');
+}
+
+function hasQuery(query: URLSearchParams, name: string, value: string): boolean {
+  return value === '' ? query.has(name) : query.getAll(name).includes(value);
+}
+
+/** Returns the resource of an operation with a mistake, which anyone may see. */
+function createFaultyResource({ method, key, fault }: FaultyOperation): Resource {
+  const refused = action('anyone', () => {
+    throw new Problem('operation-not-served', `${method} ${key} is not served: ${fault.message}.`);
+  });
+  return {
+    ...(isNamedMethod(method) ? { [method]: refused } : { methods: { [method]: refused } }),
+    defaultFormat: 'json',
+    verbatim: true,
+  };
+}
+
+function isNamedMethod(method: string): boolean {
+  return ['GET', 'PUT', 'POST', 'DELETE', 'PATCH'].includes(method);
 }
 
 function parsedTarget(target: string, method: string): ReturnType<typeof parseTarget> | undefined {

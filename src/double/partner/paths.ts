@@ -8,19 +8,19 @@ import {
   isParameterValue,
 } from '../../pipeline/path-tree.ts';
 import { matchSegment } from '../../pipeline/segment-template.ts';
-import type { Operation, PartnerDocument } from './document.ts';
+import type { PartnerDocument, Route } from './document.ts';
 
-/** The operations of one path template, and the values of its parameters in a path. */
-export interface FoundPath {
-  readonly operations: readonly Operation[];
+/** An operation at a path, and the values of its parameters. */
+export interface FoundPath<Each> {
+  readonly operation: Each;
   /** By name, decoded. */
   readonly parameters: Readonly<Record<string, string>>;
 }
 
 /** The paths of a document. */
-export interface PartnerPaths {
-  /** Returns the templates that match these decoded segments. Several match only if they differ in the names of parameters. */
-  find(segments: readonly string[]): readonly FoundPath[];
+export interface PartnerPaths<Each> {
+  /** Returns the operations at these decoded segments, those of the nearest template first. */
+  find(segments: readonly string[]): readonly FoundPath<Each>[];
 }
 
 /** A segment with parameters, such as `{from}..{to}`. */
@@ -30,15 +30,18 @@ interface Segment {
   readonly texts: readonly string[] | undefined;
 }
 
-interface Entry {
-  readonly operations: readonly Operation[];
+interface Entry<Each> {
+  readonly operations: readonly Each[];
   readonly segments: readonly Segment[];
 }
 
 /** Creates the tree of all paths. Each is found at the root, and below the path of each server. */
-export function createPaths({ operations, basePaths }: PartnerDocument): PartnerPaths {
-  const root = createBranch<Entry[]>();
-  const byPath = new Map<string, Operation[]>();
+export function createPaths<Each extends Route>(
+  operations: readonly Each[],
+  basePaths: PartnerDocument['basePaths'],
+): PartnerPaths<Each> {
+  const root = createBranch<Entry<Each>[]>();
+  const byPath = new Map<string, Each[]>();
   for (const operation of operations)
     byPath.set(operation.path, [...(byPath.get(operation.path) ?? []), operation]);
   for (const [path, own] of byPath) {
@@ -60,33 +63,36 @@ export function createPaths({ operations, basePaths }: PartnerDocument): Partner
       .map((text) => decodeText(text) ?? text),
   );
   return {
-    find(segments) {
-      const found = findBelow(root, segments);
-      if (found.length > 0) return found;
-      for (const prefix of prefixes) {
-        if (!prefix.every((part, index) => part === segments[index])) continue;
-        const below = findBelow(root, segments.slice(prefix.length));
-        if (below.length > 0) return below;
-      }
-      return [];
-    },
+    find: (segments) => [
+      ...findBelow(root, segments),
+      ...prefixes.flatMap((prefix) =>
+        prefix.every((part, index) => part === segments[index])
+          ? findBelow(root, segments.slice(prefix.length))
+          : [],
+      ),
+    ],
   };
 }
 
-/** Returns the entries of the first node that match, those with text beside their parameters first. */
-function findBelow(root: Branch<Entry[]>, segments: readonly string[]): readonly FoundPath[] {
-  for (const { leaf, values } of findLeaves(root, segments)) {
-    const found = leaf.flatMap((entry) => {
-      const parameters = decodeParameters(entry, values);
-      return parameters === undefined ? [] : [{ entry, parameters }];
-    });
-    const isLiteral = ({ entry }: (typeof found)[number]): boolean =>
-      entry.segments.some(({ texts }) => texts !== undefined);
-    const nearest = found.some(isLiteral) ? found.filter(isLiteral) : found;
-    if (nearest.length > 0)
-      return nearest.map(({ entry: { operations }, parameters }) => ({ operations, parameters }));
-  }
-  return [];
+/** Returns the operations below a node. In each leaf, those with text beside their parameters come first. */
+function findBelow<Each>(
+  root: Branch<Entry<Each>[]>,
+  segments: readonly string[],
+): readonly FoundPath<Each>[] {
+  return findLeaves(root, segments).flatMap(({ leaf, values }) =>
+    [...leaf]
+      .sort((one, other) => countTexts(other) - countTexts(one))
+      .flatMap((entry) => {
+        const parameters = decodeParameters(entry, values);
+        return parameters === undefined
+          ? []
+          : entry.operations.map((operation) => ({ operation, parameters }));
+      }),
+  );
+}
+
+function countTexts({ segments }: Entry<unknown>): number {
+  return segments.filter(({ texts }) => texts !== undefined).length;
 }
 
 /** Returns the values of a template's parameters in a path that it matches, percent-encoded as sent. A base path may precede. */
@@ -111,9 +117,9 @@ function matchEncoded(texts: readonly string[], sent: string): readonly string[]
 }
 
 function decodeParameters(
-  { segments }: Entry,
+  { segments }: Entry<unknown>,
   values: readonly string[],
-): FoundPath['parameters'] | undefined {
+): FoundPath<unknown>['parameters'] | undefined {
   const found: [string, string][] = [];
   for (const [index, { names, texts }] of segments.entries()) {
     const value = values[index] ?? '';

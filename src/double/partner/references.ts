@@ -69,10 +69,47 @@ const mapNames: ReadonlySet<string> = new Set([
   ...['links', 'pathItems', 'examples', 'encoding', 'variables', 'parameters', 'scopes'],
 ]);
 
-/** Follows every reference of the document once. Throws DeclarationError for the first one that leads nowhere. */
-export function checkReferences(root: JsonSchema, resolve: Resolve): void {
-  for (const { step, value } of listObjects(root))
-    if (typeof value['$ref'] === 'string') resolve({ value, at: placeOfStep(step) });
+/** The places of a document with a reference that cannot be followed, there or behind other references. */
+export interface BrokenPlaces {
+  readonly faults: readonly DeclarationError[];
+  /** Throws DeclarationError if a part of the document has such a reference. */
+  check(at: string): void;
+}
+
+/** Follows every reference of the document once. */
+export function findBrokenPlaces(root: JsonSchema, resolve: Resolve): BrokenPlaces {
+  const open: { readonly at: string; readonly fault: DeclarationError }[] = [];
+  const referring = new Map<string, string[]>();
+  for (const { step, value, first } of listObjects(root)) {
+    if (first === undefined && typeof value['$ref'] !== 'string') continue;
+    const at = placeOfStep(step);
+    try {
+      const target = first === undefined ? resolve({ value, at }).at : placeOfStep(first);
+      referring.set(target, [...(referring.get(target) ?? []), at]);
+    } catch (error) {
+      if (!(error instanceof DeclarationError)) throw error;
+      open.push({ at, fault: error });
+    }
+  }
+  const faults = open.map(({ fault }) => fault);
+  // A place is broken if a part of it is, or what it refers to.
+  const broken = new Map<string, DeclarationError>();
+  for (let next = open.pop(); next !== undefined; next = open.pop())
+    for (
+      let { at, fault } = next;
+      at !== '' && !broken.has(at);
+      at = at.slice(0, Math.max(0, at.lastIndexOf('/')))
+    ) {
+      broken.set(at, fault);
+      for (const from of referring.get(at) ?? []) open.push({ at: from, fault });
+    }
+  return {
+    faults,
+    check(at) {
+      const fault = broken.get(at);
+      if (fault !== undefined) throw fault;
+    },
+  };
 }
 
 /** Returns the patterns that are not enforced, and why. */
@@ -83,7 +120,8 @@ export function examinePatterns(root: JsonSchema, patterns: Patterns): readonly 
     if (fault !== undefined)
       faults.push(`${formatPlace(placeOfStep(step), ...names)} is not enforced: ${fault}.`);
   };
-  for (const { step, value } of listObjects(root)) {
+  for (const { step, value, first } of listObjects(root)) {
+    if (first !== undefined) continue;
     const { pattern, patternProperties } = value;
     if (typeof pattern === 'string') examine(pattern, step, 'pattern');
     if (isObject(patternProperties))
@@ -92,17 +130,29 @@ export function examinePatterns(root: JsonSchema, patterns: Patterns): readonly 
   return faults;
 }
 
+/** An object of a document whose members are those of OpenAPI or JSON Schema. */
+interface Visited {
+  readonly step: Step;
+  readonly value: JsonSchema;
+  /** The place where the same object stands, too, if it was visited there. */
+  readonly first: Step | undefined;
+}
+
 /** Yields the objects of the document whose members are those of OpenAPI or JSON Schema. */
-function* listObjects(root: JsonSchema): Generator<{ readonly step: Step; readonly value: JsonSchema }> {
-  const seen = new Set<object>();
+function* listObjects(root: JsonSchema): Generator<Visited> {
+  const seen = new Map<object, Step>();
   const open: Step[] = [{ value: root, name: '#', parent: undefined, isMap: false }];
   for (let step = open.pop(); step !== undefined; step = open.pop()) {
-    // An object that a caller passes can contain itself.
-    if (seen.has(step.value)) continue;
-    seen.add(step.value);
+    // An object that a caller passes can contain itself, or one object twice.
+    const first = seen.get(step.value);
+    if (first !== undefined) {
+      yield { step, value: {}, first };
+      continue;
+    }
+    seen.set(step.value, step);
     const { value, isMap } = step;
     const isList = Array.isArray(value);
-    if (!isMap && isObject(value)) yield { step, value };
+    if (!isMap && isObject(value)) yield { step, value, first };
     for (const name of Object.keys(value)) {
       const child: unknown = Reflect.get(value, name);
       if (typeof child !== 'object' || child === null) continue;

@@ -24,6 +24,8 @@ interface RequestCheck {
     received: ReceivedParameters,
     content: unknown,
   ): MaybePromise<readonly string[]>;
+  /** Returns whether the values of a path are those of an operation; if its key has a fragment, also the fields. */
+  fits(operation: Operation, received: ReceivedParameters): boolean;
   /** Returns the names of the documented parameters that a request has, with their places: `query.limit`. */
   present(operation: Operation, received: ReceivedParameters): readonly string[];
 }
@@ -88,6 +90,7 @@ export function createRequestCheck({ document, checker, context }: RequestCheckP
       const inContent = listDetails(() => checkContent(operation, content, received.headers));
       return andThen(inParameters, (first) => andThen(inContent, (second) => [...first, ...second]));
     },
+    fits: (operation, received) => parameters.fits(operation, received),
     present: (operation, received) => parameters.present(operation, received),
   };
 }

@@ -24,7 +24,7 @@ export interface ResponseChoice {
   readonly status?: number | undefined;
   /** The name of the example. Default: the first one, or the smallest value that the schema allows. */
   readonly example?: string | undefined;
-  /** Whether the content has all members of its schema, with drawn values. Default: false. */
+  /** Whether the content has all members of its schema, with drawn values. Default: as for the double. */
   readonly dynamic?: boolean | undefined;
 }
 
@@ -47,6 +47,8 @@ export interface ResponsesOptions {
   /** Checks examples and the responses of stubs. */
   readonly checker: SchemaChecker;
   readonly seed: string;
+  /** Whether contents have all members by default. */
+  readonly dynamic: boolean;
   /** Returns the time in ms. */
   readonly now: () => number;
   /** Returns a number that differs for each drawn response. */
@@ -101,14 +103,13 @@ export function createResponses(options: ResponsesOptions): PartnerResponses {
       return given(examples.get(choice.example));
     const isAllowed = (value: unknown): boolean =>
       schema === undefined || !isJson(media.essence) || checker.check(schema, value, 'response').length === 0;
-    if (choice.dynamic !== true) {
+    const dynamic = choice.dynamic ?? options.dynamic;
+    if (!dynamic) {
       const allowed = allowedExamples.get(media) ?? [...examples.values()].filter(isAllowed).slice(0, 1);
       allowedExamples.set(media, allowed);
       if (allowed.length > 0) return given(allowed[0]);
     }
-    return schema === undefined
-      ? given(undefined)
-      : create(schema, operation, status, choice.dynamic === true);
+    return schema === undefined ? given(undefined) : create(schema, operation, status, dynamic);
   };
 
   const headersOf = (response: DocumentedResponse, operation: Operation, status: number): FieldLine[] =>
@@ -145,13 +146,14 @@ export function createResponses(options: ResponsesOptions): PartnerResponses {
       const isNamed = response?.content.some(
         (media) => name !== undefined && readExamples(media, document).has(name),
       );
-      const dynamic = wanted.get('dynamic') === 'true';
+      const flag = wanted.get('dynamic');
+      const dynamic = flag === 'true' || flag === 'false' ? flag === 'true' : undefined;
       const applied = [
         ...(status === undefined ? [] : [`code=${status}`]),
         ...(isNamed === true
           ? [`example=${/^[\w.-]+$/.test(name ?? '') ? name : JSON.stringify(name)}`]
           : []),
-        ...(dynamic ? ['dynamic=true'] : []),
+        ...(dynamic === undefined ? [] : [`dynamic=${dynamic}`]),
       ];
       return { choice: { status, example: isNamed === true ? name : undefined, dynamic }, applied };
     },

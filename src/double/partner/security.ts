@@ -30,6 +30,8 @@ export interface PartnerSecurity {
   readonly endpoints: ReadonlyMap<string, string>;
   /** What is not verified as the document says, one sentence each. */
   readonly warnings: readonly string[];
+  /** Why operations cannot be served: nothing verifies what they require. */
+  readonly faults: ReadonlyMap<Operation, DeclarationError>;
   /** Why no request can be accepted by some operations, one sentence each. */
   readonly unreachable: readonly string[];
   /** Returns what an operation requires. */
@@ -44,19 +46,27 @@ export interface SecurityOptions {
 }
 
 /**
- * Reads the security of a document.
- * @throws DeclarationError with the place of a scheme that an operation needs and that cannot be verified
+ * Reads the security of a document. An operation with a scheme that cannot be verified has a fault with the place.
  */
 export function readSecurity(
   document: PartnerDocument,
   { schemes: given = {}, hasClients }: SecurityOptions,
 ): PartnerSecurity {
   const security = new Security(document, given, hasClients);
-  const access = new Map(document.operations.map((operation) => [operation, security.accessOf(operation)]));
+  const access = new Map<Operation, OperationAccess>();
+  const faults = new Map<Operation, DeclarationError>();
+  for (const operation of document.operations)
+    try {
+      access.set(operation, security.accessOf(operation));
+    } catch (error) {
+      if (!(error instanceof DeclarationError)) throw error;
+      faults.set(operation, error);
+    }
   return {
     schemes: { ...given, ...Object.fromEntries(security.declared) },
     scopes: [...security.scopes],
     endpoints: listEndpoints(document),
+    faults,
     warnings: security.warnings,
     unreachable: [...security.unreachable],
     accessOf: (operation) => access.get(operation) ?? { access: 'nobody', schemes: [] },

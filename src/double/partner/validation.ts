@@ -1,5 +1,5 @@
 // How strictly the document of a partner is compared with what is received and sent.
-import { checkMembers, checkWord } from '../../service/argument-checks.ts';
+import { checkFlag, checkMembers, checkWord } from '../../service/argument-checks.ts';
 
 /**
  * How strictly requests and responses are compared with the document. `on`: a request that the document does not allow is refused, and
@@ -22,6 +22,10 @@ export interface PartnerOptions {
   readonly document: string | object;
   /** How strictly requests and responses are compared with the document. Default: `on`. */
   readonly validation?: Validation | ValidationByDirection | undefined;
+  /** Whether a mistake in the document rejects the start, in place of the operations that have it. Default: false. */
+  readonly strict?: boolean | undefined;
+  /** Whether contents have all members of their schemas, with drawn values, unless a request or a test chooses otherwise. Default: false. */
+  readonly dynamic?: boolean | undefined;
 }
 
 /** The validation of both directions. */
@@ -31,15 +35,25 @@ export type Validations = Readonly<Record<keyof ValidationByDirection, Validatio
 export function readPartnerOptions(partner: string | object): {
   readonly source: string | object;
   readonly validation: Validations;
+  readonly strict: boolean;
+  readonly dynamic: boolean;
 } {
-  const strict: Validations = { request: 'on', response: 'on' };
-  if (!isPartnerOptions(partner)) return { source: partner, validation: strict };
-  checkMembers(partner, ['document', 'validation'], 'the option partner', "such as { validation: 'warn' }");
-  const { document, validation } = partner;
+  const usual: Validations = { request: 'on', response: 'on' };
+  if (!isPartnerOptions(partner))
+    return { source: partner, validation: usual, strict: false, dynamic: false };
+  checkMembers(
+    partner,
+    ['document', 'validation', 'strict', 'dynamic'],
+    'the option partner',
+    "such as { validation: 'warn' }",
+  );
+  const { document, validation, strict = false, dynamic = false } = partner;
   if (typeof document !== 'string' && (typeof document !== 'object' || document === null))
     throw new RangeError('partner.document must be a document or the path of a file');
   checkValidation(validation);
-  return { source: document, validation: mergeValidation(validation, strict) };
+  checkFlag(strict, 'partner.strict');
+  checkFlag(dynamic, 'partner.dynamic');
+  return { source: document, validation: mergeValidation(validation, usual), strict, dynamic };
 }
 
 /** An OpenAPI document has no member `document`. */

@@ -12,6 +12,12 @@ export const serverErrorTypes = {
     title: 'The method is not implemented',
     explanation: 'This server implements HEAD, GET, PUT, POST, DELETE and OPTIONS.',
   },
+  'operation-not-served': {
+    status: 501,
+    title: 'The operation is not served',
+    explanation:
+      'The document of the partner has a mistake in the operation or in what it uses; the detail contains its place. The other operations are served.',
+  },
   'transfer-coding-not-implemented': {
     status: 501,
     title: 'The transfer coding is not implemented',

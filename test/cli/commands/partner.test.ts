@@ -32,14 +32,27 @@ test('check --partner prints the number of operations, and each example that the
   );
 });
 
-test('an invalid document prevents the start, and the error names the place in it', async () => {
-  const file = fileWith({ ...ordersDocument(), security: [{ lost: [] }] });
+test('check exits with 1 for a document with a mistake and prints its place, and serve serves the rest', async () => {
+  const { paths, ...others } = ordersDocument();
+  const file = fileWith({ ...others, paths: { ...paths, '/bad': { get: { security: [{ lost: [] }] } } } });
+  const place = /#\/paths\/~1bad\/get\/security: there is no security scheme "lost"/;
+  const checked = await call(['check', ...plain, '--partner', file]);
+  assert.equal(checked.status, 1);
+  assert.match(checked.stderr, place);
+  const server = await startServer([...plain, '--partner', file]);
+  assert.equal((await fetch(`${server.url}/v1/orders/ord_1`)).status, 200);
+  const bad = await fetch(`${server.url}/bad`);
+  assert.equal(bad.status, 501);
+  assert.match(await bad.text(), place);
+  server.signal('SIGTERM');
+  await server.ended;
+});
+
+test('a file that is no OpenAPI document prevents the start', async () => {
+  const file = fileWith({ openapi: '2.0' });
   for (const command of ['check', 'serve']) {
     const { stderr } = await run([command, ...plain, '--partner', file]);
-    assert.match(
-      stderr,
-      /--partner: .*partner\.json: #\/paths\/~1orders\/get\/security: there is no security scheme "lost"/,
-    );
+    assert.match(stderr, /--partner: .*partner\.json: #\/openapi: must be 3\.0, 3\.1 or 3\.2, is "2\.0"/);
   }
 });
 

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'node:test';
 import { type DoubleOptions, startDouble } from '../../../src/double/index.ts';
+import { root } from '../../support/documents/markdown.ts';
 import { ordersDocument } from '../../support/double/orders-document.ts';
 
 const users = { ann: { secret: 's3cret of ann', password: 'pw of ann' } };
@@ -135,7 +136,7 @@ test('a key of API Gateway with the type awsSigv4 is verified as AWS Signature V
       },
     },
   };
-  await assert.rejects(startDouble({ partner, users }), {
+  await assert.rejects(startDouble({ partner: { document: partner, strict: true }, users }), {
     message: /sigv4Reference.*AWS Signature Version 4.*schemes: \{ aws4/,
   });
   const schemes = { aws4: { region: 'eu-central-1', service: 'execute-api' } };
@@ -327,29 +328,9 @@ test('a document is read from a file, and an error names the file and the place'
   assert.equal((await double.fetch('/orders/ord_1')).status, 200);
   const faults: readonly (readonly [document: object | string, message: RegExp])[] = [
     ['{', /partner\.json: #: is not JSON/],
-    [{}, /#\/openapi: must be 3\.0 or 3\.1, is missing/],
+    [{}, /#\/openapi: must be 3\.0, 3\.1 or 3\.2, is missing/],
     [{ swagger: '2.0' }, /#\/swagger: is Swagger; convert/],
-    [{ openapi: '3.1.0', paths: { orders: {} } }, /#\/paths\/orders: must begin with a slash/],
-    [
-      { openapi: '3.1.0', paths: { '/a': { get: { parameters: {} } } } },
-      /#\/paths\/~1a\/get\/parameters: must be an array/,
-    ],
-    [
-      { openapi: '3.1.0', paths: { '/a': { $ref: 'other.json' } } },
-      /#\/paths\/~1a: \$ref "other\.json" is not in this document/,
-    ],
-    [
-      { openapi: '3.1.0', paths: { '/a': { get: { responses: { 200: { $ref: '#/x' } } } } } },
-      /\$ref "#\/x" leads nowhere: # has no x/,
-    ],
-    [
-      { openapi: '3.1.0', paths: { '/a': { get: { responses: { two: {} } } } } },
-      /#\/paths\/~1a\/get\/responses\/two: is not a status/,
-    ],
-    [
-      { openapi: '3.1.0', paths: { '/a': { get: { security: [{ key: [] }] } } } },
-      /#\/paths\/~1a\/get\/security: there is no security scheme "key"/,
-    ],
+    [[], /partner\.json: #: must be an object, is an array/],
   ];
   for (const [document, message] of faults) {
     writeFileSync(file, typeof document === 'string' ? document : JSON.stringify(document));
@@ -360,6 +341,237 @@ test('a document is read from a file, and an error names the file and the place'
     /none\.json: cannot be read: ENOENT/,
   );
 });
+
+const good = { get: { responses: { 204: { description: 'Done' } } } };
+const lost = { $ref: '#/components/schemas/Lost' };
+const jsonOf = (schema: unknown) => ({ content: { 'application/json': { schema } } });
+
+/** Paths with a mistake, and the place of it. */
+const mistakes: readonly (readonly [
+  what: string,
+  paths: object,
+  place: RegExp,
+  requests?: readonly string[],
+])[] = [
+  ['a path without a slash', { orders: {} }, /#\/paths\/orders: must begin with a slash/, []],
+  ['no list of parameters', { '/a': { get: { parameters: {} } } }, /~1a\/get\/parameters: must be an array/],
+  ['null for parameters', { '/a': { get: { parameters: null } } }, /~1a\/get\/parameters: must be an array/],
+  [
+    'a path in another file',
+    { '/a': { $ref: 'other.json' } },
+    /~1a: \$ref "other\.json" is not in this/,
+    ['GET /a', 'POST /a'],
+  ],
+  [
+    'a reference to nothing',
+    { '/a': { get: { responses: { 200: { $ref: '#/x' } } } } },
+    /\$ref "#\/x" leads nowhere: # has no x/,
+  ],
+  ['a malformed status', { '/a': { get: { responses: { two: {} } } } }, /responses\/two: is not a status/],
+  ['an unknown scheme', { '/a': { get: { security: [{ key: [] }] } } }, /there is no security scheme "key"/],
+  [
+    'null for scopes',
+    { '/a': { get: { security: [{ key: null }] } } },
+    /security\/0\/key: must be an array, is null/,
+  ],
+  [
+    'a lost schema deep in a response',
+    { '/a': { get: { responses: { 200: { description: '', ...jsonOf({ items: lost }) } } } } },
+    /has no Lost/,
+  ],
+  [
+    'a lost schema behind a reference',
+    {
+      '/a': {
+        get: { responses: { 200: { description: '', ...jsonOf({ $ref: '#/components/schemas/Using' }) } } },
+      },
+    },
+    /has no Lost/,
+  ],
+  [
+    'a lost schema in a parameter of the path',
+    { '/a': { parameters: [{ name: 'p', in: 'query', schema: lost }], ...good } },
+    /has no Lost/,
+  ],
+  [
+    'examples beside media types',
+    {
+      '/a': {
+        post: { requestBody: { content: { 'application/json': {}, examples: { one: { value: 1 } } } } },
+      },
+    },
+    /content\/examples: is not a media type/,
+    ['POST /a'],
+  ],
+  ['a parameter twice in a path', { '/a/{b}/{b}': good }, /has the parameter b twice/, ['GET /a/1/2']],
+  [
+    'a reference in a circle',
+    {
+      '/a': {
+        get: { responses: { 200: { description: '', ...jsonOf({ $ref: '#/components/schemas/Circle' }) } } },
+      },
+    },
+    /circle of references/,
+  ],
+];
+
+for (const [what, paths, place, requests = ['GET /a']] of mistakes)
+  test(`a document with ${what} starts, and only what uses it answers 501 with the place`, async () => {
+    const schemas = {
+      Using: { properties: { a: lost, good: { $ref: '#/components/schemas/Good' } } },
+      Good: { type: 'object' },
+      Circle: { $ref: '#/components/schemas/Circle' },
+    };
+    const using = {
+      get: { responses: { 200: { description: '', ...jsonOf({ $ref: '#/components/schemas/Good' }) } } },
+    };
+    const partner = {
+      openapi: '3.1.0',
+      paths: { '/good': good, '/using': using, ...paths },
+      components: { schemas },
+    };
+    const errors: unknown[] = [];
+    await using double = await startDouble({
+      partner,
+      https: false,
+      onError: (error) => void errors.push(error),
+    });
+    assert.equal((await double.fetch('/good')).status, 204);
+    assert.equal((await double.fetch('/using')).status, 200);
+    for (const request of requests) {
+      const [method = '', path = ''] = request.split(' ');
+      const response = await double.fetch(path, { method });
+      assert.equal(response.status, 501, request);
+      assert.match((await read(response)).detail, place);
+    }
+    assert.match(double.partner.faults.join('\n'), place);
+    assert.match(String(errors), place);
+    await assert.rejects(startDouble({ partner: { document: partner, strict: true } }), {
+      name: 'DeclarationError',
+    });
+  });
+
+test('paths with a query or a fragment, and templates of one shape, are all found', async () => {
+  const returningText = (text: string, parameters: readonly object[] = []) => ({
+    get: {
+      parameters,
+      responses: { 200: { description: text, content: { 'text/plain': { example: text } } } },
+    },
+  });
+  const parameter = (name: string, schema: object) => ({ name, in: 'path', required: true, schema });
+  const target = { in: 'header', name: 'X-Target', required: true };
+  const paths = {
+    '/r': returningText('plain'),
+    '/r?beta=true': returningText('beta'),
+    '/r?alpha': returningText('alpha'),
+    '/s#folders': returningText('folders'),
+    '/t#One': returningText('one', [{ ...target, schema: { enum: ['One'] } }]),
+    '/t#Two': returningText('two', [{ ...target, schema: { enum: ['Two'] } }]),
+    '/f/{id}': returningText('by id', [parameter('id', { type: 'string', format: 'uuid' })]),
+    '/f/{name}': returningText('by name', [parameter('name', { type: 'string' })]),
+    '/f/{page}.pdf': returningText('page', [parameter('page', { type: 'integer' })]),
+    '/f/mine': { delete: good.get },
+  };
+  await using double = await startDouble({ partner: { openapi: '3.0.3', paths }, https: false });
+  const textAt = async (path: string, headers = {}) => (await double.fetch(path, { headers })).text();
+  assert.equal(await textAt('/r'), 'plain');
+  assert.equal(await textAt('/r?beta=true'), 'beta');
+  assert.equal(await textAt('/r?alpha=1'), 'alpha');
+  assert.equal(await textAt('/s'), 'folders');
+  assert.equal(await textAt('/t', { 'X-Target': 'One' }), 'one');
+  assert.equal(await textAt('/t', { 'X-Target': 'Two' }), 'two');
+  assert.equal(await textAt('/f/0198f2a0-0000-7000-8000-000000000000'), 'by id');
+  assert.equal(await textAt('/f/7.pdf'), 'page');
+  assert.equal(await textAt('/f/report.pdf'), 'by name');
+  assert.equal(await textAt('/f/mine'), 'by name', 'the nearer template has no GET');
+  assert.equal((await double.fetch('/f/mine', { method: 'DELETE' })).status, 204);
+  assert.equal((await double.fetch('/f/other', { method: 'DELETE' })).status, 405);
+  const counted = double.partner
+    .coverage()
+    .operations.map(({ operationId, requests }) => [operationId, requests]);
+  assert.deepEqual(counted.slice(0, 4), [
+    ['GET /r', 1],
+    ['GET /r?beta=true', 1],
+    ['GET /r?alpha', 1],
+    ['GET /s#folders', 1],
+  ]);
+});
+
+test('dynamic sends all members by default, and Prefer and respond choose otherwise', async () => {
+  const schema = { type: 'object', properties: { name: { type: 'string' }, size: { type: 'integer' } } };
+  const document = documentOf({ get: { operationId: 'list', ...returning(schema) } });
+  await using double = await start({ partner: { document, dynamic: true } });
+  const names = async (headers = {}) => Object.keys(await read(await double.fetch('/x', { headers })));
+  assert.deepEqual(await names(), ['name', 'size']);
+  assert.deepEqual(await names({ Prefer: 'dynamic=false' }), []);
+  double.partner.respond('list', 200, { dynamic: false, times: 1 });
+  assert.deepEqual(await names(), []);
+  await assert.rejects(start({ partner: { document, dynamics: true } }), /dynamics/);
+});
+
+test('a documented token endpoint answers as documented, unless the request is a form that it has, too', async () => {
+  const body = { properties: { grant_type: { type: 'string' } } };
+  const post = (...types: readonly string[]) => ({
+    security: [],
+    requestBody: {
+      content: Object.fromEntries(types.map((type) => [type, { schema: { type: 'object', ...body } }])),
+    },
+    responses: {
+      200: {
+        description: 'OK',
+        content: { 'application/json': { example: { access_token: 'documented' } } },
+      },
+    },
+  });
+  const form = 'application/x-www-form-urlencoded';
+  const flows = { clientCredentials: { tokenUrl: 'https://partner.example/oauth2/token', scopes: {} } };
+  const client = { secret: 'client secret', grants: ['client_credentials'] } as const;
+  const tokenFrom = async (types: readonly string[], type: string): Promise<unknown> => {
+    const partner = {
+      openapi: '3.0.3',
+      paths: { '/oauth2/token': { post: post(...types) } },
+      components: { securitySchemes: { o: { type: 'oauth2', flows } } },
+    };
+    await using double = await start({ partner, clients: { app: client } });
+    const response = await double.fetch(`${double.secureUrl}/oauth2/token`, {
+      method: 'POST',
+      headers: { Authorization: `Basic ${btoa('app:client secret')}`, 'Content-Type': type },
+      body: type === form ? 'grant_type=client_credentials' : '{"grant_type":"client_credentials"}',
+    });
+    assert.equal(response.status, 200, await response.clone().text());
+    return (await read(response)).access_token;
+  };
+  assert.equal(await tokenFrom(['application/json'], 'application/json'), 'documented');
+  assert.equal(await tokenFrom(['application/json', form], 'application/json'), 'documented');
+  assert.notEqual(await tokenFrom(['application/json', form], form), 'documented');
+  assert.notEqual(await tokenFrom([form], form), 'documented');
+});
+
+for (const name of ['yaml', 'js-yaml'])
+  test(`YAML is read with ${name} of the project, and dates stay texts`, async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'partner-'));
+    const file = join(folder, 'partner.yaml');
+    writeFileSync(file, yamlDocument);
+    mkdirSync(join(folder, 'node_modules'));
+    symlinkSync(join(root, 'test/node_modules', name), join(folder, 'node_modules', name));
+    await using double = await startDouble({ partner: file, https: false });
+    assert.deepEqual(await read(await double.fetch('/x')), { day: '2024-01-31', no: 'no', size: 1 });
+    writeFileSync(file, 'openapi: [');
+    await assert.rejects(startDouble({ partner: file }), /partner\.yaml: is not YAML: /);
+  });
+
+const yamlDocument = `openapi: 3.0.3
+info: { title: t, version: "1" }
+paths:
+  /x:
+    get:
+      responses:
+        200:
+          description: ok
+          content:
+            application/json:
+              example: { day: 2024-01-31, no: no, size: 1 }
+`;
 
 test('double.partner throws without a document, and the error lists the existing paths', async () => {
   await using double = await startDouble({ https: false });

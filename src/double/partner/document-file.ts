@@ -1,0 +1,82 @@
+// Reads the text of a document: JSON, or YAML with a package of the user's project.
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { dirname, join, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { DeclarationError } from '../../schema/error.ts';
+import { isObject } from './located.ts';
+
+/**
+ * Reads the value of a file in JSON or YAML.
+ * @throws DeclarationError that names the file
+ */
+export async function readDocumentFile(file: string): Promise<unknown> {
+  const text = await readFile(file, 'utf8').catch((error: unknown) => {
+    throw new DeclarationError('value', file, `cannot be read: ${formatMessage(error)}`);
+  });
+  const isYaml = /\.ya?ml$/i.test(file) || !/^\s*[{["]/.test(text.replace(/^\ufeff/, ''));
+  return isYaml ? parseYaml(text, file) : parseJson(text, file);
+}
+
+function parseJson(text: string, file: string): unknown {
+  try {
+    return JSON.parse(text.replace(/^\ufeff/, ''));
+  } catch (error) {
+    throw new DeclarationError('value', file, `#: is not JSON: ${formatMessage(error)}`);
+  }
+}
+
+async function parseYaml(text: string, file: string): Promise<unknown> {
+  const parse = await findYamlParser(file);
+  if (parse === undefined)
+    throw new DeclarationError(
+      'value',
+      file,
+      'is YAML, which is read with the package yaml or js-yaml, and neither is installed: npm install --save-dev yaml',
+    );
+  try {
+    return parse(text);
+  } catch (error) {
+    throw new DeclarationError('value', file, `is not YAML: ${formatMessage(error)}`);
+  }
+}
+
+type Parser = (text: string) => unknown;
+
+/** Finds a parser beside the document, or in the working directory. */
+async function findYamlParser(file: string): Promise<Parser | undefined> {
+  for (const folder of [dirname(resolve(file)), process.cwd()])
+    for (const name of ['yaml', 'js-yaml']) {
+      const parser = toParser(name, await load(name, folder));
+      if (parser !== undefined) return parser;
+    }
+  return undefined;
+}
+
+async function load(name: string, folder: string): Promise<unknown> {
+  try {
+    const path = createRequire(join(folder, 'package.json')).resolve(name);
+    const loaded: unknown = await import(pathToFileURL(path).href);
+    return loaded;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Returns the parser of a package, with a schema of YAML 1.2, in which dates and `no` are texts. */
+function toParser(name: string, loaded: unknown): Parser | undefined {
+  if (!isObject(loaded)) return undefined;
+  const { parse, load: read, CORE_SCHEMA: schema } = { ...toMembers(loaded['default']), ...loaded };
+  if (name === 'yaml' && typeof parse === 'function')
+    return (text) => parse(text, { version: '1.2', schema: 'core', merge: true });
+  if (name === 'js-yaml' && typeof read === 'function') return (text) => read(text, { schema });
+  return undefined;
+}
+
+function toMembers(value: unknown): object {
+  return isObject(value) ? value : {};
+}
+
+function formatMessage(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
