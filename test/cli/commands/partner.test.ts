@@ -43,7 +43,7 @@ test('check exits with 1 for a document with a mistake and prints its place, and
   assert.equal((await fetch(`${server.url}/v1/orders/ord_1`)).status, 200);
   const bad = await fetch(`${server.url}/bad`);
   assert.equal(bad.status, 501);
-  assert.match(await bad.text(), place);
+  assert.match(JSON.parse(await bad.text()).detail, place);
   server.signal('SIGTERM');
   await server.ended;
 });
