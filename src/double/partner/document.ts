@@ -214,7 +214,9 @@ class Reader {
           if (!path.startsWith('/')) throw new DeclarationError('path', at, 'must begin with a slash');
           return this.#object(source, at);
         },
-        (fault) => usualMethods.forEach((method) => addFaulty(method, fault)),
+        (fault) => {
+          for (const method of usualMethods) addFaulty(method, fault);
+        },
       );
       for (const method of methods) {
         const value = item?.value[method];
