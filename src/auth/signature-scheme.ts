@@ -170,8 +170,8 @@ export interface SignatureScheme<Own extends Presented = Presented, Holder exten
   messageMistakes?(presented: Own, parts: readonly Part[], content: Uint8Array): Iterable<MessageMistake>;
   /** Returns the keys that clients derive by mistake. Their number does not depend on the secret. Default: none. */
   keyMistakes?(secret: Buffer, presented: Own): readonly (readonly [hint: string, key: Buffer])[];
-  /** Returns the credentials with a signature that was decoded again, if clients encode it by mistake. Default: none. */
-  reencoded?(presented: Own): readonly (readonly [hint: string, presented: Own])[];
+  /** Returns the credentials with another signature, in base64. Default: nothing but `signatures` changes. */
+  withSignature?(presented: Own, signature: string): Own;
   /** Returns the likely cause of a time outside the window. Default: a time zone, or a wrong clock. */
   timeHint?(presented: Own, off: number, now: number): string | undefined;
   /** Returns why the signature cannot be valid, for traces, if no mistake made it. Default: what the keys of the holder show. */

@@ -13,6 +13,7 @@ import {
   decodeParameter,
   emptyHash,
   encodePath,
+  formatStringToSign,
   hashOctets,
   stringToSign,
 } from '../../signature/aws4/canonical-request.ts';
@@ -90,6 +91,23 @@ function pathMistakes(path: string, { request }: Aws4Presented, options: Aws4Opt
 
 function lowerEscapes(encoded: string): string {
   return encoded.replace(/%../g, (sent) => sent.toLowerCase());
+}
+
+/** Returns the messages of clients that read the clock again for the header after they have signed. */
+function secondReadings({ stamp, time }: Aws4Presented, parts: readonly Part[]): MessageMistake[] {
+  const shift = (part: Part, other: string): Part => {
+    const value = octetsOfPiece(part.value);
+    if (part.name === 'scope') return { ...part, value: value.replace(/^\d{8}/, other.slice(0, 8)) };
+    return value === stamp ? { ...part, value: other } : part;
+  };
+  return [-3, -2, -1, 1, 2, 3].map((offset) => {
+    const other = formatStamp(time + offset * 1000);
+    return {
+      hint: 'the clock was read twice: another second was signed than X-Amz-Date has',
+      message: Buffer.from(formatStringToSign(parts.map((part) => shift(part, other))), 'latin1'),
+      differs: { name: 'timestamp', signed: other },
+    };
+  });
 }
 
 /** Yields the mistakes one by one: a query may have thousands of parameters, and the first mistakes are the most frequent. */
@@ -270,6 +288,7 @@ export function messageMistakes(presented: Aws4Presented, parts: readonly Part[]
     ...[...selections(presented, text), ...layouts(presented, text), ...wholes(canonical)].map(
       buildHashedMistake,
     ),
+    ...secondReadings(presented, parts),
     buildSignedMistake('the string to sign has a trailing newline', `${right}\n`),
     buildSignedMistake('the string to sign has CR LF line endings', right.replaceAll('\n', '\r\n')),
     buildSignedMistake('the canonical request was signed without being hashed', replaceLastLine(canonical)),

@@ -88,6 +88,12 @@ export function createDeclaredSignature(
       );
       return valid.length > 0;
     },
+    withSignature: (presented, signature) => ({
+      ...presented,
+      signatures: [signature],
+      digests: hasPrivateKey(options.algorithm) ? [] : [signature],
+      asymmetric: hasPrivateKey(options.algorithm) ? [signature] : [],
+    }),
     keyFault: options.passphrase === undefined ? undefined : passphraseFault,
     digestFault: ({ target }, content) => parameterFault(target, content, options),
     mac: () => ({

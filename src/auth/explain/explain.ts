@@ -7,12 +7,18 @@ import { octetsOf, toReadable } from '../../http/syntax/octets.ts';
 import { messageBytes, type Part, type Piece } from '../../signature/message.ts';
 import type { Explained } from '../explanation.ts';
 import { fitsOne, type Key, type KeyKind, minKeys, selectSamples } from '../keyring.ts';
-import { assembleMessage, type Presented, type SignatureScheme } from '../signature-scheme.ts';
+import {
+  assembleMessage,
+  type MessageMistake,
+  type Presented,
+  type SignatureScheme,
+} from '../signature-scheme.ts';
 import { type Budgets, createBudgets, describeUntried, selectLongest, verificationTime } from './budget.ts';
 import { computePlainHash, findEmptySecretMistake, keyMistakes } from './key.ts';
 import { explainByKnowledge } from './knowledge.ts';
-import { findPublicKeyMistake } from './public-key.ts';
+import { encodingMistakes, findPublicKeyMistake } from './public-key.ts';
 import { describeSentForm, describeSentKey } from './sent-keys.ts';
+import { hashedMistakes } from './whole.ts';
 import {
   buildRightMessages,
   createSignatureTest,
@@ -233,7 +239,11 @@ function findMistake<Own extends Presented>(
         })[0]
       : undefined;
   const findReencoded = (): string | undefined =>
-    (scheme.reencoded?.(presented) ?? []).flatMap(([hint, other]) => {
+    encodingMistakes(presented.signatures[0] ?? '').flatMap(({ hint, signature }) => {
+      const other = scheme.withSignature?.(presented, signature) ?? {
+        ...presented,
+        signatures: [signature],
+      };
       const others = keysToTry(wrong, other, isLimited);
       const otherTime = searchTime(
         others.map(({ key }) => key),
@@ -245,14 +255,16 @@ function findMistake<Own extends Presented>(
   // Before the mistakes in the message, which take all that is left.
   const [computed, reencoded] = [findComputed(), findReencoded()];
   const tries = tried.map(({ key, isOwn }) => ({ isOwn, made: createTry(key, scheme, presented) }));
-  const [signed] =
+  const findSigned = (mistakes: Iterable<MessageMistake>): readonly MessageMistake[] =>
     tries.length === 0
       ? []
       : budget.matching(
-          messageMistakes(wrong, parts, message, content),
+          mistakes,
           (mistake) => searchTime(keys, mistake.message.length),
           (mistake) => tries.filter(({ made, isOwn }) => made(mistake) && isOwn).length > 0,
         );
+  const [hashed] = findSigned(hashedMistakes(message));
+  const [signed] = findSigned(messageMistakes(wrong, parts, message, content));
   if (mac?.hash !== undefined && isGiven(computePlainHash(mac.hash, message)))
     return { hint: 'the signature is a plain hash of the message, without HMAC' };
   const empty = mac && findEmptySecretMistake(presented.user, mac, message, isGiven);
@@ -261,7 +273,7 @@ function findMistake<Own extends Presented>(
     return {
       hint: `the request is signed with an expired ${expired.key.kind === 'secret' ? 'secret' : 'key'}`,
     };
-  const hint = computed ?? reencoded;
+  const hint = computed ?? reencoded ?? hashed?.hint;
   return signed ?? (hint === undefined ? undefined : { hint });
 }
 

@@ -174,6 +174,7 @@ const timeForms: readonly (readonly [name: string, format: (instant: Instant) =>
   ['with the zone UTC', ({ fixdate }) => fixdate.replace('GMT', 'UTC')],
   ['with a fraction of a second', ({ time }) => `${Math.floor(time / 1000)}.0`],
   ['with a fraction of a second', ({ time }) => String(time / 1000)],
+  ['with a fraction of a second', ({ time }) => (time / 1000).toFixed(3)],
   ['without the time of day', ({ iso }) => iso.slice(0, 10).replaceAll('-', '')],
 ];
 

@@ -16,6 +16,11 @@ export function encodingMistakes(signature: string): readonly Reencoded[] {
   const bytes = Buffer.from(signature, 'base64');
   const text = octetsOf(bytes);
   const found: Reencoded[] = [];
+  if (/^(?:[0-9a-f]{2})+$/i.test(signature))
+    found.push({
+      hint: 'the signature was sent in hexadecimal; base64 is expected',
+      signature: Buffer.from(signature, 'hex').toString('base64'),
+    });
   if (/^(?:[0-9a-f]{2})+$/i.test(text))
     found.push({
       hint: 'the signature was encoded in hexadecimal before base64',

@@ -124,6 +124,7 @@ export const pathMistakes: readonly Mistake[] = [
   ...escapedPathMistakes,
   ...pathForms,
   ['the path "/" was signed in place of the path sent', () => '/'],
+  ['the path was left out', () => ''],
   ['{part} was signed in lower case', (path) => path.toLowerCase()],
 ];
 
@@ -170,7 +171,11 @@ export const targetMistakes: readonly Mistake[] = [
   ...embedMistakes(pathForms, splitPath),
   ...loneMarks,
   ...embedMistakes(queryForms, splitQuery),
+  ...embedMistakes(escapeMistakes, splitPath),
   ['{part} was signed in lower case', (target) => target.toLowerCase()],
+  ['the query was signed without its question mark', (target) => target.replace('?', '')],
+  ['the query was signed with a second question mark', (target) => target.replace('?', '??')],
+  ['the path was left out', (target) => target.replace(/^[^?]*/, '')],
 ];
 
 /** The mistakes in a host. */
@@ -246,6 +251,8 @@ export const urlMistakes: readonly Mistake[] = [
   ['{part} was signed in upper case', (url) => url.toUpperCase()],
   ...embedMistakes(hostMistakes, splitUrlHost),
   ['the query was signed without its question mark', (url) => url.replace('?', '')],
+  ['the query was signed with a second question mark', (url) => url.replace('?', '??')],
+  ['the path was left out', (url) => url.replace(/^(https?:\/\/[^/?]*)[^?]*/i, '$1')],
 ];
 
 function unicodeHost(host: string): string | undefined {

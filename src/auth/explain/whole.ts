@@ -1,4 +1,5 @@
 // Mistakes in a message as a whole: its ends, its separators, and parts that are missing, added or in another order.
+import { createHash } from 'node:crypto';
 import { bytesOf, octetsOf, replaceInvalidUtf8, toOctets } from '../../http/syntax/octets.ts';
 import { messageBytes, octetsOfPiece, type Part, type Piece } from '../../signature/message.ts';
 import type { MessageMistake } from '../signature-scheme.ts';
@@ -59,17 +60,34 @@ const ends: readonly (readonly [hint: string, end: string])[] = [
 
 /** Returns messages with something at their end that does not belong to them. */
 export function endMistakes(message: Buffer, parts: readonly Part[]): MessageMistake[] {
-  const separator = findSeparator(parts);
-  const added = ends.map(([hint, end]) => ({ hint, message: messageBytes([message, end]) }));
-  if (separator === '') return added;
-  const hint = `the separator ${JSON.stringify(separator)} was signed at the end`;
-  return [...added, { hint, message: messageBytes([message, separator]) }];
+  const separators = new Set([findSeparator(parts), ...usualSeparators].filter((text) => text !== ''));
+  return [
+    ...ends.map(([hint, end]) => ({ hint, message: messageBytes([message, end]) })),
+    ...[...separators].map((separator) => ({
+      hint: `the separator ${JSON.stringify(separator)} was signed at the end`,
+      message: messageBytes([message, separator]),
+    })),
+  ];
 }
+
+const usualSeparators = ['.', ':', '|', '&', '+', ',', ';', '-', '_', '/', '?'];
 
 /** Returns messages that were changed as a whole. */
 export function wholeMistakes(message: Buffer): MessageMistake[] {
   const octets = octetsOf(message);
   return wholes.map(([hint, change]) => ({ hint, message: messageBytes([change(octets)]) }));
+}
+
+/** Returns digests of the message that clients sign in its place. */
+export function hashedMistakes(message: Buffer): MessageMistake[] {
+  return ['sha256', 'sha1', 'sha512'].flatMap((hash) => {
+    const digest = createHash(hash).update(message).digest();
+    const forms = [digest, Buffer.from(digest.toString('hex')), Buffer.from(digest.toString('base64'))];
+    return forms.map((form) => ({
+      hint: `the message was hashed with ${hash.replace('sha', 'SHA-')} before it was signed`,
+      message: form,
+    }));
+  });
 }
 
 /** Returns messages without a part and a separator beside it, of one part alone, or without the text at either end. */

@@ -11,7 +11,6 @@ import { areOctets, messageBytes, type Part, type PartKind, type Piece } from '.
 import { verifySignature } from '../../signature/message-signatures/algorithms.ts';
 import { type BaseLine, formatBase } from '../../signature/message-signatures/base.ts';
 import { readName } from '../../signature/message-signatures/identifiers.ts';
-import { encodingMistakes } from '../explain/public-key.ts';
 import { describeOtherUnit } from '../freshness.ts';
 import { isRsaLength } from '../key-weakness.ts';
 import { createKeyring, type Key, type KeyKind } from '../keyring.ts';
@@ -58,11 +57,6 @@ export function createMessageSignature(
     mac: () => ({ hash: 'sha256', encoding: 'utf8', key: (secret) => secret }),
     partMistakes,
     messageMistakes,
-    reencoded: (presented) =>
-      encodingMistakes(presented.signatures[0] ?? '').map(({ hint, signature }) => [
-        hint,
-        { ...presented, signatures: [signature] },
-      ]),
     timeHint: ({ signature }, _, now) =>
       describeOtherUnit('created', signature.parameters.created ?? 0, 's', now),
     explanationMembers: ({ lines }) => ({ message: formatBase(lines) }),
