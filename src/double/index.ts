@@ -17,6 +17,7 @@ export { assertAccepted, assertRefused } from './journal/assertions.ts';
 export type { JournalAuth, JournalEntry, JournalRequest, JournalResponse } from './journal/entry.ts';
 export type { DoubleJournal } from './journal/journal.ts';
 export type { EntryMatch } from './journal/match.ts';
+export { type ComparedPart, explainSignature, type SignedTextComparison } from './journal/signed-text.ts';
 export type { RefusalMatch } from './journal/verdict.ts';
 export type { RuleHandle } from './match.ts';
 export type { DoubleOptions } from './options.ts';

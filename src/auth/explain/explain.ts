@@ -122,7 +122,18 @@ const exhausted = 'not all usual mistakes were tried: an explanation of a server
 function traceSearch<Own extends Presented>(wrong: WrongSignature<Own>, search: Search): Members {
   const { parts, message } = search;
   const found = search.found ?? findByKnowledge(wrong, search);
-  return { ...listCommonMembers(wrong), ...describe(parts, message, found, hintFor(wrong, search)) };
+  return {
+    ...(parts.length === 0 ? {} : { message: formatWhole(parts, message) }),
+    ...listCommonMembers(wrong),
+    ...describe(parts, message, found, hintFor(wrong, search)),
+  };
+}
+
+/** Returns the whole message. What stands for a secret in it is not shown. */
+function formatWhole(parts: readonly Part[], message: Buffer): string {
+  const hidden = parts.map(({ kind, value }) => (kind === 'secret' ? '(not shown)' : value));
+  const bytes = parts.some(({ kind }) => kind === 'secret') ? messageBytes(hidden) : message;
+  return isUtf8(bytes) ? bytes.toString('utf8') : formatPiece(bytes);
 }
 
 /** Returns the mistake that what a test double knows shows. */

@@ -195,6 +195,11 @@ export class JournalEntry {
     return authentication && viewAuthentication(authentication, this.problem?.detail, this.#redact);
   }
 
+  /** The message that the server verified a wrong signature against, as a whole: `auth.expected`. */
+  get expected(): string | undefined {
+    return this.auth?.expected;
+  }
+
   /** How a browser's request from another origin was answered. Undefined for any other request. */
   get cors(): JournalCors | undefined {
     return describeCors(this.#exchange, this.#redact);

@@ -106,8 +106,10 @@ function formatChecks(shown: JournalAuth): string[] {
   const { scheme = 'credentials', failedAt, expected, received } = shown;
   if (failedAt === undefined) return [];
   const lines = [`${scheme}: failed at ${failedAt}`];
-  // A message of several lines is shown by its parts.
-  const hasParts = shown.parts.length > 0 && expected?.includes('\n') !== false;
+  // A message of several lines, or without separators beside its parts, is shown by its parts.
+  const isJoined = shown.parts.map((part) => part.expected).join('') === expected;
+  const isLong = expected === undefined || expected.length > longestMessage || expected.includes('\n');
+  const hasParts = shown.parts.length > 0 && (isJoined || isLong);
   if (hasParts) return [...lines, ...formatParts(shown)].map(escapeInvisible);
   if (expected !== undefined) lines.push(`expected ${expected}`);
   if (received !== undefined) lines.push(`received ${received}`);
@@ -137,6 +139,9 @@ function formatParts({ passed, parts, differs }: JournalAuth): string[] {
   const signed = part.signed === undefined ? '' : `, signed ${JSON.stringify(shorten(part.signed))}`;
   return [...lines, `${part.name}: expected ${JSON.stringify(shorten(part.expected))}${signed}`];
 }
+
+/** The longest message that is shown whole, in characters. */
+const longestMessage = 1000;
 
 /** The longest value of a part in a line, in characters. */
 const longestPart = 200;

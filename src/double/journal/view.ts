@@ -66,7 +66,7 @@ export interface JournalAuth {
   readonly detail: string | undefined;
   /** The usual cause of the mistake, such as `the query was left out`. */
   readonly hint: string | undefined;
-  /** The message that the server reconstructed from the request. */
+  /** The message that the server reconstructed from the request; for AWS Signature Version 4, the canonical request. */
   readonly expected: string | undefined;
   /** The message that the client must have signed, if its digest matches a known mistake. */
   readonly received: string | undefined;
@@ -156,7 +156,7 @@ export function viewAuthentication(
   redact: Redact,
 ): JournalAuth {
   const { scheme, passed, failedAt, details } = authentication;
-  const expected = textIn(details, 'message', redact);
+  const expected = textIn(details, 'canonicalRequest', redact) ?? textIn(details, 'message', redact);
   const received = textIn(details, 'signedMessage', redact);
   return {
     scheme: scheme && redact.credential(scheme),
