@@ -123,17 +123,18 @@ function traceSearch<Own extends Presented>(wrong: WrongSignature<Own>, search: 
   const { parts, message } = search;
   const found = search.found ?? findByKnowledge(wrong, search);
   return {
-    ...(parts.length === 0 ? {} : { message: formatWhole(parts, message) }),
+    ...formatWhole(parts, message),
     ...listCommonMembers(wrong),
     ...describe(parts, message, found, hintFor(wrong, search)),
   };
 }
 
-/** Returns the whole message. What stands for a secret in it is not shown. */
-function formatWhole(parts: readonly Part[], message: Buffer): string {
+/** Returns the whole message, if it is text. What stands for a secret in it is not shown. */
+function formatWhole(parts: readonly Part[], message: Buffer): Members {
+  if (parts.length === 0) return {};
   const hidden = parts.map(({ kind, value }) => (kind === 'secret' ? '(not shown)' : value));
   const bytes = parts.some(({ kind }) => kind === 'secret') ? messageBytes(hidden) : message;
-  return isUtf8(bytes) ? bytes.toString('utf8') : formatPiece(bytes);
+  return isUtf8(bytes) ? { message: bytes.toString('utf8') } : {};
 }
 
 /** Returns the mistake that what a test double knows shows. */
@@ -234,9 +235,9 @@ function findMistake<Own extends Presented>(
   const isGiven = createSignatureTest(presented);
   const tried = keysToTry(wrong, presented, isLimited);
   const keys = tried.map(({ key }) => key);
-  const rights = buildRightMessages(wrong, content).map((right) => ({ hint: '', message: right }));
+  const rights = buildRightMessages(wrong, content).map((each) => octetsOf(each));
   const signsRight = ({ key, isOwn }: TriedKey, given: Own): boolean =>
-    rights.filter(createTry(key, scheme, given)).length > 0 && isOwn;
+    rights.filter((right) => scheme.signs(key, [right], given)).length > 0 && isOwn;
   budget.spend(
     rights.length * searchTime(keys, message.length) +
       emptyTries * verificationTime('secret', message.length),

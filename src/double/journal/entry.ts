@@ -195,7 +195,7 @@ export class JournalEntry {
     return authentication && viewAuthentication(authentication, this.problem?.detail, this.#redact);
   }
 
-  /** The message that the server verified a wrong signature against, as a whole: `auth.expected`. */
+  /** The message that the server verified a wrong signature against, as a whole: `auth.expected`. Undefined if it is no text. */
   get expected(): string | undefined {
     return this.auth?.expected;
   }
