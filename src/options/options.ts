@@ -33,6 +33,8 @@ export interface Options extends Declarations, Registrations {
   readonly module: string | undefined;
   /** The path of the OpenAPI document of a partner. Without collections in the configuration file there are then none. */
   readonly partner: string | undefined;
+  /** Whether a mistake in the document of a partner refuses the start, in place of the operations that have it. */
+  readonly strict: boolean;
   /** The path of the key that encrypts stored secrets. */
   readonly keyFile: string | undefined;
   /** The path of the configuration file. */
@@ -144,6 +146,8 @@ export function readOptions(argv: readonly string[], environment: Environment): 
     maxNoncesPerUser: settings.maybeWhole('maxNoncesPerUser', others.maxNonces),
   };
   checkListening(values, faults, warnings);
+  if (values.strict && values.partner === undefined)
+    warnings.push('--strict is ignored because there is no --partner');
   if (values.corsCredentials && values.corsOrigin.length === 0)
     warnings.push('--cors-credentials is ignored because there is no --cors-origin');
   if (values.tlsPort === undefined) {
@@ -233,6 +237,7 @@ function independentOptions(settings: Settings): IndependentOptions {
     memory: settings.toggle('memory'),
     module: settings.text('module'),
     partner: settings.text('partner'),
+    strict: settings.toggle('strict'),
     durability: settings.choice('durability') ?? optionTable.durability.fallback,
     onMismatch: settings.choice('onMismatch') ?? optionTable.onMismatch.fallback,
     hmacSimple: settings.choice('hmacSimple') ?? optionTable.hmacSimple.fallback,

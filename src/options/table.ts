@@ -89,6 +89,7 @@ export const optionTable = {
     fallback: undefined,
     about: 'OpenAPI document of a partner, in JSON or YAML, which the server stands in for',
   },
+  strict: { kind: 'toggle', about: 'with --partner, a mistake in the document refuses the start' },
   keyFile: {
     kind: 'text',
     value: 'FILE',

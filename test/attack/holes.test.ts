@@ -122,7 +122,14 @@ const times = [
   'the date is in 1970',
   'the date is in the year 9999',
 ];
-const algorithms = ['ed25519', 'ecdsa-p256-sha256', 'rsa-pss-sha512', 'rsa-v1_5-sha256', 'none'];
+const algorithms = [
+  'rsa-pss-sha512',
+  'rsa-v1_5-sha256',
+  'ecdsa-p256-sha256',
+  'ecdsa-p384-sha384',
+  'ed25519',
+  'none',
+];
 
 const plantedHoles: Readonly<Record<string, Planted>> = {
   hmac: {

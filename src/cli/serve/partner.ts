@@ -25,9 +25,9 @@ export async function loadPartner(
   { clients }: Pick<KnownAccounts, 'clients'>,
 ): Promise<LoadedPartner> {
   try {
-    const { schemes, collections } = options;
+    const { schemes, collections, strict } = options;
     const declared = { schemes, collections, ...(clients.size > 0 && { clients }) };
-    const completed = await withPartner(declared, file);
+    const completed = await withPartner(declared, { document: file, strict });
     return { options: { ...options, schemes: completed.options.schemes }, prepared: completed.prepared };
   } catch (error) {
     if (error instanceof DeclarationError) throw new CommandError([`--partner: ${error.message}`]);

@@ -5,12 +5,37 @@ import { dirname, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { DeclarationError } from '../../schema/error.ts';
 import { isObject } from './located.ts';
+import { type DocumentFiles, listReferredFiles } from './references.ts';
+
+/** The largest number of files that a document may consist of. */
+const maxFiles = 1000;
+
+/**
+ * Reads a document, and the files that it refers to. A file that cannot be read costs the operations that use it.
+ * @throws DeclarationError that names the document, if it cannot be read
+ */
+export async function readDocumentFiles(file: string): Promise<DocumentFiles> {
+  const files = new Map<string, unknown>([['', await readDocumentFile(file)]]);
+  const folder = dirname(file);
+  // Files that are found on the way are appended, and read in turn.
+  for (const [name, value] of files)
+    for (const referred of listReferredFiles(value, name)) {
+      if (files.has(referred)) continue;
+      files.set(
+        referred,
+        files.size < maxFiles
+          ? await readDocumentFile(join(folder, referred)).catch((error: unknown) => error)
+          : new DeclarationError('value', referred, `is not read: a document may have ${maxFiles} files`),
+      );
+    }
+  return files;
+}
 
 /**
  * Reads the value of a file in JSON or YAML.
  * @throws DeclarationError that names the file
  */
-export async function readDocumentFile(file: string): Promise<unknown> {
+async function readDocumentFile(file: string): Promise<unknown> {
   const text = await readFile(file, 'utf8').catch((error: unknown) => {
     throw new DeclarationError('value', file, `cannot be read: ${formatMessage(error)}`);
   });

@@ -6,7 +6,7 @@ import { DeclarationError } from '../../schema/error.ts';
 import type { JsonSchema } from '../../service/openapi/document.ts';
 import { describeKind } from '../../shape/fault.ts';
 import { type Combine, createCombine } from './combined-schemas.ts';
-import { readDocumentFile } from './document-file.ts';
+import { readDocumentFiles } from './document-file.ts';
 import {
   formatPlace,
   isObject,
@@ -17,7 +17,13 @@ import {
   schemaAt,
 } from './located.ts';
 import { createPatterns, type Patterns } from './patterns.ts';
-import { type BrokenPlaces, createResolver, examinePatterns, findBrokenPlaces } from './references.ts';
+import {
+  type BrokenPlaces,
+  createResolver,
+  type DocumentFiles,
+  examinePatterns,
+  findBrokenPlaces,
+} from './references.ts';
 
 /** A media type of content, with its schema and its examples. */
 export interface Media extends Located {
@@ -113,8 +119,8 @@ const methods = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'tr
  */
 export async function readDocument(source: string | object): Promise<PartnerDocument> {
   if (typeof source !== 'string') return parseDocument(source);
-  const value = await readDocumentFile(source);
-  return named(source, () => parseDocument(value));
+  const files = await readDocumentFiles(source);
+  return named(source, () => parseFiles(files));
 }
 
 /** Adds the name of the file to an error about the document. */
@@ -132,17 +138,21 @@ export function named<Result>(source: string | object, read: () => Result): Resu
  * @throws DeclarationError with the place, if the document is none of OpenAPI
  */
 export function parseDocument(source: unknown): PartnerDocument {
-  const root = membersAt(source, '#');
+  return parseFiles(new Map([['', source]]));
+}
+
+function parseFiles(files: DocumentFiles): PartnerDocument {
+  const root = membersAt(files.get(''), '#');
   const version = readVersion(root);
-  const resolve = createResolver(root);
-  const reader = new Reader(root, resolve, findBrokenPlaces(root, resolve));
+  const resolve = createResolver(files);
+  const reader = new Reader(root, resolve, findBrokenPlaces(files, resolve));
   const patterns = createPatterns();
   return {
     version,
     resolve,
     combine: createCombine(resolve),
     patterns,
-    examinePatterns: () => examinePatterns(root, patterns),
+    examinePatterns: () => examinePatterns(files, patterns),
     ...reader.read(),
   };
 }

@@ -1,4 +1,5 @@
 // Follows the references of a document, and walks through the objects that can have some.
+import { posix } from 'node:path';
 import { decodeText } from '../../http/syntax/percent.ts';
 import { DeclarationError } from '../../schema/error.ts';
 import type { JsonSchema } from '../../service/openapi/document.ts';
@@ -9,8 +10,45 @@ import type { Patterns } from './patterns.ts';
 /** Follows references. Throws DeclarationError if one leads nowhere, or in a circle. */
 export type Resolve = (node: LocatedSchema) => LocatedSchema;
 
+/** The document by its name `''`, and the files that it refers to by their paths, relative to its folder; or why one cannot be read. */
+export type DocumentFiles = ReadonlyMap<string, unknown>;
+
+/** Returns the name of the file with a place: `schemas/order.json` of `schemas/order.json#/Order`; '' for the document itself. */
+function fileOf(at: string): string {
+  return at.slice(0, at.indexOf('#'));
+}
+
+/**
+ * Returns the file that a reference leads to and the fragment in it, or why it leads to none. References are relative to the file that
+ * has them (RFC 3986 §5.2).
+ */
+export function splitReference(
+  reference: string,
+  from: string,
+): { readonly file: string; readonly fragment: string } | string {
+  const [path = '', fragment = ''] = reference.split(/#(.*)/s, 2);
+  if (path === '') return { file: from, fragment };
+  if (/^(?:[a-z][a-z0-9+.-]*:|\/)/i.test(path))
+    return 'is not relative: only files beside the document are read, and no URLs';
+  const decoded = decodeText(path);
+  if (decoded === undefined || !/\.(?:json|ya?ml)$/i.test(decoded))
+    return 'is not in this document, and names no file that ends in .json, .yaml or .yml';
+  return { file: posix.normalize(posix.join(posix.dirname(from), decoded)), fragment };
+}
+
+/** Returns the names of the files that a file refers to. */
+export function listReferredFiles(root: unknown, name: string): readonly string[] {
+  const names = new Set<string>();
+  for (const { value } of isObject(root) ? listObjects(root, name) : []) {
+    const reference = value['$ref'];
+    const split = typeof reference === 'string' ? splitReference(reference, name) : '';
+    if (typeof split !== 'string') names.add(split.file);
+  }
+  return [...names];
+}
+
 /** Returns the function that follows references. Each is looked up once. */
-export function createResolver(root: JsonSchema): Resolve {
+export function createResolver(files: DocumentFiles): Resolve {
   const found = new Map<string, LocatedSchema>();
   return (node) => {
     let current = node;
@@ -19,22 +57,28 @@ export function createResolver(root: JsonSchema): Resolve {
       if (typeof reference !== 'string') return current;
       if (steps > 100)
         throw new DeclarationError('value', node.at, `$ref ${reference} leads in a circle of references`);
-      const target = found.get(reference) ?? lookUp(root, reference, current.at);
-      found.set(reference, target);
+      const key = `${fileOf(current.at)} ${reference}`;
+      const target = found.get(key) ?? lookUp(files, reference, current.at);
+      found.set(key, target);
       current = target;
     }
   };
 }
 
-function lookUp(root: JsonSchema, reference: string, from: string): LocatedSchema {
+function lookUp(files: DocumentFiles, reference: string, from: string): LocatedSchema {
   const fail = (why: string): never => {
     throw new DeclarationError('value', from, `$ref ${JSON.stringify(reference)} ${why}`);
   };
-  if (reference !== '#' && !reference.startsWith('#/'))
-    fail('is not in this document; only references such as #/components/schemas/Order are followed');
-  let value: unknown = root;
-  let at = '#';
-  for (const part of reference.split('/').slice(1)) {
+  const split = splitReference(reference, fileOf(from));
+  if (typeof split === 'string') return fail(split);
+  const { file, fragment } = split;
+  if (fragment !== '' && !fragment.startsWith('/'))
+    fail('is no JSON Pointer; only references such as #/components/schemas/Order are followed');
+  let value = files.get(file);
+  if (value instanceof DeclarationError) fail(value.message);
+  if (value === undefined) fail('leads to another file, and the document was not read from one');
+  let at = `${file}#`;
+  for (const part of fragment.split('/').slice(1)) {
     const name = decodePart(part) ?? fail('is malformed');
     const isIndex = Array.isArray(value) && /^(?:0|[1-9]\d*)$/.test(name);
     if (!isIndex && !(isObject(value) && Object.hasOwn(value, name)))
@@ -77,10 +121,10 @@ export interface BrokenPlaces {
 }
 
 /** Follows every reference of the document once. */
-export function findBrokenPlaces(root: JsonSchema, resolve: Resolve): BrokenPlaces {
+export function findBrokenPlaces(files: DocumentFiles, resolve: Resolve): BrokenPlaces {
   const open: { readonly at: string; readonly fault: DeclarationError }[] = [];
   const referring = new Map<string, string[]>();
-  for (const { step, value, first } of listObjects(root)) {
+  for (const { step, value, first } of listAllObjects(files)) {
     if (first === undefined && typeof value['$ref'] !== 'string') continue;
     const at = placeOfStep(step);
     try {
@@ -113,14 +157,14 @@ export function findBrokenPlaces(root: JsonSchema, resolve: Resolve): BrokenPlac
 }
 
 /** Returns the patterns that are not enforced, and why. */
-export function examinePatterns(root: JsonSchema, patterns: Patterns): readonly string[] {
+export function examinePatterns(files: DocumentFiles, patterns: Patterns): readonly string[] {
   const faults: string[] = [];
   const examine = (source: string, step: Step, ...names: readonly string[]): void => {
     const fault = patterns.findFault(source);
     if (fault !== undefined)
       faults.push(`${formatPlace(placeOfStep(step), ...names)} is not enforced: ${fault}.`);
   };
-  for (const { step, value, first } of listObjects(root)) {
+  for (const { step, value, first } of listAllObjects(files)) {
     if (first !== undefined) continue;
     const { pattern, patternProperties } = value;
     if (typeof pattern === 'string') examine(pattern, step, 'pattern');
@@ -138,10 +182,15 @@ interface Visited {
   readonly first: Step | undefined;
 }
 
-/** Yields the objects of the document whose members are those of OpenAPI or JSON Schema. */
-function* listObjects(root: JsonSchema): Generator<Visited> {
+/** Yields the objects of the document and of its files. */
+function* listAllObjects(files: DocumentFiles): Generator<Visited> {
+  for (const [name, root] of files) if (isObject(root)) yield* listObjects(root, name);
+}
+
+/** Yields the objects of a file whose members are those of OpenAPI or JSON Schema. */
+function* listObjects(root: JsonSchema, file: string): Generator<Visited> {
   const seen = new Map<object, Step>();
-  const open: Step[] = [{ value: root, name: '#', parent: undefined, isMap: false }];
+  const open: Step[] = [{ value: root, name: `${file}#`, parent: undefined, isMap: false }];
   for (let step = open.pop(); step !== undefined; step = open.pop()) {
     // An object that a caller passes can contain itself, or one object twice.
     const first = seen.get(step.value);
@@ -166,5 +215,5 @@ function* listObjects(root: JsonSchema): Generator<Visited> {
 }
 
 function placeOfStep(step: Step): string {
-  return step.parent === undefined ? '#' : formatPlace(placeOfStep(step.parent), step.name);
+  return step.parent === undefined ? step.name : formatPlace(placeOfStep(step.parent), step.name);
 }

@@ -45,7 +45,19 @@ test('check exits with 1 for a document with a mistake and prints its place, and
   assert.equal(bad.status, 501);
   assert.match(JSON.parse(await bad.text()).detail, place);
   server.signal('SIGTERM');
-  await server.ended;
+  assert.match((await server.ended).stderr, place, 'the start lists the mistake');
+  for (const command of ['check', 'serve']) {
+    const strict = await run([command, ...plain, '--partner', file, '--strict']);
+    assert.notEqual(strict.status, 0);
+    assert.match(strict.stderr, place);
+    assert.equal(strict.stdout, '');
+  }
+});
+
+test('--strict without a document is ignored with a warning', async () => {
+  const { status, stderr } = await call(['check', ...plain, '--strict']);
+  assert.equal(status, 0);
+  assert.match(stderr, /--strict is ignored because there is no --partner/);
 });
 
 test('a file that is no OpenAPI document prevents the start', async () => {

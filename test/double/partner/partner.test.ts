@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { mkdirSync, mkdtempSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import test from 'node:test';
 import { type DoubleOptions, startDouble } from '../../../src/double/index.ts';
 import { root } from '../../support/documents/markdown.ts';
@@ -572,6 +572,75 @@ paths:
             application/json:
               example: { day: 2024-01-31, no: no, size: 1 }
 `;
+
+/** Writes a document that consists of several files, and returns its path. */
+function writeFiles(files: Readonly<Record<string, object>>): string {
+  const folder = mkdtempSync(join(tmpdir(), 'partner-'));
+  for (const [name, value] of Object.entries(files)) {
+    mkdirSync(dirname(join(folder, name)), { recursive: true });
+    writeFileSync(join(folder, name), JSON.stringify(value));
+  }
+  return join(folder, 'partner.json');
+}
+
+test('a document may consist of several files, whose references are relative to each', async () => {
+  const price = { type: 'object', required: ['amount'], properties: { amount: { const: 7 } } };
+  const file = writeFiles({
+    'partner.json': documentOf({ $ref: 'paths/x.json' }),
+    'paths/x.json': { get: returning({ $ref: '../schemas/order.json#/definitions/Order' }) },
+    'schemas/order.json': {
+      definitions: {
+        Order: {
+          type: 'object',
+          required: ['id', 'price', 'next'],
+          properties: {
+            id: { $ref: '#/definitions/Id' },
+            price: { $ref: 'price%20list.json' },
+            next: { $ref: '../partner.json#/components/schemas/Next' },
+          },
+        },
+        Id: { const: 'o-1' },
+      },
+    },
+    'schemas/price list.json': price,
+  });
+  const document = JSON.parse(readFileSync(file, 'utf8'));
+  document.components.schemas.Next = { const: null };
+  writeFileSync(file, JSON.stringify(document));
+  await using double = await startDouble({ partner: file, https: false });
+  assert.deepEqual(await read(await double.fetch('/x')), { id: 'o-1', price: { amount: 7 }, next: null });
+});
+
+test('a file that cannot be read, and a URL, cost the operations that use them', async () => {
+  const file = writeFiles({
+    'partner.json': {
+      ...documentOf({ get: returning({ $ref: 'missing.json' }) }),
+      paths: {
+        '/missing': { get: returning({ $ref: 'missing.json#/Order' }) },
+        '/url': { get: returning({ $ref: 'https://example.com/order.json' }) },
+        '/other': { get: returning({ $ref: '/etc/passwd' }) },
+        '/text': { get: returning({ $ref: 'notes.txt' }) },
+        '/nowhere': { get: returning({ $ref: 'schemas.json#/Ordr' }) },
+        '/good': { get: returning({ $ref: 'schemas.json#/Order' }) },
+      },
+    },
+    'schemas.json': { Order: { const: 1 } },
+  });
+  await using double = await startDouble({ partner: file, https: false });
+  assert.equal((await double.fetch('/good')).status, 200);
+  for (const path of ['/missing', '/url', '/other', '/text', '/nowhere'])
+    assert.equal((await double.fetch(path)).status, 501, path);
+  const reasons = [
+    /"missing\.json#\/Order" .*missing\.json: cannot be read: ENOENT/,
+    /"https:\/\/example\.com\/order\.json" is not relative: .* no URLs/,
+    /"\/etc\/passwd" is not relative/,
+    /"notes\.txt" .* names no file that ends in \.json/,
+    /"schemas\.json#\/Ordr" leads nowhere: schemas\.json# has no Ordr/,
+  ];
+  for (const reason of reasons)
+    assert.equal(double.partner.faults.filter((fault) => reason.test(fault)).length, 1, String(reason));
+  assert.equal(double.partner.faults.length, reasons.length);
+});
 
 test('double.partner throws without a document, and the error lists the existing paths', async () => {
   await using double = await startDouble({ https: false });
