@@ -167,6 +167,9 @@ function parse(request: SchemeRequest, required: readonly string[]): ParsedCrede
   if (created?.includes('.') === true) throw malformed('The parameter created is not a whole number.');
   if (signature !== '' && (decodeCanonicalBase64(signature)?.length ?? 0) === 0)
     throw malformed('The signature is not canonical base64.', describeBase64(signature));
+  // As many digits of base64 would have to be hexadecimal by chance.
+  if (/^(?:[0-9a-f]{2}){20,}$/i.test(signature))
+    throw malformed('The signature is not in base64.', 'it is hexadecimal');
   // §2.1.6; older clients sign the date instead.
   const covered = (parameters.get('headers') ?? (created === undefined ? 'date' : '(created)')).split(' ');
   const misnamed = describeCoveredNames(covered);

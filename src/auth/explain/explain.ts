@@ -20,7 +20,6 @@ import { encodingMistakes, findPublicKeyMistake } from './public-key.ts';
 import { describeSentForm, describeSentKey } from './sent-keys.ts';
 import { hashedMistakes } from './whole.ts';
 import {
-  buildRightMessages,
   createSignatureTest,
   createTry,
   type Found,
@@ -235,9 +234,9 @@ function findMistake<Own extends Presented>(
   const isGiven = createSignatureTest(presented);
   const tried = keysToTry(wrong, presented, isLimited);
   const keys = tried.map(({ key }) => key);
-  const rights = buildRightMessages(wrong, content).map((each) => octetsOf(each));
+  const rights = scheme.messages(presented, content).map((each) => assembleMessage(scheme, each, presented));
   const signsRight = ({ key, isOwn }: TriedKey, given: Own): boolean =>
-    rights.filter((right) => scheme.signs(key, [right], given)).length > 0 && isOwn;
+    rights.filter((right) => scheme.signs(key, right, given)).length > 0 && isOwn;
   budget.spend(
     rights.length * searchTime(keys, message.length) +
       emptyTries * verificationTime('secret', message.length),

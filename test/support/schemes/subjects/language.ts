@@ -275,7 +275,6 @@ const digest = (hash: 'md5' | 'sha256'): SchemeSubject => ({
     user: (sent) => withField(sent, 'X-Key', () => 'bob'),
   },
   credentialFields: ['X-Hash', 'X-Time', 'X-Key'],
-  knowledge: {},
 });
 
 const rsa = createPairs('rsa');
