@@ -134,7 +134,8 @@ const outputs: readonly (readonly [what: string, () => string | Promise<string>]
   ],
   [
     'an error of a server at the start',
-    async () => (await run(['serve', ...memory, '--partner', partnerFile([{ [evil]: [] }])])).stderr,
+    async () =>
+      (await run(['serve', ...memory, '--strict', '--partner', partnerFile([{ [evil]: [] }])])).stderr,
   ],
   ['a stored collection, in check', () => outputOf(['check', ...plain, '--data', dataDirectory()])],
   [
