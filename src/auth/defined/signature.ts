@@ -188,6 +188,11 @@ export function createDefinedSignature(
     ...(typeof definition.join === 'function' && {
       assemble: (parts: readonly Part[]) => attempt(() => joinParts(parts, definition)) ?? [],
     }),
+    withSignature: (presented, signature) => ({
+      ...presented,
+      signatures: [signature],
+      credentials: { ...presented.credentials, signature },
+    }),
     signs(key, message, { credentials, shown }) {
       const bytes = messageBytes(message);
       try {

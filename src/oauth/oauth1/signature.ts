@@ -88,6 +88,7 @@ export function createOAuth1Signature(
     },
     assemble,
     signs: isSigned,
+    withSignature: (presented, signature) => ({ ...presented, signature, signatures: [signature] }),
     signatureFault: (presented) => formFault(presented, () => buildBaseString(presented), explain),
     holderFault(presented, holder) {
       // Only a consumer with a valid signature learns that it may not use plain HTTP, or this method.

@@ -359,7 +359,7 @@ const mistakes: readonly (readonly [
   [
     'a path in another file',
     { '/a': { $ref: 'other.json' } },
-    /~1a: \$ref "other\.json" is not in this/,
+    /~1a: \$ref "other\.json" leads to another file, and the document was not read from one/,
     ['GET /a', 'POST /a'],
   ],
   [
