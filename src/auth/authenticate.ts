@@ -375,6 +375,7 @@ export function createAuthenticator(
     const found = countMalformed(request, () =>
       accepted === undefined ? findOnly(attempt) : findAccepted(attempt, accepted),
     );
+    if (found.length === 0 && accepted === undefined) return undefined;
     if (found.length > 0) requireUnblocked(request);
     const principal = verifyFirst(found, attempt);
     if (accepted === undefined) return principal;

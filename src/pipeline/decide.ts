@@ -108,23 +108,22 @@ export function decide(
   // 4: is the target sane?
   trace.step = 4;
   const target = requireTarget(request.target, method, context.limits.target);
-  const addressed = { request: applyAuthority(request), method, target };
+  const received = applyAuthority(request);
   // 5: transfer coding and expectation ones we know?
   trace.step = 5;
   checkFraming(request.headers);
   checkExpectation(request.headers, request.version);
   // 6: is there a resource here?
   trace.step = 6;
-  const route = findRoute(target, addressed.request, context.router);
-  const { resource, reserve } = route;
+  const addressed = { request: received, method, target, route: findRoute(target, received, context.router) };
+  const { resource, reserve } = addressed.route;
   trace.release = reserve?.();
   trace.defaultFormat = resource.defaultFormat;
   trace.writeProblem = resource.writeProblem;
   // 7: are the credentials good?
   trace.step = 7;
-  const routed = { ...addressed, route };
-  const principal = authenticate(routed, context, trace);
-  return andThen(principal, (found) => decideFor(found, routed, context, trace));
+  const principal = authenticate(addressed, context, trace);
+  return andThen(principal, (found) => decideFor(found, addressed, context, trace));
 }
 
 /** Takes steps 8 to 12, once the principal is known. */

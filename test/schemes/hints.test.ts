@@ -50,11 +50,11 @@ const update = process.env['UPDATE_HINTS'] === '1';
 const found: Record<string, Hints> = {};
 
 /** How many of the mistakes that are named are tried once in the short form: one of this many. */
-const share = 3;
+const share = 6;
 
 /**
  * Returns the mistakes that are not tried this time, because all take minutes: of those that are not named all but one, and of the
- * others two of three. The seed decides.
+ * others five of six. The seed decides.
  */
 function skip(hints: Hints): ReadonlySet<string> {
   if (update || long) return new Set();
