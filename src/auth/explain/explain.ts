@@ -4,6 +4,7 @@ import { isUtf8 } from 'node:buffer';
 import { createHash } from 'node:crypto';
 import type { ProblemMember } from '../../http/problem.ts';
 import { octetsOf, toReadable } from '../../http/syntax/octets.ts';
+import { secretPiece } from '../../signature/declared/message.ts';
 import { messageBytes, type Part, type Piece } from '../../signature/message.ts';
 import type { Explained } from '../explanation.ts';
 import { fitsOne, type Key, type KeyKind, minKeys, selectSamples } from '../keyring.ts';
@@ -131,9 +132,19 @@ function traceSearch<Own extends Presented>(wrong: WrongSignature<Own>, search: 
 /** Returns the whole message, if it is text. What stands for a secret in it is not shown. */
 function formatWhole(parts: readonly Part[], message: Buffer): Members {
   if (parts.length === 0) return {};
-  const hidden = parts.map(({ kind, value }) => (kind === 'secret' ? '(not shown)' : value));
-  const bytes = parts.some(({ kind }) => kind === 'secret') ? messageBytes(hidden) : message;
+  const bytes = hideSecret(message);
   return isUtf8(bytes) ? { message: bytes.toString('utf8') } : {};
+}
+
+/** Returns a message with a note in place of the piece that stands for the secret. */
+function hideSecret(message: Buffer): Buffer {
+  const at = message.indexOf(secretPiece);
+  if (at < 0) return message;
+  return Buffer.concat([
+    message.subarray(0, at),
+    Buffer.from('(not shown)'),
+    message.subarray(at + secretPiece.length),
+  ]);
 }
 
 /** Returns the mistake that what a test double knows shows. */
@@ -393,7 +404,7 @@ function describe(parts: readonly Part[], message: Buffer, found: Found | undefi
     hint: found?.hint ?? hint,
     ...(shownParts.length === 0 ? {} : { parts: shownParts }),
     ...(found?.differs === undefined ? {} : { differs: found.differs.name }),
-    ...(found?.message === undefined ? {} : difference(message, found.message)),
+    ...(found?.message === undefined ? {} : difference(hideSecret(message), hideSecret(found.message))),
   };
 }
 

@@ -33,7 +33,11 @@ export function splitReference(
   const decoded = decodeText(path);
   if (decoded === undefined || !/\.(?:json|ya?ml)$/i.test(decoded))
     return 'is not in this document, and names no file that ends in .json, .yaml or .yml';
-  return { file: posix.normalize(posix.join(posix.dirname(from), decoded)), fragment };
+  const file = posix.normalize(posix.join(posix.dirname(from), decoded));
+  // A document of someone else must not read, and so serve, other files of this machine.
+  if (file.startsWith('../') || file.includes('\\') || file.includes('\0'))
+    return 'leads out of the folder of the document';
+  return { file, fragment };
 }
 
 /** Returns the names of the files that a file refers to. */

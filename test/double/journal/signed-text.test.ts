@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { createHmac } from 'node:crypto';
+import { createHash, createHmac } from 'node:crypto';
 import test, { type TestContext } from 'node:test';
 import { type Double, explainSignature, startDouble } from '../../../src/double/index.ts';
 
@@ -123,4 +123,29 @@ test('an accepted entry, and one that was refused before its signature, have no 
     assert.equal(entry.expected, undefined);
     assert.throws(() => explainSignature(entry, message), { name: 'RangeError' });
   }
+});
+
+test('the secret in the message of a plain digest is not shown, and the texts differ after it', async (t) => {
+  const double = await startDouble({
+    https: false,
+    users: { ann: { secret } },
+    schemes: {
+      old: {
+        algorithm: 'digest',
+        hash: 'sha256',
+        message: '{secret}.{method}.{target}',
+        signature: { field: 'X-Sig' },
+        user: { field: 'X-User' },
+      },
+    },
+  });
+  double.stub({ path: '/orders' }, { status: 204 });
+  t.after(() => double.close());
+  const digest = createHash('sha256').update(`${secret}.GET./orders`).digest('hex');
+  await double.fetch('/orders?a=1', { headers: { 'X-User': 'ann', 'X-Sig': digest } });
+  const { auth } = double.journal.last();
+  assert.equal(auth?.expected, '(not shown).GET./orders?a=1');
+  assert.equal(auth.received, '(not shown).GET./orders');
+  assert.equal(auth.firstDifference?.at, auth.received.length);
+  assert.doesNotMatch(JSON.stringify(double.journal.last()), /place of the secret|secret of ann/);
 });

@@ -619,6 +619,8 @@ test('a file that cannot be read, and a URL, cost the operations that use them',
         '/missing': { get: returning({ $ref: 'missing.json#/Order' }) },
         '/url': { get: returning({ $ref: 'https://example.com/order.json' }) },
         '/other': { get: returning({ $ref: '/etc/passwd' }) },
+        '/above': { get: returning({ $ref: 'a/../../secret.json' }) },
+        '/escaped': { get: returning({ $ref: '%2e%2e/secret.json' }) },
         '/text': { get: returning({ $ref: 'notes.txt' }) },
         '/nowhere': { get: returning({ $ref: 'schemas.json#/Ordr' }) },
         '/good': { get: returning({ $ref: 'schemas.json#/Order' }) },
@@ -628,12 +630,14 @@ test('a file that cannot be read, and a URL, cost the operations that use them',
   });
   await using double = await startDouble({ partner: file, https: false });
   assert.equal((await double.fetch('/good')).status, 200);
-  for (const path of ['/missing', '/url', '/other', '/text', '/nowhere'])
+  for (const path of ['/missing', '/url', '/other', '/above', '/escaped', '/text', '/nowhere'])
     assert.equal((await double.fetch(path)).status, 501, path);
   const reasons = [
     /"missing\.json#\/Order" .*missing\.json: cannot be read: ENOENT/,
     /"https:\/\/example\.com\/order\.json" is not relative: .* no URLs/,
     /"\/etc\/passwd" is not relative/,
+    /"a\/\.\.\/\.\.\/secret\.json" leads out of the folder of the document/,
+    /"%2e%2e\/secret\.json" leads out of the folder of the document/,
     /"notes\.txt" .* names no file that ends in \.json/,
     /"schemas\.json#\/Ordr" leads nowhere: schemas\.json# has no Ordr/,
   ];
