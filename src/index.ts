@@ -65,6 +65,7 @@ export type {
 export type { ServerModule, ServerModuleFactory, ServerModuleOptions } from './service/server-module.ts';
 export { createService, type Listener, type ListenOptions, type Service } from './service/service.ts';
 export type { SignatureAlgorithm } from './signature/algorithms.ts';
+export type { OAuth1Method } from './signature/oauth1.ts';
 export type { DocumentStore, StoredDocument } from './store/documents.ts';
 export type { DurableStore, DurableStoreOptions } from './store/durable-store.ts';
 export { NonceRefusedError, StoreError } from './store/errors.ts';

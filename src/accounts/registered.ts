@@ -81,17 +81,7 @@ export interface ConsumerDeclaration {
   /** The callbacks that it may use: URLs, or `oob`. Default: none. */
   readonly callbacks?: readonly string[] | undefined;
   /** Default: HMAC-SHA256 and HMAC-SHA1; without a secret, RSA-SHA256 and RSA-SHA1. */
-  readonly methods?:
-    | readonly (
-        | 'HMAC-SHA256'
-        | 'HMAC-SHA1'
-        | 'HMAC-SHA512'
-        | 'PLAINTEXT'
-        | 'RSA-SHA256'
-        | 'RSA-SHA1'
-        | 'RSA-SHA512'
-      )[]
-    | undefined;
+  readonly methods?: readonly OAuth1Method[] | undefined;
   /** Default: `read`. */
   readonly scopes?: readonly Scope[] | undefined;
   /** Users whose resources the consumer may access without a token (two-legged OAuth). Default: none. */

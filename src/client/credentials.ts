@@ -2,7 +2,7 @@ import type { KeyObject } from 'node:crypto';
 import type { Scheme } from '../auth/defined/definition.ts';
 import { type Members, readFlag, readText, readWord } from '../auth/option-values.ts';
 import { findClosestMatch } from '../did-you-mean.ts';
-import { oauth1Methods } from '../signature/oauth1.ts';
+import { type OAuth1Method, oauth1Methods } from '../signature/oauth1.ts';
 import type { SigningScheme } from './schemes/declarations.ts';
 import { parsePrivateKey } from './schemes/private-key.ts';
 import { type ReadDeclaration, readSigningDeclaration } from './schemes/read-declaration.ts';
@@ -51,15 +51,7 @@ export type Credentials =
       /** The secret of the access token. Required with `token` unless there is `privateKey`. */
       readonly tokenSecret?: string | undefined;
       /** The signature method. Default: HMAC-SHA256, with a private key RSA-SHA256. */
-      readonly signatureMethod?:
-        | 'HMAC-SHA256'
-        | 'HMAC-SHA1'
-        | 'HMAC-SHA512'
-        | 'PLAINTEXT'
-        | 'RSA-SHA256'
-        | 'RSA-SHA1'
-        | 'RSA-SHA512'
-        | undefined;
+      readonly signatureMethod?: OAuth1Method | undefined;
       /** Whether requests whose content is not a form have `oauth_body_hash`. Default: false. */
       readonly bodyHash?: boolean | undefined;
     }

@@ -5,7 +5,7 @@ import type { DateLike } from '../../clock.ts';
 import { type Duration, requireSeconds } from '../../duration.ts';
 import { checkFlag, checkMembers, checkText, checkWord } from '../../service/argument-checks.ts';
 import { type SignatureAlgorithm, signatureAlgorithms } from '../../signature/algorithms.ts';
-import { oauth1Methods } from '../../signature/oauth1.ts';
+import { type OAuth1Method, oauth1Methods } from '../../signature/oauth1.ts';
 import { toTime } from '../state/clock.ts';
 
 /** The named options, and no others. */
@@ -89,14 +89,7 @@ interface SignerOptions {
   /** For `oauth1`: the RSA key of the consumer, PEM (PKCS #8) or a key of node:crypto. Default: the secret of the consumer. */
   readonly privateKey?: string | KeyObject;
   /** For `oauth1`: the signature method. Default: the first one of the consumer for its key. */
-  readonly signatureMethod?:
-    | 'HMAC-SHA256'
-    | 'HMAC-SHA1'
-    | 'HMAC-SHA512'
-    | 'PLAINTEXT'
-    | 'RSA-SHA256'
-    | 'RSA-SHA1'
-    | 'RSA-SHA512';
+  readonly signatureMethod?: OAuth1Method;
   /** For `oauth1`: whether requests whose content is not a form have `oauth_body_hash`. Default: false. */
   readonly bodyHash?: boolean;
   /** For `oauth1`: whether the user of `as` is a consumer that signs without a token. Default: false. */
