@@ -4,7 +4,7 @@ import { createAccounts } from '../../src/auth/accounts.ts';
 import { readAws4Options } from '../../src/auth/aws4/options.ts';
 import { createAws4Scheme } from '../../src/auth/aws4/scheme.ts';
 import { createHmacScheme } from '../../src/auth/hmac.ts';
-import type { Scheme } from '../../src/auth/scheme.ts';
+import type { Verifier } from '../../src/auth/verifier.ts';
 import { systemClock } from '../../src/clock.ts';
 import { parseCredentials } from '../../src/http/headers/authorization.ts';
 import { createRequest, type IncomingRequest } from '../../src/http/message.ts';
@@ -54,7 +54,7 @@ function signedRequest(number: number): IncomingRequest {
 }
 
 /** Verifies with a scheme. */
-function verifiedBy(scheme: Scheme, request: IncomingRequest): ReturnType<Check> {
+function verifiedBy(scheme: Verifier, request: IncomingRequest): ReturnType<Check> {
   const rest = parseCredentials(request.headers.get('authorization') ?? '')?.rest ?? '';
   const verdict = scheme.authenticate(request, rest);
   return 'outcome' in verdict
@@ -65,7 +65,10 @@ function verifiedBy(scheme: Scheme, request: IncomingRequest): ReturnType<Check>
 function countersign(): Peer {
   const context = { realm: 'bench', accounts, nonces, clock: systemClock };
   const limits = { nonceWindow: window, explain: false, bodyLimit: 1_000_000 };
-  const scheme = createAws4Scheme('aws4', readAws4Options(scope, 'aws4'), { ...context, ...limits });
+  const scheme = createAws4Scheme('aws4', readAws4Options(scope, 'aws4')).createVerifier({
+    ...context,
+    ...limits,
+  });
   return (number) => {
     const request = signedRequest(number);
     return () => verifiedBy(scheme, request);

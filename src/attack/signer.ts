@@ -2,13 +2,18 @@
 
 import { randomBytes } from 'node:crypto';
 import type { SignedParts } from '../auth/defined/definition.ts';
-import { type SignableScheme, selectSigner } from '../client/schemes/signer.ts';
+import type { KnownScheme } from '../client/read-declaration.ts';
 import { systemClock } from '../clock.ts';
 import { parseForm } from '../http/form.ts';
 import { findQuery } from '../http/target.ts';
-import { hasPrivateKey } from '../signature/declared/asymmetric.ts';
-import type { MessageKey } from '../signature/message-signatures/algorithms.ts';
-import type { Signature, SigningIdentity, SigningOverrides, UnsignedRequest } from '../signature/signing.ts';
+import type {
+  Scheme,
+  Signature,
+  SignedPart,
+  SigningIdentity,
+  SigningOverrides,
+  UnsignedRequest,
+} from '../signature/signing.ts';
 import type { AttackRequest, HeaderLine } from './attempt.ts';
 import { splitUrl, toBytes } from './target.ts';
 
@@ -112,7 +117,7 @@ export function signByOwn(
 
 /** A scheme with the identity that signs. */
 export interface Signing {
-  readonly scheme: SignableScheme;
+  readonly scheme: KnownScheme;
   readonly identity: SigningIdentity;
   /** What every good request has. */
   readonly choices: SigningOverrides;
@@ -153,27 +158,26 @@ export function createSchemeSigner(
 
 function createResign(signing: Signing): Resign {
   const { scheme, choices } = signing;
-  const signer = selectSigner(scheme);
   const remembered = rememberSignatures();
   return (request, changes, overrides) => {
     const { date = systemClock.now(), nonce } = changes;
-    const changed = changeIdentity(signing, changes);
-    if (changed === undefined || (typeof date === 'string' && scheme.kind !== 'hmac')) return undefined;
-    const unsigned = toUnsigned(request, scheme.kind);
+    const identity = changeIdentity(signing, changes);
+    const isText = typeof date === 'string';
+    if (identity === undefined || (isText && !scheme.choices.includes('date'))) return undefined;
+    const unsigned = toUnsigned(request, scheme);
     const options = {
       random: randomBytes,
       ...choices,
-      ...(typeof date === 'string' ? { date, now: 0 } : { now: date }),
-      ...(hasNonce(scheme) && { nonce }),
-      key: changed.key,
+      ...(isText ? { date, now: 0 } : { now: date }),
+      ...(scheme.choices.includes('nonce') && { nonce }),
       ...overrides,
     };
-    const signature = ignoreRangeError(() => signer.sign(unsigned, changed.identity, options));
+    const signature = ignoreRangeError(() => scheme.sign(unsigned, identity, options));
     // A field value has no white space at its ends (RFC 9110 §5.5), so such a name cannot be sent.
     if (signature === undefined || signature.fields.some(([, value]) => /^[\t ]|[\t ]$/.test(value)))
       return undefined;
-    const fields = Object.fromEntries(remembered(signature, options).fields);
-    return { headers: fields, query: parseAddedQuery(unsigned.target, signature.target) };
+    const { fields, target } = remembered(signature, identity, options);
+    return { headers: Object.fromEntries(fields), query: parseAddedQuery(unsigned.target, target) };
   };
 }
 
@@ -182,10 +186,6 @@ function parseAddedQuery(target: string, signed: string): string {
   if (signed.startsWith(target)) return signed.slice(target.length + 1);
   const [before, after] = [target, signed].map((each) => findQuery(each).split('&'));
   return after?.filter((pair) => !before?.includes(pair)).join('&') ?? '';
-}
-
-function hasNonce(scheme: SignableScheme): boolean {
-  return scheme.kind !== 'message-signatures' || scheme.options.nonce !== 'off';
 }
 
 /** Returns undefined for what cannot be signed: a secret that is not encoded as declared, a component that is absent. */
@@ -198,78 +198,55 @@ function ignoreRangeError<Value>(compute: () => Value): Value | undefined {
   }
 }
 
-function toUnsigned(request: AttackRequest, kind: SignableScheme['kind']): UnsignedRequest {
+function toUnsigned(request: AttackRequest, { signsAllFields = false }: Scheme): UnsignedRequest {
   const { target } = splitUrl(request.url);
   // A server need not require that other fields are signed, and If-Match is added after signing.
   const isSigned = ([name]: HeaderLine): boolean =>
-    kind !== 'aws4' || /^(?:host|content-type|x-amz-.*)$/i.test(name);
+    !signsAllFields || /^(?:host|content-type|x-amz-.*)$/i.test(name);
   const fields = request.headers.filter(isSigned);
   return { method: request.method, url: new URL(request.url), target, fields, content: toBytes(request) };
 }
 
-/** Returns who signs. Undefined if the scheme has no secret. */
+/** Returns who signs. Undefined if there is no secret to change: a private key has no other one. */
 function changeIdentity(
-  { scheme, identity, choices: { key } }: Signing,
+  { scheme, identity }: Signing,
   { user, secret }: SigningChanges,
-): { readonly identity: SigningIdentity; readonly key?: MessageKey } | undefined {
-  if (key !== undefined) {
-    const named = { ...key, id: user ?? key.id };
-    if (secret === undefined) return { identity, key: named };
-    if (named.algorithm !== 'hmac-sha256') return undefined;
-    return { identity, key: { ...named, secret: toSignable(secret, scheme) } };
-  }
+): SigningIdentity | undefined {
+  if (secret !== undefined && identity.privateKey !== undefined) return undefined;
   const { consumer, token } = identity;
   if (consumer !== undefined) {
-    // A private key has no other secret.
-    if (secret !== undefined && identity.privateKey !== undefined) return undefined;
     const named = { ...consumer, key: user ?? consumer.key };
     if (token === undefined)
-      return { identity: { ...identity, consumer: { ...named, secret: secret ?? consumer.secret } } };
-    const signed = { ...token, tokenSecret: secret ?? token.tokenSecret };
-    return { identity: { ...identity, consumer: named, token: signed } };
+      return { ...identity, consumer: { ...named, secret: secret ?? consumer.secret } };
+    return { ...identity, consumer: named, token: { ...token, tokenSecret: secret ?? token.tokenSecret } };
   }
-  // A private key has no other secret.
-  const hasSecret = scheme.kind !== 'declared' || !hasPrivateKey(scheme.options.algorithm);
-  if (secret !== undefined && !hasSecret) return undefined;
   return {
-    identity: {
-      ...identity,
-      ...(user !== undefined && { user, keyId: undefined }),
-      secret: secret === undefined ? identity.secret : toSignable(secret, scheme),
-    },
+    ...identity,
+    ...(user !== undefined && { user, keyId: undefined }),
+    secret: secret === '' ? (scheme.emptySecret ?? '') : (secret ?? identity.secret),
   };
 }
 
-/** Returns the secret, or one equivalent to an empty secret, which signers reject: keys are padded with zeros (RFC 2104 §2). */
-function toSignable(secret: string, scheme: SignableScheme): string {
-  if (secret !== '') return secret;
-  switch (scheme.kind) {
-    case 'declared':
-      return (scheme.options.keyPrefix ?? '') + { utf8: '\0', hex: '00', base64: 'AA==' }[scheme.options.key];
-    case 'hmac':
-    case 'aws4':
-    case 'message-signatures':
-    case 'defined':
-      return '\0';
-    default:
-      return secret;
-  }
+/** Returns the function that makes equal messages have equal signatures, although those of some algorithms are random. */
+function rememberSignatures(): (
+  signature: Signature,
+  identity: SigningIdentity,
+  options: SigningOverrides,
+) => Signature {
+  const known = new Map<string, Signature>();
+  return (signature, { privateKey, ...identity }, { key, label }) => {
+    const own = key === undefined ? privateKey : 'privateKey' in key ? key.privateKey : undefined;
+    // An HMAC is not random.
+    if (own === undefined) return signature;
+    const { target, parts } = signature;
+    const names = [identity, key?.id, key?.algorithm, label, own.export({ format: 'jwk' }), target];
+    const name = JSON.stringify([...names, parts.map(toText)]);
+    const first = known.get(name) ?? signature;
+    known.set(name, first);
+    return first;
+  };
 }
 
-/** Returns the function that makes equal bases have equal signatures, although those of some algorithms are random. */
-function rememberSignatures(): (signature: Signature, options: SigningOverrides) => Signature {
-  const known = new Map<string, string>();
-  return (signature, { key, label }) => {
-    // An HMAC is not random, and depends on a secret that may differ.
-    if (key === undefined || key.algorithm === 'hmac-sha256') return signature;
-    const base = [key.algorithm, key.privateKey.export({ format: 'jwk' }), label, signature.parts];
-    const name = JSON.stringify(base);
-    const fields = signature.fields.map(([field, value]) => {
-      if (field !== 'Signature') return [field, value] as const;
-      const first = known.get(name) ?? value;
-      known.set(name, first);
-      return [field, first] as const;
-    });
-    return { ...signature, fields };
-  };
+function toText({ name, value }: SignedPart): readonly [string, string] {
+  return [name, typeof value === 'string' ? value : Buffer.from(value).toString('latin1')];
 }

@@ -2,11 +2,11 @@
 import { type Credentials, parseCredentials } from '../http/headers/authorization.ts';
 import type { IncomingRequest } from '../http/message.ts';
 import type { Principal } from '../principal.ts';
-import type { AcceptedSchemes, Scheme } from './scheme.ts';
+import type { AcceptedSchemes, Verifier } from './verifier.ts';
 
 /** Credentials of a scheme that a request has, or may have. */
 export interface FoundCredentials {
-  readonly scheme: Scheme;
+  readonly scheme: Verifier;
   /** The part of Authorization after the name of the scheme; undefined for credentials in another place. */
   readonly rest: string | undefined;
   /** Whether they may be in the content, which is not read yet. */
@@ -18,7 +18,7 @@ interface Places {
   /** What Authorization and Authentication contain. */
   readonly inFields: readonly Credentials[];
   /** The schemes whose credentials are in other places that they declare. */
-  readonly located: readonly Scheme[];
+  readonly located: readonly Verifier[];
 }
 
 /** Schemes whose credentials an eavesdropper could use. Over plain HTTP they are refused without being read. */
@@ -30,7 +30,7 @@ export function listAlternatives(accepted: AcceptedSchemes): readonly (readonly 
 }
 
 /** Returns whether a scheme is accepted, alone or together with others. */
-export function isAccepted({ name }: Scheme, accepted: AcceptedSchemes | undefined): boolean {
+export function isAccepted({ name }: Verifier, accepted: AcceptedSchemes | undefined): boolean {
   return accepted === undefined || listAlternatives(accepted).some((names) => names.includes(name));
 }
 
@@ -41,7 +41,7 @@ export function describeAccepted(accepted: AcceptedSchemes): string {
 }
 
 /** Returns the names of the credentials of a scheme in Authorization. */
-export function authorizationNamesOf({ name, authorizationNames = [name] }: Scheme): readonly string[] {
+export function authorizationNamesOf({ name, authorizationNames = [name] }: Verifier): readonly string[] {
   return authorizationNames;
 }
 
@@ -56,7 +56,7 @@ export function credentialsInFields({ headers: fields }: IncomingRequest): reado
  * Returns the credentials of a scheme; undefined if the request has none, and `several` if it has some in more than one place or line.
  */
 export function findCredentials(
-  scheme: Scheme,
+  scheme: Verifier,
   request: IncomingRequest,
   { inFields, located }: Places,
 ): FoundCredentials | 'several' | undefined {
@@ -76,7 +76,7 @@ export function findCredentials(
 }
 
 /** Returns whether the credentials of a scheme are refused over plain HTTP. */
-export function requiresTls(scheme: Scheme): boolean {
+export function requiresTls(scheme: Verifier): boolean {
   return scheme.tlsOnly === true || (overTlsOnly.has(scheme.name) && scheme.readsPlain?.() !== true);
 }
 

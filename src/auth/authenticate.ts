@@ -21,10 +21,10 @@ import { describeMisplacedKey, describeMisplacedToken } from './explain/sent-key
 import { createLocationTable } from './locations.ts';
 import type { RefusedNonce } from './nonce-claim.ts';
 import { type RateLimiter, tooManyFailures } from './rate-limit.ts';
-import type { AcceptedSchemes, BadVerdict, RefuseNonce, Scheme, Verdict } from './scheme.ts';
-import { refuseScheme } from './scheme.ts';
 import { SchemeLimits } from './scheme-limits.ts';
 import { type AuthenticationTrace, findTrace } from './trace.ts';
+import type { AcceptedSchemes, BadVerdict, RefuseNonce, Verdict, Verifier } from './verifier.ts';
+import { refuseScheme } from './verifier.ts';
 
 /** Receives how a request is refused if its nonce is claimed with its change, and then refused. */
 export interface DeferredNonce {
@@ -91,13 +91,13 @@ interface Attempt {
  * @param storeNonce Stores a nonce of credentials that are not those of the principal. Default: none has to be stored.
  */
 export function createAuthenticator(
-  schemes: readonly Scheme[],
+  schemes: readonly Verifier[],
   rateLimiter: RateLimiter,
   limits: SchemeLimits = new SchemeLimits(),
   explain = false,
   storeNonce: (claim: NonceClaim) => Promise<void> | undefined = () => undefined,
 ): Authenticator {
-  const byName = new Map<string, Scheme>();
+  const byName = new Map<string, Verifier>();
   for (const scheme of schemes)
     for (const name of authorizationNamesOf(scheme)) if (!byName.has(name)) byName.set(name, scheme);
   const locations = createLocationTable(schemes);
@@ -106,7 +106,7 @@ export function createAuthenticator(
   const challenges = (
     connection: Connection,
     accepted: AcceptedSchemes | undefined,
-    refusing?: Scheme,
+    refusing?: Verifier,
     own?: string,
   ): FieldLine[] => {
     const offered = schemes.filter((scheme) => isAccepted(scheme, accepted));
@@ -122,7 +122,7 @@ export function createAuthenticator(
   /** Returns the Problem for several credentials, with the challenges of their schemes; without challenges over plain HTTP. */
   const severalCredentials = (
     { headers: fields, connection }: IncomingRequest,
-    more: readonly Scheme[] = [],
+    more: readonly Verifier[] = [],
   ): Problem => {
     const lines = [...fields.getAll('authorization'), ...fields.getAll('authentication')];
     const names = new Set(lines.map((line) => parseCredentials(line)?.scheme));
@@ -137,7 +137,7 @@ export function createAuthenticator(
   };
 
   /** Returns the Problem of a refusal, and counts the failure. */
-  const countRefusal = (verdict: BadVerdict, { request, accepted }: Attempt, scheme: Scheme): Problem => {
+  const countRefusal = (verdict: BadVerdict, { request, accepted }: Attempt, scheme: Verifier): Problem => {
     const { connection } = request;
     const { problem, claimed, challenge } = verdict;
     if (problem.status !== 401) {
@@ -152,14 +152,14 @@ export function createAuthenticator(
   };
 
   const createLateRefusal =
-    (refuse: RefuseNonce, attempt: Attempt, scheme: Scheme) =>
+    (refuse: RefuseNonce, attempt: Attempt, scheme: Verifier) =>
     (claimed: RefusedNonce): Problem => {
       const problem = countRefusal(refuse(claimed), attempt, scheme);
       attempt.authTrace?.refused(problem);
       return problem;
     };
 
-  const requirePrincipal = (verdict: Verdict, attempt: Attempt, scheme: Scheme): Principal => {
+  const requirePrincipal = (verdict: Verdict, attempt: Attempt, scheme: Verifier): Principal => {
     if (verdict.outcome === 'bad') throw countRefusal(verdict, attempt, scheme);
     const { principal, refuse } = verdict;
     const { deferred } = attempt;
@@ -177,7 +177,7 @@ export function createAuthenticator(
   const awaitPrincipal = async (
     verdict: Promise<Verdict>,
     attempt: Attempt,
-    scheme: Scheme,
+    scheme: Verifier,
   ): Promise<Principal> => requirePrincipal(await verdict, attempt, scheme);
 
   const verify = ({ scheme, rest }: FoundCredentials, attempt: Attempt): Principal | Promise<Principal> => {
@@ -420,7 +420,7 @@ export function createAuthenticator(
   };
 }
 
-function fieldsReadBy({ authorizationNames, locations = [], requestHeaders = [] }: Scheme): string[] {
+function fieldsReadBy({ authorizationNames, locations = [], requestHeaders = [] }: Verifier): string[] {
   const places = locations.flatMap((location) => ('field' in location ? [location.field] : []));
   return [...(authorizationNames?.length === 0 ? [] : ['authorization']), ...places, ...requestHeaders];
 }
@@ -429,7 +429,7 @@ function fieldsReadBy({ authorizationNames, locations = [], requestHeaders = [] 
  * Returns the fields on which authentication depends beside Authorization: the places of credentials, and what is read with
  * credentials outside Authorization. Host belongs to the URL.
  */
-function listInspectedFields(schemes: readonly Scheme[], places: readonly string[]): readonly string[] {
+function listInspectedFields(schemes: readonly Verifier[], places: readonly string[]): readonly string[] {
   const outside = schemes.filter(
     ({ locations = [], elsewhere }) => locations.length > 0 || elsewhere !== undefined,
   );
@@ -468,9 +468,9 @@ async function completeTrace(
 function findElsewhere(
   request: IncomingRequest,
   presented: string | undefined,
-  schemes: readonly Scheme[],
-): readonly Scheme[] {
-  const found: Scheme[] = [];
+  schemes: readonly Verifier[],
+): readonly Verifier[] {
+  const found: Verifier[] = [];
   for (const scheme of schemes) {
     const place = scheme.elsewhere?.(request);
     if (place === undefined) continue;
@@ -485,7 +485,7 @@ function findElsewhere(
   return found;
 }
 
-const none: readonly Scheme[] = [];
+const none: readonly Verifier[] = [];
 
 /** The principal; undefined if there are no credentials. */
 type Authenticated = Principal | undefined | Promise<Principal | undefined>;
@@ -493,7 +493,7 @@ type Authenticated = Principal | undefined | Promise<Principal | undefined>;
 /** Returns the credentials in the fields, or `several`. Throws a Problem if they are malformed or require TLS. */
 function readCredentials(
   { headers: fields, connection }: IncomingRequest,
-  schemes: ReadonlyMap<string, Scheme>,
+  schemes: ReadonlyMap<string, Verifier>,
 ): Credentials | 'several' | undefined {
   const authorization = fields.get('authorization');
   const authentication = fields.get('authentication');
@@ -530,7 +530,7 @@ function malformed(detail: string): Problem {
 }
 
 /** Returns where schemes have their credentials. */
-function listExpectedNames(schemes: readonly Scheme[]): ExpectedNames {
+function listExpectedNames(schemes: readonly Verifier[]): ExpectedNames {
   const locations = schemes.flatMap((scheme) => scheme.locations ?? []);
   return {
     fields: locations.flatMap((location) => ('field' in location ? [location.field] : [])),
@@ -539,12 +539,12 @@ function listExpectedNames(schemes: readonly Scheme[]): ExpectedNames {
   };
 }
 
-function isBearerOffered({ name, challenge }: Scheme): boolean {
+function isBearerOffered({ name, challenge }: Verifier): boolean {
   return name === 'bearer' && challenge({ secure: true, peer: '' }) !== undefined;
 }
 
 /** Returns the places where keys are sent as they are, for hints. */
-function listKeyPlaces(schemes: readonly Scheme[]): readonly string[] {
+function listKeyPlaces(schemes: readonly Verifier[]): readonly string[] {
   return schemes
     .filter(({ tlsOnly }) => tlsOnly === true)
     .flatMap(({ locations = [], authorizationNames = [] }) => [
@@ -569,7 +569,7 @@ function notAccepted(name: string, accepted: AcceptedSchemes, fields: readonly F
 
 /** Returns the Problem for some of the credentials that are required together. */
 function incomplete(
-  sent: readonly Scheme[],
+  sent: readonly Verifier[],
   alternatives: readonly (readonly string[])[],
   fields: readonly FieldLine[],
 ): Problem {

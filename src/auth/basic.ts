@@ -11,8 +11,8 @@ import { SigningKey } from '../signature/hmac-sha256.ts';
 import type { Account, Accounts } from './accounts.ts';
 import { blockedAttempt, type HashQueue, queueFull } from './hash-queue.ts';
 import { type RateLimiter, rateLimitKey, tooManyFailures } from './rate-limit.ts';
-import type { Scheme, Verdict } from './scheme.ts';
 import type { AuthenticationTrace } from './trace.ts';
+import type { Verdict, Verifier } from './verifier.ts';
 
 /** How passwords are hashed. */
 export interface PasswordHashing {
@@ -46,7 +46,7 @@ interface BasicOptions {
  * password takes the same time, whether the user exists or not, with or without a password: one hash for each cost that a stored
  * hash has.
  */
-export function createBasicScheme(options: BasicOptions): Scheme {
+export function createBasicScheme(options: BasicOptions): Verifier {
   const { accounts, queue, rateLimiter } = options;
   const cache = createPasswordCache(options.key);
   const verify = createVerification(options);

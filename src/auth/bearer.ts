@@ -14,9 +14,9 @@ import { Problem } from '../http/problem.ts';
 import { octetsOf } from '../http/syntax/octets.ts';
 import type { Principal } from '../principal.ts';
 import { describeSentForm, undoChanges } from './explain/sent-keys.ts';
-import type { Scheme, Verdict } from './scheme.ts';
-import { refuseScheme } from './scheme.ts';
 import type { AuthenticationTrace, KnownSecret } from './trace.ts';
+import type { Verdict, Verifier } from './verifier.ts';
+import { refuseScheme } from './verifier.ts';
 
 /** Options of the scheme. */
 interface BearerOptions {
@@ -42,7 +42,7 @@ const tokenForm = /^[A-Za-z0-9._~+/-]+=*$/;
  * Creates the scheme of bearer tokens (RFC 6750) in the Authorization field. A token in a query or a form (§2.2, §2.3) is
  * ignored, or refused if the field has one too (§2).
  */
-export function createBearerScheme(options: BearerOptions): Scheme {
+export function createBearerScheme(options: BearerOptions): Verifier {
   const { realm, offered, findPrincipal, findReason, explain = false, bodyLimit } = options;
   const challengeWith = (...more: [string, string][]): string =>
     formatChallenge('Bearer', [['realm', realm], ...more]);

@@ -6,8 +6,8 @@ import { andThen } from '../maybe-promise.ts';
 import type { NonceClaim, Principal } from '../principal.ts';
 import { parseTimestamp, type TimestampUnit, timestampUnits } from '../signature/declared/timestamp.ts';
 import type { Nonces } from './nonce-claim.ts';
-import type { RefuseNonce, Verdict } from './scheme.ts';
 import type { AuthenticationTrace } from './trace.ts';
+import type { RefuseNonce, Verdict } from './verifier.ts';
 
 /** Rounds a time (ms) down to whole seconds: fractions of a second are ignored. */
 export function wholeSecond(ms: number): number {

@@ -25,10 +25,10 @@ import { isSafeMethod } from './freshness.ts';
 import { createKeyring, type KeyKind } from './keyring.ts';
 import type { Nonces } from './nonce-claim.ts';
 import type { RateLimiter } from './rate-limit.ts';
-import type { Scheme } from './scheme.ts';
 import type { Fault, MessageMistake, Presented, SignatureScheme } from './signature-scheme.ts';
 import { malformedDigest } from './signed-digest.ts';
 import { explainDateForm } from './time-form.ts';
+import type { Verifier } from './verifier.ts';
 import { createVerification } from './verify.ts';
 
 /** Options of the scheme. */
@@ -62,7 +62,7 @@ interface HmacPresented extends Presented {
 }
 
 /** Creates the scheme. */
-export function createHmacScheme(options: HmacOptions): Scheme {
+export function createHmacScheme(options: HmacOptions): Verifier {
   const { realm, window, nonceWindow = window } = options;
   const context = { ...options, nonceWindow, bodyLimit: 0 };
   return {

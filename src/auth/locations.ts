@@ -2,7 +2,7 @@ import { splitPairs } from '../http/form.ts';
 import { cookiesIn } from '../http/headers/cookie.ts';
 import type { IncomingRequest } from '../http/message.ts';
 import { findQuery } from '../http/target.ts';
-import type { Scheme } from './scheme.ts';
+import type { Verifier } from './verifier.ts';
 
 /** Finds the schemes that a request has credentials of outside `Authorization` and `Authentication`. */
 interface LocationTable {
@@ -11,16 +11,16 @@ interface LocationTable {
   /** Returns whether a parameter of the query is such a place. */
   hasParameter(name: string): boolean;
   /** Returns the schemes, each once. If several schemes share a place, returns all of them. */
-  find(request: IncomingRequest): readonly Scheme[];
+  find(request: IncomingRequest): readonly Verifier[];
 }
 
-const none: readonly Scheme[] = [];
+const none: readonly Verifier[] = [];
 
 /** Creates the table of the places that schemes declare. Without any, a lookup costs nothing. */
-export function createLocationTable(schemes: readonly Scheme[]): LocationTable {
+export function createLocationTable(schemes: readonly Verifier[]): LocationTable {
   const byField = new Map<string, FieldOwner[]>();
-  const byParameter = new Map<string, Scheme[]>();
-  const byCookie = new Map<string, Scheme[]>();
+  const byParameter = new Map<string, Verifier[]>();
+  const byCookie = new Map<string, Verifier[]>();
   for (const scheme of schemes)
     for (const location of scheme.locations ?? []) {
       if ('field' in location) ensureList(byField, location.field).push({ scheme, unless: location.unless });
@@ -34,7 +34,7 @@ export function createLocationTable(schemes: readonly Scheme[]): LocationTable {
     hasParameter: (name) => byParameter.has(name),
     find(request) {
       if (isEmpty) return none;
-      const found = new Set<Scheme>();
+      const found = new Set<Verifier>();
       for (const [name, sharing] of fields)
         if (request.headers.has(name)) for (const scheme of ownersIn(request, sharing)) found.add(scheme);
       if (byParameter.size > 0)
@@ -49,12 +49,12 @@ export function createLocationTable(schemes: readonly Scheme[]): LocationTable {
 
 /** A scheme that has credentials in a field, unless another field is present. */
 interface FieldOwner {
-  readonly scheme: Scheme;
+  readonly scheme: Verifier;
   readonly unless: string | undefined;
 }
 
 /** Returns the schemes to which a field belongs: those that another field rules out, or those alone that it could have ruled out. */
-function ownersIn({ headers: fields }: IncomingRequest, sharing: readonly FieldOwner[]): readonly Scheme[] {
+function ownersIn({ headers: fields }: IncomingRequest, sharing: readonly FieldOwner[]): readonly Verifier[] {
   const [only] = sharing;
   if (only !== undefined && sharing.length === 1 && only.unless === undefined) return [only.scheme];
   const distinct = sharing.filter(({ unless }) => unless !== undefined && !fields.has(unless));

@@ -1,25 +1,15 @@
-// Finds what a message leaves unsigned, by changing a part of an example. Loaded only by `countersign check`.
+// Finds what a scheme leaves unsigned, by signing an example again with a part of it changed. Loaded only by `countersign check`.
 
-import type { KeyObject } from 'node:crypto';
-import { toOctets } from '../http/syntax/octets.ts';
-import { splitTarget } from '../http/target.ts';
+import { createHash } from 'node:crypto';
 import { generateKeys } from '../signature/algorithms.ts';
-import { createJsonReader, messagePieces } from '../signature/declared/message.ts';
-import { isInContent, writeTextAt } from '../signature/declared/places.ts';
-import { formatTimestamp } from '../signature/declared/timestamp.ts';
-import { messageBytes } from '../signature/message.ts';
-import type { ConfiguredScheme } from './configured-schemes.ts';
-import type { DeclaredOptions } from './declared/options.ts';
-import { joinParts } from './defined/message.ts';
-import type { SealedDefinition } from './defined/sealed.ts';
-import { signByDefinition } from './defined/sign.ts';
+import type { SignedPart, SigningIdentity } from '../signature/signing.ts';
+import type { ConfigurableScheme } from './configured-schemes.ts';
 
 /** An example of a request, without its credentials. */
 interface ExampleRequest {
   readonly method: string;
   readonly target: string;
-  /** The field lines in order; `Host` is the first. */
-  readonly fields: readonly (readonly [name: string, value: string])[];
+  readonly type: string;
   readonly content: string;
 }
 
@@ -30,24 +20,21 @@ interface Unsigned {
   readonly second: ExampleRequest;
 }
 
-/** Returns the message of a request. */
-type Probe = (request: ExampleRequest) => Buffer;
-
 /**
- * Returns a warning if the message of a scheme leaves the method, the path, the query or the content unsigned, in one line. For a
- * preset it is a note, because the provider determines the message.
+ * Returns a warning if a scheme leaves the method, the path, the query or the content unsigned, in one line. For a preset it is a
+ * note, because the provider determines the message.
  *
  * @param where The path of the scheme in the configuration: `schemes.partner`.
  */
-export function listUnsignedWarnings(scheme: ConfiguredScheme, where: string): string[] {
-  if (scheme.kind === 'declared') {
-    const { preset } = scheme.options;
-    const subject = preset === undefined ? `${where}.message` : `note: ${where}: ${preset}`;
-    return describeUnsigned(subject, findUnsignedByDeclaration(scheme.options));
-  }
-  if (scheme.kind === 'message-signatures')
-    return describeUnsigned(`${where}.components`, findUnsignedByComponents(scheme.options.components));
-  return scheme.kind === 'defined' ? describeUnsigned(where, findUnsignedByDefinition(scheme.options)) : [];
+export function listUnsignedWarnings(scheme: ConfigurableScheme, where: string): string[] {
+  return describeUnsigned(describeSubject(scheme, where), findUnsigned(scheme));
+}
+
+/** Returns what the warning is about. */
+function describeSubject({ kind, options }: ConfigurableScheme, where: string): string {
+  if (kind === 'message-signatures') return `${where}.components`;
+  if (kind !== 'declared') return where;
+  return options.preset === undefined ? `${where}.message` : `note: ${where}: ${options.preset}`;
 }
 
 function describeUnsigned(subject: string, unsigned: Unsigned | undefined): string[] {
@@ -68,142 +55,110 @@ function describeRequest({ method, target, content }: ExampleRequest, other: Exa
   return content === other.content ? line : `${line} with the content ${JSON.stringify(content)}`;
 }
 
-/** Returns the parts whose change does not change the message; undefined if there are none. */
-function findUnsigned(first: ExampleRequest, otherContent: string, build: Probe): Unsigned | undefined {
-  const changes: readonly (readonly [part: string, change: (one: ExampleRequest) => ExampleRequest])[] = [
-    ['method', (one) => ({ ...one, method: 'DELETE' })],
-    ['path', (one) => ({ ...one, target: one.target.replace('/a', '/x') })],
-    ['query', (one) => ({ ...one, target: one.target.replace('b=1', 'b=2') })],
-    ['content', (one) => ({ ...one, content: otherContent })],
-  ];
-  const signed = build(first);
-  const ignored = changes.filter(([, change]) => build(change(first)).equals(signed));
-  if (ignored.length === 0) return undefined;
-  const second = ignored.reduce((one, [, change]) => change(one), first);
-  return { parts: ignored.map(([part]) => part), first, second };
-}
-
-const host = 'example.com';
-const time = Date.UTC(2026, 10, 22, 12);
-type Lines = ExampleRequest['fields'];
-/** A content, another one, and their type. */
-type Contents = readonly [content: string, other: string, type: string];
-const textContents: Contents = ['c', 'd', 'text/plain'];
-const formContents: Contents = ['a=1', 'a=2', 'application/x-www-form-urlencoded'];
-
-function createExample([content, , type]: Contents, fields: Lines): ExampleRequest {
-  const lines: Lines = [['Host', host], ['Content-Type', type], ...fields];
-  return { method: 'POST', target: '/a?b=1', fields: lines, content };
-}
-
-/** Returns what the message of a declared scheme leaves unsigned; undefined if it signs all. */
-function findUnsignedByDeclaration(options: DeclaredOptions): Unsigned | undefined {
-  const contents = chooseContents(options);
-  return findUnsigned(createExample(contents, []), contents[1], (request) =>
-    declaredMessage(request, options),
-  );
-}
-
-/** Returns contents that the scheme can read, which have the members that the message contains. */
-function chooseContents({ message, place, user, timestamp, nonce }: DeclaredOptions): Contents {
-  const places = [place, user, timestamp?.place, nonce].filter(isInContent);
-  const pointers = message.flatMap((part) => (part.kind === 'json' ? [part.pointer] : []));
-  if (pointers.length > 0 || places.some((each) => 'json' in each)) {
-    const content = pointers.reduce((json, pointer) => writeTextAt(json, pointer, 'v'), '{}');
-    return [content, writeTextAt(content, '/more', '1'), 'application/json'];
-  }
-  const isForm = places.length > 0 || message.some(({ kind }) => kind === 'form-sorted');
-  return isForm ? formContents : textContents;
-}
-
-/** Returns the message of a request; a field that the example lacks has the value `f`. */
-function declaredMessage(request: ExampleRequest, { message, user, timestamp }: DeclaredOptions): Buffer {
-  const content = Buffer.from(request.content);
-  const name = toOctets(typeof user === 'string' ? user : 'ann');
-  const pieces = messagePieces(message, {
-    method: request.method,
-    target: request.target,
-    secure: true,
-    host,
-    field: (field) => request.fields.find(([own]) => own.toLowerCase() === field)?.[1] ?? 'f',
-    content,
-    json: createJsonReader(content),
-    hasForm: request.fields.some(([, value]) => value === formContents[2]),
-    user: name,
-    keyId: name,
-    timestamp: timestamp === undefined ? '' : formatTimestamp(time, timestamp.unit),
-    nonce: 'n1',
-    id: 'id1',
-  });
-  return messageBytes(pieces);
-}
-
-/** Returns what signatures that cover these components leave unsigned. A digest of the content is always required. */
-function findUnsignedByComponents(components: readonly string[]): Unsigned | undefined {
-  return findUnsigned(createExample(textContents, []), textContents[1], ({ method, target, content }) => {
-    const { path, query } = splitTarget(target);
-    const covered = components.map((component) => {
-      // A parameter of the query can be covered alone (RFC 9421 §2.2.8).
-      if (component === '@query' || component.startsWith('@query-param')) return query;
-      if (component === '@target-uri' || component === '@request-target') return target;
-      if (component === '@path') return path;
-      return component === '@method' ? method : '';
-    });
-    return Buffer.from([...covered, content].join('\n'));
-  });
-}
-
-/** A secret that is text, hexadecimal and base64. */
-const secret = '00112233445566778899aabbccddeeff';
-const digests: Lines = [
-  ['Digest', 'SHA-256=AAAA'],
-  ['Content-Digest', 'sha-256=:AAAA:'],
+/** The changes of each part, and what follows the content. */
+const changes: readonly (readonly [part: string, change: (one: ExampleRequest) => ExampleRequest])[] = [
+  ['method', (one) => ({ ...one, method: 'DELETE' })],
+  ['path', (one) => ({ ...one, target: one.target.replace('/a', '/x') })],
+  ['query', (one) => ({ ...one, target: one.target.replace('b=1', 'b=2') })],
+  ['content', (one) => ({ ...one, content: otherContents[one.content] ?? '' })],
 ];
-/** Contents of which a scheme may be able to read one. */
-const allContents: readonly Contents[] = [
-  textContents,
-  ['{"a":1}', '{"a":2}', 'application/json'],
-  formContents,
+
+/** Contents of which a scheme may be able to sign some only, by their types. */
+const contents: readonly (readonly [type: string, content: string])[] = [
+  ['text/plain', 'c'],
+  ['application/json', '{"a":1}'],
+  ['application/x-www-form-urlencoded', 'a=1'],
 ];
+
+const otherContents: Readonly<Record<string, string>> = { c: 'd', '{"a":1}': '{"a":2}', 'a=1': 'a=2' };
 
 /**
- * Returns what the message of a scheme in code, or of draft-cavage, leaves unsigned; undefined if it signs all, or if the scheme can
- * sign none of the examples.
+ * Returns what a scheme leaves unsigned of that content of which it signs most; undefined if it signs all, or if it can sign none of
+ * the examples.
  */
-function findUnsignedByDefinition(definition: SealedDefinition): Unsigned | undefined {
-  const build = createProbe(definition);
-  // A digest that the scheme does not require may be missing.
-  for (const fields of [[], digests]) {
-    for (const contents of allContents) {
-      try {
-        return findUnsigned(createExample(contents, fields), contents[1], build);
-      } catch (error) {
-        // The scheme signs something that this example lacks.
-        if (!(error instanceof RangeError)) throw error;
-      }
-    }
+function findUnsigned(scheme: ConfigurableScheme): Unsigned | undefined {
+  for (const identity of createIdentities(scheme)) {
+    const sign = createProbe(scheme, identity);
+    const found = contents.flatMap(([type, content]) => {
+      const first = { method: 'POST', target: '/a?b=1', type, content };
+      const signed = sign(first);
+      return signed === undefined ? [] : [compareChanges(first, signed, sign)];
+    });
+    if (found.length > 0)
+      return found.some(({ parts }) => parts.length === 0)
+        ? undefined
+        : found.toSorted((one, other) => one.parts.length - other.parts.length)[0];
   }
   return undefined;
 }
 
-/** Returns a function that returns the message of a request. A digest that is signed and compared stands for the content. */
-function createProbe(definition: SealedDefinition): Probe {
-  const key = createProbeKey(definition);
-  return ({ method, target, fields, content }) => {
-    const { parts } = signByDefinition(
-      { method, target, fields, host, secure: true, content: Buffer.from(content) },
-      definition,
-      { user: 'ann', key, now: time, nonce: 'n1' },
-    );
-    const hasDigest =
-      definition.digestFault !== undefined && parts.some(({ name }) => /\bdigest$/i.test(name));
-    const message = messageBytes(joinParts(parts, definition));
-    return hasDigest ? Buffer.concat([message, Buffer.from(content)]) : message;
+function compareChanges(first: ExampleRequest, signed: string, sign: Probe): Unsigned {
+  const ignored = changes.filter(([, change]) => sign(change(first)) === signed);
+  const second = ignored.reduce((one, [, change]) => change(one), first);
+  return { parts: ignored.map(([part]) => part), first, second };
+}
+
+/** Returns the message of a request; undefined if the scheme signs nothing, or not this request. */
+type Probe = (request: ExampleRequest) => string | undefined;
+
+const now = Date.UTC(2026, 10, 22, 12);
+const random = (size: number): Uint8Array => new Uint8Array(size);
+/** A secret that is text, hexadecimal and base64. */
+const secret = '00112233445566778899aabbccddeeff';
+
+function createProbe(scheme: ConfigurableScheme, identity: SigningIdentity): Probe {
+  return ({ method, target, type, content }) => {
+    const url = new URL(`https://example.com${target}`);
+    const bytes = Buffer.from(content);
+    const digests = scheme.comparesDigests === true ? digestsOf(bytes) : [];
+    const request = {
+      method,
+      url,
+      target,
+      fields: [['Content-Type', type], ...digests] as const,
+      content: bytes,
+    };
+    try {
+      const { parts } = scheme.sign(request, identity, { now, random });
+      return parts.length === 0 ? undefined : JSON.stringify(parts.map(toText));
+    } catch (error) {
+      // The scheme signs something that this example lacks.
+      if (error instanceof RangeError) return undefined;
+      throw error;
+    }
   };
 }
 
-function createProbeKey({ kinds }: SealedDefinition): string | KeyObject {
-  if (kinds.includes('secret')) return secret;
-  const kind = kinds.find((each) => each !== 'secret') ?? 'ed25519';
-  return generateKeys(kind).privateKey;
+/** Yields identities with one of which the scheme can sign: with a secret, and with a private key of each kind. */
+function* createIdentities(scheme: ConfigurableScheme): Generator<SigningIdentity> {
+  const identity = { user: scheme.user ?? 'ann', secret, passphrase: 'p' };
+  if (canSign(scheme, identity)) yield identity;
+  for (const algorithm of ['ed25519', 'ecdsa-p256-sha256', 'rsa-v1_5-sha256'] as const) {
+    if (scheme.privateKeys === 'never') return;
+    const owner = { ...identity, privateKey: generateKeys(algorithm).privateKey, algorithm };
+    if (canSign(scheme, owner)) yield owner;
+  }
+}
+
+function canSign(scheme: ConfigurableScheme, identity: SigningIdentity): boolean {
+  try {
+    scheme.check(identity, {});
+    return true;
+  } catch (error) {
+    if (error instanceof RangeError) return false;
+    throw error;
+  }
+}
+
+/** Digests of content that are compared with it where a scheme signs them. */
+function digestsOf(content: Uint8Array): readonly (readonly [string, string])[] {
+  const digest = createHash('sha256').update(content).digest('base64');
+  return [
+    ['Digest', `SHA-256=${digest}`],
+    ['Content-Digest', `sha-256=:${digest}:`],
+  ];
+}
+
+function toText({ name, value }: SignedPart): readonly [string, string] {
+  return [name, typeof value === 'string' ? value : Buffer.from(value).toString('latin1')];
 }

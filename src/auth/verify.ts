@@ -14,7 +14,6 @@ import { admitOnce, describeDistance, describeMovedClock, describeTimeError } fr
 import { Decoys, fits, isCurrent, type Key, type KeyHolder, minKeys, selectSamples } from './keyring.ts';
 import { type RefusedNonce, unclaimableNonce } from './nonce-claim.ts';
 import { tooManyFailures } from './rate-limit.ts';
-import type { BadVerdict, Scheme, Verdict } from './scheme.ts';
 import type { SchemeContext } from './scheme-context.ts';
 import {
   assembleMessage,
@@ -26,6 +25,7 @@ import {
   type TimeRule,
 } from './signature-scheme.ts';
 import type { AuthenticationTrace } from './trace.ts';
+import type { BadVerdict, Verdict, Verifier } from './verifier.ts';
 
 type Members = Readonly<Record<string, ProblemMember>>;
 
@@ -84,7 +84,7 @@ const noTime: TimeRule = { subject: '', window: 0, resolution: 1000 };
 export function createVerification<Own extends Presented>(
   scheme: SignatureScheme<Own>,
   context: SchemeContext,
-): Scheme['authenticate'] {
+): Verifier['authenticate'] {
   const verify = createVerifier(scheme, context);
   return (request, rest = '', authTrace, deferrable = false) =>
     verify(scheme.read(request, rest), authTrace, deferrable);

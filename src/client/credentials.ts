@@ -2,10 +2,13 @@ import type { KeyObject } from 'node:crypto';
 import type { Scheme } from '../auth/defined/definition.ts';
 import { type Members, readFlag, readText, readWord } from '../auth/option-values.ts';
 import { findClosestMatch } from '../did-you-mean.ts';
+import { createHmacScheme } from '../signature/hmac-signing.ts';
 import { type OAuth1Method, oauth1Methods } from '../signature/oauth1.ts';
-import type { SigningScheme } from './schemes/declarations.ts';
-import { parsePrivateKey } from './schemes/private-key.ts';
-import { type ReadDeclaration, readSigningDeclaration } from './schemes/read-declaration.ts';
+import { createOAuth1Scheme } from '../signature/oauth1-signing.ts';
+import { basicScheme, bearerScheme } from '../signature/sent-credentials.ts';
+import type { SigningScheme } from './declarations.ts';
+import { parsePrivateKey } from './private-key.ts';
+import { type ReadDeclaration, readSigningDeclaration } from './read-declaration.ts';
 
 /** Who signs a request: a scheme, with the keys that it requires. */
 export type Credentials =
@@ -115,18 +118,18 @@ export function readCredentials(members: Members, where: string): ReadDeclaratio
         signBody: readFlag(members['signBody'], `${where}.signBody`, true),
       };
       const identity = { user: optional('user'), secret: text('secret') };
-      return { scheme: { kind: scheme, name: scheme, options }, identity, choices: {} };
+      return { scheme: createHmacScheme(options), identity, choices: {} };
     }
     case 'basic':
       checkMembers(members, where, scheme, builtIn[scheme]);
       return {
-        scheme: { kind: scheme, name: scheme },
+        scheme: basicScheme,
         identity: { user: text('user'), secret: text('password') },
         choices: {},
       };
     case 'bearer':
       checkMembers(members, where, scheme, builtIn[scheme]);
-      return { scheme: { kind: scheme, name: scheme }, identity: { secret: text('token') }, choices: {} };
+      return { scheme: bearerScheme, identity: { secret: text('token') }, choices: {} };
     case 'oauth1':
       checkMembers(members, where, scheme, builtIn[scheme]);
       return readOAuth1(members, where);
@@ -182,7 +185,7 @@ function readOAuth1(members: Members, where: string): ReadDeclaration {
             tokenSecret: isPrivate && tokenSecret === undefined ? '' : text('tokenSecret'),
           },
   };
-  return { scheme: { kind: 'oauth1', name: 'oauth1', options }, identity, choices: {} };
+  return { scheme: createOAuth1Scheme(options), identity, choices: {} };
 }
 
 /** Throws RangeError if there is a member of the credentials of other schemes only. */

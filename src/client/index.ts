@@ -1,4 +1,4 @@
 export type { Credentials } from './credentials.ts';
-export type { SigningScheme } from './schemes/declarations.ts';
+export type { SigningScheme } from './declarations.ts';
 export { type SignedRequest, type SignRequestOptions, signRequest, signUrl } from './sign.ts';
 export { type SignedFetchInit, signedFetch } from './signed-fetch.ts';

@@ -3,10 +3,9 @@ import { isDate } from 'node:util/types';
 import { type Members, readMembers, readText } from '../auth/option-values.ts';
 import { type Clock, type DateLike, systemClock } from '../clock.ts';
 import { type RequestInput, toLines } from '../http/field-lines.ts';
-import type { Signature } from '../signature/signing.ts';
+import { createSign, type Sign, type Signature } from '../signature/signing.ts';
 import { type Credentials, credentialNames, readCredentials } from './credentials.ts';
 import { toFetchTarget } from './fetch-target.ts';
-import { createSign, type SchemeKind, type Sign } from './schemes/signer.ts';
 
 /** The request to sign, and the credentials to sign it with. */
 export type SignRequestOptions = RequestInput &
@@ -109,29 +108,24 @@ function sign(options: SignRequestOptions): {
  */
 export function chooseSign(members: Members): Sign {
   const { scheme, identity, choices } = readCredentials(members, 'options');
-  const isHmac = scheme.kind === 'hmac';
-  const { date, nonce, id } = isHmac && scheme.options.form === 'simple' ? {} : members;
-  const literal = isHmac && typeof date === 'string' && !isIsoDate.test(date) ? date : undefined;
-  const time = date === undefined || literal !== undefined ? undefined : readTime(date);
-  const given = { date: literal, nonce: readOptional(nonce, 'nonce'), id: readOptional(id, 'id') };
+  const { date, nonce, id } = members;
+  const isLiteral = scheme.choices.includes('date') && typeof date === 'string' && !isIsoDate.test(date);
+  const time = date === undefined || isLiteral ? undefined : readTime(date);
+  const given = {
+    date: isLiteral ? date : undefined,
+    nonce: readOptional(nonce, 'nonce'),
+    id: readOptional(id, 'id'),
+  };
   const sign = createSign(scheme, identity, { ...given, ...choices });
-  const isPlaintext = scheme.kind === 'oauth1' && scheme.options?.signatureMethod === 'PLAINTEXT';
-  const secret = isPlaintext ? 'the secret of a consumer' : sentInClear[scheme.kind];
+  const { sentSecret } = scheme;
   return (request, { now, random }) => {
-    if (secret !== undefined && request.url.protocol !== 'https:' && !isLoopback(request.url))
-      throw new RangeError(`${secret} is sent over HTTPS only`);
+    if (sentSecret !== undefined && request.url.protocol !== 'https:' && !isLoopback(request.url))
+      throw new RangeError(`${sentSecret} is sent over HTTPS only`);
     return sign(request, { now: time ?? now, random });
   };
 }
 
 const isIsoDate = /^\d{4}-\d\d-\d\dT/;
-
-/** What schemes that sign nothing send, by their kind. */
-const sentInClear: Readonly<Partial<Record<SchemeKind, string>>> = {
-  'api-key': 'an API key',
-  basic: 'a password',
-  bearer: 'a token',
-};
 
 /** Returns whether requests stay on this host. */
 function isLoopback({ hostname }: URL): boolean {

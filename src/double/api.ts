@@ -1,10 +1,10 @@
-import { basicHeader } from '../client/schemes/credentials.ts';
 import type { Response as HttpResponse } from '../http/message.ts';
 import { readLifetimes } from '../oauth/lifetimes.ts';
 import { createFetch, createSender, type Fetch, type InProcessServer } from '../service/fetch/fetch.ts';
 import type { Addresses } from '../service/fetch/fetch-request.ts';
 import { readAddress, readFetchRequest } from '../service/fetch/fetch-request.ts';
 import type { ControllableService } from '../service/service.ts';
+import { basicHeader } from '../signature/sent-credentials.ts';
 import { createAuthControl, type DoubleAuth } from './auth/auth-control.ts';
 import { createOAuth1Control, type DoubleOAuth1, findConsumer } from './auth/oauth1.ts';
 import { createOAuth2Control, type DoubleOAuth2, findClient } from './auth/oauth2.ts';

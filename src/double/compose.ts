@@ -1,6 +1,6 @@
 import { listRegistered } from '../accounts/registered.ts';
-import type { ConfiguredScheme } from '../auth/configured-schemes.ts';
 import type { QuotaSnapshot } from '../auth/quota.ts';
+import type { VerifiedScheme } from '../auth/verified-scheme.ts';
 import { systemClock } from '../clock.ts';
 import type { Collection } from '../collections/declaration.ts';
 import { formatDate } from '../http/headers/date.ts';
@@ -43,7 +43,7 @@ export interface ComposedService {
   readonly options: Pick<DoubleOptions, 'clients' | 'consumers' | 'lifetimes' | 'publicUrl' | 'aliases'>;
   readonly service: ControllableService;
   /** The configured schemes. */
-  readonly schemes: readonly ConfiguredScheme[];
+  readonly schemes: readonly VerifiedScheme[];
   readonly time: DoubleTime;
   readonly users: DoubleUsers;
   readonly nonces: Pick<DoubleNonces, 'burn' | 'size'>;
@@ -250,7 +250,7 @@ function createQuotaState({ quotas }: ControllableService): Snapshottable<QuotaS
 
 function createComposedNonces(
   options: Pick<DoubleOptions, 'window' | 'lifetimes' | 'maxNonces' | 'maxNoncesPerUser'> & {
-    readonly schemes: readonly ConfiguredScheme[];
+    readonly schemes: readonly VerifiedScheme[];
   },
   random: SeededRandom,
   time: DoubleTime,

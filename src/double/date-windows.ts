@@ -1,7 +1,8 @@
-import { type ConfiguredScheme, readSchemes } from '../auth/configured-schemes.ts';
+import { readSchemes } from '../auth/configured-schemes.ts';
 import { readDuration } from '../duration.ts';
 import { readLifetimes } from '../oauth/lifetimes.ts';
 import type { ServiceOptions } from '../service/options.ts';
+import type { SchemeKind } from '../signature/signing.ts';
 
 /** The default window of HMAC, in seconds. */
 const defaultWindow = 600;
@@ -17,40 +18,26 @@ export function dateWindows({
   return {
     hmac: (readDuration(window, 1000) ?? 0) / 1000,
     oauth: oauth1Window / 1000,
-    ...Object.fromEntries(configured.map((scheme) => [scheme.name, readWindow(scheme)])),
+    ...Object.fromEntries(configured.map(({ name, dateWindow }) => [name, dateWindow / 1000])),
   };
-}
-
-/** Returns the window of a scheme in seconds; 0 if it has none. */
-function readWindow(scheme: ConfiguredScheme): number {
-  if (scheme.kind === 'message-signatures') return scheme.options.window;
-  if (scheme.kind === 'aws4') return scheme.options.window / 1000;
-  if (scheme.kind === 'defined') return scheme.options.isDated ? scheme.options.window / 1000 : 0;
-  return scheme.kind === 'declared' ? (scheme.options.timestamp?.window ?? 0) / 1000 : 0;
 }
 
 /** A scheme of the configuration, and what its signatures contain. */
 export interface ConfiguredSigner {
   readonly name: string;
-  readonly kind: ConfiguredScheme['kind'];
+  readonly kind: SchemeKind;
   /** Whether its signatures have a date. */
   readonly date: boolean;
-  /** Whether its signatures have a nonce. */
+  /** Whether a client can choose the nonce of its signatures. A scheme in code may ignore it. */
   readonly nonce: boolean;
 }
 
 /** Returns the schemes of the configuration, in its order. */
 export function listSigners(schemes: ServiceOptions['schemes'] = {}): readonly ConfiguredSigner[] {
-  return readSchemes(schemes).map((scheme) => ({
-    name: scheme.name,
-    kind: scheme.kind,
-    date: readWindow(scheme) > 0,
-    nonce: hasNonce(scheme),
+  return readSchemes(schemes).map(({ name, kind, dateWindow, choices }) => ({
+    name,
+    kind,
+    date: dateWindow > 0,
+    nonce: choices.includes('nonce'),
   }));
-}
-
-/** Returns whether a signer can choose the nonce. A scheme that is defined in code may ignore it. */
-function hasNonce(scheme: ConfiguredScheme): boolean {
-  if (scheme.kind === 'declared') return scheme.options.nonce !== undefined;
-  return scheme.kind === 'message-signatures' || scheme.kind === 'defined';
 }

@@ -1,10 +1,10 @@
-import type { Scheme } from '../auth/scheme.ts';
+import type { Verifier } from '../auth/verifier.ts';
 import type { Resource } from '../pipeline/resource.ts';
 import type { Route } from '../pipeline/router.ts';
 
 /** The authentication schemes and the routes that one version of OAuth adds to a service. */
 export interface OAuthModule {
-  readonly schemes: readonly Scheme[];
+  readonly schemes: readonly Verifier[];
   readonly routes: readonly Route[];
 }
 

@@ -1,5 +1,5 @@
 // The server's part of the CORS protocol (Fetch §3.3).
-import type { AcceptedSchemes } from '../auth/scheme.ts';
+import type { AcceptedSchemes } from '../auth/verifier.ts';
 import type { FieldLine } from '../http/fields.ts';
 import type { IncomingRequest, Response } from '../http/message.ts';
 import { Problem } from '../http/problem.ts';

@@ -1,4 +1,4 @@
-import type { AcceptedSchemes } from '../auth/scheme.ts';
+import type { AcceptedSchemes } from '../auth/verifier.ts';
 import type { HeadersInput } from '../http/field-lines.ts';
 import type { HttpRequest, IncomingRequest } from '../http/message.ts';
 import { isSafe } from '../http/method.ts';

@@ -3,13 +3,14 @@ import { listRegistered } from '../accounts/registered.ts';
 import { createAccounts } from '../auth/accounts.ts';
 import { type Authenticator, createAuthenticator } from '../auth/authenticate.ts';
 import { createBasicScheme } from '../auth/basic.ts';
-import { type ConfiguredScheme, checkSchemeNames, readSchemes } from '../auth/configured-schemes.ts';
+import { checkSchemeNames, readSchemes } from '../auth/configured-schemes.ts';
 import { createHashQueue } from '../auth/hash-queue.ts';
 import { createHmacScheme } from '../auth/hmac.ts';
 import { Quotas } from '../auth/quota.ts';
 import { createRateLimiter } from '../auth/rate-limit.ts';
 import { SchemeLimits } from '../auth/scheme-limits.ts';
 import { type AccountRecord, toAccountRecord } from '../auth/user-declaration.ts';
+import type { VerifiedScheme } from '../auth/verified-scheme.ts';
 import { type Clock, readTime } from '../clock.ts';
 import { requireSeconds } from '../duration.ts';
 import type { IncomingRequest } from '../http/message.ts';
@@ -37,7 +38,7 @@ interface Authentication {
   /** The quotas of principals and peers. */
   readonly quotas: Quotas;
   /** The configured schemes. */
-  readonly configured: readonly ConfiguredScheme[];
+  readonly configured: readonly VerifiedScheme[];
   /**
    * Stores the nonce of a request before its response, if no change has stored it. Returns undefined if there is nothing to
    * wait for. With `durably`, resolves when the nonce is on disk. Rejects with StoreError.
@@ -130,7 +131,7 @@ export function createAuthentication(
     bodyLimit,
     onError,
   };
-  const further = configured.map((scheme) => scheme.create(schemeContext));
+  const further = configured.map((scheme) => scheme.createVerifier(schemeContext));
   const oauth = createAuthorizationServer(options, {
     store,
     onGrantEvent,
@@ -197,7 +198,7 @@ function createExemption({ health }: ServiceOptions): ((request: IncomingRequest
 /** Returns how far (ms) the dates and timestamps that come with nonces may be from the clock. */
 export function computeNoncesWindow(
   options: Pick<ServiceOptions, 'window' | 'lifetimes'>,
-  schemes: readonly ConfiguredScheme[],
+  schemes: readonly VerifiedScheme[],
 ): number {
   return computeNonceWindow(readWindow(options), options, schemes);
 }
@@ -223,7 +224,7 @@ function readNotBefore({ notBefore }: ServiceOptions): number | undefined {
 function computeNonceWindow(
   window: number,
   { lifetimes }: Pick<ServiceOptions, 'lifetimes'>,
-  schemes: readonly ConfiguredScheme[],
+  schemes: readonly VerifiedScheme[],
 ): number {
   const { oauth1Window } = readLifetimes(lifetimes);
   return Math.max(window, oauth1Window, ...schemes.map((scheme) => scheme.window));
@@ -249,7 +250,7 @@ function selectStoredNonces(
 }
 
 /** Returns the schemes of the options. Throws RangeError if one is invalid. */
-export function listSchemes({ schemes = {} }: Pick<ServiceOptions, 'schemes'>): readonly ConfiguredScheme[] {
+export function listSchemes({ schemes = {} }: Pick<ServiceOptions, 'schemes'>): readonly VerifiedScheme[] {
   return readSchemes(schemes);
 }
 
@@ -267,7 +268,7 @@ function readDeclarations(users: Users): ReadonlyMap<string, AccountRecord> {
  * configured must not prevent a start.
  * @throws RangeError with the nearest known name
  */
-function checkUserSchemes(users: Users, configured: readonly ConfiguredScheme[]): void {
+function checkUserSchemes(users: Users, configured: readonly VerifiedScheme[]): void {
   for (const [name, user] of listRegistered(users))
     if (!('secrets' in user))
       checkSchemeNames(user.schemes, configured, `schemes of the user ${JSON.stringify(name)}`);

@@ -1,8 +1,8 @@
 import { listRegistered, type RegisteredBy } from '../accounts/registered.ts';
 import { readClients, readConsumers } from '../accounts/registration.ts';
 import { createAuthenticator } from '../auth/authenticate.ts';
-import type { Scheme } from '../auth/scheme.ts';
 import type { SchemeLimits } from '../auth/scheme-limits.ts';
+import type { Verifier } from '../auth/verifier.ts';
 import { type Client, type Consumer, createRegistry, type Registry } from '../oauth/clients.ts';
 import { grantsResource } from '../oauth/consent/grants-resource.ts';
 import { createPageTickets } from '../oauth/consent/page-ticket.ts';
@@ -21,7 +21,7 @@ import type { ServiceOptions } from './options.ts';
 
 /** The authorization server: OAuth 1.0a and 2.0. */
 export interface AuthorizationServer {
-  readonly schemes: readonly Scheme[];
+  readonly schemes: readonly Verifier[];
   readonly routes: readonly Route[];
   readonly grants: Grants;
   readonly clients: Registry<Client>;
@@ -34,7 +34,7 @@ export interface AuthorizationServer {
 interface AuthorizationParts
   extends Omit<OAuthContext, 'grants' | 'clients' | 'consumers' | 'approver' | 'lifetimes' | 'masterKey'> {
   readonly store: Store;
-  readonly basic: Scheme;
+  readonly basic: Verifier;
   readonly limits: SchemeLimits;
   readonly onGrantEvent: ((event: TokenEvent) => void) | undefined;
   /** The names of all users. */

@@ -2,8 +2,9 @@ import { randomBytes } from 'node:crypto';
 import { readClients, readConsumers } from '../accounts/registration.ts';
 import type { GrantSelection } from '../accounts/revocations.ts';
 import type { Authenticator } from '../auth/authenticate.ts';
-import { type ConfiguredScheme, checkSchemeNames } from '../auth/configured-schemes.ts';
+import { checkSchemeNames } from '../auth/configured-schemes.ts';
 import { type Quotas, rateLimitFields } from '../auth/quota.ts';
+import type { VerifiedScheme } from '../auth/verified-scheme.ts';
 import { type Clock, systemClock } from '../clock.ts';
 import type { Collection } from '../collections/declaration.ts';
 import { Idempotency, type IdempotencyOptions } from '../collections/idempotency.ts';
@@ -431,7 +432,7 @@ function createCompletion(
 
 /** Signs responses as the schemes are configured. Loads the code first; until `loaded`, responses are unsigned. */
 function createResponseSigning(
-  configured: readonly ConfiguredScheme[],
+  configured: readonly VerifiedScheme[],
   clock: Clock,
 ):
   | {
@@ -439,8 +440,7 @@ function createResponseSigning(
       sign(response: Response, request: IncomingRequest | undefined): Response;
     }
   | undefined {
-  const scheme = configured.find(({ kind }) => kind === 'message-signatures');
-  const signing = scheme?.kind === 'message-signatures' ? scheme.options.signResponses : undefined;
+  const signing = configured.find(({ signResponses }) => signResponses !== undefined)?.signResponses;
   if (signing === undefined) return undefined;
   let signer: ((request: IncomingRequest, response: Response) => Response) | undefined;
   const loaded = import('./sign-responses.ts').then(({ createResponseSigner }) => {

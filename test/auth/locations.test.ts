@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { createAuthenticator } from '../../src/auth/authenticate.ts';
 import { createRateLimiter } from '../../src/auth/rate-limit.ts';
-import type { AcceptedSchemes, Scheme } from '../../src/auth/scheme.ts';
+import type { AcceptedSchemes, Verifier } from '../../src/auth/verifier.ts';
 import { createManualClock } from '../../src/clock.ts';
 import { createRequest, type RequestParts } from '../../src/http/message.ts';
 import { Problem } from '../../src/http/problem.ts';
 
-function scheme(name: string, parts: Partial<Scheme> = {}): Scheme {
+function scheme(name: string, parts: Partial<Verifier> = {}): Verifier {
   return {
     name,
     authenticate: () => ({ outcome: 'good', principal: { name: `by ${name}`, scheme: name } }),
@@ -23,7 +23,7 @@ const inQuery = scheme('aws', {
 });
 
 async function findOutcome(
-  schemes: readonly Scheme[],
+  schemes: readonly Verifier[],
   parts: Partial<RequestParts>,
   accepted?: AcceptedSchemes,
 ): Promise<string | undefined> {
@@ -137,7 +137,7 @@ describe('a resource that accepts certain schemes', () => {
   });
 
   test('refuses a part of the credentials that it requires together, and those of different users', async () => {
-    const same: Partial<Scheme> = {
+    const same: Partial<Verifier> = {
       authenticate: () => ({ outcome: 'good', principal: { name: 'ann', scheme: 'any' } }),
     };
     const agreeing = [

@@ -9,7 +9,7 @@ import type { AccountKey } from '../../../src/auth/account-key.ts';
 import { createAccounts } from '../../../src/auth/accounts.ts';
 import { readDeclaredOptions } from '../../../src/auth/declared/options.ts';
 import { createDeclaredScheme } from '../../../src/auth/declared/scheme.ts';
-import type { Scheme } from '../../../src/auth/scheme.ts';
+import type { Verifier } from '../../../src/auth/verifier.ts';
 import { systemClock } from '../../../src/clock.ts';
 import { createRequest, type IncomingRequest } from '../../../src/http/message.ts';
 import { createNonces } from '../../../src/store/nonces/nonces.ts';
@@ -48,12 +48,12 @@ function ownScheme(): Peer {
   return own;
 }
 
-function schemeOf(declaration: unknown, keys: readonly AccountKey[] = []): Scheme {
+function schemeOf(declaration: unknown, keys: readonly AccountKey[] = []): Verifier {
   const accounts = createAccounts(new Map([[user, { secrets: [{ secret: secretOf(declaration) }] }]]));
   const found = accounts.find(user);
   if (found === undefined || found instanceof Promise) throw new RangeError('the user is not in memory');
   const account = { ...found, keys: new Map(keys.map((key) => [key.id, key])) };
-  return createDeclaredScheme('bench', readDeclaredOptions(declaration, 'bench'), {
+  return createDeclaredScheme('bench', readDeclaredOptions(declaration, 'bench')).createVerifier({
     realm: 'bench',
     accounts: { ...accounts, find: (name) => (name === user ? account : undefined) },
     nonces: createNonces({
@@ -74,7 +74,7 @@ function secretOf(declaration: unknown): string {
   return JSON.stringify(declaration).includes('standard-webhooks') ? webhookSecret : secret;
 }
 
-function verifierOf(scheme: Scheme, signed: (number: number) => IncomingRequest): Peer {
+function verifierOf(scheme: Verifier, signed: (number: number) => IncomingRequest): Peer {
   return async (number) => {
     const request = signed(number);
     return () => {

@@ -17,7 +17,7 @@ import { createAccounts } from '../../../src/auth/accounts.ts';
 import { createHmacScheme } from '../../../src/auth/hmac.ts';
 import { readMessageSignaturesOptions } from '../../../src/auth/message-signatures/options.ts';
 import { createMessageSignaturesScheme } from '../../../src/auth/message-signatures/scheme.ts';
-import type { Scheme } from '../../../src/auth/scheme.ts';
+import type { Verifier } from '../../../src/auth/verifier.ts';
 import { systemClock } from '../../../src/clock.ts';
 import { parseCredentials } from '../../../src/http/headers/authorization.ts';
 import { createRequest, type IncomingRequest } from '../../../src/http/message.ts';
@@ -98,10 +98,10 @@ const newNonces = () =>
 
 const accounts = createAccounts(new Map([[user, { secrets: [{ secret }] }]]));
 
-function schemeWith(accountKey: AccountKey | undefined): Scheme {
+function schemeWith(accountKey: AccountKey | undefined): Verifier {
   const account = accounts.find(user);
   if (account === undefined || account instanceof Promise) throw new RangeError('the user is not in memory');
-  return createMessageSignaturesScheme('bench', readMessageSignaturesOptions({}, 'bench'), {
+  return createMessageSignaturesScheme('bench', readMessageSignaturesOptions({}, 'bench')).createVerifier({
     realm: 'bench',
     accounts: {
       ...accounts,
@@ -120,7 +120,7 @@ function requestWith(target: string, lines: readonly (readonly [string, string])
   return createRequest({ method: 'GET', target: flat(target), headers: fields });
 }
 
-function verifierOf(scheme: Scheme, requestOf: (number: number) => IncomingRequest, rest?: string): Peer {
+function verifierOf(scheme: Verifier, requestOf: (number: number) => IncomingRequest, rest?: string): Peer {
   return (number) => {
     const request = requestOf(number);
     const credentials = rest === undefined ? '' : (request.headers.get(rest) ?? '');

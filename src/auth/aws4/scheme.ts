@@ -8,17 +8,115 @@ import {
   parsePresigned,
   signatureParameter,
 } from '../../signature/aws4/credentials.ts';
-import type { Scheme } from '../scheme.ts';
+import { type Aws4Signature, presignAws4, signAws4 } from '../../signature/aws4/sign.ts';
+import {
+  checkId,
+  checkSecret,
+  chooseId,
+  readHost,
+  type Scheme,
+  type SchemeTraits,
+  type SignedPart,
+} from '../../signature/signing.ts';
 import type { SchemeContext } from '../scheme-context.ts';
+import { headerPlace, loadOnFirstUse, problemsOfDates, type VerifiedScheme } from '../verified-scheme.ts';
+import type { Verifier } from '../verifier.ts';
 import { createProblemWriter, expressRefusal } from './errors/problem-writer.ts';
 import type { Aws4Options } from './options.ts';
 
-/**
- * Creates a scheme that verifies AWS Signature Version 4, in `Authorization` or in a presigned URL. Checks in this order: grammar,
- * scope, access key, signature, date, content, replay. The verification is loaded with the first credentials.
- */
-export function createAws4Scheme(name: string, options: Aws4Options, context: SchemeContext): Scheme {
-  let verify: Scheme['authenticate'] | undefined;
+/** Fields that are not signed: clients and proxies set them later, or they contain the signature. */
+const unsignedFields: ReadonlySet<string> = new Set([
+  'accept-encoding',
+  'authorization',
+  'connection',
+  'content-length',
+  'expect',
+  'host',
+  'te',
+  'transfer-encoding',
+  'user-agent',
+  'x-amz-content-sha256',
+  'x-amz-date',
+  'x-amz-security-token',
+  'x-amzn-trace-id',
+]);
+
+/** Creates the scheme AWS Signature Version 4. It signs in `Authorization` or, with `presign`, in the query. */
+export function createAws4Scheme(name: string, options: Aws4Options): VerifiedScheme<'aws4', Aws4Options> {
+  const { region, service, window, replay } = options;
+  const about = `AWS Signature Version 4 (\`AWS4-HMAC-SHA256 Credential=…\`) for the region ${region} and the service ${service}, or a presigned URL`;
+  return {
+    kind: 'aws4',
+    name,
+    options,
+    choices: ['presign', 'sessionToken'],
+    privateKeys: 'never',
+    signsAllFields: true,
+    emptySecret: '\0',
+    dateWindow: window,
+    window: replay === 'refuse' ? window : 0,
+    places: [headerPlace('', 'Authorization', about)],
+    problems: [...problemsOfDates, 'digest-required', 'streaming-signature-not-implemented'],
+    hasOwnErrors: options.errors === 'aws',
+    claimedBy: chooseId,
+    check(identity) {
+      checkId(identity, name);
+      checkSecret(identity, name);
+    },
+    sign: createSignFunction(options),
+    traits: ({ presign }) => ({ ...traitsOf(presign), acceptedOnce: replay === 'refuse' }),
+    createVerifier: (context) => createAws4Verifier(name, options, context),
+  };
+}
+
+function createSignFunction({
+  region,
+  service,
+  normalizePath,
+  doubleEncode,
+  plusInPath,
+}: Aws4Options): Scheme['sign'] {
+  return (request, identity, { now, presign, sessionToken, aws4 }) => {
+    const { method, target, fields, content } = request;
+    const signedFields = fields.filter(([field]) => !unsignedFields.has(field.toLowerCase()));
+    const unsigned = {
+      method,
+      target,
+      fields: [['Host', readHost(request)], ...signedFields] as const,
+      content,
+    };
+    const signing = {
+      accessKeyId: chooseId(identity),
+      secret: identity.secret ?? '',
+      region,
+      service,
+      normalizePath,
+      doubleEncode,
+      plusInPath,
+      sessionToken,
+      time: now,
+      ...aws4,
+    };
+    const signed =
+      presign === undefined ? signAws4(unsigned, signing) : presignAws4(unsigned, signing, presign);
+    return { fields: signed.fields, target: signed.target, parts: listShownParts(signed) };
+  };
+}
+
+/** Returns the parts of the canonical request, and the string to sign in place of its parts. */
+function listShownParts({ parts, stringToSign }: Aws4Signature): SignedPart[] {
+  const canonical = parts.filter(({ name }) => name !== 'timestamp' && name !== 'scope');
+  return [...canonical, { name: 'string to sign', value: stringToSign }];
+}
+
+function traitsOf(presign: number | undefined): SchemeTraits {
+  return presign === undefined
+    ? { place: { in: { field: 'Authorization' }, form: /^(.*Signature=)(.*)()$/s }, dateField: 'X-Amz-Date' }
+    : { place: { in: { query: signatureParameter }, form: /^()(.*)()$/ }, lifetime: presign };
+}
+
+/** Creates the verifier. It checks in this order: grammar, scope, access key, signature, date, content, replay. */
+function createAws4Verifier(name: string, options: Aws4Options, context: SchemeContext): Verifier {
   const writeProblem = createProblemWriter(options);
   return {
     name,
@@ -26,15 +124,13 @@ export function createAws4Scheme(name: string, options: Aws4Options, context: Sc
     locations: [{ query: signatureParameter }],
     requestHeaders: ['x-amz-content-sha256', 'x-amz-date', 'x-amz-security-token'],
     ownsParameter: (parameter) => parameter.startsWith('X-Amz-'),
-    authenticate(request, rest, authTrace, deferrable) {
-      if (verify !== undefined) return verify(request, rest, authTrace, deferrable);
-      return Promise.all([import('../verify.ts'), import('./signature.ts')]).then(
-        ([{ createVerification }, { createAws4Signature }]) => {
-          verify ??= createVerification(createAws4Signature(name, options, context, writeProblem), context);
-          return verify(request, rest, authTrace, deferrable);
-        },
-      );
-    },
+    authenticate: loadOnFirstUse(async () => {
+      const [{ createVerification }, { createAws4Signature }] = await Promise.all([
+        import('../verify.ts'),
+        import('./signature.ts'),
+      ]);
+      return createVerification(createAws4Signature(name, options, context, writeProblem), context);
+    }),
     claimedUser(rest, request) {
       const credentials = readCredentials(rest, request, options.service);
       return typeof credentials === 'string' ? undefined : credentials.accessKeyId;

@@ -2,12 +2,24 @@ import { hasForm, holdForm, isCoded, isDeclaredLonger, maxFormLength } from '../
 import { formatChallenge } from '../../http/headers/authorization.ts';
 import type { IncomingRequest } from '../../http/message.ts';
 import { isMethod, isSafe } from '../../http/method.ts';
-import { fieldIn, isInContent, parameterIn } from '../../signature/declared/places.ts';
-import type { CredentialLocation, Scheme } from '../scheme.ts';
+import { escapeLiteral } from '../../http/syntax/character-class.ts';
+import { hasPrivateKey } from '../../signature/declared/asymmetric.ts';
+import { decodeKey } from '../../signature/declared/key.ts';
+import { fieldIn, isInContent, parameterIn, type RolePlace } from '../../signature/declared/places.ts';
+import { chooseId, type SchemeTraits } from '../../signature/signing.ts';
 import type { SchemeContext } from '../scheme-context.ts';
+import {
+  type CredentialPlace,
+  headerPlace,
+  loadOnFirstUse,
+  problemsOfDates,
+  type VerifiedScheme,
+} from '../verified-scheme.ts';
+import type { CredentialLocation, Verifier } from '../verifier.ts';
 import type { DeclaredOptions } from './options.ts';
 import { hasJson, readContent, readPlace } from './places.ts';
 import { claimedUser } from './presented.ts';
+import { checkIdentity, choicesOf, createSignFunction } from './signing.ts';
 
 /** Returns the fields beside that of the signature, in lower case. */
 function fieldsReadBy({ message, user, timestamp, nonce, id, passphrase }: DeclaredOptions): string[] {
@@ -32,22 +44,101 @@ function listLocations({
   return [];
 }
 
-/** Creates a declared scheme. Its verification is loaded on first use. */
-export function createDeclaredScheme(name: string, options: DeclaredOptions, context: SchemeContext): Scheme {
-  const { place, authorizationName, otherNames } = options;
-  let verify: Scheme['authenticate'] | undefined;
-  const load = async (): Promise<Scheme['authenticate']> => {
-    const [{ createVerification }, { createDeclaredSignature }] = await Promise.all([
-      import('../verify.ts'),
-      import('./signature.ts'),
-    ]);
-    verify ??= createVerification(createDeclaredSignature(name, options, context), context);
-    return verify;
+/** Creates a declared scheme. */
+export function createDeclaredScheme(
+  name: string,
+  options: DeclaredOptions,
+): VerifiedScheme<'declared', DeclaredOptions> {
+  const { algorithm, format, user, timestamp, nonce, replay, lifetime } = options;
+  const isStored = nonce !== undefined || replay === 'refuse';
+  const longest = Math.max(timestamp?.window ?? 0, lifetime?.longest ?? 0);
+  const isOptional = format.asymmetric === undefined ? 'never' : 'accepted';
+  return {
+    kind: 'declared',
+    name,
+    options,
+    choices: choicesOf(options),
+    privateKeys: hasPrivateKey(algorithm) ? 'usual' : isOptional,
+    emptySecret: emptySecretOf(options),
+    dateWindow: timestamp?.window ?? 0,
+    window: isStored ? longest : 0,
+    places: listPlaces(options),
+    problems: problemsOfDates,
+    user: typeof user === 'string' ? user : undefined,
+    secretFault: (secret) => findSecretFault(secret, options),
+    claimedBy: (identity) => (typeof user === 'string' ? undefined : chooseId(identity)),
+    check: (identity) => checkIdentity(name, options, identity),
+    sign: createSignFunction(options),
+    traits: () => traitsOf(options),
+    createVerifier: (context) => createDeclaredVerifier(name, options, context),
   };
-  const authenticate: Scheme['authenticate'] = (request, rest, authTrace, deferrable) =>
-    verify === undefined
-      ? load().then((loaded) => loaded(request, rest, authTrace, deferrable))
-      : verify(request, rest, authTrace, deferrable);
+}
+
+function emptySecretOf({ key, keyPrefix = '' }: DeclaredOptions): string {
+  return keyPrefix + { utf8: '\0', hex: '00', base64: 'AA==' }[key];
+}
+
+/** Returns the encoding that a secret is not in; undefined if the key can be decoded. */
+function findSecretFault(secret: string, { key, keyPrefix = '' }: DeclaredOptions): string | undefined {
+  if (key === 'utf8') return undefined;
+  const text = secret.startsWith(keyPrefix) ? secret.slice(keyPrefix.length) : secret;
+  if (decodeKey(text, key) !== undefined) return undefined;
+  return key === 'hex' ? 'hexadecimal' : key;
+}
+
+function listPlaces(options: DeclaredOptions): readonly CredentialPlace[] {
+  const { place, otherFields, format, user, timestamp, nonce, id, passphrase } = options;
+  const about = `\`${format.text}\`, where the signature is ${describeSignature(options)}`;
+  const isList = otherFields.length > 0;
+  return [
+    ...describe('', place, isList ? `${about}; or in ${otherFields.join(', ')}` : about),
+    ...otherFields.map((field) => ({ ...headerPlace('', field, about), isAlternative: true })),
+    ...describe('user', typeof user === 'string' ? undefined : user, 'The user or the id of a key'),
+    ...describe('timestamp', timestamp?.place, `The signed time (${timestamp?.unit})`),
+    ...describe('nonce', nonce, 'A text that is used only once'),
+    ...describe('id', id, 'The signed id of the message'),
+    ...describe('passphrase', passphrase, 'The passphrase of the key'),
+  ];
+}
+
+function describeSignature({ algorithm, hash, encoding }: DeclaredOptions): string {
+  if (algorithm === 'hmac') return `an HMAC-${hash.toUpperCase()} in ${encoding}`;
+  return `${algorithm === 'digest' ? `a ${hash.toUpperCase()} digest` : `one of ${algorithm}`} in ${encoding}`;
+}
+
+/** Returns the place of a part; none for one in the content. */
+function describe(role: string, place: RolePlace | undefined, description: string): CredentialPlace[] {
+  const field = fieldIn(place);
+  if (field !== undefined) return [headerPlace(role, field, description)];
+  const name = parameterIn(place);
+  return name === undefined ? [] : [{ role, in: 'query', name, description }];
+}
+
+/** Returns what an adversary has to know. The proof follows the last text of the format before it, up to the next text. */
+function traitsOf({ place, format, user, timestamp, replay }: DeclaredOptions): SchemeTraits {
+  const element = format.elements.find(({ names }) => names.includes('signature'));
+  const at = element?.names.indexOf('signature') ?? 0;
+  const [before = '', after = ''] = [element?.literals[at] ?? '', element?.literals[at + 1] ?? ''];
+  const separator = format.separator === undefined ? undefined : escapeLiteral(format.separator);
+  const preceding = at > 0 ? '.*' : separator === undefined ? '' : `(?:.*${separator}\\s*)?`;
+  const following = separator === undefined ? '' : `(?:${separator}.*)?`;
+  const userField = fieldIn(user);
+  return {
+    place: {
+      in: 'field' in place ? place : { query: parameterIn(place) ?? '' },
+      otherFields: userField === undefined ? [] : [userField],
+      form: new RegExp(
+        `^(${preceding}${escapeLiteral(before)})([^,;\\s]*)(${escapeLiteral(after)}${following})$`,
+      ),
+      isList: format.separator?.trim() === ',',
+    },
+    dateField: fieldIn(timestamp?.place),
+    acceptedOnce: replay === 'refuse',
+  };
+}
+
+function createDeclaredVerifier(name: string, options: DeclaredOptions, context: SchemeContext): Verifier {
+  const { place, authorizationName, otherNames } = options;
   const challenge = formatChallenge(authorizationName ?? name, [['realm', context.realm]]);
   const ownParameters = [options.user, options.timestamp?.place, options.nonce]
     .map(parameterIn)
@@ -59,7 +150,13 @@ export function createDeclaredScheme(name: string, options: DeclaredOptions, con
       : { authorizationNames: [authorizationName, ...otherNames].map((each) => each.toLowerCase()) }),
     requestHeaders: fieldsReadBy(options),
     ownsParameter: (parameter) => ownParameters.includes(parameter),
-    authenticate,
+    authenticate: loadOnFirstUse(async () => {
+      const [{ createVerification }, { createDeclaredSignature }] = await Promise.all([
+        import('../verify.ts'),
+        import('./signature.ts'),
+      ]);
+      return createVerification(createDeclaredSignature(name, options, context), context);
+    }),
     ...(isInContent(place)
       ? {
           elsewhere: (request: IncomingRequest) =>

@@ -4,6 +4,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { didYouMean } from '../../did-you-mean.ts';
 import { readDuration } from '../../duration.ts';
 import { HttpHeaders } from '../../http/fields.ts';
+import { escapeLiteral } from '../../http/syntax/character-class.ts';
 import { octetsOf } from '../../http/syntax/octets.ts';
 import { isToken } from '../../http/syntax/token.ts';
 import { type SignatureAlgorithm, signatureAlgorithms } from '../../signature/algorithms.ts';
@@ -273,8 +274,4 @@ function buildForm(value: string): RegExp {
   const preceding = before === '' ? '()' : `(.*${escapeLiteral(lead)})`;
   const following = after === '' ? '()' : `(${escapeLiteral(tail)}.*)`;
   return new RegExp(`^${preceding}(.+?)${following}$`, 's');
-}
-
-function escapeLiteral(literal: string): string {
-  return literal.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&');
 }

@@ -1,26 +1,78 @@
 import { formatChallenge } from '../../http/headers/authorization.ts';
 import type { IncomingRequest } from '../../http/message.ts';
-import type { CredentialLocation, Scheme } from '../scheme.ts';
+import { checkId, checkSecret, chooseId } from '../../signature/signing.ts';
 import type { SchemeContext } from '../scheme-context.ts';
+import {
+  type CredentialPlace,
+  headerPlace,
+  loadOnFirstUse,
+  problemsOfDates,
+  type VerifiedScheme,
+} from '../verified-scheme.ts';
+import type { CredentialLocation, Verifier } from '../verifier.ts';
 import { createSchemeRequest, toSource } from './request.ts';
 import type { SealedDefinition } from './sealed.ts';
+import { signByDefinition } from './sign.ts';
 
-/** Creates the scheme of a definition. Its verification is loaded on first use. */
+/** Creates the scheme of a definition. */
 export function createDefinedScheme(
   name: string,
   definition: SealedDefinition,
-  context: SchemeContext,
-): Scheme {
-  const { authorization, headers, query, unless, credentialHeaders = headers } = definition;
-  let verify: Scheme['authenticate'] | undefined;
-  const load = async (): Promise<Scheme['authenticate']> => {
-    const [{ createVerification }, { createDefinedSignature }] = await Promise.all([
-      import('../verify.ts'),
-      import('./signature.ts'),
-    ]);
-    verify ??= createVerification(createDefinedSignature(name, definition, context), context);
-    return verify;
+): VerifiedScheme<'defined', SealedDefinition> {
+  const { kinds, verify, isDated, nonce, replay, place, form, headers, dateField } = definition;
+  const window = isDated ? definition.window : definition.undatedWindow;
+  return {
+    kind: 'defined',
+    name,
+    options: definition,
+    choices: ['nonce'],
+    privateKeys: verify === undefined ? 'never' : 'usual',
+    comparesDigests: definition.digestFault !== undefined,
+    emptySecret: '\0',
+    dateWindow: isDated ? definition.window : 0,
+    window: nonce !== 'off' || replay === 'refuse' ? window : 0,
+    places: listPlaces(definition),
+    problems: problemsOfDates,
+    claimedBy: chooseId,
+    check(identity) {
+      checkId(identity, name);
+      if (identity.privateKey !== undefined) return;
+      if (!kinds.includes('secret')) throw new RangeError(`the scheme ${name} requires a private key`);
+      checkSecret(identity, name);
+    },
+    sign: (request, identity, options) => signByDefinition(request, definition, identity, options),
+    traits: () => ({
+      place: {
+        in: place,
+        otherFields: headers.filter((field) => !('field' in place) || field !== place.field),
+        form,
+      },
+      dateField,
+      acceptedOnce: replay === 'refuse',
+    }),
+    createVerifier: (context) => createDefinedVerifier(name, definition, context),
   };
+}
+
+function listPlaces({ headers, query, place, authorization }: SealedDefinition): readonly CredentialPlace[] {
+  const about =
+    authorization === undefined ? 'The signature' : `The scheme \`${authorization}\` with its signature`;
+  const further = 'A part of the credentials';
+  return [
+    ...headers.map((name) =>
+      'field' in place && place.field === name
+        ? headerPlace('', name, about)
+        : headerPlace(name.toLowerCase(), name, further),
+    ),
+    ...query.map((name): CredentialPlace => {
+      const isSigned = 'query' in place && place.query === name;
+      return { role: isSigned ? '' : name, in: 'query', name, description: isSigned ? about : further };
+    }),
+  ];
+}
+
+function createDefinedVerifier(name: string, definition: SealedDefinition, context: SchemeContext): Verifier {
+  const { authorization, headers, query, unless, credentialHeaders = headers } = definition;
   const fields = credentialHeaders.map(toLowerCase).filter((field) => field !== 'authorization');
   const challenge = formatChallenge(authorization ?? name, [
     ['realm', context.realm],
@@ -34,10 +86,13 @@ export function createDefinedScheme(
       ...query.map((parameter): CredentialLocation => ({ query: parameter })),
     ],
     requestHeaders: headers.map(toLowerCase),
-    authenticate: (request, rest, authTrace, deferrable) =>
-      verify === undefined
-        ? load().then((loaded) => loaded(request, rest, authTrace, deferrable))
-        : verify(request, rest, authTrace, deferrable),
+    authenticate: loadOnFirstUse(async () => {
+      const [{ createVerification }, { createDefinedSignature }] = await Promise.all([
+        import('../verify.ts'),
+        import('./signature.ts'),
+      ]);
+      return createVerification(createDefinedSignature(name, definition, context), context);
+    }),
     claimedUser: (_rest, request) => findClaimedUser(request, definition),
     challenge: () => challenge,
   };

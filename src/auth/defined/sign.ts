@@ -1,11 +1,19 @@
 // Signs a request with a scheme in code. The client, the command, the double and the adversary sign with this function.
 
-import type { KeyObject } from 'node:crypto';
 import { sendableLine } from '../../http/fields.ts';
 import { removeParameters } from '../../http/form.ts';
 import { toOctets } from '../../http/syntax/octets.ts';
-import type { SignatureAlgorithm } from '../../signature/algorithms.ts';
-import { messageBytes, type Part } from '../../signature/message.ts';
+import { messageBytes } from '../../signature/message.ts';
+import {
+  chooseId,
+  generateText,
+  readHost,
+  type Signature,
+  type SigningChoices,
+  type SigningIdentity,
+  type SigningMoment,
+  type UnsignedRequest,
+} from '../../signature/signing.ts';
 import type { SchemeCredentials, SignedParts } from './definition.ts';
 import { joinParts, readCredentials, readParts } from './message.ts';
 import { createSchemeRequest, toHttpHeaders } from './request.ts';
@@ -13,58 +21,31 @@ import type { SealedDefinition } from './sealed.ts';
 
 type Line = readonly [name: string, value: string];
 
-/** A request to sign. Each character of a string is one octet. */
-export interface UnsignedByDefinition {
-  readonly method: string;
-  readonly target: string;
-  readonly fields: readonly Line[];
-  readonly host: string;
-  readonly secure: boolean;
-  readonly content: Uint8Array | undefined;
-}
-
-/** Who signs, with what and when. */
-export interface DefinedIdentity {
-  /** The user, or the id of its key. */
-  readonly user: string;
-  /** The secret, or a private key if the scheme has public keys. */
-  readonly key: string | KeyObject;
-  /** The algorithm of the private key. Default: that of its type. */
-  readonly algorithm?: SignatureAlgorithm | undefined;
-  /** The time (ms). */
-  readonly now: number;
-  /** The nonce; another one if the request already contains it. */
-  readonly nonce: string;
-}
-
-/** A signature in the places where it is sent. */
-export interface DefinedSignature {
-  /** The field lines to add. They replace lines of the same name. */
-  readonly fields: readonly Line[];
-  readonly target: string;
-  /** The parts of the signed message. */
-  readonly parts: readonly Part[];
-}
-
 /**
  * Signs a request: writes the credentials, reads them back as the server does, and signs the message of the request as it will
  * be sent.
  * @throws RangeError if the request lacks something that the scheme signs, or the definition fails
  */
 export function signByDefinition(
-  request: UnsignedByDefinition,
+  request: UnsignedRequest,
   definition: SealedDefinition,
-  { user, key: given, algorithm: kind, now, nonce }: DefinedIdentity,
-): DefinedSignature {
-  const key = typeof given === 'string' ? readKey(given, definition) : given;
+  identity: SigningIdentity,
+  options: SigningMoment & SigningChoices,
+): Signature {
+  const { privateKey, secret = '', algorithm: kind } = identity;
+  const key = privateKey ?? readKey(secret, definition);
+  // Another nonce if the request already contains one.
+  const { now, nonce = generateText(options) } = options;
+  const host = readHost(request);
+  const secure = request.url.protocol === 'https:';
   const content = Buffer.from(request.content ?? new Uint8Array(0));
   const toSchemeRequest = ({ fields, target }: Placed) =>
     createSchemeRequest(
       {
         method: request.method,
         target,
-        fields: toHttpHeaders(fields, request.host),
-        secure: request.secure,
+        fields: toHttpHeaders(fields, host),
+        secure,
         hasBody: request.content !== undefined,
       },
       () => (definition.needsBody || definition.digestFault !== undefined ? content : Buffer.alloc(0)),
@@ -82,7 +63,7 @@ export function signByDefinition(
     const write = (credentials: SchemeCredentials): Placed =>
       placeParts(unsigned, definition.format(credentials, toSchemeRequest(unsigned)));
     const draft = write({
-      user,
+      user: chooseId(identity),
       date: now,
       nonce,
       signature: definition.sign(Buffer.alloc(0), key, { kind }),

@@ -1,32 +1,103 @@
 import { formatChallenge } from '../../http/headers/authorization.ts';
 import type { IncomingRequest } from '../../http/message.ts';
+import { StructuredFieldError } from '../../http/structured-fields/parse.ts';
 import { formatAcceptSignature } from '../../signature/message-signatures/accept-signature.ts';
 import { parseIdentifier, readName } from '../../signature/message-signatures/identifiers.ts';
+import {
+  type MessageSigning,
+  signMessageWithBase,
+  toMessageKey,
+} from '../../signature/message-signatures/sign.ts';
 import { parseSignatures } from '../../signature/message-signatures/signature-fields.ts';
-import type { Scheme } from '../scheme.ts';
+import { checkId, checkSecret, chooseId, generateText, type Scheme } from '../../signature/signing.ts';
 import type { SchemeContext } from '../scheme-context.ts';
+import { headerPlace, loadOnFirstUse, problemsOfDates, type VerifiedScheme } from '../verified-scheme.ts';
+import type { Verifier } from '../verifier.ts';
 import type { MessageSignaturesOptions } from './options.ts';
 
-/**
- * Creates the scheme for HTTP Message Signatures (RFC 9421): signatures in Signature-Input and Signature. Its verification
- * is loaded with the first signed request.
- *
- * @param name The name of the scheme in the configuration, in challenges and principals.
- */
+/** Creates the scheme HTTP Message Signatures (RFC 9421): signatures in Signature-Input and Signature. */
 export function createMessageSignaturesScheme(
   name: string,
   options: MessageSignaturesOptions,
-  context: SchemeContext,
-): Scheme {
-  let verify: Scheme['authenticate'] | undefined;
-  const load = async (): Promise<Scheme['authenticate']> => {
-    const [{ createVerification }, { createMessageSignature }] = await Promise.all([
-      import('../verify.ts'),
-      import('./signature.ts'),
-    ]);
-    verify ??= createVerification(createMessageSignature(name, options, context), context);
-    return verify;
+): VerifiedScheme<'message-signatures', MessageSignaturesOptions> {
+  const { components, nonce, tag } = options;
+  const window = options.window * 1000;
+  const tagged = tag === undefined ? '' : `, with the tag ${JSON.stringify(tag)}`;
+  const about = `HTTP Message Signatures (RFC 9421): the signature covers at least ${components.join(', ')}${tagged}`;
+  return {
+    kind: 'message-signatures',
+    name,
+    options,
+    choices: [...(nonce === 'off' ? [] : (['nonce'] as const)), 'components', 'lifetime', 'alg', 'label'],
+    privateKeys: 'usual',
+    emptySecret: '\0',
+    dateWindow: window,
+    window: nonce === 'off' ? 0 : window,
+    places: [
+      headerPlace('', 'Signature', about),
+      headerPlace('input', 'Signature-Input', 'The signed components and the parameters of the signature'),
+    ],
+    problems: [...problemsOfDates, 'signature-insufficient', 'digest-required'],
+    challengeFields: ['Accept-Signature'],
+    signResponses: options.signResponses,
+    claimedBy: chooseId,
+    check(identity) {
+      checkId(identity, name);
+      if (identity.privateKey === undefined) checkSecret(identity, name);
+      else toMessageKey(identity);
+    },
+    sign: createSignFunction(options),
+    traits: ({ lifetime }) => ({
+      place: {
+        in: { field: 'Signature' },
+        otherFields: ['Signature-Input'],
+        form: /^([^=]+=:)([^:]*)(:)$/,
+        isPaddingOptional: true,
+      },
+      lifetime,
+    }),
+    createVerifier: (context) => createMessageVerifier(name, options, context),
   };
+}
+
+function createSignFunction(options: MessageSignaturesOptions): Scheme['sign'] {
+  return ({ method, url, target, fields, content }, identity, overrides) => {
+    const { components = options.components, covered, parameters, lifetime, alg, label } = overrides;
+    const created = Math.floor(overrides.now / 1000);
+    const signing: MessageSigning = {
+      key: overrides.key ?? toMessageKey(identity),
+      components,
+      covered,
+      parameters,
+      types: options.structuredFields,
+      created,
+      tag: options.tag,
+      alg,
+      label,
+      expires: lifetime === undefined ? undefined : created + lifetime,
+      nonce: overrides.nonce ?? (options.nonce === 'off' ? undefined : generateText(overrides)),
+    };
+    const request = { method, url, target, fields, content };
+    const { fields: signed, base } = withRangeErrors(() => signMessageWithBase(request, signing));
+    return { fields: Object.entries(signed), target, parts: base };
+  };
+}
+
+/** Throws RangeError for a malformed component. */
+function withRangeErrors<Value>(sign: () => Value): Value {
+  try {
+    return sign();
+  } catch (error) {
+    if (error instanceof StructuredFieldError) throw new RangeError(error.message);
+    throw error;
+  }
+}
+
+function createMessageVerifier(
+  name: string,
+  options: MessageSignaturesOptions,
+  context: SchemeContext,
+): Verifier {
   const { tag } = options;
   const components = options.components.map(parseIdentifier);
   const accepted = formatAcceptSignature(components, { created: true, tag });
@@ -36,10 +107,13 @@ export function createMessageSignaturesScheme(
     authorizationNames: [],
     locations: [{ field: 'signature-input' }, { field: 'signature' }],
     requestHeaders: [...signed, ...(options.signResponses === undefined ? [] : ['accept-signature'])],
-    authenticate: (request, rest, authTrace, deferrable) =>
-      verify === undefined
-        ? load().then((loaded) => loaded(request, rest, authTrace, deferrable))
-        : verify(request, rest, authTrace, deferrable),
+    authenticate: loadOnFirstUse(async () => {
+      const [{ createVerification }, { createMessageSignature }] = await Promise.all([
+        import('../verify.ts'),
+        import('./signature.ts'),
+      ]);
+      return createVerification(createMessageSignature(name, options, context), context);
+    }),
     claimedUser: (_rest, request) => claimedKeyId(request),
     challenge: () => formatChallenge(name, [['realm', context.realm]]),
     challengeFields: () => [['Accept-Signature', accepted]],

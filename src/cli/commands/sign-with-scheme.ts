@@ -1,12 +1,11 @@
-import { type ConfiguredScheme, readSchemes } from '../../auth/configured-schemes.ts';
+import { readSchemes } from '../../auth/configured-schemes.ts';
 import { algorithmNamed } from '../../auth/parse-account-key.ts';
-import { parsePrivateKey } from '../../client/schemes/private-key.ts';
-import { createSign, type Sign } from '../../client/schemes/signer.ts';
+import type { VerifiedScheme } from '../../auth/verified-scheme.ts';
+import { parsePrivateKey } from '../../client/private-key.ts';
 import { didYouMean } from '../../did-you-mean.ts';
 import { type Options, readOptions } from '../../options/options.ts';
 import { isSignatureAlgorithm } from '../../signature/algorithms.ts';
-import { hasPrivateKey } from '../../signature/declared/asymmetric.ts';
-import type { SigningIdentity } from '../../signature/signing.ts';
+import { createSign, type Sign, type SigningIdentity } from '../../signature/signing.ts';
 import { readProtectedFile } from '../accounts/protected-file.ts';
 import { secretFrom } from '../accounts/secret-input.ts';
 import { CommandError, rethrowAsCommandError } from '../errors.ts';
@@ -52,7 +51,7 @@ export async function createConfiguredSigner(
   return () => createSign(scheme, identity, choices);
 }
 
-function findScheme(name: string, { config, schemes }: Options): ConfiguredScheme {
+function findScheme(name: string, { config, schemes }: Options): VerifiedScheme {
   if (config === undefined) throw new CommandError([`--scheme ${name} requires --config FILE`]);
   const configured = readSchemes(schemes);
   const found = configured.find((scheme) => scheme.name === name);
@@ -62,7 +61,7 @@ function findScheme(name: string, { config, schemes }: Options): ConfiguredSchem
 }
 
 async function readIdentity(
-  scheme: ConfiguredScheme,
+  scheme: VerifiedScheme,
   given: SchemeArguments,
   options: Options,
   environment: NodeJS.ProcessEnv,
@@ -71,7 +70,7 @@ async function readIdentity(
   const { user, keyId, algorithm: named } = given;
   const keyFile = environment[keyFileVariable];
   const declared = keyId === undefined ? undefined : findAlgorithm(keyId, options);
-  if (keyFile === undefined || !canUsePrivateKey(scheme) || declared === 'hmac-sha256') {
+  if (keyFile === undefined || scheme.privateKeys === 'never' || declared === 'hmac-sha256') {
     if (declared !== undefined && isSignatureAlgorithm(declared))
       throw new CommandError([`the key ${keyId} requires its private key: set ${keyFileVariable}`]);
     if (named !== undefined) throw new CommandError([`--algorithm requires ${keyFileVariable}`]);
@@ -86,13 +85,6 @@ async function readIdentity(
     const text = readProtectedFile(keyFile, 'the private key', maxKeyFileSize);
     return { user, keyId, algorithm, privateKey: parsePrivateKey(text, keyFile) };
   });
-}
-
-function canUsePrivateKey(scheme: ConfiguredScheme): boolean {
-  if (scheme.kind === 'declared')
-    return hasPrivateKey(scheme.options.algorithm) || scheme.options.format.asymmetric !== undefined;
-  if (scheme.kind === 'defined') return scheme.options.verify !== undefined;
-  return scheme.kind === 'message-signatures';
 }
 
 /** Returns the passphrase of a key in the configuration file; undefined if there is none. */

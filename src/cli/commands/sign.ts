@@ -1,7 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { createHash, randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { createSign, type Sign } from '../../client/schemes/signer.ts';
 import { systemClock } from '../../clock.ts';
 import { parseDuration } from '../../duration.ts';
 import { parseSignedDate } from '../../http/headers/date.ts';
@@ -10,7 +9,8 @@ import { escapeInvisible } from '../../http/syntax/control-character.ts';
 import { bytesOf, replaceInvalidUtf8, toOctets } from '../../http/syntax/octets.ts';
 import { trimSpaces } from '../../http/syntax/token.ts';
 import { hint, readArguments } from '../../options/flags.ts';
-import type { SignedPart } from '../../signature/signing.ts';
+import { createHmacScheme } from '../../signature/hmac-signing.ts';
+import { createSign, type Sign, type SignedPart } from '../../signature/signing.ts';
 import { secretFrom, wholeInput } from '../accounts/secret-input.ts';
 import { CommandError, describeError, reportError, rethrowAsCommandError } from '../errors.ts';
 import { maskSecrets } from '../mask-secrets.ts';
@@ -249,8 +249,7 @@ async function chooseHmac(
   terminal: Terminal,
 ): Promise<() => Sign> {
   const secret = await secretFrom(environment, terminal, content === '-');
-  const scheme = { kind: 'hmac', name: 'hmac', options: { form } } as const;
-  return () => createSign(scheme, { user, secret }, { date, nonce });
+  return () => createSign(createHmacScheme({ form }), { user, secret }, { date, nonce });
 }
 
 async function chooseConfigured(

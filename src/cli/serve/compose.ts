@@ -1,7 +1,7 @@
 import type { ClientRegistration, ConsumerRegistration } from '../../accounts/registration.ts';
 import { type AccountPlace, pathIn } from '../../accounts/stored-file.ts';
 import type { StoredUser } from '../../accounts/users.ts';
-import { type ConfiguredScheme, readSchemes } from '../../auth/configured-schemes.ts';
+import { readSchemes } from '../../auth/configured-schemes.ts';
 import type { SchemeDeclarations } from '../../auth/scheme-declarations.ts';
 import { toAccountRecord } from '../../auth/user-declaration.ts';
 import type { Collection } from '../../collections/declaration.ts';
@@ -13,7 +13,6 @@ import { assertServiceOptions } from '../../service/option-checks.ts';
 import type { HealthOptions, ServiceOptions, UserDeclaration } from '../../service/options.ts';
 import { createService, type Service } from '../../service/service.ts';
 import { listSecrets } from '../../service/user-checks.ts';
-import { decodeKey } from '../../signature/declared/key.ts';
 import type { AccountFiles } from '../accounts/account-files.ts';
 import { CommandError } from '../errors.ts';
 import { maskSecrets } from '../mask-secrets.ts';
@@ -215,31 +214,19 @@ function checkSchemeUsers(
 ): NameFaults {
   const faults: string[] = [];
   const warnings: string[] = [];
-  for (const scheme of readSchemes(schemes)) {
-    if (scheme.kind !== 'declared' && scheme.kind !== 'api-key') continue;
-    const { user: name } = scheme.options;
-    if (typeof name !== 'string') continue;
+  for (const { name: scheme, user: name, secretFault } of readSchemes(schemes)) {
+    if (name === undefined) continue;
     const user = users.get(name);
-    const unknown = `schemes.${scheme.name}.user: there is no user "${name}"`;
+    const unknown = `schemes.${scheme}.user: there is no user "${name}"`;
     const meant = user === undefined ? findClosestMatch(name, [...users.keys()]) : undefined;
     if (meant !== undefined) faults.push(`${unknown}; did you mean "${meant}"? If not, add the user first`);
     else if (user === undefined) warnings.push(`${unknown} yet`);
-    else if (scheme.kind === 'declared' && !hasReadableSecrets(user, scheme.options))
-      faults.push(
-        `users.${name}.secret: is not ${encodingNames[scheme.options.key]}, as schemes.${scheme.name}.key requires`,
-      );
+    else {
+      const wrong = toAccountRecord(user).secrets.map(({ secret }) => secretFault?.(secret));
+      const fault = wrong.find((each) => each !== undefined);
+      if (fault !== undefined)
+        faults.push(`users.${name}.secret: is not ${fault}, as schemes.${scheme}.key requires`);
+    }
   }
   return { faults, warnings };
-}
-
-const encodingNames = { utf8: 'UTF-8', hex: 'hexadecimal', base64: 'base64' } as const;
-
-type DeclaredOptions = Extract<ConfiguredScheme, { readonly kind: 'declared' }>['options'];
-
-function hasReadableSecrets(user: UserDeclaration, { key, keyPrefix = '' }: DeclaredOptions): boolean {
-  if (key === 'utf8') return true;
-  return toAccountRecord(user).secrets.every(({ secret }) => {
-    const text = secret.startsWith(keyPrefix) ? secret.slice(keyPrefix.length) : secret;
-    return decodeKey(text, key) !== undefined;
-  });
 }

@@ -1,18 +1,25 @@
 // What a user of a double signs with.
 
-import type { ConfiguredScheme } from '../../auth/configured-schemes.ts';
+import type { VerifiedScheme } from '../../auth/verified-scheme.ts';
 import { targetSentByFetch } from '../../client/fetch-target.ts';
-import { parsePrivateKey } from '../../client/schemes/private-key.ts';
-import { createSign, type SignableScheme } from '../../client/schemes/signer.ts';
+import { parsePrivateKey } from '../../client/private-key.ts';
 import type { SignedRequest } from '../../client/sign.ts';
 import type { Clock } from '../../clock.ts';
 import { didYouMean } from '../../did-you-mean.ts';
 import type { Consumer } from '../../oauth/clients.ts';
 import { checkObject, checkString, checkWord } from '../../service/argument-checks.ts';
 import { isSignatureAlgorithm, type SignatureAlgorithm } from '../../signature/algorithms.ts';
-import { hasPrivateKey } from '../../signature/declared/asymmetric.ts';
+import { createHmacScheme } from '../../signature/hmac-signing.ts';
 import { isRsaMethod } from '../../signature/oauth1.ts';
-import type { SignedPart, SigningChoices, SigningIdentity } from '../../signature/signing.ts';
+import { createOAuth1Scheme } from '../../signature/oauth1-signing.ts';
+import { basicScheme, bearerScheme } from '../../signature/sent-credentials.ts';
+import {
+  createSign,
+  type Scheme,
+  type SignedPart,
+  type SigningChoices,
+  type SigningIdentity,
+} from '../../signature/signing.ts';
 import { toTime } from '../state/clock.ts';
 import type { DoubleUsers } from '../state/users.ts';
 import {
@@ -27,7 +34,7 @@ import {
 export interface SigningParts {
   readonly users: DoubleUsers;
   /** The configured schemes. */
-  readonly schemes: readonly ConfiguredScheme[];
+  readonly schemes: readonly VerifiedScheme[];
   readonly clock: Clock;
   readonly random: (size: number) => Uint8Array;
   /** Issues an access token of OAuth 2.0 for a user, with all scopes of the client. */
@@ -59,7 +66,7 @@ interface Signing {
 
 /** A scheme with an identity, which is read for each request: a secret may have been rotated, and a token is issued on first use. */
 interface Choice {
-  readonly scheme: SignableScheme;
+  readonly scheme: Scheme;
   readonly identity: () => SigningIdentity | Promise<SigningIdentity>;
   readonly choices: SigningChoices;
   /** Whether the credentials are accepted over plain HTTP although the scheme requires TLS. Default: false. */
@@ -94,7 +101,7 @@ export function createSigning(
       messages.set(result, signed.parts);
       return result;
     },
-    secure: tlsOnly.includes(scheme.kind) && !isPlain,
+    secure: scheme.tlsOnly === true && !isPlain,
   };
 }
 
@@ -105,8 +112,6 @@ const messages = new WeakMap<SignedRequest, readonly SignedPart[]>();
 export function listSignedParts(signed: SignedRequest): readonly SignedPart[] {
   return messages.get(signed) ?? [];
 }
-
-const tlsOnly: readonly SignableScheme['kind'][] = ['basic', 'bearer', 'oauth1', 'api-key'];
 
 const builtIn: readonly NonNullable<AsOptions['scheme']>[] = ['hmac', 'basic', 'bearer', 'oauth1'];
 
@@ -133,18 +138,18 @@ function chooseBuiltIn(user: string, options: AsOptions, parts: SigningParts): C
       if (secret === undefined) users.credentials(user);
       const identity = () => ({ user, secret: secret ?? users.credentials(user).secret });
       const choices = form === 'simple' ? {} : { nonce };
-      return { scheme: { kind: name, name, options: { form, dateField, signBody } }, identity, choices };
+      return { scheme: createHmacScheme({ form, dateField, signBody }), identity, choices };
     }
     case 'basic': {
       const identity = () => ({ user, secret: options.password ?? requirePassword(users, user) });
       identity();
-      return { scheme: { kind: name, name }, identity, choices: {} };
+      return { scheme: basicScheme, identity, choices: {} };
     }
     case 'bearer': {
       if (token === undefined) users.credentials(user);
       const issued = once(async () => token ?? (await bearerFor(user, client)));
       return {
-        scheme: { kind: name, name },
+        scheme: bearerScheme,
         identity: async () => ({ secret: await issued() }),
         choices: {},
       };
@@ -171,7 +176,7 @@ function chooseOAuth1(
     return { consumer: { key, secret }, privateKey, token: await issued() };
   };
   return {
-    scheme: { kind: 'oauth1', name: 'oauth1', options: { signatureMethod, bodyHash } },
+    scheme: createOAuth1Scheme({ signatureMethod, bodyHash }),
     identity,
     choices: { nonce },
     isPlain: plainHttp && signatureMethod !== 'PLAINTEXT',
@@ -195,7 +200,7 @@ export function requirePassword(users: DoubleUsers, user: string): string {
 }
 
 function chooseConfigured(
-  scheme: ConfiguredScheme,
+  scheme: VerifiedScheme,
   user: string,
   options: ConfiguredSchemeOptions,
   { users }: SigningParts,
@@ -211,7 +216,7 @@ function chooseConfigured(
 
 /** Returns the credentials of a configured scheme. */
 function readIdentity(
-  scheme: ConfiguredScheme,
+  scheme: VerifiedScheme,
   user: string,
   options: ConfiguredSchemeOptions,
   users: DoubleUsers,
@@ -222,16 +227,10 @@ function readIdentity(
     return { user, keyId, privateKey, algorithm: algorithm ?? findAlgorithm(users, user, keyId) };
   }
   if (options.secret !== undefined) return { user, keyId, secret: options.secret };
-  const id = keyId ?? (hasPublicKeys(scheme) ? findGeneratedKey(users, user) : undefined);
+  const id = keyId ?? (scheme.privateKeys === 'usual' ? findGeneratedKey(users, user) : undefined);
   return id === undefined
     ? { user, secret: users.credentials(user).secret }
     : { user, ...requireKey(users, user, id) };
-}
-
-function hasPublicKeys(scheme: ConfiguredScheme): boolean {
-  if (scheme.kind === 'defined') return scheme.options.verify !== undefined;
-  if (scheme.kind === 'declared') return hasPrivateKey(scheme.options.algorithm);
-  return scheme.kind === 'message-signatures';
 }
 
 /** Returns the id of the key that was generated last; undefined if there is none. */

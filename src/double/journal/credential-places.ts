@@ -1,6 +1,5 @@
-import type { ConfiguredScheme } from '../../auth/configured-schemes.ts';
 import { listRelatedFields } from '../../auth/explain/related-names.ts';
-import { fieldIn, parameterIn } from '../../signature/declared/places.ts';
+import type { VerifiedScheme } from '../../auth/verified-scheme.ts';
 
 /** The places where the configured schemes have credentials. */
 export interface CredentialPlaces {
@@ -10,24 +9,18 @@ export interface CredentialPlaces {
   readonly parameters: ReadonlySet<string>;
 }
 
+/** The parts of credentials that are secrets or signatures. */
+const secretRoles: readonly string[] = ['', 'secret', 'passphrase'];
+
 /** Returns the fields and parameters that contain secrets or signatures of these schemes. */
-export function listCredentialPlaces(schemes: readonly ConfiguredScheme[]): CredentialPlaces {
+export function listCredentialPlaces(schemes: readonly VerifiedScheme[]): CredentialPlaces {
   const fields = new Set<string>();
   const parameters = new Set<string>();
-  for (const scheme of schemes) {
-    if (scheme.kind === 'api-key') {
-      // Authorization and Cookie are credentials anyway.
-      const { secret } = scheme.options;
-      if ('field' in secret) fields.add(secret.field.toLowerCase());
-      if ('query' in secret) parameters.add(secret.query);
-    }
-    if (scheme.kind !== 'declared' && scheme.kind !== 'defined') continue;
-    const { place } = scheme.options;
-    const { passphrase, otherFields = [] } = scheme.kind === 'declared' ? scheme.options : {};
-    for (const name of [fieldIn(place), ...otherFields, passphrase?.field])
-      if (name !== undefined) fields.add(name.toLowerCase());
-    const parameter = parameterIn(place);
-    if (parameter !== undefined) parameters.add(parameter);
+  for (const { role, in: kind, name } of schemes.flatMap(({ places }) => places)) {
+    if (!secretRoles.includes(role)) continue;
+    if (kind === 'query') parameters.add(name);
+    // Authorization and Cookie contain credentials anyway.
+    if (kind === 'header' && name !== 'Authorization') fields.add(name.toLowerCase());
   }
   // A signature in a misnamed field is one nevertheless.
   for (const name of [...fields]) for (const other of listRelatedFields(name)) fields.add(other);

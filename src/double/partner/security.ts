@@ -1,7 +1,7 @@
 // Turns the security schemes of a document into schemes that are verified, and the requirements of its operations into access rules.
 import { builtInSchemes } from '../../auth/configured-schemes.ts';
-import type { AcceptedSchemes } from '../../auth/scheme.ts';
 import type { SchemeDeclaration, SchemeDeclarations } from '../../auth/scheme-declarations.ts';
+import type { AcceptedSchemes } from '../../auth/verifier.ts';
 import { isToken } from '../../http/syntax/token.ts';
 import { oauth2Paths } from '../../oauth/paths.ts';
 import type { Access } from '../../pipeline/resource.ts';

@@ -1,7 +1,8 @@
 // Stubs are routes in a tree of their own, which a request meets before the router, so adding one changes no other route, and a
 // request costs the same whether there are ten or a thousand. A stub with a limited number reserves a request when it is routed, and
 // gets it back if its action is not called: then neither refused requests count, nor can requests at the same time exceed the number.
-import { type ConfiguredScheme, checkSchemeNames } from '../../auth/configured-schemes.ts';
+import { checkSchemeNames } from '../../auth/configured-schemes.ts';
+import type { VerifiedScheme } from '../../auth/verified-scheme.ts';
 import { linesInTurn } from '../../http/field-lines.ts';
 import type { IncomingRequest } from '../../http/message.ts';
 import {
@@ -77,7 +78,7 @@ export interface StubCheck {
 
 /** What stubs know of their double. */
 interface StubsOptions {
-  readonly schemes: readonly ConfiguredScheme[];
+  readonly schemes: readonly VerifiedScheme[];
   /** The maximum nesting of JSON content. */
   readonly maxDepth: number;
   /** Checks requests and responses with the document of a partner. Default: none is checked. */

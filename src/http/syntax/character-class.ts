@@ -42,3 +42,8 @@ export function runEnd(
   while (end < limit && isOf(table, text.charCodeAt(end), bits)) end += 1;
   return end;
 }
+
+/** Returns the source of a regular expression that matches a text literally. */
+export function escapeLiteral(text: string): string {
+  return text.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&');
+}

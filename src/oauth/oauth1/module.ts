@@ -1,6 +1,6 @@
-import type { BadVerdict, Scheme, Verdict } from '../../auth/scheme.ts';
-import { refuseScheme } from '../../auth/scheme.ts';
 import type { AuthenticationTrace } from '../../auth/trace.ts';
+import type { BadVerdict, Verdict, Verifier } from '../../auth/verifier.ts';
+import { refuseScheme } from '../../auth/verifier.ts';
 import { formatChallenge } from '../../http/headers/authorization.ts';
 import type { IncomingRequest } from '../../http/message.ts';
 import type { Resource } from '../../pipeline/resource.ts';
@@ -43,7 +43,7 @@ function createEndpoints(
 function createOAuth1Scheme(
   { realm, consumers }: OAuthContext,
   signedRequests: () => SignedRequests,
-): Scheme {
+): Verifier {
   const challengeWith = (problem: string): string =>
     formatChallenge('OAuth', [
       ['realm', realm],

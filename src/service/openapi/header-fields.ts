@@ -1,5 +1,5 @@
 /** The header fields of requests and responses. */
-import type { ConfiguredScheme } from '../../auth/configured-schemes.ts';
+import type { VerifiedScheme } from '../../auth/verified-scheme.ts';
 import type { Components } from './components.ts';
 import type { JsonSchema } from './document.ts';
 
@@ -74,11 +74,10 @@ export function buildHeaders(names: readonly ResponseField[], components: Compon
 }
 
 /** Returns the names of the fields of a response with a problem of this status. */
-export function problemFields(status: number, schemes: readonly ConfiguredScheme[]): ResponseField[] {
-  const signs = schemes.some(({ kind }) => kind === 'message-signatures');
+export function problemFields(status: number, schemes: readonly VerifiedScheme[]): ResponseField[] {
   switch (status) {
     case 401:
-      return ['WWW-Authenticate', ...(signs ? (['Accept-Signature'] as const) : [])];
+      return ['WWW-Authenticate', ...schemes.flatMap(({ challengeFields = [] }) => challengeFields)];
     case 403:
       return ['WWW-Authenticate'];
     case 405:

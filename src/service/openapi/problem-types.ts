@@ -1,5 +1,5 @@
 /** The problem types that an operation can have. */
-import type { ConfiguredScheme } from '../../auth/configured-schemes.ts';
+import { problemsOfDates } from '../../auth/verified-scheme.ts';
 import type { ProblemType } from '../../http/problem-types.ts';
 import type { Access } from '../../pipeline/resource.ts';
 
@@ -20,13 +20,10 @@ const ofCredentials: Types = [
   ...(['tls-required', 'too-many-failures'] as const),
 ];
 
-/** Problems of credentials with a date, and a nonce or a signature that is accepted once. */
-const ofDates: Types = ['date-out-of-window', 'nonce-replayed', 'nonces-lost', 'too-many-nonces'];
-
-/** The further problems of the credentials of a scheme. */
-const ofScheme: Readonly<Record<SchemeKind, Types>> = {
+/** The further problems of the credentials of the schemes that need no configuration. */
+export const problemsOfBuiltIn = {
   basic: ['too-many-attempts'],
-  hmac: [...ofDates, 'date-missing', 'simple-form-refused', 'digest-required'],
+  hmac: [...problemsOfDates, 'date-missing', 'simple-form-refused', 'digest-required'],
   bearer: ['token-refused', 'insufficient-scope', 'too-many-tokens'],
   oauth: [
     ...(['oauth1-parameter-absent', 'oauth1-parameter-rejected', 'oauth1-version-rejected'] as const),
@@ -34,12 +31,7 @@ const ofScheme: Readonly<Record<SchemeKind, Types>> = {
     ...(['oauth1-timestamp-refused', 'oauth1-nonce-used', 'nonces-lost', 'too-many-nonces'] as const),
     ...(['insufficient-scope', 'unsupported-content-coding'] as const),
   ],
-  'api-key': [],
-  'message-signatures': [...ofDates, 'signature-insufficient', 'digest-required'],
-  aws4: [...ofDates, 'digest-required', 'streaming-signature-not-implemented'],
-  declared: ofDates,
-  defined: ofDates,
-};
+} satisfies Readonly<Record<string, Types>>;
 
 /** Problems of content that is read. */
 const ofContent: Types = [
@@ -58,17 +50,12 @@ export const ofPreconditions: Types = ['precondition-failed'];
 /** Problems of a change of stored data. */
 export const ofChanges: Types = ['store-full'];
 
-/** The kinds of schemes. */
-export type SchemeKind = 'basic' | 'hmac' | 'bearer' | 'oauth' | ConfiguredScheme['kind'];
-
 /** An operation whose problems are determined. */
 interface ProblemSource {
   readonly access: Access;
   /** Whether it reads content. */
   readonly reads: boolean;
   readonly method: string;
-  /** The kinds of the schemes that it accepts. */
-  readonly schemes: readonly SchemeKind[];
   /** Whether the requests of users or peers are limited. */
   readonly quota: boolean;
   /** The types beside those that follow from the other members. */
@@ -77,12 +64,11 @@ interface ProblemSource {
 
 /** Returns the problem types that an operation can have, each once. */
 export function listProblemTypes(source: ProblemSource): Types {
-  const { access, reads, method, schemes, quota, further } = source;
+  const { access, reads, method, quota, further } = source;
   return [
     ...new Set<ProblemType>([
       ...ofEveryRequest,
       ...ofCredentials,
-      ...schemes.flatMap((kind) => ofScheme[kind]),
       ...(access === 'anyone' ? [] : (['authentication-required', 'forbidden'] as const)),
       ...(reads ? ofContent : []),
       ...(method === 'PUT' ? (['content-range-on-put'] as const) : []),

@@ -1,27 +1,30 @@
 /** The security schemes of a document, and the security requirements of its operations. */
-import type { ConfiguredScheme } from '../../auth/configured-schemes.ts';
-import type { AcceptedSchemes } from '../../auth/scheme.ts';
+import type { VerifiedScheme } from '../../auth/verified-scheme.ts';
+import type { AcceptedSchemes } from '../../auth/verifier.ts';
+import type { ProblemType } from '../../http/problem-types.ts';
 import { oauth1Paths, oauth2Paths } from '../../oauth/paths.ts';
 import { ownerParameter } from '../../pipeline/access-rule.ts';
 import { type Access, scopeFor } from '../../pipeline/resource.ts';
 import type { Scope } from '../../principal.ts';
 import type { Components } from './components.ts';
-import { listConfiguredPlaces } from './configured-places.ts';
 import type { JsonSchema } from './document.ts';
-import type { SchemeKind } from './problem-types.ts';
+import { problemsOfBuiltIn } from './problem-types.ts';
 
 /** A scheme that clients can use. */
 export interface OfferedScheme {
   /** Its name in configurations. */
   readonly name: string;
-  readonly kind: SchemeKind;
+  /** The further problems of its credentials. */
+  readonly problems: readonly ProblemType[];
+  /** Whether its tokens have scopes. */
+  readonly hasScopes: boolean;
   /** The names of the security schemes that a request needs together. */
   readonly components: readonly string[];
 }
 
 /** What determines the offered schemes. */
 interface SecuritySource {
-  readonly schemes: readonly ConfiguredScheme[];
+  readonly schemes: readonly VerifiedScheme[];
   /** Whether OAuth 2.0 and OAuth 1.0a are offered. */
   readonly oauth2: boolean;
   readonly oauth1: boolean;
@@ -37,18 +40,19 @@ const scopes: Readonly<Record<Scope, string>> = {
 /** Adds the security schemes to the components. Returns the offered schemes, in the order of their challenges. */
 export function addSecuritySchemes(source: SecuritySource, components: Components): OfferedScheme[] {
   const { schemes, oauth2, oauth1, endpoints } = source;
-  const add = (kind: SchemeKind, name: string, scheme: JsonSchema): OfferedScheme => ({
+  const add = (name: keyof typeof problemsOfBuiltIn, scheme: JsonSchema): OfferedScheme => ({
     name,
-    kind,
+    problems: problemsOfBuiltIn[name],
+    hasScopes: name === 'bearer',
     components: [components.addNamed('securitySchemes', name, scheme)],
   });
   return [
-    add('basic', 'basic', {
+    add('basic', {
       type: 'http',
       scheme: 'basic',
       description: 'User and password (RFC 7617), over TLS only',
     }),
-    add('hmac', 'hmac', {
+    add('hmac', {
       type: 'apiKey',
       in: 'header',
       name: 'Authorization',
@@ -56,20 +60,24 @@ export function addSecuritySchemes(source: SecuritySource, components: Component
         '`hmac USER:NONCE:DIGEST`, the HMAC-SHA256 of the method, the target, the date, the nonce and possibly a digest of the content. Authentication is read instead of Authorization, and X-Date instead of Date.',
     }),
     ...schemes.map((scheme) => buildOfferedScheme(scheme, components)),
-    ...(oauth2 ? [add('bearer', 'bearer', oauth2Scheme(endpoints))] : []),
-    ...(oauth1 ? [add('oauth', 'oauth', oauth1Scheme(endpoints))] : []),
+    ...(oauth2 ? [add('bearer', oauth2Scheme(endpoints))] : []),
+    ...(oauth1 ? [add('oauth', oauth1Scheme(endpoints))] : []),
   ];
 }
 
-function buildOfferedScheme(scheme: ConfiguredScheme, components: Components): OfferedScheme {
-  const places = listConfiguredPlaces(scheme);
+function buildOfferedScheme(scheme: VerifiedScheme, components: Components): OfferedScheme {
+  const { name, problems, places } = scheme;
+  const needed = places.filter(({ isAlternative = false }) => !isAlternative);
   return {
-    name: scheme.name,
-    kind: scheme.kind,
-    components: places.map(({ role, ...place }) =>
-      components.addNamed('securitySchemes', role === '' ? scheme.name : `${scheme.name}.${role}`, {
+    name,
+    problems,
+    hasScopes: false,
+    components: needed.map(({ role, in: place, name: own, description }) =>
+      components.addNamed('securitySchemes', role === '' ? name : `${name}.${role}`, {
         type: 'apiKey',
-        ...place,
+        in: place,
+        name: own,
+        description,
       }),
     ),
   };
@@ -122,8 +130,8 @@ export function buildSecurity(
 ): readonly JsonSchema[] {
   const requirements = accepted.map((schemes) =>
     Object.fromEntries(
-      schemes.flatMap(({ kind, components }) =>
-        components.map((name) => [name, kind === 'bearer' ? [scopeFor(method)] : []]),
+      schemes.flatMap(({ hasScopes, components }) =>
+        components.map((name) => [name, hasScopes ? [scopeFor(method)] : []]),
       ),
     ),
   );

@@ -1,4 +1,4 @@
-import type { ConfiguredScheme } from '../../auth/configured-schemes.ts';
+import type { VerifiedScheme } from '../../auth/verified-scheme.ts';
 import type { Collection } from '../../collections/declaration.ts';
 import type { Resource } from '../../pipeline/resource.ts';
 import type { ServiceOptions } from '../options.ts';
@@ -14,7 +14,7 @@ export interface ServedApi {
     ServiceOptions,
     'basePath' | 'publicUrl' | 'strictQuery' | 'defaultFormat' | 'health' | 'requestId' | 'openapi'
   >;
-  readonly schemes: readonly ConfiguredScheme[];
+  readonly schemes: readonly VerifiedScheme[];
   /** Whether OAuth 2.0 and OAuth 1.0a are offered. */
   readonly oauth2: boolean;
   readonly oauth1: boolean;

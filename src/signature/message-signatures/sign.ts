@@ -8,6 +8,8 @@ import {
   type Parameters,
   stringItem,
 } from '../../http/structured-fields/value.ts';
+import { findAlgorithm } from '../algorithms.ts';
+import { chooseId, type SigningIdentity } from '../signing.ts';
 import { type MessageKey, signBase } from './algorithms.ts';
 import { type BaseLine, createBase, formatBase, isBaseFault } from './base.ts';
 import { coversContentDigest, parseIdentifier } from './identifiers.ts';
@@ -54,6 +56,18 @@ export interface MessageSigning {
 
 /** The components that are covered by default. */
 export const defaultComponents: readonly string[] = ['@method', '@authority', '@path', '@query'];
+
+/** Returns the key of an identity. Throws RangeError if an RSA key has no algorithm. */
+export function toMessageKey(identity: SigningIdentity): MessageKey {
+  const id = chooseId(identity);
+  const { privateKey, secret = '' } = identity;
+  if (privateKey === undefined) return { id, algorithm: 'hmac-sha256', secret };
+  const algorithm = identity.algorithm ?? findAlgorithm(privateKey);
+  if (algorithm !== undefined) return { id, algorithm, privateKey };
+  throw new RangeError(
+    'the key requires an algorithm: rsa-pss-sha512 or rsa-v1_5-sha256 for an RSA key; others are not supported',
+  );
+}
 
 /** The fields of a signature. */
 export interface SignatureFields {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { createApiKeyScheme } from '../../../src/auth/api-key.ts';
-import { readApiKeyOptions } from '../../../src/auth/api-key-options.ts';
+import { readApiKeyOptions } from '../../../src/auth/api-key/options.ts';
+import { createApiKeyScheme } from '../../../src/auth/api-key/scheme.ts';
 import { createRequest, type IncomingRequest } from '../../../src/http/message.ts';
 import { createKey } from '../../../src/signature/hmac.ts';
 import { type DeclaredParts, type DeclaredTest, openScheme, start } from '../../support/auth/declared.ts';
@@ -10,7 +10,7 @@ const declaration = { user: { field: 'X-Api-Key' }, secret: { field: 'X-Api-Secr
 
 function open(parts: DeclaredParts = {}): DeclaredTest {
   const options = readApiKeyOptions(declaration, 'schemes.key');
-  return openScheme((context) => createApiKeyScheme('key', options, context), parts);
+  return openScheme(createApiKeyScheme('key', options).createVerifier, parts);
 }
 
 function sent(

@@ -254,7 +254,7 @@ describe('an invalid call is rejected with one line', () => {
     [
       [...partner, '--presign', '60'],
       bySecret,
-      'presign is an option of AWS Signature Version 4, not of the scheme partner',
+      'presign is not an option of the scheme partner',
     ],
     [
       [...partner, '--presign', 'soon'],

@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { type Accounts, createAccounts } from '../../../src/auth/accounts.ts';
 import { readAws4Options } from '../../../src/auth/aws4/options.ts';
 import { createAws4Scheme } from '../../../src/auth/aws4/scheme.ts';
-import type { Scheme, Verdict } from '../../../src/auth/scheme.ts';
 import type { SchemeContext } from '../../../src/auth/scheme-context.ts';
 import { AuthenticationTrace } from '../../../src/auth/trace.ts';
+import type { Verdict, Verifier } from '../../../src/auth/verifier.ts';
 import { createManualClock, type ManualClock } from '../../../src/clock.ts';
 import { parseCredentials } from '../../../src/http/headers/authorization.ts';
 import { createRequest, type IncomingRequest } from '../../../src/http/message.ts';
@@ -57,7 +57,7 @@ export function received({ method, target, fields, content = '' }: Received): In
 
 /** The scheme on a clock that stands, with the users AKIDEXAMPLE and ann, who has the key AKIAANN. */
 interface Aws4Service {
-  readonly scheme: Scheme;
+  readonly scheme: Verifier;
   readonly clock: ManualClock;
   verdictOn(request: IncomingRequest, authTrace?: AuthenticationTrace): Promise<Verdict>;
   /** The principal's name, or the type of the problem. */
@@ -115,7 +115,7 @@ export function openAws4Service(
     ...changes,
   };
   const read = readAws4Options({ region: 'us-east-1', service: 'service', ...options }, 'schemes.aws4');
-  const scheme = createAws4Scheme('aws4', read, context);
+  const scheme = createAws4Scheme('aws4', read).createVerifier(context);
   const verdictOn = async (request: IncomingRequest, authTrace?: AuthenticationTrace): Promise<Verdict> => {
     const credentials = parseCredentials(request.headers.get('authorization') ?? '');
     try {

@@ -5,9 +5,9 @@ import type { AccountKey } from '../../../src/auth/account-key.ts';
 import { type Account, type AccountRecord, createAccounts } from '../../../src/auth/accounts.ts';
 import { readDeclaredOptions } from '../../../src/auth/declared/options.ts';
 import { createDeclaredScheme } from '../../../src/auth/declared/scheme.ts';
-import type { Scheme } from '../../../src/auth/scheme.ts';
 import type { SchemeContext } from '../../../src/auth/scheme-context.ts';
 import { AuthenticationTrace } from '../../../src/auth/trace.ts';
+import type { Verifier } from '../../../src/auth/verifier.ts';
 import { createManualClock, type ManualClock } from '../../../src/clock.ts';
 import type { IncomingRequest } from '../../../src/http/message.ts';
 import { Problem } from '../../../src/http/problem.ts';
@@ -22,7 +22,7 @@ export const startSeconds = String(start / 1000);
 
 /** A declared scheme with its users, on a manual clock. */
 export interface DeclaredTest {
-  readonly scheme: Scheme;
+  readonly scheme: Verifier;
   readonly clock: ManualClock;
   /** Resolves to the name of the principal, or the type of the problem. */
   verdictOn(request: IncomingRequest, rest?: string): Promise<string>;
@@ -48,11 +48,11 @@ const ann: ReadonlyMap<string, AccountRecord> = new Map([
 /** Opens a scheme as a configuration declares it. */
 export function openDeclared(configuration: unknown, parts: DeclaredParts = {}): DeclaredTest {
   const options = readDeclaredOptions(configuration, 'schemes.test');
-  return openScheme((context) => createDeclaredScheme('test', options, context), parts);
+  return openScheme(createDeclaredScheme('test', options).createVerifier, parts);
 }
 
 /** Opens any scheme that takes a context. */
-export function openScheme(create: (context: SchemeContext) => Scheme, parts: DeclaredParts): DeclaredTest {
+export function openScheme(create: (context: SchemeContext) => Verifier, parts: DeclaredParts): DeclaredTest {
   const { users = ann, keys = {}, context = {}, at = start } = parts;
   const clock = createManualClock(at);
   const scheme = create({

@@ -4,8 +4,8 @@ import type { AccountKey } from '../../../src/auth/account-key.ts';
 import { type Account, type Accounts, createAccounts } from '../../../src/auth/accounts.ts';
 import { readMessageSignaturesOptions } from '../../../src/auth/message-signatures/options.ts';
 import { createMessageSignaturesScheme } from '../../../src/auth/message-signatures/scheme.ts';
-import type { Scheme, Verdict } from '../../../src/auth/scheme.ts';
 import { AuthenticationTrace, type TraceKnowledge } from '../../../src/auth/trace.ts';
+import type { Verdict, Verifier } from '../../../src/auth/verifier.ts';
 import { createManualClock, type ManualClock } from '../../../src/clock.ts';
 import { createRequest, type IncomingRequest } from '../../../src/http/message.ts';
 import type { Problem } from '../../../src/http/problem.ts';
@@ -87,7 +87,7 @@ interface Judged {
 }
 
 interface SchemeUnderTest {
-  readonly scheme: Scheme;
+  readonly scheme: Verifier;
   readonly clock: ManualClock;
   judge(request: IncomingRequest): Promise<Judged>;
 }
@@ -114,17 +114,16 @@ export function openScheme({
   const scheme = createMessageSignaturesScheme(
     'message-signatures',
     readMessageSignaturesOptions(options, 'schemes.message-signatures'),
-    {
-      realm: 'test',
-      accounts: accounts ?? accountsWithKeys(),
-      nonces,
-      clock,
-      nonceWindow: 300_000,
-      notBefore,
-      explain: explain ?? false,
-      bodyLimit: 1024,
-    },
-  );
+  ).createVerifier({
+    realm: 'test',
+    accounts: accounts ?? accountsWithKeys(),
+    nonces,
+    clock,
+    nonceWindow: 300_000,
+    notBefore,
+    explain: explain ?? false,
+    bodyLimit: 1024,
+  });
   return {
     scheme,
     clock,

@@ -1,4 +1,4 @@
-import type { ApiKeyOptions } from '../../../auth/api-key-options.ts';
+import type { ApiKeyOptions } from '../../../auth/api-key/options.ts';
 import { fieldIn } from '../../../signature/declared/places.ts';
 import {
   type AttackRequest,

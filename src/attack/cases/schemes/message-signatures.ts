@@ -5,6 +5,7 @@ import type { BareItem } from '../../../http/structured-fields/value.ts';
 import { signatureAlgorithms } from '../../../signature/algorithms.ts';
 import type { MessageKey } from '../../../signature/message-signatures/algorithms.ts';
 import { coversContentDigest, parseIdentifier } from '../../../signature/message-signatures/identifiers.ts';
+import { toMessageKey } from '../../../signature/message-signatures/sign.ts';
 import { type AttackRequest, type Attempt, type HeaderLine, malformed, refused } from '../../attempt.ts';
 import { type Forger, type Forgery, toAttempts } from '../../forger.ts';
 import { alterContent, contentBytes } from '../content.ts';
@@ -69,8 +70,8 @@ function* coverInvalidComponents({ resignRequest }: Forger): Generator<Forgery> 
 const algorithms: readonly string[] = ['hmac-sha256', ...signatureAlgorithms, 'none'];
 
 function* otherAlgorithms({ signing, resignRequest }: Forger): Generator<Forgery> {
-  const key = signing?.choices.key;
-  if (key === undefined) return;
+  if (signing === undefined) return;
+  const key = toMessageKey(signing.identity);
   const why = 'The key determines the algorithm, so alg must name the same one (RFC 9421 §3.2).';
   for (const algorithm of algorithms) {
     const request = resignRequest({ parameters: { alg: text(algorithm) } });

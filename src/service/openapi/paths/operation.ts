@@ -1,6 +1,6 @@
 /** The parts that all operations of a document have. */
-import type { ConfiguredScheme } from '../../../auth/configured-schemes.ts';
-import type { AcceptedSchemes } from '../../../auth/scheme.ts';
+import type { VerifiedScheme } from '../../../auth/verified-scheme.ts';
+import type { AcceptedSchemes } from '../../../auth/verifier.ts';
 import type { ProblemType } from '../../../http/problem-types.ts';
 import type { Access, DocumentFormat } from '../../../pipeline/resource.ts';
 import type { Components } from '../components.ts';
@@ -17,7 +17,7 @@ export type OperationMethod = 'GET' | 'HEAD' | 'PUT' | 'POST' | 'PATCH' | 'DELET
 export interface DocumentContext {
   readonly components: Components;
   readonly offered: readonly OfferedScheme[];
-  readonly schemes: readonly ConfiguredScheme[];
+  readonly schemes: readonly VerifiedScheme[];
   readonly form: ProblemForm;
   /** Whether the requests of users or peers are limited. */
   readonly quota: boolean;
@@ -51,14 +51,12 @@ export function buildOperation(parts: OperationParts, context: DocumentContext):
   const { id, summary, tag, method, access, allowed, reads, parameters, requestBody, responses } = parts;
   const { components, offered, form, quota } = context;
   const accepted = selectAcceptedSchemes(offered, allowed);
-  const kinds = accepted.flat().map(({ kind }) => kind);
   const types = listProblemTypes({
     access,
     reads,
     method,
     quota,
-    further: parts.problems,
-    schemes: kinds,
+    further: [...accepted.flat().flatMap(({ problems }) => problems), ...parts.problems],
   });
   const description = accessDescription(access);
   return {
@@ -117,15 +115,13 @@ export function listDescribedMethods(
 /** Creates the form of the problems of a document. */
 export function createProblemForm(
   common: readonly ResponseField[],
-  schemes: readonly ConfiguredScheme[],
+  schemes: readonly VerifiedScheme[],
   basePath: string,
   components: Components,
 ): ProblemForm {
   return {
     basePath,
-    foreign: schemes.some(
-      ({ kind, options }) => kind === 'aws4' && 'errors' in options && options.errors === 'aws',
-    ),
+    foreign: schemes.some(({ hasOwnErrors }) => hasOwnErrors === true),
     fields: buildHeaders(common, components),
     buildFields: (status) => buildHeaders(problemFields(status, schemes), components),
   };

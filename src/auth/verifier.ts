@@ -58,7 +58,7 @@ export type CredentialLocation =
 export type AcceptedSchemes = readonly (string | readonly string[])[];
 
 /** An authentication scheme: it verifies credentials and formats challenges. */
-export interface Scheme {
+export interface Verifier {
   /** The name of the scheme, in configurations, traces and principals: `hmac`. */
   readonly name: string;
   /** The names of the credentials in `Authorization`, in lower case: `aws4-hmac-sha256`. Default: only `name`. */

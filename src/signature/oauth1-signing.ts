@@ -1,9 +1,9 @@
 import { createHash, type KeyObject } from 'node:crypto';
-import { type Parameter, parseFormOctets } from '../../http/form.ts';
-import { isFormType } from '../../http/headers/media-type.ts';
-import { octetsOf, toOctets } from '../../http/syntax/octets.ts';
-import { encodeOctets } from '../../http/syntax/percent.ts';
-import { splitTarget } from '../../http/target.ts';
+import { type Parameter, parseFormOctets } from '../http/form.ts';
+import { isFormType } from '../http/headers/media-type.ts';
+import { octetsOf, toOctets } from '../http/syntax/octets.ts';
+import { encodeOctets } from '../http/syntax/percent.ts';
+import { splitTarget } from '../http/target.ts';
 import {
   computeRsaSignature,
   computeSignature,
@@ -13,8 +13,8 @@ import {
   type OAuth1Method,
   rsaMethods,
   secretMethods,
-} from '../../signature/oauth1.ts';
-import { findField, generateText, type SchemeSigner, type SigningIdentity } from '../../signature/signing.ts';
+} from './oauth1.ts';
+import { findField, generateText, type Scheme, type SigningIdentity } from './signing.ts';
 
 /** How a client signs with OAuth 1.0a. */
 export interface OAuth1Options {
@@ -114,38 +114,50 @@ function parametersIn(octets: string): readonly Parameter[] {
   return parameters;
 }
 
-/** Creates the signer of OAuth 1.0a. */
-export function createOAuth1Signer({ signatureMethod, bodyHash = false }: OAuth1Options = {}): SchemeSigner {
+/** Creates the scheme OAuth 1.0a, as a client signs with it. */
+export function createOAuth1Scheme({
+  signatureMethod,
+  bodyHash = false,
+}: OAuth1Options = {}): Scheme<'oauth1'> {
   return {
+    kind: 'oauth1',
+    name: 'oauth1',
+    choices: ['nonce'],
+    privateKeys: 'accepted',
+    tlsOnly: true,
+    sentSecret: signatureMethod === 'PLAINTEXT' ? 'the secret of a consumer' : undefined,
+    claimedBy: ({ consumer }) => consumer?.key,
     check: ({ consumer, privateKey }) =>
       checkKeys(consumer, privateKey, signatureMethod ?? defaultMethod(privateKey), bodyHash),
     sign({ method, url, target, fields, content }, { consumer = noConsumer, privateKey, token }, options) {
       // Other content than a form is not signed (RFC 5849 §3.4.1.3.1), except by its hash.
       const isForm = content !== undefined && isFormType(findField(fields, 'content-type'));
-      const form = isForm ? octetsOf(content) : undefined;
       const hash = bodyHashOf(signatureMethod ?? defaultMethod(privateKey));
-      const parameters: Parameter[] =
-        bodyHash && !isForm && hash !== undefined
-          ? [
-              [
-                'oauth_body_hash',
-                createHash(hash)
-                  .update(content ?? '')
-                  .digest('base64'),
-              ],
-            ]
-          : [];
-      const { now, nonce = generateText(options) } = options;
-      const request = { method, url, target, form, now, nonce, parameters };
-      const signed = signOAuth1({ ...request, consumer, privateKey, token, signatureMethod });
-      const { baseString } = signed;
+      const isHashed = bodyHash && !isForm && hash !== undefined;
+      const { baseString, authorization } = signOAuth1({
+        method,
+        url,
+        target,
+        form: isForm ? octetsOf(content) : undefined,
+        now: options.now,
+        nonce: options.nonce ?? generateText(options),
+        parameters: isHashed ? [['oauth_body_hash', hashOf(hash, content)]] : [],
+        consumer,
+        privateKey,
+        token,
+        signatureMethod,
+      });
       return {
-        fields: [['Authorization', signed.authorization]],
+        fields: [['Authorization', authorization]],
         target,
         parts: baseString === undefined ? [] : [{ name: 'base string', value: baseString }],
       };
     },
   };
+}
+
+function hashOf(hash: string, content: Uint8Array = new Uint8Array(0)): string {
+  return createHash(hash).update(content).digest('base64');
 }
 
 /** Returns the hash function of `oauth_body_hash`: that of the method (OAuth Request Body Hash 1.0 §3.2). */

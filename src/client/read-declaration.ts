@@ -1,20 +1,28 @@
-import { readApiKeyOptions } from '../../auth/api-key-options.ts';
-import { readAws4Options } from '../../auth/aws4/options.ts';
-import { readDeclaredOptions } from '../../auth/declared/options.ts';
-import { findDefinition } from '../../auth/defined/define-scheme.ts';
-import { readDraftCavage } from '../../auth/draft-cavage.ts';
-import { readMessageSignaturesOptions } from '../../auth/message-signatures/options.ts';
-import { type Members, readMembers, readText, readWord } from '../../auth/option-values.ts';
-import { algorithmNamed } from '../../auth/parse-account-key.ts';
-import { readDuration } from '../../duration.ts';
-import { isSignatureAlgorithm } from '../../signature/algorithms.ts';
-import type { SigningChoices, SigningIdentity } from '../../signature/signing.ts';
+import { readApiKeyOptions } from '../auth/api-key/options.ts';
+import { createApiKeyScheme } from '../auth/api-key/scheme.ts';
+import { readAws4Options } from '../auth/aws4/options.ts';
+import { createAws4Scheme } from '../auth/aws4/scheme.ts';
+import type { ConfigurableScheme } from '../auth/configured-schemes.ts';
+import { readDeclaredOptions } from '../auth/declared/options.ts';
+import { createDeclaredScheme } from '../auth/declared/scheme.ts';
+import { findDefinition } from '../auth/defined/define-scheme.ts';
+import { createDefinedScheme } from '../auth/defined/scheme.ts';
+import { readDraftCavage } from '../auth/draft-cavage.ts';
+import { readMessageSignaturesOptions } from '../auth/message-signatures/options.ts';
+import { createMessageSignaturesScheme } from '../auth/message-signatures/scheme.ts';
+import { type Members, readMembers, readText, readWord } from '../auth/option-values.ts';
+import { algorithmNamed } from '../auth/parse-account-key.ts';
+import { readDuration } from '../duration.ts';
+import { isSignatureAlgorithm } from '../signature/algorithms.ts';
+import type { Scheme, SigningChoices, SigningIdentity } from '../signature/signing.ts';
 import { parsePrivateKey } from './private-key.ts';
-import type { SignableScheme } from './signer.ts';
+
+/** A scheme to sign with. */
+export type KnownScheme = ConfigurableScheme | Scheme<'hmac' | 'basic' | 'bearer' | 'oauth1'>;
 
 /** A scheme to sign with, read from a declaration. */
 export interface ReadDeclaration {
-  readonly scheme: SignableScheme;
+  readonly scheme: KnownScheme;
   /** The identity in the declaration. Its members take precedence over those beside it. */
   readonly identity: SigningIdentity;
   readonly choices: SigningChoices;
@@ -47,20 +55,18 @@ export function readSigningDeclaration(value: unknown, user: string | undefined)
     throw new RangeError('scheme: an object is expected');
   const defined = findDefinition(value);
   if (defined !== undefined)
-    return { scheme: { kind: 'defined', name: 'defined', options: defined }, identity: {}, choices: {} };
+    return { scheme: createDefinedScheme('defined', defined), identity: {}, choices: {} };
   const members: Members = Object.fromEntries(Object.entries(value));
   if (members['type'] !== undefined) return readNamed(members);
   const isDeclared = 'preset' in members || 'message' in members;
   if (!isDeclared && !('secret' in members))
     throw new RangeError('scheme: one of type, preset, message and secret is expected');
   const none = { identity: {}, choices: {} };
-  if (!isDeclared) {
-    const options = readApiKeyOptions(members, 'scheme');
-    return { scheme: { kind: 'api-key', name: 'api-key', options }, ...none };
-  }
+  if (!isDeclared)
+    return { scheme: createApiKeyScheme('api-key', readApiKeyOptions(members, 'scheme')), ...none };
   const options = readDeclaredOptions(members, 'scheme', user ?? 'user');
   const name = typeof members['preset'] === 'string' ? members['preset'] : 'declared';
-  return { scheme: { kind: 'declared', name, options }, ...none };
+  return { scheme: createDeclaredScheme(name, options), ...none };
 }
 
 /** Reads the declaration of a scheme that has a name of its own. */
@@ -72,7 +78,7 @@ function readNamed({ type, ...members }: Members): ReadDeclaration {
       return readMessageSignatures(members);
     case 'draft-cavage': {
       const options = readDraftCavage(members, 'scheme');
-      return { scheme: { kind: 'defined', name: 'draft-cavage', options }, identity: {}, choices: {} };
+      return { scheme: createDefinedScheme('draft-cavage', options), identity: {}, choices: {} };
     }
   }
 }
@@ -85,7 +91,7 @@ function readMessageSignatures(members: Members): ReadDeclaration {
   if (alg !== undefined && typeof alg !== 'boolean')
     throw new RangeError('scheme.alg: true or false is expected');
   return {
-    scheme: { kind: 'message-signatures', name: 'message-signatures', options },
+    scheme: createMessageSignaturesScheme('message-signatures', options),
     identity: readKey(members['key']),
     choices: {
       alg,
@@ -118,11 +124,7 @@ function readAws4(members: Members): ReadDeclaration {
   readMembers(members, 'scheme', [...aws4Keys, ...own]);
   const { sessionToken, presign } = members;
   return {
-    scheme: {
-      kind: 'aws4',
-      name: 'aws4',
-      options: readAws4Options(selectMembers(members, aws4Keys), 'scheme'),
-    },
+    scheme: createAws4Scheme('aws4', readAws4Options(selectMembers(members, aws4Keys), 'scheme')),
     identity: {
       keyId: readText(members['accessKeyId'], 'scheme.accessKeyId'),
       secret: readText(members['secret'], 'scheme.secret'),

@@ -1,4 +1,4 @@
-import { grammar, object, optional, type ShapesOf } from '../shape/shape.ts';
+import { grammar, object, optional, type ShapesOf } from '../../shape/shape.ts';
 import {
   describePlaces,
   fieldNameSchema,
@@ -8,9 +8,9 @@ import {
   readMembers,
   readParameterName,
   readShape,
-} from './option-values.ts';
-import type { ApiKeyDeclaration } from './scheme-declarations.ts';
-import { userNameFault } from './user-name.ts';
+} from '../option-values.ts';
+import type { ApiKeyDeclaration } from '../scheme-declarations.ts';
+import { userNameFault } from '../user-name.ts';
 
 /** The place of a secret; `authorization` is the scheme before it in Authorization, as written. */
 export type SecretPlace =

@@ -6,9 +6,9 @@ import type {
   MessageSignaturesDeclaration,
   PresetDeclaration,
   SchemeDeclarations,
-} from '../../auth/scheme-declarations.ts';
-import type { Duration } from '../../duration.ts';
-import type { SignatureAlgorithm } from '../../signature/algorithms.ts';
+} from '../auth/scheme-declarations.ts';
+import type { Duration } from '../duration.ts';
+import type { SignatureAlgorithm } from '../signature/algorithms.ts';
 
 /** A declared scheme to sign with. The members of the server's declaration have the same meaning. */
 export type SigningScheme =

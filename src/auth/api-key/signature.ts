@@ -1,52 +1,22 @@
-// The scheme of an API key: the secret of a user is sent, and compared instead of computed.
+// Verifies an API key. The SHA-256 digests of both secrets are compared, so the time shows neither where nor in what length they
+// differ, nor whether the user exists.
 
 import { createHash, timingSafeEqual } from 'node:crypto';
-import type { HttpHeaders } from '../http/fields.ts';
-import { decodeFormText, findQueryValues } from '../http/form.ts';
-import { formatChallenge } from '../http/headers/authorization.ts';
-import { cookiesIn } from '../http/headers/cookie.ts';
-import type { IncomingRequest } from '../http/message.ts';
-import { bytesOf, toOctets } from '../http/syntax/octets.ts';
-import type { MaybePromise } from '../maybe-promise.ts';
-import { describeForm } from '../signature/signature-form.ts';
-import type { ApiKeyOptions, SecretPlace } from './api-key-options.ts';
-import { createKeyring, deriveOnce, type KeyHolder, type KeyKind } from './keyring.ts';
-import type { CredentialLocation, Scheme } from './scheme.ts';
-import type { SchemeContext } from './scheme-context.ts';
-import type { Presented, SignatureScheme } from './signature-scheme.ts';
-import { readUser } from './user-name.ts';
-import { createVerification } from './verify.ts';
+import type { HttpHeaders } from '../../http/fields.ts';
+import { decodeFormText, findQueryValues } from '../../http/form.ts';
+import { cookiesIn } from '../../http/headers/cookie.ts';
+import type { IncomingRequest } from '../../http/message.ts';
+import { bytesOf, toOctets } from '../../http/syntax/octets.ts';
+import type { MaybePromise } from '../../maybe-promise.ts';
+import { describeForm } from '../../signature/signature-form.ts';
+import { createKeyring, deriveOnce, type KeyHolder, type KeyKind } from '../keyring.ts';
+import type { SchemeContext } from '../scheme-context.ts';
+import type { Presented, SignatureScheme } from '../signature-scheme.ts';
+import { readUser } from '../user-name.ts';
+import type { ApiKeyOptions, SecretPlace } from './options.ts';
 
 /** The longest secret, in bytes. */
 const longestSecret = 1024;
-
-/**
- * Creates the scheme of an API key, which is sent over TLS only, with a user or alone. The SHA-256 digests of both secrets are
- * compared, so the time shows neither where nor in what length they differ, nor whether the user exists.
- */
-export function createApiKeyScheme(name: string, options: ApiKeyOptions, context: SchemeContext): Scheme {
-  const { user, secret } = options;
-  const isInAuthorization = 'authorization' in secret;
-  const challenge = formatChallenge(isInAuthorization ? secret.authorization : name, [
-    ['realm', context.realm],
-  ]);
-  return {
-    name,
-    ...(isInAuthorization
-      ? { authorizationNames: [secret.authorization.toLowerCase()] }
-      : // The field of the user alone is no credential: another scheme may use the same field.
-        { authorizationNames: [], locations: [toLocation(secret)] }),
-    requestHeaders: typeof user === 'object' ? [user.field.toLowerCase()] : [],
-    tlsOnly: true,
-    authenticate: createVerification(createSignatureScheme(name, options, context), context),
-    claimedUser: (_rest, { headers: fields }) => (user === undefined ? undefined : readUser(user, fields)),
-    challenge: ({ secure }) => (secure ? challenge : undefined),
-  };
-}
-
-function toLocation(place: Exclude<SecretPlace, { authorization: string }>): CredentialLocation {
-  return 'field' in place ? { field: place.field.toLowerCase() } : place;
-}
 
 const kinds: readonly KeyKind[] = ['secret'];
 
@@ -56,7 +26,8 @@ interface ApiKeyPresented extends Presented {
   readonly sent: string;
 }
 
-function createSignatureScheme(
+/** Creates the verification of an API key. */
+export function createApiKeySignature(
   name: string,
   options: ApiKeyOptions,
   { accounts }: SchemeContext,
