@@ -278,10 +278,7 @@ describe('a wrong option is rejected', () => {
     ],
     [{ scheme: { ...aws4, presign: 604_801 } }, 'expires must be a number of seconds from 1 to 604800'],
     [{ scheme: aws4, secret }, 'options.secret: the scheme aws4 has its own credentials'],
-    [
-      { scheme: aws4, nonce: 'n' },
-      'nonce is not an option of the scheme aws4',
-    ],
+    [{ scheme: aws4, nonce: 'n' }, 'nonce is not an option of the scheme aws4'],
     [{ scheme: message }, 'scheme.key: an object is expected'],
     [{ scheme: { ...message, key: { id: 'k' } } }, 'scheme.key: either privateKey or secret is expected'],
     [

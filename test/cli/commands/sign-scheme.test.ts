@@ -251,11 +251,7 @@ describe('an invalid call is rejected with one line', () => {
     [['--scheme', 'partnr'], bySecret, `${config} has no scheme "partnr"; did you mean "partner"?`],
     [['--scheme', 'partner'], bySecret, 'the scheme partner requires a user or the id of a key'],
     [['--user', 'bob', '--scheme', 'stripe'], bySecret, 'the scheme stripe always signs as ann, not as bob'],
-    [
-      [...partner, '--presign', '60'],
-      bySecret,
-      'presign is not an option of the scheme partner',
-    ],
+    [[...partner, '--presign', '60'], bySecret, 'presign is not an option of the scheme partner'],
     [
       [...partner, '--presign', 'soon'],
       bySecret,

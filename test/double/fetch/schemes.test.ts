@@ -294,11 +294,7 @@ describe('a wrong call is rejected', () => {
       { scheme: 'partner', keyId: 'ann-mc' },
       'the user ann has no key ann-mc; did you mean "ann-mac"?',
     ],
-    [
-      'ann',
-      { scheme: 'partner', presign: 60 },
-      'presign is not an option of the scheme partner',
-    ],
+    ['ann', { scheme: 'partner', presign: 60 }, 'presign is not an option of the scheme partner'],
     ['ann', { scheme: 'partner', password: 'x' }, 'password is not a member of the options of as'],
     ['ann', { scheme: 'links', nonce: 'x' }, 'nonce is not an option of the scheme links'],
     ['ann', { scheme: 'links', date: 'x' }, '"x" is not'],
