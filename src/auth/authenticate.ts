@@ -75,6 +75,12 @@ export interface Authenticator {
   scopeChallenge(scheme: string, needed: string): FieldLine[];
 }
 
+/** Returns whether an alternative is one signature of a scheme with one user, outside the content. */
+function isOfOneUser(found: readonly FoundCredentials[]): boolean {
+  const [only, another] = found;
+  return another === undefined && only?.scheme.hasOneUser === true && !only.isPossible;
+}
+
 /** A request to authenticate. */
 interface Attempt {
   readonly request: IncomingRequest;
@@ -221,12 +227,33 @@ export function createAuthenticator(
     return another === undefined ? verify(first, attempt) : verifyTogether(found, attempt);
   };
 
+  /** Verifies signatures of which one valid one is enough. All are verified, because the nonces of all valid ones are claimed. */
+  const verifyAny = async (found: readonly FoundCredentials[], given: Attempt): Promise<Principal> => {
+    const { request, authTrace } = given;
+    const attempt = { ...given, deferred: undefined };
+    let admitted: (FoundCredentials & { readonly verdict: Verdict }) | undefined;
+    for (const each of found) {
+      const { scheme, rest } = each;
+      const verdict = await scheme.authenticate(request, rest);
+      if (verdict.outcome === 'good') admitted ??= { ...each, verdict };
+      // Otherwise a repeated request would be admitted by its next signature.
+      else if (verdict.problem.type === 'nonce-replayed') return verify(each, attempt);
+    }
+    const [first] = found;
+    if (first === undefined) throw new RangeError('there are no credentials');
+    if (admitted === undefined) return verify(first, attempt);
+    if (authTrace !== undefined) authTrace.scheme = admitted.scheme.name;
+    return requirePrincipal(admitted.verdict, attempt, admitted.scheme);
+  };
+
   /** Verifies the first alternative whose credentials are all there, some of them perhaps in the content. */
   const verifyFirst = (
     alternatives: readonly (readonly FoundCredentials[])[],
     attempt: Attempt,
   ): Authenticated => {
     const [first = []] = alternatives;
+    if (alternatives.length > 1 && alternatives.every(isOfOneUser))
+      return verifyAny(alternatives.flat(), attempt);
     return first.some(({ isPossible }) => isPossible)
       ? verifyFirstInContent(alternatives, attempt)
       : verifyAll(first, attempt);
@@ -254,6 +281,8 @@ export function createAuthenticator(
     const [first, second] = located;
     const named = credentials?.scheme ?? first?.name;
     if (authTrace !== undefined) authTrace.scheme = named;
+    if (credentials === undefined && second !== undefined && located.every(({ hasOneUser }) => hasOneUser))
+      return located.map((scheme) => [{ scheme, rest: undefined, isPossible: false }]);
     if (first !== undefined && (credentials !== undefined || second !== undefined))
       throw severalCredentials(request, located);
     const scheme = first ?? byName.get(credentials?.scheme ?? '');

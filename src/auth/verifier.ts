@@ -72,6 +72,11 @@ export interface Verifier {
    * Default: none.
    */
   readonly requestHeaders?: readonly string[] | undefined;
+  /**
+   * Whether its requests name no user, because one alone sends them. Then several such schemes may sign a request, of which one valid
+   * signature is enough (Box, DocuSign). Default: false.
+   */
+  readonly hasOneUser?: boolean | undefined;
   /** Whether its credentials are refused unread over plain HTTP, because an eavesdropper could use them. Default: false. */
   readonly tlsOnly?: boolean | undefined;
   /**

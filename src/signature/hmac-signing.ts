@@ -27,7 +27,8 @@ export function createHmacScheme(options: HmacSigning = {}): Scheme<'hmac'> {
   return {
     kind: 'hmac',
     name: 'hmac',
-    choices: isFull ? ['nonce', 'date'] : [],
+    // The simple form ignores both.
+    choices: ['nonce', 'date'],
     privateKeys: 'never',
     emptySecret: '\0',
     claimedBy: ({ user }) => user,

@@ -49,8 +49,8 @@ async function send(
   double: Double,
   keys: { readonly primary?: string; readonly secondary?: string },
   sent = body,
+  time = new Date(double.clock.now()).toISOString(),
 ): Promise<string> {
-  const time = new Date(double.clock.now()).toISOString();
   const headers: Record<string, string> = { 'Content-Type': 'application/json', 'BOX-TIME': time };
   for (const [name, key] of Object.entries(keys))
     headers[`BOX-SIGNATURE-${name.toUpperCase()}`] = sign(key, body + time);
@@ -85,6 +85,52 @@ for (const [what, scheme] of [
       assert.match(text, /the JSON was parsed and serialized again/);
     });
   });
+
+describe('signatures of two schemes that name no user', () => {
+  const scheme = (name: string, user: string) => ({
+    ...declared,
+    user,
+    signature: { field: `BOX-SIGNATURE-${name}` },
+    replay: 'refuse' as const,
+  });
+  const openTwo = async (schemes?: readonly string[]): Promise<Double> => {
+    const double = await startDouble({
+      https: false,
+      users: { box: { secret }, rotated: { secret: other } },
+      schemes: { primary: scheme('PRIMARY', 'box'), secondary: scheme('SECONDARY', 'rotated') },
+    });
+    double.stub({ method: 'POST', path: '/hook' }, { status: 204 }, schemes === undefined ? {} : { schemes });
+    after(() => double.close());
+    return double;
+  };
+
+  for (const accepted of [undefined, ['primary', 'secondary']] as const)
+    test(`need one that is valid where ${accepted === undefined ? 'all schemes are' : 'both are'} accepted`, async () => {
+      const double = await openTwo(accepted);
+      assert.match(await send(double, { primary: secret, secondary: other }), / by box: 204,/);
+      double.clock.advance('1s');
+      assert.match(await send(double, { primary: 'wrong', secondary: other }), / by rotated: 204,/);
+      double.clock.advance('1s');
+      const refused = await send(double, { primary: 'wrong', secondary: 'wrong' });
+      assert.match(refused, /401, credentials-refused.*secret is different/s);
+    });
+
+  test('are accepted once, each of them', async () => {
+    const double = await openTwo();
+    const time = new Date(double.clock.now()).toISOString();
+    const again = (keys: Parameters<typeof send>[1]): Promise<string> => send(double, keys, body, time);
+    assert.match(await again({ primary: secret, secondary: other }), / by box: 204,/);
+    assert.match(await again({ primary: secret, secondary: other }), /401, nonce-replayed/);
+    assert.match(await again({ secondary: other }), /401, nonce-replayed/);
+    assert.match(await again({ primary: 'wrong', secondary: other }), /401, nonce-replayed/);
+  });
+
+  test('are counted as one failure if none is valid', async () => {
+    const double = await openTwo();
+    for (let at = 0; at < 99; at += 1) await send(double, { primary: 'wrong', secondary: 'wrong' });
+    assert.match(await send(double, { primary: secret, secondary: other }), / by box: 204,/);
+  });
+});
 
 test('a signature in several fields is written into the first one', async () => {
   const double = await open(declared);

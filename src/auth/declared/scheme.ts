@@ -148,6 +148,7 @@ function createDeclaredVerifier(name: string, options: DeclaredOptions, context:
     ...(authorizationName === undefined
       ? { authorizationNames: [], locations: listLocations(options) }
       : { authorizationNames: [authorizationName, ...otherNames].map((each) => each.toLowerCase()) }),
+    hasOneUser: typeof options.user === 'string',
     requestHeaders: fieldsReadBy(options),
     ownsParameter: (parameter) => ownParameters.includes(parameter),
     authenticate: loadOnFirstUse(async () => {
