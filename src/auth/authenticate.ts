@@ -235,9 +235,13 @@ export function createAuthenticator(
     for (const each of found) {
       const { scheme, rest } = each;
       const verdict = await scheme.authenticate(request, rest);
-      if (verdict.outcome === 'good') admitted ??= { ...each, verdict };
       // Otherwise a repeated request would be admitted by its next signature.
-      else if (verdict.problem.type === 'nonce-replayed') return verify(each, attempt);
+      if (verdict.outcome === 'bad' && verdict.problem.type === 'nonce-replayed')
+        return verify(each, attempt);
+      if (verdict.outcome === 'bad') continue;
+      const { nonce } = verdict.principal;
+      if (admitted === undefined) admitted = { ...each, verdict };
+      else if (nonce !== undefined) await storeNonce(nonce);
     }
     const [first] = found;
     if (first === undefined) throw new RangeError('there are no credentials');
