@@ -169,7 +169,7 @@ function read(
       hint: explainDateForm(date),
     };
   const { stamp, time } = signedDate;
-  return { request, user, signatures, time, nonce, stamp, contentDigest };
+  return { request, user, signatures, time, sentTime: date, nonce, stamp, contentDigest };
 }
 
 function buildRefusal(type: ProblemType, detail: string): Fault {

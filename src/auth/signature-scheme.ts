@@ -20,6 +20,8 @@ export interface Presented {
   readonly signatures: readonly string[];
   /** The time of the request (ms since 1970-01-01T00:00:00Z); undefined if it has none. */
   readonly time: number | undefined;
+  /** The time as sent. Default: whole seconds. */
+  readonly sentTime?: string | undefined;
   /** The time (ms) after which the credentials are expired. Default: only the window decides. */
   readonly expires?: number | undefined;
   /** The nonce; undefined if the request has none. */

@@ -31,6 +31,15 @@ export interface TraceKnowledge {
   content(): Promise<Uint8Array | undefined>;
 }
 
+/** When credentials were made, and their nonce. Neither is a secret. */
+export interface PresentedTimes {
+  /** ms since 1970-01-01T00:00:00Z; undefined if they have no date. */
+  readonly time: number | undefined;
+  /** The date as sent. Default: whole seconds. */
+  readonly sentTime?: string | undefined;
+  readonly nonce: string | undefined;
+}
+
 /**
  * Records the checks of the credentials of one request. It is created only for a listener. What it shows never contains a secret, a
  * password, a token or a signature.
@@ -38,6 +47,8 @@ export interface TraceKnowledge {
 export class AuthenticationTrace {
   /** The scheme in lower case; undefined without readable credentials. */
   scheme: string | undefined;
+  /** The date and the nonce of the credentials; undefined if they cannot be parsed, or have neither. @internal */
+  presented: PresentedTimes | undefined;
   /** The checks that were passed, in order. */
   readonly passed: string[] = [];
   /** The check that failed first; undefined if none failed. */

@@ -152,6 +152,7 @@ function verifyOne<Own extends Presented>(
 ): MaybeChecked<Own> {
   const { scheme, context } = verification;
   const { presented, authTrace } = attempt;
+  recordTimes(authTrace, presented);
   const blocked = refuseBlocked(presented, context);
   if (blocked !== undefined) return blocked;
   const needed = scheme.needsContent?.(presented) ?? false;
@@ -162,6 +163,7 @@ function verifyOne<Own extends Presented>(
   const proceed = (content: Uint8Array): MaybeChecked<Own> => {
     const complete = scheme.addContent?.(presented, content) ?? presented;
     if (isFault(complete)) return refuseUnread(complete, verification, authTrace);
+    recordTimes(authTrace, complete);
     // The content may name the user.
     return (
       refuseBlocked(complete, context) ??
@@ -173,6 +175,12 @@ function verifyOne<Own extends Presented>(
   const content =
     needed === 'form' ? holdForm(request, context.bodyLimit) : request.body.hold(context.bodyLimit);
   return content.then(proceed);
+}
+
+function recordTimes(authTrace: AuthenticationTrace | undefined, presented: Presented): void {
+  if (authTrace === undefined) return;
+  const { time, sentTime, nonce } = presented;
+  authTrace.presented = { time, sentTime, nonce };
 }
 
 function verifyWith<Own extends Presented>(

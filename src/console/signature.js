@@ -138,8 +138,6 @@ const halfWindow = 32;
 function dateView({ presented: { date, window }, time }) {
 	if (date === undefined) return [];
 	const heading = h('h3', 'Date');
-	if (date.time === undefined)
-		return [heading, h('p', 'The date cannot be parsed: ', h('code', ...visible(date.text.slice(0, 200), true)))];
 	const offset = (date.time - time) / 1000;
 	const direction = offset < 0 ? 'behind' : 'ahead of';
 	const isSame = Math.abs(offset) < 1;

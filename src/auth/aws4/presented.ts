@@ -76,6 +76,7 @@ export function present(
     presigned,
     stamp: signedTime.stamp,
     time: signedTime.time,
+    sentTime: signedTime.stamp,
     expires: lifetime === undefined ? undefined : signedTime.time + lifetime * 1000,
     path: canonicalPath(path, options),
     query: canonicalQuery(query, presigned ? signatureParameter : undefined),

@@ -125,6 +125,7 @@ export function present(
     asymmetric,
     timestamp,
     time,
+    sentTime: timestamp,
     expires,
     nonce: nonce === '' ? undefined : nonce,
     id,

@@ -1,3 +1,4 @@
+import type { PresentedTimes } from '../../auth/trace.ts';
 import { linesInTurn } from '../../http/field-lines.ts';
 import { HttpHeaders } from '../../http/fields.ts';
 import { createRequest, type IncomingRequest } from '../../http/message.ts';
@@ -228,6 +229,11 @@ export class JournalEntry {
     const { request, content, unread, received = '', response } = this.#exchange;
     const sent = (request?.target.length ?? 0) + computeLength(request?.raw ?? []) + (content?.length ?? 0);
     return 512 + unread + sent + received.length + (response?.body?.length ?? 0);
+  }
+
+  /** The date and nonce of the credentials, as sent; undefined if they were not read. @internal */
+  get presented(): PresentedTimes | undefined {
+    return this.#exchange.authentication?.presented;
   }
 
   /** Whether reading the entry explains a wrong signature, which takes some ms. @internal */

@@ -9,7 +9,7 @@ import type { DoubleJournal } from '../../journal/journal.ts';
 import type { WaitOptions } from '../../journal/waiting.ts';
 import { entriesJson } from '../exchange/entries-json.ts';
 import { formatHar } from '../exchange/har.ts';
-import { findEarlierUse, maskPresented, readPresented } from '../exchange/presented.ts';
+import { showPresented } from '../exchange/presented.ts';
 import { matchMembers } from '../match.ts';
 import { version } from '../openapi.ts';
 import { createBareOperation, type Operation, operation } from '../operation.ts';
@@ -116,11 +116,7 @@ export function journalOperations({
         if (entry === undefined) throw new Problem('not-found', `The journal has no entry ${wanted}.`);
         const scheme = entry.principal?.scheme ?? entry.auth?.scheme;
         const window = scheme === undefined ? undefined : windows[scheme];
-        const presented = {
-          ...maskPresented(readPresented(entry), entry),
-          earlier: findEarlierUse(journal, entry),
-          window,
-        };
+        const presented = { ...showPresented(journal, entry), window };
         return { ...entry.toJSON(), user: entry.user, presented };
       },
     }),
