@@ -541,8 +541,9 @@ function readCredentials(
     throw malformed('The Authentication field supports only the scheme hmac.');
   }
   const { scheme } = credentials;
-  if (!connection.secure && overTlsOnly.has(scheme) && schemes.get(scheme)?.readsPlain?.() !== true)
-    throw tlsRequired();
+  const owner = schemes.get(scheme);
+  const needsTls = owner === undefined ? overTlsOnly.has(scheme) : requiresTls(owner);
+  if (needsTls && !connection.secure) throw tlsRequired();
   return credentials;
 }
 

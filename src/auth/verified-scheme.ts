@@ -30,6 +30,8 @@ export interface VerifiedScheme<Kind extends SchemeKind = SchemeKind, Options = 
   readonly window: number;
   /** The places of its credentials outside the content. */
   readonly places: readonly CredentialPlace[];
+  /** The name of its credentials in Authorization; undefined if they stand elsewhere. */
+  readonly authorization?: string | undefined;
   /** The problems of its credentials, beside those of every scheme. */
   readonly problems: readonly ProblemType[];
   /** Whether its refusals have the form of the partner whose scheme it is. Default: they are problem documents. */

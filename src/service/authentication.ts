@@ -153,23 +153,28 @@ export function createAuthentication(
     verifySecret: verifyPassword,
     hashQueue,
   });
-  const ownBearer = further.find(({ authorizationNames }) => authorizationNames?.includes('bearer'));
+  const ownBasic = findOwner(configured, 'basic');
+  if (ownBasic !== undefined && [...declared.values()].some(({ password }) => password !== undefined))
+    throw new RangeError(
+      `schemes.${ownBasic}: Authorization: Basic is that of passwords, and users have some`,
+    );
+  const ownBearer = findOwner(configured, 'bearer');
   const checkClients = (clients: { readonly size: number }): void => {
     if (ownBearer !== undefined && clients.size > 0)
       throw new RangeError(
-        `schemes.${ownBearer.name}: Authorization: Bearer is that of OAuth 2.0, and clients are registered`,
+        `schemes.${ownBearer}: Authorization: Bearer is that of OAuth 2.0, and clients are registered`,
       );
   };
   checkClients(oauth.clients);
-  const offered = oauth.schemes.filter(({ name }) => ownBearer === undefined || name !== 'bearer');
+  const replaced = [
+    ...(ownBasic === undefined ? [] : ['basic']),
+    ...(ownBearer === undefined ? [] : ['bearer']),
+  ];
+  const offered = [basic, hmac, ...further, ...oauth.schemes].filter(({ name }) => !replaced.includes(name));
   return {
     // Browsers use the first challenge that they support, which is Basic.
-    authenticator: createAuthenticator(
-      [basic, hmac, ...further, ...offered],
-      rateLimiter,
-      limits,
-      explain,
-      (claim) => nonces.release(claim, false),
+    authenticator: createAuthenticator(offered, rateLimiter, limits, explain, (claim) =>
+      nonces.release(claim, false),
     ),
     configured,
     oauth,
@@ -188,6 +193,11 @@ export function createAuthentication(
       oauth.departures.setNames('user', all.keys());
     },
   };
+}
+
+/** Returns the name of the configured scheme that has the credentials of a built-in one in Authorization. */
+function findOwner(configured: readonly VerifiedScheme[], builtIn: string): string | undefined {
+  return configured.find(({ authorization }) => authorization?.toLowerCase() === builtIn)?.name;
 }
 
 /** Returns whether a request is a health check, which is not counted; undefined if there are none. */

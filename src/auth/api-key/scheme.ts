@@ -38,6 +38,7 @@ export function createApiKeyScheme(
     sentSecret: 'an API key',
     dateWindow: 0,
     window: 0,
+    authorization: 'authorization' in secret ? secret.authorization : undefined,
     places: listPlaces(options),
     problems: [],
     user: typeof user === 'string' ? user : undefined,

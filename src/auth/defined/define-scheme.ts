@@ -43,8 +43,8 @@ const keys: readonly string[] = [
   'algorithms',
 ];
 
-/** Schemes of `Authorization` that are built in. */
-const builtIn: readonly string[] = ['aws4-hmac-sha256', 'basic', 'bearer', 'digest', 'hmac', 'oauth'];
+/** Schemes of `Authorization` that are built in, and cannot be replaced. */
+const builtIn: readonly string[] = ['aws4-hmac-sha256', 'digest', 'hmac', 'oauth'];
 
 const defaultWindow = 300_000;
 const longestWindow = maxWindow * 1000;

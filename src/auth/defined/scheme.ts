@@ -31,6 +31,7 @@ export function createDefinedScheme(
     emptySecret: '\0',
     dateWindow: isDated ? definition.window : 0,
     window: nonce !== 'off' || replay === 'refuse' ? window : 0,
+    authorization: definition.authorization,
     places: listPlaces(definition),
     problems: problemsOfDates,
     claimedBy: chooseId,
@@ -72,8 +73,10 @@ function listPlaces({ headers, query, place, authorization }: SealedDefinition):
 }
 
 function createDefinedVerifier(name: string, definition: SealedDefinition, context: SchemeContext): Verifier {
-  const { authorization, headers, query, unless, credentialHeaders = headers } = definition;
-  const fields = credentialHeaders.map(toLowerCase).filter((field) => field !== 'authorization');
+  const { authorization, headers, query, unless } = definition;
+  // With Authorization, other fields are parts of its credentials, and no credentials without it.
+  const { credentialHeaders = authorization === undefined ? headers : [] } = definition;
+  const fields = credentialHeaders.map(toLowerCase);
   const challenge = formatChallenge(authorization ?? name, [
     ['realm', context.realm],
     ...(definition.challenge ?? []),

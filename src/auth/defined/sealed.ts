@@ -40,7 +40,7 @@ export interface SigningContext {
 /** A definition with its options read and checked. Built-in schemes use it too, and more of it than `defineScheme` offers. */
 export interface UnplacedDefinition {
   readonly headers: readonly string[];
-  /** Those of `headers` whose presence means that a request has credentials. Default: all. */
+  /** Those of `headers` whose presence means that a request has credentials. Default: all, with `authorization` none but that field. */
   readonly credentialHeaders?: readonly string[];
   readonly query: readonly string[];
   /** The name of the scheme in Authorization. */

@@ -40,19 +40,20 @@ const scopes: Readonly<Record<Scope, string>> = {
 /** Adds the security schemes to the components. Returns the offered schemes, in the order of their challenges. */
 export function addSecuritySchemes(source: SecuritySource, components: Components): OfferedScheme[] {
   const { schemes, oauth2, oauth1, endpoints } = source;
-  const add = (name: keyof typeof problemsOfBuiltIn, scheme: JsonSchema): OfferedScheme => ({
-    name,
-    problems: problemsOfBuiltIn[name],
-    hasScopes: name === 'bearer',
-    components: [components.addNamed('securitySchemes', name, scheme)],
-  });
+  const replaced = schemes.map(({ authorization }) => authorization?.toLowerCase());
+  const add = (name: keyof typeof problemsOfBuiltIn, scheme: JsonSchema): OfferedScheme[] => {
+    if (replaced.includes(name)) return [];
+    const problems = problemsOfBuiltIn[name];
+    const added = components.addNamed('securitySchemes', name, scheme);
+    return [{ name, problems, hasScopes: name === 'bearer', components: [added] }];
+  };
   return [
-    add('basic', {
+    ...add('basic', {
       type: 'http',
       scheme: 'basic',
       description: 'User and password (RFC 7617), over TLS only',
     }),
-    add('hmac', {
+    ...add('hmac', {
       type: 'apiKey',
       in: 'header',
       name: 'Authorization',
@@ -60,8 +61,8 @@ export function addSecuritySchemes(source: SecuritySource, components: Component
         '`hmac USER:NONCE:DIGEST`, the HMAC-SHA256 of the method, the target, the date, the nonce and possibly a digest of the content. Authentication is read instead of Authorization, and X-Date instead of Date.',
     }),
     ...schemes.map((scheme) => buildOfferedScheme(scheme, components)),
-    ...(oauth2 ? [add('bearer', oauth2Scheme(endpoints))] : []),
-    ...(oauth1 ? [add('oauth', oauth1Scheme(endpoints))] : []),
+    ...(oauth2 ? add('bearer', oauth2Scheme(endpoints)) : []),
+    ...(oauth1 ? add('oauth', oauth1Scheme(endpoints)) : []),
   ];
 }
 

@@ -442,7 +442,7 @@ test('defineScheme rejects an invalid definition', () => {
     [{ headers: [] }, /headers or query must name where the credentials are/],
     [{ headers: ['Host'] }, /Host cannot contain credentials/],
     [{ headers: ['Authorization'] }, /the name of the scheme in Authorization is expected/],
-    [{ headers: ['Authorization'], authorization: 'Basic' }, /the scheme Basic is built in/],
+    [{ headers: ['Authorization'], authorization: 'Digest' }, /the scheme Digest is built in/],
     [{ headers: ['X-User'] }, /format sends the field X-Sig, which headers does not name/],
     [{ parse: 'x' }, /definition\.parse: a function is expected/],
     [{ window: 0 }, /definition\.window: a number of seconds up to 86400, or text such as "5m", is expected/],
