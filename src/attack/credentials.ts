@@ -1,6 +1,6 @@
 import { findQueryValues } from '../http/form.ts';
+import type { SchemeTraits } from '../signature/signing.ts';
 import { type AttackRequest, findLine, type HeaderLine, removeLines, replaceLine } from './attempt.ts';
-import type { CredentialPlace, SignerTraits } from './signer.ts';
 import { replaceParameter } from './target.ts';
 
 /** Credentials, split at their proof (digest, signature, password or token). */
@@ -29,7 +29,7 @@ export interface Locator {
 }
 
 /** Creates the locator of a scheme; by default that of the schemes that need no configuration. */
-export function createLocator(plain: AttackRequest, traits?: SignerTraits): Locator {
+export function createLocator(plain: AttackRequest, traits?: SchemeTraits): Locator {
   if (traits === undefined) return builtInLocator;
   const { place, dateField } = traits;
   const dates = dateField === undefined ? [] : [dateField];
@@ -50,7 +50,7 @@ export function createLocator(plain: AttackRequest, traits?: SignerTraits): Loca
   };
 }
 
-function splitAt(request: AttackRequest, place: CredentialPlace): Credentials | undefined {
+function splitAt(request: AttackRequest, place: SchemeTraits['place']): Credentials | undefined {
   if ('field' in place.in) {
     const line = findLine(request.headers, place.in.field);
     return line && splitLine(request, line, place.form.exec(line[1]));

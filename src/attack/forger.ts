@@ -1,12 +1,11 @@
 import { removeParameters, splitPairs } from '../http/form.ts';
-import type { SigningOverrides } from '../signature/signing.ts';
+import type { SchemeTraits, SigningOverrides } from '../signature/signing.ts';
 import { type AttackRequest, type Attempt, attempt, removeLines, type Transport } from './attempt.ts';
 import { createLocator, type Locator } from './credentials.ts';
 import {
   type AddedParts,
   findSigning,
   type Signer,
-  type SignerTraits,
   type Signing,
   type SigningChanges,
   signByOwn,
@@ -28,7 +27,7 @@ export interface Forger extends Locator {
   readonly otherUser: string | undefined;
   /** Whether the request is permitted without credentials. */
   readonly open: boolean;
-  readonly traits: SignerTraits | undefined;
+  readonly traits: SchemeTraits | undefined;
   /** What the signer signs with. Undefined if the signer is not one of this package. */
   readonly signing: Signing | undefined;
   /** The transport that the good request requires. */

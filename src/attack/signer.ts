@@ -87,12 +87,6 @@ export interface Signer {
     | undefined;
 }
 
-/** Properties of a scheme that the signed parts do not show. */
-export type SignerTraits = NonNullable<Signer['traits']>;
-
-/** Where the credentials of a scheme are. */
-export type CredentialPlace = SignerTraits['place'];
-
 /** What a signature adds to a request, as it is sent. */
 export interface AddedParts {
   readonly headers: Readonly<Record<string, string>>;

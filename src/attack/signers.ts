@@ -1,5 +1,5 @@
 // The signers of all schemes, as tests create them.
-import { readsContent } from '../auth/declared/plan.ts';
+import { readsContent } from '../auth/declared/compiled.ts';
 import { readMembers } from '../auth/option-values.ts';
 import { type Credentials, credentialNames, readCredentials } from '../client/credentials.ts';
 import type { ReadDeclaration } from '../client/read-declaration.ts';

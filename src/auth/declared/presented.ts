@@ -26,6 +26,7 @@ import { describeForm } from '../../signature/signature-form.ts';
 import { describeTimeForm, unitNames } from '../freshness.ts';
 import type { Fault, Presented } from '../signature-scheme.ts';
 import { readUser } from '../user-name.ts';
+import type { CompiledDeclaration } from './compiled.ts';
 import type { DeclaredOptions } from './options.ts';
 import {
   type ContentReader,
@@ -35,7 +36,6 @@ import {
   readPlace,
   sentence,
 } from './places.ts';
-import type { Plan } from './plan.ts';
 
 /** The parsed credentials of a request. */
 export interface DeclaredPresented extends Presented {
@@ -65,16 +65,16 @@ export interface DeclaredPresented extends Presented {
 export function presentAll(
   request: IncomingRequest,
   rest: string,
-  options: DeclaredOptions,
-  plan: Plan,
+  declaration: CompiledDeclaration,
 ): DeclaredPresented | readonly DeclaredPresented[] | Fault {
-  if (options.otherFields.length === 0) return present(request, rest, options, plan);
-  const fields = [plan.signatureField, ...options.otherFields.map((field) => field.toLowerCase())];
+  const { signatureField, otherFields } = declaration;
+  if (otherFields.length === 0) return present(request, rest, declaration);
+  const fields = [signatureField, ...otherFields.map((field) => field.toLowerCase())];
   const read = fields
     .filter((field) => request.headers.has(field))
-    .map((field) => present(request, rest, options, { ...plan, signatureField: field }));
+    .map((field) => present(request, rest, { ...declaration, signatureField: field }));
   const presented = read.flatMap((each) => ('detail' in each ? [] : [each]));
-  return presented.length > 0 ? presented : (read[0] ?? present(request, rest, options, plan));
+  return presented.length > 0 ? presented : (read[0] ?? present(request, rest, declaration));
 }
 
 /**
@@ -84,13 +84,12 @@ export function presentAll(
 export function present(
   request: IncomingRequest,
   rest: string,
-  options: DeclaredOptions,
-  plan: Plan,
+  options: CompiledDeclaration,
   content?: Uint8Array,
 ): DeclaredPresented | Fault {
-  const inContent = plan.readsContent && content !== undefined ? readContent(request, content) : undefined;
+  const inContent = options.readsContent && content !== undefined ? readContent(request, content) : undefined;
   if (inContent !== undefined && 'detail' in inContent) return inContent;
-  const placed = readPlacedValue(request, rest, options, plan, inContent);
+  const placed = readPlacedValue(request, rest, options, inContent);
   if ('detail' in placed) return placed;
   const read = placed.value === undefined ? pendingSignatures : readSignatures(options.format, placed.value);
   if (typeof read === 'string') return malformedValue(read, placed.value ?? '', options);
@@ -104,11 +103,11 @@ export function present(
   };
   const user = userIn(reader, options);
   if (typeof user === 'object') return user;
-  const timed = readTimestamp(reader, options, plan);
+  const timed = readTimestamp(reader, options);
   if ('detail' in timed) return timed;
-  const nonce = readToken('nonce', reader, options, plan);
+  const nonce = readToken('nonce', reader, options);
   if (typeof nonce !== 'string') return nonce;
-  const id = readToken('id', reader, options, plan);
+  const id = readToken('id', reader, options);
   if (typeof id !== 'string') return id;
   const passphrase = readPassphraseDigest(request, options);
   if (passphrase !== undefined && 'detail' in passphrase) return passphrase;
@@ -134,7 +133,7 @@ export function present(
     passphrase,
     isInForm: placed.isInForm,
     rest,
-    signatureField: plan.signatureField,
+    signatureField: options.signatureField,
   };
 }
 
@@ -151,11 +150,10 @@ interface Placed {
 function readPlacedValue(
   request: IncomingRequest,
   rest: string,
-  options: DeclaredOptions,
-  { signatureField }: Plan,
+  options: CompiledDeclaration,
   content: ContentReader | undefined,
 ): Placed | Fault {
-  const { place, otherFields, authorizationName, format, queryOrForm = false } = options;
+  const { signatureField, place, otherFields, authorizationName, format, queryOrForm = false } = options;
   const { headers: fields, target } = request;
   if ('query' in place) {
     const values = findQueryValues(target, place.query);
@@ -346,8 +344,7 @@ const noTimestamp = { timestamp: '', time: undefined };
 
 function readTimestamp(
   reader: PlaceReader,
-  { timestamp: declared }: DeclaredOptions,
-  { parseTime }: Plan,
+  { timestamp: declared, parseTime }: CompiledDeclaration,
 ): Pick<DeclaredPresented, 'timestamp' | 'time'> | Fault {
   if (declared === undefined) return noTimestamp;
   const { place, unit } = declared;
@@ -364,12 +361,7 @@ function readTimestamp(
 }
 
 /** Returns a nonce or an id: 1 to 128 visible ASCII characters without the literals beside it. */
-function readToken(
-  role: 'nonce' | 'id',
-  reader: PlaceReader,
-  options: DeclaredOptions,
-  { guards }: Plan,
-): string | Fault {
+function readToken(role: 'nonce' | 'id', reader: PlaceReader, options: CompiledDeclaration): string | Fault {
   const place = options[role];
   if (place === undefined) return '';
   const value = readPlace(place, 'nonce', reader);
@@ -379,7 +371,7 @@ function readToken(
   if (value === undefined) return describeMissing(place, `contains the ${role}`, reader.request);
   if (value.length > maxNonceLength || !/^[!-~]+$/.test(value))
     return { detail: `${where} is not 1 to 128 visible ASCII characters.` };
-  for (const guard of guards[role])
+  for (const guard of options.guards[role])
     if (value.includes(guard)) {
       const quoted = JSON.stringify(guard);
       return { detail: `${where} contains ${quoted}, which separates the parts of the message.` };
@@ -421,10 +413,10 @@ function readExpiry(
 export function buildSources(
   presented: DeclaredPresented,
   content: Uint8Array,
-  options: DeclaredOptions,
-  { needs }: Plan,
+  options: CompiledDeclaration,
   publicOrigin?: string,
-): Sources {
+): readonly [MessageSource, ...MessageSource[]] {
+  const { needs } = options;
   const { request, user, owner, timestamp, nonce = '', id, target, isInForm } = presented;
   const { method, headers: fields, connection } = request;
   const signed = isInForm ? removeParameter(content, options) : content;
@@ -445,7 +437,7 @@ export function buildSources(
     id,
   };
   const first = publicOrigin === undefined || !needs.url ? source : { ...source, origin: publicOrigin };
-  const addressed: Sources = first === source ? [source] : [first, source];
+  const addressed: ReturnType<typeof buildSources> = first === source ? [source] : [first, source];
   if (options.anyPort !== true) return addressed;
   const [head, ...more] = addressed.flatMap((each) => addPortVariant(each));
   return head === undefined ? addressed : [head, ...more];
@@ -465,9 +457,6 @@ function removeParameter(content: Uint8Array, { place }: DeclaredOptions): Uint8
   const name = 'form' in place ? place.form : 'query' in place ? place.query : '';
   return bytesOf(takeParameter(octetsOf(content), name).rest ?? '');
 }
-
-/** The data of a request, in one or more forms. */
-type Sources = readonly [MessageSource, ...MessageSource[]];
 
 /** Returns whether the content is a form whose parameters are signed. */
 export function hasSignedForm(

@@ -23,17 +23,17 @@ import { describeOtherUnit } from '../freshness.ts';
 import { createKeyring, deriveOnce, type Key, type KeyHolder, type KeyKind } from '../keyring.ts';
 import type { SchemeContext } from '../scheme-context.ts';
 import type { DigestFault, Fault, SignatureScheme } from '../signature-scheme.ts';
+import { type CompiledDeclaration, compileDeclaration } from './compiled.ts';
 import type { DeclaredOptions } from './options.ts';
-import { computePlan, type Plan } from './plan.ts';
 import { buildSources, type DeclaredPresented, hasSignedForm, present, presentAll } from './presented.ts';
 
 /** Creates the signature scheme of a declaration. */
 export function createDeclaredSignature(
   name: string,
-  options: DeclaredOptions,
+  declared: DeclaredOptions,
   { accounts, publicOrigin }: SchemeContext,
 ): SignatureScheme<DeclaredPresented> {
-  const plan = computePlan(options);
+  const options = compileDeclaration(declared);
   const { algorithm, hash, dsaEncoding } = options;
   const form: KeySignatureForm = hasPrivateKey(algorithm) ? { algorithm, hash, dsaEncoding } : listedForm;
   const keyKind = keyKinds[form.algorithm];
@@ -61,19 +61,19 @@ export function createDeclaredSignature(
       expiryReplacesWindow: options.lifetime !== undefined,
     },
     refusesReplays: options.replay === 'refuse',
-    read: (request, rest) => pathFault(request, options) ?? presentAll(request, rest, options, plan),
+    read: (request, rest) => pathFault(request, options) ?? presentAll(request, rest, options),
     needsContent: ({ request, target }) =>
-      plan.readsContent || (plan.needs.form && hasSignedForm(request, target, options))
+      options.readsContent || (options.needs.form && hasSignedForm(request, target, options))
         ? 'form'
-        : plan.needs.content,
+        : options.needs.content,
     addContent:
-      plan.readsContent || plan.needs.form
-        ? (presented, content) => readContent(presented, content, options, plan, publicOrigin)
+      options.readsContent || options.needs.form
+        ? (presented, content) => readContent(presented, content, options, publicOrigin)
         : undefined,
     find: ({ user, owner }) => andThen(find(user), (holder) => requireOwner(holder, owner)),
     kinds: selectKinds,
     messages: (presented, content) =>
-      buildSources(presented, content, options, plan, publicOrigin).map((source) =>
+      buildSources(presented, content, options, publicOrigin).map((source) =>
         heads.map(({ kind, name: part, digest }, at): Part => {
           const value = readPiece(options.message[at] ?? emptyText, source);
           return digest === undefined ? { kind, name: part, value } : { kind, name: part, value, digest };
@@ -133,15 +133,16 @@ const bothKinds: readonly KeyKind[] = ['secret', 'ed25519'];
 function readContent(
   presented: DeclaredPresented,
   content: Uint8Array,
-  options: DeclaredOptions,
-  plan: Plan,
+  declaration: CompiledDeclaration,
   publicOrigin: string | undefined,
 ): DeclaredPresented | Fault {
   const { request, rest, signatureField } = presented;
-  const own = { ...plan, signatureField };
-  const whole = plan.readsContent ? present(request, rest, options, own, content) : presented;
-  if ('detail' in whole || !plan.needs.form) return whole;
-  return formFault(buildSources(whole, content, options, plan, publicOrigin)[0], options) ?? whole;
+  const { readsContent, needs } = declaration;
+  const whole = readsContent
+    ? present(request, rest, { ...declaration, signatureField }, content)
+    : presented;
+  if ('detail' in whole || !needs.form) return whole;
+  return formFault(buildSources(whole, content, declaration, publicOrigin)[0], declaration) ?? whole;
 }
 
 /** Returns the holder of a key unless the request names another user beside the id of the key. */

@@ -1,5 +1,5 @@
+import { listGuards } from '../../../auth/declared/compiled.ts';
 import type { DeclaredOptions } from '../../../auth/declared/options.ts';
-import { listGuards } from '../../../auth/declared/plan.ts';
 import { findQueryValues } from '../../../http/form.ts';
 import { fieldIn } from '../../../signature/declared/places.ts';
 import { timestampUnits } from '../../../signature/declared/timestamp.ts';

@@ -3,8 +3,8 @@ import { covers, coversContent } from '../../signature/declared/template.ts';
 import { parseTimestamp } from '../../signature/declared/timestamp.ts';
 import type { DeclaredOptions } from './options.ts';
 
-/** The properties of a declaration that a verification uses, computed once. */
-export interface Plan {
+/** A declaration with what a verification uses of it, computed once. */
+export interface CompiledDeclaration extends DeclaredOptions {
   /** The literals beside parts of the message that a client chooses freely, which their values must not contain. */
   readonly guards: Guards;
   /** Whether the message contains something that is computed from the content, from a form, from Host, or from the user. */
@@ -29,11 +29,12 @@ interface Guards {
   readonly id: readonly string[];
 }
 
-/** Computes the plan of a declaration. */
-export function computePlan(options: DeclaredOptions): Plan {
+/** Computes what a verification uses of a declaration. */
+export function compileDeclaration(options: DeclaredOptions): CompiledDeclaration {
   const { message, place } = options;
   const hasUrl = covers(message, 'url');
   return {
+    ...options,
     guards: listGuards(options),
     needs: {
       content: coversContent(message),
@@ -68,7 +69,7 @@ export function listGuards({ message }: DeclaredOptions): Guards {
 }
 
 /** Creates a parser that caches the last timestamp, because many requests have the same one. */
-function createTimeParser({ timestamp }: DeclaredOptions): Plan['parseTime'] {
+function createTimeParser({ timestamp }: DeclaredOptions): CompiledDeclaration['parseTime'] {
   const unit = timestamp?.unit ?? 's';
   let last = '';
   let parsed: number | undefined;
