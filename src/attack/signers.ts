@@ -1,5 +1,4 @@
 // The signers of all schemes, as tests create them.
-import { readsContent } from '../auth/declared/compiled.ts';
 import { readMembers } from '../auth/option-values.ts';
 import { type Credentials, credentialNames, readCredentials } from '../client/credentials.ts';
 import type { ReadDeclaration } from '../client/read-declaration.ts';
@@ -31,16 +30,12 @@ export function createSigner(credentials: Credentials): Signer {
   });
 }
 
-function prepare(read: ReadDeclaration): Signing {
-  const { scheme, identity, choices } = read;
-  if (scheme.kind !== 'declared') return read;
-  if (readsContent(scheme.options))
+function prepare({ scheme, identity, choices }: ReadDeclaration): Signing {
+  if ('readsContent' in scheme && scheme.readsContent === true)
     throw new RangeError('createSigner signs no requests with credentials in their content');
+  const isNamed = !('user' in scheme) || scheme.user === undefined;
   const { user: _, ...others } = identity;
   // Equal requests have equal ids.
-  return {
-    scheme,
-    identity: scheme.user === undefined ? identity : others,
-    choices: { ...choices, id: 'msg_1' },
-  };
+  const id = scheme.choices.includes('id') ? { id: 'msg_1' } : {};
+  return { scheme, identity: isNamed ? identity : others, choices: { ...choices, ...id } };
 }

@@ -32,6 +32,8 @@ export interface VerifiedScheme<Kind extends SchemeKind = SchemeKind, Options = 
   readonly places: readonly CredentialPlace[];
   /** The name of its credentials in Authorization; undefined if they stand elsewhere. */
   readonly authorization?: string | undefined;
+  /** Whether the content contains credentials, or may contain some. Default: false. */
+  readonly readsContent?: boolean;
   /** The problems of its credentials, beside those of every scheme. */
   readonly problems: readonly ProblemType[];
   /** Whether its refusals have the form of the partner whose scheme it is. Default: they are problem documents. */

@@ -5,17 +5,22 @@ import {
   findQueryValues,
   hasForm,
   hasTooManyParameters,
+  holdForm,
   isCoded,
+  isDeclaredLonger,
+  maxFormLength,
   maxFormParameters,
   parseForm,
 } from '../../http/form.ts';
 import { parseMediaType } from '../../http/headers/media-type.ts';
 import type { IncomingRequest } from '../../http/message.ts';
+import { isMethod, isSafe } from '../../http/method.ts';
 import { octetsOf, toOctets } from '../../http/syntax/octets.ts';
 import { createJsonReader } from '../../signature/declared/message.ts';
-import { describePlace, isInContent, type RolePlace } from '../../signature/declared/places.ts';
+import { describePlace, isInContent, type Place, type RolePlace } from '../../signature/declared/places.ts';
 import type { FormatName, FormatValues } from '../../signature/declared/signature-format.ts';
 import type { Fault } from '../signature-scheme.ts';
+import type { Verifier } from '../verifier.ts';
 
 /** Where the parts of credentials are read from. Each character of a value is one octet. */
 export interface PlaceReader {
@@ -98,4 +103,28 @@ function requireSingle(found: readonly string[], place: RolePlace): string | Fau
 /** Returns a text with its first letter in upper case. */
 export function sentence(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
+/** Returns how a verifier finds credentials in the content: a request has some if one of the places has a value. */
+export function findInContent(
+  places: readonly Place[],
+  bodyLimit: number,
+): Required<Pick<Verifier, 'elsewhere' | 'isInContent'>> {
+  return {
+    elsewhere: (request) => (mayHold(request, places) ? 'content' : undefined),
+    async isInContent(request) {
+      const content = readContent(request, await holdForm(request, bodyLimit));
+      if ('detail' in content) return true;
+      const reader = { request, values: {}, content, queryOrForm: false };
+      return places.some((place) => readPlace(place, 'nonce', reader) !== undefined);
+    },
+  };
+}
+
+/** Returns whether the content may have a value at a place. Content of a safe method has no meaning (RFC 9110 §9.3.1). */
+function mayHold(request: IncomingRequest, places: readonly Place[]): boolean {
+  const { method } = request;
+  if ((isMethod(method) && isSafe(method)) || isCoded(request) || isDeclaredLonger(request, maxFormLength))
+    return false;
+  return places.some((place) => ('json' in place ? hasJson(request) : 'form' in place && hasForm(request)));
 }

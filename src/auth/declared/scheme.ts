@@ -1,7 +1,4 @@
-import { hasForm, holdForm, isCoded, isDeclaredLonger, maxFormLength } from '../../http/form.ts';
 import { formatChallenge } from '../../http/headers/authorization.ts';
-import type { IncomingRequest } from '../../http/message.ts';
-import { isMethod, isSafe } from '../../http/method.ts';
 import { escapeLiteral } from '../../http/syntax/character-class.ts';
 import { hasPrivateKey } from '../../signature/declared/asymmetric.ts';
 import { decodeKey } from '../../signature/declared/key.ts';
@@ -16,8 +13,9 @@ import {
   type VerifiedScheme,
 } from '../verified-scheme.ts';
 import type { CredentialLocation, Verifier } from '../verifier.ts';
+import { readsContent } from './compiled.ts';
 import type { DeclaredOptions } from './options.ts';
-import { hasJson, readContent, readPlace } from './places.ts';
+import { findInContent } from './places.ts';
 import { claimedUser } from './presented.ts';
 import { checkIdentity, choicesOf, createSignFunction } from './signing.ts';
 
@@ -64,6 +62,7 @@ export function createDeclaredScheme(
     window: isStored ? longest : 0,
     places: listPlaces(options),
     problems: problemsOfDates,
+    readsContent: readsContent(options),
     user: typeof user === 'string' ? user : undefined,
     secretFault: (secret) => findSecretFault(secret, options),
     claimedBy: (identity) => (typeof user === 'string' ? undefined : chooseId(identity)),
@@ -158,33 +157,8 @@ function createDeclaredVerifier(name: string, options: DeclaredOptions, context:
       ]);
       return createVerification(createDeclaredSignature(name, options, context), context);
     }),
-    ...(isInContent(place)
-      ? {
-          elsewhere: (request: IncomingRequest) =>
-            mayContain(request, options) ? ('content' as const) : undefined,
-          isInContent: async (request: IncomingRequest) =>
-            containsSignature(request, await holdForm(request, context.bodyLimit), options),
-        }
-      : {}),
+    ...(isInContent(place) && findInContent([place], context.bodyLimit)),
     claimedUser: (rest, request) => claimedUser(request, rest, options),
     challenge: () => challenge,
   };
-}
-
-/** Returns whether the content may contain a signature. Content of a safe method has no meaning (RFC 9110 §9.3.1). */
-function mayContain(request: IncomingRequest, { place }: DeclaredOptions): boolean {
-  const { method } = request;
-  if ((isMethod(method) && isSafe(method)) || isCoded(request) || isDeclaredLonger(request, maxFormLength))
-    return false;
-  return 'json' in place ? hasJson(request) : hasForm(request);
-}
-
-function containsSignature(
-  request: IncomingRequest,
-  content: Uint8Array,
-  { place }: DeclaredOptions,
-): boolean {
-  const read = readContent(request, content);
-  if ('detail' in read) return true;
-  return readPlace(place, 'nonce', { request, values: {}, content: read, queryOrForm: false }) !== undefined;
 }

@@ -9,6 +9,7 @@ import { octetsOf } from '../../http/syntax/octets.ts';
 import { isToken } from '../../http/syntax/token.ts';
 import { type SignatureAlgorithm, signatureAlgorithms } from '../../signature/algorithms.ts';
 import { decodeKey } from '../../signature/declared/key.ts';
+import { type Place, parsePointer } from '../../signature/declared/places.ts';
 import { maxWindow, readFlag, readMembers, readText, readWord } from '../option-values.ts';
 import {
   type ParsedCredentials,
@@ -17,17 +18,18 @@ import {
   type SchemeCredentials,
   type SchemeDefinition,
   type SecretSchemeDefinition,
-  type SignedParts,
   schemeBrand,
 } from './definition.ts';
 import { createSchemeRequest } from './request.ts';
-import type { DefinitionPlaces, SealedDefinition, SignaturePlace, UnplacedDefinition } from './sealed.ts';
+import type { DefinitionPlaces, SealedDefinition, UnplacedDefinition } from './sealed.ts';
 
 const definitions = new WeakMap<object, SealedDefinition>();
 
 const keys: readonly string[] = [
   'headers',
   'query',
+  'json',
+  'form',
   'authorization',
   'needsBody',
   'window',
@@ -104,15 +106,20 @@ function seal<Parsed extends ParsedCredentials>(definition: SchemeDefinition<Par
     throw new RangeError(`${where}.join: a text or a function is expected`);
   const headers = readNames(members['headers'], `${where}.headers`, isToken);
   const query = readNames(members['query'], `${where}.query`, (name) => /^[\w.~-]+$/.test(name));
-  if (headers.length + query.length === 0)
-    throw new RangeError(`${where}: headers or query must name where the credentials are`);
+  const json = readNames(members['json'], `${where}.json`, (name) => parsePointer(name) !== undefined);
+  const form = readNames(members['form'], `${where}.form`, (name) => name !== '');
+  const isInContent = json.length + form.length > 0;
+  if (headers.length + query.length === 0 && !isInContent)
+    throw new RangeError(`${where}: headers, query, json or form must name where the credentials are`);
   const { verify } = definition;
   const sign: UnplacedDefinition['sign'] = definition.sign.bind(definition);
   return place({
     headers,
     query,
+    json,
+    form,
     authorization: readAuthorization(headers, members['authorization'], where),
-    needsBody: readFlag(members['needsBody'], `${where}.needsBody`, false),
+    needsBody: readFlag(members['needsBody'], `${where}.needsBody`, isInContent) || isInContent,
     window: readWindow(members['window'], `${where}.window`),
     nonce: readWord(members['nonce'], `${where}.nonce`, ['off', 'optional', 'required'], 'required'),
     replay: readWord(members['replay'], `${where}.replay`, ['accept', 'refuse'], 'accept'),
@@ -227,10 +234,12 @@ function findPlaces(definition: UnplacedDefinition): DefinitionPlaces {
     ([name, value]) => later.headers?.[name] !== value,
   )?.[0];
   const { place, value } = findSignature(definition, signed);
-  return { place, form: buildForm(value), dateField, isDated: !isDeepStrictEqual(signed, later) };
+  return { place, valueForm: buildForm(value), dateField, isDated: !isDeepStrictEqual(signed, later) };
 }
 
-function formatExample(definition: UnplacedDefinition, credentials: SchemeCredentials): SignedParts {
+type Written = ReturnType<UnplacedDefinition['format']>;
+
+function formatExample(definition: UnplacedDefinition, credentials: SchemeCredentials): Written {
   const fields = new HttpHeaders(['Host', 'host.example']);
   const source = { method: 'GET', target: '/', fields, secure: true, hasBody: false };
   const request = createSchemeRequest(source, () => Buffer.alloc(0));
@@ -242,27 +251,42 @@ function formatExample(definition: UnplacedDefinition, credentials: SchemeCreden
   }
 }
 
-function checkNames({ headers, query }: UnplacedDefinition, signed: SignedParts): void {
+function checkNames({ headers, query, json = [], form = [] }: UnplacedDefinition, signed: Written): void {
   const known = headers.map((name) => name.toLowerCase());
   for (const name of Object.keys(signed.headers ?? {}))
     if (!known.includes(name.toLowerCase()))
       throw new RangeError(`format sends the field ${name}, which headers does not name`);
-  for (const name of Object.keys(signed.query ?? {}))
-    if (!query.includes(name))
-      throw new RangeError(`format sends the parameter ${name}, which query does not name`);
+  const others = [
+    ['parameter', 'query', query, signed.query],
+    ['member', 'json', json, signed.json],
+    ['parameter', 'form', form, signed.form],
+  ] as const;
+  for (const [what, option, names, values = {}] of others)
+    for (const name of Object.keys(values))
+      if (!names.includes(name))
+        throw new RangeError(`format sends the ${what} ${name}, which ${option} does not name`);
 }
 
 /** Returns the place whose value contains the signature; the first place if the signature is written in another form. */
 function findSignature(
-  { headers, query }: UnplacedDefinition,
-  signed: SignedParts,
-): { readonly place: SignaturePlace; readonly value: string } {
-  for (const [field, value] of Object.entries(signed.headers ?? {}))
-    if (value.includes(example.signature)) return { place: { field }, value };
-  for (const [name, value] of Object.entries(signed.query ?? {}))
-    if (value.includes(example.signature)) return { place: { query: name }, value };
-  const [field] = headers;
-  return { place: field === undefined ? { query: query[0] ?? '' } : { field }, value: example.signature };
+  { headers, query, json = [], form = [] }: UnplacedDefinition,
+  signed: Written,
+): { readonly place: Place; readonly value: string } {
+  const written: (readonly [Place, string])[] = [
+    ...Object.entries(signed.headers ?? {}).map(([field, value]) => [{ field }, value] as const),
+    ...Object.entries(signed.query ?? {}).map(([name, value]) => [{ query: name }, value] as const),
+    ...Object.entries(signed.json ?? {}).map(([pointer, value]) => [{ json: pointer }, value] as const),
+    ...Object.entries(signed.form ?? {}).map(([name, value]) => [{ form: name }, value] as const),
+  ];
+  const [place, value] = written.find(([, each]) => each.includes(example.signature)) ?? [];
+  if (place !== undefined && value !== undefined) return { place, value };
+  const [first = { query: '' }] = [
+    ...headers.map((field): Place => ({ field })),
+    ...query.map((name): Place => ({ query: name })),
+    ...json.map((pointer): Place => ({ json: pointer })),
+    ...form.map((name): Place => ({ form: name })),
+  ];
+  return { place: first, value: example.signature };
 }
 
 /** Returns what matches values such as this one: up to the separators beside the signature, they may be any text. */

@@ -116,6 +116,10 @@ interface CommonDefinition<Parsed extends ParsedCredentials> {
   readonly headers?: readonly string[];
   /** The names of the query parameters that contain credentials. Default: none. */
   readonly query?: readonly string[];
+  /** The members of JSON content that contain credentials, as JSON Pointers (RFC 6901). They imply `needsBody`. Default: none. */
+  readonly json?: readonly string[];
+  /** The parameters of a form that contain credentials. They imply `needsBody`. Default: none. */
+  readonly form?: readonly string[];
   /** The name of the scheme in `Authorization`, if `headers` has that field: `Signature`. */
   readonly authorization?: string;
   /** Whether `parse` or `message` reads the content. It is read up to `limits.body`. Default: false. */
@@ -146,7 +150,15 @@ interface CommonDefinition<Parsed extends ParsedCredentials> {
    * Writes credentials into a request. When a request is signed, it is called twice: first with the signature of an empty message,
    * so that `message` finds the other credentials where they are sent.
    */
-  format(credentials: SchemeCredentials, request: SchemeRequest): SignedParts;
+  format(
+    credentials: SchemeCredentials,
+    request: SchemeRequest,
+  ): SignedParts & {
+    /** The members of JSON content by JSON Pointer; missing ones are added. Default: none. */
+    readonly json?: Readonly<Record<string, string>>;
+    /** The parameters of a form by name. Default: none. */
+    readonly form?: Readonly<Record<string, string>>;
+  };
 }
 
 /** A scheme with shared secrets. */

@@ -1,6 +1,8 @@
 import { formatChallenge } from '../../http/headers/authorization.ts';
 import type { IncomingRequest } from '../../http/message.ts';
-import { checkId, checkSecret, chooseId } from '../../signature/signing.ts';
+import { fieldIn, type Place, parameterIn } from '../../signature/declared/places.ts';
+import { checkId, checkSecret, chooseId, type SchemeTraits } from '../../signature/signing.ts';
+import { findInContent } from '../declared/places.ts';
 import type { SchemeContext } from '../scheme-context.ts';
 import {
   type CredentialPlace,
@@ -19,7 +21,7 @@ export function createDefinedScheme(
   name: string,
   definition: SealedDefinition,
 ): VerifiedScheme<'defined', SealedDefinition> {
-  const { kinds, verify, isDated, nonce, replay, place, form, headers, dateField } = definition;
+  const { kinds, verify, isDated, nonce, replay, json = [], form = [] } = definition;
   const window = isDated ? definition.window : definition.undatedWindow;
   return {
     kind: 'defined',
@@ -42,16 +44,22 @@ export function createDefinedScheme(
       checkSecret(identity, name);
     },
     sign: (request, identity, options) => signByDefinition(request, definition, identity, options),
-    traits: () => ({
-      place: {
-        in: place,
-        otherFields: headers.filter((field) => !('field' in place) || field !== place.field),
-        form,
-      },
-      dateField,
-      acceptedOnce: replay === 'refuse',
-    }),
+    readsContent: json.length + form.length > 0,
+    traits: () => traitsOf(definition),
     createVerifier: (context) => createDefinedVerifier(name, definition, context),
+  };
+}
+
+function traitsOf({ place, headers, valueForm, dateField, replay }: SealedDefinition): SchemeTraits {
+  const field = fieldIn(place);
+  return {
+    place: {
+      in: field === undefined ? { query: parameterIn(place) ?? '' } : { field },
+      otherFields: headers.filter((name) => name !== field),
+      form: valueForm,
+    },
+    dateField,
+    acceptedOnce: replay === 'refuse',
   };
 }
 
@@ -73,7 +81,11 @@ function listPlaces({ headers, query, place, authorization }: SealedDefinition):
 }
 
 function createDefinedVerifier(name: string, definition: SealedDefinition, context: SchemeContext): Verifier {
-  const { authorization, headers, query, unless } = definition;
+  const { authorization, headers, query, json = [], form = [], unless } = definition;
+  const inContent: readonly Place[] = [
+    ...json.map((pointer) => ({ json: pointer })),
+    ...form.map((parameter) => ({ form: parameter })),
+  ];
   // With Authorization, other fields are parts of its credentials, and no credentials without it.
   const { credentialHeaders = authorization === undefined ? headers : [] } = definition;
   const fields = credentialHeaders.map(toLowerCase);
@@ -96,6 +108,7 @@ function createDefinedVerifier(name: string, definition: SealedDefinition, conte
       ]);
       return createVerification(createDefinedSignature(name, definition, context), context);
     }),
+    ...(inContent.length > 0 && findInContent(inContent, context.bodyLimit)),
     claimedUser: (_rest, request) => findClaimedUser(request, definition),
     challenge: () => challenge,
   };

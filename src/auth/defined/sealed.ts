@@ -1,13 +1,14 @@
 import type { KeyObject } from 'node:crypto';
 import type { MaybePromise } from '../../maybe-promise.ts';
+import type { Place } from '../../signature/declared/places.ts';
 import type { Key, KeyKind } from '../keyring.ts';
 import type { DigestFault, Fault, MessageMistake } from '../signature-scheme.ts';
 import type {
   ParsedCredentials,
   SchemeCredentials,
+  SchemeDefinition,
   SchemeMessagePart,
   SchemeRequest,
-  SignedParts,
 } from './definition.ts';
 
 /** Credentials with times in ms, and the further members of a definition. */
@@ -43,6 +44,9 @@ export interface UnplacedDefinition {
   /** Those of `headers` whose presence means that a request has credentials. Default: all, with `authorization` none but that field. */
   readonly credentialHeaders?: readonly string[];
   readonly query: readonly string[];
+  /** The members of JSON content, by JSON Pointer, and the parameters of a form. Default: none. */
+  readonly json?: readonly string[];
+  readonly form?: readonly string[];
   /** The name of the scheme in Authorization. */
   readonly authorization: string | undefined;
   readonly needsBody: boolean;
@@ -63,7 +67,7 @@ export interface UnplacedDefinition {
   readonly verify?:
     | ((message: Buffer, key: KeyObject, signature: string, kind: KeyKind) => boolean)
     | undefined;
-  format(credentials: SchemeCredentials, request: SchemeRequest): SignedParts;
+  format(credentials: SchemeCredentials, request: SchemeRequest): ReturnType<SchemeDefinition['format']>;
   /** Further parameters of the challenge. Default: none. */
   readonly challenge?: readonly (readonly [name: string, value: string])[];
   /** Returns why a valid signature is refused for the key that made it. Default: it is not. */
@@ -80,15 +84,12 @@ export interface UnplacedDefinition {
   readonly unless?: string;
 }
 
-/** Where the signature of a definition is sent. */
-export type SignaturePlace = { readonly field: string } | { readonly query: string };
-
 /** What `format` shows of a definition. */
 export interface DefinitionPlaces {
   /** The place of the signature. */
-  readonly place: SignaturePlace;
+  readonly place: Place;
   /** Matches the value there: what precedes the signature, the signature, and what follows it. */
-  readonly form: RegExp;
+  readonly valueForm: RegExp;
   /** The field that contains the date; undefined if none does. */
   readonly dateField: string | undefined;
   /** Whether the credentials contain the date. */

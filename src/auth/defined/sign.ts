@@ -1,8 +1,9 @@
 // Signs a request with a scheme in code. The client, the command, the double and the adversary sign with this function.
 
 import { sendableLine } from '../../http/fields.ts';
-import { removeParameters } from '../../http/form.ts';
+import { removeParameters, takeParameter } from '../../http/form.ts';
 import { toOctets } from '../../http/syntax/octets.ts';
+import { writeTextAt } from '../../signature/declared/places.ts';
 import { messageBytes } from '../../signature/message.ts';
 import {
   chooseId,
@@ -14,7 +15,7 @@ import {
   type SigningMoment,
   type UnsignedRequest,
 } from '../../signature/signing.ts';
-import type { SchemeCredentials, SignedParts } from './definition.ts';
+import type { SchemeCredentials } from './definition.ts';
 import { joinParts, readCredentials, readParts } from './message.ts';
 import { createSchemeRequest, toHttpHeaders } from './request.ts';
 import type { SealedDefinition } from './sealed.ts';
@@ -39,7 +40,7 @@ export function signByDefinition(
   const host = readHost(request);
   const secure = request.url.protocol === 'https:';
   const content = Buffer.from(request.content ?? new Uint8Array(0));
-  const toSchemeRequest = ({ fields, target }: Placed) =>
+  const toSchemeRequest = ({ fields, target, content: body }: Omit<Placed, 'added'>) =>
     createSchemeRequest(
       {
         method: request.method,
@@ -48,9 +49,9 @@ export function signByDefinition(
         secure,
         hasBody: request.content !== undefined,
       },
-      () => (definition.needsBody || definition.digestFault !== undefined ? content : Buffer.alloc(0)),
+      () => (definition.needsBody || definition.digestFault !== undefined ? body : Buffer.alloc(0)),
     );
-  const unsigned = { fields: request.fields, target: request.target, added: [] };
+  const unsigned = { fields: request.fields, target: request.target, content };
   const run = <Value>(compute: () => Value): Value => {
     try {
       return compute();
@@ -76,7 +77,8 @@ export function signByDefinition(
     const parts = readParts(definition.message(toSchemeRequest({ ...draft, target }), read), definition.join);
     const signature = definition.sign(messageBytes(joinParts(parts, definition)), key, { kind });
     const signed = write({ nonce, date: now, ...read, signature });
-    return { fields: signed.added, target: signed.target, parts };
+    const changed = signed.content.equals(content) ? {} : { content: signed.content };
+    return { fields: signed.added, target: signed.target, parts, ...changed };
   });
 }
 
@@ -91,18 +93,44 @@ function readKey(secret: string, definition: SealedDefinition): Buffer {
 interface Placed {
   readonly fields: readonly Line[];
   readonly target: string;
+  readonly content: Buffer;
   /** The field lines that were added. */
   readonly added: readonly Line[];
 }
 
-function placeParts({ fields, target }: Placed, { headers = {}, query = {} }: SignedParts): Placed {
+function placeParts(
+  { fields, target, content }: Omit<Placed, 'added'>,
+  { headers = {}, query = {}, json = {}, form = {} }: ReturnType<SealedDefinition['format']>,
+): Placed {
   const added = Object.entries(headers).map(([name, value]): Line => sendableLine(name, toOctets(value)));
   const names = new Set(added.map(([name]) => name.toLowerCase()));
   const otherFields = fields.filter(([name]) => !names.has(name.toLowerCase()));
-  const pairs = Object.entries(query).map(
-    ([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(value)}`,
-  );
   const bare = removeParameters(target, Object.keys(query));
-  const separator = pairs.length === 0 ? '' : bare.includes('?') ? '&' : '?';
-  return { fields: [...otherFields, ...added], added, target: bare + separator + pairs.join('&') };
+  const pairs = formatPairs(query);
+  const separator = pairs === '' ? '' : bare.includes('?') ? '&' : '?';
+  return {
+    fields: [...otherFields, ...added],
+    added,
+    target: bare + separator + pairs,
+    content: writeContent(content, json, form),
+  };
+}
+
+type Values = Readonly<Record<string, string>>;
+
+function formatPairs(values: Values): string {
+  return Object.entries(values)
+    .map(([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(value)}`)
+    .join('&');
+}
+
+/** Writes credentials into content. Throws RangeError if it is not JSON. */
+function writeContent(content: Buffer, json: Values, form: Values): Buffer {
+  let text = content.toString('utf8');
+  const [isJson, isForm] = [json, form].map((values) => Object.keys(values).length > 0);
+  if (isJson !== true && isForm !== true) return content;
+  for (const [pointer, value] of Object.entries(json)) text = writeTextAt(text, pointer, value);
+  for (const name of Object.keys(form)) text = takeParameter(text, name).rest ?? '';
+  const pairs = formatPairs(form);
+  return Buffer.from(text === '' || pairs === '' ? text + pairs : `${text}&${pairs}`);
 }

@@ -439,7 +439,7 @@ test('defineScheme rejects an invalid definition', () => {
   };
   for (const [change, message] of [
     [{ header: [] }, /definition\.header: unknown key; did you mean "headers"\?/],
-    [{ headers: [] }, /headers or query must name where the credentials are/],
+    [{ headers: [] }, /headers, query, json or form must name where the credentials are/],
     [{ headers: ['Host'] }, /Host cannot contain credentials/],
     [{ headers: ['Authorization'] }, /the name of the scheme in Authorization is expected/],
     [{ headers: ['Authorization'], authorization: 'Digest' }, /the scheme Digest is built in/],
