@@ -162,7 +162,7 @@ const chunks = {
   ],
   rules: [
     'double/faults/declaration',
-    'double/faults/match',
+    'double/request-match',
     'double/faults/response',
     'double/stubs/content',
     'double/stubs/declaration',

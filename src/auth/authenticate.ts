@@ -60,6 +60,8 @@ export interface Authenticator {
    * token does, or are malformed.
    */
   claimedName?(request: IncomingRequest): string | undefined;
+  /** Returns the scheme of the credentials of a request, valid or not; undefined if it has none outside the content. */
+  claimedScheme?(request: IncomingRequest): string | undefined;
   /** The fields beside `Authorization` and `Authentication` on which authentication depends. Default: none. */
   readonly credentialFields?: readonly string[];
   /** Returns whether a query parameter belongs to the credentials of a scheme. Default: none does. */
@@ -439,6 +441,11 @@ export function createAuthenticator(
         if (claimed !== undefined) return claimed;
       }
       return locations.find(request)[0]?.claimedUser?.('', request);
+    },
+    claimedScheme(request) {
+      const [inField] = credentialsInFields(request);
+      if (inField === undefined) return locations.find(request)[0]?.name;
+      return byName.get(inField.scheme)?.name ?? inField.scheme;
     },
     credentialFields: listInspectedFields(schemes, locations.fields),
     isCredentialParameter: (name) =>

@@ -8,7 +8,7 @@ import { type ControllableService, createControllableService } from '../service/
 import { type CompleteNonces, completeNonces, type NonceStore } from '../store/nonces/nonces.ts';
 import type { Store } from '../store/store.ts';
 import { claimedUserBy } from './claimed-user.ts';
-import { type ComposedService, listNames, skewDates } from './compose.ts';
+import { type ComposedService, createMatchedRequests, listNames, skewDates } from './compose.ts';
 import { createEvents } from './events.ts';
 import { createControlledFaults } from './faults/controlled-faults.ts';
 import { createJournal } from './journal/journal.ts';
@@ -42,11 +42,14 @@ export function composeDurableDouble(
   const users = createDoubleUsers(options.users, random);
   const schemes = listSchemes(options);
   const claimedUser = claimedUserBy(users, (request) => controllable.claimedName(request));
+  const matched = createMatchedRequests(options, claimedUser, () => controllable);
   const faults = createControlledFaults({
     clock: time.clock,
     users,
     onError: options.onError,
     claimedUser,
+    matched,
+    needs: () => stubs.needs,
     complete: (response, request, trace) => controllable.share(response, request, trace),
     grants: () => controllable.oauth.grants,
     names: () => [...users.all.keys(), ...listNames(registered.clients)],
@@ -78,7 +81,7 @@ export function composeDurableDouble(
     isCredential: (name) => controllable.isCredentialParameter(name),
     onError: options.onError,
   });
-  const stubs = createStubs({ schemes, maxDepth, check: partner });
+  const stubs = createStubs({ schemes, maxDepth, check: partner, matched, onError: options.onError });
   const controllable = createControllableService(
     {
       ...options,
@@ -92,7 +95,7 @@ export function composeDurableDouble(
       onGrantEvent: (event) => events.emit(event.type, event),
       onReplay,
       layer: stubs.layer,
-      fallback: partner?.fallback,
+      fallbacks: [...(partner === undefined ? [] : [partner.fallback]), stubs.fallback],
       scopes: prepared?.scopes,
     },
   );

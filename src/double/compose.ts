@@ -14,11 +14,13 @@ import { checkDistinctSecrets } from '../service/user-checks.ts';
 import { createMemoryStore } from '../store/memory.ts';
 import { bucketSpanFor, createNonces } from '../store/nonces/nonces.ts';
 import type { Store } from '../store/store.ts';
-import { claimedUserBy } from './claimed-user.ts';
+import { tokenUser } from './auth/token-user.ts';
+import { type ClaimedUser, claimedUserBy } from './claimed-user.ts';
 import { createEvents, type Events } from './events.ts';
 import { type ControlledFaults, createControlledFaults } from './faults/controlled-faults.ts';
 import { createJournal, type JournalPart } from './journal/journal.ts';
 import { KnownCredentials } from './journal/known-credentials.ts';
+import { MatchedRequests } from './matched-requests.ts';
 import type { DoubleOptions } from './options.ts';
 import type { PartnerPart, PreparedPartner } from './partner/partner.ts';
 import { createDoubleTime, type DoubleTime } from './state/clock.ts';
@@ -97,6 +99,7 @@ export function composeDouble(
   const store = createMemoryStore({ storeId: Buffer.from(random.bytes(4)).toString('hex') });
   const routes = createDoubleRoutes(options);
   const { xmlDepth: maxDepth } = { ...defaultLimits, ...options.limits };
+  const users = createDoubleUsers(declared, random.bytes);
   const partner = prepared?.create({
     seed: random.seed,
     now: () => time.clock.now(),
@@ -105,16 +108,18 @@ export function composeDouble(
     isCredential: (name) => service.isCredentialParameter(name),
     onError,
   });
-  const stubs = createStubs({ schemes, maxDepth, check: partner, stubs: declaredStubs });
-  const items = createItems(store, () => routes.state.collections, time.clock, seed);
-  const users = createDoubleUsers(declared, random.bytes);
-  const masterKey = random.bytes(masterKeyBytes);
   const claimedUser = claimedUserBy(users, (request) => service.claimedName(request));
+  const matched = createMatchedRequests(options, claimedUser, () => service);
+  const stubs = createStubs({ schemes, maxDepth, check: partner, matched, onError, stubs: declaredStubs });
+  const items = createItems(store, () => routes.state.collections, time.clock, seed);
+  const masterKey = random.bytes(masterKeyBytes);
   const faults = createControlledFaults({
     clock: time.clock,
     users,
     onError,
     claimedUser,
+    matched,
+    needs: () => stubs.needs,
     complete: (response, request, trace) => service.share(response, request, trace),
     grants: () => service.oauth.grants,
     names: () => [...users.all.keys(), ...listNames(registered.clients)],
@@ -153,7 +158,7 @@ export function composeDouble(
       onGrantEvent: (event) => events.emit(event.type, event),
       aliases,
       layer: stubs.layer,
-      fallback: partner?.fallback,
+      fallbacks: [...(partner === undefined ? [] : [partner.fallback]), stubs.fallback],
       scopes: prepared?.scopes,
     },
   );
@@ -204,6 +209,23 @@ export function composeDouble(
     random: random.bytes,
     data: { collections: () => routes.state.collections, store },
   };
+}
+
+/** Creates what reads of requests what rules are compared with. */
+export function createMatchedRequests(
+  { limits }: Pick<ServiceOptions, 'limits'>,
+  claimedUser: ClaimedUser,
+  service: () => ControllableService,
+): MatchedRequests {
+  const { body: bodyLimit, xmlDepth: maxDepth } = { ...defaultLimits, ...limits };
+  return new MatchedRequests({
+    // The store may fail; then the request names no user.
+    findUser: async (request) =>
+      claimedUser(request) ?? (await tokenUser(request, service().oauth.grants).catch(() => undefined)),
+    findScheme: (request) => service().claimedScheme(request),
+    bodyLimit,
+    maxDepth,
+  });
 }
 
 /** Calls `onChange` after clients or consumers of the service were replaced. */

@@ -48,6 +48,8 @@ export interface Router {
   readonly routes: readonly Route[];
   /** Returns the methods that some resource implements beside those of collections. */
   furtherMethods(): ReadonlySet<string>;
+  /** Describes the route that a request without one comes nearest to. Default: it is not described. */
+  nearest?(request: IncomingRequest): string | undefined;
 }
 
 /** Routes that are asked before those of a router, and may change at any time. */
@@ -56,6 +58,7 @@ export interface RouteLayer {
   find(segments: readonly string[], request: IncomingRequest): readonly Match[];
   readonly routes: readonly Route[];
   furtherMethods(): ReadonlySet<string>;
+  nearest?(request: IncomingRequest): string | undefined;
 }
 
 /** Routes that are asked after those of a router. */
@@ -84,6 +87,7 @@ export function extendRoutes(router: Router, fallback: RouteFallback): Router {
       return match && { ...match, peers };
     },
     furtherMethods: () => new Set([...router.furtherMethods(), ...fallback.furtherMethods()]),
+    nearest: (request) => fallback.nearest?.(request) ?? router.nearest?.(request),
   };
 }
 
@@ -91,7 +95,10 @@ export function extendRoutes(router: Router, fallback: RouteFallback): Router {
 export function findRoute(target: Target, request: IncomingRequest, router: Router): Match {
   if (target.asterisk) return { template: '*', resource: {}, parameters: {} };
   const route = router.find(segmentsForRouter(target, request), request);
-  if (route === undefined) throw notFound(basePathAdvice(target, request));
+  if (route === undefined) {
+    const nearest = router.nearest?.(request);
+    throw notFound(basePathAdvice(target, request) + (nearest === undefined ? '' : ` ${nearest}`));
+  }
   return route;
 }
 
@@ -115,10 +122,11 @@ export function layerRoutes(layer: RouteLayer, router: Router): Router {
       const match = answering ?? peers.at(-1);
       return match && { ...match, peers };
     },
-    furtherMethods: () =>
-      layer.routes.length === 0
-        ? router.furtherMethods()
-        : new Set([...layer.furtherMethods(), ...router.furtherMethods()]),
+    furtherMethods() {
+      const own = layer.furtherMethods();
+      return own.size === 0 ? router.furtherMethods() : new Set([...own, ...router.furtherMethods()]);
+    },
+    nearest: (request) => layer.nearest?.(request) ?? router.nearest?.(request),
   };
 }
 

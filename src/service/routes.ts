@@ -35,7 +35,7 @@ export function createRoutes(
   resources: Readonly<Record<string, Resource>>,
   idempotency: Idempotency,
   serving: Serving,
-  fallback?: RouteFallback,
+  fallbacks: readonly RouteFallback[],
 ): Route[] {
   const documentLimits = {
     maxDepth: limits.xmlDepth,
@@ -50,13 +50,14 @@ export function createRoutes(
     ];
   });
   routes.push(...Object.entries(resources).map(([template, resource]) => ({ template, resource })));
-  const listed = fallback === undefined ? routes : [...routes, ...fallback.routes];
+  const further = fallbacks.flatMap((fallback) => fallback.routes);
+  const listed = [...routes, ...further];
   const own: Route[] = [
     { template: '/', resource: rootResource(listed, serving.defaultFormat) },
     { template: '/problems', resource: problemsResource(serving.defaultFormat) },
     { template: '/problems/{name}', resource: explanationResource(serving.defaultFormat) },
   ];
   const taken = new Set(routes.map(({ template }) => template));
-  for (const { template } of fallback?.routes ?? []) taken.add(template);
+  for (const { template } of further) taken.add(template);
   return [...own.filter(({ template }) => !taken.has(template)), ...routes];
 }

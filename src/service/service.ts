@@ -140,7 +140,7 @@ interface ServiceControls {
   /** Routes that are asked before all others. Default: none. */
   readonly layer?: RouteLayer;
   /** Routes that are asked after all others. Default: none. */
-  readonly fallback?: RouteFallback | undefined;
+  readonly fallbacks?: readonly RouteFallback[] | undefined;
   /** Scopes of clients beside `read` and `write`. Default: none. */
   readonly scopes?: readonly Scope[] | undefined;
 }
@@ -158,6 +158,8 @@ export interface ControllableService extends Service {
   readonly router: Router;
   /** Returns the user, or the id of the key, that the credentials of a request name, valid or not. */
   claimedName(request: IncomingRequest): string | undefined;
+  /** Returns the scheme of the credentials of a request, valid or not; undefined if it has none outside the content. */
+  claimedScheme(request: IncomingRequest): string | undefined;
   /** Returns whether a query parameter belongs to credentials. */
   isCredentialParameter(name: string): boolean;
   /** Adds the fields of the CORS protocol to a response that the service did not create. */
@@ -189,7 +191,7 @@ export function createControllableService(
     authenticator: controlled,
     aliases = [],
     layer,
-    fallback,
+    fallbacks = [],
     scopes,
   }: ServiceControls = {},
 ): ControllableService {
@@ -229,11 +231,19 @@ export function createControllableService(
             { template: readinessPath(health), resource: readinessResource(health, store) },
           ];
     const own = createRouter([
-      ...createRoutes(served, store, limits, addOpenApi(resources, document), idempotency, serving, fallback),
+      ...createRoutes(
+        served,
+        store,
+        limits,
+        addOpenApi(resources, document),
+        idempotency,
+        serving,
+        fallbacks,
+      ),
       ...oauth.routes,
       ...further,
     ]);
-    const extended = fallback === undefined ? own : extendRoutes(own, fallback);
+    const extended = fallbacks.reduce(extendRoutes, own);
     return layer === undefined ? extended : layerRoutes(layer, extended);
   };
   let served: Pick<ServedApi, 'collections' | 'resources'> = {
@@ -335,6 +345,7 @@ export function createControllableService(
     quotas: authentication.quotas,
     connections: () => listeners.reduce((sum, { connections }) => sum + connections, 0),
     claimedName: (request) => context.authenticator.claimedName?.(request),
+    claimedScheme: (request) => context.authenticator.claimedScheme?.(request),
     isCredentialParameter: (name) => context.authenticator.isCredentialParameter?.(name) === true,
     get router() {
       return router;

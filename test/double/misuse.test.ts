@@ -166,7 +166,7 @@ const wrongCalls: readonly WrongCall[] = [
   [
     'faults.next({ query: { limit: 1 } }, …)',
     ({ faults }) => call(faults.next, { query: { limit: 1 } }, { status: 503 }),
-    'limit in query of a match must be text or a regular expression, is a number',
+    'limit in query of a match must be text, a regular expression or null, is a number',
   ],
   [
     'faults.next({ headers: {} }, …)',

@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import test from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { type Stub, type StubResponse, startDouble } from '../../src/double/index.ts';
+import { MatchedRequests } from '../../src/double/matched-requests.ts';
 import { createStubs } from '../../src/double/stubs/stubs.ts';
 import { createRequest } from '../../src/http/message.ts';
 
@@ -354,8 +355,10 @@ test('an invalid stub is rejected with the reason', async () => {
   await using double = await startDouble({ users, https: false });
   const call = (...args: unknown[]) => Reflect.apply(double.stub, double, args);
   const cases: readonly [args: unknown[], told: RegExp][] = [
-    [[{}, {}], /path of the match of a stub must be a path or a template/],
-    [[{ path: /x/ }, {}], /path of the match of a stub must be a path or a template, is/],
+    [[{ path: 7 }, {}], /path of a match must be text or a regular expression, is a number/],
+    [['/x', {}], /a match must be an object or a function/],
+    [[async () => true, {}], /must return true or false, and it is asynchronous/],
+    [[{ path: '/x' }, {}, { fallback: 'yes' }], /fallback of a stub/],
     [[{ path: 'x' }, {}], /must begin with a slash; did you mean "\/x"/],
     [[{ path: '/x?a=1' }, {}], /must not have a query/],
     [[{ path: '/x{id}' }, {}], /a parameter is a whole segment/],
@@ -571,6 +574,14 @@ test('the Cache-Control of a stub is sent alone', async () => {
   assert.equal((await double.fetch('/rates')).headers.get('cache-control'), 'max-age=60');
 });
 
+/** Requests without credentials. */
+const unnamed = {
+  findUser: async () => undefined,
+  findScheme: () => undefined,
+  bodyLimit: 1000,
+  maxDepth: 32,
+};
+
 test('a request costs as many steps among a thousand stubs as among ten', async () => {
   const steps = (count: number): number => {
     const stubs = Array.from({ length: count }, (_, index): Stub => {
@@ -578,7 +589,12 @@ test('a request costs as many steps among a thousand stubs as among ten', async 
         index % 2 === 0 ? `/v1/partners/p${index}/orders` : `/v1/partners/p${index}/orders/{id}`;
       return { match: { method: 'GET', path }, response: { body: index } };
     });
-    const { layer } = createStubs({ schemes: [], maxDepth: 32, stubs });
+    const { layer } = createStubs({
+      schemes: [],
+      maxDepth: 32,
+      matched: new MatchedRequests(unnamed),
+      stubs,
+    });
     let reads = 0;
     const counted = (text: string): string => {
       reads += 1;

@@ -118,7 +118,7 @@ const cases: Readonly<Record<string, readonly [run: (double: Double) => unknown,
   ],
   'stub with schemes as text': [
     (double) => call(double.stub, { path: '/x' }, {}, { schemes: 'carrier' }),
-    /^schemes of the stub for \/x must be a list of names, such as \['.*'\]$/,
+    /^schemes of the stub for any method \/x must be a list of names, such as \['.*'\]$/,
   ],
   'an action with reads as text': [
     (double) => call(double.resource, '/x', { POST: { ...ok, reads: 'text/xml' } }),

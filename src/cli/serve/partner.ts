@@ -48,7 +48,7 @@ export function createComposer(
       isCredential: (name) => service.isCredentialParameter(name),
       onError: options.onError,
     });
-    const service = createControllableService(options, { fallback, scopes: prepared.scopes });
+    const service = createControllableService(options, { fallbacks: [fallback], scopes: prepared.scopes });
     return service;
   };
 }

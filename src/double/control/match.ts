@@ -1,5 +1,16 @@
-import { either, listOf, mapOf, optional, type Shape, text, textLike } from '../../shape/shape.ts';
+import {
+  anything,
+  either,
+  leaf,
+  listOf,
+  mapOf,
+  optional,
+  type Shape,
+  text,
+  textLike,
+} from '../../shape/shape.ts';
 import type { MatchMethod, MatchPath } from '../match.ts';
+import type { RequestMatch, TextsByName } from '../request-match.ts';
 
 /** A method. The match as a whole is checked where it is used. */
 const method: Shape<MatchMethod> = textLike(
@@ -31,6 +42,44 @@ export const matchMembers = {
   path: optional(path),
   user: optional(text('the user that the credentials name, valid or not')),
 };
+
+const textOrNone = leaf(
+  { type: ['string', 'null'], description: 'null requires that it is absent' },
+  'text or null',
+  (value): value is string | null => value === null || typeof value === 'string',
+);
+
+/** The members of an object that selects requests for a fault or a stub. */
+export const requestMatchMembers = {
+  ...matchMembers,
+  user: optional(text('the user whom the credentials name, or to whom the token was issued, valid or not')),
+  scheme: optional(text('the scheme of the credentials, valid or not')),
+  query: optional(mapOf(textOrNone, 'parameters of the query, decoded')),
+  headers: optional(mapOf(textOrNone, 'header fields by name')),
+  body: optional({ ...anything, schema: { description: 'a part of JSON or of a form, or the whole text' } }),
+};
+
+/** Returns a match without what JSON cannot represent: patterns become text, and functions their names. */
+export function matchToJson(match: RequestMatch): Readonly<Record<string, unknown>> {
+  if (typeof match === 'function') return { function: match.name };
+  const { path, query, headers, body, ...others } = match;
+  return {
+    ...others,
+    ...(path !== undefined && { path: String(path) }),
+    ...(query !== undefined && { query: textsToJson(query) }),
+    ...(headers !== undefined && { headers: textsToJson(headers) }),
+    ...(body !== undefined && { body: toJson(body) }),
+  };
+}
+
+function textsToJson(texts: TextsByName): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(texts).map(([name, value]) => [name, toJson(value ?? null)]));
+}
+
+function toJson(value: unknown): unknown {
+  if (typeof value === 'function') return { function: value.name };
+  return value instanceof RegExp ? String(value) : value;
+}
 
 /** The header fields of a response. */
 export function describeHeaders(

@@ -2,7 +2,7 @@ import { type Clock, systemClock } from '../../clock.ts';
 import type { TlsIdentity } from '../../net/tls/identity.ts';
 import type { Grants } from '../../oauth/grants.ts';
 import type { Listener } from '../../service/service.ts';
-import { claimedToken, tokenUser } from '../auth/token-user.ts';
+import { claimedToken } from '../auth/token-user.ts';
 import { expireTokens } from '../auth/tokens.ts';
 import type { ReportError } from '../callback.ts';
 import type { CertificateAuthority } from '../certificate-authority.ts';
@@ -30,6 +30,8 @@ interface ControlledParts {
   readonly complete: NonNullable<FaultsOptions['complete']>;
   /** Returns the user that the credentials of a request name. */
   readonly claimedUser: ClaimedUser;
+  readonly matched: FaultsOptions['matched'];
+  readonly needs: FaultsOptions['needs'];
 }
 
 const day = 86_400_000;
@@ -42,6 +44,8 @@ export function createControlledFaults({
   names,
   onError,
   claimedUser,
+  matched,
+  needs,
   complete,
 }: ControlledParts): ControlledFaults {
   let present: ((certificate: 'good' | 'stale') => void) | undefined;
@@ -51,8 +55,8 @@ export function createControlledFaults({
     claimedUser,
     complete,
     onError,
-    // The store may fail; then the request names no user.
-    tokenUser: (request) => tokenUser(request, grants()).catch(() => undefined),
+    matched,
+    needs,
     ...(users !== undefined && {
       rotateSecret(user: string) {
         if (users.all.has(user)) users.rotate(user);

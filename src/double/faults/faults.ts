@@ -5,15 +5,16 @@ import type { IncomingRequest, Response } from '../../http/message.ts';
 import type { RequestTrace } from '../../pipeline/call.ts';
 import type { Next } from '../../pipeline/observer.ts';
 import { type ReportError, writeError } from '../callback.ts';
-import { type ClaimedUser, claimedUser as claimedUserInFields } from '../claimed-user.ts';
+import type { ClaimedUser } from '../claimed-user.ts';
 import { DoubleError } from '../error.ts';
 import { checkName, type RuleHandle } from '../match.ts';
+import type { MatchedRequests, RuleNeeds } from '../matched-requests.ts';
+import { ContentNeeded, describeRequestMatch, type RequestMatch } from '../request-match.ts';
 import { toMilliseconds } from '../state/clock.ts';
 import type { Snapshottable } from '../state/snapshot.ts';
 import type { Fault } from './declaration.ts';
 import { Delays } from './delays.ts';
 import { certificateError } from './in-process.ts';
-import { describeFaultMatch, type RequestMatch } from './match.ts';
 import { checkCount, checkPlan, type Plan, type PlanRecord, Plans } from './plans.ts';
 import { applyFault, createSubstituteResponse, noResponse, removeAcceptEncoding } from './response.ts';
 
@@ -58,10 +59,12 @@ export interface FaultsOptions {
   readonly clock: Clock;
   /** Returns the names of all users and clients, which a match may contain. Default: any name is accepted. */
   readonly names?: (() => readonly string[]) | undefined;
-  /** Returns the user that the credentials of a request name. Default: that of `hmac` and `basic`. */
-  readonly claimedUser?: ClaimedUser | undefined;
-  /** Returns the user or client to whom the token of a request was issued. */
-  readonly tokenUser?: (request: IncomingRequest) => Promise<string | undefined>;
+  /** Returns the user that the credentials of a request name. */
+  readonly claimedUser: ClaimedUser;
+  /** Reads of a request what it is compared with. */
+  readonly matched: MatchedRequests;
+  /** Returns what other rules have to know of a request. */
+  readonly needs: () => RuleNeeds;
   /** Called with the errors of functions that select requests. Default: writes them to standard error. */
   readonly onError?: ReportError | undefined;
   /** Adds to the response of a fault what the service adds to every response. */
@@ -117,7 +120,7 @@ interface Circumstances {
 
 /** Creates the faults of a double. */
 export function createFaults(options: FaultsOptions): FaultsPart {
-  const { clock, presenter, tokenUser, onError = writeError, claimedUser = claimedUserInFields } = options;
+  const { clock, presenter, matched, onError = writeError } = options;
   const plans = new Plans(onError);
   const delays = new Delays();
   const circumstances = new AsyncLocalStorage<Circumstances>();
@@ -162,8 +165,18 @@ export function createFaults(options: FaultsOptions): FaultsPart {
     if (skew === 0 && !burns) return answer(prepared, trace);
     return circumstances.run({ skew, burns }, () => answer(prepared, trace));
   };
-  const findUser = async (request: IncomingRequest): Promise<string | undefined> =>
-    claimedUser(request) ?? (await tokenUser?.(request));
+  const takePlan = async (request: IncomingRequest): Promise<Plan | undefined> => {
+    const [own, others] = [plans.needs, options.needs()];
+    const needs = { user: own.user || others.user, content: own.content || others.content };
+    if (needs.user || needs.content) await matched.prepare(request, needs);
+    try {
+      return plans.take(() => matched.view(request));
+    } catch (error) {
+      if (!(error instanceof ContentNeeded)) throw error;
+      await matched.prepare(request, { user: false, content: true });
+      return plans.take(() => matched.view(request));
+    }
+  };
   const applyPlan = async (
     plan: Plan,
     request: IncomingRequest,
@@ -210,8 +223,7 @@ export function createFaults(options: FaultsOptions): FaultsPart {
     },
     burnsNonce: () => circumstances.getStore()?.burns ?? false,
     async intercept(request, trace, answer) {
-      const user = plans.dependOnUser ? await findUser(request) : undefined;
-      const plan = plans.take(request, user);
+      const plan = await takePlan(request);
       if (plan !== undefined) return applyPlan(plan, request, trace, answer);
       return { response: await answer(request, trace), fault: undefined, acted: true };
     },
@@ -267,8 +279,7 @@ async function changeCredentials(
   request: IncomingRequest,
   options: FaultsOptions,
 ): Promise<void> {
-  const { claimedUser = claimedUserInFields } = options;
-  const user = fault.rotatedSecret === true ? claimedUser(request) : undefined;
+  const user = fault.rotatedSecret === true ? options.claimedUser(request) : undefined;
   if (user !== undefined) options.rotateSecret?.(user);
   if (fault.expiredToken === true) await options.expireToken?.(request);
 }
@@ -276,7 +287,7 @@ async function changeCredentials(
 function describePending(faults: readonly PlannedFault[]): string {
   const lines = faults.map(({ match, fault, remaining, count }) => {
     const expected = Number.isFinite(remaining) ? `${remaining} more` : 'any number';
-    return `  ${describeFaultMatch(match)}: ${Object.keys(fault).join(', ')} (applied to ${count} requests, expected ${expected})`;
+    return `  ${describeRequestMatch(match)}: ${Object.keys(fault).join(', ')} (applied to ${count} requests, expected ${expected})`;
   });
   return ['These planned faults were not applied:', ...lines].join('\n');
 }

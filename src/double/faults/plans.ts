@@ -1,15 +1,15 @@
-import type { IncomingRequest } from '../../http/message.ts';
 import { describeKind } from '../../shape/fault.ts';
 import type { ReportError } from '../callback.ts';
-import { checkFault, type Fault, isFaultName } from './declaration.ts';
+import { noNeeds, type RuleNeeds } from '../matched-requests.ts';
 import {
-  checkFaultMatch,
+  checkRequestMatch,
   dependsOnUser,
-  fitsFault,
+  fitsRequest,
   isRestricted,
+  type MatchedRequest,
   type RequestMatch,
-  toMatchedRequest,
-} from './match.ts';
+} from '../request-match.ts';
+import { checkFault, type Fault, isFaultName } from './declaration.ts';
 
 /** A planned fault and its progress. */
 export interface Plan {
@@ -42,17 +42,22 @@ export class Plans {
     return plan;
   }
 
-  /** Whether a plan depends on the user of a request. */
-  get dependOnUser(): boolean {
-    return this.#plans.some(({ match, remaining }) => remaining > 0 && dependsOnUser(match));
+  /** What plans have to know of a request. A function reads the content only if it uses it. */
+  get needs(): RuleNeeds {
+    if (this.#plans.length === 0) return noNeeds;
+    const matches = this.#plans.filter(({ remaining }) => remaining > 0).map(({ match }) => match);
+    return {
+      user: matches.some(dependsOnUser),
+      content: matches.some((match) => typeof match === 'object' && match.body !== undefined),
+    };
   }
 
-  /** Returns the first plan that a request of `user` matches, and counts the request. */
-  take(request: IncomingRequest, user: string | undefined): Plan | undefined {
+  /** Returns the first plan that a request matches, and counts the request. Throws ContentNeeded. */
+  take(view: () => MatchedRequest): Plan | undefined {
     if (this.#plans.length === 0) return undefined;
-    const matched = toMatchedRequest(request, user);
+    const matched = view();
     return this.#takeFirst(
-      ({ match, fault }) => fault.staleCertificate !== true && fitsFault(matched, match, this.#report),
+      ({ match, fault }) => fault.staleCertificate !== true && fitsRequest(matched, match, this.#report),
     );
   }
 
@@ -124,7 +129,7 @@ export function checkCount(count: unknown): void {
 /** Throws RangeError if a match or a fault is invalid, with the nearest known name. `call` is the start of a call with both. */
 export function checkPlan(match: RequestMatch, fault: Fault, call: string): void {
   checkPresent(match, fault, call);
-  checkFaultMatch(match);
+  checkRequestMatch(match);
   checkFault(fault);
   if (fault.staleCertificate === true && isRestricted(match))
     throw new RangeError('staleCertificate cannot have a match, since there is no request yet');

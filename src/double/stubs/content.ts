@@ -22,7 +22,7 @@ export function createAnyReader(maxDepth: number): ContentReader {
       const field = fields.get('content-type');
       return {
         write: (chunk) => collected.write(chunk),
-        end: () => decode(collected.bytes, field, maxDepth),
+        end: () => decodeContent(collected.bytes, field, maxDepth),
       };
     },
   };
@@ -31,7 +31,12 @@ export function createAnyReader(maxDepth: number): ContentReader {
 /** The names of UTF-8 and of its subset ASCII (WHATWG Encoding §4.2, IANA). */
 const utf8Charsets: ReadonlySet<string> = new Set(['utf-8', 'utf8', 'us-ascii', 'ascii']);
 
-function decode(bytes: Buffer, field: string | undefined, maxDepth: number): MaybePromise<unknown> {
+/** Decodes content by its Content-Type, as a reading of any content does. Throws a Problem if it is not what the type declares. */
+export function decodeContent(
+  bytes: Buffer,
+  field: string | undefined,
+  maxDepth: number,
+): MaybePromise<unknown> {
   // Clients send Content-Length: 0 with a POST that has no content (RFC 9110 §8.6).
   if (field === undefined && bytes.length === 0) return undefined;
   const media = field === undefined ? undefined : parseMediaType(field);

@@ -1,24 +1,16 @@
 import { isToken } from '../../http/syntax/token.ts';
 import type { MaybePromise } from '../../maybe-promise.ts';
 import { type Access, type Action, namedMethods, type Resource, scopeFor } from '../../pipeline/resource.ts';
-import { checkMembers, checkNumber } from '../../service/argument-checks.ts';
+import { checkFlag, checkMembers, checkNumber } from '../../service/argument-checks.ts';
 import { checkResource } from '../../service/resource-checks.ts';
-import { describeKind } from '../../shape/fault.ts';
-import { checkFieldTexts, checkTexts, type TextsByName } from '../faults/match.ts';
-import { type BarePath, checkMatch, type MatchMethod } from '../match.ts';
+import { checkRequestMatch, type RequestMatch } from '../request-match.ts';
 import type { StubResponse } from './response.ts';
 
-/** Selects the requests of a stub. A request matches if it matches every member that is present. */
-export interface StubMatch<Path extends string = string> {
-  /** A method such as `PATCH`, or a list of methods. Default: GET with HEAD, PUT, POST, PATCH and DELETE. OPTIONS is derived. */
-  readonly method?: MatchMethod | readonly MatchMethod[];
-  /** The path without its query, exactly or as a template: `/v1/orders/{id}`. */
-  readonly path: BarePath<Path>;
-  /** Parameters of the query, decoded, each with a text or a regular expression. If one is repeated, one of its values must match. */
-  readonly query?: TextsByName;
-  /** Header fields by name, in any case, each with a text or a regular expression. */
-  readonly headers?: TextsByName;
-}
+/**
+ * Selects the requests of a stub. Without a method: GET with HEAD, PUT, POST, PATCH and DELETE; OPTIONS is derived. `{}` selects all of
+ * them, and a function those for which it returns true.
+ */
+export type StubMatch<Path extends string = string> = RequestMatch<Path>;
 
 /** The request that the function of a stub receives. */
 export interface StubRequest<Body = Readonly<Record<string, unknown>>> {
@@ -59,6 +51,8 @@ export interface StubOptions {
   readonly schemes?: readonly string[] | undefined;
   /** The number of requests that it answers, from 1. Refused requests do not count. Default: any number. */
   readonly times?: number | undefined;
+  /** Whether it answers only what nothing else does: neither another stub, a resource, a collection nor the partner's document. */
+  readonly fallback?: boolean | undefined;
 }
 
 /** A stub as a value, for the option `stubs`. */
@@ -70,16 +64,13 @@ export interface Stub<Body = Readonly<Record<string, unknown>>> extends StubOpti
 }
 
 /** The names of the members. The types check that the lists are complete. */
-const matchNames: Readonly<Record<keyof StubMatch, true>> = {
-  method: true,
-  path: true,
-  query: true,
-  headers: true,
+const optionNames: Readonly<Record<keyof StubOptions, true>> = {
+  access: true,
+  schemes: true,
+  times: true,
+  fallback: true,
 };
-const optionNames: Readonly<Record<keyof StubOptions, true>> = { access: true, schemes: true, times: true };
 const stubNames: Readonly<Record<keyof Stub, true>> = { match: true, response: true, ...optionNames };
-
-const example = "such as { method: 'PATCH', path: '/v1/orders/{id}' }";
 
 /** Throws RangeError if an entry of the option `stubs` is not an object with the members of a stub. */
 export function checkStubMembers(stub: unknown): void {
@@ -93,26 +84,20 @@ export function checkStubMembers(stub: unknown): void {
 
 /** Throws RangeError if a match or an option of a stub is invalid, with the nearest known name. */
 export function checkStub(match: StubMatch, options: StubOptions): void {
-  checkMembers(match, Object.keys(matchNames), 'the match of a stub', example);
-  const { method, path, query, headers } = match;
-  if (typeof path !== 'string')
-    throw new RangeError(
-      `path of the match of a stub must be a path or a template, is ${describeKind(path)}`,
-    );
-  checkMatch({ path, method });
+  checkRequestMatch(match);
   for (const each of listMethods(match))
     if (each === 'HEAD' || each === 'OPTIONS' || each === 'CONNECT' || !isToken(each))
       throw new RangeError(
         `a stub cannot have the method ${each}${each === 'HEAD' ? '; HEAD is answered as GET' : ''}`,
       );
-  checkTexts(query, 'query');
-  checkFieldTexts(headers, 'headers');
   checkMembers(options, Object.keys(optionNames), 'the options of a stub');
   checkNumber(options.times, 'times of a stub', { min: 1, whole: true });
+  checkFlag(options.fallback, 'fallback of a stub');
 }
 
 /** Returns the methods that a stub answers. */
-function listMethods({ method }: StubMatch): readonly string[] {
+function listMethods(match: StubMatch): readonly string[] {
+  const { method } = typeof match === 'function' ? {} : match;
   return method === undefined ? namedMethods.filter((each) => each !== 'HEAD') : [method].flat();
 }
 
@@ -135,15 +120,11 @@ export function stubResource(match: StubMatch, { schemes }: StubOptions, action:
     ...(Object.keys(further).length > 0 && { methods: further }),
     schemes,
   };
-  checkResource(match.path, resource);
+  checkResource(findPath(match) ?? '/', resource);
   return { ...resource, defaultFormat: 'json', verbatim: true };
 }
 
-/** Describes the match of a stub: `PATCH /v1/orders/{id}`. */
-export function describeStub({ method, path, query = {}, headers = {} }: StubMatch): string {
-  return [
-    `${method === undefined ? 'any method' : [method].flat().join(' or ')} ${path}`,
-    ...Object.entries(query).map(([name, value]) => `query ${name}=${String(value)}`),
-    ...Object.entries(headers).map(([name, value]) => `header ${name}: ${String(value)}`),
-  ].join(', ');
+/** Returns the path or template of a match; undefined if it selects by a pattern or a function, or all paths. */
+export function findPath(match: StubMatch): string | undefined {
+  return typeof match === 'object' && typeof match.path === 'string' ? match.path : undefined;
 }

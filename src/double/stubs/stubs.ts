@@ -3,15 +3,10 @@
 // gets it back if its action is not called: then neither refused requests count, nor can requests at the same time exceed the number.
 import { checkSchemeNames } from '../../auth/configured-schemes.ts';
 import type { VerifiedScheme } from '../../auth/verified-scheme.ts';
+import { findClosestMatch } from '../../did-you-mean.ts';
 import { linesInTurn } from '../../http/field-lines.ts';
 import type { IncomingRequest } from '../../http/message.ts';
-import {
-  type Branch,
-  createBranch,
-  ensureBranch,
-  findLeaves,
-  nameParameters,
-} from '../../pipeline/path-tree.ts';
+import { createBranch, ensureBranch, findLeaves, nameParameters } from '../../pipeline/path-tree.ts';
 import {
   type Access,
   type Action,
@@ -22,15 +17,25 @@ import {
   listFurtherMethods,
   type Resource,
 } from '../../pipeline/resource.ts';
-import type { Match, RouteLayer } from '../../pipeline/router.ts';
-import { fitsTexts } from '../faults/match.ts';
-import type { RuleHandle } from '../match.ts';
+import type { Match, Route, RouteFallback, RouteLayer } from '../../pipeline/router.ts';
+import { type ReportError, writeError } from '../callback.ts';
+import { normalizePath, type RuleHandle } from '../match.ts';
+import { type MatchedRequests, noNeeds, type RuleNeeds } from '../matched-requests.ts';
+import {
+  dependsOnContent,
+  dependsOnUser,
+  describeRequestMatch,
+  findDifference,
+  fitsRequest,
+  type MatchedRequest,
+  type RequestMatch,
+} from '../request-match.ts';
 import type { Snapshottable } from '../state/snapshot.ts';
 import { createAnyReader } from './content.ts';
 import {
   checkStub,
   checkStubMembers,
-  describeStub,
+  findPath,
   type Stub,
   type StubHandler,
   type StubMatch,
@@ -58,6 +63,10 @@ interface StubRecord {
 export interface StubsPart extends Snapshottable<readonly StubRecord[]> {
   /** The routes of the stubs, which precede all others. */
   readonly layer: RouteLayer;
+  /** The routes of the stubs with `fallback`, which are asked after all others. */
+  readonly fallback: RouteFallback;
+  /** What the stubs have to know of a request. */
+  readonly needs: RuleNeeds;
   /** Adds a stub. Throws RangeError if it is invalid. */
   add(stub: Stub<unknown>): PlannedStub;
   /** Returns all stubs that can still answer, the oldest first. */
@@ -83,6 +92,10 @@ interface StubsOptions {
   readonly maxDepth: number;
   /** Checks requests and responses with the document of a partner. Default: none is checked. */
   readonly check?: StubCheck | undefined;
+  /** Reads of a request what it is compared with. */
+  readonly matched: MatchedRequests;
+  /** Called with the errors of functions that select requests. Default: writes them to standard error. */
+  readonly onError?: ReportError | undefined;
   /** The stubs at the start. */
   readonly stubs?: readonly Stub<unknown>[] | undefined;
 }
@@ -90,6 +103,10 @@ interface StubsOptions {
 interface Plan {
   readonly number: number;
   readonly stub: Stub<unknown>;
+  /** The path or template; undefined for a stub that is compared with every path. */
+  readonly path: string | undefined;
+  /** What a request at this path must have; undefined if only its method decides. */
+  readonly conditions: RequestMatch | undefined;
   readonly names: readonly string[];
   readonly resource: Resource;
   remaining: number;
@@ -100,30 +117,42 @@ interface Plan {
 type Leaf = Set<Plan>;
 
 /** Creates the stubs of a double. Throws RangeError if one is invalid. */
-export function createStubs({ schemes, maxDepth, check, stubs = [] }: StubsOptions): StubsPart {
+export function createStubs(options: StubsOptions): StubsPart {
+  const { schemes, maxDepth, check, matched, onError = writeError, stubs = [] } = options;
   let reading: ContentReader | undefined;
   const plans = new Set<Plan>();
   let root = createBranch<Leaf>();
+  /** The stubs without a path. */
+  const anywhere: Leaf = new Set();
   let numbered = 0;
   let methods: ReadonlySet<string> | undefined;
-
-  const insert = (plan: Plan): void => {
-    const { branch } = ensureBranch(root, plan.stub.match.path);
-    branch.leaf ??= new Set();
-    branch.leaf.add(plan);
-    plans.add(plan);
+  let needs: RuleNeeds | undefined;
+  const changed = (): void => {
     methods = undefined;
+    needs = undefined;
+  };
+
+  const leafOf = ({ path }: Plan): Leaf => {
+    if (path === undefined) return anywhere;
+    const { branch } = ensureBranch(root, path);
+    branch.leaf ??= new Set();
+    return branch.leaf;
+  };
+  const insert = (plan: Plan): void => {
+    leafOf(plan).add(plan);
+    plans.add(plan);
+    changed();
   };
   const remove = (plan: Plan): void => {
     plan.remaining = 0;
     plans.delete(plan);
-    ensureBranch(root, plan.stub.match.path).branch.leaf?.delete(plan);
-    methods = undefined;
+    leafOf(plan).delete(plan);
+    changed();
   };
   const add = (stub: Stub<unknown>): PlannedStub => {
     const { match, response, access = 'authenticated', schemes: accepted, times } = stub;
     checkStub(match, selectOptions(stub));
-    checkSchemeNames(accepted, schemes, `schemes of the stub for ${match.path}`);
+    checkSchemeNames(accepted, schemes, `schemes of the stub for ${describeRequestMatch(match)}`);
     const respond = responder(match, response);
     const use = (call: Call): ReturnType<typeof respond> => {
       plan.count += 1;
@@ -133,12 +162,15 @@ export function createStubs({ schemes, maxDepth, check, stubs = [] }: StubsOptio
     const handle = (call: Call): ReturnType<typeof respond> =>
       check === undefined ? use(call) : check.validate(call, () => use(call));
     const resource = stubResource(match, stub, createAction(access, handle));
-    const { names } = ensureBranch<Leaf>(createBranch(), match.path);
+    const path = findPath(match);
+    const names = path === undefined ? [] : ensureBranch<Leaf>(createBranch(), path).names;
     numbered += 1;
     const remaining = times ?? Number.POSITIVE_INFINITY;
     const plan: Plan = {
       number: numbered,
-      stub: { ...stub, match: { ...match } },
+      stub: { ...stub, match: typeof match === 'function' ? match : { ...match } },
+      path,
+      conditions: findConditions(match),
       names,
       resource,
       remaining,
@@ -157,8 +189,9 @@ export function createStubs({ schemes, maxDepth, check, stubs = [] }: StubsOptio
   };
   const restore = (records: readonly StubRecord[]): void => {
     root = createBranch();
+    anywhere.clear();
     plans.clear();
-    methods = undefined;
+    changed();
     for (const { plan, remaining, count } of records) insert(Object.assign(plan, { remaining, count }));
   };
   const snapshot = (): readonly StubRecord[] =>
@@ -169,16 +202,48 @@ export function createStubs({ schemes, maxDepth, check, stubs = [] }: StubsOptio
     add(stub);
   }
   const initial = snapshot();
+  const find = (
+    segments: readonly string[],
+    request: IncomingRequest,
+    isFallback: boolean,
+  ): readonly Match[] => {
+    if (plans.size === 0) return [];
+    const found: Reached[] = [...anywhere].map((plan) => ({ plan, values: [] }));
+    for (const { leaf, values } of findLeaves(root, segments))
+      for (const plan of leaf) found.push({ plan, values });
+    const view = once(() => matched.view(request));
+    return found
+      .filter(({ plan }) => (plan.stub.fallback === true) === isFallback && fits(plan, view, onError))
+      .sort((one, other) => other.plan.number - one.plan.number)
+      .map(({ plan, values }) => toMatch(plan, values, request));
+  };
+  const routesOf = (isFallback: boolean): readonly Route[] =>
+    [...plans].flatMap(({ path, stub, resource }) =>
+      path === undefined || (stub.fallback === true) !== isFallback ? [] : [{ template: path, resource }],
+    );
+  const furtherMethods = (): ReadonlySet<string> => {
+    methods ??= new Set([...plans].flatMap(({ resource }) => listFurtherMethods(resource)));
+    return methods;
+  };
   return {
     layer: {
-      find: (segments, request) => (plans.size === 0 ? [] : matchesIn(root, segments, request)),
+      find: (segments, request) => find(segments, request, false),
       get routes() {
-        return [...plans].map(({ stub, resource }) => ({ template: stub.match.path, resource }));
+        return routesOf(false);
       },
-      furtherMethods() {
-        methods ??= new Set([...plans].flatMap(({ resource }) => listFurtherMethods(resource)));
-        return methods;
+      furtherMethods,
+      nearest: (request) => describeNearest([...plans], matched, request, onError),
+    },
+    fallback: {
+      find: (segments, _, request) => (request === undefined ? [] : find(segments, request, true)),
+      get routes() {
+        return routesOf(true);
       },
+      furtherMethods,
+    },
+    get needs() {
+      needs ??= plans.size === 0 ? noNeeds : listNeeds([...plans]);
+      return needs;
     },
     add,
     all: () =>
@@ -193,28 +258,76 @@ function selectOptions({ match: _, response: __, ...options }: Stub<unknown>): S
   return options;
 }
 
-/** Returns the matches of the stubs for a request, the last one first. */
-function matchesIn(
-  root: Branch<Leaf>,
-  segments: readonly string[],
-  request: IncomingRequest,
-): readonly Match[] {
-  const found: { readonly plan: Plan; readonly values: readonly string[] }[] = [];
-  for (const { leaf, values } of findLeaves(root, segments))
-    for (const plan of leaf) if (fits(plan, request)) found.push({ plan, values });
-  if (found.length > 1) found.sort((one, other) => other.plan.number - one.plan.number);
-  return found.map(({ plan, values }) => ({
-    template: plan.stub.match.path,
+/** A stub with the segments that stand for its parameters. */
+interface Reached {
+  readonly plan: Plan;
+  readonly values: readonly string[];
+}
+
+function toMatch(plan: Plan, values: readonly string[], request: IncomingRequest): Match {
+  return {
+    template: plan.path ?? normalizePath(request),
     resource: plan.resource,
     parameters: nameParameters(plan.names, values),
     ...(Number.isFinite(plan.remaining) && { reserve: () => reserve(plan) }),
-  }));
+  };
 }
 
-function fits({ remaining, stub: { match } }: Plan, request: IncomingRequest): boolean {
+/** Returns what a match requires beside the path, which the tree finds, and the method, which the resource has. */
+function findConditions(match: RequestMatch): RequestMatch | undefined {
+  if (typeof match === 'function') return match;
+  const { method: _, path, ...others } = match;
+  const conditions = { ...others, ...(path instanceof RegExp && { path }) };
+  return Object.values(conditions).some((value) => value !== undefined) ? conditions : undefined;
+}
+
+function listNeeds(plans: readonly Plan[]): RuleNeeds {
+  const conditions = plans.flatMap((plan) => plan.conditions ?? []);
+  return { user: conditions.some(dependsOnUser), content: conditions.some(dependsOnContent) };
+}
+
+function fits({ remaining, conditions }: Plan, view: () => MatchedRequest, onError: ReportError): boolean {
   if (remaining <= 0) return false;
-  if (match.query === undefined && match.headers === undefined) return true;
-  return fitsTexts(request, match.query, match.headers);
+  return conditions === undefined || fitsRequest(view(), conditions, onError);
+}
+
+/** Returns a function that computes a value at most once. */
+function once<Value>(compute: () => Value): () => Value {
+  let computed: { readonly value: Value } | undefined;
+  return () => {
+    computed ??= { value: compute() };
+    return computed.value;
+  };
+}
+
+/** Describes the stub that a request comes nearest to, and the first member that differs; undefined if there is none. */
+function describeNearest(
+  plans: readonly Plan[],
+  matched: MatchedRequests,
+  request: IncomingRequest,
+  onError: ReportError,
+): string | undefined {
+  const view = matched.view(request);
+  const candidates = plans.flatMap(({ remaining, path, stub: { match } }) =>
+    remaining <= 0 || typeof match === 'function' ? [] : [{ match, path: path ?? '' }],
+  );
+  const differing = candidates.map((each) => ({
+    ...each,
+    difference: findDifference(view, each.match, onError),
+  }));
+  const atPath = differing.filter(
+    ({ match: { path } }) => findDifference(view, { path }, onError) === undefined,
+  );
+  const close = findClosestMatch(
+    view.path,
+    candidates.map(({ path }) => path),
+  );
+  const nearest =
+    atPath.find(({ difference = '' }) => !difference.startsWith('the method ')) ??
+    atPath.at(-1) ??
+    differing.find(({ path }) => path === close);
+  if (nearest?.difference === undefined) return undefined;
+  return `The nearest stub is ${describeRequestMatch(nearest.match)}, but ${nearest.difference}.`;
 }
 
 /** Counts a request that the stub is about to answer, so that requests at the same time do not exceed its number. */
@@ -240,7 +353,7 @@ function responder(
       return toActionResponse(isPlatformResponse(returned) ? await readPlatformResponse(returned) : returned);
     } catch (error) {
       if (!(error instanceof Error)) throw error;
-      throw new RangeError(`the stub for ${describeStub(match)}: ${error.message}`, { cause: error });
+      throw new RangeError(`the stub for ${describeRequestMatch(match)}: ${error.message}`, { cause: error });
     }
   };
 }

@@ -4,7 +4,6 @@ import { openControl } from '../../../src/double/control/control.ts';
 import type { ControlledHealth, ControlTarget } from '../../../src/double/control/target.ts';
 import { createEvents } from '../../../src/double/events.ts';
 import { type Double, startDouble } from '../../../src/double/index.ts';
-import { createStubs } from '../../../src/double/stubs/stubs.ts';
 import { createConsole } from '../../support/double/control-client.ts';
 
 const tea = { title: 'Tea', price: { value: '3.50', currency: 'EUR' } };
@@ -72,7 +71,7 @@ test('/health returns 503 and the reason, without the token, if the store accept
     events,
     planned: () => [],
     memory: undefined,
-    stubs: createStubs({ schemes: [], maxDepth: 32 }),
+    stubs: { add: () => assert.fail(), all: () => [] },
     addresses,
     health: () => health,
   });

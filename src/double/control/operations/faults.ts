@@ -1,8 +1,7 @@
-import { either, flag, mapOf, number, object, optional, text, word } from '../../../shape/shape.ts';
+import { either, flag, number, object, optional, text, word } from '../../../shape/shape.ts';
 import { checkFault } from '../../faults/declaration.ts';
 import type { PlannedFault } from '../../faults/faults.ts';
-import type { RequestMatch, TextsByName } from '../../faults/match.ts';
-import { describeHeaders, matchMembers } from '../match.ts';
+import { describeHeaders, matchToJson, requestMatchMembers } from '../match.ts';
 import { createBareOperation, type Operation, operation } from '../operation.ts';
 import type { ControlTarget } from '../target.ts';
 
@@ -39,7 +38,7 @@ export function faultOperations({
       summary: 'Plans a fault',
       description: 'It applies to the next matching request, to a number of them, or to all.',
       accepts: object({
-        match: optional(object(faultMatchMembers, 'selects requests; default: all')),
+        match: optional(object(requestMatchMembers, 'selects requests; default: all')),
         fault: object(faultMembers, 'the fault'),
         times: optional(either(number({ min: 1 }), word(['always']), 'default: 1')),
       }),
@@ -93,29 +92,6 @@ function toJson({
     count,
   };
 }
-
-/** Returns a match without what JSON cannot represent: patterns become text, and a function its name. */
-function matchToJson(match: RequestMatch) {
-  if (typeof match === 'function') return { function: match.name };
-  const { path, query, headers, ...others } = match;
-  return {
-    ...others,
-    ...(path !== undefined && { path: String(path) }),
-    ...(query !== undefined && { query: textsToJson(query) }),
-    ...(headers !== undefined && { headers: textsToJson(headers) }),
-  };
-}
-
-function textsToJson(texts: TextsByName): Record<string, string> {
-  return Object.fromEntries(Object.entries(texts).map(([name, value]) => [name, String(value)]));
-}
-
-const faultMatchMembers = {
-  ...matchMembers,
-  user: optional(text('the user whom the credentials name, or to whom the token was issued, valid or not')),
-  query: optional(mapOf(text(), 'parameters of the query, decoded')),
-  headers: optional(mapOf(text(), 'header fields by name')),
-};
 
 const bytes = { min: 0 };
 

@@ -3,8 +3,8 @@ import type { Access } from '../../../pipeline/resource.ts';
 import {
   anything,
   either,
+  flag,
   listOf,
-  mapOf,
   number,
   object,
   optional,
@@ -12,10 +12,9 @@ import {
   text,
   textLike,
 } from '../../../shape/shape.ts';
-import type { StubMatch } from '../../stubs/declaration.ts';
 import type { PlannedStub } from '../../stubs/stubs.ts';
 import { readBody } from '../content.ts';
-import { describeHeaders, matchMembers } from '../match.ts';
+import { describeHeaders, matchToJson, requestMatchMembers } from '../match.ts';
 import { createBareOperation, type Operation, operation } from '../operation.ts';
 import type { ControlTarget } from '../target.ts';
 
@@ -40,15 +39,7 @@ export function stubOperations({ stubs }: Pick<ControlTarget, 'stubs'>): readonl
       description:
         'Of several stubs that match a request, the last one answers. Credentials and access are checked first.',
       accepts: object({
-        match: object(
-          {
-            method: matchMembers.method,
-            path: matchMembers.path.optional,
-            query: optional(mapOf(text(), 'parameters of the query, decoded')),
-            headers: optional(mapOf(text(), 'header fields by name')),
-          },
-          'selects requests',
-        ),
+        match: object(requestMatchMembers, 'selects requests'),
         response: object(
           {
             status: optional(number({ min: 200, max: 599 }, 'default: 200')),
@@ -66,6 +57,7 @@ export function stubOperations({ stubs }: Pick<ControlTarget, 'stubs'>): readonl
         access: optional(accessShape),
         schemes: optional(listOf(text(), 'names of the accepted schemes; default: all')),
         times: optional(number({ min: 1 }, 'number of requests that it answers; default: any number')),
+        fallback: optional(flag('whether it answers only what nothing else does; default: false')),
       }),
       run({ match, response: { base64, body, ...response }, ...options }) {
         const content = readBody(body, base64);
@@ -141,16 +133,5 @@ function toJson({ number: assigned, stub, count, remaining }: PlannedStub) {
     match: matchToJson(stub.match),
     count,
     remaining: Number.isFinite(remaining) ? remaining : 'always',
-  };
-}
-
-/** Returns a match with its patterns as text. */
-function matchToJson({ query, headers, ...others }: StubMatch) {
-  const texts = (by: object) =>
-    Object.fromEntries(Object.entries(by).map(([name, value]) => [name, String(value)]));
-  return {
-    ...others,
-    ...(query !== undefined && { query: texts(query) }),
-    ...(headers !== undefined && { headers: texts(headers) }),
   };
 }
