@@ -1,6 +1,6 @@
 // Finds the credentials of a request that a resource accepts. Others are left alone: they are neither read nor refused.
 import { type Credentials, parseCredentials } from '../http/headers/authorization.ts';
-import type { IncomingRequest } from '../http/message.ts';
+import { type IncomingRequest, isConfidential } from '../http/message.ts';
 import type { Principal } from '../principal.ts';
 import type { AcceptedSchemes, Verifier } from './verifier.ts';
 
@@ -71,7 +71,7 @@ export function findCredentials(
   if (place === undefined) return undefined;
   const isPossible = place === 'content';
   // Content that may have none is not refused unread.
-  if (isPossible && !request.connection.secure && requiresTls(scheme)) return undefined;
+  if (isPossible && !isConfidential(request.connection) && requiresTls(scheme)) return undefined;
   return { scheme, rest: undefined, isPossible };
 }
 

@@ -1,6 +1,6 @@
 import type { FieldLine } from '../http/fields.ts';
 import { type Credentials, parseCredentials } from '../http/headers/authorization.ts';
-import type { Connection, IncomingRequest } from '../http/message.ts';
+import { type Connection, type IncomingRequest, isConfidential } from '../http/message.ts';
 import { Problem } from '../http/problem.ts';
 import { andThen } from '../maybe-promise.ts';
 import type { NonceClaim, Principal } from '../principal.ts';
@@ -77,10 +77,19 @@ export interface Authenticator {
   scopeChallenge(scheme: string, needed: string): FieldLine[];
 }
 
-/** Returns whether an alternative is one signature of a scheme with one user, outside the content. */
-function isOfOneUser(found: readonly FoundCredentials[]): boolean {
-  const [only, another] = found;
-  return another === undefined && only?.scheme.hasOneUser === true && !only.isPossible;
+/** Returns whether schemes sign for one sender whose key is rotated. */
+function areRotated([first, ...others]: readonly (Verifier | undefined)[]): boolean {
+  const rotation = first?.rotation;
+  return rotation !== undefined && others.every((other) => other?.rotation === rotation);
+}
+
+/** Returns whether alternatives are one signature each, for one sender whose key is rotated. */
+function isRotation(alternatives: readonly (readonly FoundCredentials[])[]): boolean {
+  return (
+    alternatives.length > 1 &&
+    alternatives.every(({ length }) => length === 1) &&
+    areRotated(alternatives.map(([only]) => only?.scheme))
+  );
 }
 
 /** A request to authenticate. */
@@ -140,7 +149,9 @@ export function createAuthenticator(
       ? 'The request has credentials of several schemes. Send those of one.'
       : 'Send one Authorization or Authentication field, once.';
     return new Problem('several-credentials', detail, {
-      headers: connection.secure ? joinChallenges(sent.map((scheme) => scheme.severalChallenge?.())) : [],
+      headers: isConfidential(connection)
+        ? joinChallenges(sent.map((scheme) => scheme.severalChallenge?.()))
+        : [],
     });
   };
 
@@ -258,8 +269,7 @@ export function createAuthenticator(
     attempt: Attempt,
   ): Authenticated => {
     const [first = []] = alternatives;
-    if (alternatives.length > 1 && alternatives.every(isOfOneUser))
-      return verifyAny(alternatives.flat(), attempt);
+    if (isRotation(alternatives)) return verifyAny(alternatives.flat(), attempt);
     return first.some(({ isPossible }) => isPossible)
       ? verifyFirstInContent(alternatives, attempt)
       : verifyAll(first, attempt);
@@ -287,12 +297,12 @@ export function createAuthenticator(
     const [first, second] = located;
     const named = credentials?.scheme ?? first?.name;
     if (authTrace !== undefined) authTrace.scheme = named;
-    if (credentials === undefined && second !== undefined && located.every(({ hasOneUser }) => hasOneUser))
+    if (credentials === undefined && second !== undefined && areRotated(located))
       return located.map((scheme) => [{ scheme, rest: undefined, isPossible: false }]);
     if (first !== undefined && (credentials !== undefined || second !== undefined))
       throw severalCredentials(request, located);
     const scheme = first ?? byName.get(credentials?.scheme ?? '');
-    if (scheme?.tlsOnly === true && !request.connection.secure) throw tlsRequired();
+    if (scheme?.tlsOnly === true && !isConfidential(request.connection)) throw tlsRequired();
     const others = schemesElsewhere.length === 0 ? none : findElsewhere(request, named, schemesElsewhere);
     if (named === undefined)
       // In which of them they are shows when the content is read.
@@ -327,8 +337,9 @@ export function createAuthenticator(
       }
       return [all];
     });
-    const { secure } = request.connection;
-    const usable = secure ? found : found.filter((all) => !all.some(({ scheme }) => requiresTls(scheme)));
+    const usable = isConfidential(request.connection)
+      ? found
+      : found.filter((all) => !all.some(({ scheme }) => requiresTls(scheme)));
     if (usable.length === 0 && found.length > 0) throw tlsRequired();
     return usable;
   };
@@ -519,7 +530,7 @@ function findElsewhere(
       if (place === 'target' && presented !== scheme.name) return [scheme];
       continue;
     }
-    if (request.connection.secure || !requiresTls(scheme)) found.push(scheme);
+    if (isConfidential(request.connection) || !requiresTls(scheme)) found.push(scheme);
     else if (place === 'target') throw tlsRequired();
   }
   return found;
@@ -550,7 +561,7 @@ function readCredentials(
   const { scheme } = credentials;
   const owner = schemes.get(scheme);
   const needsTls = owner === undefined ? overTlsOnly.has(scheme) : requiresTls(owner);
-  if (needsTls && !connection.secure) throw tlsRequired();
+  if (needsTls && !isConfidential(connection)) throw tlsRequired();
   return credentials;
 }
 

@@ -5,6 +5,7 @@ import {
   parseBasicCredentials,
   preparePassword,
 } from '../http/headers/basic-credentials.ts';
+import { isConfidential } from '../http/message.ts';
 import { Problem } from '../http/problem.ts';
 import { octetsOf, toOctets } from '../http/syntax/octets.ts';
 import { SigningKey } from '../signature/hmac-sha256.ts';
@@ -115,7 +116,7 @@ export function createBasicScheme(options: BasicOptions): Verifier {
       const presented = parseBasicCredentials(rest);
       return typeof presented === 'string' ? undefined : presented.user;
     },
-    challenge: ({ secure }) => (secure ? challenge : undefined),
+    challenge: (connection) => (isConfidential(connection) ? challenge : undefined),
   };
 }
 

@@ -9,7 +9,7 @@ import {
   parseTargetQuery,
 } from '../http/form.ts';
 import { formatChallenge } from '../http/headers/authorization.ts';
-import type { IncomingRequest } from '../http/message.ts';
+import { type IncomingRequest, isConfidential } from '../http/message.ts';
 import { Problem } from '../http/problem.ts';
 import { octetsOf } from '../http/syntax/octets.ts';
 import type { Principal } from '../principal.ts';
@@ -65,7 +65,7 @@ export function createBearerScheme(options: BearerOptions): Verifier {
     },
     // §3.1: more than one method for including an access token, or a parameter repeated.
     severalChallenge: () => (offered() ? challengeWith(['error', 'invalid_request']) : undefined),
-    challenge: ({ secure }) => (secure && offered() ? challenge : undefined),
+    challenge: (connection) => (isConfidential(connection) && offered() ? challenge : undefined),
     scopeChallenge: (needed) => challengeWith(['error', 'insufficient_scope'], ['scope', needed]),
   };
 

@@ -73,10 +73,10 @@ export interface Verifier {
    */
   readonly requestHeaders?: readonly string[] | undefined;
   /**
-   * Whether its requests name no user, because one alone sends them. Then several such schemes may sign a request, of which one valid
-   * signature is enough (Box, DocuSign). Default: false.
+   * A text that is equal for schemes that differ in nothing but their only user and the field of the signature. Several of these may
+   * sign a request while a key is rotated, of which one valid signature is enough (Box, DocuSign). Default: it signs alone.
    */
-  readonly hasOneUser?: boolean | undefined;
+  readonly rotation?: string | undefined;
   /** Whether its credentials are refused unread over plain HTTP, because an eavesdropper could use them. Default: false. */
   readonly tlsOnly?: boolean | undefined;
   /**

@@ -99,7 +99,7 @@ export class ExchangePane {
 
 	async #curl(entry) {
 		const { url, secureUrl } = await this.#context.server();
-		return curlOf(entry, entry.request.secure ? secureUrl : url);
+		return curlOf(entry, entry.request.secure === true ? secureUrl : url);
 	}
 }
 
@@ -111,7 +111,7 @@ function factsOf({ number, time, duration: ms, request, status, user, principal,
 		duration(ms),
 		user === undefined ? 'anonymous' : h('span', visible(user.slice(0, 100))),
 		principal?.scheme ?? auth?.scheme,
-		request.method !== '' && (request.secure ? 'HTTPS' : 'HTTP'),
+		request.method !== '' && (request.secure === true ? 'HTTPS' : 'HTTP'),
 		request.peer,
 		aborted && 'client disconnected',
 	];
@@ -225,7 +225,7 @@ function redactedNote({ request }) {
 function curlOf({ request, user }, origin) {
 	if (request.method === '') throw new Error('The request could not be parsed.');
 	const { method, target, headers, body, secure } = request;
-	const words = ['curl', '--include', '--path-as-is', '--globoff', ...(secure ? ['--insecure'] : [])];
+	const words = ['curl', '--include', '--path-as-is', '--globoff', ...(secure === true ? ['--insecure'] : [])];
 	words.push(...(method === 'HEAD' ? ['--head'] : ['--request', quoted(method)]));
 	for (const [name, value] of headers) {
 		if (/^(?:content-length|connection|transfer-encoding)$/i.test(name) || !isSendable(name, value)) continue;

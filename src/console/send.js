@@ -327,7 +327,7 @@ export function mount(root, context) {
 		body.value = request.body;
 		const kept = request.headers.filter(([each, value]) => !ownFields.test(each) && value !== '[redacted]');
 		headers.value = kept.map((pair) => pair.join(': ')).join('\n');
-		transport.value = request.secure ? 'secure' : 'plain';
+		transport.value = request.secure === true ? 'secure' : 'plain';
 		const used = principal?.scheme ?? auth?.scheme;
 		if (users.some((each) => each.name === name)) user.value = name;
 		const values = [used === 'oauth' ? 'oauth1' : used, configured + used];

@@ -4,7 +4,7 @@ import type { VerifiedScheme } from '../auth/verified-scheme.ts';
 import { systemClock } from '../clock.ts';
 import type { Collection } from '../collections/declaration.ts';
 import { formatDate } from '../http/headers/date.ts';
-import type { Response } from '../http/message.ts';
+import type { IncomingRequest, Response } from '../http/message.ts';
 import type { RemovedNames } from '../oauth/revoke-on-removal.ts';
 import type { Observer } from '../pipeline/observer.ts';
 import { computeNoncesWindow, listSchemes } from '../service/authentication.ts';
@@ -86,7 +86,7 @@ export function composeDouble(
   limitedExplanations = false,
 ): ComposedDouble {
   const { randomSeed: _, now, https: __, users: declared = {}, seed = {}, ...others } = options;
-  const { journal: bounds, pendingFaults: ___, unref: ____, ...placed } = others;
+  const { journal: bounds, pendingFaults: ___, unref: ____, tls = 'assumed', ...placed } = others;
   const { port: _____, securePort: ______, aliases = [], stubs: declaredStubs, ...served } = placed;
   const { partner: _______, ...given } = served;
   const { onError } = options;
@@ -138,7 +138,8 @@ export function composeDouble(
     { claimedUser, schemes },
   );
   let registered: Pick<ServiceOptions, 'clients' | 'consumers'> = options;
-  const observer = skewDates(time, journal.observer(faults));
+  const dated = skewDates(time, journal.observer(faults));
+  const observer = tls === 'assumed' ? assumeTls(dated) : dated;
   const controllable = createControllableService(
     {
       // A test suite fails to authenticate far more often than the default limit permits.
@@ -289,6 +290,19 @@ function createComposedNonces(
     (user) => events.emit('nonce-replayed', { type: 'nonce-replayed', user }),
     burns,
   );
+}
+
+/** Wraps an observer so that TLS is assumed for each request over plain HTTP. */
+function assumeTls(observer: Observer): Observer {
+  const assume = (request: IncomingRequest): IncomingRequest =>
+    request.connection.secure
+      ? request
+      : { ...request, connection: { ...request.connection, assumesTls: true } };
+  return {
+    observe: (request, answer) => observer.observe(assume(request), answer),
+    observeRefused: (problem, request, response, received) =>
+      observer.observeRefused(problem, request && assume(request), response, received),
+  };
 }
 
 /** Wraps an observer so that the `Date` of each response is moved by the clock's skew. */

@@ -95,8 +95,8 @@ export interface Double extends DoubleApi, Omit<MemoryControl, 'collection'>, As
  */
 export async function startDouble(options: DoubleOptions = {}): Promise<Double> {
   checkDoubleOptions(options);
-  const { https = true, randomSeed = randomBytes(8).toString('hex') } = options;
-  if (!https && (options.clients !== undefined || requireTls(options.consumers)))
+  const { https = true, tls, randomSeed = randomBytes(8).toString('hex') } = options;
+  if (!https && tls === 'required' && (options.clients !== undefined || requireTls(options.consumers)))
     throw new RangeError('OAuth requires HTTPS, which is disabled');
   const random = createSeededRandom(String(randomSeed));
   const context = await compose(options, random);

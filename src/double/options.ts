@@ -68,6 +68,12 @@ export interface DoubleOptions extends Omit<ServiceOptions, OwnOption> {
    */
   readonly partner?: string | PartnerOptions | object | undefined;
   /**
+   * Whether a request over plain HTTP counts as one over TLS where API keys, bearer tokens, Basic and OAuth require TLS: the double
+   * stands where the partner's `https` origin stands, and `fetch` of Node.js cannot trust a certificate that is made at run time.
+   * `required` refuses it as a server does. Default: `assumed`.
+   */
+  readonly tls?: 'assumed' | 'required' | undefined;
+  /**
    * With `error`, `close` rejects with DoubleError (`pending-faults`) if a planned fault was not applied to all its requests. Default:
    * `ignore`.
    */
@@ -86,6 +92,7 @@ const doubleMembers = {
     object({ entries: optional(anything), bytes: optional(anything), body: optional(anything) }),
   ),
   pendingFaults: optional(word(['ignore', 'error'])),
+  tls: optional(word(['assumed', 'required'])),
   port: optional(portShape),
   securePort: optional(portShape),
   aliases: optional(grammar({}, 'a list of origins', checkAliases)),

@@ -14,8 +14,15 @@ export interface Connection {
   readonly peer: string;
   /** Whether the request arrived over TLS. */
   readonly secure: boolean;
+  /** Whether TLS is assumed where credentials require it, because a test stands in for a service over TLS. Default: false. */
+  readonly assumesTls?: boolean;
   /** Returns false once the client has disconnected, or closed its sending side. Default: not known. */
   isOpen?(): boolean;
+}
+
+/** Returns whether a connection may carry secrets: over TLS, or where that is assumed. */
+export function isConfidential({ secure, assumesTls = false }: Connection): boolean {
+  return secure || assumesTls;
 }
 
 /** The content of a request, which may still be arriving. */

@@ -2,7 +2,7 @@ import type { Authenticator } from '../auth/authenticate.ts';
 import type { Clock } from '../clock.ts';
 import { selectPreferred } from '../http/headers/accept.ts';
 import { evaluatePreconditions, isConditional, requirePrecondition } from '../http/headers/precondition.ts';
-import type { IncomingRequest, Response } from '../http/message.ts';
+import { type IncomingRequest, isConfidential, type Response } from '../http/message.ts';
 import { Problem } from '../http/problem.ts';
 import type { Target } from '../http/target.ts';
 import { checkExpectation, checkFraming } from '../http/transfer.ts';
@@ -224,7 +224,7 @@ function authenticate(
     const deferred = storesNonce(resource, method) ? trace : undefined;
     return authenticator.authenticate(request, trace.authentication, resource.schemes, deferred);
   }
-  if (request.connection.secure) return undefined;
+  if (isConfidential(request.connection)) return undefined;
   throw new Problem('tls-required', 'This resource is available over TLS only. The request was not read.');
 }
 

@@ -86,7 +86,7 @@ for (const [what, scheme] of [
     });
   });
 
-describe('signatures of two schemes that name no user', () => {
+describe('signatures of two schemes that differ in their field and user', () => {
   const scheme = (name: string, user: string) => ({
     ...declared,
     user,

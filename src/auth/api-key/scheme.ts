@@ -1,6 +1,7 @@
 // The scheme of an API key: the secret of a user is sent, and compared instead of computed.
 
 import { formatChallenge } from '../../http/headers/authorization.ts';
+import { isConfidential } from '../../http/message.ts';
 import { toOctets } from '../../http/syntax/octets.ts';
 import {
   checkId,
@@ -119,7 +120,7 @@ function createApiKeyVerifier(name: string, options: ApiKeyOptions, context: Sch
       return createVerification(createApiKeySignature(name, options, context), context);
     }),
     claimedUser: (_rest, { headers: fields }) => (user === undefined ? undefined : readUser(user, fields)),
-    challenge: ({ secure }) => (secure ? challenge : undefined),
+    challenge: (connection) => (isConfidential(connection) ? challenge : undefined),
   };
 }
 

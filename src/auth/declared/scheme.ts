@@ -136,6 +136,16 @@ function traitsOf({ place, format, user, timestamp, replay }: DeclaredOptions): 
   };
 }
 
+/** Returns what schemes have in common that differ in the user and in the field of the signature. */
+function describeRotation({
+  place,
+  user: _,
+  otherFields: __,
+  ...others
+}: DeclaredOptions): string | undefined {
+  return 'field' in place ? JSON.stringify(others) : undefined;
+}
+
 function createDeclaredVerifier(name: string, options: DeclaredOptions, context: SchemeContext): Verifier {
   const { place, authorizationName, otherNames } = options;
   const challenge = formatChallenge(authorizationName ?? name, [['realm', context.realm]]);
@@ -147,7 +157,7 @@ function createDeclaredVerifier(name: string, options: DeclaredOptions, context:
     ...(authorizationName === undefined
       ? { authorizationNames: [], locations: listLocations(options) }
       : { authorizationNames: [authorizationName, ...otherNames].map((each) => each.toLowerCase()) }),
-    hasOneUser: typeof options.user === 'string',
+    rotation: typeof options.user === 'string' ? describeRotation(options) : undefined,
     requestHeaders: fieldsReadBy(options),
     ownsParameter: (parameter) => ownParameters.includes(parameter),
     authenticate: loadOnFirstUse(async () => {

@@ -30,8 +30,8 @@ export interface JournalRequest {
   readonly body: string;
   /** The address of the client. */
   readonly peer: string;
-  /** Whether it was received over TLS. */
-  readonly secure: boolean;
+  /** Whether it was received over TLS; `assumed` over plain HTTP where the double assumes TLS. */
+  readonly secure: boolean | 'assumed';
 }
 
 /** A response in the journal. Secrets are redacted. */
@@ -117,7 +117,7 @@ export function viewRequest(
     length: content?.length ?? 0,
     body: redactContent(Buffer.from(content?.bytes ?? []).toString('utf8'), path, redact),
     peer: connection.peer,
-    secure: connection.secure,
+    secure: connection.secure || (connection.assumesTls === true && 'assumed'),
   };
 }
 

@@ -2,7 +2,7 @@ import type { AuthenticationTrace } from '../../auth/trace.ts';
 import type { BadVerdict, Verdict, Verifier } from '../../auth/verifier.ts';
 import { refuseScheme } from '../../auth/verifier.ts';
 import { formatChallenge } from '../../http/headers/authorization.ts';
-import type { IncomingRequest } from '../../http/message.ts';
+import { type IncomingRequest, isConfidential } from '../../http/message.ts';
 import type { Resource } from '../../pipeline/resource.ts';
 import { createConsents } from '../consent/consents.ts';
 import type { OAuthContext } from '../context.ts';
@@ -82,7 +82,8 @@ function createOAuth1Scheme(
     elsewhere: (request) => (isOffered() ? placeElsewhere(request) : undefined),
     isInContent: async (request) => (await signedRequests().reader.read(request, undefined)) !== undefined,
     readsPlain,
-    challenge: ({ secure }) => ((secure || readsPlain()) && isOffered() ? challenge : undefined),
+    challenge: (connection) =>
+      (isConfidential(connection) || readsPlain()) && isOffered() ? challenge : undefined,
     severalChallenge: () => (isOffered() ? challengeWith('parameter_rejected') : undefined),
     scopeChallenge: () => challengeWith('permission_denied'),
   };

@@ -2,7 +2,7 @@
 import type { Fault, Presented } from '../../auth/signature-scheme.ts';
 import { explainSecondsForm } from '../../auth/time-form.ts';
 import { hasForm, holdForm } from '../../http/form.ts';
-import type { IncomingRequest } from '../../http/message.ts';
+import { type IncomingRequest, isConfidential } from '../../http/message.ts';
 import { Problem } from '../../http/problem.ts';
 import { type OAuth1Method, oauth1Methods } from '../../signature/oauth1.ts';
 import type { OAuthContext } from '../context.ts';
@@ -55,7 +55,7 @@ export function createReader(signedFor: SignedFor, context: OAuthContext): Reade
     if (fault !== undefined) return fault;
     const method = oauth1Methods.find((each) => each === protocol.get('oauth_signature_method'));
     // PLAINTEXT sends the secrets (RFC 5849 §3.4.4).
-    if (method === 'PLAINTEXT' && !request.connection.secure)
+    if (method === 'PLAINTEXT' && !isConfidential(request.connection))
       return faultWith(tlsRequired(), 'tls', claimedBy(protocol));
     return method === undefined || !context.consumers.some((one) => one.methods.includes(method))
       ? faultWith(methodRejected(), 'method', claimedBy(protocol))

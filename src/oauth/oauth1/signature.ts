@@ -4,6 +4,7 @@ import { createHash, createPublicKey } from 'node:crypto';
 import { describeOtherUnit, wholeSecond } from '../../auth/freshness.ts';
 import { deriveOnce, type Key, type KeyHolder, type KeyKind } from '../../auth/keyring.ts';
 import type { DigestFault, Fault, Refusal, SignatureScheme } from '../../auth/signature-scheme.ts';
+import { isConfidential } from '../../http/message.ts';
 import type { Problem } from '../../http/problem.ts';
 import { octetsOf } from '../../http/syntax/octets.ts';
 import { encodeOctets } from '../../http/syntax/percent.ts';
@@ -92,7 +93,7 @@ export function createOAuth1Signature(
     signatureFault: (presented) => formFault(presented, () => buildBaseString(presented), explain),
     holderFault(presented, holder) {
       // Only a consumer with a valid signature learns that it may not use plain HTTP, or this method.
-      if (!presented.request.connection.secure && !holder.consumer.plainHttp) {
+      if (!isConfidential(presented.request.connection) && !holder.consumer.plainHttp) {
         const problem = tlsRequired();
         return { detail: problem.detail, check: 'tls', problem };
       }

@@ -4,7 +4,7 @@ import { createHmac, generateKeyPairSync } from 'node:crypto';
 import { describe, test } from 'node:test';
 import { presets } from '../../../src/auth/declared/presets.ts';
 import { signUrl } from '../../../src/client/index.ts';
-import { type Double, startDouble } from '../../../src/double/index.ts';
+import { type Double, type DoubleOptions, startDouble } from '../../../src/double/index.ts';
 import { action } from '../../../src/pipeline/resource.ts';
 import { keepSecret } from '../../support/transcript.ts';
 
@@ -35,8 +35,9 @@ const privateKeys = {
   'rsa-v1_5': { keyId: 'rsa', privateKey: rsa.privateKey },
 } as const;
 
-async function open(scheme: object): Promise<Double> {
+async function open(scheme: object, options: DoubleOptions = {}): Promise<Double> {
   return await startDouble({
+    ...options,
     https: false,
     strictQuery: false,
     users: { ann: user },
@@ -173,8 +174,8 @@ test('signUrl returns the content with its signature', () => {
   });
 });
 
-test('a token requires TLS, and an unknown token gets 401 without a user in the journal', async () => {
-  const double = await open({ secret: { authorization: 'Bearer' } });
+test('a token requires TLS unless it is assumed, and an unknown token gets 401 without a user in the journal', async () => {
+  const double = await open({ secret: { authorization: 'Bearer' } }, { tls: 'required' });
   const send = (token: string, secure: boolean) =>
     double.fetch('/things', { method: 'POST', headers: { Authorization: `Bearer ${token}` }, secure });
   assert.equal((await send(secret, false)).status, 403);

@@ -232,8 +232,8 @@ describe('as with a configured scheme', () => {
       }
   });
 
-  test('sends the API key without TLS too, and the double refuses it with 403', async () => {
-    await using double = await startDouble(options);
+  test('sends the API key without TLS too, and the double refuses it with 403 if it requires TLS', async () => {
+    await using double = await startDouble({ ...options, tls: 'required' });
     const headers = await double.as('ann', { scheme: 'key' }).signRequest({ url: '/articles' });
     assert.deepEqual(headers, { 'X-Own-Id': 'ann', 'X-Own-Secret': secret });
     const response = await double.fetch(`${double.url}/articles`, { headers });

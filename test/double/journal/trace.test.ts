@@ -144,7 +144,7 @@ test('malformed credentials get a hint at their form', async () => {
 });
 
 test('each check that fails is named, with the checks that passed before it', async () => {
-  await using double = await open();
+  await using double = await open({ tls: 'required' });
   const message = 'GET+/articles+01mar202612:00:00+n-1';
   const good = credentialsOver(message);
   const stale = credentialsOver('GET+/articles+01mar202611:00:00+n-2', {

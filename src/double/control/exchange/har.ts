@@ -26,7 +26,7 @@ export async function formatHar(
 function harEntry(entry: JournalEntry, { url, secureUrl }: Origins): object {
   // Each getter redacts anew, so each is read once.
   const { number, time, duration, step, problem, auth, fault, user, request, received, response } = entry;
-  const origin = (request.secure ? secureUrl : url) ?? url ?? secureUrl ?? '';
+  const origin = (request.secure === true ? secureUrl : url) ?? url ?? secureUrl ?? '';
   return {
     startedDateTime: new Date(time).toISOString(),
     time: duration,

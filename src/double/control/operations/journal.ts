@@ -230,7 +230,7 @@ const entrySchema = {
         length: { type: 'integer' },
         body: { type: 'string', description: 'the recorded content, as UTF-8' },
         peer: { type: 'string' },
-        secure: { type: 'boolean' },
+        secure: { enum: [true, false, 'assumed'] },
       },
     },
     received: { type: 'string', description: 'the received text if the request could not be parsed' },

@@ -46,7 +46,7 @@ export function sendOperations({ addresses, journal }: ControlTarget): readonly 
       async run({ secure, timeout = defaultTimeout, ...content }) {
         const repeated = content.entry === undefined ? undefined : requireEntry(journal, content.entry);
         const bytes = selectBytes(content, repeated);
-        const origin = (secure ?? repeated?.request.secure ?? false) ? addresses.secureUrl : addresses.url;
+        const origin = (secure ?? repeated?.request.secure === true) ? addresses.secureUrl : addresses.url;
         if (origin === undefined) throw new RangeError('the server does not listen on a port of this kind');
         const last = journal.all().at(-1)?.number ?? 0;
         const sent = await sendExact(origin, bytes, { timeout, limit: maxResponse });
