@@ -1,4 +1,4 @@
-import { schemeContracts } from '../support/scheme-contract.ts';
+import { sampledContracts } from '../support/scheme-contract.ts';
 import { subjects } from '../support/schemes/subjects/webhooks.ts';
 
-schemeContracts(subjects);
+sampledContracts(subjects);
