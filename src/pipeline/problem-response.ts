@@ -53,7 +53,7 @@ export function toProblemResponse(
   writeProblem: WriteProblem,
 ): Response {
   const instance = request === undefined ? '' : pathSent(request);
-  const own = trace.writeProblem?.(problem);
+  const own = trace.writeProblem?.(problem, request);
   const { type, body: content } =
     own?.representation ??
     writeProblem(problem, instance, request?.headers.get('accept'), trace.defaultFormat);

@@ -204,8 +204,8 @@ export interface Resource<State = unknown, Content = unknown> {
    * 428 (RFC 6585 §3). Default: false.
    */
   readonly requirePrecondition?: boolean | undefined;
-  /** Returns the response to a problem in the format of the resource's protocol. Default: a problem document. @internal */
-  writeProblem?(problem: Problem): ActionResponse;
+  /** Returns the response to a problem in the format of the resource's protocol; undefined for a problem document. @internal */
+  writeProblem?(problem: Problem, request: IncomingRequest | undefined): ActionResponse | undefined;
   /**
    * Whether the actions decide what a resource of the service does: responses have no entity tag of the content, and preconditions,
    * Accept and the Content-Range of PUT are not evaluated. Default: false. @internal

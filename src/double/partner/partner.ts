@@ -5,6 +5,7 @@ import type { SchemeDeclarations } from '../../auth/scheme-declarations.ts';
 import { findClosestMatch } from '../../did-you-mean.ts';
 import { toLines } from '../../http/field-lines.ts';
 import { formType, parseMediaType } from '../../http/headers/media-type.ts';
+import { preferences } from '../../http/headers/prefer.ts';
 import type { IncomingRequest } from '../../http/message.ts';
 import { Problem } from '../../http/problem.ts';
 import { parseTarget } from '../../http/target.ts';
@@ -72,6 +73,7 @@ interface ReadPartner {
   readonly security: PartnerSecurity;
   readonly validation: Validations;
   readonly dynamic: boolean;
+  readonly errors: 'partner' | 'problem';
 }
 
 /** What the document needs of its double. */
@@ -140,7 +142,7 @@ export async function withPartner<Options extends CompletedOptions>(
   readonly prepared: PreparedPartner;
 }> {
   const { schemes, collections = {}, clients } = options;
-  const { source: place, validation, strict, dynamic } = readPartnerOptions(partner);
+  const { source: place, validation, strict, dynamic, errors } = readPartnerOptions(partner);
   const read = await readDocument(place);
   const security = readSecurity(read, { schemes, hasClients: clients !== undefined });
   const document = withoutFaulty(read, security.faults);
@@ -160,7 +162,7 @@ export async function withPartner<Options extends CompletedOptions>(
       create(context) {
         for (const fault of document.faults) context.onError?.(fault);
         for (const reason of security.unreachable) context.onError?.(new Error(reason));
-        return createPartner({ document, security, validation, dynamic }, context);
+        return createPartner({ document, security, validation, dynamic, errors }, context);
       },
     },
   };
@@ -186,7 +188,7 @@ function withoutFaulty(document: PartnerDocument, faults: PartnerSecurity['fault
 
 /** Creates the part of a double that answers as the document describes. */
 function createPartner(
-  { document, security, validation, dynamic }: ReadPartner,
+  { document, security, validation, dynamic, errors }: ReadPartner,
   context: PartnerContext,
 ): PartnerPart {
   const checker = createChecker(document);
@@ -311,6 +313,22 @@ function createPartner(
     });
   };
 
+  /** Returns a problem in the form of the document; undefined if it has none, or the client prefers a problem document. */
+  const writeError = (
+    operation: Operation,
+    problem: Problem,
+    request: IncomingRequest | undefined,
+  ): ActionResponse | undefined => {
+    const fields = request?.headers;
+    if (fields !== undefined && preferences(fields.getAll('prefer')).has('problem')) return undefined;
+    try {
+      return responses.createError(operation, problem, fields?.get('accept'));
+    } catch (error) {
+      context.onError?.(error);
+      return undefined;
+    }
+  };
+
   const resourceOf = (operation: Operation, implemented: Action): Resource => {
     const { schemes } = security.accessOf(operation);
     const isNamed = isNamedMethod(operation.method);
@@ -323,6 +341,10 @@ function createPartner(
       requestHeaders: [...requestFields, 'Prefer'],
       defaultFormat: 'json',
       verbatim: true,
+      ...(errors === 'partner' && {
+        writeProblem: (problem: Problem, request: IncomingRequest | undefined) =>
+          writeError(operation, problem, request),
+      }),
     };
   };
 

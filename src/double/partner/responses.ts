@@ -12,6 +12,7 @@ import type { ActionResponse, Representation } from '../../pipeline/resource.ts'
 import { createSeededRandom } from '../state/random.ts';
 import { documentedStatus } from './coverage.ts';
 import type { DocumentedResponse, Media, Operation, Parameter, PartnerDocument } from './document.ts';
+import { fillReason, findErrorStatus } from './errors.ts';
 import { formatPlace, isObject, type Located, type LocatedSchema } from './located.ts';
 import { createChecker, type SchemaChecker } from './schema-check.ts';
 import { hasExample } from './schema-examples.ts';
@@ -37,6 +38,8 @@ export interface PartnerResponses {
   ): { readonly choice: ResponseChoice; readonly applied: readonly string[] };
   /** Creates a response. Throws a Problem (406) if no documented type is acceptable. */
   create(operation: Operation, choice: ResponseChoice, accept: string | undefined): ActionResponse;
+  /** Creates the response to a problem in the form of the document; undefined if it has no content for the status. */
+  createError(operation: Operation, problem: Problem, accept: string | undefined): ActionResponse | undefined;
   /** Returns how a response differs from the document, one sentence each. */
   check(operation: Operation, outcome: ActionResponse): readonly string[];
 }
@@ -135,6 +138,45 @@ export function createResponses(options: ResponsesOptions): PartnerResponses {
         : writePart(value);
   };
 
+  const fillRepresentation = (
+    representation: Representation,
+    { content }: DocumentedResponse,
+    problem: Problem,
+  ): Representation => {
+    const essence = parseMediaType(representation.type)?.type ?? '';
+    const schema = content.find((each) => each.essence === essence)?.schema;
+    if (!isJson(essence)) return representation;
+    const allows = (value: unknown): boolean =>
+      schema === undefined || checker.check(schema, value, 'response').length === 0;
+    const value: unknown = JSON.parse(Buffer.from(representation.body).toString());
+    return { ...representation, body: JSON.stringify(fillReason(value, problem, allows)) };
+  };
+
+  const createDocumented: PartnerResponses['create'] = (operation, choice, accept) => {
+    const response = responseFor(operation, choice.status);
+    if (response === undefined) return { status: choice.status ?? 200 };
+    const status = choice.status ?? chooseStatus(response);
+    const fields = headersOf(response, operation, status);
+    const { content } = response;
+    if (content.length === 0 || neverHasContent(status)) return { status, headers: fields };
+    const variants = [...content]
+      .sort((one, other) => Number(isJson(other.essence)) - Number(isJson(one.essence)))
+      .map((media) => ({ media, type: concreteType(media) }));
+    const chosen = selectPreferred(accept, variants) ?? (status < 400 ? undefined : variants[0]);
+    if (chosen === undefined)
+      throw new Problem(
+        'not-acceptable',
+        `Accept matches none of the types of ${operation.id}: ${variants.map(({ type }) => type).join(', ')}.`,
+      );
+    const { media, type } = chosen;
+    const { value, fault } = contentOf(media, operation, status, choice);
+    const representation = createRepresentation(value, type, media.essence);
+    const warnings = fault === undefined ? undefined : [fault];
+    if (representation !== undefined) return { status, headers: fields, representation, warnings };
+    const warning = `${media.at} has no example in ${type}, so the response has no content.`;
+    return { status, headers: fields, warnings: [warning] };
+  };
+
   return {
     readPreferences(operation, request) {
       const wanted = preferences(request.headers.getAll('prefer'));
@@ -157,29 +199,19 @@ export function createResponses(options: ResponsesOptions): PartnerResponses {
       ];
       return { choice: { status, example: isNamed === true ? name : undefined, dynamic }, applied };
     },
-    create(operation, choice, accept) {
-      const response = responseFor(operation, choice.status);
-      if (response === undefined) return { status: choice.status ?? 200 };
-      const status = choice.status ?? chooseStatus(response);
-      const fields = headersOf(response, operation, status);
-      const { content } = response;
-      if (content.length === 0 || neverHasContent(status)) return { status, headers: fields };
-      const variants = [...content]
-        .sort((one, other) => Number(isJson(other.essence)) - Number(isJson(one.essence)))
-        .map((media) => ({ media, type: concreteType(media) }));
-      const chosen = selectPreferred(accept, variants) ?? (status < 400 ? undefined : variants[0]);
-      if (chosen === undefined)
-        throw new Problem(
-          'not-acceptable',
-          `Accept matches none of the types of ${operation.id}: ${variants.map(({ type }) => type).join(', ')}.`,
-        );
-      const { media, type } = chosen;
-      const { value, fault } = contentOf(media, operation, status, choice);
-      const representation = createRepresentation(value, type, media.essence);
-      const warnings = fault === undefined ? undefined : [fault];
-      if (representation !== undefined) return { status, headers: fields, representation, warnings };
-      const warning = `${media.at} has no example in ${type}, so the response has no content.`;
-      return { status, headers: fields, warnings: [warning] };
+    create: createDocumented,
+    createError(operation, problem, accept) {
+      // It has the form of another partner already.
+      if (problem.document !== undefined) return undefined;
+      const status = findErrorStatus(operation, problem.status);
+      const response = status === undefined ? undefined : responseFor(operation, status);
+      if (status === undefined || response === undefined || response.content.length === 0) return undefined;
+      const { representation, headers = [] } = createDocumented(operation, { status }, accept);
+      if (representation === undefined) return undefined;
+      const own = new Set(problem.headers.map(([name]) => name.toLowerCase()));
+      const further = toLines(headers).filter(([name]) => !own.has(name.toLowerCase()));
+      const filled = fillRepresentation(representation, response, problem);
+      return { status: problem.status, headers: [...problem.headers, ...further], representation: filled };
     },
     check(operation, outcome) {
       const key = documentedStatus(operation, outcome.status);

@@ -26,6 +26,11 @@ export interface PartnerOptions {
   readonly strict?: boolean | undefined;
   /** Whether contents have all members of their schemas, with drawn values, unless a request or a test chooses otherwise. Default: false. */
   readonly dynamic?: boolean | undefined;
+  /**
+   * The form of errors: that which the document has for the status, filled with the reason, or a problem document (RFC 9457). A client
+   * chooses the latter with `Prefer: problem`. Default: `partner`.
+   */
+  readonly errors?: 'partner' | 'problem' | undefined;
 }
 
 /** The validation of both directions. */
@@ -37,23 +42,25 @@ export function readPartnerOptions(partner: string | object): {
   readonly validation: Validations;
   readonly strict: boolean;
   readonly dynamic: boolean;
+  readonly errors: 'partner' | 'problem';
 } {
   const usual: Validations = { request: 'on', response: 'on' };
   if (!isPartnerOptions(partner))
-    return { source: partner, validation: usual, strict: false, dynamic: false };
+    return { source: partner, validation: usual, strict: false, dynamic: false, errors: 'partner' };
   checkMembers(
     partner,
-    ['document', 'validation', 'strict', 'dynamic'],
+    ['document', 'validation', 'strict', 'dynamic', 'errors'],
     'the option partner',
     "such as { validation: 'warn' }",
   );
-  const { document, validation, strict = false, dynamic = false } = partner;
+  const { document, validation, strict = false, dynamic = false, errors = 'partner' } = partner;
   if (typeof document !== 'string' && (typeof document !== 'object' || document === null))
     throw new RangeError('partner.document must be a document or the path of a file');
   checkValidation(validation);
   checkFlag(strict, 'partner.strict');
   checkFlag(dynamic, 'partner.dynamic');
-  return { source: document, validation: mergeValidation(validation, usual), strict, dynamic };
+  checkWord(errors, ['partner', 'problem'], 'partner.errors');
+  return { source: document, validation: mergeValidation(validation, usual), strict, dynamic, errors };
 }
 
 /** An OpenAPI document has no member `document`. */

@@ -181,7 +181,10 @@ test('invalid content is rejected with 422 and the paths of the member and of th
     });
   const good = { sku: 'tea', payment: { kind: 'card', number: '4242' } };
   assert.equal((await send(good)).status, 201);
-  const wrong = await send({ count: 0, colour: 'red', payment: { kind: 'card' } });
+  const wrong = await send(
+    { count: 0, colour: 'red', payment: { kind: 'card' } },
+    { ...json, Prefer: 'problem' },
+  );
   assert.equal(wrong.status, 422);
   const schema = '#/components/schemas/NewOrder';
   assert.deepEqual(await errorsIn(wrong), [

@@ -1,0 +1,86 @@
+// Problems in the form that the document of a partner has for their status.
+
+import type { Problem } from '../../http/problem.ts';
+import type { Operation } from './document.ts';
+import { isObject } from './located.ts';
+
+/** Returns the documented status whose form an error has: its own, that of its class, `default`, or the nearest of the class. */
+export function findErrorStatus({ responses }: Operation, status: number): number | undefined {
+  const first = String(status).charAt(0);
+  const own = [String(status), `${first}XX`, 'default'];
+  if (responses.some((response) => own.includes(response.status))) return status;
+  const documented = responses
+    .map((response) => Number(response.status))
+    .filter((each) => String(each).charAt(0) === first)
+    .sort((one, other) => Math.abs(one - status) - Math.abs(other - status));
+  return documented[0];
+}
+
+/** The members that say why a request failed, and what they say. */
+function reasonFor(name: string, { type, title, detail, status }: Problem): readonly (string | number)[] {
+  switch (name.toLowerCase().replaceAll('_', '')) {
+    case 'message':
+    case 'detail':
+    case 'errordescription':
+    case 'errormessage':
+    case 'description':
+    case 'reason':
+      return [detail];
+    case 'title':
+      return [title];
+    case 'code':
+    case 'error':
+    case 'errorcode':
+    case 'type':
+      return [type, status, String(status)];
+    case 'status':
+    case 'statuscode':
+    case 'httpstatus':
+      return [status, String(status)];
+    default:
+      return [];
+  }
+}
+
+/** How deep members are looked for: `errors[0].message`. */
+const deepest = 4;
+
+/**
+ * Returns the content of an error with the reason in its members, as far as its schema permits.
+ *
+ * @param allows returns whether the schema permits a content
+ */
+export function fillReason(
+  content: unknown,
+  problem: Problem,
+  allows: (content: unknown) => boolean,
+): unknown {
+  let filled = content;
+  const replace = (path: readonly string[], value: string | number): boolean => {
+    const changed = withValue(filled, path, value);
+    if (!allows(changed)) return false;
+    filled = changed;
+    return true;
+  };
+  const visit = (value: unknown, path: readonly string[]): void => {
+    if (path.length > deepest || typeof value !== 'object' || value === null) return;
+    for (const [name, each] of Object.entries(value)) {
+      const at = [...path, name];
+      const isOfKind = (reason: string | number): boolean => typeof reason === typeof each;
+      const isReplaced = reasonFor(name, problem)
+        .filter(isOfKind)
+        .some((reason) => replace(at, reason));
+      if (!isReplaced) visit(each, at);
+    }
+  };
+  visit(content, []);
+  return filled;
+}
+
+/** Returns a copy of content with another value at a path. */
+function withValue(content: unknown, [name, ...path]: readonly string[], value: string | number): unknown {
+  if (name === undefined) return value;
+  if (Array.isArray(content))
+    return content.map((each, at) => (String(at) === name ? withValue(each, path, value) : each));
+  return isObject(content) ? { ...content, [name]: withValue(content[name], path, value) } : content;
+}

@@ -1,0 +1,163 @@
+// Errors in the form of a partner's document.
+import assert from 'node:assert/strict';
+import { after, describe, test } from 'node:test';
+import { type Double, type DoubleOptions, startDouble } from '../../../src/double/index.ts';
+
+const content = (schema: object, more = {}) => ({
+  description: 'an error',
+  content: { 'application/json': { schema, ...more } },
+});
+const error = {
+  type: 'object',
+  required: ['error'],
+  properties: {
+    error: {
+      type: 'object',
+      required: ['message', 'code'],
+      properties: {
+        message: { type: 'string' },
+        code: { type: 'integer' },
+        kind: { enum: ['api', 'card'] },
+      },
+    },
+  },
+};
+const list = {
+  type: 'object',
+  required: ['errors'],
+  properties: {
+    errors: {
+      type: 'array',
+      minItems: 1,
+      items: { type: 'object', required: ['detail', 'status'], properties: { detail: {}, status: {} } },
+    },
+  },
+};
+const operation = (responses: object) => ({
+  requestBody: {
+    required: true,
+    content: {
+      'application/json': {
+        schema: { type: 'object', required: ['sku'], properties: { sku: { type: 'string' } } },
+      },
+    },
+  },
+  responses: { 201: { description: 'created' }, ...responses },
+});
+const document = {
+  openapi: '3.1.0',
+  info: { title: 'orders', version: '1' },
+  components: { securitySchemes: { key: { type: 'apiKey', in: 'header', name: 'X-Key' } } },
+  security: [{ key: [] }],
+  paths: {
+    '/default': { post: operation({ default: content(error) }) },
+    '/own': {
+      post: operation({
+        401: content({}, { example: { message: 'Unauthorized', status: 401, docs: 'https://docs.example' } }),
+        422: content(list, { example: { errors: [{ detail: 'wrong', status: '422' }] } }),
+      }),
+    },
+    '/fixed': { post: operation({ '4XX': content({ const: { message: 'no' } }) }) },
+    '/none': { post: operation({ 401: { description: 'no content' } }) },
+    '/headers': {
+      post: operation({
+        401: {
+          ...content(error),
+          headers: { 'X-Trace': { schema: { type: 'string', const: 'abc' } } },
+        },
+      }),
+    },
+  },
+};
+const key = 'the-key-of-the-shop';
+
+async function open(more: object = {}): Promise<Double> {
+  const options: DoubleOptions = {
+    https: false,
+    users: { shop: { secret: key } },
+    partner: { document, ...more },
+  };
+  const double = await startDouble(options);
+  after(() => double.close());
+  return double;
+}
+
+async function post(
+  double: Double,
+  path: string,
+  headers: Record<string, string> = { 'X-Key': key },
+  body = '{}',
+): Promise<{ status: number; type: string | null; body: unknown; headers: Headers }> {
+  const response = await fetch(double.url + path, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json', ...headers },
+    body,
+  });
+  const text = await response.text();
+  const type = response.headers.get('Content-Type');
+  return { status: response.status, type, body: JSON.parse(text), headers: response.headers };
+}
+
+describe('an error of an operation', () => {
+  test('has the form of `default`, with the reason and the status where the schema permits them', async () => {
+    const double = await open();
+    const refused = await post(double, '/default', {});
+    assert.deepEqual([refused.status, refused.type], [401, 'application/json']);
+    assert.match(refused.headers.get('WWW-Authenticate') ?? '', /realm=/);
+    const { problem } = double.journal.last();
+    assert.deepEqual(refused.body, { error: { message: problem?.detail, code: 401 } });
+    assert.equal(problem?.type, 'authentication-required');
+    const invalid = await post(double, '/default');
+    assert.deepEqual(invalid.body, { error: { message: double.journal.last().problem?.detail, code: 422 } });
+  });
+
+  test('has the example of its own status, with what the partner adds', async () => {
+    const double = await open();
+    const refused = await post(double, '/own', { 'X-Key': 'wrong' });
+    assert.deepEqual(refused.body, {
+      message: double.journal.last().problem?.detail,
+      status: 401,
+      docs: 'https://docs.example',
+    });
+    const invalid = await post(double, '/own');
+    assert.deepEqual(invalid.body, {
+      errors: [{ detail: double.journal.last().problem?.detail, status: '422' }],
+    });
+  });
+
+  test('has the nearest form of its class if its status has none', async () => {
+    const double = await open();
+    const malformed = await post(double, '/own', { 'X-Key': key }, '{"sku":');
+    assert.equal(malformed.status, 400);
+    assert.deepEqual(Object.keys(malformed.body as object), ['message', 'status', 'docs']);
+  });
+
+  test('keeps what the schema does not permit to change', async () => {
+    assert.deepEqual((await post(await open(), '/fixed', {})).body, { message: 'no' });
+  });
+
+  test('has the documented header fields beside those of the refusal', async () => {
+    const { headers } = await post(await open(), '/headers', {});
+    assert.equal(headers.get('X-Trace'), 'abc');
+    assert.match(headers.get('WWW-Authenticate') ?? '', /realm=/);
+  });
+
+  test('is a problem in JSON if no content is documented, or the client or the option wants one', async () => {
+    const double = await open();
+    const isProblem = async (sent: ReturnType<typeof post>): Promise<void> => {
+      const { type, body } = await sent;
+      assert.equal(type, 'application/problem+json');
+      assert.match((body as { type: string }).type, /authentication-required$/);
+    };
+    await isProblem(post(double, '/none', {}));
+    await isProblem(post(double, '/default', { Prefer: 'problem' }));
+    await isProblem(post(await open({ errors: 'problem' }), '/default', {}));
+  });
+});
+
+test('another form of errors is rejected with the known ones', async () => {
+  await assert.rejects(
+    startDouble({ partner: { document, errors: 'problems' } as object }),
+    /errors.*did you mean "problem"/,
+  );
+});
