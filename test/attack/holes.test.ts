@@ -368,6 +368,7 @@ describe('a double', () => {
     test(`has none of the holes with ${scheme}`, async () => {
       await using double = await startDouble({
         now: clock.now(),
+        tls: 'required',
         randomSeed: 1,
         maxAuthFailures: 0,
         strictQuery: false,

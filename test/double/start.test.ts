@@ -165,12 +165,14 @@ test('the handler closes an HTTP/1.0 connection unless the client requests keep-
   server.close();
 });
 
-test('without HTTPS, secureUrl and ca throw, and OAuth clients are rejected', async () => {
+test('without HTTPS, secureUrl and ca throw, and OAuth clients are rejected if TLS is required', async () => {
   await using double = await startDouble({ https: false });
   assert.throws(() => double.secureUrl, /HTTPS is disabled/);
   assert.throws(() => double.ca, /HTTPS is disabled/);
   const clients = { app: { secret: 'long enough to be one' } };
-  await assert.rejects(startDouble({ https: false, clients }), RangeError);
+  await assert.rejects(startDouble({ https: false, tls: 'required', clients }), RangeError);
+  await using plain = await startDouble({ https: false, clients });
+  assert.match(plain.url, /^http:/);
 });
 
 test('an unknown option is rejected with the nearest known name', async () => {

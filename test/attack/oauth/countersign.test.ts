@@ -22,6 +22,7 @@ function start(): Promise<Double> {
     return [id, { redirectUris: [redirectUri], ...(secret === undefined ? {} : { secret }) }] as const;
   });
   return startDouble({
+    tls: 'required',
     randomSeed: 1,
     maxAuthFailures: 0,
     users: { johndoe: { password: 'a password' } },

@@ -87,6 +87,7 @@ describe('the adversary against endpoints of OAuth 1.0a with one hole', () => {
 for (const registered of [callback, 'oob']) {
   test(`a double refuses all requests with the callback ${registered}`, async () => {
     await using double = await startDouble({
+      tls: 'required',
       randomSeed: 1,
       maxAuthFailures: 0,
       users: { johndoe: { password: 'a password' } },

@@ -220,7 +220,12 @@ describe('in a browser, a page of another origin', inBrowser, () => {
     assert.equal(signedRead.status, 200);
     const included = { credentials: 'include' };
     assert.deepEqual(await request(page, `${double.url}/articles`, included), { error: 'TypeError' });
-    const trusting = await startDouble({ cors: { origins: [origin], credentials: true }, https: false });
+    // A challenge with Basic, which TLS offers, would make the browser ask for a password.
+    const trusting = await startDouble({
+      cors: { origins: [origin], credentials: true },
+      https: false,
+      tls: 'required',
+    });
     t.after(() => trusting.close());
     assert.equal((await request(page, `${trusting.url}/articles`, included)).status, 200);
     const put = { ...included, method: 'PUT', body: article, headers: { 'Content-Type': json } };

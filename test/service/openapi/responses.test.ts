@@ -18,6 +18,7 @@ interface Sent {
 /** A double with a function that sends a request and checks the response against the document. */
 async function opened(options: DoubleOptions) {
   const double = await startDouble({
+    tls: 'required',
     users: { ann: { secret: 'ann-secret', password: 'pw' }, bob: {} },
     ...options,
   });
