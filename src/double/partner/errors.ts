@@ -4,10 +4,14 @@ import type { Problem } from '../../http/problem.ts';
 import type { Operation } from './document.ts';
 import { isObject } from './located.ts';
 
-/** Returns the documented status whose form an error has: its own, that of its class, `default`, or the nearest of the class. */
+/**
+ * Returns the documented status whose form an error has: its own, that of its class, `default`, or the nearest of the class. Where no
+ * success is documented, `default` describes it, and is no form of errors.
+ */
 export function findErrorStatus({ responses }: Operation, status: number): number | undefined {
   const first = String(status).charAt(0);
-  const own = [String(status), `${first}XX`, 'default'];
+  const hasSuccess = responses.some((response) => /^[23]/.test(response.status));
+  const own = [String(status), `${first}XX`, ...(hasSuccess ? ['default'] : [])];
   if (responses.some((response) => own.includes(response.status))) return status;
   const documented = responses
     .map((response) => Number(response.status))

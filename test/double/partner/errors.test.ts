@@ -58,6 +58,7 @@ const document = {
       }),
     },
     '/fixed': { post: operation({ '4XX': content({ const: { message: 'no' } }) }) },
+    '/only': { post: { responses: { default: content({ const: { id: 7 } }) } } },
     '/none': { post: operation({ 401: { description: 'no content' } }) },
     '/headers': {
       post: operation({
@@ -142,7 +143,7 @@ describe('an error of an operation', () => {
     assert.match(headers.get('WWW-Authenticate') ?? '', /realm=/);
   });
 
-  test('is a problem in JSON if no content is documented, or the client or the option wants one', async () => {
+  test('is a problem in JSON if no error has content in the document, or the client or the option wants one', async () => {
     const double = await open();
     const isProblem = async (sent: ReturnType<typeof post>): Promise<void> => {
       const { type, body } = await sent;
@@ -150,6 +151,7 @@ describe('an error of an operation', () => {
       assert.match((body as { type: string }).type, /authentication-required$/);
     };
     await isProblem(post(double, '/none', {}));
+    await isProblem(post(double, '/only', {}));
     await isProblem(post(double, '/default', { Prefer: 'problem' }));
     await isProblem(post(await open({ errors: 'problem' }), '/default', {}));
   });
