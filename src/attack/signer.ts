@@ -6,13 +6,13 @@ import type { KnownScheme } from '../client/read-declaration.ts';
 import { systemClock } from '../clock.ts';
 import { parseForm } from '../http/form.ts';
 import { findQuery } from '../http/target.ts';
-import type {
-  Scheme,
-  Signature,
-  SignedPart,
-  SigningIdentity,
-  SigningOverrides,
-  UnsignedRequest,
+import {
+  nameAndOctets,
+  type Scheme,
+  type Signature,
+  type SigningIdentity,
+  type SigningOverrides,
+  type UnsignedRequest,
 } from '../signature/signing.ts';
 import type { AttackRequest, HeaderLine } from './attempt.ts';
 import { splitUrl, toBytes } from './target.ts';
@@ -234,13 +234,9 @@ function rememberSignatures(): (
     if (own === undefined) return signature;
     const { target, parts } = signature;
     const names = [identity, key?.id, key?.algorithm, label, own.export({ format: 'jwk' }), target];
-    const name = JSON.stringify([...names, parts.map(toText)]);
+    const name = JSON.stringify([...names, parts.map(nameAndOctets)]);
     const first = known.get(name) ?? signature;
     known.set(name, first);
     return first;
   };
-}
-
-function toText({ name, value }: SignedPart): readonly [string, string] {
-  return [name, typeof value === 'string' ? value : Buffer.from(value).toString('latin1')];
 }

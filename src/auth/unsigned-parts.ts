@@ -2,7 +2,7 @@
 
 import { createHash } from 'node:crypto';
 import { generateKeys } from '../signature/algorithms.ts';
-import type { SignedPart, SigningIdentity } from '../signature/signing.ts';
+import { nameAndOctets, type SigningIdentity } from '../signature/signing.ts';
 import type { ConfigurableScheme } from './configured-schemes.ts';
 
 /** An example of a request, without its credentials. */
@@ -120,7 +120,7 @@ function createProbe(scheme: ConfigurableScheme, identity: SigningIdentity): Pro
     };
     try {
       const { parts } = scheme.sign(request, identity, { now, random });
-      return parts.length === 0 ? undefined : JSON.stringify(parts.map(toText));
+      return parts.length === 0 ? undefined : JSON.stringify(parts.map(nameAndOctets));
     } catch (error) {
       // The scheme signs something that this example lacks.
       if (error instanceof RangeError) return undefined;
@@ -157,8 +157,4 @@ function digestsOf(content: Uint8Array): readonly (readonly [string, string])[] 
     ['Digest', `SHA-256=${digest}`],
     ['Content-Digest', `sha-256=:${digest}:`],
   ];
-}
-
-function toText({ name, value }: SignedPart): readonly [string, string] {
-  return [name, typeof value === 'string' ? value : Buffer.from(value).toString('latin1')];
 }

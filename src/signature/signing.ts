@@ -7,6 +7,7 @@ import type { BareItem } from '../http/structured-fields/value.ts';
 import type { SignatureAlgorithm } from './algorithms.ts';
 import type { Aws4Overrides } from './aws4/sign.ts';
 import type { Declaration } from './declared/declaration.ts';
+import { octetsOfPiece } from './message.ts';
 import type { MessageKey } from './message-signatures/algorithms.ts';
 
 /** A request to sign. Each character of a string is one octet. */
@@ -85,6 +86,11 @@ export interface SignedPart {
   readonly name: string;
   /** Octets as characters, or bytes. */
   readonly value: string | Uint8Array;
+}
+
+/** Returns the name and the value of a part, the latter as octets: a form in which two parts compare. */
+export function nameAndOctets({ name, value }: SignedPart): readonly [name: string, octets: string] {
+  return [name, octetsOfPiece(value)];
 }
 
 /** A signature in the places where it is sent. */

@@ -7,6 +7,7 @@ import type { SignedRequest } from '../../client/sign.ts';
 import type { Clock } from '../../clock.ts';
 import { didYouMean } from '../../did-you-mean.ts';
 import type { Consumer } from '../../oauth/clients.ts';
+import { once } from '../../once.ts';
 import { checkObject, checkString, checkWord } from '../../service/argument-checks.ts';
 import { isSignatureAlgorithm, type SignatureAlgorithm } from '../../signature/algorithms.ts';
 import { createHmacScheme } from '../../signature/hmac-signing.ts';
@@ -180,15 +181,6 @@ function chooseOAuth1(
     identity,
     choices: { nonce },
     isPlain: plainHttp && signatureMethod !== 'PLAINTEXT',
-  };
-}
-
-/** Returns a function that computes a value once. */
-function once<Value>(compute: () => Value): () => Value {
-  let computed: { readonly value: Value } | undefined;
-  return () => {
-    computed ??= { value: compute() };
-    return computed.value;
   };
 }
 

@@ -49,8 +49,12 @@ function reasonFor(name: string, { type, title, detail, status }: Problem): read
 /** How deep members are looked for: `errors[0].message`. */
 const deepest = 4;
 
+/** How many values are tried: each is a check of the whole content, and a request without credentials is enough to cause them. */
+const mostTries = 64;
+
 /**
- * Returns the content of an error with the reason in its members, as far as its schema permits.
+ * Returns the content of an error with the reason in its members, as far as its schema permits. In a long list the later
+ * members keep what they have.
  *
  * @param allows returns whether the schema permits a content
  */
@@ -60,7 +64,10 @@ export function fillReason(
   allows: (content: unknown) => boolean,
 ): unknown {
   let filled = content;
+  let tries = 0;
   const replace = (path: readonly string[], value: string | number): boolean => {
+    if (tries === mostTries) return false;
+    tries += 1;
     const changed = withValue(filled, path, value);
     if (!allows(changed)) return false;
     filled = changed;

@@ -6,6 +6,7 @@ import type { VerifiedScheme } from '../../auth/verified-scheme.ts';
 import { findClosestMatch } from '../../did-you-mean.ts';
 import { linesInTurn } from '../../http/field-lines.ts';
 import type { IncomingRequest } from '../../http/message.ts';
+import { once } from '../../once.ts';
 import { createBranch, ensureBranch, findLeaves, nameParameters } from '../../pipeline/path-tree.ts';
 import {
   type Access,
@@ -289,15 +290,6 @@ function listNeeds(plans: readonly Plan[]): RuleNeeds {
 function fits({ remaining, conditions }: Plan, view: () => MatchedRequest, onError: ReportError): boolean {
   if (remaining <= 0) return false;
   return conditions === undefined || fitsRequest(view(), conditions, onError);
-}
-
-/** Returns a function that computes a value at most once. */
-function once<Value>(compute: () => Value): () => Value {
-  let computed: { readonly value: Value } | undefined;
-  return () => {
-    computed ??= { value: compute() };
-    return computed.value;
-  };
 }
 
 /** Describes the stub that a request comes nearest to, and the first member that differs; undefined if there is none. */

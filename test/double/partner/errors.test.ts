@@ -58,6 +58,11 @@ const document = {
       }),
     },
     '/fixed': { post: operation({ '4XX': content({ const: { message: 'no' } }) }) },
+    '/long': {
+      post: operation({
+        401: content({}, { example: Array.from({ length: 500 }, () => ({ message: 'no' })) }),
+      }),
+    },
     '/only': { post: { responses: { default: content({ const: { id: 7 } }) } } },
     '/none': { post: operation({ 401: { description: 'no content' } }) },
     '/headers': {
@@ -135,6 +140,15 @@ describe('an error of an operation', () => {
 
   test('keeps what the schema does not permit to change', async () => {
     assert.deepEqual((await post(await open(), '/fixed', {})).body, { message: 'no' });
+  });
+
+  test('has the reason in the first members of a long list only, since each is a check of the whole', async () => {
+    const double = await open();
+    const { body } = await post(double, '/long', {});
+    const { problem } = double.journal.last();
+    assert.ok(Array.isArray(body) && body.length === 500);
+    assert.deepEqual(body.at(0), { message: problem?.detail });
+    assert.deepEqual(body.at(-1), { message: 'no' });
   });
 
   test('has the documented header fields beside those of the refusal', async () => {
