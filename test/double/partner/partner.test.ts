@@ -6,6 +6,7 @@ import test from 'node:test';
 import { type DoubleOptions, startDouble } from '../../../src/double/index.ts';
 import { root } from '../../support/documents/markdown.ts';
 import { ordersDocument } from '../../support/double/orders-document.ts';
+import { missingPackage } from '../../support/packages.ts';
 
 const users = { ann: { secret: 's3cret of ann', password: 'pw of ann' } };
 const json = { 'Content-Type': 'application/json' };
@@ -551,7 +552,9 @@ test('a documented token endpoint answers as documented, unless the request is a
 });
 
 for (const name of ['yaml', 'js-yaml'])
-  test(`YAML is read with ${name} of the project, and dates stay texts`, async () => {
+  test(`YAML is read with ${name} of the project, and dates stay texts`, {
+    skip: missingPackage(name),
+  }, async () => {
     const folder = mkdtempSync(join(tmpdir(), 'partner-'));
     const file = join(folder, 'partner.yaml');
     writeFileSync(file, yamlDocument);

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { startDouble } from '../../../src/double/index.ts';
 import { ajvFor } from '../../support/double/partner-requests.ts';
+import { missingPackage } from '../../support/packages.ts';
 
 type Schema = Readonly<Record<string, unknown>>;
 
@@ -189,7 +190,7 @@ const responses: Readonly<Record<string, readonly [schema: Schema, schemas?: Sch
   ],
 };
 
-describe('contents of responses', () => {
+describe('contents of responses', { skip: missingPackage('ajv') }, () => {
   for (const [what, [schema, schemas = {}]] of Object.entries(responses))
     test(`${what}: the value is valid`, async () => {
       const get = { responses: { 200: { description: 'OK', content: { 'application/json': { schema } } } } };
