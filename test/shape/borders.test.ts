@@ -1,0 +1,522 @@
+import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import test from 'node:test';
+import * as attack from '../../src/attack/index.ts';
+import * as client from '../../src/client/index.ts';
+import { type Double, startDouble } from '../../src/double/index.ts';
+import { createService, defineCollection, defineScheme } from '../../src/index.ts';
+import { OptionsError, readOptions } from '../../src/options/options.ts';
+import { temporaryDirectory } from '../support/temporary-directory.ts';
+
+// Where a value enters, and the sentence about a wrong one. Each border has its own error; the sentences have one wording.
+
+const directory = temporaryDirectory();
+const file = join(directory, 'countersign.json');
+
+const users = { ann: { secret: 'the secret of ann' } };
+const good = { url: 'http://api.example/' };
+
+/** Calls a function as a caller in JavaScript can: with any arguments. */
+function call(method: unknown, ...values: readonly unknown[]): unknown {
+  assert.ok(typeof method === 'function');
+  return Reflect.apply(method, undefined, values);
+}
+
+/** Returns a document of a partner whose only operation has this description. */
+function partnerWith(operation: unknown): object {
+  const info = { title: 'Partner', version: '1' };
+  return { openapi: '3.1.0', info, paths: { '/orders': { get: operation } } };
+}
+
+async function sendControl(double: Double, method: string, path: string, content: unknown): Promise<never> {
+  await using control = await double.openControl({});
+  const headers = { Authorization: `Bearer ${control.token}`, 'Content-Type': 'application/json' };
+  const response = await fetch(control.url + path, { method, headers, body: JSON.stringify(content) });
+  throw await describeProblem(response);
+}
+
+/** Returns the status and the detail of a problem document as an error. */
+async function describeProblem(response: Response): Promise<Error> {
+  const problem: unknown = JSON.parse(await response.text());
+  return new Error(`${response.status} ${Reflect.get(Object(problem), 'detail')}`);
+}
+
+async function sendItem(double: Double, content: unknown): Promise<never> {
+  const headers = {
+    'Content-Type': 'application/json',
+    Accept: 'application/problem+json, application/json',
+  };
+  const body = JSON.stringify(content);
+  throw await describeProblem(await double.as('ann').fetch('/articles', { method: 'POST', headers, body }));
+}
+
+/** Passes a value over a border. */
+const borders: Readonly<Record<string, (value: unknown, double: Double) => unknown>> = {
+  flag: (value) => call(readOptions, value, {}),
+  variable: (value) => call(readOptions, [], value),
+  file(value) {
+    writeFileSync(file, JSON.stringify(value));
+    return readOptions(['--config', file], {});
+  },
+  createService: (value) => call(createService, value),
+  startDouble: (value) => call(startDouble, value),
+  user: (value, { auth }) => call(auth.setUser, 'bob', value),
+  scheme: (value) => call(createService, { schemes: { own: value } }),
+  aws4: (value) => call(createService, { schemes: { aws4: value } }),
+  'message-signatures': (value) => call(createService, { schemes: { 'message-signatures': value } }),
+  'draft-cavage': (value) => call(createService, { schemes: { 'draft-cavage': value } }),
+  defineScheme: (value) => call(defineScheme, value),
+  collection: (value) => call(defineCollection, '/orders', value),
+  resource: (value, double) => call(double.resource, '/r', value),
+  stub: (value, double) => call(double.stub, value, {}),
+  'options of a stub': (value, double) => call(double.stub, {}, {}, value),
+  'response of a stub': (value, double) => call(double.stub, {}, value),
+  fault: (value, { faults }) => call(faults.next, {}, value),
+  journal: (value, { journal }) => call(journal.all, value),
+  waitFor: (value, { journal }) => call(journal.waitFor, {}, value),
+  as: (value, double) => call(double.as, 'ann', value),
+  fetch: (value, double) => call(double.fetch, '/', value),
+  issueToken: (value, { oauth2 }) => call(oauth2.issueToken, value),
+  approve: (value, { oauth2 }) => call(oauth2.approve, '/oauth2/authorize', value),
+  revokeTokens: (value, { oauth2 }) => call(oauth2.revokeTokens, value),
+  rotateSecret: (value, { auth }) => call(auth.rotateSecret, 'ann', value),
+  openControl: (value, double) => call(double.openControl, value),
+  'control fault': (value, double) => sendControl(double, 'POST', '/faults', value),
+  'control stub': (value, double) => sendControl(double, 'POST', '/stubs', value),
+  'control clock': (value, double) => sendControl(double, 'POST', '/clock/advance', value),
+  partner: (value) =>
+    call(startDouble, { partner: { document: partnerWith(value), strict: true }, https: false }),
+  'options of a partner': (value) => call(startDouble, { partner: value, https: false }),
+  item: (value, double) => sendItem(double, value),
+  signRequest: (value) => call(client.signRequest, value),
+  createSigner: (value) => call(attack.createSigner, value),
+  createAttempts: (value) =>
+    call(attack.createAttempts, good, attack.createSigner({ user: 'a', secret: 'b' }), value),
+};
+
+const rows: readonly (readonly [border: string, value: unknown, sentence: string])[] = [
+  ['flag', ['--prot', '1'], 'unknown option --prot; did you mean "--port"?'],
+  ['flag', ['--port', 'x'], '--port: "x" is not a whole number from 0 to 65535'],
+  [
+    'flag',
+    ['--window', '5x'],
+    '--window: "5x" is not a whole number of seconds from 1 to 31536000 or text such as 5m',
+  ],
+  ['flag', ['--log', 'prety'], '--log: "prety" is not one of pretty, json, off; did you mean "pretty"?'],
+  ['flag', ['--base-path', 'x/'], '--base-path: "x/" is not a path such as /api, without a slash at the end'],
+  [
+    'flag',
+    ['--quota', '5'],
+    '--quota: "5" is not a quota: it must be such as 1000/1h, 20/1s,1000/1h or none',
+  ],
+  [
+    'flag',
+    ['--trust-proxy', '10.0.0.0/99'],
+    '--trust-proxy: "10.0.0.0/99" is not a list of networks: "10.0.0.0/99" is not a network such as 10.0.0.0/8 or fd00::/8',
+  ],
+  ['flag', ['--cors-origin', 'x'], '--cors-origin: "x" has no scheme; write https://x'],
+  [
+    'flag',
+    ['--public-url', 'http://a'],
+    '--public-url: "http://a" is not an https origin such as https://api.example',
+  ],
+  ['flag', ['--memory=2'], '--memory: "2" is not true, false, 1 or 0'],
+  ['flag', ['--host', 'a b'], '--host: "a b" is not an address such as 127.0.0.1, ::1 or localhost'],
+  [
+    'flag',
+    ['--health-path', '/a/'],
+    '--health-path: "/a/" is not a path such as /api, without a slash at the end',
+  ],
+  ['variable', { COUNTERSIGN_PROT: '1' }, 'accepted'],
+  ['variable', { COUNTERSIGN_PORT: '-1' }, 'COUNTERSIGN_PORT: "-1" is not a whole number from 0 to 65535'],
+  [
+    'variable',
+    { COUNTERSIGN_LOG: 'jsn' },
+    'COUNTERSIGN_LOG: "jsn" is not one of pretty, json, off; did you mean "json"?',
+  ],
+  ['file', { prot: 1 }, 'FILE: unknown key prot; did you mean "port"?'],
+  ['file', { port: '80' }, 'FILE: port: "80" is not a whole number from 0 to 65535'],
+  ['file', { port: 70000 }, 'FILE: port: 70000 is not a whole number from 0 to 65535'],
+  [
+    'file',
+    { window: '5 m' },
+    'FILE: window: "5 m" is not a whole number of seconds from 1 to 31536000 or text such as 5m',
+  ],
+  ['file', { log: 'jsn' }, 'FILE: log: "jsn" is not one of pretty, json, off; did you mean "json"?'],
+  ['file', { memory: 'yes' }, 'FILE: memory: "yes" is not true or false'],
+  ['file', { nonces: { mx: 1 } }, 'FILE: unknown key nonces.mx; did you mean "max"?'],
+  ['file', { nonces: 5 }, 'FILE: nonces must be an object'],
+  ['file', { users: 5 }, 'FILE: users must be an object'],
+  ['file', { users: { ann: { secrt: 'x' } } }, 'FILE: unknown key users.ann.secrt; did you mean "secret"?'],
+  ['file', { users: { ann: { secret: '' } } }, 'FILE: users.ann.secret must be a non-empty string'],
+  ['file', { users: { ann: {} } }, 'FILE: users.ann.secret must be a non-empty string'],
+  [
+    'file',
+    { quota: { requests: 0, window: '1h' } },
+    'FILE: quota: {"requests":0,"window":"1h"} is not a quota: requests of it must be a whole number from 1 to 1000000000',
+  ],
+  [
+    'file',
+    { schemes: { own: { preset: 'strip' } } },
+    'FILE: schemes.own.preset: "strip" is not a preset; did you mean "stripe"?',
+  ],
+  [
+    'file',
+    { clients: { app: { secret: 's', grnts: [] } } },
+    'FILE: clients.app.grnts is not known; did you mean "grants"?',
+  ],
+  ['file', { clients: { app: 5 } }, 'FILE: clients.app is not an object'],
+  [
+    'file',
+    { collections: { '/a': { element: 'a', item: 'b', fieds: {} } } },
+    'FILE: collections./a.fieds: is not a key of a collection; did you mean "fields"?',
+  ],
+  ['file', { corsOrigin: [5] }, 'FILE: corsOrigin: [5] is not a list of origins'],
+  ['file', { trustProxy: 5 }, 'FILE: trustProxy: 5 is not a list of networks'],
+  ['createService', 5, 'the options of a service must be an object, is 5'],
+  [
+    'createService',
+    { prot: 1 },
+    'prot is not an option of a service; known are clock, random, store, users, collections, seed, resources, realm, window, notBefore, hmacSimple, requireBodyDigest, schemes, clients, consumers, lifetimes, publicUrl, masterKey, nonces, maxNonces, maxNoncesPerUser, idempotencyLifetime, maxIdempotencyKeysPerUser, maxAuthFailures, quota, trustProxy, basePath, cors, explain, defaultFormat, strictQuery, openapi, limits, health, requestId, onRequest, observer, onError',
+  ],
+  ['createService', { explain: 'yes' }, 'explain must be true or false, is a string'],
+  ['createService', { defaultFormat: 'jsn' }, '"jsn" is not a value of defaultFormat; did you mean "json"?'],
+  ['createService', { limits: { bdy: 1 } }, 'bdy is not a member of limits; did you mean "body"?'],
+  ['createService', { limits: { body: -1 } }, 'body of limits must be a number from 0, is -1'],
+  [
+    'createService',
+    { health: { path: '/a/' } },
+    'path of health must be a path such as /health, without a slash at the end',
+  ],
+  ['createService', { clients: { app: 5 } }, 'the client "app" must be an object, is 5'],
+  ['createService', { quota: 5 }, 'quota must be such as { "requests": 1000, "window": "1h" } or "1000/1h"'],
+  [
+    'createService',
+    { window: 'x' },
+    "window is not a number of seconds from 0 to 31536000, or text such as '10m'",
+  ],
+  ['startDouble', 5, 'the options of a double must be an object, is 5'],
+  ['startDouble', { prot: 1 }, 'prot is not an option of a double; did you mean "port"?'],
+  ['startDouble', { port: '1' }, 'port must be an integer from 0 to 65535, is a string'],
+  ['startDouble', { https: 1 }, 'https must be true or false, is 1'],
+  ['startDouble', { tls: 'requird' }, '"requird" is not a value of tls; did you mean "required"?'],
+  ['startDouble', { journal: { entris: 1 } }, 'entris is not a member of journal; did you mean "entries"?'],
+  ['startDouble', { stubs: {} }, 'stubs must be a list of stubs, is an object'],
+  ['startDouble', { stubs: [{ mach: {} }] }, 'mach is not a member of a stub; did you mean "match"?'],
+  [
+    'startDouble',
+    { users: 5 },
+    "users must be an object such as { johndoe: {} } or ['johndoe'], is a number",
+  ],
+  ['user', 5, 'the user "bob" must be an object such as { secret: … }, is 5'],
+  ['user', { secrt: 'x' }, 'secrt is not a member of the user "bob"; did you mean "secret"?'],
+  ['user', { secret: 5 }, 'the secret of the user "bob" is not a non-empty string'],
+  [
+    'user',
+    { keys: { k: { algorithm: 'ed2551', publicKey: 'x' } } },
+    '"ed2551" is not an algorithm of the key "k" of the user "bob"; did you mean "ed25519"?',
+  ],
+  ['scheme', 5, 'schemes.own: an object is expected'],
+  ['aws4', 5, 'schemes.aws4: an object is expected'],
+  ['aws4', { windw: 5 }, 'schemes.aws4.windw: unknown key; did you mean "window"?'],
+  [
+    'aws4',
+    { window: 'x' },
+    'schemes.aws4.window: a whole number of seconds from 1 to 86400 or text such as 5m is expected',
+  ],
+  ['aws4', { plusInPath: 5 }, 'schemes.aws4.plusInPath: 5 is not known; known are space, plus'],
+  [
+    'message-signatures',
+    { nonce: 'of' },
+    'schemes.message-signatures.nonce: "of" is not known; did you mean "off"?',
+  ],
+  [
+    'message-signatures',
+    { components: [] },
+    'schemes.message-signatures.components: a list with at least one component is expected',
+  ],
+  [
+    'message-signatures',
+    { tag: 5 },
+    'schemes.message-signatures.tag: a text of printable ASCII characters is expected',
+  ],
+  [
+    'message-signatures',
+    { structuredFields: { a: 'lst' } },
+    'schemes.message-signatures.structuredFields.a: "lst" is not known; did you mean "list"?',
+  ],
+  [
+    'message-signatures',
+    { signResponses: { key: 5 } },
+    'schemes.message-signatures.signResponses.key: an object is expected',
+  ],
+  [
+    'message-signatures',
+    { signResponses: { key: { id: 'a', algorithm: 'ed25519', secret: 's' } } },
+    'schemes.message-signatures.signResponses.key.secret: a key for ed25519 has privateKey instead',
+  ],
+  [
+    'draft-cavage',
+    { replay: 'acept' },
+    'schemes.draft-cavage.replay: "acept" is not known; did you mean "accept"?',
+  ],
+  ['draft-cavage', { headers: [5] }, 'schemes.draft-cavage.headers[0]: a text that is not empty is expected'],
+  ['scheme', { user: 5 }, 'schemes.own.message: a text that is not empty is expected'],
+  [
+    'scheme',
+    { user: { field: 'X-User' }, signature: { field: 'X-Sig' }, message: [] },
+    'schemes.own.message: a text that is not empty is expected',
+  ],
+  ['scheme', { secret: { feld: 'X-Key' } }, 'schemes.own.secret.feld: unknown key; did you mean "field"?'],
+  ['scheme', { secret: { field: 'a b' } }, 'schemes.own.secret.field: "a b" is not a field name'],
+  [
+    'scheme',
+    { preset: 'stripe', window: 'x' },
+    'schemes.own.window: unknown key; known are preset, timestamp, replay, user',
+  ],
+  [
+    'scheme',
+    { preset: 'stripe', user: {} },
+    'schemes.own.user: either field or query is expected, or json or form for a place in the content',
+  ],
+  [
+    'scheme',
+    { message: '{body}', user: 'ann', signature: { field: 'X-Sig' }, algorithm: 'hmac-sha25' },
+    'schemes.own.algorithm: "hmac-sha25" is not known; known are hmac, ed25519, ecdsa-p256, rsa-pss, rsa-v1_5, digest',
+  ],
+  [
+    'scheme',
+    {
+      message: '{body}',
+      user: 'ann',
+      signature: { field: 'X-Sig' },
+      timestamp: { field: 'X-Time', format: 'isoo' },
+    },
+    'schemes.own.timestamp.format: unknown key; did you mean "form"?',
+  ],
+  ['defineScheme', 5, 'definition: an object is expected'],
+  ['defineScheme', { prse: 1 }, 'definition.prse: unknown key; did you mean "parse"?'],
+  ['defineScheme', { parse: 1 }, 'definition.parse: a function is expected'],
+  ['collection', 5, 'collections./orders: must be an object, is a number'],
+  [
+    'collection',
+    { element: 'a', item: 'b', fieds: {} },
+    'collections./orders.fieds: is not a key of a collection; did you mean "fields"?',
+  ],
+  [
+    'collection',
+    { element: 'a', item: 'b', fields: { a: { type: 'txt' } } },
+    'collections./orders.fields.a.type: "txt" is not a field type; did you mean "text"?',
+  ],
+  [
+    'collection',
+    { element: 5, item: 'b', fields: {} },
+    'collections./orders.element: must be non-empty text, is a number',
+  ],
+  ['resource', 5, "the resource at /r must be an object such as { GET: action('anyone', …) }, is a number"],
+  ['resource', { GTE: {} }, 'GTE is not a member of the resource at /r; did you mean "GET"?'],
+  [
+    'resource',
+    { GET: 5 },
+    "GET of the resource at /r must be an object such as action('anyone', …), is a number",
+  ],
+  ['stub', 5, "a match must be an object or a function such as { path: '/articles' }, is a number"],
+  ['stub', { pth: '/' }, 'pth is not a member of a match; did you mean "path"?'],
+  ['stub', { path: 5 }, 'path of a match must be text or a regular expression, is a number'],
+  ['stub', { scheme: 5 }, 'scheme of a match must be text, is a number'],
+  ['stub', { query: 5 }, "query of a match must be an object such as { limit: '1' }, is a number"],
+  [
+    'stub',
+    { query: { a: 5 } },
+    'a in query of a match must be text, a regular expression or null, is a number',
+  ],
+  ['stub', { method: 5 }, 'method of a match must be a method such as GET, is a number'],
+  ['stub', { user: 5 }, 'user of a match must be the name of a user, is a number'],
+  ['options of a stub', 5, 'accepted'],
+  ['options of a stub', { tims: 1 }, 'tims is not a member of the options of a stub; did you mean "times"?'],
+  ['options of a stub', { times: 0 }, 'times of a stub must be an integer from 1, is 0'],
+  ['options of a stub', { fallback: 1 }, 'fallback of a stub must be true or false, is a number'],
+  [
+    'options of a stub',
+    { access: 'anyon' },
+    '"anyon" is not an access rule of GET at /; did you mean "anyone"?',
+  ],
+  [
+    'options of a stub',
+    { schemes: 5 },
+    "schemes of the stub for any method any path must be a list of names, such as ['oauth']",
+  ],
+  [
+    'response of a stub',
+    5,
+    'the response of a stub must be an object such as { status: 201, body: { id: 1 } }, is a number',
+  ],
+  [
+    'response of a stub',
+    { stauts: 1 },
+    'stauts is not a member of the response of a stub; did you mean "status"?',
+  ],
+  [
+    'response of a stub',
+    { status: '200' },
+    'status of the response of a stub must be an integer from 200 to 599, is a string',
+  ],
+  ['fault', 5, 'a fault must be an object such as { status: 503 }, is a number'],
+  ['fault', { stauts: 503 }, 'stauts is not a fault; did you mean "status"?'],
+  ['fault', { status: 5 }, 'status of a fault must be an integer from 200 to 599'],
+  ['fault', { close: 1 }, 'close of a fault must be true or false, is a number'],
+  ['fault', { delay: 'x' }, "delay of a fault must be from 0 to 2147483647 ms, or text such as '2s'"],
+  ['journal', 5, "a match must be an object or a function such as { path: '/articles' }, is a number"],
+  ['journal', { stauts: 1 }, 'stauts is not a member of a match; did you mean "status"?'],
+  ['journal', { status: '1' }, 'status of a match must be an integer from 100 to 599, is a string'],
+  ['journal', { problem: 'not-fund' }, '"not-fund" is not a problem type; did you mean "not-found"?'],
+  ['waitFor', 5, 'the options of waitFor must be an object, is a number'],
+  ['waitFor', { timout: 1 }, 'timout is not a member of the options of waitFor; did you mean "timeout"?'],
+  ['waitFor', { timeout: 'x' }, "timeout of waitFor must be from 0 to 2147483647 ms, or text such as '2s'"],
+  ['as', 5, "the options of as must be an object such as { scheme: 'basic' }, is a number"],
+  ['as', { schme: 'basic' }, 'schme is not a member of the options of as; did you mean "scheme"?'],
+  ['as', { form: 'ful' }, '"ful" is not a form; did you mean "full"?'],
+  ['as', { signBody: 1 }, 'signBody must be true or false, is a number'],
+  ['as', { secret: 5 }, 'secret must be text, is a number'],
+  ['as', { scheme: 'bsic' }, '"bsic" is not a scheme; did you mean "basic"?'],
+  ['fetch', 5, "the options of fetch must be an object such as { method: 'PUT' }, is a number"],
+  ['fetch', { methd: 'PUT' }, 'methd is not a member of the options of fetch; did you mean "method"?'],
+  ['fetch', { peer: 5 }, 'peer must be text, is a number'],
+  ['issueToken', 5, "a token to issue must be an object such as { user: 'johndoe' }, is a number"],
+  ['issueToken', { usr: 'ann' }, 'usr is not a member of a token to issue; did you mean "user"?'],
+  [
+    'issueToken',
+    { user: 'ann', refresh: 1 },
+    'refresh of a token to issue must be true or false, is a number',
+  ],
+  ['approve', { usr: 'ann' }, 'usr is not a member of an approval; did you mean "user"?'],
+  ['approve', { user: 'ann', decision: 'alow' }, '"alow" is not a decision; did you mean "allow"?'],
+  ['revokeTokens', 5, "a token filter must be an object such as { client: 'app' }, is a number"],
+  ['revokeTokens', { clent: 'a' }, 'clent is not a member of a token filter; did you mean "client"?'],
+  ['revokeTokens', { kind: 'acess' }, '"acess" is not a kind of token; did you mean "access"?'],
+  ['rotateSecret', { secrt: 'x' }, 'secrt is not a member of a rotation; did you mean "secret"?'],
+  ['openControl', { prot: 1 }, 'prot is not a member of the options of openControl; did you mean "port"?'],
+  ['openControl', { port: 'x' }, 'port must be an integer from 0 to 65535, is a string'],
+  ['control fault', 5, '422 The content must be an object, is a number.'],
+  ['control fault', { falt: {} }, '422 falt is not a known member; the members are match, fault, times.'],
+  [
+    'control fault',
+    { fault: { stauts: 503 } },
+    '422 fault.stauts is not a known member; the members are status, body, headers, retryAfter, delay, dribble, truncate, reset, close, lostAfterActing, badChunk, wrongLength, malformedXml, staleCertificate, rotatedSecret, expiredToken, nonceSeen, skewedDate, before.',
+  ],
+  [
+    'control fault',
+    { fault: { status: 5 } },
+    '422 fault.status must be an integer from 200 to 599, is a number.',
+  ],
+  [
+    'control fault',
+    { match: { pth: '/' }, fault: { status: 503 } },
+    '422 match.pth is not a known member; the members are method, path, user, scheme, query, headers, body.',
+  ],
+  ['control stub', { match: { path: 5 }, response: {} }, '422 match.path must be text, is a number.'],
+  [
+    'control stub',
+    { match: {}, response: { stauts: 200 } },
+    '422 response.stauts is not a known member; the members are status, headers, body, base64.',
+  ],
+  ['control stub', { match: {} }, '422 response is missing.'],
+  ['control clock', { by: 'x' }, "422 \"x\" is not a duration such as 1500, '90s', '11m' or '-24h'"],
+  ['control clock', { bye: 1 }, '422 bye is not a known member; the members are by.'],
+  ['control clock', {}, '422 by is missing.'],
+  ['partner', 5, '#/paths/~1orders/get: must be an object, is a number'],
+  ['partner', { responses: 5 }, '#/paths/~1orders/get/responses: must be an object, is a number'],
+  [
+    'partner',
+    {
+      responses: {
+        '200': { description: 'ok', content: { 'application/json': { schema: { type: 'strin' } } } },
+      },
+    },
+    'accepted',
+  ],
+  ['options of a partner', 5, 'partner must be an object or the path of a file, is 5'],
+  ['options of a partner', { document: 5 }, 'partner.document must be a document or the path of a file'],
+  [
+    'options of a partner',
+    { document: {}, validaton: 1 },
+    'validaton is not a member of the option partner; did you mean "validation"?',
+  ],
+  [
+    'options of a partner',
+    { document: {}, validation: 'of' },
+    '"of" is not a validation (on, warn or off); did you mean "on"?',
+  ],
+  [
+    'options of a partner',
+    { document: {}, validation: { reqest: 'off' } },
+    'reqest is not a member of validation; did you mean "request"?',
+  ],
+  ['options of a partner', { document: {}, strict: 1 }, 'partner.strict must be true or false, is a number'],
+  ['item', 5, 'Unexpected end of JSON input'],
+  ['item', { titel: 'x' }, 'Unexpected end of JSON input'],
+  ['item', { title: 5 }, 'Unexpected end of JSON input'],
+  ['signRequest', 5, 'options: an object is expected'],
+  ['signRequest', { url: 'http://api.example/', usr: 'a' }, 'options.usr: unknown key; did you mean "user"?'],
+  [
+    'signRequest',
+    { url: 'http://api.example/', user: 'a' },
+    'options.secret: a text that is not empty is expected',
+  ],
+  [
+    'signRequest',
+    { url: 'http://api.example/', user: 'a', secret: 'b', form: 'ful' },
+    'options.form: "ful" is not known; did you mean "full"?',
+  ],
+  [
+    'signRequest',
+    { url: 'http://api.example/', user: 'a', secret: 'b', signBody: 1 },
+    'options.signBody: true or false is expected',
+  ],
+  ['createSigner', 5, 'credentials: an object is expected'],
+  ['createSigner', { usr: 'a' }, 'credentials.usr: unknown key; did you mean "user"?'],
+  ['createSigner', { user: 5, secret: 'x' }, 'credentials.user: a text is expected'],
+  ['createSigner', { scheme: 'hmc', user: 'a' }, 'scheme: an object is expected; did you mean "hmac"?'],
+  [
+    'createSigner',
+    { scheme: { type: 'aws4', key: {} } },
+    'scheme.key: unknown key; known are region, service, window, normalizePath, doubleEncode, plusInPath, unsignedPayload, errors, replay, accessKeyId, secret, sessionToken, presign',
+  ],
+  [
+    'createSigner',
+    { scheme: { preset: 'github', usr: 1 }, secret: 's' },
+    'scheme.usr: unknown key; did you mean "user"?',
+  ],
+  ['createAttempts', 5, 'the options of createAttempts: an object is expected'],
+  [
+    'createAttempts',
+    { windw: 1 },
+    'the options of createAttempts.windw: unknown key; did you mean "window"?',
+  ],
+  [
+    'createAttempts',
+    { window: 'x' },
+    'the options of createAttempts.window: seconds, or text such as "5m", are expected',
+  ],
+];
+
+/** Returns the sentences of the error of a call. */
+async function explain(act: () => unknown): Promise<string> {
+  try {
+    await act();
+  } catch (error) {
+    assert.ok(error instanceof Error);
+    const sentences = error instanceof OptionsError ? error.faults : [error.message];
+    return sentences.join('\n').replaceAll(file, 'FILE');
+  }
+  return 'accepted';
+}
+
+test('a wrong value is refused in the same words at every border', async (context) => {
+  await using double = await startDouble({ users });
+  for (const [border, value, sentence] of rows)
+    await context.test(`${border}: ${JSON.stringify(value)}`, async () => {
+      assert.equal(await explain(() => borders[border]?.(value, double)), sentence);
+    });
+});
