@@ -25,6 +25,8 @@ interface DurableDoubleOptions extends Omit<ServiceOptions, 'clock' | 'random' |
   readonly store: Store;
   readonly nonces: NonceStore;
   readonly masterKey: Uint8Array;
+  /** Whether TLS is assumed where credentials require it. Default: `required`. */
+  readonly tls?: 'assumed' | 'required';
 }
 
 /**
@@ -33,7 +35,7 @@ interface DurableDoubleOptions extends Omit<ServiceOptions, 'clock' | 'random' |
  * @throws RangeError or DeclarationError if an option is invalid
  */
 export function composeDurableDouble(
-  options: DurableDoubleOptions,
+  { tls, ...options }: DurableDoubleOptions,
   random: (size: number) => Uint8Array,
   prepared?: PreparedPartner,
 ): ComposedService {
@@ -97,6 +99,7 @@ export function composeDurableDouble(
       layer: stubs.layer,
       fallbacks: [...(partner === undefined ? [] : [partner.fallback]), stubs.fallback],
       scopes: prepared?.scopes,
+      assumesTls: tls === 'assumed',
     },
   );
   users.onChange((all) => {

@@ -4,7 +4,7 @@ import type { VerifiedScheme } from '../auth/verified-scheme.ts';
 import { systemClock } from '../clock.ts';
 import type { Collection } from '../collections/declaration.ts';
 import { formatDate } from '../http/headers/date.ts';
-import type { IncomingRequest, Response } from '../http/message.ts';
+import type { Response } from '../http/message.ts';
 import type { RemovedNames } from '../oauth/revoke-on-removal.ts';
 import type { Observer } from '../pipeline/observer.ts';
 import { computeNoncesWindow, listSchemes } from '../service/authentication.ts';
@@ -138,8 +138,7 @@ export function composeDouble(
     { claimedUser, schemes },
   );
   let registered: Pick<ServiceOptions, 'clients' | 'consumers'> = options;
-  const dated = skewDates(time, journal.observer(faults));
-  const observer = tls === 'assumed' ? assumeTls(dated) : dated;
+  const observer = skewDates(time, journal.observer(faults));
   const controllable = createControllableService(
     {
       // A test suite fails to authenticate far more often than the default limit permits.
@@ -161,6 +160,7 @@ export function composeDouble(
       layer: stubs.layer,
       fallbacks: [...(partner === undefined ? [] : [partner.fallback]), stubs.fallback],
       scopes: prepared?.scopes,
+      assumesTls: tls === 'assumed',
     },
   );
   const service = observeRegistrations(controllable, (changed) => {
@@ -290,19 +290,6 @@ function createComposedNonces(
     (user) => events.emit('nonce-replayed', { type: 'nonce-replayed', user }),
     burns,
   );
-}
-
-/** Wraps an observer so that TLS is assumed for each request over plain HTTP. */
-function assumeTls(observer: Observer): Observer {
-  const assume = (request: IncomingRequest): IncomingRequest =>
-    request.connection.secure
-      ? request
-      : { ...request, connection: { ...request.connection, assumesTls: true } };
-  return {
-    observe: (request, answer) => observer.observe(assume(request), answer),
-    observeRefused: (problem, request, response, received) =>
-      observer.observeRefused(problem, request && assume(request), response, received),
-  };
 }
 
 /** Wraps an observer so that the `Date` of each response is moved by the clock's skew. */

@@ -73,10 +73,13 @@ function split(argument: string): [name: string, value: string | undefined] {
 }
 
 function unknownFlag(name: string, known: ReadonlyMap<string, Arity>): string {
-  const all = [...known.keys(), '--help', '--version'];
+  const usual = ['--help', '--version'];
+  const all = [...known.keys(), ...usual];
+  const startingLikeIt = (flags: readonly string[]): readonly string[] =>
+    flags.filter((flag) => flag.startsWith(`-${name.toLowerCase()}`));
   // For -v, `hint` would find another short name.
   const beginning = /^-[A-Za-z]$/.test(name)
-    ? all.filter((flag) => flag.startsWith(`-${name.toLowerCase()}`))
+    ? [startingLikeIt(usual), startingLikeIt(all)].find((flags) => flags.length > 0)
     : undefined;
   const meant = beginning === undefined || beginning.length === 1 ? hint(beginning?.[0] ?? name, all) : '';
   return `unknown option ${toPrintable(name)}${meant}`;

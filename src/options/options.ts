@@ -22,6 +22,8 @@ export interface Options extends Declarations, Registrations {
   readonly port: number | undefined;
   /** The port of HTTPS; undefined if it is off. */
   readonly tlsPort: number | undefined;
+  /** Whether TLS is assumed where credentials require it; only on a loopback address. */
+  readonly tls: Word<'tls'>;
   /** The path of the certificate, PEM. Defined if and only if `tlsKey` is. */
   readonly tlsCert: string | undefined;
   /** The path of the private key, PEM. */
@@ -35,6 +37,8 @@ export interface Options extends Declarations, Registrations {
   readonly partner: string | undefined;
   /** Whether a mistake in the document of a partner refuses the start, in place of the operations that have it. */
   readonly strict: boolean;
+  /** How strictly requests and responses are compared with the document of a partner. */
+  readonly validation: Word<'validation'>;
   /** The path of the key that encrypts stored secrets. */
   readonly keyFile: string | undefined;
   /** The path of the configuration file. */
@@ -146,11 +150,15 @@ export function readOptions(argv: readonly string[], environment: Environment): 
     maxNoncesPerUser: settings.maybeWhole('maxNoncesPerUser', others.maxNonces),
   };
   checkListening(values, faults, warnings);
-  if (values.strict && values.partner === undefined)
-    warnings.push('--strict is ignored because there is no --partner');
+  checkAssumedTls(values, faults);
+  if (values.partner === undefined) {
+    const given = { '--strict': values.strict, '--validation': values.validation !== 'on' };
+    for (const [flag, isGiven] of Object.entries(given))
+      if (isGiven) warnings.push(`${flag} is ignored because there is no --partner`);
+  }
   if (values.corsCredentials && values.corsOrigin.length === 0)
     warnings.push('--cors-credentials is ignored because there is no --cors-origin');
-  if (values.tlsPort === undefined) {
+  if (values.tlsPort === undefined && values.tls === 'required') {
     const requiring = { clients: clients.size > 0, consumers: requireTls(consumers) };
     for (const [part, isRequiring] of Object.entries(requiring))
       if (isRequiring) faults.push(`${config}: ${part} require HTTPS, which --no-tls disables`);
@@ -199,6 +207,22 @@ function checkListening(
     warnings.push('--tls-cert and --tls-key are ignored because HTTPS is off');
 }
 
+/** Checks that TLS is assumed only where a test stands in for a service: no other host must be able to send secrets in plain text. */
+function checkAssumedTls(
+  { tls, host, partner, controlPort }: Pick<Options, 'tls' | 'host' | 'partner' | 'controlPort'>,
+  faults: string[],
+): void {
+  if (tls === 'required') return;
+  if (!isLoopback(host)) faults.push(`--tls assumed requires a loopback address, and --host is ${host}`);
+  if (partner === undefined && controlPort === undefined)
+    faults.push('--tls assumed is for tests: it requires --partner or --control-port');
+}
+
+/** Returns whether only processes of this host reach an address. */
+export function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || /^127(\.[0-9]{1,3}){3}$/.test(host);
+}
+
 /** Reads the configuration file. The error's code is `unreadable` only if there is no other error. */
 function readFile(path: string, faults: string[]): ConfigurationFile {
   try {
@@ -230,6 +254,7 @@ function independentOptions(settings: Settings): IndependentOptions {
     host: settings.address(),
     port: settings.toggle('noHttp') ? undefined : settings.whole('port'),
     tlsPort: settings.toggle('noTls') ? undefined : settings.whole('tlsPort'),
+    tls: settings.choice('tls') ?? optionTable.tls.fallback,
     tlsCert: settings.text('tlsCert'),
     tlsKey: settings.text('tlsKey'),
     keyFile: settings.text('keyFile'),
@@ -238,6 +263,7 @@ function independentOptions(settings: Settings): IndependentOptions {
     module: settings.text('module'),
     partner: settings.text('partner'),
     strict: settings.toggle('strict'),
+    validation: settings.choice('validation') ?? optionTable.validation.fallback,
     durability: settings.choice('durability') ?? optionTable.durability.fallback,
     onMismatch: settings.choice('onMismatch') ?? optionTable.onMismatch.fallback,
     hmacSimple: settings.choice('hmacSimple') ?? optionTable.hmacSimple.fallback,

@@ -56,6 +56,12 @@ export const optionTable = {
     about: 'port for HTTPS; 0 selects a free port',
   },
   noTls: { kind: 'toggle', about: 'disable HTTPS' },
+  tls: {
+    kind: 'choice',
+    words: ['required', 'assumed'],
+    fallback: 'required',
+    about: 'with assumed, credentials that require TLS are accepted over plain HTTP, to test clients',
+  },
   tlsCert: {
     kind: 'text',
     value: 'FILE',
@@ -90,6 +96,12 @@ export const optionTable = {
     about: 'OpenAPI document of a partner, in JSON or YAML, which the server stands in for',
   },
   strict: { kind: 'toggle', about: 'with --partner, a mistake in the document refuses the start' },
+  validation: {
+    kind: 'choice',
+    words: ['on', 'warn', 'off'],
+    fallback: 'on',
+    about: 'with --partner, how strictly requests and responses are compared with the document',
+  },
   keyFile: {
     kind: 'text',
     value: 'FILE',

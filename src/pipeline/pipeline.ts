@@ -24,6 +24,8 @@ export interface PipelineParts {
   keepNonce(principal: Principal | undefined, durably: boolean): Promise<void> | undefined;
   /** Called with the user of each nonce that was claimed with a change, and had been used before. */
   readonly onReplay?: ((user: string) => void) | undefined;
+  /** Whether TLS is assumed where credentials require it, because a test stands in for a service over TLS. Default: false. */
+  readonly assumesTls?: boolean | undefined;
   /** Serializes problem documents. */
   readonly writeProblem: WriteProblem;
   /** Returns the id of a request. */
@@ -77,11 +79,17 @@ export class Pipeline {
   }
 
   /** Returns the response to a request. Never rejects. */
-  respond(request: IncomingRequest): Promise<Response> {
+  respond(received: IncomingRequest): Promise<Response> {
     const { observer } = this.#parts.options;
+    const request = this.#assumeTls(received);
     return observer === undefined
       ? this.#next(request, createRequestTrace())
       : observer.observe(request, this.#next);
+  }
+
+  #assumeTls(request: IncomingRequest): IncomingRequest {
+    if (this.#parts.assumesTls !== true || request.connection.secure) return request;
+    return { ...request, connection: { ...request.connection, assumesTls: true } };
   }
 
   /** Returns the response to a request that was rejected before it could be handled; `received` are the bytes that are no request. */
@@ -90,7 +98,7 @@ export class Pipeline {
     const trace = createRequestTrace();
     const restored = request && this.#restore(request);
     const response = this.#completed(this.#problemResponse(problem, restored, trace), restored, trace);
-    options.observer?.observeRefused(problem, request, response, received);
+    options.observer?.observeRefused(problem, request && this.#assumeTls(request), response, received);
     return this.#logged(restored, response, trace, context.clock.steady());
   }
 

@@ -143,6 +143,8 @@ interface ServiceControls {
   readonly fallbacks?: readonly RouteFallback[] | undefined;
   /** Scopes of clients beside `read` and `write`. Default: none. */
   readonly scopes?: readonly Scope[] | undefined;
+  /** Whether TLS is assumed where credentials require it, because a test stands in for a service over TLS. Default: false. */
+  readonly assumesTls?: boolean | undefined;
 }
 
 /** A service with the parts that a test double controls. */
@@ -193,6 +195,7 @@ export function createControllableService(
     layer,
     fallbacks = [],
     scopes,
+    assumesTls,
   }: ServiceControls = {},
 ): ControllableService {
   assertServiceOptions(options);
@@ -302,6 +305,7 @@ export function createControllableService(
     complete: completion(),
     keepNonce,
     onReplay,
+    assumesTls,
     options: health === undefined ? options : { ...options, ...hideHealthChecks(health, options) },
     writeProblem: (problem, instance, accept, format = defaultFormat) =>
       writeProblem(problem, instance, accept, format, options.basePath),

@@ -46,6 +46,7 @@ function validator(): ReturnType<typeof createValidator> {
 /** Faults that only the server finds: the grammar of texts, and references between parts. docs/operations.md lists them. */
 const onlyByReader = new RegExp(
   [
+    /--tls assumed/,
     /is not an absolute URI/,
     /is not a placeholder/,
     /origins: "/,

@@ -49,6 +49,7 @@ test('without arguments and variables, every option has its documented default',
     host: '127.0.0.1',
     port: 8080,
     tlsPort: 8443,
+    tls: 'required',
     tlsCert: undefined,
     tlsKey: undefined,
     keyFile: undefined,
@@ -86,6 +87,7 @@ test('without arguments and variables, every option has its documented default',
     oauth1Window: 300,
     defaultFormat: 'xml',
     strict: false,
+    validation: 'on',
     strictQuery: false,
     openapi: false,
     explain: false,
@@ -346,6 +348,7 @@ function sampleValues(spec: OptionSpec, random: Seeded): [text: string, json: un
 
 /** Options that have to be there when another is. */
 const companions: ReadonlyMap<string, Record<string, string>> = new Map([
+  ['tls', { COUNTERSIGN_CONTROL_PORT: '0' }],
   ['tlsCert', { COUNTERSIGN_TLS_KEY: 'key.pem' }],
   ['tlsKey', { COUNTERSIGN_TLS_CERT: 'cert.pem' }],
   ['oauth1Window', { COUNTERSIGN_WINDOW: '31536000' }],

@@ -284,7 +284,7 @@ async function readPartner(options: Options, accounts: KnownAccounts) {
     faults,
     unreachable,
     warnings: prepared.examine(),
-    compose: createComposer(prepared),
+    compose: createComposer(prepared, options),
   };
 }
 

@@ -67,7 +67,7 @@ async function withPartnerOptions(
   if (options.partner === undefined) return { options };
   const { createComposer, loadPartner } = await import('../serve/partner.ts');
   const partner = await loadPartner(options, options.partner, accounts);
-  return { options: partner.options, compose: createComposer(partner.prepared) };
+  return { options: partner.options, compose: createComposer(partner.prepared, options) };
 }
 
 /** Returns the origins of the server, without ports that are chosen only when it starts. */

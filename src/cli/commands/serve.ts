@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { SecretBox } from '../../accounts/secret-box.ts';
 import { systemClock } from '../../clock.ts';
-import { type Options, readOptions } from '../../options/options.ts';
+import { isLoopback, type Options, readOptions } from '../../options/options.ts';
 import type { Listener, Service } from '../../service/service.ts';
 import type { CompactionLimits } from '../../store/snapshot/compaction.ts';
 import type { AccountUpdates } from '../accounts/account-files.ts';
@@ -231,7 +231,7 @@ async function loadPartner(
   if (options.partner === undefined) return undefined;
   const { createComposer, loadPartner } = await import('../serve/partner.ts');
   const partner = await loadPartner(options, options.partner, accounts);
-  return { ...partner, compose: createComposer(partner.prepared) };
+  return { ...partner, compose: createComposer(partner.prepared, options) };
 }
 
 /** Loads the module of `--module`. Rejects with CommandError. */
@@ -398,8 +398,4 @@ async function shutDown(service: Service, dataDirectory: DataDirectory, [log, ho
 function addressWarning({ host, port }: Options): string {
   const plain = port === undefined ? '' : ', and plain HTTP can be intercepted';
   return `${host} can be reached from other hosts${plain}`;
-}
-
-function isLoopback(host: string): boolean {
-  return host === 'localhost' || host === '::1' || /^127(\.[0-9]{1,3}){3}$/.test(host);
 }

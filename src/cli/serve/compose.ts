@@ -114,15 +114,15 @@ export function listKnownAccounts(
 /**
  * Returns the clients or consumers of the configuration file, which take precedence, and of the account files.
  *
- * @throws CommandError if some are stored and HTTPS is off
+ * @throws CommandError if some are stored and HTTPS is off, unless TLS is assumed
  */
 export function allRegistered<T>(
-  { tlsPort }: Options,
+  { tlsPort, tls }: Options,
   name: 'clients' | 'consumers',
   configured: ReadonlyMap<string, T>,
   { entries, place }: { readonly entries: ReadonlyMap<string, T>; readonly place: AccountPlace },
 ): ReadonlyMap<string, T> {
-  if (entries.size > 0 && tlsPort === undefined)
+  if (entries.size > 0 && tlsPort === undefined && tls === 'required')
     throw new CommandError(
       [`the ${name} in ${pathIn(place, `${name}.json`)} require HTTPS, which --no-tls disables`],
       1,

@@ -36,6 +36,8 @@ export interface ControlOptions {
   readonly token: string | undefined;
   readonly dataDirectory: Pick<DataDirectory, 'health' | 'journalBytes'>;
   readonly metrics: ServerMetrics;
+  /** Whether TLS is assumed where credentials require it. */
+  readonly tls: 'assumed' | 'required';
   /** The document of a partner. */
   readonly partner: PreparedPartner | undefined;
 }
@@ -67,13 +69,13 @@ export function composeControlled(
   const durable = selectDurableOptions(options);
   if (durable !== undefined)
     return createTarget(
-      composeDurableDouble(durable, randomBytes, control.partner),
+      composeDurableDouble({ ...durable, tls: control.tls }, randomBytes, control.partner),
       options,
       control,
       () => undefined,
     );
   const context = composeDouble(
-    selectDoubleOptions(options),
+    { ...selectDoubleOptions(options), tls: control.tls },
     createSeededRandom(randomBytes(32).toString('hex')),
     control.partner,
     true,

@@ -25,9 +25,9 @@ export async function loadPartner(
   { clients }: Pick<KnownAccounts, 'clients'>,
 ): Promise<LoadedPartner> {
   try {
-    const { schemes, collections, strict } = options;
+    const { schemes, collections, strict, validation } = options;
     const declared = { schemes, collections, ...(clients.size > 0 && { clients }) };
-    const completed = await withPartner(declared, { document: file, strict });
+    const completed = await withPartner(declared, { document: file, strict, validation });
     return { options: { ...options, schemes: completed.options.schemes }, prepared: completed.prepared };
   } catch (error) {
     if (error instanceof DeclarationError) throw new CommandError([`--partner: ${error.message}`]);
@@ -38,6 +38,7 @@ export async function loadPartner(
 /** Returns the function that creates the service with the routes of the document. */
 export function createComposer(
   prepared: PreparedPartner,
+  { tls }: Pick<Options, 'tls'>,
 ): (options: ServiceOptions & KnownAccounts) => Service {
   return (options) => {
     const { fallback } = prepared.create({
@@ -48,7 +49,11 @@ export function createComposer(
       isCredential: (name) => service.isCredentialParameter(name),
       onError: options.onError,
     });
-    const service = createControllableService(options, { fallbacks: [fallback], scopes: prepared.scopes });
+    const service = createControllableService(options, {
+      fallbacks: [fallback],
+      scopes: prepared.scopes,
+      assumesTls: tls === 'assumed',
+    });
     return service;
   };
 }

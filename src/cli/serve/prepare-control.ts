@@ -25,7 +25,7 @@ export interface PreparedControl {
 
 /** Loads the control interface if `--control-port` is set. Throws CommandError if its token is not valid. */
 export async function prepareControl(
-  { controlPort: port, tlsCert }: Options,
+  { controlPort: port, tlsCert, tls }: Options,
   environment: NodeJS.ProcessEnv,
   notices: Notices,
 ): Promise<PreparedControl | undefined> {
@@ -37,7 +37,7 @@ export async function prepareControl(
   return {
     onSync: (ms) => metrics.synced(ms),
     composer: (dataDirectory, partner) => (options) => {
-      controlled = composeControlled(options, { port, token, dataDirectory, metrics, partner });
+      controlled = composeControlled(options, { port, token, dataDirectory, metrics, partner, tls });
       return controlled.service;
     },
     async open(plain, secure, certificate) {

@@ -8,7 +8,7 @@ import { isObject } from './located.ts';
 import { type DocumentFiles, listReferredFiles } from './references.ts';
 
 /** The largest number of files that a document may consist of. */
-const maxFiles = 1000;
+const maxFiles = 10_000;
 
 /**
  * Reads a document, and the files that it refers to. A file that cannot be read costs the operations that use it.

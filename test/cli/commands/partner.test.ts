@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import test from 'node:test';
+import { describe, test } from 'node:test';
 import { call, run, startServer } from '../../support/cli/command.ts';
 import { ordersDocument } from '../../support/double/orders-document.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
@@ -154,4 +154,64 @@ test('serve --partner returns the responses of the document, also with a control
   assert.match(coverage.text, /getOrder .*: 200 × 2, 404 × 1/);
   controlled.signal('SIGTERM');
   await controlled.ended;
+});
+
+/** Returns the status of a request with a bearer token over plain HTTP. */
+async function sendToken(url: string): Promise<number> {
+  return (await fetch(`${url}/x`, { headers: { Authorization: 'Bearer the-secret-of-ann' } })).status;
+}
+
+describe('--tls', () => {
+  const file = fileWith(documentWith({ type: 'http', scheme: 'bearer' }, { own: [] }));
+  const config = fileWith({ users: { ann: { secret: 'the-secret-of-ann' } } });
+  const flags = [...plain, '--partner', file, '--config', config];
+  const expected = { required: 403, assumed: 200 };
+
+  for (const [tls, status] of Object.entries(expected))
+    for (const [title, further] of Object.entries({ '': [], ' and a control port': ['--control-port', '0'] }))
+      test(`a bearer token over plain HTTP gets ${status} with --tls ${tls}${title}`, async () => {
+        const server = await startServer([...flags, '--tls', tls, ...further]);
+        assert.equal(await sendToken(server.url), status);
+        server.signal('SIGTERM');
+        await server.ended;
+      });
+
+  test('TLS is required by default, also with a control port', async () => {
+    const server = await startServer([...flags, '--control-port', '0']);
+    assert.equal(await sendToken(server.url), 403);
+    server.signal('SIGTERM');
+    await server.ended;
+  });
+
+  test('assumed is refused on an address that other hosts reach', async () => {
+    const { status, stderr } = await run(['serve', ...flags, '--tls', 'assumed', '--host', '0.0.0.0']);
+    assert.equal(status, 2);
+    assert.match(stderr, /--tls assumed requires a loopback address, and --host is 0\.0\.0\.0/);
+  });
+
+  test('assumed is refused without a document and without a control port', async () => {
+    const { status, stderr } = await run(['serve', ...plain, '--tls', 'assumed']);
+    assert.equal(status, 2);
+    assert.match(stderr, /--tls assumed is for tests: it requires --partner or --control-port/);
+  });
+});
+
+for (const [validation, status] of Object.entries({ on: 400, warn: 200, off: 200 }))
+  test(`a request that the document does not allow gets ${status} with --validation ${validation}`, async () => {
+    const server = await startServer([
+      ...plain,
+      '--partner',
+      fileWith(documentWith({ type: 'http', scheme: 'bearer' }, {})),
+      '--strict-query',
+      '--validation',
+      validation,
+    ]);
+    assert.equal((await fetch(`${server.url}/x?unknown=1`)).status, status);
+    server.signal('SIGTERM');
+    await server.ended;
+  });
+
+test('--validation without a document is ignored with a warning', async () => {
+  const { stderr } = await call(['check', ...plain, '--validation', 'off']);
+  assert.match(stderr, /--validation is ignored because there is no --partner/);
 });
