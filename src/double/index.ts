@@ -30,3 +30,4 @@ export type { DoubleSnapshot } from './state/state.ts';
 export type { UserCredentials } from './state/users.ts';
 export type { Stub, StubOptions, StubRequest } from './stubs/declaration.ts';
 export type { StubResponse } from './stubs/response.ts';
+export { withDouble } from './with-double.ts';

@@ -15,6 +15,10 @@ type MatcherResult = {
  * declare module 'vitest' {
  *   interface Matchers<T> extends CountersignMatchers<void> {} // Vitest 3.2 and 4
  * }
+ * @example
+ * declare module 'expect' { // Jest with `@jest/globals`
+ *   interface Matchers<R extends void | Promise<void>, T = unknown> extends CountersignMatchers<R> {}
+ * }
  */
 export interface CountersignMatchers<R = unknown> {
   /** Asserts that a request was accepted: its response has a status below 400. A failure shows the entry of the journal. */

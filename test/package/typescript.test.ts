@@ -72,3 +72,50 @@ for (const [version, strictCompiler] of Object.entries(compilers))
     const types = join(root, 'node_modules/@types');
     run(process.execPath, [strictCompiler, '-p', project, '--typeRoots', types], project);
   });
+
+/** A test of a project that declares the matchers as the documentation shows. */
+const jestConsumer = `
+import { expect, test } from '@jest/globals';
+import { withDouble } from 'countersign/double';
+import * as matchers from 'countersign/matchers';
+
+declare module 'expect' {
+  interface Matchers<R extends void | Promise<void>, T = unknown> extends matchers.CountersignMatchers<R> {}
+}
+
+expect.extend(matchers);
+test('the client lists articles', withDouble({}, async (double) => {
+  expect(await double.fetch('/articles')).toBeAccepted();
+  expect(double.journal.last()).not.toBeRefused({ status: 401 });
+  // @ts-expect-error: no member of a refusal
+  expect(double.journal.last()).toBeRefused({ code: 401 });
+}));
+test.each([1, 2])('%i', withDouble({}, (_double, row: number) => row.toFixed()));
+`;
+
+test('the matchers and tests with a double have types in Jest', (context) => {
+  const packages = join(root, 'examples/jest/node_modules');
+  const compiler = compilers['5'] ?? '';
+  if (!existsSync(packages)) return context.skip('jest is not installed: npm ci --prefix examples/jest');
+  if (!existsSync(compiler)) return context.skip('typescript is not installed: npm ci --prefix test');
+  const project = join(folder, 'jest');
+  mkdirSync(join(project, 'node_modules/@types'), { recursive: true });
+  symlinkSync(root, join(project, 'node_modules/countersign'));
+  symlinkSync(join(root, 'node_modules/@types/node'), join(project, 'node_modules/@types/node'));
+  for (const name of ['@jest', 'expect'])
+    symlinkSync(join(packages, name), join(project, 'node_modules', name));
+  const compilerOptions = {
+    module: 'nodenext',
+    target: 'es2022',
+    lib: ['es2022', 'esnext.disposable'],
+    types: ['node'],
+    strict: true,
+    exactOptionalPropertyTypes: true,
+    skipLibCheck: true,
+    noEmit: true,
+  };
+  writeFileSync(join(project, 'package.json'), '{ "type": "module" }');
+  writeFileSync(join(project, 'jest.test.ts'), jestConsumer);
+  writeFileSync(join(project, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['jest.test.ts'] }));
+  run(process.execPath, [compiler, '-p', project], project);
+});
