@@ -10,7 +10,7 @@ import type { Store } from '../store/store.ts';
 import { claimedUserBy } from './claimed-user.ts';
 import { type ComposedService, createMatchedRequests, listNames, skewDates } from './compose.ts';
 import { createEvents } from './events.ts';
-import { createControlledFaults } from './faults/controlled-faults.ts';
+import { createFaults } from './faults/faults.ts';
 import { createJournal } from './journal/journal.ts';
 import { KnownCredentials } from './journal/known-credentials.ts';
 import type { PreparedPartner } from './partner/partner.ts';
@@ -44,14 +44,12 @@ export function composeDurableDouble(
   const users = createDoubleUsers(options.users, random);
   const schemes = listSchemes(options);
   const claimedUser = claimedUserBy(users, (request) => controllable.claimedName(request));
-  const matched = createMatchedRequests(options, claimedUser, () => controllable);
-  const faults = createControlledFaults({
+  const requests = createMatchedRequests(options, claimedUser, () => controllable);
+  const faults = createFaults({
     clock: time.clock,
     users,
-    onError: options.onError,
     claimedUser,
-    matched,
-    needs: () => stubs.needs,
+    requests,
     complete: (response, request, trace) => controllable.share(response, request, trace),
     grants: () => controllable.oauth.grants,
     names: () => [...users.all.keys(), ...listNames(registered.clients)],
@@ -82,8 +80,9 @@ export function composeDurableDouble(
     strictQuery: options.strictQuery === true,
     isCredential: (name) => controllable.isCredentialParameter(name),
     onError: options.onError,
+    requests,
   });
-  const stubs = createStubs({ schemes, maxDepth, check: partner, matched, onError: options.onError });
+  const stubs = createStubs({ schemes, maxDepth, check: partner, requests });
   const controllable = createControllableService(
     {
       ...options,

@@ -17,7 +17,7 @@ import type { Store } from '../store/store.ts';
 import { tokenUser } from './auth/token-user.ts';
 import { type ClaimedUser, claimedUserBy } from './claimed-user.ts';
 import { createEvents, type Events } from './events.ts';
-import { type ControlledFaults, createControlledFaults } from './faults/controlled-faults.ts';
+import { createFaults, type FaultsPart } from './faults/faults.ts';
 import { createJournal, type JournalPart } from './journal/journal.ts';
 import { KnownCredentials } from './journal/known-credentials.ts';
 import { MatchedRequests } from './matched-requests.ts';
@@ -49,7 +49,7 @@ export interface ComposedService {
   readonly time: DoubleTime;
   readonly users: DoubleUsers;
   readonly nonces: Pick<DoubleNonces, 'burn' | 'size'>;
-  readonly faults: ControlledFaults;
+  readonly faults: FaultsPart;
   readonly journal: JournalPart;
   readonly events: Events;
   /** The key from which token secrets of OAuth 1.0a are derived. */
@@ -100,6 +100,8 @@ export function composeDouble(
   const routes = createDoubleRoutes(options);
   const { xmlDepth: maxDepth } = { ...defaultLimits, ...options.limits };
   const users = createDoubleUsers(declared, random.bytes);
+  const claimedUser = claimedUserBy(users, (request) => service.claimedName(request));
+  const requests = createMatchedRequests(options, claimedUser, () => service);
   const partner = prepared?.create({
     seed: random.seed,
     now: () => time.clock.now(),
@@ -107,19 +109,16 @@ export function composeDouble(
     strictQuery: options.strictQuery ?? true,
     isCredential: (name) => service.isCredentialParameter(name),
     onError,
+    requests,
   });
-  const claimedUser = claimedUserBy(users, (request) => service.claimedName(request));
-  const matched = createMatchedRequests(options, claimedUser, () => service);
-  const stubs = createStubs({ schemes, maxDepth, check: partner, matched, onError, stubs: declaredStubs });
+  const stubs = createStubs({ schemes, maxDepth, check: partner, requests, stubs: declaredStubs });
   const items = createItems(store, () => routes.state.collections, time.clock, seed);
   const masterKey = random.bytes(masterKeyBytes);
-  const faults = createControlledFaults({
+  const faults = createFaults({
     clock: time.clock,
     users,
-    onError,
     claimedUser,
-    matched,
-    needs: () => stubs.needs,
+    requests,
     complete: (response, request, trace) => service.share(response, request, trace),
     grants: () => service.oauth.grants,
     names: () => [...users.all.keys(), ...listNames(registered.clients)],
@@ -212,9 +211,9 @@ export function composeDouble(
   };
 }
 
-/** Creates what reads of requests what rules are compared with. */
+/** Creates what compares requests with rules. */
 export function createMatchedRequests(
-  { limits }: Pick<ServiceOptions, 'limits'>,
+  { limits, onError }: Pick<ServiceOptions, 'limits' | 'onError'>,
   claimedUser: ClaimedUser,
   service: () => ControllableService,
 ): MatchedRequests {
@@ -226,6 +225,7 @@ export function createMatchedRequests(
     findScheme: (request) => service().claimedScheme(request),
     bodyLimit,
     maxDepth,
+    onError,
   });
 }
 

@@ -6,18 +6,13 @@ import { matchSegment } from '../pipeline/segment-template.ts';
 import { checkMembers } from '../service/argument-checks.ts';
 import { describeKind } from '../shape/fault.ts';
 
-/** A fault or stub that a test has added. */
-export interface RuleHandle extends Disposable {
-  /** The number of requests to which it was applied. */
-  readonly count: number;
-  /** The number of requests to which it will still be applied. Infinity if it is not limited. */
-  readonly remaining: number;
-  /** Removes the rule. Requests to which it is being applied continue. */
-  remove(): void;
-}
-
 /** A method in a match. Methods are case-sensitive (RFC 9110 §9.1). */
 export type MatchMethod = Uppercase<string>;
+
+/** Returns whether a text has no lower-case letters, as a method in a match. */
+export function isMatchMethod(word: string): word is MatchMethod {
+  return word === word.toUpperCase();
+}
 
 /** A path in a match: it begins with a slash and has no query. `*` is the target of `OPTIONS *`. */
 export type MatchPath = `/${string}` | '*';
@@ -117,7 +112,7 @@ export function normalizePath({ target, method }: Pick<IncomingRequest, 'target'
 }
 
 /** Returns whether a path matches. */
-function fitsPath(path: string, wanted: string | RegExp): boolean {
+export function fitsPath(path: string, wanted: string | RegExp): boolean {
   if (typeof wanted === 'string' && !wanted.includes('{')) return path === wanted;
   if (typeof wanted === 'string') return fitsTemplate(path, wanted);
   wanted.lastIndex = 0; // a pattern with g or y would start at its last match
@@ -130,8 +125,13 @@ function fitsTemplate(path: string, template: string): boolean {
   const wanted = template.split('/');
   return (
     wanted.length === segments.length &&
-    wanted.every((part, index) => matchSegment(part.split(parameter), segments[index] ?? '') !== undefined)
+    wanted.every((part, index) => matchSegment(part.split(/\{[^{}]+\}/), segments[index] ?? '') !== undefined)
   );
+}
+
+/** Returns whether a method is among those of a match, which are all by default. */
+export function fitsMethod(method: string, { method: wanted }: Match): boolean {
+  return wanted === undefined || [wanted].flat().some((each) => each === method);
 }
 
 /** Returns how a request differs from a match, one phrase for each difference. Empty if it matches. */
@@ -140,7 +140,7 @@ export function differences(
   request: { readonly method: string; readonly path: string; readonly user: string | undefined },
 ): string[] {
   const found: string[] = [];
-  if (method !== undefined && ![method].flat().some((each) => each === request.method))
+  if (method !== undefined && !fitsMethod(request.method, { method }))
     found.push(`the method is ${request.method}, not ${[method].flat().join(' or ')}`);
   if (path !== undefined && !fitsPath(request.path, path))
     found.push(`the path is ${request.path}, not ${String(path)}`);

@@ -1,7 +1,8 @@
 import type { IncomingRequest } from '../http/message.ts';
 import { findQuery } from '../http/target.ts';
+import { type ReportError, writeError } from './callback.ts';
 import { normalizePath } from './match.ts';
-import { ContentNeeded, type MatchedRequest } from './request-match.ts';
+import { callMatch, findDifference, type MatchedRequest, type RequestMatch } from './request-match.ts';
 import { decodeContent } from './stubs/content.ts';
 
 /** What requests are compared with depends on. */
@@ -14,13 +15,20 @@ interface MatchedParts {
   readonly bodyLimit: number;
   /** The maximum nesting of JSON content. */
   readonly maxDepth: number;
+  /** Called with the errors of functions that select requests. Default: writes them to standard error. */
+  readonly onError?: ReportError | undefined;
 }
 
 /** What was found out about a request before it is routed. */
 interface Facts {
-  user?: string | undefined;
-  /** Undefined if the content was not read. */
-  content?: { readonly body: unknown };
+  readonly user: string | undefined;
+  readonly body: unknown;
+}
+
+/** A request as it is compared, and what the functions of rules returned for it. */
+interface Compared {
+  readonly view: MatchedRequest;
+  readonly results: Map<object, boolean>;
 }
 
 /** What rules have to know of a request before they are compared with it. */
@@ -29,31 +37,61 @@ export interface RuleNeeds {
   readonly content: boolean;
 }
 
-/** What no rules have to know. */
-export const noNeeds: RuleNeeds = { user: false, content: false };
-
-/** Reads of requests what faults and stubs are compared with. A request costs nothing that no rule needs. */
+/** Compares requests with the rules of a double. A request costs nothing that no rule needs. */
 export class MatchedRequests {
   readonly #parts: MatchedParts;
+  readonly #rules: { readonly needs: RuleNeeds }[] = [];
   /** By the content, which copies of a request share. */
   readonly #facts = new WeakMap<IncomingRequest['body'], Facts>();
+  readonly #compared = new WeakMap<IncomingRequest, Compared>();
 
   constructor(parts: MatchedParts) {
     this.#parts = parts;
   }
 
-  /** Finds out what rules need to know. Content that cannot be read or decoded counts as none. */
-  async prepare(request: IncomingRequest, needs: RuleNeeds): Promise<void> {
-    const facts = this.#facts.get(request.body) ?? {};
-    this.#facts.set(request.body, facts);
-    if (needs.user) facts.user = await this.#parts.findUser(request);
-    if (needs.content) facts.content ??= { body: await this.#read(request) };
+  /** Adds rules of one kind, which are asked what they need for each request. */
+  register(rules: { readonly needs: RuleNeeds }): void {
+    this.#rules.push(rules);
+  }
+
+  /**
+   * Finds out what the rules need to know of a request. Content that cannot be read or decoded counts as none.
+   * @returns undefined if they need nothing
+   */
+  prepare(request: IncomingRequest): Promise<void> | undefined {
+    const user = this.#rules.some(({ needs }) => needs.user);
+    const content = this.#rules.some(({ needs }) => needs.content);
+    return user || content ? this.#prepare(request, { user, content }) : undefined;
   }
 
   /** Returns what a request is compared with. */
   view(request: IncomingRequest): MatchedRequest {
+    return this.#compare(request).view;
+  }
+
+  /**
+   * Returns the first member in which a request differs from the match of a rule; undefined if it matches. A function is called once
+   * for a request and a rule.
+   */
+  findDifference(request: IncomingRequest, rule: object, match: RequestMatch): string | undefined {
+    const { view, results } = this.#compare(request);
+    const { onError = writeError } = this.#parts;
+    return findDifference(view, match, (run) => {
+      const result = results.get(rule) ?? callMatch(run, onError);
+      results.set(rule, result);
+      return result;
+    });
+  }
+
+  #compare(request: IncomingRequest): Compared {
+    const known = this.#compared.get(request) ?? { view: this.#createView(request), results: new Map() };
+    this.#compared.set(request, known);
+    return known;
+  }
+
+  #createView(request: IncomingRequest): MatchedRequest {
     const { method, target, headers, connection } = request;
-    const { user, content } = this.#facts.get(request.body) ?? {};
+    const { user, body } = this.#facts.get(request.body) ?? {};
     const { findScheme } = this.#parts;
     return {
       method,
@@ -61,6 +99,7 @@ export class MatchedRequests {
       path: normalizePath(request),
       headers,
       user,
+      body,
       secure: connection.secure,
       get query() {
         return new URLSearchParams(findQuery(target));
@@ -68,11 +107,14 @@ export class MatchedRequests {
       get scheme() {
         return findScheme(request);
       },
-      get body() {
-        if (content === undefined && request.body.present) throw new ContentNeeded();
-        return content?.body;
-      },
     };
+  }
+
+  async #prepare(request: IncomingRequest, { user, content }: RuleNeeds): Promise<void> {
+    this.#facts.set(request.body, {
+      user: user ? await this.#parts.findUser(request) : undefined,
+      body: content ? await this.#read(request) : undefined,
+    });
   }
 
   async #read(request: IncomingRequest): Promise<unknown> {

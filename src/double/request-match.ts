@@ -137,18 +137,17 @@ export function isRestricted(match: RequestMatch): boolean {
   return typeof match === 'function' || Object.values(match).some((value) => value !== undefined);
 }
 
-/** Returns whether a request matches. Errors of a function are reported. */
-export function fitsRequest(request: MatchedRequest, match: RequestMatch, report: ReportError): boolean {
-  if (typeof match === 'function') return callMatch(() => match(request), report);
-  return findDifference(request, match, report) === undefined;
-}
+/** Calls the function of a match. Returns whether it selects the request. */
+export type CallMatch = (run: () => unknown) => boolean;
 
 /** Returns the first member in which a request differs from a match, without values of the request; undefined if it matches. */
 export function findDifference(
   request: MatchedRequest,
-  match: RequestMatchParts,
-  report: ReportError,
+  match: RequestMatch,
+  call: CallMatch,
 ): string | undefined {
+  if (typeof match === 'function')
+    return call(() => match(request)) ? undefined : 'the function does not match the request';
   const [first] = differences(match, request);
   if (first !== undefined) return first;
   const { scheme, query = {}, headers = {}, body } = match;
@@ -162,7 +161,7 @@ export function findDifference(
     const found = describeDifference(request.headers.getAll(name.toLowerCase()), wanted);
     if (found !== undefined) return `the header ${name} ${found}`;
   }
-  return body === undefined ? undefined : findBodyDifference(request.body, body, report);
+  return body === undefined ? undefined : findBodyDifference(request.body, body, call);
 }
 
 function describeDifference(values: readonly string[], wanted: TextsByName[string]): string | undefined {
@@ -174,9 +173,9 @@ function describeDifference(values: readonly string[], wanted: TextsByName[strin
   return values.length === 0 ? 'is missing' : `is not ${String(wanted)}`;
 }
 
-function findBodyDifference(body: unknown, wanted: unknown, report: ReportError): string | undefined {
+function findBodyDifference(body: unknown, wanted: unknown, call: CallMatch): string | undefined {
   if (typeof wanted === 'function')
-    return callMatch(() => wanted(body), report) ? undefined : 'the function does not match the content';
+    return call(() => wanted(body)) ? undefined : 'the function does not match the content';
   if (wanted instanceof RegExp || typeof wanted === 'string') {
     const text = toText(body);
     const fits = typeof wanted === 'string' ? text === wanted || body === wanted : text.search(wanted) >= 0;
@@ -214,21 +213,18 @@ function findPartDifference(value: unknown, wanted: unknown, path = ''): string 
   return undefined;
 }
 
-function callMatch(match: () => unknown, report: ReportError): boolean {
+/** Returns what the function of a match returns. Its error is reported, and selects no request. */
+export function callMatch(run: () => unknown, report: ReportError): boolean {
   try {
-    const result = match();
+    const result = run();
     if (!isPromise(result)) return Boolean(result);
     result.then(undefined, () => undefined);
     throw new RangeError(`${notBoolean}, and it returned a promise`);
   } catch (error) {
-    if (error instanceof ContentNeeded) throw error;
     reportBy(report, error);
     return false;
   }
 }
-
-/** Thrown by `body` of a request whose content was not read yet. The match is tried again when it was. */
-export class ContentNeeded extends Error {}
 
 /** Describes a match: `GET /articles by ann, query limit=1, header X-One: 1`. */
 export function describeRequestMatch(match: RequestMatch): string {

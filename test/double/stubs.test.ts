@@ -592,7 +592,7 @@ test('a request costs as many steps among a thousand stubs as among ten', async 
     const { layer } = createStubs({
       schemes: [],
       maxDepth: 32,
-      matched: new MatchedRequests(unnamed),
+      requests: new MatchedRequests(unnamed),
       stubs,
     });
     let reads = 0;

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { systemClock } from '../../clock.ts';
+import { MatchedRequests } from '../../double/matched-requests.ts';
 import { type PreparedPartner, withPartner } from '../../double/partner/partner.ts';
 import type { Options } from '../../options/options.ts';
 import { DeclarationError } from '../../schema/error.ts';
@@ -41,13 +42,21 @@ export function createComposer(
   { tls }: Pick<Options, 'tls'>,
 ): (options: ServiceOptions & KnownAccounts) => Service {
   return (options) => {
+    const maxDepth = { ...defaultLimits, ...options.limits }.xmlDepth;
     const { fallback } = prepared.create({
       seed: randomBytes(16).toString('hex'),
       now: () => systemClock.now(),
-      maxDepth: { ...defaultLimits, ...options.limits }.xmlDepth,
+      maxDepth,
       strictQuery: options.strictQuery === true,
       isCredential: (name) => service.isCredentialParameter(name),
       onError: options.onError,
+      // Without a control port, there are no responses whose match could ask for a user or a scheme.
+      requests: new MatchedRequests({
+        findUser: async () => undefined,
+        findScheme: () => undefined,
+        bodyLimit: 0,
+        maxDepth,
+      }),
     });
     const service = createControllableService(options, {
       fallbacks: [fallback],

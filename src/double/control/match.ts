@@ -9,19 +9,15 @@ import {
   text,
   textLike,
 } from '../../shape/shape.ts';
-import type { MatchMethod, MatchPath } from '../match.ts';
+import { isMatchMethod, type MatchMethod, type MatchPath } from '../match.ts';
 import type { RequestMatch, TextsByName } from '../request-match.ts';
 
 /** A method. The match as a whole is checked where it is used. */
 const method: Shape<MatchMethod> = textLike(
   { pattern: '^[^a-z]+$' },
-  isUpperCase,
+  isMatchMethod,
   () => 'must be a method in upper case, such as GET',
 );
-
-function isUpperCase(word: string): word is MatchMethod {
-  return word === word.toUpperCase();
-}
 
 const path: Shape<MatchPath> = textLike(
   {

@@ -4,6 +4,8 @@ import { type HeadersInput, toLines } from '../../http/field-lines.ts';
 import { sendableLine } from '../../http/fields.ts';
 import type { WireBreak, WireFault } from '../../http/wire-fault.ts';
 import { checkFlag, checkObject } from '../../service/argument-checks.ts';
+import { describeKind } from '../../shape/fault.ts';
+import { checkRequestMatch, isRestricted, type RequestMatch } from '../request-match.ts';
 import { maxSkew } from '../state/clock.ts';
 
 /** The members of a fault. */
@@ -126,7 +128,7 @@ const faultNames: Readonly<Record<keyof FaultParts, true>> = {
 };
 
 /** Returns whether a member of a fault has this name. */
-export function isFaultName(name: string): boolean {
+function isFaultName(name: string): boolean {
   return Object.hasOwn(faultNames, name);
 }
 
@@ -157,6 +159,32 @@ export function checkFault(fault: FaultParts): asserts fault is Fault {
   for (const name of flags) checkFlag(fault[name], `${name} of a fault`);
   checkHeaders(fault);
   checkCombination(fault, names);
+}
+
+/** Throws RangeError unless the first argument of `times` is a positive integer. */
+export function checkCount(count: unknown): void {
+  if (typeof count === 'number' && Number.isInteger(count) && count > 0) return;
+  const given = typeof count === 'number' ? String(count) : describeKind(count);
+  throw new RangeError(
+    `the number of requests for a fault must be a positive integer, is ${given}; such as times(2, {}, { status: 503 })`,
+  );
+}
+
+/** Throws RangeError if a match or a fault is invalid, with the nearest known name. `call` is the start of a call with both. */
+export function checkPlan(match: RequestMatch, fault: Fault, call: string): void {
+  checkPresent(match, fault, call);
+  checkRequestMatch(match);
+  checkFault(fault);
+  if (fault.staleCertificate === true && isRestricted(match))
+    throw new RangeError('staleCertificate cannot have a match, since there is no request yet');
+}
+
+/** Throws RangeError if there is no fault, as in `next({ status: 503 })`. */
+function checkPresent(match: RequestMatch, fault: Fault | undefined, call: string): void {
+  if (fault !== undefined) return;
+  const names = typeof match === 'object' && match !== null ? Object.keys(match) : [];
+  const hint = names.some(isFaultName) ? `; the match comes first, such as ${call}{}, { status: 503 })` : '';
+  throw new RangeError(`the fault is missing${hint}`);
 }
 
 function checkHeaders({ headers = {}, retryAfter = '' }: FaultParts): void {

@@ -1,21 +1,27 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import type { Clock } from '../../clock.ts';
+import { type Clock, systemClock } from '../../clock.ts';
 import { readDuration } from '../../duration.ts';
 import type { IncomingRequest, Response } from '../../http/message.ts';
+import type { TlsIdentity } from '../../net/tls/identity.ts';
+import type { Grants } from '../../oauth/grants.ts';
 import type { RequestTrace } from '../../pipeline/call.ts';
 import type { Next } from '../../pipeline/observer.ts';
-import { type ReportError, writeError } from '../callback.ts';
+import type { Listener } from '../../service/service.ts';
+import { claimedToken } from '../auth/token-user.ts';
+import { expireTokens } from '../auth/tokens.ts';
+import type { CertificateAuthority } from '../certificate-authority.ts';
 import type { ClaimedUser } from '../claimed-user.ts';
 import { DoubleError } from '../error.ts';
-import { checkName, type RuleHandle } from '../match.ts';
-import type { MatchedRequests, RuleNeeds } from '../matched-requests.ts';
-import { ContentNeeded, describeRequestMatch, type RequestMatch } from '../request-match.ts';
+import { checkName } from '../match.ts';
+import type { MatchedRequests } from '../matched-requests.ts';
+import { describeRequestMatch, type RequestMatch } from '../request-match.ts';
+import { inTurn, type Rule, type RuleHandle, Rules, type RulesSnapshot } from '../rules.ts';
 import { toMilliseconds } from '../state/clock.ts';
 import type { Snapshottable } from '../state/snapshot.ts';
-import type { Fault } from './declaration.ts';
+import type { DoubleUsers } from '../state/users.ts';
+import { checkCount, checkPlan, type Fault } from './declaration.ts';
 import { Delays } from './delays.ts';
 import { certificateError } from './in-process.ts';
-import { checkCount, checkPlan, type Plan, type PlanRecord, Plans } from './plans.ts';
 import { applyFault, createSubstituteResponse, noResponse, removeAcceptEncoding } from './response.ts';
 
 /** A planned fault with its match, for lists. */
@@ -55,32 +61,26 @@ export interface DoubleFaults {
 }
 
 /** The parts of a double that faults change. */
-export interface FaultsOptions {
+interface FaultsOptions {
   readonly clock: Clock;
-  /** Returns the names of all users and clients, which a match may contain. Default: any name is accepted. */
-  readonly names?: (() => readonly string[]) | undefined;
+  /** The users whose secrets can be rotated. */
+  readonly users: Pick<DoubleUsers, 'all' | 'rotate'>;
+  /** Returns the names of all users and clients, which a match may contain. */
+  readonly names: () => readonly string[];
   /** Returns the user that the credentials of a request name. */
   readonly claimedUser: ClaimedUser;
-  /** Reads of a request what it is compared with. */
-  readonly matched: MatchedRequests;
-  /** Returns what other rules have to know of a request. */
-  readonly needs: () => RuleNeeds;
-  /** Called with the errors of functions that select requests. Default: writes them to standard error. */
-  readonly onError?: ReportError | undefined;
+  /** Compares requests with the matches of faults. */
+  readonly requests: MatchedRequests;
+  readonly grants: () => Grants;
   /** Adds to the response of a fault what the service adds to every response. */
-  readonly complete?:
-    | ((response: Response, request: IncomingRequest, trace: RequestTrace) => void)
-    | undefined;
-  /** Rotates the secret of a user. */
-  readonly rotateSecret?: ((user: string) => void) | undefined;
-  /** Makes the token of a request expire. */
-  readonly expireToken?: ((request: IncomingRequest) => void | Promise<void>) | undefined;
-  /** Returns what sets the certificate for new TLS connections; undefined if there are none. */
-  readonly presenter?: (() => ((certificate: 'good' | 'stale') => void) | undefined) | undefined;
+  readonly complete: (response: Response, request: IncomingRequest, trace: RequestTrace) => void;
 }
 
+/** A planned fault. */
+type FaultRule = Rule<{ readonly fault: Fault }>;
+
 /** The faults as a part of a double. */
-export interface FaultsPart extends Snapshottable<readonly PlanRecord[]> {
+export interface FaultsPart extends Snapshottable<RulesSnapshot<{ readonly fault: Fault }>> {
   readonly faults: DoubleFaults;
   /** Returns all planned faults that can still be applied. */
   planned(): readonly PlannedFault[];
@@ -90,6 +90,8 @@ export interface FaultsPart extends Snapshottable<readonly PlanRecord[]> {
   burnsNonce(): boolean;
   /** Responds to a request by `answer`, and applies the fault that is planned for it. */
   intercept(request: IncomingRequest, trace: RequestTrace, answer: Next): Promise<InterceptedResponse>;
+  /** Sets the certificate of a listener: `valid()`, or an expired one by `issue` while a stale certificate is planned. */
+  presentBy(listening: Listener, valid: () => TlsIdentity, issue: CertificateAuthority['issue']): void;
   /** Must be called for each new TLS connection. Returns whether it was presented a stale certificate. */
   connected(): boolean;
   /** Counts an in-process request over TLS as a connection. Returns the error that `fetch` throws for a stale certificate. */
@@ -120,38 +122,40 @@ interface Circumstances {
 
 /** Creates the faults of a double. */
 export function createFaults(options: FaultsOptions): FaultsPart {
-  const { clock, presenter, matched, onError = writeError } = options;
-  const plans = new Plans(onError);
+  const { clock, requests } = options;
   const delays = new Delays();
   const circumstances = new AsyncLocalStorage<Circumstances>();
+  /** The faults of TLS connections, which precede requests. */
+  const connections = new Set<FaultRule>();
+  const exchanges = new Set<FaultRule>();
+  let present: ((certificate: 'good' | 'stale') => void) | undefined;
   let presented: 'good' | 'stale' = 'good';
-
   const presentCertificate = (): void => {
-    const due = plans.stale ? 'stale' : 'good';
+    const due = connections.size > 0 ? 'stale' : 'good';
     if (due === presented) return;
     presented = due;
-    presenter?.()?.(due);
+    present?.(due);
   };
-  const toPlannedFault = (plan: Plan): PlannedFault =>
-    createPlannedFault(plan, () => {
-      plans.remove(plan);
-      presentCertificate();
-    });
-  const add = (count: number, match: RequestMatch, fault: Fault, call: string): PlannedFault => {
+  const rules = new Rules<{ readonly fault: Fault }>(requests, {
+    order: inTurn,
+    place: ({ fault }) => (fault.staleCertificate === true ? connections : exchanges),
+    onChange: presentCertificate,
+  });
+  const add = (times: number, match: RequestMatch, fault: Fault, call: string): FaultRule => {
     checkPlan(match, fault, call);
-    const known = options.names?.();
-    if (typeof match !== 'function' && known !== undefined) checkName(match, known);
-    checkPossible(fault, options);
-    const plan = plans.add(match, fault, count);
-    presentCertificate();
-    return toPlannedFault(plan);
+    if (typeof match !== 'function') checkName(match, options.names());
+    if (fault.staleCertificate === true && present === undefined)
+      throw new RangeError('staleCertificate requires HTTPS, which is disabled');
+    return rules.add(match, { fault: { ...fault } }, times);
   };
   const connected = (): boolean => {
-    const isStale = plans.takeConnection() !== undefined;
-    presentCertificate();
-    return isStale;
+    const [rule] = connections;
+    if (rule === undefined) return false;
+    rules.take(rule);
+    return true;
   };
-  const pending = (): readonly PlannedFault[] => plans.pending().map(toPlannedFault);
+  const pending = (): readonly FaultRule[] =>
+    rules.remaining().filter(({ remaining, count }) => Number.isFinite(remaining) || count === 0);
 
   const respond = (
     request: IncomingRequest,
@@ -165,25 +169,13 @@ export function createFaults(options: FaultsOptions): FaultsPart {
     if (skew === 0 && !burns) return answer(prepared, trace);
     return circumstances.run({ skew, burns }, () => answer(prepared, trace));
   };
-  const takePlan = async (request: IncomingRequest): Promise<Plan | undefined> => {
-    const [own, others] = [plans.needs, options.needs()];
-    const needs = { user: own.user || others.user, content: own.content || others.content };
-    if (needs.user || needs.content) await matched.prepare(request, needs);
-    try {
-      return plans.take(() => matched.view(request));
-    } catch (error) {
-      if (!(error instanceof ContentNeeded)) throw error;
-      await matched.prepare(request, { user: false, content: true });
-      return plans.take(() => matched.view(request));
-    }
-  };
-  const applyPlan = async (
-    plan: Plan,
+  const apply = async (
+    { fault }: FaultRule,
+    revert: () => void,
     request: IncomingRequest,
     trace: RequestTrace,
     answer: Next,
   ): Promise<InterceptedResponse> => {
-    const { fault } = plan;
     const { before = false, status } = fault;
     const delay = readDuration(fault.delay, 1);
     await changeCredentials(fault, request, options);
@@ -193,10 +185,10 @@ export function createFaults(options: FaultsOptions): FaultsPart {
     const response = acted
       ? await respond(request, trace, answer, fault)
       : createSubstituteResponse({ ...fault, status }, clock.now());
-    if (!acted) options.complete?.(response, request, trace);
+    if (!acted) options.complete(response, request, trace);
     if (delay !== undefined && !before) await delays.wait(delay);
     const faulty = applyFault(response, fault, request);
-    if (faulty === undefined) plans.undo(plan);
+    if (faulty === undefined) revert();
     return { response: faulty ?? response, fault: faulty && fault, acted };
   };
 
@@ -209,13 +201,10 @@ export function createFaults(options: FaultsOptions): FaultsPart {
         return add(count, match, fault, `times(${count}, `);
       },
       always: (match, fault) => add(Number.POSITIVE_INFINITY, match, fault, 'always('),
-      clear() {
-        plans.clear();
-        presentCertificate();
-      },
+      clear: () => rules.reset(),
       pending,
     },
-    planned: () => plans.remaining().map(toPlannedFault),
+    planned: () => rules.remaining(),
     clock: {
       now: () => clock.now() + skew(),
       ahead: () => (clock.ahead?.() ?? 0) + skew(),
@@ -223,8 +212,10 @@ export function createFaults(options: FaultsOptions): FaultsPart {
     },
     burnsNonce: () => circumstances.getStore()?.burns ?? false,
     async intercept(request, trace, answer) {
-      const plan = await takePlan(request);
-      if (plan !== undefined) return applyPlan(plan, request, trace, answer);
+      const preparing = requests.prepare(request);
+      if (preparing !== undefined) await preparing;
+      const rule = exchanges.size === 0 ? undefined : rules.find(request, exchanges);
+      if (rule !== undefined) return apply(rule, rules.take(rule), request, trace, answer);
       return { response: await answer(request, trace), fault: undefined, acted: true };
     },
     connected,
@@ -235,53 +226,34 @@ export function createFaults(options: FaultsOptions): FaultsPart {
     },
     awaited: (response) => delays.awaited(response),
     close: () => delays.end(),
-    snapshot: () => plans.snapshot(),
-    restore(snapshot) {
-      plans.restore(snapshot);
-      presentCertificate();
+    presentBy(listening, valid, issue) {
+      present = (certificate) => {
+        // Clients check certificates by the host's time.
+        const now = systemClock.now();
+        const stale = { from: now - 10 * day, until: now - day };
+        listening.replaceCertificate(certificate === 'good' ? valid() : issue(stale));
+      };
     },
+    snapshot: () => rules.snapshot(),
+    restore: (snapshot) => rules.restore(snapshot),
     reset() {
-      plans.clear();
+      rules.reset();
       delays.end();
-      presentCertificate();
     },
   };
 }
 
-function createPlannedFault(plan: Plan, remove: () => void): PlannedFault {
-  const { match, fault } = plan;
-  return {
-    match,
-    fault,
-    get remaining() {
-      return plan.remaining;
-    },
-    get count() {
-      return plan.count;
-    },
-    remove,
-    [Symbol.dispose]: remove,
-  };
-}
-
-/** Throws RangeError if a fault requires a part that this double does not have. */
-function checkPossible(fault: Fault, { rotateSecret, expireToken, presenter }: FaultsOptions): void {
-  if (fault.staleCertificate === true && presenter?.() === undefined)
-    throw new RangeError('staleCertificate requires HTTPS, which is disabled');
-  const missing =
-    (fault.rotatedSecret === true && rotateSecret === undefined && 'rotatedSecret') ||
-    (fault.expiredToken === true && expireToken === undefined && 'expiredToken');
-  if (missing !== false) throw new RangeError(`${missing} is not possible with this server`);
-}
+const day = 86_400_000;
 
 async function changeCredentials(
-  fault: Fault,
+  { rotatedSecret, expiredToken }: Fault,
   request: IncomingRequest,
-  options: FaultsOptions,
+  { users, claimedUser, grants }: FaultsOptions,
 ): Promise<void> {
-  const user = fault.rotatedSecret === true ? options.claimedUser(request) : undefined;
-  if (user !== undefined) options.rotateSecret?.(user);
-  if (fault.expiredToken === true) await options.expireToken?.(request);
+  const user = rotatedSecret === true ? claimedUser(request) : undefined;
+  if (user !== undefined && users.all.has(user)) users.rotate(user);
+  const token = expiredToken === true ? claimedToken(request) : undefined;
+  if (token !== undefined) await expireTokens(grants(), token.value, token.mechanism);
 }
 
 function describePending(faults: readonly PlannedFault[]): string {

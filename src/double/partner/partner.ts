@@ -9,7 +9,7 @@ import { preferences } from '../../http/headers/prefer.ts';
 import type { IncomingRequest } from '../../http/message.ts';
 import { Problem } from '../../http/problem.ts';
 import { parseTarget } from '../../http/target.ts';
-import { andThen } from '../../maybe-promise.ts';
+import { andThen, type MaybePromise } from '../../maybe-promise.ts';
 import type { Observer } from '../../pipeline/observer.ts';
 import {
   type Action,
@@ -23,12 +23,14 @@ import {
 import type { Match, RouteFallback, Router } from '../../pipeline/router.ts';
 import type { Scope } from '../../principal.ts';
 import { checkText } from '../../service/argument-checks.ts';
-import type { RuleHandle } from '../match.ts';
+import type { MatchedRequests } from '../matched-requests.ts';
 import type { DoubleOptions } from '../options.ts';
+import { type Rule, type RuleHandle, Rules, type RulesSnapshot } from '../rules.ts';
 import type { Snapshottable } from '../state/snapshot.ts';
 import { createAnyReader } from '../stubs/content.ts';
 import type { StubResponse } from '../stubs/response.ts';
-import type { Answer, StubCheck } from '../stubs/stubs.ts';
+import type { StubCheck } from '../stubs/stubs.ts';
+import { listCandidates } from './candidates.ts';
 import { createCoverage, type PartnerCoverage } from './coverage.ts';
 import {
   type FaultyOperation,
@@ -41,8 +43,8 @@ import {
 import { createPaths, type FoundPath } from './paths.ts';
 import { ReceivedParameters } from './received.ts';
 import { createRequestCheck } from './request-check.ts';
+import { type ChosenResponse, type RespondOptions, readChoice } from './respond.ts';
 import { createResponses, examineResponses } from './responses.ts';
-import { createRule, type RespondOptions, Rules, type RulesRecord } from './rules.ts';
 import { createChecker } from './schema-check.ts';
 import { type PartnerSecurity, readSecurity } from './security.ts';
 import { mergeValidation, readPartnerOptions, type Validations } from './validation.ts';
@@ -50,11 +52,12 @@ import { mergeValidation, readPartnerOptions, type Validations } from './validat
 /** Controls the responses of the partner's document. */
 export interface DoublePartner {
   /**
-   * Chooses the response of an operation to further requests. The last choice wins.
+   * Chooses the response of an operation to further requests, or to those that `match` selects. The last choice wins.
    * @param operationId the operationId or, without one, method and path: `GET /orders`
    * @param response a status of the document, or a response; what the document does not allow is reported when it is sent
    * @throws RangeError if there is no such operation, or the document has no response of this status
    * @example double.partner.respond('createOrder', 409, { times: 1 });
+   * @example double.partner.respond('createOrder', 409, { match: { body: { sku: 'tea' } } });
    */
   respond(operationId: string, response: number | StubResponse, options?: RespondOptions): RuleHandle;
   /**
@@ -88,10 +91,12 @@ export interface PartnerContext {
   /** Returns whether a parameter of a query belongs to credentials. */
   readonly isCredential: (name: string) => boolean;
   readonly onError: ((error: unknown) => void) | undefined;
+  /** Compares requests with the matches of responses that a test chose. */
+  readonly requests: MatchedRequests;
 }
 
 interface PartnerRecord {
-  readonly rules: RulesRecord;
+  readonly rules: RulesSnapshot<ChosenResponse>;
   readonly drawn: number;
 }
 
@@ -197,7 +202,15 @@ function createPartner(
     document.basePaths,
   );
   const coverage = createCoverage(document.operations);
-  const rules = new Rules();
+  const chosen = new Map<Operation, Set<Rule<ChosenResponse>>>();
+  const chosenFor = (operation: Operation): Set<Rule<ChosenResponse>> => {
+    const known = chosen.get(operation) ?? new Set();
+    chosen.set(operation, known);
+    return known;
+  };
+  const rules = new Rules<ChosenResponse>(context.requests, {
+    place: ({ operation }) => chosenFor(operation),
+  });
   let drawn = 0;
   const responses = createResponses({
     document,
@@ -234,11 +247,14 @@ function createPartner(
     }));
   };
 
-  const validationOf = (operation: Operation): Validations =>
-    mergeValidation(rules.find(operation)?.validation, validation);
+  const findChosen = (operation: Operation, request: IncomingRequest): Rule<ChosenResponse> | undefined =>
+    rules.find(request, chosenFor(operation));
+  const validationOf = (operation: Operation, request: IncomingRequest): Validations =>
+    mergeValidation(findChosen(operation, request)?.validation, validation);
 
   const respond = (operation: Operation, { incoming: request }: Call): ActionResponse => {
-    const rule = rules.take(operation);
+    const rule = findChosen(operation, request);
+    if (rule !== undefined) rules.take(rule);
     if (rule?.outcome !== undefined)
       return report(operation, rule.outcome, mergeValidation(rule.validation, validation));
     const preferred = responses.readPreferences(operation, request);
@@ -265,26 +281,28 @@ function createPartner(
     return addWarnings(outcome, warnings);
   };
 
-  /** Compares a request as far as its validation wants it, and answers it. */
+  /** Compares a request as far as its validation wants it. Returns what is wrong with it, unless that refuses it. */
   const examine = (
     operation: Operation,
     { body, incoming: { target, method, headers } }: Call,
     { request }: Validations,
-    answer: () => Answer,
-  ): Answer => {
-    if (request === 'off') return answer();
+  ): MaybePromise<readonly string[]> => {
+    if (request === 'off') return [];
     const received = new ReceivedParameters(operation, parseTarget(target, method), headers);
     if (request === 'warn')
       return andThen(requests.listFaults(operation, received, body), (faults) =>
-        andThen(answer(), (outcome) =>
-          addWarnings(
-            outcome,
-            faults.map((fault) => `request: ${fault}`),
-          ),
-        ),
+        faults.map((fault) => `request: ${fault}`),
       );
     requests.checkParameters(operation, received);
-    return andThen(requests.checkContent(operation, body, headers), answer);
+    return andThen(requests.checkContent(operation, body, headers), () => []);
+  };
+
+  /** Reports the response that a test chose and a stub precedes. Returns a warning. */
+  const reportUnused = (operation: Operation, request: IncomingRequest, stub: string): readonly string[] => {
+    if (findChosen(operation, request) === undefined) return [];
+    const unused = `the response that respond chose for ${operation.id} was not sent, because the stub ${stub} answered`;
+    context.onError?.(new Error(unused));
+    return [`${unused}.`];
   };
 
   const checkedAction = (operation: Operation): Action => {
@@ -305,7 +323,9 @@ function createPartner(
   const lenientAction = (operation: Operation): Action => {
     const { access, scopes } = security.accessOf(operation);
     const answer = (call: Call) =>
-      examine(operation, call, validationOf(operation), () => respond(operation, call));
+      andThen(examine(operation, call, validationOf(operation, call.incoming)), (warnings) =>
+        addWarnings(respond(operation, call), warnings),
+      );
     return action(access, answer, {
       reads: [createAnyReader(context.maxDepth)],
       bodyOptional: true,
@@ -388,7 +408,8 @@ function createPartner(
     selectOperations(segments, request).flatMap(({ operation, parameters: values }) => {
       const checked = resources.get(operation);
       if (checked === undefined) return [];
-      const isLenient = !('fault' in operation) && validationOf(operation).request !== 'on';
+      const isLenient =
+        !('fault' in operation) && request !== undefined && validationOf(operation, request).request !== 'on';
       const resource = isLenient ? lenientResource(operation) : checked;
       return [{ template: operation.path, resource, parameters: values }];
     });
@@ -450,21 +471,22 @@ function createPartner(
     },
     control: {
       respond(operationId, response, options = {}) {
-        const operation = operationNamed(operationId);
-        return rules.add(createRule(operation, response, options));
+        const choice = readChoice(operationNamed(operationId), response, options);
+        return rules.add(options.match ?? {}, choice, options.times);
       },
       coverage: () => coverage.read(),
       faults: document.faults.map(({ message }) => message),
     },
-    clearResponses: () => rules.clear(),
-    validate(call, answer) {
-      const found = findOperation(call.incoming);
-      if (found === undefined) return answer();
-      const { operation } = found;
-      return examine(operation, call, validation, () =>
-        andThen(answer(), (outcome) => report(operation, outcome, validation)),
-      );
+    clearResponses: () => rules.reset(),
+    validate(call, stub) {
+      const operation = findOperation(call.incoming)?.operation;
+      if (operation === undefined) return (outcome) => outcome;
+      return andThen(examine(operation, call, validation), (warnings) => (outcome) => {
+        const unused = reportUnused(operation, call.incoming, stub);
+        return addWarnings(report(operation, outcome, validation), [...unused, ...warnings]);
+      });
     },
+    candidates: (request) => listCandidates(document, context.requests.view(request)),
     observe: (observer) => ({
       async observe(request, answer) {
         const response = await observer.observe(request, answer);
@@ -481,7 +503,7 @@ function createPartner(
     }),
     restore,
     reset() {
-      rules.clear();
+      rules.reset();
       drawn = 0;
     },
   };

@@ -12,7 +12,7 @@ import {
   text,
   textLike,
 } from '../../../shape/shape.ts';
-import type { PlannedStub } from '../../stubs/stubs.ts';
+import type { StubRule } from '../../stubs/stubs.ts';
 import { readBody } from '../content.ts';
 import { describeHeaders, matchToJson, requestMatchMembers } from '../match.ts';
 import { createBareOperation, type Operation, operation } from '../operation.ts';
@@ -127,10 +127,10 @@ const listSchema = {
   properties: { stubs: { type: 'array', items: stubSchema } },
 };
 
-function toJson({ number: assigned, stub, count, remaining }: PlannedStub) {
+function toJson({ number: assigned, match, count, remaining }: StubRule) {
   return {
     number: assigned,
-    match: matchToJson(stub.match),
+    match: matchToJson(match),
     count,
     remaining: Number.isFinite(remaining) ? remaining : 'always',
   };

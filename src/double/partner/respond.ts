@@ -2,7 +2,7 @@
 
 import type { ActionResponse } from '../../pipeline/resource.ts';
 import { checkFlag, checkMembers, checkNumber, checkText } from '../../service/argument-checks.ts';
-import type { RuleHandle } from '../match.ts';
+import { checkRequestMatch, type RequestMatch } from '../request-match.ts';
 import { type StubResponse, toActionResponse } from '../stubs/response.ts';
 import { documentedStatus } from './coverage.ts';
 import type { Operation } from './document.ts';
@@ -11,6 +11,8 @@ import { checkValidation, type Validation, type ValidationByDirection } from './
 
 /** The options of a response that a test chooses. */
 export interface RespondOptions {
+  /** Selects the requests of the operation that get it. Default: all. */
+  readonly match?: RequestMatch | undefined;
   /** The number of requests that get it, from 1. Default: all further ones. */
   readonly times?: number | undefined;
   /** The name of an example in the document. */
@@ -21,87 +23,25 @@ export interface RespondOptions {
   readonly validation?: Validation | ValidationByDirection | undefined;
 }
 
-/** A response that a test has chosen for an operation. */
-interface Rule {
+/** What a test has chosen for an operation. */
+export interface ChosenResponse {
   readonly operation: Operation;
   readonly choice: ResponseChoice;
   readonly outcome: ActionResponse | undefined;
   readonly validation: Validation | ValidationByDirection | undefined;
-  remaining: number;
-  count: number;
-}
-
-/** The rules at one time, with what has changed since in each. */
-export type RulesRecord = readonly {
-  readonly rule: Rule;
-  readonly remaining: number;
-  readonly count: number;
-}[];
-
-/** The rules of a double. The last one for an operation wins. */
-export class Rules {
-  readonly #rules = new Set<Rule>();
-
-  /** Returns the rule for the next request of an operation. */
-  find(operation: Operation): Rule | undefined {
-    return [...this.#rules].findLast((rule) => rule.operation === operation && rule.remaining > 0);
-  }
-
-  /** Returns the rule for a request of an operation, and counts it. */
-  take(operation: Operation): Rule | undefined {
-    const found = this.find(operation);
-    if (found === undefined) return undefined;
-    found.remaining -= 1;
-    found.count += 1;
-    if (found.remaining === 0) this.#rules.delete(found);
-    return found;
-  }
-
-  add(rule: Rule): RuleHandle {
-    const rules = this.#rules;
-    rules.add(rule);
-    const remove = (): void => {
-      rule.remaining = 0;
-      rules.delete(rule);
-    };
-    return {
-      get count() {
-        return rule.count;
-      },
-      get remaining() {
-        return rule.remaining;
-      },
-      remove,
-      [Symbol.dispose]: remove,
-    };
-  }
-
-  clear(): void {
-    this.#rules.clear();
-  }
-
-  snapshot(): RulesRecord {
-    return [...this.#rules].map((rule) => ({ rule, remaining: rule.remaining, count: rule.count }));
-  }
-
-  restore(record: RulesRecord): void {
-    this.#rules.clear();
-    for (const { rule, remaining, count } of record)
-      this.#rules.add(Object.assign(rule, { remaining, count }));
-  }
 }
 
 /**
- * Creates a rule from what a test gives.
+ * Reads the response that a test chooses.
  * @throws RangeError if the options are invalid, or the document has no response of this status
  */
-export function createRule(
+export function readChoice(
   operation: Operation,
   response: number | StubResponse,
   options: RespondOptions,
-): Rule {
+): ChosenResponse {
   checkRespondOptions(options);
-  const { times = Number.POSITIVE_INFINITY, example, dynamic, validation } = options;
+  const { example, dynamic, validation } = options;
   const isStatus = typeof response === 'number';
   if (isStatus) checkDocumented(operation, response);
   return {
@@ -109,14 +49,13 @@ export function createRule(
     choice: { status: isStatus ? response : undefined, example, dynamic },
     outcome: isStatus ? undefined : toActionResponse(response),
     validation,
-    remaining: times,
-    count: 0,
   };
 }
 
 function checkRespondOptions(options: RespondOptions): void {
-  const known = ['times', 'example', 'dynamic', 'validation'];
+  const known = ['match', 'times', 'example', 'dynamic', 'validation'];
   checkMembers(options, known, 'the options of respond', 'such as { times: 1 }');
+  checkRequestMatch(options.match ?? {});
   checkNumber(options.times, 'times of a response', { min: 1, whole: true });
   checkText(options.example, 'example of a response');
   checkFlag(options.dynamic, 'dynamic of a response');

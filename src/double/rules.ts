@@ -1,0 +1,218 @@
+// Stubs, faults and the responses of a partner's operations are rules: they apply to requests that a match selects, to a number of them
+// or to all.
+
+import type { IncomingRequest } from '../http/message.ts';
+import type { MatchedRequests, RuleNeeds } from './matched-requests.ts';
+import { dependsOnContent, dependsOnUser, type RequestMatch } from './request-match.ts';
+import type { Snapshottable } from './state/snapshot.ts';
+
+/** A fault, a stub or a partner's response that a test has added. */
+export interface RuleHandle extends Disposable {
+  /** The number of requests to which it was applied. */
+  readonly count: number;
+  /** The number of requests to which it will still be applied. Infinity if it is not limited. */
+  readonly remaining: number;
+  /** Removes the rule. Requests to which it is being applied continue. */
+  remove(): void;
+}
+
+/** The match of a rule, and how often it was applied. */
+interface Progress extends RuleHandle {
+  /** The number of the rule, from 1 since the double started. */
+  readonly number: number;
+  readonly match: RequestMatch;
+  count: number;
+  remaining: number;
+}
+
+/** A rule with what it does. */
+export type Rule<Parts> = Progress & Readonly<Parts>;
+
+/** Compares two rules, of which the one that sorts first applies. */
+type Order = (one: Progress, other: Progress) => number;
+
+/** The last rule that was added comes first. */
+export const lastAdded: Order = (one, other) => other.number - one.number;
+
+/** Limited rules come first, in their order; of the others, the last one that was added. */
+export const inTurn: Order = (one, other) => {
+  const isLimited = Number.isFinite(one.remaining);
+  if (isLimited !== Number.isFinite(other.remaining)) return isLimited ? -1 : 1;
+  return isLimited ? one.number - other.number : lastAdded(one, other);
+};
+
+/** How rules are looked for. */
+interface RulesOptions<Parts> {
+  /** Which of several rules applies. Default: the last one that was added. */
+  readonly order?: Order;
+  /** Returns the set in which a rule is looked for. Default: all are in one. */
+  readonly place?: (rule: Rule<Parts>) => Set<Rule<Parts>>;
+  /** Returns what is compared of a rule that is found at its place; undefined if nothing is. Default: its whole match. */
+  readonly conditions?: (rule: Rule<Parts>) => RequestMatch | undefined;
+  /** Called after it may have changed which rules can still be applied. */
+  readonly onChange?: () => void;
+}
+
+/** The rules at one time, with what changes in each. */
+export type RulesSnapshot<Parts> = readonly {
+  readonly rule: Rule<Parts>;
+  readonly count: number;
+  readonly remaining: number;
+}[];
+
+/** The number of rules that are kept, for explanations, after they were applied to all their requests. */
+const maxExhausted = 100;
+
+/** The rules of one kind. */
+export class Rules<Parts extends object> implements Snapshottable<RulesSnapshot<Parts>> {
+  readonly #requests: MatchedRequests;
+  readonly #order: Order;
+  readonly #place: (rule: Rule<Parts>) => Set<Rule<Parts>>;
+  readonly #conditions: (rule: Rule<Parts>) => RequestMatch | undefined;
+  readonly #onChange: () => void;
+  /** The rules that can still be applied. */
+  readonly #active = new Set<Rule<Parts>>();
+  readonly #removed = new WeakSet<Rule<Parts>>();
+  #exhausted: readonly Rule<Parts>[] = [];
+  #added = 0;
+  #restored = 0;
+  #needs: RuleNeeds | undefined;
+
+  /** `requests` reads of requests what rules are compared with. */
+  constructor(requests: MatchedRequests, options: RulesOptions<Parts> = {}) {
+    const { order = lastAdded, place = () => this.#active, conditions = ({ match }) => match } = options;
+    this.#requests = requests;
+    this.#order = order;
+    this.#place = place;
+    this.#conditions = conditions;
+    this.#onChange = options.onChange ?? (() => {});
+    requests.register(this);
+  }
+
+  /** Adds a rule for a number of requests. Default: for all. */
+  add(match: RequestMatch, parts: Parts, times = Number.POSITIVE_INFINITY): Rule<Parts> {
+    this.#added += 1;
+    const copy = typeof match === 'function' ? match : { ...match };
+    const remove = (): void => {
+      this.#remove(rule);
+      this.#onChange();
+    };
+    const rule: Rule<Parts> = {
+      ...parts,
+      number: this.#added,
+      match: copy,
+      count: 0,
+      remaining: times,
+      remove,
+      [Symbol.dispose]: remove,
+    };
+    this.#insert(rule);
+    this.#onChange();
+    return rule;
+  }
+
+  /** Returns the rules at a place that apply to a request, the first one first. */
+  list(request: IncomingRequest, place: Iterable<Rule<Parts>> = this.#active): readonly Rule<Parts>[] {
+    return this.#sort(place).filter((rule) => this.#fits(request, rule));
+  }
+
+  /** Returns the first rule at a place that applies to a request. */
+  find(request: IncomingRequest, place: Iterable<Rule<Parts>> = this.#active): Rule<Parts> | undefined {
+    return this.#sort(place).find((rule) => this.#fits(request, rule));
+  }
+
+  /** Counts a request to which a rule is applied. Returns a function that reverts it. */
+  take(rule: Rule<Parts>): () => void {
+    rule.count += 1;
+    rule.remaining -= 1;
+    if (rule.remaining === 0) this.#exhaust(rule);
+    const restored = this.#restored;
+    return () => {
+      if (restored === this.#restored) this.#revert(rule);
+    };
+  }
+
+  /** Returns the rules that can still be applied, the oldest first. */
+  remaining(): readonly Rule<Parts>[] {
+    return [...this.#active].sort((one, other) => one.number - other.number);
+  }
+
+  /** Returns the latest rules that were applied to all their requests. */
+  exhausted(): readonly Rule<Parts>[] {
+    return this.#exhausted;
+  }
+
+  /** What the rules have to know of a request. */
+  get needs(): RuleNeeds {
+    this.#needs ??= this.#findNeeds();
+    return this.#needs;
+  }
+
+  snapshot(): RulesSnapshot<Parts> {
+    return this.remaining().map((rule) => ({ rule, count: rule.count, remaining: rule.remaining }));
+  }
+
+  restore(records: RulesSnapshot<Parts>): void {
+    for (const rule of [...this.#active, ...this.#exhausted]) this.#remove(rule);
+    this.#restored += 1;
+    for (const { rule, count, remaining } of records) {
+      this.#removed.delete(rule);
+      this.#insert(Object.assign(rule, { count, remaining }));
+    }
+    this.#onChange();
+  }
+
+  /** Removes all rules. */
+  reset(): void {
+    this.restore([]);
+  }
+
+  #findNeeds(): RuleNeeds {
+    const matches = [...this.#active].flatMap((rule) => this.#conditions(rule) ?? []);
+    return { user: matches.some(dependsOnUser), content: matches.some(dependsOnContent) };
+  }
+
+  #sort(place: Iterable<Rule<Parts>>): Rule<Parts>[] {
+    return [...place].sort(this.#order);
+  }
+
+  #fits(request: IncomingRequest, rule: Rule<Parts>): boolean {
+    const conditions = this.#conditions(rule);
+    return conditions === undefined || this.#requests.findDifference(request, rule, conditions) === undefined;
+  }
+
+  #insert(rule: Rule<Parts>): void {
+    this.#exhausted = this.#exhausted.filter((other) => other !== rule);
+    this.#active.add(rule);
+    this.#place(rule).add(rule);
+    this.#needs = undefined;
+  }
+
+  #delete(rule: Rule<Parts>): void {
+    this.#active.delete(rule);
+    this.#place(rule).delete(rule);
+    this.#needs = undefined;
+  }
+
+  #exhaust(rule: Rule<Parts>): void {
+    this.#delete(rule);
+    this.#exhausted = [...this.#exhausted, rule].slice(-maxExhausted);
+    this.#onChange();
+  }
+
+  #revert(rule: Rule<Parts>): void {
+    rule.count -= 1;
+    if (this.#removed.has(rule)) return;
+    rule.remaining += 1;
+    if (rule.remaining > 1) return;
+    this.#insert(rule);
+    this.#onChange();
+  }
+
+  #remove(rule: Rule<Parts>): void {
+    rule.remaining = 0;
+    this.#removed.add(rule);
+    this.#delete(rule);
+    this.#exhausted = this.#exhausted.filter((other) => other !== rule);
+  }
+}
