@@ -95,7 +95,7 @@ const chunks = {
   ],
   writing: ['xml/writer', 'xml/names'],
   xml: ['xml/index'],
-  registration: ['accounts/registration'],
+  registration: ['accounts/registration', 'oauth/oauth2-shape'],
   command: [
     'cli/main',
     'cli/end-soon',

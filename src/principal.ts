@@ -13,11 +13,29 @@ export interface Principal {
   readonly lent?: LentRights;
 }
 
-/** What a token may be used for: `read` (GET, HEAD and OPTIONS), `write` (POST, PUT and DELETE), or a scope of a partner's document. */
+/**
+ * What a token may be used for: `read` (GET, HEAD and OPTIONS), `write` (POST, PUT and DELETE), or a scope of `oauth2.scopes` or of a
+ * partner's document.
+ */
 export type Scope = 'read' | 'write' | (string & Record<never, never>);
 
 /** The scopes of every service, in canonical order. */
 export const knownScopes: readonly ('read' | 'write')[] = ['read', 'write'];
+
+/** Returns whether a scope is one that methods need. */
+export function isKnownScope(scope: Scope): boolean {
+  return knownScopes.some((known) => known === scope);
+}
+
+const scopeForm = /^[\x21\x23-\x5b\x5d-\x7e]+$/;
+
+/** The form of one scope in a JSON Schema (RFC 6749 §3.3). */
+export const scopePattern = scopeForm.source;
+
+/** Returns whether a text has the form of one scope. */
+export function isScope(text: string): boolean {
+  return scopeForm.test(text);
+}
 
 /** The rights that a token grants. */
 interface LentRights {

@@ -8,6 +8,7 @@ import { systemClock } from '../../src/clock.ts';
 import { createRequest, type IncomingRequest } from '../../src/http/message.ts';
 import type { Grants } from '../../src/oauth/grants.ts';
 import { createTokenSecrets } from '../../src/oauth/oauth1/secrets.ts';
+import { readOAuth2 } from '../../src/oauth/oauth2-options.ts';
 import { createOrigins } from '../../src/pipeline/origin.ts';
 import { createAuthentication } from '../../src/service/authentication.ts';
 import { createMemoryStore } from '../../src/store/memory.ts';
@@ -31,7 +32,11 @@ export async function part(name = ''): Promise<Answer> {
     },
     systemClock,
     randomBytes,
-    { store: createMemoryStore({ storeId: 'bench' }), origins: createOrigins(undefined) },
+    {
+      store: createMemoryStore({ storeId: 'bench' }),
+      origins: createOrigins(undefined),
+      settings: readOAuth2(),
+    },
   );
   const sign = await signing(name, oauth.grants);
   return async () => {

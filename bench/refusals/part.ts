@@ -8,6 +8,7 @@ import { signRequest } from '../../src/client/sign.ts';
 import { systemClock } from '../../src/clock.ts';
 import { createRequest, type IncomingRequest } from '../../src/http/message.ts';
 import { Problem } from '../../src/http/problem.ts';
+import { readOAuth2 } from '../../src/oauth/oauth2-options.ts';
 import { createOrigins } from '../../src/pipeline/origin.ts';
 import { createAuthentication } from '../../src/service/authentication.ts';
 import type { UserDeclaration } from '../../src/service/options.ts';
@@ -80,6 +81,7 @@ const options = { users, consumers, schemes, maxAuthFailures: 0 };
 const { authenticator } = createAuthentication(options, systemClock, randomBytes, {
   store: createMemoryStore({ storeId: 'bench' }),
   origins: createOrigins(undefined),
+  settings: readOAuth2(),
 });
 
 const signedBy = (user: string): IncomingRequest => {

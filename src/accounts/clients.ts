@@ -19,7 +19,10 @@ export const clientFile = new AccountFile<ClientRegistration>({
   sealedAs: 'client secret',
   read(value, { document, name, where }) {
     const { since, ...parts } = Object.fromEntries(document.object(value, where, [...clientKeys, 'since']));
-    const client = requireValid(readClient(name, parts, ['sha256', 'scrypt']), { document, where });
+    const client = requireValid(readClient(name, parts, ['sha256', 'scrypt'], undefined), {
+      document,
+      where,
+    });
     const { secret } = client;
     if (secret !== undefined && 'scrypt' in secret && !isPasswordHash(secret.scrypt))
       throw document.corruption(`secret of ${where} is not a digest of a secret`);

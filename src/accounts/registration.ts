@@ -2,7 +2,7 @@ import { createPublicKey } from 'node:crypto';
 import { keyWeakness } from '../auth/key-weakness.ts';
 import { didYouMean } from '../did-you-mean.ts';
 import { hasControlCharacter, hasLoneSurrogate } from '../http/syntax/control-character.ts';
-import { knownScopes, type Scope } from '../principal.ts';
+import { isKnownScope, isScope, knownScopes, type Scope, scopePattern } from '../principal.ts';
 import { createFault, formatPath, type ShapeFault } from '../shape/fault.ts';
 import {
   convert,
@@ -72,11 +72,11 @@ type SecretForm = 'text' | 'plain' | 'sha256' | 'scrypt';
 
 /**
  * Returns the registered clients of OAuth 2.0 by id. Throws RangeError, with the id, if one is invalid.
- * @param scopes scopes beside `read` and `write`, which a client then has by default
+ * @param scopes the scopes that exist. A client has those beside `read` and `write` by default, if there are some
  */
 export function readClients(
   registered: RegisteredBy<ClientDeclaration>,
-  scopes: readonly Scope[] = [],
+  scopes: readonly Scope[] = knownScopes,
 ): ReadonlyMap<string, Client> {
   return registry(registered, 'client', (id, option) => {
     const { since, parts } = separateDate(option);
@@ -126,17 +126,21 @@ export function faultLine({ at, says }: RegistrationFault, owner: string): strin
   return at === '' ? `${owner} ${says}` : `${at} of ${owner} ${says}`;
 }
 
-/** Reads the registration of a client of OAuth 2.0 from any value. Returns it with all its faults. */
+/**
+ * Reads the registration of a client of OAuth 2.0 from any value. Returns it with all its faults.
+ * @param scopes the scopes that exist; undefined if that is not known, so that any can be registered
+ */
 export function readClient(
   id: string,
   value: unknown,
   secretForms: readonly SecretForm[],
-  further: readonly Scope[] = [],
+  scopes: readonly Scope[] | undefined,
 ): Registered<ClientRegistration> {
   const idFaults: RegistrationFault[] = clientIdForm.test(id)
     ? []
     : [{ at: '', says: 'needs an id of 1 to 128 printable ASCII characters without a colon' }];
-  const { read, faults } = readParts(value, describeClient(secretForms, further));
+  const { read, faults } = readParts(value, describeClient(secretForms, scopes));
+  const further = scopes?.filter((scope) => !isKnownScope(scope)) ?? [];
   const made = {
     secret: read?.secret,
     redirectUris: read?.redirectUris ?? [],
@@ -220,18 +224,24 @@ function describeTexts(
   return listOf(item, description, { expected: 'a list' });
 }
 
-/** Describes permitted scopes: those of the service, and further ones. */
-function describeScopes(further: readonly Scope[]): Shape<readonly Scope[]> {
-  return describeWords([...knownScopes, ...further], 'permitted scopes', { default: ['read'] });
+/** Describes permitted scopes: some of those that exist, or any if that is not known. */
+function describeScopes(scopes: readonly Scope[] | undefined): Shape<readonly Scope[]> {
+  const [description, schema] = ['permitted scopes', { default: ['read'] }] as const;
+  if (scopes !== undefined) return describeWords(scopes, description, schema);
+  return describeTexts(
+    description,
+    (scope) => (isScope(scope) ? undefined : 'is not a scope of printable ASCII characters without spaces'),
+    { pattern: scopePattern },
+  );
 }
 
 /** Describes the members of a client's registration. */
-function describeClientMembers(secretForms: readonly SecretForm[], further: readonly Scope[]) {
+function describeClientMembers(secretForms: readonly SecretForm[], scopes: readonly Scope[] | undefined) {
   return {
     secret: optional(describeSecret(secretForms)),
     redirectUris: optional(describeTexts('redirect URIs, compared exactly', redirectUriFault)),
     grants: optional(describeWords(grantTypes, 'permitted grants', { default: grantTypes.slice(0, 2) })),
-    scopes: optional(describeScopes(further)),
+    scopes: optional(describeScopes(scopes)),
     users: optional(describeUsers('users whose resources client_credentials can access; * for all')),
   } satisfies ShapesOf<Omit<ClientDeclaration, 'since'>>;
 }
@@ -247,9 +257,9 @@ function describeUsers(description: string): Shape<'*' | readonly string[]> {
 }
 
 /** Describes the registration of a client. */
-function describeClient(secretForms: readonly SecretForm[], further: readonly Scope[] = []) {
+function describeClient(secretForms: readonly SecretForm[], scopes?: readonly Scope[] | undefined) {
   return refine(
-    object(describeClientMembers(secretForms, further), undefined, isObject),
+    object(describeClientMembers(secretForms, scopes), undefined, isObject),
     ({ secret, grants = [] }, path) =>
       secret === undefined && grants.includes('client_credentials')
         ? [createFault(path, 'has no secret, and so cannot have the grant client_credentials')]
@@ -307,13 +317,13 @@ const consumerMembers = {
     describeTexts('callback URIs, compared exactly; oob: the user enters the verifier', callbackFault),
   ),
   methods: optional(describeWords(oauth1Methods, 'permitted signature methods')),
-  scopes: optional(describeScopes([])),
+  scopes: optional(describeScopes(knownScopes)),
   users: optional(describeUsers('users whose resources the consumer can access without a token; * for all')),
   plainHttp: optional(flag('whether signed requests are accepted over plain HTTP')),
 } satisfies ShapesOf<Omit<ConsumerDeclaration, 'since'>>;
 
 /** The names of the members of a client's registration. */
-export const clientKeys: readonly string[] = Object.keys(describeClientMembers([], []));
+export const clientKeys: readonly string[] = Object.keys(describeClientMembers([], undefined));
 /** The names of the members of a consumer's registration. */
 export const consumerKeys: readonly string[] = Object.keys(consumerMembers);
 

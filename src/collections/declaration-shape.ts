@@ -1,6 +1,7 @@
 import { accessRules } from '../pipeline/access-rule.ts';
 import { type CorsDeclaration, corsShape, originsShape } from '../pipeline/cors-policy.ts';
 import { type Access, type DocumentFormat, documentFormats } from '../pipeline/resource.ts';
+import { scopePattern } from '../principal.ts';
 import { type Declarations, type FieldDeclaration, fieldDefinitions, fieldsShape } from '../schema/field.ts';
 import {
   addKeywords,
@@ -83,7 +84,7 @@ export interface CollectionDeclaration {
 }
 
 /** The access rules, as in messages. */
-export const accessWords = [...accessRules, 'owner:PARAMETER'];
+export const accessWords = [...accessRules, 'owner:PARAMETER', 'scope:NAME'];
 
 const fieldName = addKeywords(text(undefined, { expected: 'the name of a field' }), { minLength: 1 });
 const nonEmpty = { min: 1, expected: 'non-empty text' };
@@ -100,6 +101,7 @@ const accessSchema: JsonSchema = {
   anyOf: [
     { enum: accessRules },
     { type: 'string', pattern: '^owner:[A-Za-z][A-Za-z0-9_]*$' },
+    { type: 'string', pattern: `^scope:${scopePattern.slice(1)}` },
     userNames.schema,
   ],
 };

@@ -3,7 +3,14 @@ import { didYouMean } from '../did-you-mean.ts';
 import { JsonContent } from '../formats/json/content.ts';
 import { toJsonNode } from '../formats/json/value.ts';
 import { ValidationErrors } from '../formats/validation-errors.ts';
-import { accessMemberFault, accessRules, ownerParameter, parameterFault } from '../pipeline/access-rule.ts';
+import {
+  accessMemberFault,
+  accessRules,
+  ownerParameter,
+  parameterFault,
+  scopeInRule,
+  scopeRuleFault,
+} from '../pipeline/access-rule.ts';
 import { type CorsDeclaration, readCors } from '../pipeline/cors-policy.ts';
 import type { Access, DocumentFormat } from '../pipeline/resource.ts';
 import { DeclarationError, readDeclared } from '../schema/error.ts';
@@ -239,6 +246,12 @@ function checkAccess(
   if (typeof declared !== 'string') return checkAccessList(declared, parameters, path);
   const rule = accessRules.find((each) => each === declared);
   if (rule !== undefined) return rule;
+  const scope = scopeInRule(declared);
+  if (scope !== undefined) {
+    const fault = scopeRuleFault(scope);
+    if (fault !== undefined) throw new DeclarationError('access', path, fault);
+    return `scope:${scope}`;
+  }
   const parameter = ownerParameter(declared);
   if (parameter === undefined)
     throw new DeclarationError(

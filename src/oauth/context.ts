@@ -8,6 +8,7 @@ import type { CompleteNonces } from '../store/nonces/nonces.ts';
 import type { Client, Consumer, Registry } from './clients.ts';
 import type { Grants } from './grants.ts';
 import type { Lifetimes } from './lifetimes.ts';
+import type { OAuth2Settings } from './oauth2-options.ts';
 
 /** Services and options shared by OAuth 1.0a and OAuth 2.0. */
 export interface OAuthContext {
@@ -26,6 +27,7 @@ export interface OAuthContext {
   /** Maximum distance (ms) from the clock of a date that a nonce is stored with; at least `oauth1Window`. */
   readonly nonceWindow: number;
   readonly lifetimes: Lifetimes;
+  readonly settings: OAuth2Settings;
   readonly origins: Origins;
   /** Timestamps before this (ms) are refused, because nonces of an earlier process are not known. */
   readonly notBefore: number | undefined;

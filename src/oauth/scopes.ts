@@ -1,4 +1,4 @@
-import { knownScopes, type Scope } from '../principal.ts';
+import { isKnownScope, knownScopes, type Scope } from '../principal.ts';
 
 export { knownScopes };
 
@@ -7,8 +7,7 @@ const defaultScopes: readonly Scope[] = ['read'];
 
 /** Returns the scope of a request that does not name one, to a client that is registered for these: `read`, or all of a partner. */
 export function defaultScopesFor(registered: readonly Scope[]): readonly Scope[] {
-  const isKnown = registered.every((scope) => knownScopes.some((known) => known === scope));
-  return isKnown ? defaultScopes : registered;
+  return registered.every(isKnownScope) ? defaultScopes : registered;
 }
 
 /**

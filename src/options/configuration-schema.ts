@@ -4,6 +4,7 @@ import { quotaShape } from '../auth/quota-policy.ts';
 import { configuredUsersShape } from '../auth/user-declaration.ts';
 import { collectionDefinitions, collectionsSchema } from '../collections/declaration-shape.ts';
 import { seedShape } from '../collections/seed.ts';
+import { oauth2Shape } from '../oauth/oauth2-shape.ts';
 import { seconds } from '../shape/seconds.ts';
 import { flag, type JsonSchema, number, type Shape, text, word } from '../shape/shape.ts';
 import { listGroups, type parts, schemaMember } from './file.ts';
@@ -15,6 +16,7 @@ const partSchemas: Readonly<Record<(typeof parts)[number], JsonSchema>> = {
   schemes: describeSchemes(),
   clients: clientsShape.schema,
   consumers: consumersShape.schema,
+  oauth2: oauth2Shape.schema,
   collections: collectionsSchema(),
   seed: seedShape.schema,
 };

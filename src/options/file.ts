@@ -3,10 +3,12 @@ import { checkSchemes } from '../auth/configured-schemes.ts';
 import type { SchemeDeclarations } from '../auth/scheme-declarations.ts';
 import { type ConfiguredUser, configuredUsersShape } from '../auth/user-declaration.ts';
 import { JsonError, readJson } from '../formats/json/reader.ts';
+import type { OAuth2Options } from '../oauth/oauth2-options.ts';
+import { oauth2Shape } from '../oauth/oauth2-shape.ts';
 import { formatPath, type ShapeFault } from '../shape/fault.ts';
 import { hint, toPrintable } from './flags.ts';
 import { toMembers } from './members.ts';
-import { type Registrations, readRegistrations } from './registrations.ts';
+import { existingScopes, type Registrations, readRegistrations } from './registrations.ts';
 import type { OptionSpec } from './spec.ts';
 import { optionSpecs } from './table.ts';
 
@@ -25,6 +27,8 @@ export interface ConfigurationFile extends Registrations {
   readonly settings: readonly Setting[];
   readonly users: ReadonlyMap<string, ConfiguredUser>;
   readonly schemes: SchemeDeclarations;
+  /** The options of OAuth 2.0; undefined if the file has none. */
+  readonly oauth2: OAuth2Options | undefined;
   /** The unchecked declarations; undefined if the file has none. */
   readonly collections: ReadonlyMap<string, unknown> | undefined;
   /** The unchecked seeds; undefined if the file has none. */
@@ -35,7 +39,7 @@ export interface ConfigurationFile extends Registrations {
 const maxDepth = 64;
 
 /** The members of a configuration file that are not options. */
-export const parts = ['users', 'schemes', 'clients', 'consumers', 'collections', 'seed'] as const;
+export const parts = ['users', 'schemes', 'clients', 'consumers', 'oauth2', 'collections', 'seed'] as const;
 
 /** The member with the address of the JSON Schema, for editors. */
 export const schemaMember = '$schema';
@@ -65,8 +69,15 @@ function listKnownKeys(groups: Groups): string[] {
   return [...parts, ...groups.keys(), ...[...optionSpecs.keys()].filter((key) => key !== 'config')];
 }
 
-/** Reads a configuration file. Adds errors in its content to `faults`. Throws the error of the file system if it cannot be read. */
-export function readConfigurationFile(path: string, faults: string[]): ConfigurationFile {
+/**
+ * Reads a configuration file. Adds errors in its content to `faults`. Throws the error of the file system if it cannot be read.
+ * @param hasPartner whether another source names the document of a partner, whose scopes are not known here
+ */
+export function readConfigurationFile(
+  path: string,
+  faults: string[],
+  hasPartner: boolean,
+): ConfigurationFile {
   const members = toMembers(readDocument(path, faults)) ?? new Map<string, unknown>();
   const settings: Setting[] = [];
   const groups = listGroups(optionSpecs);
@@ -78,11 +89,14 @@ export function readConfigurationFile(path: string, faults: string[]): Configura
     if (found === undefined) faults.push(`${path}: ${name} must be an object`);
     return found;
   };
+  const oauth2 = readFileOAuth2(members.get('oauth2'), path, faults);
+  const scopes = existingScopes(oauth2, hasPartner || members.has('partner'));
   return {
     settings,
+    oauth2,
     users: readUsers(members.get('users') ?? {}, path, faults),
     schemes: readFileSchemes(part('schemes'), path, faults),
-    ...readRegistrations(members, path, faults),
+    ...readRegistrations(members, path, faults, scopes),
     collections: part('collections'),
     seed: part('seed'),
   };
@@ -94,6 +108,15 @@ function readUsers(value: unknown, file: string, faults: string[]): ReadonlyMap<
   if ('value' in read) return new Map(Object.entries(read.value));
   faults.push(...read.faults.map((fault) => `${file}: ${formatFault(fault)}`));
   return new Map();
+}
+
+/** Reads `oauth2`. Its code is loaded only if the file has it. Adds errors to `faults`. */
+function readFileOAuth2(value: unknown, file: string, faults: string[]): OAuth2Options | undefined {
+  if (value === undefined) return undefined;
+  const read = oauth2Shape.read(value, ['oauth2']);
+  if ('value' in read) return read.value;
+  faults.push(...read.faults.map((fault) => `${file}: ${formatFault(fault)}`));
+  return undefined;
 }
 
 /** Formats a fault of a part of the file. */

@@ -5,6 +5,7 @@ import type { SchemeDeclarations } from '../auth/scheme-declarations.ts';
 import type { ConfiguredUser } from '../auth/user-declaration.ts';
 import { type Collection, defaultCollections, readCollection } from '../collections/declaration.ts';
 import { decodeSeeds, type Seed } from '../collections/seed.ts';
+import type { OAuth2Options } from '../oauth/oauth2-options.ts';
 import { DeclarationError } from '../schema/error.ts';
 import { OptionsError } from './error.ts';
 import { type ConfigurationFile, readConfigurationFile, type Setting } from './file.ts';
@@ -112,6 +113,8 @@ export interface Options extends Declarations, Registrations {
   readonly users: ReadonlyMap<string, ConfiguredUser>;
   /** The schemes of the configuration file. */
   readonly schemes: SchemeDeclarations;
+  /** The options of OAuth 2.0 in the configuration file; undefined if it has none. */
+  readonly oauth2: OAuth2Options | undefined;
   /** How far (ms) a date that comes with a nonce may be from the clock: the longest window of all schemes. */
   readonly nonceWindow: number;
   /** Problems that do not prevent a start, one sentence each. */
@@ -133,9 +136,9 @@ export function readOptions(argv: readonly string[], environment: Environment): 
   const code = faults.length > 0 ? 'usage' : 'invalid';
   const outer = [...flags, ...variableSettings(environment, warnings)];
   const config = new Settings(outer, faults).text('config');
-  const file = config === undefined ? emptyFile : readFile(config, faults);
+  const file = config === undefined ? emptyFile : readFile(config, faults, outer);
   const settings = new Settings([...outer, ...file.settings], faults);
-  const { users, schemes, clients, consumers } = file;
+  const { users, schemes, clients, consumers, oauth2 } = file;
   const others = independentOptions(settings);
   const hasDefaults = others.partner === undefined || file.collections !== undefined;
   const declared = readDeclarations(
@@ -172,6 +175,7 @@ export function readOptions(argv: readonly string[], environment: Environment): 
     nonceWindow: Math.max(values.window * 1000, ...readSchemes(schemes).map(({ window }) => window)),
     clients,
     consumers,
+    oauth2,
     ...declared,
     warnings: Object.freeze(warnings),
   };
@@ -224,9 +228,13 @@ export function isLoopback(host: string): boolean {
 }
 
 /** Reads the configuration file. The error's code is `unreadable` only if there is no other error. */
-function readFile(path: string, faults: string[]): ConfigurationFile {
+function readFile(path: string, faults: string[], outer: readonly Setting[]): ConfigurationFile {
   try {
-    return readConfigurationFile(path, faults);
+    return readConfigurationFile(
+      path,
+      faults,
+      outer.some(({ key }) => key === 'partner'),
+    );
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     const fault = `the configuration file ${path} cannot be read: ${reason}`;
@@ -240,6 +248,7 @@ type IndependentOptions = Omit<
   | 'config'
   | 'users'
   | 'schemes'
+  | 'oauth2'
   | 'nonceWindow'
   | 'warnings'
   | 'oauth1Window'
@@ -348,6 +357,7 @@ const emptyFile: ConfigurationFile = {
   settings: [],
   users: new Map(),
   schemes: {},
+  oauth2: undefined,
   clients: new Map(),
   consumers: new Map(),
   collections: undefined,

@@ -5,6 +5,8 @@ import {
   readClient,
   readConsumer,
 } from '../accounts/registration.ts';
+import { type OAuth2Options, readOAuth2 } from '../oauth/oauth2-options.ts';
+import type { Scope } from '../principal.ts';
 import { toPrintable } from './flags.ts';
 import { toMembers } from './members.ts';
 
@@ -14,18 +16,30 @@ export interface Registrations {
   readonly consumers: ReadonlyMap<string, ConsumerRegistration>;
 }
 
-/** Reads `clients` and `consumers` of the configuration file. Adds errors, which never contain a secret, to `faults`. */
+/**
+ * Reads `clients` and `consumers` of the configuration file. Adds errors, which never contain a secret, to `faults`.
+ * @param scopes the scopes that exist; undefined if that is not known
+ */
 export function readRegistrations(
   members: ReadonlyMap<string, unknown>,
   file: string,
   faults: string[],
+  scopes: readonly Scope[] | undefined,
 ): Registrations {
   return {
     clients: readEntries('clients', members.get('clients'), file, faults, (id, value) =>
-      readClient(id, value, ['text']),
+      readClient(id, value, ['text'], scopes),
     ),
     consumers: readEntries('consumers', members.get('consumers'), file, faults, readConsumer),
   };
+}
+
+/** Returns the scopes that exist; undefined if they are not known, because the document of a partner adds some. */
+export function existingScopes(
+  oauth2: OAuth2Options | undefined,
+  hasPartner: boolean,
+): readonly Scope[] | undefined {
+  return hasPartner ? undefined : readOAuth2(oauth2).scopes;
 }
 
 function readEntries<T>(

@@ -1,23 +1,39 @@
 import { userNameFault } from '../auth/user-name.ts';
 import { didYouMean, findClosestMatch } from '../did-you-mean.ts';
+import { isScope, type Scope } from '../principal.ts';
 
 /** The access rules without a parameter. */
 export const accessRules = ['anyone', 'authenticated', 'nobody'] as const;
 
 const ownerPrefix = 'owner:';
+const scopePrefix = 'scope:';
 
 /** Returns the path parameter of the rule `owner:PARAM`; undefined for any other text. */
 export function ownerParameter(rule: string): string | undefined {
   return rule.startsWith(ownerPrefix) ? rule.slice(ownerPrefix.length) : undefined;
 }
 
+/** Returns the scope of the rule `scope:NAME`, which permits tokens that have it; undefined for any other text. */
+export function scopeInRule(rule: string): Scope | undefined {
+  return rule.startsWith(scopePrefix) ? rule.slice(scopePrefix.length) : undefined;
+}
+
+/** Returns why a scope of a rule cannot be that of a token; undefined if it can (RFC 6749 §3.3). */
+export function scopeRuleFault(scope: Scope): string | undefined {
+  return isScope(scope)
+    ? undefined
+    : `"${scope}" is not a scope of printable ASCII characters without spaces`;
+}
+
 /**
- * Returns why a member of a list of access rules can permit nobody. Returns undefined for a possible user name, and for
- * `owner:PARAM` if the path has the parameter.
+ * Returns why a member of a list of access rules can permit nobody. Returns undefined for a possible user name, for `scope:NAME`, and
+ * for `owner:PARAM` if the path has the parameter.
  */
 export function accessMemberFault(member: string, parameters: readonly string[]): string | undefined {
   if (accessRules.some((rule) => rule === member))
     return `"${member}" cannot be in a list; use it instead of the list`;
+  const scope = scopeInRule(member);
+  if (scope !== undefined) return scopeRuleFault(scope);
   const parameter = ownerParameter(member);
   if (parameter !== undefined)
     return parameters.includes(parameter) ? undefined : parameterFault(parameter, parameters);

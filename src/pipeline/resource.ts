@@ -6,7 +6,7 @@ import type { Problem } from '../http/problem.ts';
 import type { MaybePromise } from '../maybe-promise.ts';
 import type { Principal, Scope } from '../principal.ts';
 import type { StoredReceipt } from '../store/store.ts';
-import { ownerParameter } from './access-rule.ts';
+import { ownerParameter, scopeInRule } from './access-rule.ts';
 import type { CorsDeclaration } from './cors-policy.ts';
 import type { Decoder } from './decoder.ts';
 
@@ -14,7 +14,13 @@ import type { Decoder } from './decoder.ts';
  * An access rule: anyone, any authenticated principal, nobody, the user whom a path parameter names, or a list of user names,
  * which can also contain `owner:PARAM`.
  */
-export type Access = 'anyone' | 'authenticated' | 'nobody' | `owner:${string}` | readonly string[];
+export type Access =
+  | 'anyone'
+  | 'authenticated'
+  | 'nobody'
+  | `owner:${string}`
+  | `scope:${string}`
+  | readonly string[];
 
 /** The decoded parameters of a path template. */
 export type Parameters = Readonly<Record<string, string>>;
@@ -118,7 +124,10 @@ export type ActionResult = ActionResponse | Representation | typeof retryAction;
 
 /** The implementation of a method, with its access rule. */
 export interface Action<State = unknown, Content = unknown> {
-  /** Who may use the method. */
+  /**
+   * Who may use the method. `scope:NAME` permits tokens that have the scope, which then need no other one, and no user; in a list, it is
+   * one of the alternatives.
+   */
   readonly access: Access;
   /** Performs the action. Throws a Problem to reject the request. */
   handle(call: Call<State, Content>): MaybePromise<ActionResult>;
@@ -294,9 +303,16 @@ export function permits(
     // A client on its own behalf is not a user, even if it has the name of one.
     return (
       (clientFor === undefined && access.includes(principal.name)) ||
-      access.some((rule) => permitsOwner(rule, principal, parameters))
+      access.some((rule) => permitsRule(rule, principal, parameters))
     );
-  return permitsOwner(access, principal, parameters);
+  return permitsRule(access, principal, parameters);
+}
+
+/** Returns whether a rule is `scope:NAME`, and the principal has a token with that scope, or `owner:PARAM` of the principal. */
+function permitsRule(rule: string, principal: Principal, parameters: Parameters): boolean {
+  const scope = scopeInRule(rule);
+  if (scope === undefined) return permitsOwner(rule, principal, parameters);
+  return principal.lent?.scopes.includes(scope) === true;
 }
 
 /** Returns whether a rule is `owner:PARAM`, and the parameter names the principal, or a user for whom it may act. */
@@ -314,9 +330,20 @@ export function scopeFor(method: string): Scope {
   return isSafe(method) ? 'read' : 'write';
 }
 
-/** Returns the lists of scopes of which a token needs one. */
-export function scopesNeeded({ scopes }: Action, method: string): readonly (readonly Scope[])[] {
-  return scopes ?? [[scopeFor(method)]];
+/** Returns the lists of scopes of which a token needs one. A rule `scope:NAME` takes the place of the scope of the method. */
+export function scopesNeeded(
+  { scopes, access }: Pick<Action, 'scopes' | 'access'>,
+  method: string,
+): readonly (readonly Scope[])[] {
+  if (scopes !== undefined) return scopes;
+  const rules = [access].flat();
+  const named = scopesInAccess(access).map((scope) => [scope]);
+  return named.length === rules.length ? named : [[scopeFor(method)], ...named];
+}
+
+/** Returns the scopes that an access rule names. */
+export function scopesInAccess(access: Access): readonly Scope[] {
+  return [access].flat().flatMap((rule: string) => scopeInRule(rule) ?? []);
 }
 
 /** Returns whether the scopes of the principal's token, if it has some, include those that the action needs. */

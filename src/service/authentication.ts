@@ -15,9 +15,10 @@ import { type Clock, readTime } from '../clock.ts';
 import { requireSeconds } from '../duration.ts';
 import type { IncomingRequest } from '../http/message.ts';
 import { readLifetimes } from '../oauth/lifetimes.ts';
+import type { OAuth2Settings } from '../oauth/oauth2-options.ts';
 import type { TokenEvent } from '../oauth/records.ts';
 import { httpsOrigin, type Origins } from '../pipeline/origin.ts';
-import type { Principal, Scope } from '../principal.ts';
+import type { Principal } from '../principal.ts';
 import { limitNonces } from '../store/nonces/limited.ts';
 import { bucketSpanFor, type CompleteNonces, completeNonces, createNonces } from '../store/nonces/nonces.ts';
 import type { Store } from '../store/store.ts';
@@ -54,8 +55,8 @@ interface AuthenticationParts {
   readonly origins: Origins;
   /** Called for each event of a grant or token. */
   readonly onGrantEvent?: ((event: TokenEvent) => void) | undefined;
-  /** The scopes of a partner's document. Default: none. */
-  readonly scopes?: readonly Scope[] | undefined;
+  /** The options of OAuth 2.0. */
+  readonly settings: OAuth2Settings;
 }
 
 /** The cost of verifying a password if no user has a hash (N of RFC 7914): a few milliseconds. */
@@ -69,7 +70,7 @@ export function createAuthentication(
   options: ServiceOptions,
   clock: Clock,
   random: (size: number) => Uint8Array,
-  { store, origins, onGrantEvent, scopes }: AuthenticationParts,
+  { store, origins, onGrantEvent, settings }: AuthenticationParts,
 ): Authentication {
   const window = readWindow(options);
   const notBefore = readNotBefore(options);
@@ -135,7 +136,7 @@ export function createAuthentication(
   const oauth = createAuthorizationServer(options, {
     store,
     onGrantEvent,
-    scopes,
+    settings,
     basic,
     realm,
     clock,

@@ -15,7 +15,6 @@ import { grantsPath } from '../oauth/paths.ts';
 import type { TokenEvent } from '../oauth/records.ts';
 import { RevokeOnRemoval, type Role } from '../oauth/revoke-on-removal.ts';
 import type { Route } from '../pipeline/router.ts';
-import type { Scope } from '../principal.ts';
 import type { Store } from '../store/store.ts';
 import type { ServiceOptions } from './options.ts';
 
@@ -39,17 +38,15 @@ interface AuthorizationParts
   readonly onGrantEvent: ((event: TokenEvent) => void) | undefined;
   /** The names of all users. */
   readonly users: Iterable<string>;
-  /** The scopes of a partner's document. Default: none. */
-  readonly scopes?: readonly Scope[] | undefined;
 }
 
 /** Creates the authorization server. Throws RangeError on invalid clients, consumers or lifetimes. */
 export function createAuthorizationServer(
   options: ServiceOptions,
-  { store, basic, limits, onGrantEvent = () => {}, users, scopes, ...others }: AuthorizationParts,
+  { store, basic, limits, onGrantEvent = () => {}, users, ...others }: AuthorizationParts,
 ): AuthorizationServer {
   const { clock, random, rateLimiter } = others;
-  const clientsById = readRegistrations(options.clients, (all) => readClients(all, scopes));
+  const clientsById = readRegistrations(options.clients, (all) => readClients(all, others.settings.scopes));
   const consumersByKey = readRegistrations(options.consumers, (all) => readConsumers(all));
   const names = {
     user: new Set(users),

@@ -1,6 +1,7 @@
 import { quotaShape } from '../auth/quota-policy.ts';
 import { didYouMean } from '../did-you-mean.ts';
 import { defaultLifetimes } from '../oauth/lifetimes.ts';
+import { oauth2Shape } from '../oauth/oauth2-shape.ts';
 import { isBasePath } from '../pipeline/proxy.ts';
 import { formatLast, formatOwned, type ShapeFault } from '../shape/fault.ts';
 import {
@@ -15,6 +16,7 @@ import {
   type Optional,
   object,
   optional,
+  recursive,
   type Shape,
   type ShapesOf,
   text,
@@ -93,6 +95,7 @@ export const serviceMembers = {
   requireBodyDigest: optional(flag()),
   schemes: optional(anything),
   clients: describeRegistered('client'),
+  oauth2: optional(recursive('oauth2', () => oauth2Shape)),
   consumers: describeRegistered('consumer'),
   lifetimes: optional(lifetimesShape),
   publicUrl: optional(text()),

@@ -1,5 +1,5 @@
 import { isToken } from '../http/syntax/token.ts';
-import { accessMemberFault, accessRules } from '../pipeline/access-rule.ts';
+import { accessMemberFault, accessRules, scopeInRule, scopeRuleFault } from '../pipeline/access-rule.ts';
 import type { Action, Resource } from '../pipeline/resource.ts';
 import { describeKind } from '../shape/fault.ts';
 import {
@@ -145,6 +145,12 @@ function checkAccess(access: unknown, method: string, template: string): void {
       const fault = accessMemberFault(String(name), parameters);
       if (fault !== undefined) throw new RangeError(`the access rule of ${method} at ${template}: ${fault}`);
     }
+    return;
+  }
+  const scope = typeof access === 'string' ? scopeInRule(access) : undefined;
+  if (scope !== undefined) {
+    const fault = scopeRuleFault(scope);
+    if (fault !== undefined) throw new RangeError(`the access rule of ${method} at ${template}: ${fault}`);
     return;
   }
   checkWord(

@@ -18,6 +18,7 @@ import { ByteBudget } from '../net/byte-budget.ts';
 import { type ListenerOptions, listen, type ServerSocket } from '../net/listener.ts';
 import { type RequestListener, requestListener } from '../net/request-listener.ts';
 import type { TlsIdentity } from '../net/tls/identity.ts';
+import { readOAuth2 } from '../oauth/oauth2-options.ts';
 import type { TokenEvent } from '../oauth/records.ts';
 import { createRequestIds, type RequestIds } from '../pipeline/access-entry.ts';
 import type { RequestTrace } from '../pipeline/call.ts';
@@ -44,6 +45,7 @@ import type { AuthorizationServer } from './authorization-server.ts';
 import { someUseCors } from './cors-checks.ts';
 import { createFetch, type Fetch } from './fetch/fetch.ts';
 import { healthResource, hideHealthChecks, readinessPath, readinessResource } from './health.ts';
+import { checkNamedScopes } from './named-scopes.ts';
 import type { OpenApiDocument } from './openapi/document.ts';
 import { addOpenApi, loadOpenApi, openApiResource } from './openapi/resource.ts';
 import type { ServedApi } from './openapi/served-api.ts';
@@ -141,7 +143,7 @@ interface ServiceControls {
   readonly layer?: RouteLayer;
   /** Routes that are asked after all others. Default: none. */
   readonly fallbacks?: readonly RouteFallback[] | undefined;
-  /** Scopes of clients beside `read` and `write`. Default: none. */
+  /** The scopes of a partner's document. Default: none. */
   readonly scopes?: readonly Scope[] | undefined;
   /** Whether TLS is assumed where credentials require it, because a test stands in for a service over TLS. Default: false. */
   readonly assumesTls?: boolean | undefined;
@@ -210,11 +212,12 @@ export function createControllableService(
 
   const httpDate = createDateCache();
   const origins = createOrigins(options.publicUrl, aliases);
+  const settings = readOAuth2(options.oauth2, scopes);
   const authentication = createAuthentication(options, clock, random, {
     store,
     origins,
     onGrantEvent,
-    scopes,
+    settings,
   });
   checkDistinctSecrets(options);
   const { oauth } = authentication;
@@ -226,6 +229,7 @@ export function createControllableService(
       checkSchemeNames(schemes, authentication.configured, `collections.${path}.schemes`);
     for (const [template, { schemes }] of Object.entries(resources))
       checkSchemeNames(schemes, authentication.configured, `schemes of the resource at ${template}`);
+    checkNamedScopes(settings.scopes, served, resources);
     const further =
       health === undefined
         ? []
@@ -259,6 +263,7 @@ export function createControllableService(
     schemes: authentication.configured,
     quota: authentication.quotas.isActive,
     oauth2: oauth.clients.size > 0,
+    scopes: settings.scopes,
     oauth1: oauth.consumers.size > 0,
   });
   const document = options.openapi === true ? openApiResource(buildServedApi) : undefined;
@@ -363,7 +368,7 @@ export function createControllableService(
     },
     openapi: (origins) => loadOpenApi(withRoutes(buildServedApi(), layer?.routes ?? []), origins),
     replaceClients(registered) {
-      const clients = readClients(registered, scopes);
+      const clients = readClients(registered, settings.scopes);
       authentication.checkClients(clients);
       oauth.clients.replace(clients);
     },

@@ -3,6 +3,7 @@ import { generateKeyPairSync } from 'node:crypto';
 import { describe, test } from 'node:test';
 import { readClient, readClients, readConsumer, readConsumers } from '../../src/accounts/registration.ts';
 import { createService } from '../../src/index.ts';
+import { knownScopes } from '../../src/principal.ts';
 import { seeded } from '../support/seeded.ts';
 
 function publicKey(bits: number): string {
@@ -18,7 +19,7 @@ const privateKey = pair.privateKey.export({ type: 'pkcs8', format: 'pem' }).toSt
 
 /** What is wrong with a client, a sentence each. */
 function clientFaults(value: unknown, id = 'app'): string[] {
-  return readClient(id, value, ['text']).faults.map(({ at, says }) => `${at} ${says}`.trim());
+  return readClient(id, value, ['text'], knownScopes).faults.map(({ at, says }) => `${at} ${says}`.trim());
 }
 
 function consumerFaults(value: unknown, key = 'key'): string[] {
@@ -26,7 +27,7 @@ function consumerFaults(value: unknown, key = 'key'): string[] {
 }
 
 test('omitted members of a client have the documented defaults', () => {
-  assert.deepEqual(readClient('app', { secret: 's' }, ['text']).made, {
+  assert.deepEqual(readClient('app', { secret: 's' }, ['text'], knownScopes).made, {
     secret: { plain: 's' },
     redirectUris: [],
     grants: ['authorization_code', 'refresh_token'],
@@ -228,7 +229,7 @@ test('reading random clients and consumers returns them or their faults, and nev
     const entries = Array.from({ length: random.below(5) }, () => [random.pick(keys), random.pick(values)]);
     const value: unknown = random.below(10) === 0 ? random.pick(values) : Object.fromEntries(entries);
     for (const read of [
-      readClient(random.text('a:é\n', 4), value, ['text', 'sha256']),
+      readClient(random.text('a:é\n', 4), value, ['text', 'sha256'], knownScopes),
       readConsumer('key', value),
     ]) {
       if (read.faults.length === 0) sound += 1;

@@ -174,7 +174,7 @@ for (const [declaration, message] of [
   ],
   [
     { ...plain, access: { read: true } },
-    'collections./things.access.read: must be one of anyone, authenticated, nobody, owner:PARAMETER, or a list of user names; is a boolean',
+    'collections./things.access.read: must be one of anyone, authenticated, nobody, owner:PARAMETER, scope:NAME, or a list of user names; is a boolean',
   ],
   [
     { ...plain, access: { PUT: ['ann', 1] } },

@@ -37,7 +37,7 @@ export const complete = {
       secret: 'secret of app',
       redirectUris: ['https://app.example/cb'],
       grants: ['authorization_code', 'client_credentials'],
-      scopes: ['read', 'write'],
+      scopes: ['read', 'write', 'orders.read'],
       users: ['ann'],
     },
     all: { users: '*', secret: 'secret of all', grants: ['client_credentials'] },
@@ -46,6 +46,7 @@ export const complete = {
     printer: { secret: 'secret of printer', callbacks: ['oob'], methods: ['HMAC-SHA256'], scopes: ['read'] },
     scanner: { rsaPublicKey: rsaPem, methods: ['RSA-SHA1'] },
   },
+  oauth2: { scopes: ['read', 'write', 'orders.read'] },
   schemes: {
     'message-signatures': {
       components: ['@method', '@path'],

@@ -48,6 +48,7 @@ const onlyByReader = new RegExp(
   [
     /--tls assumed/,
     /is not an absolute URI/,
+    /scopes\[\d+\] is not one of/,
     /is not a placeholder/,
     /origins: "/,
     /Origin: ".*(?:has no scheme|is not an origin)/,
@@ -135,7 +136,7 @@ const bothFind: readonly unknown[] = [
   ...[{ algorithm: 'aws4' }, { algorithm: 'ed25519', secret: 's' }, { algorithm: 'aws5', secret: 's' }].map(
     (key) => ({ users: { ann: { keys: { key } } } }),
   ),
-  ...[{ grants: ['client_credentials'] }, { users: ['*'] }, { secret: 'é' }, { scopes: ['all'] }].map(
+  ...[{ grants: ['client_credentials'] }, { users: ['*'] }, { secret: 'é' }, { scopes: ['all of them'] }].map(
     (app) => ({ clients: { app } }),
   ),
   ...[{}, { secret: 's', methods: ['RSA-SHA1'] }, { rsaPublicKey: 'x', methods: ['PLAINTEXT'] }].map(

@@ -54,7 +54,7 @@ export interface RegistrationKind<T> {
     { readonly arity: 'value' | 'values' | 'toggle'; readonly member: string }
   >;
   /** Creates a registration. Throws CommandError. */
-  create(name: string, input: RegistrationInput): Promise<NewRegistration<T>>;
+  create(name: string, input: RegistrationInput, options: Options): Promise<NewRegistration<T>>;
   /** Returns a registration with another secret. Throws CommandError if it has none, or if the new one is not valid. */
   rotate(name: string, entry: T, secret: ChosenSecret): Promise<T>;
   /** Returns a description on one line, without the secret. */
@@ -120,7 +120,7 @@ async function add<T extends object>(
 ): Promise<void> {
   const input = { ...target.input, secret: await readSecret(target.input, terminal) };
   checkNotConfigured(target);
-  const { entry, shownSecret } = await kind.create(target.name, input);
+  const { entry, shownSecret } = await kind.create(target.name, input, target.options);
   if (input.secret !== undefined) await checkSecretUnused(input.secret, target);
   const mark = await addEntry(target, { ...entry, since: systemClock.now() }, 'remove it first');
   const shown = shownSecret === undefined ? [] : [`secret    ${shownSecret}`];

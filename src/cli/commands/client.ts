@@ -3,6 +3,8 @@ import { clientFile } from '../../accounts/clients.ts';
 import { type ClientRegistration, readClient } from '../../accounts/registration.ts';
 import type { ClientSecret } from '../../oauth/clients.ts';
 import { hashSha256 } from '../../oauth/sha256.ts';
+import type { Options } from '../../options/options.ts';
+import { existingScopes } from '../../options/registrations.ts';
 import { hashOfPassword } from '../accounts/credentials.ts';
 import {
   type ChosenSecret,
@@ -45,13 +47,22 @@ const kind: RegistrationKind<ClientRegistration> = {
 /** Runs `countersign client add [ID]`, `client rotate ID`, `client remove ID` or `client list`. Returns the exit status. */
 export const client = createRegistrationCommand(kind);
 
-async function create(id: string, input: RegistrationInput): Promise<NewRegistration<ClientRegistration>> {
+async function create(
+  id: string,
+  input: RegistrationInput,
+  { oauth2, partner }: Options,
+): Promise<NewRegistration<ClientRegistration>> {
   const { public: isPublic, users, ...members } = readMembers(kind, input);
   if (isPublic === true && input.flags.has(secretFlag))
     throw new CommandError([`--public and ${secretFlag} are mutually exclusive`]);
   const secret = isPublic === true ? undefined : chooseSecret(input);
   const source = { ...members, users: readUsers(users), secret: secret?.text };
-  const { made: entry, faults } = readClient(id, source, ['text']);
+  const { made: entry, faults } = readClient(
+    id,
+    source,
+    ['text'],
+    existingScopes(oauth2, partner !== undefined),
+  );
   throwFaults(kind, id, input, faults);
   if (entry.grants.includes('authorization_code') && entry.redirectUris.length === 0)
     throw new CommandError([
@@ -73,7 +84,7 @@ async function rotate(
       1,
     );
   const { since: _, ...parts } = { ...client, secret: secret.text };
-  throwFaults(kind, id, noInput, readClient(id, parts, ['text']).faults);
+  throwFaults(kind, id, noInput, readClient(id, parts, ['text'], undefined).faults);
   return { ...client, secret: await hashSecret(secret) };
 }
 

@@ -100,7 +100,15 @@ async function start({
   notices,
   module,
   dataDirectory,
-  composition: { allRegistered, allUsers, checkNamedUsers, composeService, hasResources, listKnownAccounts },
+  composition: {
+    allClients,
+    allRegistered,
+    allUsers,
+    checkNamedUsers,
+    composeService,
+    hasResources,
+    listKnownAccounts,
+  },
   opening,
   control,
 }: Prepared): Promise<void> {
@@ -163,10 +171,7 @@ async function start({
     stopOnSignal(service, dataDirectory, [log, hook], notices);
     const updates: AccountUpdates = {
       users: (stored) => service.replaceUsers(allUsers(options, stored, moduleUsers)),
-      clients: (stored) =>
-        service.replaceClients(
-          allRegistered(options, 'clients', options.clients, { entries: stored, place }),
-        ),
+      clients: (stored) => service.replaceClients(allClients(options, stored, place)),
       async consumers(stored) {
         const all = allRegistered(options, 'consumers', options.consumers, { entries: stored, place });
         if (all.size > 0) await dataDirectory.storeMasterKey();

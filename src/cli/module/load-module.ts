@@ -148,7 +148,8 @@ function checkDistinct(
  * seconds, like the `window` of stores.
  */
 function selectModuleOptions(options: Options): ServerModuleOptions {
-  const { users, clients, consumers, schemes, collections, seed, warnings, keyFile, ...plain } = options;
+  const { users, clients, consumers, schemes, oauth2, collections, seed, warnings, keyFile, ...plain } =
+    options;
   return Object.freeze({
     ...plain,
     nonceWindow: plain.nonceWindow / 1000,

@@ -6,9 +6,11 @@ import type { SchemeDeclarations } from '../../auth/scheme-declarations.ts';
 import { toAccountRecord } from '../../auth/user-declaration.ts';
 import type { Collection } from '../../collections/declaration.ts';
 import { findClosestMatch } from '../../did-you-mean.ts';
+import { intersectScopes } from '../../oauth/scopes.ts';
 import type { Options } from '../../options/options.ts';
+import { existingScopes } from '../../options/registrations.ts';
 import { optionSpecs } from '../../options/table.ts';
-import { accessRules, ownerParameter } from '../../pipeline/access-rule.ts';
+import { accessRules, ownerParameter, scopeInRule } from '../../pipeline/access-rule.ts';
 import { assertServiceOptions } from '../../service/option-checks.ts';
 import type { HealthOptions, ServiceOptions, UserDeclaration } from '../../service/options.ts';
 import { createService, type Service } from '../../service/service.ts';
@@ -43,7 +45,7 @@ export function composeService(
   create: (options: ServiceOptions & KnownAccounts) => Service = createService,
 ): Service {
   try {
-    const { collections, seed, schemes } = options;
+    const { collections, seed, schemes, oauth2 } = options;
     const { health, ...configured } = readServiceOptions(options);
     return create({
       ...configured,
@@ -52,6 +54,7 @@ export function composeService(
       collections,
       seed,
       schemes,
+      oauth2,
       health: health && { ...health, check },
     });
   } catch (error) {
@@ -106,9 +109,25 @@ export function listKnownAccounts(
 ): KnownAccounts {
   return {
     users: allUsers(options, users.entries, moduleUsers),
-    clients: allRegistered(options, 'clients', options.clients, { ...clients, place }),
+    clients: allClients(options, clients.entries, place),
     consumers: allRegistered(options, 'consumers', options.consumers, { ...consumers, place }),
   };
+}
+
+/** Returns all clients as `allRegistered` does. A stored one loses the scopes that do not exist any more. */
+export function allClients(
+  options: Options,
+  stored: AccountFiles['clients']['entries'],
+  place: AccountPlace,
+): ReadonlyMap<string, ClientRegistration> {
+  const existing = existingScopes(options.oauth2, options.partner !== undefined);
+  const entries = new Map(
+    Array.from(stored, ([id, client]) => [
+      id,
+      existing === undefined ? client : { ...client, scopes: intersectScopes(client.scopes, existing) },
+    ]),
+  );
+  return allRegistered(options, 'clients', options.clients, { entries, place });
 }
 
 /**
@@ -197,7 +216,8 @@ function checkAccessNames(collections: readonly Collection[], users: Iterable<st
       // A member beside its neighbour in a series, such as user1 and user2, is not a misspelling of it.
       const candidates = [...accessRules, ...known.filter((name) => !rule.includes(name))];
       for (const name of rule) {
-        if (ownerParameter(name) !== undefined || known.includes(name)) continue;
+        if (ownerParameter(name) !== undefined || scopeInRule(name) !== undefined) continue;
+        if (known.includes(name)) continue;
         const unknown = `collections.${path}.access: there is no user "${name}"`;
         const meant = findClosestMatch(name, candidates);
         if (meant === undefined) warnings.add(`${unknown} yet`);

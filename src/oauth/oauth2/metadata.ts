@@ -1,7 +1,6 @@
-import type { Origins } from '../../pipeline/origin.ts';
 import { action, json, type Resource } from '../../pipeline/resource.ts';
+import type { OAuthContext } from '../context.ts';
 import { oauth2Paths as paths } from '../paths.ts';
-import { knownScopes } from '../scopes.ts';
 
 const secretMethods = ['client_secret_basic', 'client_secret_post'];
 
@@ -9,7 +8,10 @@ const secretMethods = ['client_secret_basic', 'client_secret_post'];
  * Creates the resource of the authorization server metadata (RFC 8414 §2). The issuer is the origin that the request was
  * addressed to.
  */
-export function metadataResource({ origins }: { origins: Origins }): Resource {
+export function metadataResource({
+  origins,
+  settings,
+}: Pick<OAuthContext, 'origins' | 'settings'>): Resource {
   return {
     ownCredentials: true,
     GET: action('anyone', async ({ incoming: request }) => {
@@ -27,7 +29,7 @@ export function metadataResource({ origins }: { origins: Origins }): Resource {
         token_endpoint_auth_methods_supported: [...secretMethods, 'none'],
         revocation_endpoint_auth_methods_supported: [...secretMethods, 'none'],
         introspection_endpoint_auth_methods_supported: secretMethods,
-        scopes_supported: knownScopes,
+        scopes_supported: settings.scopes,
         authorization_response_iss_parameter_supported: true,
       });
     }),

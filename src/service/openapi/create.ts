@@ -63,7 +63,7 @@ export function createOpenApi(served: ServedApi, origins: readonly string[] = []
 }
 
 function buildContext(served: ServedApi, components: Components): DocumentContext {
-  const { schemes, quota, oauth2, oauth1, options } = served;
+  const { schemes, quota, oauth2, oauth1, scopes, options } = served;
   const { strictQuery = false, defaultFormat = 'xml', basePath = '', requestId = false } = options;
   const endpoints = (options.publicUrl?.replace(/\/$/, '') ?? '') + basePath;
   const common: readonly ResponseField[] = [
@@ -72,7 +72,7 @@ function buildContext(served: ServedApi, components: Components): DocumentContex
   ];
   return {
     components,
-    offered: addSecuritySchemes({ schemes, oauth2, oauth1, endpoints }, components),
+    offered: addSecuritySchemes({ schemes, oauth2, oauth1, scopes, endpoints }, components),
     form: createProblemForm(common, schemes, basePath, components),
     schemes,
     quota,

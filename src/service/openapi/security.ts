@@ -4,7 +4,7 @@ import type { AcceptedSchemes } from '../../auth/verifier.ts';
 import type { ProblemType } from '../../http/problem-types.ts';
 import { oauth1Paths, oauth2Paths } from '../../oauth/paths.ts';
 import { ownerParameter } from '../../pipeline/access-rule.ts';
-import { type Access, scopeFor } from '../../pipeline/resource.ts';
+import { type Access, scopesInAccess, scopesNeeded } from '../../pipeline/resource.ts';
 import type { Scope } from '../../principal.ts';
 import type { Components } from './components.ts';
 import type { JsonSchema } from './document.ts';
@@ -28,18 +28,20 @@ interface SecuritySource {
   /** Whether OAuth 2.0 and OAuth 1.0a are offered. */
   readonly oauth2: boolean;
   readonly oauth1: boolean;
+  /** The scopes of OAuth 2.0. */
+  readonly scopes: readonly Scope[];
   /** The URL or path that the paths of the endpoints follow. */
   readonly endpoints: string;
 }
 
-const scopes: Readonly<Record<Scope, string>> = {
-  read: 'GET, HEAD and OPTIONS',
-  write: 'all other methods',
-};
+const meanings: ReadonlyMap<Scope, string> = new Map([
+  ['read', 'GET, HEAD and OPTIONS'],
+  ['write', 'all other methods'],
+]);
 
 /** Adds the security schemes to the components. Returns the offered schemes, in the order of their challenges. */
 export function addSecuritySchemes(source: SecuritySource, components: Components): OfferedScheme[] {
-  const { schemes, oauth2, oauth1, endpoints } = source;
+  const { schemes, oauth2, oauth1, scopes, endpoints } = source;
   const replaced = schemes.map(({ authorization }) => authorization?.toLowerCase());
   const add = (name: keyof typeof problemsOfBuiltIn, scheme: JsonSchema): OfferedScheme[] => {
     if (replaced.includes(name)) return [];
@@ -61,7 +63,7 @@ export function addSecuritySchemes(source: SecuritySource, components: Component
         '`hmac USER:NONCE:DIGEST`, the HMAC-SHA256 of the method, the target, the date, the nonce and possibly a digest of the content. Authentication is read instead of Authorization, and X-Date instead of Date.',
     }),
     ...schemes.map((scheme) => buildOfferedScheme(scheme, components)),
-    ...(oauth2 ? add('bearer', oauth2Scheme(endpoints)) : []),
+    ...(oauth2 ? add('bearer', oauth2Scheme(endpoints, scopes)) : []),
     ...(oauth1 ? add('oauth', oauth1Scheme(endpoints)) : []),
   ];
 }
@@ -84,7 +86,10 @@ function buildOfferedScheme(scheme: VerifiedScheme, components: Components): Off
   };
 }
 
-function oauth2Scheme(endpoints: string): JsonSchema {
+function oauth2Scheme(endpoints: string, existing: readonly Scope[]): JsonSchema {
+  const scopes = Object.fromEntries(
+    existing.map((scope) => [scope, meanings.get(scope) ?? 'as described by the operations']),
+  );
   const tokenUrl = endpoints + oauth2Paths.token;
   return {
     type: 'oauth2',
@@ -129,10 +134,11 @@ export function buildSecurity(
   access: Access,
   accepted: readonly (readonly OfferedScheme[])[],
 ): readonly JsonSchema[] {
+  const needed = scopesNeeded({ access }, method)[0] ?? [];
   const requirements = accepted.map((schemes) =>
     Object.fromEntries(
       schemes.flatMap(({ hasScopes, components }) =>
-        components.map((name) => [name, hasScopes ? [scopeFor(method)] : []]),
+        components.map((name) => [name, hasScopes ? needed : []]),
       ),
     ),
   );
@@ -143,7 +149,10 @@ export function buildSecurity(
 export function accessDescription(access: Access): string | undefined {
   if (access === 'anyone') return undefined;
   if (access === 'authenticated') return 'Any authenticated principal has access.';
-  const rules = typeof access === 'string' ? [access] : access;
+  const rules: readonly string[] = typeof access === 'string' ? [access] : access;
+  const scopes = scopesInAccess(access);
+  if (scopes.length > 0 && scopes.length === rules.length)
+    return `Only tokens with the scope ${scopes.join(' or ')} have access.`;
   const owners = rules.map(ownerParameter).filter((parameter) => parameter !== undefined);
   const users = owners
     .map((parameter) => `the user whom the path parameter ${parameter} names`)

@@ -1,6 +1,7 @@
 import type { VerifiedScheme } from '../../auth/verified-scheme.ts';
 import type { Collection } from '../../collections/declaration.ts';
 import type { Resource } from '../../pipeline/resource.ts';
+import type { Scope } from '../../principal.ts';
 import type { ServiceOptions } from '../options.ts';
 
 /** The path of the OpenAPI document. */
@@ -18,6 +19,8 @@ export interface ServedApi {
   /** Whether OAuth 2.0 and OAuth 1.0a are offered. */
   readonly oauth2: boolean;
   readonly oauth1: boolean;
+  /** The scopes of OAuth 2.0. */
+  readonly scopes: readonly Scope[];
   /** Whether the requests of users or peers are limited. */
   readonly quota: boolean;
 }
