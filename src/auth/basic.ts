@@ -101,6 +101,7 @@ export function createBasicScheme(options: BasicOptions): Verifier {
 
   return {
     name: 'basic',
+    locations: [{ authorization: 'basic' }],
     authenticate({ connection }, rest = '', authTrace) {
       const presented = parseBasicCredentials(rest);
       if (typeof presented === 'string')

@@ -51,6 +51,7 @@ export function createBearerScheme(options: BearerOptions): Verifier {
 
   return {
     name: 'bearer',
+    locations: [{ authorization: 'bearer' }],
     authenticate(request, token = '', authTrace) {
       if (!offered()) return refuseScheme();
       if (!tokenForm.test(token)) {

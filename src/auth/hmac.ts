@@ -67,6 +67,7 @@ export function createHmacScheme(options: HmacOptions): Verifier {
   const context = { ...options, nonceWindow, bodyLimit: 0 };
   return {
     name: 'hmac',
+    locations: [{ authorization: 'hmac' }],
     requestHeaders: ['authentication', 'x-date'],
     authenticate: createVerification(createSignatureScheme(options), context),
     claimedUser(rest) {

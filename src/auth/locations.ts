@@ -1,48 +1,70 @@
+// The table of the places in which requests have credentials, by the schemes that declare them.
+
 import { splitPairs } from '../http/form.ts';
 import { cookiesIn } from '../http/headers/cookie.ts';
 import type { IncomingRequest } from '../http/message.ts';
 import { findQuery } from '../http/target.ts';
-import type { Verifier } from './verifier.ts';
+import type { ContentLocation, Verifier } from './verifier.ts';
 
-/** Finds the schemes that a request has credentials of outside `Authorization` and `Authentication`. */
-interface LocationTable {
-  /** The names of the fields, in the order of the schemes; `Cookie` if a cookie is a place. */
+/** Finds the schemes that a request has credentials of. It verifies nothing. */
+export interface LocationTable {
+  /** The names of the fields beside Authorization, in the order of the schemes; `Cookie` if a cookie is a place. */
   readonly fields: readonly string[];
-  /** Returns whether a parameter of the query is such a place. */
+  /** Returns whether a parameter of the query is such a place by its name. */
   hasParameter(name: string): boolean;
-  /** Returns the schemes, each once. If several schemes share a place, returns all of them. */
+  /** Returns the scheme of a name in Authorization, in lower case: the first that declares it. */
+  named(name: string): Verifier | undefined;
+  /** Returns the schemes with credentials in other fields, the query or cookies, each once. If several share a place, returns all. */
   find(request: IncomingRequest): readonly Verifier[];
+  /** Returns the schemes whose credentials the content may have. It is not read. */
+  findPossible(request: IncomingRequest): readonly Verifier[];
 }
 
 const none: readonly Verifier[] = [];
 
 /** Creates the table of the places that schemes declare. Without any, a lookup costs nothing. */
 export function createLocationTable(schemes: readonly Verifier[]): LocationTable {
+  const byName = new Map<string, Verifier>();
   const byField = new Map<string, FieldOwner[]>();
   const byParameter = new Map<string, Verifier[]>();
   const byCookie = new Map<string, Verifier[]>();
+  const byQuery: (readonly [holds: (query: string) => boolean, scheme: Verifier])[] = [];
+  const byContent: (readonly [content: ContentLocation, scheme: Verifier])[] = [];
   for (const scheme of schemes)
-    for (const location of scheme.locations ?? []) {
-      if ('field' in location) ensureList(byField, location.field).push({ scheme, unless: location.unless });
+    for (const location of scheme.locations) {
+      if ('authorization' in location) {
+        if (!byName.has(location.authorization)) byName.set(location.authorization, scheme);
+      } else if ('field' in location)
+        ensureList(byField, location.field).push({ scheme, unless: location.unless });
       else if ('query' in location) ensureList(byParameter, location.query).push(scheme);
-      else ensureList(byCookie, location.cookie).push(scheme);
+      else if ('cookie' in location) ensureList(byCookie, location.cookie).push(scheme);
+      else if ('parameters' in location) byQuery.push([location.parameters, scheme]);
+      else byContent.push([location.content, scheme]);
     }
   const fields = [...byField];
-  const isEmpty = byField.size === 0 && byParameter.size === 0 && byCookie.size === 0;
+  const isEmpty = byField.size + byParameter.size + byCookie.size + byQuery.length === 0;
   return {
     fields: byCookie.size === 0 ? [...byField.keys()] : [...byField.keys(), 'Cookie'],
     hasParameter: (name) => byParameter.has(name),
+    named: (name) => byName.get(name),
     find(request) {
       if (isEmpty) return none;
-      const found = new Set<Verifier>();
+      const found: Verifier[] = [];
       for (const [name, sharing] of fields)
-        if (request.headers.has(name)) for (const scheme of ownersIn(request, sharing)) found.add(scheme);
-      if (byParameter.size > 0)
-        for (const [name] of splitPairs(findQuery(request.target)))
-          for (const scheme of byParameter.get(name) ?? none) found.add(scheme);
+        if (request.headers.has(name)) found.push(...ownersIn(request, sharing));
+      const query = findQuery(request.target);
+      if (query !== '') {
+        if (byParameter.size > 0)
+          for (const [name] of splitPairs(query)) found.push(...(byParameter.get(name) ?? none));
+        for (const [holds, scheme] of byQuery) if (holds(query)) found.push(scheme);
+      }
       for (const [name, sharing] of byCookie)
-        if (cookiesIn(request.headers, name).length > 0) for (const scheme of sharing) found.add(scheme);
-      return found.size === 0 ? none : [...found];
+        if (cookiesIn(request.headers, name).length > 0) found.push(...sharing);
+      return found.length > 1 ? [...new Set(found)] : found;
+    },
+    findPossible(request) {
+      if (byContent.length === 0) return none;
+      return byContent.flatMap(([content, scheme]) => (content.isPossible(request) ? [scheme] : []));
     },
   };
 }

@@ -38,18 +38,30 @@ export function refuseScheme(
 /** Returns the verdict on a request whose nonce is refused, and records it in the trace. */
 export type RefuseNonce = (claimed: RefusedNonce) => BadVerdict;
 
+/** Credentials in content, which has to be read to find out whether there are any. */
+export interface ContentLocation {
+  /** Returns whether the content may have some, by the header section. */
+  isPossible(request: IncomingRequest): boolean;
+  /** Resolves to whether the content has some. Rejects with a Problem if it cannot be read. */
+  isPresent(request: IncomingRequest): Promise<boolean>;
+}
+
 /**
- * A place outside `Authorization` whose presence means that a request has credentials of a scheme: a field, by its name in lower
- * case, or a parameter of the query or a cookie, by its exact name.
+ * A place whose presence means that a request has credentials of a scheme: a name in `Authorization`, in lower case
+ * (`aws4-hmac-sha256`), a field, by its name in lower case, a parameter of the query or a cookie, by its exact name, a query by its
+ * parameters, or content.
  */
 export type CredentialLocation =
+  | { readonly authorization: string }
   | {
       readonly field: string;
       /** The name of a field, in lower case, whose presence means that `field` belongs to another scheme. Default: none. */
       readonly unless?: string | undefined;
     }
   | { readonly query: string }
-  | { readonly cookie: string };
+  | { readonly cookie: string }
+  | { readonly parameters: (query: string) => boolean }
+  | { readonly content: ContentLocation };
 
 /**
  * The schemes that a resource accepts: alternatives in order, each the name of a scheme, or of several whose credentials are required
@@ -61,10 +73,10 @@ export type AcceptedSchemes = readonly (string | readonly string[])[];
 export interface Verifier {
   /** The name of the scheme, in configurations, traces and principals: `hmac`. */
   readonly name: string;
-  /** The names of the credentials in `Authorization`, in lower case: `aws4-hmac-sha256`. Default: only `name`. */
-  readonly authorizationNames?: readonly string[] | undefined;
-  /** The other places of its credentials. Default: none. */
-  readonly locations?: readonly CredentialLocation[] | undefined;
+  /** The places of its credentials. */
+  readonly locations: readonly CredentialLocation[];
+  /** Whether it refuses its own credentials in two places itself, in a form of its own. Default: false. */
+  readonly refusesSeveral?: boolean;
   /** Returns whether a query parameter beside `locations` belongs to its credentials. Default: none does. */
   ownsParameter?(name: string): boolean;
   /**
@@ -100,13 +112,6 @@ export interface Verifier {
   ): Verdict | Promise<Verdict>;
   /** Returns the user that credentials outside the content name; undefined if they are malformed. Default: they name none. */
   claimedUser?(rest: string, request: IncomingRequest): string | undefined;
-  /**
-   * Returns where else than in a field the request has credentials of this scheme: `target` if the target has some, `content` if
-   * the content may have some. Default: only in a field.
-   */
-  elsewhere?(request: IncomingRequest): 'target' | 'content' | undefined;
-  /** Resolves to whether content that may have credentials has some. Rejects with a Problem if it cannot be read. */
-  isInContent?(request: IncomingRequest): Promise<boolean>;
   /** Returns the challenge (RFC 9110 §11.3) for a connection; undefined if the scheme is not offered on it. */
   challenge(connection: Connection): string | undefined;
   /** Returns further field lines of a 401, such as `Accept-Signature` (RFC 9421 §5.1). Default: none. */

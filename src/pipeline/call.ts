@@ -1,4 +1,4 @@
-import type { DeferredNonce } from '../auth/authenticate.ts';
+import type { DeferredNonce } from '../auth/attempt.ts';
 import type { QuotaUse } from '../auth/quota.ts';
 import type { AuthenticationTrace } from '../auth/trace.ts';
 import type { HttpRequest, IncomingRequest } from '../http/message.ts';

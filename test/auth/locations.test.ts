@@ -10,6 +10,7 @@ import { Problem } from '../../src/http/problem.ts';
 function scheme(name: string, parts: Partial<Verifier> = {}): Verifier {
   return {
     name,
+    locations: [{ authorization: name }],
     authenticate: () => ({ outcome: 'good', principal: { name: `by ${name}`, scheme: name } }),
     challenge: () => `${name} realm="here"`,
     ...parts,
@@ -18,8 +19,12 @@ function scheme(name: string, parts: Partial<Verifier> = {}): Verifier {
 
 const inField = scheme('partner', { locations: [{ field: 'x-signature' }] });
 const inQuery = scheme('aws', {
-  authorizationNames: ['aws4-hmac-sha256'],
-  locations: [{ query: 'X-Amz-Signature' }],
+  locations: [{ authorization: 'aws4-hmac-sha256' }, { query: 'X-Amz-Signature' }],
+});
+const inContent = scheme('content', {
+  locations: [
+    { content: { isPossible: () => true, isPresent: async ({ target }) => target.startsWith('/signed') } },
+  ],
 });
 
 async function findOutcome(
@@ -94,12 +99,7 @@ describe('credentials outside Authorization', () => {
 });
 
 describe('a resource that accepts certain schemes', () => {
-  const key = scheme('key', { authorizationNames: [], locations: [{ field: 'x-key' }], tlsOnly: true });
-  const inContent = scheme('content', {
-    authorizationNames: [],
-    elsewhere: () => 'content',
-    isInContent: async ({ target }) => target === '/signed',
-  });
+  const key = scheme('key', { locations: [{ field: 'x-key' }], tlsOnly: true });
   const schemes = [inField, inQuery, key, inContent, scheme('hmac'), scheme('basic')];
   const all = {
     target: '/?X-Amz-Signature=0',
@@ -156,6 +156,55 @@ describe('a resource that accepts certain schemes', () => {
       await findOutcome(schemes, request, [['aws', 'partner']]),
       `401 credentials-refused ${challenges}`,
     );
+  });
+});
+
+describe('a peer that has failed too often', () => {
+  const blocked = '429 too-many-failures';
+  const schemes = [
+    inField,
+    inQuery,
+    inContent,
+    scheme('hmac'),
+    scheme('session', { locations: [{ cookie: 'session' }] }),
+    scheme('parameters', { locations: [{ parameters: (query) => query.includes('own_') }] }),
+  ];
+  const places: Readonly<Record<string, Partial<RequestParts>>> = {
+    Authorization: { headers: [['Authorization', 'hmac a:b']] },
+    'a field': { headers: [['X-Signature', 'v1=a']] },
+    'a parameter': { target: '/?X-Amz-Signature=0' },
+    'parameters of a prefix': { target: '/?own_key=a' },
+    'a cookie': { headers: [['Cookie', 'session=a']] },
+    content: { target: '/signed' },
+  };
+
+  const findBlocked = async (
+    parts: Partial<RequestParts>,
+    accepted?: AcceptedSchemes,
+  ): Promise<string | undefined> => {
+    const limiter = createRateLimiter(1, createManualClock(0));
+    const request = createRequest({ method: 'GET', target: '/', ...parts });
+    limiter.fail(request.connection.peer, undefined);
+    try {
+      return (await createAuthenticator(schemes, limiter).authenticate(request, undefined, accepted))?.name;
+    } catch (error) {
+      assert.ok(error instanceof Problem, String(error));
+      return `${error.status} ${error.type}`;
+    }
+  };
+
+  for (const [place, parts] of Object.entries(places))
+    test(`gets 429 for credentials in ${place}, whether or not the resource accepts them`, async () => {
+      assert.equal(await findBlocked(parts), blocked);
+      const names = schemes.map(({ name }) => name);
+      assert.equal(await findBlocked(parts, names), blocked);
+      // The content is read only for a scheme that is accepted.
+      if (place !== 'content') assert.equal(await findBlocked(parts, ['other']), blocked);
+    });
+
+  test('may send requests without credentials, with content too', async () => {
+    assert.equal(await findBlocked({ target: '/unsigned' }), undefined);
+    assert.equal(await findBlocked({ target: '/unsigned' }, ['content']), undefined);
   });
 });
 

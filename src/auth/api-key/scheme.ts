@@ -100,16 +100,13 @@ function locateProof(place: SecretPlace): Pick<SchemeTraits['place'], 'in' | 'fo
 
 function createApiKeyVerifier(name: string, options: ApiKeyOptions, context: SchemeContext): Verifier {
   const { user, secret } = options;
-  const isInAuthorization = 'authorization' in secret;
-  const challenge = formatChallenge(isInAuthorization ? secret.authorization : name, [
+  const challenge = formatChallenge('authorization' in secret ? secret.authorization : name, [
     ['realm', context.realm],
   ]);
   return {
     name,
-    ...(isInAuthorization
-      ? { authorizationNames: [secret.authorization.toLowerCase()] }
-      : // The field of the user alone is no credential: another scheme may use the same field.
-        { authorizationNames: [], locations: [toLocation(secret)] }),
+    // The field of the user alone is no credential: another scheme may use the same field.
+    locations: [toLocation(secret)],
     requestHeaders: typeof user === 'object' ? [user.field.toLowerCase()] : [],
     tlsOnly: true,
     authenticate: loadOnFirstUse(async () => {
@@ -124,6 +121,7 @@ function createApiKeyVerifier(name: string, options: ApiKeyOptions, context: Sch
   };
 }
 
-function toLocation(place: Exclude<SecretPlace, { authorization: string }>): CredentialLocation {
+function toLocation(place: SecretPlace): CredentialLocation {
+  if ('authorization' in place) return { authorization: place.authorization.toLowerCase() };
   return 'field' in place ? { field: place.field.toLowerCase() } : place;
 }

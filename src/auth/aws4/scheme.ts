@@ -120,8 +120,7 @@ function createAws4Verifier(name: string, options: Aws4Options, context: SchemeC
   const writeProblem = createProblemWriter(options);
   return {
     name,
-    authorizationNames: [aws4Algorithm.toLowerCase()],
-    locations: [{ query: signatureParameter }],
+    locations: [{ authorization: aws4Algorithm.toLowerCase() }, { query: signatureParameter }],
     requestHeaders: ['x-amz-content-sha256', 'x-amz-date', 'x-amz-security-token'],
     ownsParameter: (parameter) => parameter.startsWith('X-Amz-'),
     authenticate: loadOnFirstUse(async () => {

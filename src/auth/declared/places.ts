@@ -20,7 +20,7 @@ import { createJsonReader } from '../../signature/declared/message.ts';
 import { describePlace, isInContent, type Place, type RolePlace } from '../../signature/declared/places.ts';
 import type { FormatName, FormatValues } from '../../signature/declared/signature-format.ts';
 import type { Fault } from '../signature-scheme.ts';
-import type { Verifier } from '../verifier.ts';
+import type { ContentLocation } from '../verifier.ts';
 
 /** Where the parts of credentials are read from. Each character of a value is one octet. */
 export interface PlaceReader {
@@ -105,18 +105,20 @@ export function sentence(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
-/** Returns how a verifier finds credentials in the content: a request has some if one of the places has a value. */
-export function findInContent(
+/** Returns the content as a place of credentials: it has some if one of the places has a value. */
+export function locateContent(
   places: readonly Place[],
   bodyLimit: number,
-): Required<Pick<Verifier, 'elsewhere' | 'isInContent'>> {
+): { readonly content: ContentLocation } {
   return {
-    elsewhere: (request) => (mayHold(request, places) ? 'content' : undefined),
-    async isInContent(request) {
-      const content = readContent(request, await holdForm(request, bodyLimit));
-      if ('detail' in content) return true;
-      const reader = { request, values: {}, content, queryOrForm: false };
-      return places.some((place) => readPlace(place, 'nonce', reader) !== undefined);
+    content: {
+      isPossible: (request) => mayHold(request, places),
+      async isPresent(request) {
+        const content = readContent(request, await holdForm(request, bodyLimit));
+        if ('detail' in content) return true;
+        const reader = { request, values: {}, content, queryOrForm: false };
+        return places.some((place) => readPlace(place, 'nonce', reader) !== undefined);
+      },
     },
   };
 }

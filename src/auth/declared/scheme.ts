@@ -2,7 +2,7 @@ import { formatChallenge } from '../../http/headers/authorization.ts';
 import { escapeLiteral } from '../../http/syntax/character-class.ts';
 import { hasPrivateKey } from '../../signature/declared/asymmetric.ts';
 import { decodeKey } from '../../signature/declared/key.ts';
-import { fieldIn, isInContent, parameterIn, type RolePlace } from '../../signature/declared/places.ts';
+import { fieldIn, parameterIn, type RolePlace } from '../../signature/declared/places.ts';
 import { chooseId, type SchemeTraits } from '../../signature/signing.ts';
 import type { SchemeContext } from '../scheme-context.ts';
 import {
@@ -15,7 +15,7 @@ import {
 import type { CredentialLocation, Verifier } from '../verifier.ts';
 import { readsContent } from './compiled.ts';
 import type { DeclaredOptions } from './options.ts';
-import { findInContent } from './places.ts';
+import { locateContent } from './places.ts';
 import { claimedUser } from './presented.ts';
 import { checkIdentity, choicesOf, createSignFunction } from './signing.ts';
 
@@ -27,19 +27,19 @@ function fieldsReadBy({ message, user, timestamp, nonce, id, passphrase }: Decla
 }
 
 /** Returns the places whose presence means that a request has credentials of the scheme. */
-function listLocations({
-  place,
-  otherFields,
-  user,
-  queryOrForm = false,
-}: DeclaredOptions): CredentialLocation[] {
+function listLocations(
+  { place, otherFields, authorizationName, otherNames, user, queryOrForm = false }: DeclaredOptions,
+  bodyLimit: number,
+): CredentialLocation[] {
+  if (authorizationName !== undefined)
+    return [authorizationName, ...otherNames].map((each) => ({ authorization: each.toLowerCase() }));
   if ('field' in place) return [place.field, ...otherFields].map((field) => ({ field: field.toLowerCase() }));
   if ('query' in place) {
     const field = fieldIn(user);
     const inForm = queryOrForm && field !== undefined ? [{ field: field.toLowerCase() }] : [];
     return [{ query: place.query }, ...inForm];
   }
-  return [];
+  return [locateContent([place], bodyLimit)];
 }
 
 /** Creates a declared scheme. */
@@ -147,16 +147,14 @@ function describeRotation({
 }
 
 function createDeclaredVerifier(name: string, options: DeclaredOptions, context: SchemeContext): Verifier {
-  const { place, authorizationName, otherNames } = options;
+  const { authorizationName } = options;
   const challenge = formatChallenge(authorizationName ?? name, [['realm', context.realm]]);
   const ownParameters = [options.user, options.timestamp?.place, options.nonce]
     .map(parameterIn)
     .concat(options.digestParameter, options.lifetime?.parameter);
   return {
     name,
-    ...(authorizationName === undefined
-      ? { authorizationNames: [], locations: listLocations(options) }
-      : { authorizationNames: [authorizationName, ...otherNames].map((each) => each.toLowerCase()) }),
+    locations: listLocations(options, context.bodyLimit),
     rotation: typeof options.user === 'string' ? describeRotation(options) : undefined,
     requestHeaders: fieldsReadBy(options),
     ownsParameter: (parameter) => ownParameters.includes(parameter),
@@ -167,7 +165,6 @@ function createDeclaredVerifier(name: string, options: DeclaredOptions, context:
       ]);
       return createVerification(createDeclaredSignature(name, options, context), context);
     }),
-    ...(isInContent(place) && findInContent([place], context.bodyLimit)),
     claimedUser: (rest, request) => claimedUser(request, rest, options),
     challenge: () => challenge,
   };

@@ -2,7 +2,7 @@ import { formatChallenge } from '../../http/headers/authorization.ts';
 import type { IncomingRequest } from '../../http/message.ts';
 import { fieldIn, type Place, parameterIn } from '../../signature/declared/places.ts';
 import { checkId, checkSecret, chooseId, type SchemeTraits } from '../../signature/signing.ts';
-import { findInContent } from '../declared/places.ts';
+import { locateContent } from '../declared/places.ts';
 import type { SchemeContext } from '../scheme-context.ts';
 import {
   type CredentialPlace,
@@ -95,10 +95,11 @@ function createDefinedVerifier(name: string, definition: SealedDefinition, conte
   ]);
   return {
     name,
-    authorizationNames: authorization === undefined ? [] : [authorization.toLowerCase()],
     locations: [
+      ...(authorization === undefined ? [] : [{ authorization: authorization.toLowerCase() }]),
       ...fields.map((field): CredentialLocation => ({ field, unless })),
       ...query.map((parameter): CredentialLocation => ({ query: parameter })),
+      ...(inContent.length === 0 ? [] : [locateContent(inContent, context.bodyLimit)]),
     ],
     requestHeaders: headers.map(toLowerCase),
     authenticate: loadOnFirstUse(async () => {
@@ -108,7 +109,6 @@ function createDefinedVerifier(name: string, definition: SealedDefinition, conte
       ]);
       return createVerification(createDefinedSignature(name, definition, context), context);
     }),
-    ...(inContent.length > 0 && findInContent(inContent, context.bodyLimit)),
     claimedUser: (_rest, request) => findClaimedUser(request, definition),
     challenge: () => challenge,
   };

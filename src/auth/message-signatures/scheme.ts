@@ -104,7 +104,6 @@ function createMessageVerifier(
   const signed = components.map(readName).filter((component) => !component.startsWith('@'));
   return {
     name,
-    authorizationNames: [],
     locations: [{ field: 'signature-input' }, { field: 'signature' }],
     requestHeaders: [...signed, ...(options.signResponses === undefined ? [] : ['accept-signature'])],
     authenticate: loadOnFirstUse(async () => {

@@ -11,7 +11,7 @@ import { oauth1Paths as paths } from '../paths.ts';
 import { accessTokenResource } from './access-token.ts';
 import { oauth1AuthorizationResource } from './authorization.ts';
 import { formatReportChallenge } from './error.ts';
-import { placeElsewhere } from './parameters.ts';
+import { hasProtocol, mayHaveSignedForm } from './parameters.ts';
 import { requestTokenResource } from './request-token.ts';
 import { createTokenSecrets } from './secrets.ts';
 import { createSignedRequests, type SignedRequests } from './signed-requests.ts';
@@ -79,8 +79,18 @@ function createOAuth1Scheme(
       isOffered() ? verify(request, rest, authTrace, deferrable) : refuseScheme(),
     // RFC 5849 §3.1 reserves this prefix.
     ownsParameter: (parameter) => parameter.startsWith('oauth_'),
-    elsewhere: (request) => (isOffered() ? placeElsewhere(request) : undefined),
-    isInContent: async (request) => (await signedRequests().reader.read(request, undefined)) !== undefined,
+    locations: [
+      { authorization: 'oauth' },
+      { parameters: (query) => isOffered() && hasProtocol(query) },
+      {
+        content: {
+          isPossible: (request) => isOffered() && mayHaveSignedForm(request),
+          isPresent: async (request) =>
+            (await signedRequests().reader.read(request, undefined)) !== undefined,
+        },
+      },
+    ],
+    refusesSeveral: true,
     readsPlain,
     challenge: (connection) =>
       (isConfidential(connection) || readsPlain()) && isOffered() ? challenge : undefined,

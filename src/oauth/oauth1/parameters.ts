@@ -33,17 +33,8 @@ const prefix = 'oauth_';
 /** Matches the name of a protocol parameter in an encoded form. Some clients encode the underscore. */
 const rawName = /(?:^|&)oauth(?:_|%5f)/i;
 
-/**
- * Returns where else than in the Authorization field a request has protocol parameters: `target` if it has some in the query,
- * `content` if it may have some in the content.
- */
-export function placeElsewhere(request: IncomingRequest): 'target' | 'content' | undefined {
-  if (hasProtocol(findQuery(request.target))) return 'target';
-  return mayHaveSignedForm(request) ? 'content' : undefined;
-}
-
 /** Returns whether a query has protocol parameters. A query of more than 1,000 parameters is not decoded. */
-function hasProtocol(query: string): boolean {
+export function hasProtocol(query: string): boolean {
   if (hasTooManyParameters(query)) return rawName.test(query);
   // Most queries have none, which shows without decoding.
   return /oauth_|%/.test(query) && (parseFormOctets(query) ?? []).some(isProtocol);
@@ -53,7 +44,7 @@ function hasProtocol(query: string): boolean {
  * Returns whether the content may have protocol parameters. Content of a safe method has no meaning (RFC 9110 §9.3.1), and a form
  * beyond the limit is not accepted as signed.
  */
-function mayHaveSignedForm(request: IncomingRequest): boolean {
+export function mayHaveSignedForm(request: IncomingRequest): boolean {
   const { method } = request;
   if (isMethod(method) && isSafe(method)) return false;
   return hasForm(request) && !isCoded(request) && !isDeclaredLonger(request, maxFormLength);

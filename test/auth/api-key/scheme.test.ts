@@ -92,7 +92,7 @@ for (const [what, request, detail] of malformed) {
 test('the scheme is offered over TLS only, and has its credentials in the field of the secret', () => {
   const { scheme } = open();
   assert.equal(scheme.tlsOnly, true);
-  assert.deepEqual([scheme.authorizationNames, scheme.locations], [[], [{ field: 'x-api-secret' }]]);
+  assert.deepEqual(scheme.locations, [{ field: 'x-api-secret' }]);
   assert.equal(scheme.challenge({ peer: '::1', secure: false }), undefined);
   assert.equal(scheme.challenge({ peer: '::1', secure: true }), 'key realm="test"');
 });

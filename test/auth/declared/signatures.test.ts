@@ -79,10 +79,7 @@ test('the signature can be in Authorization, under a scheme of its own', async (
     user: 'ann',
   });
   const signature = createHmac('sha256', 'the secret of ann').update('GET /').digest('hex');
-  assert.deepEqual(
-    [declared.scheme.authorizationNames, declared.scheme.locations],
-    [['acme-hmac'], undefined],
-  );
+  assert.deepEqual(declared.scheme.locations, [{ authorization: 'acme-hmac' }]);
   assert.equal(await declared.verdictOn(createRequest({ method: 'GET', target: '/' }), signature), 'ann');
   assert.equal(declared.scheme.challenge({ peer: '127.0.0.1', secure: false }), 'Acme-HMAC realm="test"');
 });

@@ -1,0 +1,127 @@
+// Answers requests without credentials, and those with credentials that the resource does not accept.
+
+import type { FieldLine } from '../http/fields.ts';
+import type { IncomingRequest } from '../http/message.ts';
+import { Problem } from '../http/problem.ts';
+import { describeAccepted, isAccepted, listAlternatives } from './accepted-schemes.ts';
+import type { Challenges } from './challenges.ts';
+import { describeMisnamed, displayName, type ExpectedNames } from './explain/related-names.ts';
+import { describeMisplacedKey, describeMisplacedToken } from './explain/sent-keys.ts';
+import { findTrace } from './trace.ts';
+import { type AcceptedSchemes, refuseScheme, type Verifier } from './verifier.ts';
+
+/** Creates the Problems of requests that lack the right credentials, in the form of the partner whose scheme is accepted. */
+export class AbsentCredentials {
+  readonly #schemes: readonly Verifier[];
+  readonly #challenges: Challenges;
+  readonly #explain: boolean;
+
+  constructor(schemes: readonly Verifier[], challenges: Challenges, explain: boolean) {
+    this.#schemes = schemes;
+    this.#challenges = challenges;
+    this.#explain = explain;
+  }
+
+  /** Returns the Problem of a request without credentials, which needs some. */
+  missing(detail: string, request: IncomingRequest, accepted: AcceptedSchemes | undefined): Problem {
+    const headers = this.#challenges.offer(request.connection, accepted);
+    const members = this.#explainMissing(request, accepted);
+    return this.#express(
+      new Problem('authentication-required', detail, { headers, members }),
+      request,
+      accepted,
+    );
+  }
+
+  /** Returns the Problem of credentials whose scheme is not supported. */
+  unsupported(request: IncomingRequest, accepted: AcceptedSchemes | undefined): Problem {
+    const headers = this.#challenges.offer(request.connection, accepted);
+    const { problem } = refuseScheme(headers, this.#explainMissing(request, accepted));
+    return this.#express(problem, request, accepted);
+  }
+
+  /**
+   * Returns the Problem of credentials that are not accepted.
+   *
+   * @param sent The schemes of the credentials; none if they are not supported.
+   */
+  notAccepted(request: IncomingRequest, sent: readonly Verifier[], accepted: AcceptedSchemes): Problem {
+    const [first] = sent;
+    if (first === undefined) return this.unsupported(request, accepted);
+    const headers = this.#challenges.offer(request.connection, accepted);
+    const partial = sent.filter((scheme) => isAccepted(scheme, accepted));
+    const problem =
+      partial.length > 0 ? incomplete(partial, accepted, headers) : refuseOther(first, accepted, headers);
+    return this.#express(problem, request, accepted);
+  }
+
+  /** Returns what is misnamed, for the trace and, if errors explain themselves, for the client. */
+  #explainMissing(
+    request: IncomingRequest,
+    accepted: AcceptedSchemes | undefined,
+  ): { readonly hint?: string } {
+    const authTrace = findTrace(request);
+    if (!this.#explain && authTrace === undefined) return {};
+    const expected = this.#schemes.filter((scheme) => isAccepted(scheme, accepted));
+    const hint =
+      describeMisnamed(request, listExpectedNames(expected)) ??
+      describeMisplacedKey(request, listKeyPlaces(expected), authTrace?.knowledge?.secrets ?? []) ??
+      (expected.some(isBearerOffered) ? describeMisplacedToken(request) : undefined);
+    if (hint === undefined) return {};
+    authTrace?.fail('scheme', { hint });
+    return this.#explain ? { hint } : {};
+  }
+
+  #express(problem: Problem, request: IncomingRequest, accepted: AcceptedSchemes | undefined): Problem {
+    const own = this.#schemes.find((scheme) => scheme.express !== undefined && isAccepted(scheme, accepted));
+    return own?.express?.(problem, request) ?? problem;
+  }
+}
+
+function refuseOther({ name }: Verifier, accepted: AcceptedSchemes, headers: readonly FieldLine[]): Problem {
+  const detail = `The scheme ${name} is not accepted here. Accepted: ${describeAccepted(accepted)}.`;
+  return new Problem('scheme-not-offered', detail, { headers });
+}
+
+/** Returns the Problem for some of the credentials that are required together. */
+function incomplete(
+  sent: readonly Verifier[],
+  accepted: AcceptedSchemes,
+  headers: readonly FieldLine[],
+): Problem {
+  const has = (name: string): boolean => sent.some((scheme) => scheme.name === name);
+  const required = listAlternatives(accepted).find((names) => names.some(has)) ?? [];
+  const missing = required.filter((name) => !has(name));
+  const detail = `Credentials of ${missing.join(' and ')} are required beside those of ${sent.map(({ name }) => name).join(' and ')}.`;
+  return new Problem('authentication-required', detail, { headers });
+}
+
+/** Returns where schemes have their credentials. */
+function listExpectedNames(schemes: readonly Verifier[]): ExpectedNames {
+  const locations = schemes.flatMap((scheme) => scheme.locations);
+  return {
+    fields: locations.flatMap((location) => ('field' in location ? [location.field] : [])),
+    parameters: locations.flatMap((location) => ('query' in location ? [location.query] : [])),
+    authorization: locations.flatMap((location) =>
+      'authorization' in location ? [location.authorization] : [],
+    ),
+  };
+}
+
+function isBearerOffered({ name, challenge }: Verifier): boolean {
+  return name === 'bearer' && challenge({ secure: true, peer: '' }) !== undefined;
+}
+
+/** Returns the places where keys are sent as they are, for hints. */
+function listKeyPlaces(schemes: readonly Verifier[]): readonly string[] {
+  return schemes
+    .filter(({ tlsOnly }) => tlsOnly === true)
+    .flatMap(({ locations }) =>
+      locations.flatMap((place) => {
+        if ('authorization' in place) return [`Authorization with ${displayName(place.authorization)}`];
+        if ('field' in place) return [displayName(place.field)];
+        if ('query' in place) return [`the query parameter ${place.query}`];
+        return 'cookie' in place ? [`the cookie ${place.cookie}`] : [];
+      }),
+    );
+}

@@ -1,0 +1,184 @@
+// Finds the credentials of a request by their places. Nothing is verified, and the content is not read.
+
+import { type Credentials, parseCredentials } from '../http/headers/authorization.ts';
+import { type IncomingRequest, isConfidential } from '../http/message.ts';
+import { Problem } from '../http/problem.ts';
+import { listAlternatives } from './accepted-schemes.ts';
+import type { Challenges } from './challenges.ts';
+import type { LocationTable } from './locations.ts';
+import type { AcceptedSchemes, Verifier } from './verifier.ts';
+
+/** Credentials of a scheme that a request has, or may have. */
+export interface FoundCredentials {
+  readonly scheme: Verifier;
+  /** The part of Authorization after the name of the scheme; undefined for credentials in another place. */
+  readonly rest: string | undefined;
+  /** Whether they may be in the content, which is not read yet. */
+  readonly isPossible: boolean;
+}
+
+/** Credentials that are verified together. */
+export type Together = readonly FoundCredentials[];
+
+/** What a request shows of its credentials outside its content. */
+export interface ShownCredentials {
+  /** What Authorization, or else Authentication, contains; undefined if there is neither. */
+  readonly named: Credentials | undefined;
+  /** The schemes with credentials in other places. */
+  readonly located: readonly Verifier[];
+}
+
+/**
+ * Returns what a request shows of its credentials. Throws a Problem if Authorization is malformed, repeated, or requires TLS.
+ */
+export function readShown(
+  request: IncomingRequest,
+  table: LocationTable,
+  challenges: Challenges,
+): ShownCredentials {
+  const named = readAuthorization(request, table, challenges);
+  const own = named && table.named(named.scheme);
+  const located = table.find(request).filter((scheme) => scheme !== own || scheme.refusesSeveral !== true);
+  return { named, located };
+}
+
+/** Returns the credentials in Authorization or Authentication. Throws a Problem if they are malformed, repeated, or require TLS. */
+export function readAuthorization(
+  request: IncomingRequest,
+  table: LocationTable,
+  challenges: Challenges,
+): Credentials | undefined {
+  const { headers: fields, connection } = request;
+  const authorization = fields.get('authorization');
+  const authentication = fields.get('authentication');
+  const value = authorization ?? authentication;
+  if (value === undefined) return undefined;
+  const isRepeated =
+    fields.repeated && fields.getAll('authorization').length + fields.getAll('authentication').length > 1;
+  if (isRepeated || (authorization !== undefined && authentication !== undefined))
+    throw challenges.refuseSeveral(request);
+  const credentials = parseCredentials(value);
+  if (credentials === undefined) throw malformed('The value must be a scheme and its credentials.');
+  if (authentication !== undefined && credentials.scheme !== 'hmac')
+    throw malformed('The Authentication field supports only the scheme hmac.');
+  const owner = table.named(credentials.scheme);
+  const needsTls = owner === undefined ? overTlsOnly.has(credentials.scheme) : requiresTls(owner);
+  if (needsTls && !isConfidential(connection)) throw tlsRequired();
+  return credentials;
+}
+
+function malformed(detail: string): Problem {
+  return new Problem('malformed-credentials', detail);
+}
+
+function tlsRequired(): Problem {
+  return new Problem(
+    'tls-required',
+    'These credentials require TLS. They were sent over plain HTTP and not read.',
+  );
+}
+
+/** Returns the credentials in a place that shows them. Throws a Problem (403) if they require TLS. */
+export function requireShown(
+  scheme: Verifier,
+  { named }: ShownCredentials,
+  { connection }: IncomingRequest,
+): Together {
+  if (requiresTls(scheme) && !isConfidential(connection)) throw tlsRequired();
+  return [{ scheme, rest: named?.rest, isPossible: false }];
+}
+
+/** Returns the credentials that the content may have: alternatives, because only one scheme has some. */
+export function findPossible(request: IncomingRequest, table: LocationTable): readonly Together[] {
+  const schemes = table.findPossible(request);
+  return schemes.flatMap((scheme) =>
+    // Content that may have none is not refused unread.
+    requiresTls(scheme) && !isConfidential(request.connection)
+      ? []
+      : [[{ scheme, rest: undefined, isPossible: true }]],
+  );
+}
+
+/**
+ * Finds the alternatives of which a request has, or may have, all credentials; others are left alone. Throws a Problem if it has
+ * those of one scheme twice, or only some that require TLS.
+ */
+export function findAccepted(
+  request: IncomingRequest,
+  accepted: AcceptedSchemes,
+  schemes: readonly Verifier[],
+  table: LocationTable,
+  challenges: Challenges,
+): readonly Together[] {
+  const alternatives = listAlternatives(accepted).filter((names) => names.length > 0);
+  if (alternatives.length === 0) return [];
+  const places: Places = {
+    inAuthorization: listAuthorization(request),
+    located: table.find(request),
+    possible: table.findPossible(request),
+  };
+  const found = alternatives.flatMap((names) => {
+    const all: FoundCredentials[] = [];
+    for (const name of names) {
+      const scheme = schemes.find((each) => each.name === name);
+      const own = scheme && findOwn(scheme, request, places);
+      if (own === undefined) return [];
+      if (own === 'several') throw challenges.refuseSeveral(request);
+      all.push(own);
+    }
+    return [all];
+  });
+  if (isConfidential(request.connection)) return found;
+  const usable = found.filter((all) => !all.some(({ scheme }) => requiresTls(scheme)));
+  if (usable.length === 0 && found.length > 0) throw tlsRequired();
+  return usable;
+}
+
+/** Where a request has credentials, or may have some. */
+interface Places {
+  readonly inAuthorization: readonly Credentials[];
+  readonly located: readonly Verifier[];
+  readonly possible: readonly Verifier[];
+}
+
+/**
+ * Finds the credentials of a scheme; undefined if the request has none, and `several` if it has some in more than one place or line.
+ */
+function findOwn(
+  scheme: Verifier,
+  request: IncomingRequest,
+  { inAuthorization, located, possible }: Places,
+): FoundCredentials | 'several' | undefined {
+  const names = authorizationNamesOf(scheme);
+  const [own, another] = inAuthorization.filter((each) => names.includes(each.scheme));
+  const isLocated = located.includes(scheme) && !(own !== undefined && scheme.refusesSeveral === true);
+  if (own !== undefined) {
+    const isRepeated = another !== undefined || request.headers.getAll('authorization').length > 1;
+    return isRepeated || isLocated ? 'several' : { scheme, rest: own.rest, isPossible: false };
+  }
+  if (isLocated) return { scheme, rest: undefined, isPossible: false };
+  if (!possible.includes(scheme)) return undefined;
+  // Content that may have none is not refused unread.
+  if (!isConfidential(request.connection) && requiresTls(scheme)) return undefined;
+  return { scheme, rest: undefined, isPossible: true };
+}
+
+/** Returns the well-formed values of Authorization, and of Authentication, which supports only `hmac`. */
+export function listAuthorization({ headers: fields }: IncomingRequest): readonly Credentials[] {
+  const parse = (name: string): Credentials[] =>
+    fields.getAll(name).flatMap((value) => parseCredentials(value) ?? []);
+  return [...parse('authorization'), ...parse('authentication').filter(({ scheme }) => scheme === 'hmac')];
+}
+
+/** Returns the names of the credentials of a scheme in Authorization. */
+export function authorizationNamesOf({ locations }: Verifier): readonly string[] {
+  return locations.flatMap((location) => ('authorization' in location ? [location.authorization] : []));
+}
+
+/** Schemes whose credentials an eavesdropper could use. Over plain HTTP they are refused without being read. */
+const overTlsOnly: ReadonlySet<string> = new Set(['basic', 'bearer', 'oauth']);
+
+/** Returns whether the credentials of a scheme are refused over plain HTTP. */
+function requiresTls(scheme: Verifier): boolean {
+  return scheme.tlsOnly === true || (overTlsOnly.has(scheme.name) && scheme.readsPlain?.() !== true);
+}

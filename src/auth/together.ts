@@ -1,0 +1,67 @@
+// Verifies credentials that a resource requires together, such as an API key and a signature.
+
+import { Problem } from '../http/problem.ts';
+import type { NonceClaim, Principal } from '../principal.ts';
+import type { Attempt } from './attempt.ts';
+import type { AuthFailures } from './auth-failures.ts';
+import type { FoundCredentials, Together } from './find-credentials.ts';
+import type { Verdict } from './verifier.ts';
+
+/** Verifies the credentials of one scheme, unless the verdict is known. Throws a Problem, and counts the failure, if they are refused. */
+export type VerifyOne = (
+  found: FoundCredentials,
+  attempt: Attempt,
+  verdict?: Verdict,
+) => Principal | Promise<Principal>;
+
+/** Stores a nonce of credentials that are not those of the principal. */
+export type StoreNonce = (claim: NonceClaim) => Promise<void> | undefined;
+
+/** Verifies credentials that are required together. */
+export async function verifyTogether(
+  found: Together,
+  given: Attempt,
+  verify: VerifyOne,
+  storeNonce: StoreNonce,
+  failures: AuthFailures,
+): Promise<Principal | undefined> {
+  // Each nonce is claimed at once, because only one could be claimed with the change.
+  const attempt = { ...given, deferred: undefined };
+  const principals: Principal[] = [];
+  for (const each of found) principals.push(await verify(each, attempt));
+  const merged = mergePrincipals(principals);
+  if (merged === undefined) throw refuseDifferentUsers(found, principals, attempt, failures);
+  for (const { nonce } of principals)
+    if (nonce !== undefined && nonce !== merged.nonce) await storeNonce(nonce);
+  return merged;
+}
+
+function refuseDifferentUsers(
+  [first]: Together,
+  [principal]: readonly Principal[],
+  attempt: Attempt,
+  failures: AuthFailures,
+): Problem {
+  const problem = new Problem('credentials-refused', 'The credentials are those of different users.');
+  if (first === undefined) return problem;
+  return failures.count({ outcome: 'bad', problem, claimed: principal?.name }, attempt, first.scheme);
+}
+
+/**
+ * Returns the principal of credentials that were sent together: the first that is a user's own or lent by one, otherwise the first,
+ * with the rights of the token if one of them is a token. Returns undefined if they are those of different users.
+ */
+function mergePrincipals(principals: readonly Principal[]): Principal | undefined {
+  const ofUsers = principals.filter(({ lent }) => lent?.users === undefined);
+  const [main = principals[0]] = ofUsers;
+  if (main === undefined || ofUsers.some(({ name }) => name !== main.name)) return undefined;
+  const token = principals.find(({ lent }) => lent !== undefined)?.lent;
+  const lent = main.lent ?? (token && { ...token, users: undefined });
+  const nonce = principals.find((each) => each.nonce !== undefined)?.nonce;
+  return {
+    name: main.name,
+    scheme: main.scheme,
+    ...(nonce !== undefined && { nonce }),
+    ...(lent !== undefined && { lent }),
+  };
+}
