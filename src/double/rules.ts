@@ -49,6 +49,8 @@ interface RulesOptions<Parts> {
   readonly place?: (rule: Rule<Parts>) => Set<Rule<Parts>>;
   /** Returns what is compared of a rule that is found at its place; undefined if nothing is. Default: its whole match. */
   readonly conditions?: (rule: Rule<Parts>) => RequestMatch | undefined;
+  /** Whether the latest rules that were applied to all their requests are kept, for explanations. Default: false. */
+  readonly keepsExhausted?: boolean;
   /** Called after it may have changed which rules can still be applied. */
   readonly onChange?: () => void;
 }
@@ -60,7 +62,7 @@ export type RulesSnapshot<Parts> = readonly {
   readonly remaining: number;
 }[];
 
-/** The number of rules that are kept, for explanations, after they were applied to all their requests. */
+/** The number of rules that are kept after they were applied to all their requests. */
 const maxExhausted = 100;
 
 /** The rules of one kind. */
@@ -69,6 +71,7 @@ export class Rules<Parts extends object> implements Snapshottable<RulesSnapshot<
   readonly #order: Order;
   readonly #place: (rule: Rule<Parts>) => Set<Rule<Parts>>;
   readonly #conditions: (rule: Rule<Parts>) => RequestMatch | undefined;
+  readonly #keepsExhausted: boolean;
   readonly #onChange: () => void;
   /** The rules that can still be applied. */
   readonly #active = new Set<Rule<Parts>>();
@@ -85,6 +88,7 @@ export class Rules<Parts extends object> implements Snapshottable<RulesSnapshot<
     this.#order = order;
     this.#place = place;
     this.#conditions = conditions;
+    this.#keepsExhausted = options.keepsExhausted === true;
     this.#onChange = options.onChange ?? (() => {});
     requests.register(this);
   }
@@ -137,7 +141,7 @@ export class Rules<Parts extends object> implements Snapshottable<RulesSnapshot<
     return [...this.#active].sort((one, other) => one.number - other.number);
   }
 
-  /** Returns the latest rules that were applied to all their requests. */
+  /** Returns the latest rules that were applied to all their requests, if they are kept. */
   exhausted(): readonly Rule<Parts>[] {
     return this.#exhausted;
   }
@@ -168,7 +172,8 @@ export class Rules<Parts extends object> implements Snapshottable<RulesSnapshot<
   }
 
   #findNeeds(): RuleNeeds {
-    const matches = [...this.#active].flatMap((rule) => this.#conditions(rule) ?? []);
+    const rules = [...this.#active, ...this.#exhausted];
+    const matches = rules.flatMap((rule) => this.#conditions(rule) ?? []);
     return { user: matches.some(dependsOnUser), content: matches.some(dependsOnContent) };
   }
 
@@ -196,7 +201,7 @@ export class Rules<Parts extends object> implements Snapshottable<RulesSnapshot<
 
   #exhaust(rule: Rule<Parts>): void {
     this.#delete(rule);
-    this.#exhausted = [...this.#exhausted, rule].slice(-maxExhausted);
+    if (this.#keepsExhausted) this.#exhausted = [...this.#exhausted, rule].slice(-maxExhausted);
     this.#onChange();
   }
 

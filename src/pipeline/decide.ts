@@ -45,7 +45,7 @@ import {
   type Variant,
 } from './resource.ts';
 import { addContentTag, buildNotModified, listTags, toOutcome, toResponse } from './response.ts';
-import { allowAt, findRoute, type Match, notFound, type Router } from './router.ts';
+import { allowAt, findRoute, type Match, notFound, type Router, withNearest } from './router.ts';
 
 /** The parts of the service that the steps use. */
 export interface ServiceContext {
@@ -154,7 +154,7 @@ function decideFor(
     return describe(call, target.asterisk ? context.router.routes : route, context.describe);
   // 9: does the resource implement the method?
   trace.step = 9;
-  const implemented = requireAction(call, route);
+  const implemented = requireAction(call, route, context.router);
   // 10: may this principal?
   trace.step = 10;
   checkPermission(call, resource, implemented, context.authenticator);
@@ -228,10 +228,11 @@ function authenticate(
   throw new Problem('tls-required', 'This resource is available over TLS only. The request was not read.');
 }
 
-function requireAction(call: CallContext, route: Match): Action {
+function requireAction(call: CallContext, route: Match, router: Router): Action {
   const implemented = actionFor(route.resource, call.method);
   if (implemented !== undefined) return implemented;
-  throw new Problem('method-not-allowed', `This resource does not implement ${call.method}.`, {
+  const detail = `This resource does not implement ${call.method}.`;
+  throw new Problem('method-not-allowed', withNearest(detail, call.incoming, router), {
     headers: [['Allow', allowAt(route, call.principal).join(', ')]],
   });
 }

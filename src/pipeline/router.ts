@@ -48,7 +48,7 @@ export interface Router {
   readonly routes: readonly Route[];
   /** Returns the methods that some resource implements beside those of collections. */
   furtherMethods(): ReadonlySet<string>;
-  /** Describes the route that a request without one comes nearest to. Default: it is not described. */
+  /** Describes the route that a request comes nearest to which none answers. Default: it is not described. */
   nearest?(request: IncomingRequest): string | undefined;
 }
 
@@ -95,11 +95,14 @@ export function extendRoutes(router: Router, fallback: RouteFallback): Router {
 export function findRoute(target: Target, request: IncomingRequest, router: Router): Match {
   if (target.asterisk) return { template: '*', resource: {}, parameters: {} };
   const route = router.find(segmentsForRouter(target, request), request);
-  if (route === undefined) {
-    const nearest = router.nearest?.(request);
-    throw notFound(basePathAdvice(target, request) + (nearest === undefined ? '' : ` ${nearest}`));
-  }
+  if (route === undefined) throw notFound(withNearest(basePathAdvice(target, request), request, router));
   return route;
+}
+
+/** Returns the reason of a refusal, and the route that the request comes nearest to. */
+export function withNearest(reason: string, request: IncomingRequest, router: Router): string {
+  const nearest = router.nearest?.(request);
+  return nearest === undefined ? reason : `${reason} ${nearest}`;
 }
 
 /** Returns the problem of an address without a resource. */

@@ -98,6 +98,7 @@ export function createStubs({ schemes, maxDepth, check, requests, stubs = [] }: 
   const rules = new Rules<StubParts>(requests, {
     place: ({ isFallback, match }) => (isFallback ? last : first).at(findPath(match)),
     conditions: ({ conditions }) => conditions,
+    keepsExhausted: true,
     onChange() {
       methods = undefined;
     },

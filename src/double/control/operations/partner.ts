@@ -1,7 +1,7 @@
 import { Problem } from '../../../http/problem.ts';
 import { anything, either, flag, number, object, optional, text, word } from '../../../shape/shape.ts';
 import { readBody } from '../content.ts';
-import { describeHeaders } from '../match.ts';
+import { describeHeaders, requestMatchMembers } from '../match.ts';
 import { createBareOperation, type Operation, operation } from '../operation.ts';
 import type { ControlTarget } from '../target.ts';
 
@@ -38,6 +38,7 @@ export function partnerOperations(target: Pick<ControlTarget, 'partner'>): reado
           }),
           'a status of the document, or a response',
         ),
+        match: optional(object(requestMatchMembers, 'selects requests of the operation; default: all')),
         times: optional(number({ min: 1 }, 'number of requests that get it; default: any number')),
         example: optional(text('the name of an example in the document')),
         dynamic: optional(flag('whether the content has all members, with drawn values')),

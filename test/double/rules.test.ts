@@ -1,0 +1,304 @@
+// Stubs, faults and the responses of a partner are rules of one kind.
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { type Double, type DoubleOptions, type RequestMatch, startDouble } from '../../src/double/index.ts';
+import { createConsole } from '../support/double/control-client.ts';
+import { ordersDocument } from '../support/double/orders-document.ts';
+
+const users = { ann: { secret: 's3cret of ann', password: 'pw of ann' } };
+const anyone = { access: 'anyone' } as const;
+const json = { 'Content-Type': 'application/json' };
+
+function start(options: DoubleOptions = {}): Promise<Double> {
+  return startDouble({ https: false, users, ...options });
+}
+
+/** Starts a double with a document that has an operation without credentials and one with a query. */
+function startPartner(options: DoubleOptions = {}): Promise<Double> {
+  const responses = { 200: { description: 'ok' }, 409: { description: 'conflict' } };
+  return start({
+    partner: {
+      openapi: '3.1.0',
+      info: { title: 'Orders', version: '1' },
+      servers: [{ url: 'https://api.example/v1' }],
+      paths: {
+        '/orders': {
+          get: {
+            operationId: 'listOrders',
+            parameters: [{ name: 'limit', in: 'query', schema: { type: 'string' } }],
+            responses,
+          },
+          post: { operationId: 'addOrder', requestBody: { content: { 'application/json': {} } }, responses },
+        },
+        '/orders/{id}': { get: { responses } },
+        '/reports?kind=daily': { get: { operationId: 'daily', responses } },
+      },
+    },
+    ...options,
+  });
+}
+
+interface Sent {
+  readonly path?: string;
+  readonly method?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
+}
+
+async function send(double: Double, { path = '/orders', ...init }: Sent): Promise<number> {
+  return (await double.fetch(path, init)).status;
+}
+
+/** Sends a request that nothing answers, and returns the reason in the journal. */
+async function reasonOf(double: Double, sent: Sent): Promise<string | undefined> {
+  await send(double, sent);
+  return double.journal.last().problem?.detail;
+}
+
+const posted: Sent = { method: 'POST', headers: json, body: '{"sku":"tea","buyer":{"id":7}}' };
+
+describe('a response of an operation is for requests', () => {
+  for (const [what, match, fitting, other] of [
+    ['with a parameter', { query: { limit: '1' } }, { path: '/orders?limit=1' }, { path: '/orders?limit=2' }],
+    ['without a parameter', { query: { limit: null } }, {}, { path: '/orders?limit=2' }],
+    ['with a header', { headers: { 'X-Trace': /^a/ } }, { headers: { 'X-Trace': 'abc' } }, {}],
+    ['at a path', { path: '/v1/orders' }, { path: '/v1/orders' }, { path: '/orders' }],
+  ] as const satisfies readonly (readonly [string, RequestMatch, Sent, Sent])[])
+    test(what, async () => {
+      await using double = await startPartner();
+      const chosen = double.partner.respond('listOrders', 409, { match, times: 2 });
+      assert.deepEqual([await send(double, fitting), await send(double, other)], [409, 200]);
+      assert.deepEqual([chosen.count, chosen.remaining], [1, 1]);
+    });
+
+  for (const [what, match] of [
+    ['with a part of the content', { body: { buyer: { id: 7 } } }],
+    ['by a function of the content', { body: (body: { sku?: string }) => body.sku === 'tea' }],
+    ['by a function', ({ body }: { body: unknown }) => JSON.stringify(body).includes('tea')],
+  ] as const satisfies readonly (readonly [string, RequestMatch])[])
+    test(what, async () => {
+      await using double = await startPartner();
+      double.partner.respond('addOrder', 409, { match });
+      assert.deepEqual(
+        [await send(double, posted), await send(double, { ...posted, body: '{"sku":"milk"}' })],
+        [409, 200],
+      );
+    });
+
+  test('of a user and a scheme', async () => {
+    await using double = await startDouble({ users, partner: ordersDocument(), randomSeed: 1 });
+    double.partner.respond('getOrder', { status: 503 }, { match: { user: 'ann' }, times: 1 });
+    double.partner.respond('getOrder', { status: 502 }, { match: { scheme: 'basic' } });
+    const get = async (headers: Readonly<Record<string, string>>): Promise<number> =>
+      (await double.fetch('/orders/ord_1', { headers })).status;
+    const basic = { Authorization: `Basic ${btoa('ann:pw of ann')}` };
+    assert.deepEqual([await get({}), await get(basic), await get(basic)], [200, 502, 502]);
+  });
+
+  test('and its match is checked', async () => {
+    await using double = await startPartner();
+    const respond = (match: object) => double.partner.respond('addOrder', 409, { match });
+    assert.throws(() => respond({ querry: {} }), /querry.*did you mean "query"/);
+  });
+});
+
+test('the last response that was chosen wins, and the one before it answers when its times are used up', async () => {
+  await using double = await startPartner();
+  double.partner.respond('listOrders', { status: 501 });
+  double.partner.respond('listOrders', { status: 502 }, { match: { query: { limit: /./ } } });
+  double.partner.respond('listOrders', { status: 503 }, { times: 1 });
+  const sent = { path: '/orders?limit=1' };
+  assert.deepEqual(
+    [await send(double, sent), await send(double, sent), await send(double, {})],
+    [503, 502, 501],
+  );
+  const state = double.snapshot();
+  double.reset();
+  assert.equal(await send(double, {}), 200);
+  double.restore(state);
+  assert.deepEqual([await send(double, sent), await send(double, {})], [502, 501]);
+});
+
+test('the validation of a response holds for the requests that its match selects', async () => {
+  await using double = await startDouble({ users, partner: ordersDocument(), randomSeed: 1, onError() {} });
+  double.partner.respond(
+    'createOrder',
+    { status: 201 },
+    { match: { body: { draft: true } }, validation: 'off' },
+  );
+  const post = async (body: string): Promise<number> =>
+    (
+      await double.fetch('/orders', {
+        method: 'POST',
+        headers: { ...json, 'X-API-Key': 's3cret of ann' },
+        body,
+      })
+    ).status;
+  assert.notEqual(await post('{"draft":true}'), 422);
+  assert.equal(await post('{}'), 422);
+});
+
+test('a response that a stub precedes is reported', async () => {
+  const errors: unknown[] = [];
+  await using double = await startPartner({ onError: (error) => errors.push(error) });
+  double.stub({ method: 'GET', path: '/orders' }, {}, anyone);
+  double.partner.respond('listOrders', 409, { match: { query: { limit: /./ } } });
+  assert.equal(await send(double, {}), 200);
+  assert.deepEqual(double.journal.last().warnings, []);
+  assert.equal(await send(double, { path: '/orders?limit=1' }), 200);
+  const reason =
+    'the response that respond chose for listOrders was not sent, because the stub GET /orders answered';
+  assert.deepEqual(double.journal.last().warnings, [`${reason}.`]);
+  assert.deepEqual(
+    errors.map((error) => String(error)),
+    [`Error: ${reason}`],
+  );
+});
+
+test('planned faults apply in their order, and those for always when no other is left, the last one first', async () => {
+  await using double = await start();
+  double.faults.always({}, { status: 501 });
+  double.faults.always({}, { status: 502 });
+  double.faults.next({}, { status: 503 });
+  double.faults.next({}, { status: 504 });
+  const statuses = [];
+  for (const sent of [{}, {}, {}, {}]) statuses.push(await send(double, sent));
+  assert.deepEqual(statuses, [503, 504, 502, 502]);
+});
+
+test('a request that the document refuses does not use up a stub', async () => {
+  await using double = await startDouble({ users, partner: ordersDocument(), randomSeed: 1, onError() {} });
+  const stub = double.stub({ method: 'POST', path: '/orders' }, { status: 418 }, { ...anyone, times: 1 });
+  assert.equal(await send(double, { ...posted, body: '{}' }), 422);
+  assert.deepEqual([stub.count, stub.remaining], [0, 1]);
+});
+
+test('a stub whose request is refused while another one is answered still answers the next one', async () => {
+  await using double = await start();
+  let answer = (): void => {};
+  const answered = new Promise<void>((resolve) => {
+    answer = resolve;
+  });
+  const stub = double.stub(
+    { path: '/x' },
+    async () => {
+      await answered;
+      return {};
+    },
+    { times: 2 },
+  );
+  const accepted = double.as('ann').fetch('/x');
+  assert.equal(await send(double, { path: '/x' }), 401);
+  answer();
+  assert.equal((await accepted).status, 200);
+  assert.deepEqual([stub.count, stub.remaining], [1, 1]);
+  assert.equal((await double.as('ann').fetch('/x')).status, 200);
+  assert.deepEqual([stub.count, stub.remaining], [2, 0]);
+});
+
+test('a request in progress does not count for a stub that was removed or restored', async () => {
+  await using double = await start();
+  const stub = double.stub({ path: '/x' }, {}, { times: 1 });
+  const before = double.snapshot();
+  const refused = send(double, { path: '/x' });
+  double.restore(before);
+  assert.equal(await refused, 401);
+  assert.deepEqual([stub.count, stub.remaining], [0, 1]);
+  const again = send(double, { path: '/x' });
+  stub.remove();
+  await again;
+  assert.deepEqual([stub.count, stub.remaining], [0, 0]);
+});
+
+describe('a request that nothing answers is explained', () => {
+  test('by a stub whose times are used up', async () => {
+    await using double = await start();
+    double.stub({ method: 'GET', path: '/x', query: { page: '1' } }, {}, anyone);
+    double.stub({ method: 'GET', path: '/x' }, {}, { ...anyone, times: 2 });
+    const sent = { path: '/x' };
+    assert.deepEqual([await send(double, sent), await send(double, sent)], [200, 200]);
+    const used = 'The nearest stub is GET /x, but it has answered its 2 requests, and times permits no more.';
+    assert.equal(await reasonOf(double, sent), `Nothing is at this address. ${used}`);
+    assert.equal(await reasonOf(double, { ...sent, method: 'HEAD' }), `Nothing is at this address. ${used}`);
+  });
+
+  test('and by one that selects by content, only if its content fits', async () => {
+    await using double = await start();
+    double.stub({ path: '/x', body: { sku: 'tea' } }, {}, { ...anyone, times: 1 });
+    const sent = { ...posted, path: '/x' };
+    assert.equal(await send(double, sent), 200);
+    assert.match((await reasonOf(double, sent)) ?? '', /it has answered its request/);
+    const other = { ...sent, body: '{"sku":"milk"}' };
+    assert.match((await reasonOf(double, other)) ?? '', /the member \/sku of the content is another one\.$/);
+  });
+
+  test('also where another method is answered', async () => {
+    await using double = await start();
+    double.stub({ method: 'GET', path: '/x' }, {}, anyone);
+    double.stub({ method: 'POST', path: '/x' }, {}, { ...anyone, times: 1 });
+    const sent = { path: '/x', method: 'POST' };
+    assert.equal(await send(double, sent), 200);
+    assert.equal(
+      await reasonOf(double, sent),
+      'This resource does not implement POST. The nearest stub is POST /x, but it has answered its request, and times permits no more.',
+    );
+    assert.equal(
+      await reasonOf(double, { path: '/x', method: 'PUT' }),
+      'This resource does not implement PUT. The nearest stub is GET /x, but the method is PUT, not GET.',
+    );
+  });
+
+  test('without another call of a function', async () => {
+    await using double = await start();
+    const calls: string[] = [];
+    const note = (name: string) => () => calls.push(name) < 0;
+    double.stub({ path: '/x', body: note('body') }, {}, anyone);
+    double.stub(note('request'), {}, anyone);
+    double.stub(note('fallback'), {}, { ...anyone, fallback: true });
+    const once = double.stub({ path: '/y', body: () => calls.push('used') > 0 }, {}, { ...anyone, times: 1 });
+    assert.equal(
+      await reasonOf(double, { path: '/x', method: 'POST', body: 'a' }),
+      'Nothing is at this address. The nearest stub is any method /x, content by a function, but the function does not match the content.',
+    );
+    assert.deepEqual(calls.toSorted(), ['body', 'fallback', 'request']);
+    await send(double, { path: '/y' });
+    assert.equal(once.remaining, 0);
+    calls.length = 0;
+    assert.match((await reasonOf(double, { path: '/y' })) ?? '', /it has answered its request/);
+    assert.deepEqual(calls.toSorted(), ['fallback', 'request']);
+  });
+
+  test('by a stub with a function, if there is no other', async () => {
+    await using double = await start();
+    double.stub(() => false, {}, anyone);
+    assert.equal(
+      await reasonOf(double, { path: '/x' }),
+      'Nothing is at this address. The nearest stub is the function, but the function does not match the request.',
+    );
+  });
+
+  for (const [sent, nearest] of [
+    [{ path: '/order' }, 'listOrders (GET /orders), but the path is /order, not /orders'],
+    [{ path: '/order/7' }, 'GET /orders/{id}, but the path is /order/7, not /orders/{id}'],
+    [{ path: '/v2/orders/7' }, 'GET /orders/{id}, but the path is /v2/orders/7, not /v1/orders/{id}'],
+    [{ path: '/api/rest/orders' }, 'listOrders (GET /orders), but the path is /api/rest/orders, not /orders'],
+    [{ path: '/reports' }, 'daily (GET /reports?kind=daily), but the query parameter kind is missing'],
+    [{ path: '/orders/7', method: 'PUT' }, 'GET /orders/{id}, but the method is PUT, not GET'],
+  ] as const)
+    test(`by the operation ${nearest}`, async () => {
+      await using double = await startPartner();
+      const reason = await reasonOf(double, sent);
+      assert.ok(reason?.endsWith(` The nearest operation is ${nearest}.`), reason);
+    });
+});
+
+test('the control interface chooses a response by a match', async () => {
+  await using double = await startPartner();
+  const control = createConsole(await double.openControl());
+  const match = { body: { sku: 'tea' } };
+  await control.send('POST', '/partner/respond', { operationId: 'addOrder', response: 409, match });
+  assert.deepEqual(
+    [await send(double, posted), await send(double, { ...posted, body: '{"sku":"milk"}' })],
+    [409, 200],
+  );
+});
