@@ -173,7 +173,7 @@ export function mount(root, context) {
 		);
 	};
 
-	const seedPanel = (server, collections) => {
+	const seedPanel = (collections) => {
 		const path = input({ list: 'collections', required: true, value: collections[0]?.path });
 		const items = h('textarea', { rows: 5, required: true, spellcheck: 'false' }, '[\n  \n]');
 		const seed = () =>
@@ -181,12 +181,12 @@ export function mount(root, context) {
 		const paths = collections.map((each) => h('option', { value: each.path }));
 		const itemsField = field('Items', items, 'A JSON array, as in the configuration.');
 		const controls = [h('datalist', { id: 'collections' }, paths), field('Collection', path), itemsField];
-		return memoryPanel('Seed', server, form('Add items', controls, seed));
+		return panel('Seed', form('Add items', controls, seed));
 	};
 
 	const start = async () => {
 		const [server, { collections }] = await Promise.all([context.server(), api.get('/collections', signal)]);
-		const panels = [clockPanel(), faultPanel(), statePanel(server), seedPanel(server, collections), noncePanel()];
+		const panels = [clockPanel(), faultPanel(), statePanel(server), seedPanel(collections), noncePanel()];
 		for (const each of panels.slice(0, 2)) each.classList.add('wide');
 		await load();
 		fill(root, h('h1', 'Control'), h('div.panels', panels));

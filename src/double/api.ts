@@ -9,7 +9,7 @@ import { createAuthControl, type DoubleAuth } from './auth/auth-control.ts';
 import { createOAuth1Control, type DoubleOAuth1, findConsumer } from './auth/oauth1.ts';
 import { createOAuth2Control, type DoubleOAuth2, findClient } from './auth/oauth2.ts';
 import type { KnownNames } from './auth/tokens.ts';
-import { type ComposedService, listNames } from './compose.ts';
+import { type Core, listNames } from './compose.ts';
 import type { DoubleFaults, FaultsPart } from './faults/faults.ts';
 import { type InProcessResponse, toInProcessResponse } from './faults/in-process.ts';
 import type { AsOptions, ConfiguredAsOptions } from './fetch/as-options.ts';
@@ -66,7 +66,7 @@ export interface DoubleApi {
 }
 
 /** Composes the functions that control a service. */
-export function createDoubleApi(context: ComposedService, addresses: Addresses): DoubleApi {
+export function createDoubleApi(context: Core, addresses: Addresses): DoubleApi {
   const { service, schemes, users, nonces, faults, journal, masterKey, random } = context;
   const { clock } = context.time;
   const { oauth, respond: handle } = service;
@@ -130,7 +130,7 @@ export function createDoubleApi(context: ComposedService, addresses: Addresses):
 }
 
 /** Returns the further URLs whose origins are those of the service. */
-function listOtherOrigins({ options: { aliases = [], publicUrl } }: ComposedService): readonly string[] {
+function listOtherOrigins({ options: { aliases = [], publicUrl } }: Core): readonly string[] {
   return publicUrl === undefined ? aliases : [...aliases, publicUrl];
 }
 

@@ -3,16 +3,18 @@ import type { QuotaSnapshot } from '../auth/quota.ts';
 import type { VerifiedScheme } from '../auth/verified-scheme.ts';
 import { systemClock } from '../clock.ts';
 import type { Collection } from '../collections/declaration.ts';
+import type { Seed } from '../collections/seed.ts';
 import { formatDate } from '../http/headers/date.ts';
 import type { Response } from '../http/message.ts';
+import type { MaybePromise } from '../maybe-promise.ts';
 import type { RemovedNames } from '../oauth/revoke-on-removal.ts';
 import type { Observer } from '../pipeline/observer.ts';
 import { computeNoncesWindow, listSchemes } from '../service/authentication.ts';
 import { defaultLimits, type ServiceOptions } from '../service/options.ts';
 import { type ControllableService, createControllableService } from '../service/service.ts';
 import { checkDistinctSecrets } from '../service/user-checks.ts';
-import { createMemoryStore } from '../store/memory.ts';
-import { bucketSpanFor, createNonces } from '../store/nonces/nonces.ts';
+import { createMemoryStore, type MemoryStore } from '../store/memory.ts';
+import { bucketSpanFor, createNonces, type MemoryNonces } from '../store/nonces/nonces.ts';
 import type { Store } from '../store/store.ts';
 import { tokenUser } from './auth/token-user.ts';
 import { type ClaimedUser, claimedUserBy } from './claimed-user.ts';
@@ -24,10 +26,10 @@ import { MatchedRequests } from './matched-requests.ts';
 import type { DoubleOptions } from './options.ts';
 import type { PartnerPart, PreparedPartner } from './partner/partner.ts';
 import { createDoubleTime, type DoubleTime } from './state/clock.ts';
-import { createDoubleNonces, type DoubleNonces } from './state/nonces.ts';
+import { type BurnableNonces, createBurnableNonces, createRestorableNonces } from './state/nonces.ts';
 import type { SeededRandom } from './state/random.ts';
 import { createDoubleRoutes, type DoubleRoutes } from './state/routes.ts';
-import { createItems, type Items } from './state/seed.ts';
+import { addItems, createItems } from './state/seed.ts';
 import type { Snapshottable } from './state/snapshot.ts';
 import { createState, type State } from './state/state.ts';
 import { createDoubleUsers, type DoubleUsers } from './state/users.ts';
@@ -39,64 +41,108 @@ export interface ServedData {
   readonly store: Store;
 }
 
-/** A service that can be controlled, with the parts that control it. */
-export interface ComposedService {
+/** The options of a core: those of a service, and those that only a double has. */
+export interface CoreOptions
+  extends Omit<ServiceOptions, 'clock' | 'random' | 'observer' | 'users'>,
+    Pick<DoubleOptions, 'users' | 'now' | 'aliases' | 'stubs' | 'journal' | 'tls'> {}
+
+/** Where random values come from. */
+interface RandomSource {
+  /** The seed of the values that are drawn for a partner's document. */
+  readonly seed: string;
+  bytes(size: number): Uint8Array;
+}
+
+/** What a core consists of beside its options. */
+export interface CoreParts {
+  readonly random: RandomSource;
+  /** The store and the random numbers of a core whose whole state is in memory. Default: `store` of the options. */
+  readonly memory?: { readonly store: MemoryStore; readonly random: SeededRandom } | undefined;
+  /** The document of a partner. Default: none. */
+  readonly partner?: PreparedPartner | undefined;
+  /** Whether requests are recorded, and faults and the clock's skew are applied to them. Default: true. */
+  readonly observed?: boolean;
+  /** Whether an explanation takes at most 10 ms, as in a server. Default: false. */
+  readonly limitedExplanations?: boolean;
+}
+
+/** The state of a core that holds everything in memory. */
+export interface MemoryState extends State {
+  /** Adds items: all, or none if one is invalid. Throws DeclarationError that names the invalid item and field. */
+  seed(seed: Seed): void;
+}
+
+/** A service with all that a test controls and observes of it. */
+export interface Core {
   /** The options that the control functions read. */
-  readonly options: Pick<DoubleOptions, 'clients' | 'consumers' | 'lifetimes' | 'publicUrl' | 'aliases'>;
+  readonly options: Pick<
+    CoreOptions,
+    'clients' | 'consumers' | 'lifetimes' | 'publicUrl' | 'aliases' | 'schemes' | 'window'
+  >;
   readonly service: ControllableService;
   /** The configured schemes. */
   readonly schemes: readonly VerifiedScheme[];
   readonly time: DoubleTime;
   readonly users: DoubleUsers;
-  readonly nonces: Pick<DoubleNonces, 'burn' | 'size'>;
+  readonly nonces: Pick<BurnableNonces, 'burn' | 'size'>;
   readonly faults: FaultsPart;
   readonly journal: JournalPart;
   readonly events: Events;
   /** The key from which token secrets of OAuth 1.0a are derived. */
   readonly masterKey: Uint8Array;
   readonly random: (size: number) => Uint8Array;
+  readonly routes: DoubleRoutes;
   readonly stubs: StubsPart;
   /** The partner's document; undefined if there is none. */
   readonly partner: PartnerPart | undefined;
   /** The collections and their store. */
   readonly data: ServedData;
+  /** Adds items: all, or none if one is invalid. Throws DeclarationError that names the invalid item and field. */
+  seed(seed: Seed): MaybePromise<void>;
+  /** The state as a whole; undefined if some of it is not in memory. */
+  readonly memory: MemoryState | undefined;
 }
 
-/** A controlled service that holds all data in memory. */
-export interface ComposedDouble extends ComposedService {
-  readonly nonces: DoubleNonces;
-  readonly routes: DoubleRoutes;
-  readonly items: Items;
-  readonly state: State;
+/** A core that holds everything in memory. */
+export interface MemoryCore extends Core {
+  readonly memory: MemoryState;
 }
 
 /** The length in bytes of the key from which token secrets are derived. */
 const masterKeyBytes = 32;
 
 /**
- * Composes a double of parts whose whole state is in memory and can be restored.
- * @param prepared the partner's document. Default: none
- * @param limitedExplanations whether an explanation takes at most 10 ms, as in a server. Default: false
+ * Composes a service that a test controls: in memory, where its whole state can be restored, or on a store.
  * @throws RangeError or DeclarationError if an option is invalid
  */
-export function composeDouble(
-  options: DoubleOptions,
-  random: SeededRandom,
-  prepared?: PreparedPartner,
-  limitedExplanations = false,
-): ComposedDouble {
-  const { randomSeed: _, now, https: __, users: declared = {}, seed = {}, ...others } = options;
-  const { journal: bounds, pendingFaults: ___, unref: ____, tls = 'assumed', ...placed } = others;
-  const { port: _____, securePort: ______, aliases = [], stubs: declaredStubs, ...served } = placed;
-  const { partner: _______, ...given } = served;
+export function compose(
+  options: CoreOptions,
+  parts: CoreParts & { readonly memory: NonNullable<CoreParts['memory']> },
+): MemoryCore;
+/** @throws RangeError or DeclarationError if an option is invalid */
+export function compose(options: CoreOptions, parts: CoreParts): Core;
+export function compose(
+  options: CoreOptions,
+  { random, memory, partner: prepared, observed = true, limitedExplanations = false }: CoreParts,
+): Core {
+  const {
+    now,
+    users: declared = {},
+    aliases = [],
+    stubs: declaredStubs,
+    journal: bounds,
+    ...served
+  } = options;
+  const { tls = 'required', seed, ...given } = served;
   const { onError } = options;
   const schemes = listSchemes(options);
   const events = createEvents(onError);
-  const time = createDoubleTime(systemClock, now, () => nonces.restoreClaims());
-  const nonces = createComposedNonces({ ...options, schemes }, random, time, events, () =>
-    faults.burnsNonce(),
-  );
-  const store = createMemoryStore({ storeId: Buffer.from(random.bytes(4)).toString('hex') });
+  const onReplay = (user: string): void => events.emit('nonce-replayed', { type: 'nonce-replayed', user });
+  const time = createDoubleTime(systemClock, now, () => restorableNonces?.restoreClaims());
+  const makeNonces = nonceMaker({ ...options, schemes }, random, time);
+  const restorableNonces = memory && createRestorableNonces(makeNonces);
+  const stored = restorableNonces ?? options.nonces ?? options.store?.nonces ?? makeNonces();
+  const nonces = createBurnableNonces(stored, () => faults.burnsNonce(), onReplay);
   const routes = createDoubleRoutes(options);
   const { xmlDepth: maxDepth } = { ...defaultLimits, ...options.limits };
   const users = createDoubleUsers(declared, random.bytes);
@@ -106,14 +152,18 @@ export function composeDouble(
     seed: random.seed,
     now: () => time.clock.now(),
     maxDepth,
-    strictQuery: options.strictQuery ?? true,
+    strictQuery: options.strictQuery === true,
     isCredential: (name) => service.isCredentialParameter(name),
     onError,
     requests,
   });
   const stubs = createStubs({ schemes, maxDepth, check: partner, requests, stubs: declaredStubs });
-  const items = createItems(store, () => routes.state.collections, time.clock, seed);
-  const masterKey = random.bytes(masterKeyBytes);
+  const store =
+    memory?.store ??
+    options.store ??
+    createMemoryStore({ storeId: Buffer.from(random.bytes(4)).toString('hex') });
+  const items = memory && createItems(memory.store, () => routes.state.collections, time.clock, seed ?? {});
+  const masterKey = options.masterKey ?? random.bytes(masterKeyBytes);
   const faults = createFaults({
     clock: time.clock,
     users,
@@ -140,10 +190,8 @@ export function composeDouble(
   const observer = skewDates(time, journal.observer(faults));
   const controllable = createControllableService(
     {
-      // A test suite fails to authenticate far more often than the default limit permits.
-      maxAuthFailures: 0,
-      strictQuery: true,
       ...given,
+      ...(items === undefined && { seed }),
       ...routes.state,
       clock: faults.clock,
       random: known.remembering(random.bytes),
@@ -151,10 +199,11 @@ export function composeDouble(
       nonces,
       masterKey,
       users: users.all,
-      observer: partner === undefined ? observer : partner.observe(observer),
+      ...(observed && { observer: partner === undefined ? observer : partner.observe(observer) }),
     },
     {
       onGrantEvent: (event) => events.emit(event.type, event),
+      onReplay,
       aliases,
       layer: stubs.layer,
       fallbacks: [...(partner === undefined ? [] : [partner.fallback]), stubs.fallback],
@@ -162,32 +211,17 @@ export function composeDouble(
       assumesTls: tls === 'assumed',
     },
   );
-  const service = observeRegistrations(controllable, (changed) => {
+  const service = observeRegistrations(controllable, users, (changed) => {
     registered = { ...registered, ...changed };
     known.addRegistered(changed);
   });
   users.onChange((all) => {
     checkDistinctSecrets({ ...registered, users: all });
-    service.replaceUsers(all);
+    controllable.replaceUsers(all);
     known.addUsers(all);
     known.addPrivateKeys(users.listPrivateKeys());
   });
   routes.onChange((state) => service.replaceServed(state));
-  const revocation = createRevocationState(service);
-  const state = createState({
-    items,
-    departures: revocation,
-    users,
-    routes,
-    stubs,
-    ...(partner !== undefined && { partner }),
-    nonces,
-    random,
-    time,
-    quotas: createQuotaState(service),
-    faults,
-    journal,
-  });
   return {
     get options() {
       return { ...options, ...registered };
@@ -200,19 +234,39 @@ export function composeDouble(
     routes,
     stubs,
     partner,
-    items,
     users,
     masterKey,
     service,
     schemes,
-    state,
     random: random.bytes,
     data: { collections: () => routes.state.collections, store },
+    seed: (added) =>
+      items === undefined ? addItems(store, routes.state.collections, time.clock, added) : items.seed(added),
+    memory: memory &&
+      items &&
+      restorableNonces && {
+        seed: (added) => items.seed(added),
+        ...createState({
+          items,
+          departures: createRevocationState(service),
+          users,
+          routes,
+          stubs,
+          ...(partner !== undefined && { partner }),
+          nonces: restorableNonces,
+          burning: nonces,
+          random: memory.random,
+          time,
+          quotas: createQuotaState(service),
+          faults,
+          journal,
+        }),
+      },
   };
 }
 
 /** Creates what compares requests with rules. */
-export function createMatchedRequests(
+function createMatchedRequests(
   { limits, onError }: Pick<ServiceOptions, 'limits' | 'onError'>,
   claimedUser: ClaimedUser,
   service: () => ControllableService,
@@ -229,9 +283,10 @@ export function createMatchedRequests(
   });
 }
 
-/** Calls `onChange` after clients or consumers of the service were replaced. */
+/** Wraps a service so that replaced users are those of the core, and calls `onChange` after clients or consumers were replaced. */
 function observeRegistrations(
   service: ControllableService,
+  users: DoubleUsers,
   onChange: (changed: Pick<ServiceOptions, 'clients' | 'consumers'>) => void,
 ): ControllableService {
   return {
@@ -239,6 +294,7 @@ function observeRegistrations(
     get router() {
       return service.router;
     },
+    replaceUsers: (all) => users.restore(new Map(listRegistered(all))),
     replaceClients(clients) {
       service.replaceClients(clients);
       onChange({ clients });
@@ -271,29 +327,23 @@ function createQuotaState({ quotas }: ControllableService): Snapshottable<QuotaS
   };
 }
 
-function createComposedNonces(
-  options: Pick<DoubleOptions, 'window' | 'lifetimes' | 'maxNonces' | 'maxNoncesPerUser'> & {
+/** Returns a function that creates an empty set of nonces in memory. */
+function nonceMaker(
+  options: Pick<ServiceOptions, 'window' | 'lifetimes' | 'maxNonces' | 'maxNoncesPerUser'> & {
     readonly schemes: readonly VerifiedScheme[];
   },
-  random: SeededRandom,
+  random: RandomSource,
   time: DoubleTime,
-  events: Events,
-  burns: () => boolean,
-) {
-  const key = random.bytes(16);
+): () => MemoryNonces {
   const { maxNonces: max = 10_000_000, maxNoncesPerUser: maxPerUser } = options;
   const bucketSpan = bucketSpanFor(computeNoncesWindow(options, options.schemes));
   const monotonic = (): number => time.clock.steady();
-  const make = () => createNonces({ bucketSpan, max, maxPerUser, key, monotonic });
-  return createDoubleNonces(
-    make,
-    (user) => events.emit('nonce-replayed', { type: 'nonce-replayed', user }),
-    burns,
-  );
+  const key = random.bytes(16);
+  return () => createNonces({ bucketSpan, max, maxPerUser, key, monotonic });
 }
 
 /** Wraps an observer so that the `Date` of each response is moved by the clock's skew. */
-export function skewDates(time: DoubleTime, observer: Observer): Observer {
+function skewDates(time: DoubleTime, observer: Observer): Observer {
   const now = (): number => time.clock.now() + time.skew;
   return {
     observe(request, answer) {

@@ -2,29 +2,33 @@ import { randomBytes } from 'node:crypto';
 import { requireTls } from '../accounts/registered.ts';
 import { systemClock } from '../clock.ts';
 import type { CollectionDeclaration } from '../collections/declaration.ts';
+import type { Seed } from '../collections/seed.ts';
 import type { Duration } from '../duration.ts';
+import type { Resource } from '../pipeline/resource.ts';
 import { readGrace } from '../service/argument-checks.ts';
 import type { Addresses } from '../service/fetch/fetch-request.ts';
 import type { OpenApiDocument } from '../service/openapi/document.ts';
 import type { ControllableService, Service } from '../service/service.ts';
+import { createMemoryStore } from '../store/memory.ts';
 import { createDoubleApi, type DoubleApi } from './api.ts';
 import { type CertificateAuthority, createCertificateAuthority } from './certificate-authority.ts';
-import { type ComposedDouble, composeDouble } from './compose.ts';
+import { compose, type MemoryCore } from './compose.ts';
 import type { ControlOptions, ControlServer } from './control/control.ts';
-import { createMemoryControl } from './control/memory-target.ts';
-import type { MemoryControl } from './control/target.ts';
-import { dateWindows, listSigners } from './date-windows.ts';
 import { DoubleError } from './error.ts';
 import type { DoubleEventMap, Subscription } from './events.ts';
+
 import { checkDoubleOptions, type DoubleOptions } from './options.ts';
 import type { DoublePartner } from './partner/partner.ts';
+import type { RuleHandle } from './rules.ts';
 import { createSeededRandom, type SeededRandom } from './state/random.ts';
+import type { DoubleSnapshot } from './state/state.ts';
+import type { StubHandler, StubMatch, StubOptions } from './stubs/declaration.ts';
 
 /**
  * A complete server for tests, in this process. It verifies requests as strictly as the real server, and the test controls
  * its clock, users, data, faults and journal.
  */
-export interface Double extends DoubleApi, Omit<MemoryControl, 'collection'>, AsyncDisposable {
+export interface Double extends DoubleApi, AsyncDisposable {
   /** The origin over plain HTTP, such as `http://127.0.0.1:41234`. */
   readonly url: string;
   /** The origin over HTTPS. Throws DoubleError (`unavailable`) if HTTPS is disabled. */
@@ -46,6 +50,46 @@ export interface Double extends DoubleApi, Omit<MemoryControl, 'collection'>, As
    * (`unavailable`) without the option `partner`, with the paths that there are.
    */
   readonly partner: DoublePartner;
+  /**
+   * Adds items to collections: all, or none if one is invalid.
+   * @throws DeclarationError that names the invalid item and field
+   * @example double.seed({ '/articles': [{ title: 'Tea', price: { value: '3.50', currency: 'EUR' } }] });
+   */
+  seed(seed: Seed): void;
+  /**
+   * Returns the current state: items, ids, revisions, nonces, tokens, users, routes, random numbers, faults, journal and
+   * clock settings.
+   */
+  snapshot(): DoubleSnapshot;
+  /**
+   * Restores a snapshot of this double. A snapshot can be restored any number of times. Afterwards the double generates the
+   * same ids and nonces again. The same changes get the same entity tags, and other changes get new ones.
+   */
+  restore(snapshot: DoubleSnapshot): void;
+  /** Restores the state in which the double started. */
+  reset(): void;
+  /**
+   * Adds a resource under a path template. It replaces a resource or collection with the same template.
+   * @throws RangeError if the template is invalid
+   * @example double.resource('/weather/{city}', { GET: action('anyone', async (call) => xml('<weather/>')) });
+   */
+  resource(template: string, resource: Resource): void;
+  /**
+   * Adds a route for requests with this method and path, which precedes resources and collections; of several stubs, the last one that
+   * matches answers. Framing, Host, credentials and access are checked as for any request, and its content is decoded.
+   * @param response the response, or a function that returns it; what the function throws is a 500, and is passed to `onError`
+   * @returns a handle with the number of requests that it answered
+   * @throws RangeError if the match, the response or an option is invalid
+   * @example
+   * double.stub({ method: 'PATCH', path: '/v1/orders/{id}' }, { body: { id: '1', status: 'shipped' } }, { schemes: ['stripe'] });
+   * @example
+   * double.stub({ method: 'POST', path: '/v1/orders' }, ({ body }) => ({ status: 201, body: { ...body, id: 2 } }));
+   */
+  stub<Path extends string, Body = Readonly<Record<string, unknown>>>(
+    match: StubMatch<Path>,
+    response: StubHandler<Body>,
+    options?: StubOptions,
+  ): RuleHandle;
   /**
    * Declares a collection as a configuration does. It replaces a collection or resource at the same path.
    * @throws DeclarationError if the declaration is invalid
@@ -99,29 +143,39 @@ export async function startDouble(options: DoubleOptions = {}): Promise<Double> 
   if (!https && tls === 'required' && (options.clients !== undefined || requireTls(options.consumers)))
     throw new RangeError('OAuth requires HTTPS, which is disabled');
   const random = createSeededRandom(String(randomSeed));
-  const context = await compose(options, random);
-  const { service } = context;
-  await service.ready;
+  const core = await composeDouble(options, random);
+  await core.service.ready;
   // Certificates are generated on first use, so they have their own sequence of random values.
   const certificateRandom = createSeededRandom(`${random.seed} certificates`);
   const authority = https
     ? createCertificateAuthority(systemClock.now(), certificateRandom.bytes)
     : undefined;
-  const addresses = await listen(context, authority, options);
+  const addresses = await listen(core, authority, options);
   random.begin();
-  return buildDouble(context, options, random, { ...addresses, authority });
+  return buildDouble(core, options, random, { ...addresses, authority });
 }
 
 /** Composes the double. The code for a partner's document is loaded only if there is one. */
-async function compose(options: DoubleOptions, random: SeededRandom): Promise<ComposedDouble> {
-  if (options.partner === undefined) return composeDouble(options, random);
+async function composeDouble(options: DoubleOptions, random: SeededRandom): Promise<MemoryCore> {
+  const { randomSeed: _, https: __, pendingFaults: ___, unref: ____, port: _____, ...others } = options;
+  const { securePort: ______, partner, ...given } = others;
+  const completed = {
+    // A test suite fails to authenticate far more often than the default limit permits.
+    maxAuthFailures: 0,
+    strictQuery: true,
+    tls: 'assumed',
+    ...given,
+  } as const;
+  const store = createMemoryStore({ storeId: Buffer.from(random.bytes(4)).toString('hex') });
+  const parts = { random, memory: { store, random } };
+  if (partner === undefined) return compose(completed, parts);
   const { withPartner } = await import('./partner/partner.ts');
-  const { options: complete, prepared } = await withPartner(options, options.partner);
-  return composeDouble(complete, random, prepared);
+  const { options: declared, prepared } = await withPartner(completed, partner);
+  return compose(declared, { ...parts, partner: prepared });
 }
 
 async function listen(
-  { service, faults }: ComposedDouble,
+  { service, faults }: MemoryCore,
   authority: CertificateAuthority | undefined,
   { port = 0, securePort = 0, unref = true }: DoubleOptions,
 ): Promise<Addresses> {
@@ -144,16 +198,14 @@ async function listen(
 
 /** Assembles the public interface of a double. */
 function buildDouble(
-  context: ComposedDouble,
+  core: MemoryCore,
   options: DoubleOptions,
   random: SeededRandom,
   { authority, ...addresses }: Addresses & { readonly authority: CertificateAuthority | undefined },
 ): Double {
-  const { service, events, faults, journal, stubs } = context;
+  const { service, events, faults, journal, memory, partner, routes, stubs } = core;
   const { url, secureUrl } = addresses;
-  const api = createDoubleApi(context, addresses);
-  const { partner } = context;
-  const memory = createMemoryControl(context);
+  const api = createDoubleApi(core, addresses);
   const controls = new Set<ControlServer>();
   let closed = false;
   const close = async (given?: unknown): Promise<void> => {
@@ -169,7 +221,13 @@ function buildDouble(
   };
   const double: Double = {
     ...api,
-    ...memory,
+    seed: (seed) => memory.seed(seed),
+    snapshot: () => memory.snapshot(),
+    restore: (snapshot) => memory.restore(snapshot),
+    reset: () => memory.reset(),
+    resource: (template, resource) => routes.resource(template, resource),
+    collection: (path, declaration) => routes.collection(path, declaration),
+    stub: (match, response, stubOptions) => stubs.add({ ...stubOptions, match, response }),
     url,
     get secureUrl() {
       return secureUrl ?? httpsDisabled(url);
@@ -186,23 +244,9 @@ function buildDouble(
     openapi: () => service.openapi(secureUrl === undefined ? [url] : [url, secureUrl]),
     async openControl(controlOptions = {}) {
       if (closed) throw doubleClosed();
-      const [{ openControl }, { createListing }] = await Promise.all([
-        import('./control/control.ts'),
-        import('./control/listing.ts'),
-      ]);
+      const { openControl } = await import('./control/control.ts');
       const controlled = { url, secureUrl, certificate: authority?.certificate };
-      const target = {
-        ...api,
-        memory,
-        stubs,
-        partner,
-        planned: () => faults.planned(),
-        addresses: controlled,
-        events,
-        windows: dateWindows(options),
-        signers: listSigners(options.schemes),
-        listing: createListing(context),
-      };
+      const target = { ...api, core, addresses: controlled };
       const control = await openControl(target, controlOptions, options.unref);
       if (closed) {
         await control.close({ grace: 0 });

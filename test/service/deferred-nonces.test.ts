@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { AuthenticationTrace } from '../../src/auth/trace.ts';
 import { signRequest } from '../../src/client/index.ts';
-import { composeDurableDouble } from '../../src/double/compose-durable.ts';
+import { compose } from '../../src/double/compose.ts';
+import { createSeededRandom } from '../../src/double/state/random.ts';
 import { createRequest } from '../../src/http/message.ts';
 import {
   action,
@@ -266,10 +267,7 @@ test('a request with several signatures is refused if the nonce of one of them w
 test('the journal and the events of a controlled service contain a replay that is detected late', async () => {
   const { nonces, store } = createRemoteNonces({ defers: true });
   const users = new Map([['ann', { secret: 'ann-secret' }]]);
-  const { service, journal, events } = composeDurableDouble(
-    { users, store, nonces, masterKey: new Uint8Array(32) },
-    (size) => new Uint8Array(size),
-  );
+  const { service, journal, events } = compose({ users, store, nonces }, { random: createSeededRandom('a') });
   const replays: string[] = [];
   events.on('nonce-replayed', ({ user }) => replays.push(user));
   const target = '/articles/none';

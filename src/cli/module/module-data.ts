@@ -60,6 +60,7 @@ async function moduleData(
   let watching: Promise<readonly AccountFileWatcher[]> | undefined;
   return {
     store,
+    memory: undefined,
     place: documents ?? options.data,
     health: () => undefined,
     journalBytes: () => undefined,

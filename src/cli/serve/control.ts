@@ -2,14 +2,9 @@ import { randomBytes } from 'node:crypto';
 import { systemClock } from '../../clock.ts';
 import { createDoubleApi } from '../../double/api.ts';
 import { type CertificateAuthority, createCertificateAuthority } from '../../double/certificate-authority.ts';
-import { type ComposedService, composeDouble } from '../../double/compose.ts';
-import { composeDurableDouble } from '../../double/compose-durable.ts';
+import { type Core, compose } from '../../double/compose.ts';
 import { type ControlServer, checkToken, openControl } from '../../double/control/control.ts';
-import { createListing } from '../../double/control/listing.ts';
-import { createMemoryControl } from '../../double/control/memory-target.ts';
 import type { ControlledAddresses, ControlTarget } from '../../double/control/target.ts';
-import { dateWindows, listSigners } from '../../double/date-windows.ts';
-import type { DoubleOptions } from '../../double/options.ts';
 import type { PreparedPartner } from '../../double/partner/partner.ts';
 import { createSeededRandom } from '../../double/state/random.ts';
 import { requireDuration } from '../../duration.ts';
@@ -34,7 +29,7 @@ export interface ControlOptions {
   readonly port: number;
   /** The bearer token. Default: a random one. */
   readonly token: string | undefined;
-  readonly dataDirectory: Pick<DataDirectory, 'health' | 'journalBytes'>;
+  readonly dataDirectory: Pick<DataDirectory, 'health' | 'journalBytes' | 'memory'>;
   readonly metrics: ServerMetrics;
   /** Whether TLS is assumed where credentials require it. */
   readonly tls: 'assumed' | 'required';
@@ -66,21 +61,18 @@ export function composeControlled(
   control: ControlOptions,
 ): ControlledService {
   const options = { ...given, onRequest: createCountedLog(control.metrics, given.onRequest) };
-  const durable = selectDurableOptions(options);
-  if (durable !== undefined)
-    return createTarget(
-      composeDurableDouble({ ...durable, tls: control.tls }, randomBytes, control.partner),
-      options,
-      control,
-      () => undefined,
-    );
-  const context = composeDouble(
-    { ...selectDoubleOptions(options), tls: control.tls },
-    createSeededRandom(randomBytes(32).toString('hex')),
-    control.partner,
-    true,
-  );
-  return createTarget(context, options, control, () => createMemoryControl(context));
+  const completed = { ...options, tls: control.tls };
+  const shared = { partner: control.partner, limitedExplanations: true };
+  const { memory: store } = control.dataDirectory;
+  if (store === undefined) {
+    const random = { seed: randomBytes(16).toString('hex'), bytes: randomBytes };
+    return createControlled(compose(completed, { ...shared, random }), control, given.onError);
+  }
+  const random = createSeededRandom(randomBytes(32).toString('hex'));
+  // The clock of a double can be set back, so signed dates from before the start are accepted.
+  const doubled = { ...completed, notBefore: undefined };
+  const core = compose(doubled, { ...shared, random, memory: { store, random } });
+  return createControlled(core, control, given.onError);
 }
 
 /** Creates the metrics of a server. */
@@ -98,27 +90,12 @@ function createCountedLog(
   };
 }
 
-/** Returns the options with a durable store; undefined if the service is in memory. */
-function selectDurableOptions(options: ServiceOptions & KnownAccounts) {
-  const { store, nonces, masterKey } = options;
-  if (store === undefined || nonces === undefined || masterKey === undefined) return undefined;
-  return { ...options, store, nonces, masterKey };
-}
-
-/** Omits the options that a test double has itself. Its clock can be set back, so `notBefore` must not apply. */
-function selectDoubleOptions(options: ServiceOptions & KnownAccounts): DoubleOptions {
-  const { store: _, nonces: __, masterKey: ___, notBefore: ____, ...others } = options;
-  return others;
-}
-
-function createTarget(
-  context: ComposedService,
-  options: ServiceOptions,
+function createControlled(
+  core: Core,
   { port, token, dataDirectory, metrics }: ControlOptions,
-  createMemory: () => ControlTarget['memory'],
+  onError: ServiceOptions['onError'],
 ): ControlledService {
-  const { faults, journal, service, events, nonces, data } = context;
-  const { onError } = options;
+  const { faults, journal, service, nonces, data } = core;
   let control: ControlServer | undefined;
   return {
     service: {
@@ -128,7 +105,7 @@ function createTarget(
         if (tls === undefined) return service.listen(address);
         const connected = () => void faults.connected();
         const listening = await service.listen({ ...address, connected });
-        return addCertificateFaults(context, listening, typeof tls === 'function' ? tls : () => tls);
+        return addCertificateFaults(core, listening, typeof tls === 'function' ? tls : () => tls);
       },
       async close(closing = {}) {
         faults.close();
@@ -140,17 +117,14 @@ function createTarget(
       },
     },
     async open(place) {
-      const api = createDoubleApi(context, {
+      const api = createDoubleApi(core, {
         url: place.url ?? place.secureUrl ?? '',
         secureUrl: place.secureUrl,
       });
       const target: ControlTarget = {
         ...api,
-        planned: () => faults.planned(),
+        core,
         addresses: place,
-        events,
-        windows: dateWindows(options),
-        signers: listSigners(options.schemes),
         async health() {
           const known = dataDirectory.health();
           const reason = known === undefined ? await findUnreachableReason(data.store) : undefined;
@@ -165,10 +139,6 @@ function createTarget(
               journalBytes: dataDirectory.journalBytes(),
             }),
         },
-        memory: createMemory(),
-        stubs: context.stubs,
-        partner: context.partner,
-        listing: createListing(context),
       };
       const opened = { port, token, onError };
       control = await openControl(target, opened, false);
@@ -178,11 +148,7 @@ function createTarget(
 }
 
 /** Wraps a listener so that injected faults can replace its certificate. */
-function addCertificateFaults(
-  { faults }: ComposedService,
-  listening: Listener,
-  first: () => TlsIdentity,
-): Listener {
+function addCertificateFaults({ faults }: Core, listening: Listener, first: () => TlsIdentity): Listener {
   let authority: CertificateAuthority | undefined;
   const issue: CertificateAuthority['issue'] = (validity) => {
     authority ??= createCertificateAuthority(systemClock.now(), randomBytes);

@@ -13,6 +13,7 @@ import type { Options } from '../../options/options.ts';
 import type { StoreHealth } from '../../store/durable.ts';
 import { prepareDirectory } from '../../store/files/directory.ts';
 import { formatLogName } from '../../store/log/line.ts';
+import type { MemoryStore } from '../../store/memory.ts';
 import type { NonceStore } from '../../store/nonces/nonces.ts';
 import type { CompactionLimits } from '../../store/snapshot/compaction.ts';
 import type { Store } from '../../store/store.ts';
@@ -34,6 +35,8 @@ import { checkStoredData } from './validation-marker.ts';
 /** The data of a server: in a directory, in memory or in the store of a module. */
 export interface DataDirectory {
   readonly store: Store;
+  /** The store if it is in memory. */
+  readonly memory: MemoryStore | undefined;
   /** The location of the accounts. */
   readonly place: AccountPlace;
   /** Returns the state of the store; undefined unless it is a directory. */
@@ -121,6 +124,7 @@ export async function openDataDirectory(
     let watching: Promise<readonly AccountFileWatcher[]> | undefined;
     return {
       store,
+      memory: undefined,
       place: data,
       health: () => store.health,
       journalBytes: () => store.journalBytes,

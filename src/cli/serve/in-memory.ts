@@ -6,8 +6,10 @@ import { newStoreId } from './store-id.ts';
 
 /** Returns an empty store in memory, without accounts. */
 export function createMemoryData({ data }: Pick<Options, 'data'>): DataDirectory {
+  const memory = createMemoryStore({ storeId: newStoreId() });
   return {
-    store: createMemoryStore({ storeId: newStoreId() }),
+    store: memory,
+    memory,
     place: data,
     health: () => undefined,
     journalBytes: () => undefined,

@@ -1,11 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import { systemClock } from '../../clock.ts';
-import { MatchedRequests } from '../../double/matched-requests.ts';
+import { compose } from '../../double/compose.ts';
 import { type PreparedPartner, withPartner } from '../../double/partner/partner.ts';
 import type { Options } from '../../options/options.ts';
 import { DeclarationError } from '../../schema/error.ts';
-import { defaultLimits, type ServiceOptions } from '../../service/options.ts';
-import { createControllableService, type Service } from '../../service/service.ts';
+import type { ServiceOptions } from '../../service/options.ts';
+import type { Service } from '../../service/service.ts';
 import { CommandError } from '../errors.ts';
 import type { KnownAccounts } from './compose.ts';
 
@@ -41,28 +40,6 @@ export function createComposer(
   prepared: PreparedPartner,
   { tls }: Pick<Options, 'tls'>,
 ): (options: ServiceOptions & KnownAccounts) => Service {
-  return (options) => {
-    const maxDepth = { ...defaultLimits, ...options.limits }.xmlDepth;
-    const { fallback } = prepared.create({
-      seed: randomBytes(16).toString('hex'),
-      now: () => systemClock.now(),
-      maxDepth,
-      strictQuery: options.strictQuery === true,
-      isCredential: (name) => service.isCredentialParameter(name),
-      onError: options.onError,
-      // Without a control port, there are no responses whose match could ask for a user or a scheme.
-      requests: new MatchedRequests({
-        findUser: async () => undefined,
-        findScheme: () => undefined,
-        bodyLimit: 0,
-        maxDepth,
-      }),
-    });
-    const service = createControllableService(options, {
-      fallbacks: [fallback],
-      scopes: prepared.scopes,
-      assumesTls: tls === 'assumed',
-    });
-    return service;
-  };
+  const random = { seed: randomBytes(16).toString('hex'), bytes: randomBytes };
+  return (options) => compose({ ...options, tls }, { random, partner: prepared, observed: false }).service;
 }

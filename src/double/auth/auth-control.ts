@@ -5,7 +5,7 @@ import { checkMembers, checkNumber } from '../../service/argument-checks.ts';
 import type { SignatureAlgorithm } from '../../signature/algorithms.ts';
 import { toMilliseconds } from '../state/clock.ts';
 import type { KeyPair } from '../state/generate-key.ts';
-import type { DoubleNonces } from '../state/nonces.ts';
+import type { BurnableNonces } from '../state/nonces.ts';
 import type { DoubleUser, DoubleUsers, UserCredentials } from '../state/users.ts';
 
 /** Options of a secret's rotation. */
@@ -63,7 +63,7 @@ export interface DoubleAuth {
 /** Creates the control of users, secrets, keys and nonces. */
 export function createAuthControl(parts: {
   readonly users: DoubleUsers;
-  readonly nonces: Pick<DoubleNonces, 'burn'>;
+  readonly nonces: Pick<BurnableNonces, 'burn'>;
   readonly clock: Clock;
 }): DoubleAuth {
   const { users, nonces, clock } = parts;

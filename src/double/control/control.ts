@@ -85,7 +85,7 @@ export async function openControl(
   checkMembers(options, Object.keys(optionNames), 'the options of openControl');
   const { port = 0, token = randomBytes(tokenBytes).toString('base64url'), onError } = options;
   checkToken(token);
-  const log = new EventLog(target.events, target.clock);
+  const log = new EventLog(target.core.events, target.clock);
   const operations = createResources(listOperations(target, log));
   const routes = Object.entries(operations).map(([template, resource]) => ({ template, resource }));
   let ownPort = port;

@@ -1,23 +1,16 @@
 import { toAccountRecord } from '../../auth/user-declaration.ts';
 import { type Grants, isLive } from '../../oauth/grants.ts';
-import { type ComposedService, listNames } from '../compose.ts';
+import { type Core, listNames } from '../compose.ts';
 import { createDataListing, type DataListing } from './data-listing.ts';
 
 /** Lists what the controlled service knows, without secrets and without the values of tokens. */
-export interface Listing extends AccountListing, DataListing {
-  /** Returns whether the clock is frozen, and the skew of `Date` in ms. */
-  time(): { readonly frozen: boolean; readonly skew: number };
-}
+interface Listing extends AccountListing, DataListing {}
 
 /** Creates the listing of a service. */
-export function createListing(context: ComposedService): Listing {
+export function createListing(context: Core): Listing {
   return {
     ...createAccountListing(context),
     ...createDataListing(context.data),
-    time() {
-      const { setting, skew } = context.time.snapshot();
-      return { frozen: 'stands' in setting, skew };
-    },
   };
 }
 
@@ -57,7 +50,7 @@ interface AccountListing {
 }
 
 /** Creates the listing of accounts. */
-function createAccountListing(context: ComposedService): AccountListing {
+function createAccountListing(context: Core): AccountListing {
   const { clients, consumers, grants } = context.service.oauth;
   return {
     users: () => [...context.users.all].map(([name, user]) => toListedUser(name, toAccountRecord(user))),

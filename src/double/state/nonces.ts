@@ -1,4 +1,11 @@
-import type { MemoryNonces, SynchronousNonces } from '../../store/nonces/nonces.ts';
+import { andThen } from '../../maybe-promise.ts';
+import {
+  type CompleteNonces,
+  completeNonces,
+  type MemoryNonces,
+  type NonceStore,
+  type SynchronousNonces,
+} from '../../store/nonces/nonces.ts';
 import type { Snapshottable } from './snapshot.ts';
 
 /** A claimed nonce. */
@@ -8,10 +15,63 @@ interface Claim {
   readonly until: number;
 }
 
-/** The nonces of a double. They are part of snapshots, and fresh nonces can be made to count as used. */
-export interface DoubleNonces extends SynchronousNonces, Snapshottable<NoncesSnapshot> {
+/** Nonces of which fresh ones can be made to count as used. Their state is the number of nonces that are still to be burnt. */
+export interface BurnableNonces extends CompleteNonces, Snapshottable<number> {
   /** Treats the next `times` nonces as used. */
   burn(times: number): void;
+}
+
+/**
+ * Wraps nonces so that fresh ones can be made to count as used.
+ * @param burns returns whether the nonce that is being claimed counts as used
+ * @param onReplay called for each nonce that is rejected
+ */
+export function createBurnableNonces(
+  nonces: NonceStore,
+  burns: () => boolean,
+  onReplay: (user: string) => void,
+): BurnableNonces {
+  const { window, enforcesLimits } = nonces;
+  const complete = completeNonces(nonces);
+  let burning = 0;
+
+  const takeBurnt = (): boolean => {
+    if (burns()) return true;
+    if (burning === 0) return false;
+    burning -= 1;
+    return true;
+  };
+  return {
+    ...(window !== undefined && { window }),
+    ...(enforcesLimits !== undefined && { enforcesLimits }),
+    claim(user, nonce, until, now, deferrable) {
+      const result = takeBurnt() ? 'seen' : complete.claim(user, nonce, until, now, deferrable);
+      return andThen(result, (claimed) => {
+        if (claimed === 'seen') onReplay(user);
+        return claimed;
+      });
+    },
+    kept: (durably) => complete.kept(durably),
+    hold: (user, nonce, until) => complete.hold(user, nonce, until),
+    release: (claim, durably) => complete.release(claim, durably),
+    get size() {
+      return complete.size;
+    },
+    burn(times) {
+      burning += times;
+    },
+    snapshot: () => burning,
+    restore(count) {
+      burning = count;
+    },
+    reset() {
+      burning = 0;
+    },
+  };
+}
+
+/** Nonces in memory whose claims are part of snapshots. */
+export interface RestorableNonces extends SynchronousNonces, Snapshottable<readonly Claim[]> {
   /** Restores all claims, including expired ones. Called when the clock was set back. */
   restoreClaims(): void;
 }
@@ -19,61 +79,27 @@ export interface DoubleNonces extends SynchronousNonces, Snapshottable<NoncesSna
 /** The maximum number of claims in a snapshot. If there are more, the older half is dropped. */
 const maxClaims = 200_000;
 
-/** Determines which fresh nonces count as used: those for which `burns` returns true, and the next `remaining` ones. */
-export class BurntNonces {
-  /** How many of the next nonces count as used. */
-  remaining = 0;
-  readonly #burns: () => boolean;
-
-  constructor(burns: () => boolean) {
-    this.#burns = burns;
-  }
-
-  /** Returns whether the nonce that is being claimed counts as used, and decrements `remaining` if that is the reason. */
-  take(): boolean {
-    if (this.#burns()) return true;
-    if (this.remaining === 0) return false;
-    this.remaining -= 1;
-    return true;
-  }
-}
-
-/** The claimed nonces, and how many nonces are still to be burnt. */
-interface NoncesSnapshot {
-  readonly claims: readonly Claim[];
-  readonly burning: number;
-}
-
 /**
- * Creates the nonces of a double.
+ * Creates nonces whose claims are part of snapshots.
  * @param make returns an empty set of nonces
- * @param onReplay called for each nonce that is rejected
- * @param burns returns whether the nonce that is being claimed counts as used
  */
-export function createDoubleNonces(
-  make: () => MemoryNonces,
-  onReplay: (user: string) => void,
-  burns: () => boolean,
-): DoubleNonces {
+export function createRestorableNonces(make: () => MemoryNonces): RestorableNonces {
   let current = make();
   let claims: Claim[] = [];
-  const burnt = new BurntNonces(burns);
 
   const restoreClaims = (): void => {
     current = make();
     for (const { user, nonce, until } of claims) current.remember(user, nonce, until);
   };
-  const restore = ({ claims: earlier, burning: remaining }: NoncesSnapshot): void => {
+  const restore = (earlier: readonly Claim[]): void => {
     claims = [...earlier];
-    burnt.remaining = remaining;
     restoreClaims();
   };
   return {
     enforcesLimits: true,
     claim(user, nonce, until, now) {
-      const claimed = burnt.take() ? 'seen' : current.claim(user, nonce, until, now);
+      const claimed = current.claim(user, nonce, until, now);
       if (claimed === 'fresh') claims.push({ user, nonce, until });
-      if (claimed === 'seen') onReplay(user);
       if (claims.length > maxClaims) claims = claims.slice(-maxClaims / 2);
       return claimed;
     },
@@ -83,12 +109,9 @@ export function createDoubleNonces(
     get size() {
       return current.size;
     },
-    burn(times) {
-      burnt.remaining += times;
-    },
     restoreClaims,
-    snapshot: () => ({ claims: [...claims], burning: burnt.remaining }),
+    snapshot: () => [...claims],
     restore,
-    reset: () => restore({ claims: [], burning: 0 }),
+    reset: () => restore([]),
   };
 }

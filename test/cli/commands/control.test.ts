@@ -118,8 +118,6 @@ test('the control interface supports a server with a data directory', async (con
       ['POST', '/snapshot'],
       ['POST', '/restore', { snapshot: '1' }],
       ['POST', '/reset'],
-      ['POST', '/seed', {}],
-      ['POST', '/collections', { path: '/x', declaration: {} }],
       ['POST', '/sign', { user: 'demo', method: 'GET', url: '/' }],
       ['GET', '/users/demo'],
       ['PUT', '/users/demo', {}],
@@ -135,6 +133,21 @@ test('the control interface supports a server with a data directory', async (con
     }
     assert.equal((await get('/users/demo/financialrecords', signatureFields())).status, 200);
   });
+
+  await context.test(
+    'items and collections are added to the data that is kept, and none is replaced',
+    async () => {
+      const declaration = { element: 'notes', item: 'note', fields: { text: { type: 'text' } } };
+      const access = { read: 'anyone' };
+      await control.send('POST', '/collections', { path: '/notes', declaration: { ...declaration, access } });
+      await control.send('POST', '/seed', { '/notes': [{ text: 'first' }, { text: 'second' }] });
+      assert.equal(await (await get('/notes/2', { Accept: 'application/json' })).text(), '{"text":"second"}');
+      await control.refused(422, 'POST', '/seed', { '/notes': [{ text: 'third' }, { text: 1 }] });
+      assert.equal((await get('/notes/3')).status, 404);
+      for (const path of ['/notes', '/articles'])
+        await control.refused(409, 'POST', '/collections', { path, declaration });
+    },
+  );
 
   await context.test('stubs answer beside the data that is kept', async () => {
     const { number } = await control.send('POST', '/stubs', {

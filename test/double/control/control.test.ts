@@ -1,23 +1,15 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { createDoubleApi } from '../../../src/double/api.ts';
+import { compose } from '../../../src/double/compose.ts';
 import { openControl } from '../../../src/double/control/control.ts';
-import type { ControlledHealth, ControlTarget } from '../../../src/double/control/target.ts';
-import { createEvents } from '../../../src/double/events.ts';
+import type { ControlledHealth } from '../../../src/double/control/target.ts';
 import { type Double, startDouble } from '../../../src/double/index.ts';
+import { createSeededRandom } from '../../../src/double/state/random.ts';
+import { createMemoryStore } from '../../../src/store/memory.ts';
 import { createConsole } from '../../support/double/control-client.ts';
 
 const tea = { title: 'Tea', price: { value: '3.50', currency: 'EUR' } };
-
-/** A listing of nothing. */
-const emptyListing: ControlTarget['listing'] = {
-  users: () => [],
-  clients: () => [],
-  consumers: () => [],
-  collections: () => [],
-  tokens: async () => [],
-  items: async () => ({ items: [], more: false, revision: 0 }),
-  time: () => ({ frozen: false, skew: 0 }),
-};
 
 async function opened(double: Double) {
   return createConsole(await double.openControl());
@@ -60,21 +52,11 @@ test('the control interface listens on 127.0.0.1 only, and rejects a token that 
 });
 
 test('/health returns 503 and the reason, without the token, if the store accepts no changes', async () => {
-  await using double = await startDouble({ https: false });
   let health: ControlledHealth = { state: 'well', reason: undefined };
-  const addresses = { url: double.url, secureUrl: undefined, certificate: undefined };
-  const { clock, journal, faults, auth, oauth1, oauth2, as } = double;
-  const steering = { clock, journal, faults, auth, oauth1, oauth2, as, listing: emptyListing };
-  const events = createEvents();
-  const control = await openControl({
-    ...steering,
-    events,
-    planned: () => [],
-    memory: undefined,
-    stubs: { add: () => assert.fail(), all: () => [] },
-    addresses,
-    health: () => health,
-  });
+  const addresses = { url: 'http://127.0.0.1:1', secureUrl: undefined, certificate: undefined };
+  const core = compose({ store: createMemoryStore({ storeId: 'a' }) }, { random: createSeededRandom('a') });
+  const target = { ...createDoubleApi(core, addresses), core, addresses };
+  const control = await openControl({ ...target, health: () => health });
   const answer = async (): Promise<[number, string]> => {
     const reply = await fetch(`${control.url}/health`);
     return [reply.status, await reply.text()];

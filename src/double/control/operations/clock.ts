@@ -5,11 +5,12 @@ import type { ControlTarget } from '../target.ts';
 /** The operations of the clock. */
 export function clockOperations({
   clock,
-  listing,
-}: Pick<ControlTarget, 'clock' | 'listing'>): readonly Operation[] {
+  core,
+}: Pick<ControlTarget, 'clock' | 'core'>): readonly Operation[] {
   const readClock = () => {
     const time = clock.now();
-    return { time, iso: new Date(time).toISOString(), ...listing.time() };
+    const { setting, skew } = core.time.snapshot();
+    return { time, iso: new Date(time).toISOString(), frozen: 'stands' in setting, skew };
   };
   const change = { method: 'POST', returns: timeShape.schema } as const;
   return [

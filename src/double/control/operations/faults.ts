@@ -8,8 +8,8 @@ import type { ControlTarget } from '../target.ts';
 /** The operations on planned faults. */
 export function faultOperations({
   faults,
-  planned: plannedFaults,
-}: Pick<ControlTarget, 'faults' | 'planned'>): readonly Operation[] {
+  core,
+}: Pick<ControlTarget, 'faults' | 'core'>): readonly Operation[] {
   const listFaults = (all: readonly PlannedFault[]) => ({ faults: all.map(toJson) });
   return [
     createBareOperation({
@@ -18,7 +18,7 @@ export function faultOperations({
       id: 'faults',
       returns: listSchema,
       summary: 'Returns all planned faults that can still be applied',
-      run: () => listFaults(plannedFaults()),
+      run: () => listFaults(core.faults.planned()),
     }),
     createBareOperation({
       method: 'GET',

@@ -3,6 +3,7 @@ import { Problem } from '../../../http/problem.ts';
 import { type ProblemType, problemTypes } from '../../../http/problem-types.ts';
 import { number, object, optional, type Shape, text, textLike } from '../../../shape/shape.ts';
 import { nextTurn } from '../../../timers.ts';
+import { dateWindows } from '../../date-windows.ts';
 import { DoubleError } from '../../error.ts';
 import type { EntrySummary, JournalEntry } from '../../journal/entry.ts';
 import type { DoubleJournal } from '../../journal/journal.ts';
@@ -25,8 +26,9 @@ const longestList = 1000;
 export function journalOperations({
   journal,
   addresses,
-  windows = {},
-}: Pick<ControlTarget, 'journal' | 'addresses' | 'windows'>): readonly Operation[] {
+  core: { options },
+}: Pick<ControlTarget, 'journal' | 'addresses' | 'core'>): readonly Operation[] {
+  const windows = dateWindows(options);
   return [
     createBareOperation({
       method: 'GET',

@@ -8,9 +8,9 @@ import type { ControlTarget } from '../target.ts';
 const validation = word(['on', 'warn', 'off'], 'how strictly the document is compared');
 
 /** The operations on the document of a partner. */
-export function partnerOperations(target: Pick<ControlTarget, 'partner'>): readonly Operation[] {
+export function partnerOperations({ core }: Pick<ControlTarget, 'core'>): readonly Operation[] {
   const partner = () => {
-    if (target.partner !== undefined) return target.partner;
+    if (core.partner !== undefined) return core.partner;
     throw new Problem('not-found', 'There is no document of a partner. Start the server with --partner.');
   };
   const errors = { '404': 'There is no document of a partner.' };

@@ -3,19 +3,25 @@ import { type Operation, operation } from '../operation.ts';
 import { type ControlTarget, requireMemory } from '../target.ts';
 
 /** The operation that adds collections. */
-export function routeOperations(target: ControlTarget): readonly Operation[] {
+export function routeOperations({ core }: Pick<ControlTarget, 'core'>): readonly Operation[] {
   return [
     operation({
       method: 'POST',
       path: '/collections',
       id: 'addCollection',
-      memoryOnly: true,
       summary: 'Adds or replaces a collection',
+      description:
+        'A server with a data directory serves it until a restart, keeps its items, and replaces none that it has.',
+      errors: { 409: 'The server has a data directory and this collection.' },
       accepts: object({
         path: text('path template of the collection'),
         declaration: { ...anything, schema: declarationSchema },
       }),
-      run: ({ path, declaration }) => requireMemory(target).collection(path, declaration),
+      run({ path, declaration }) {
+        // The stored items are those of the declaration that they were checked against.
+        if (core.data.collections().some((each) => each.path === path)) requireMemory({ core });
+        core.routes.collection(path, declaration);
+      },
     }),
   ];
 }

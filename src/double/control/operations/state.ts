@@ -1,5 +1,6 @@
 import { Problem } from '../../../http/problem.ts';
 import { anything, flag, listOf, mapOf, number, object, optional, text } from '../../../shape/shape.ts';
+import { dateWindows, listSigners } from '../../date-windows.ts';
 import type { DoubleSnapshot } from '../../state/state.ts';
 import { createBareOperation, type Operation, operation } from '../operation.ts';
 import { type ControlTarget, requireMemory } from '../target.ts';
@@ -54,7 +55,7 @@ function metrics({ metrics }: ControlTarget): readonly Operation[] {
   ];
 }
 
-function server({ addresses, memory, windows = {}, signers = [] }: ControlTarget): Operation {
+function server({ addresses, core: { memory, options } }: ControlTarget): Operation {
   const members = {
     url: optional(text('origin over plain HTTP')),
     secureUrl: optional(text('origin over HTTPS')),
@@ -80,24 +81,23 @@ function server({ addresses, memory, windows = {}, signers = [] }: ControlTarget
     run: () => ({
       ...addresses,
       keeps: memory === undefined ? 'data' : 'memory',
-      schemes: Object.keys(windows),
-      signers,
+      schemes: Object.keys(dateWindows(options)),
+      signers: listSigners(options.schemes),
     }),
   });
 }
 
-function seed(target: ControlTarget): Operation {
+function seed({ core }: ControlTarget): Operation {
   return operation({
     method: 'POST',
     path: '/seed',
     id: 'seed',
-    memoryOnly: true,
     summary: 'Adds items to collections: all, or none if one is invalid',
     accepts: mapOf(
       listOf(anything, 'items as in the configuration under seed'),
       'lists of items by the path of their collection',
     ),
-    run: (content) => requireMemory(target).seed(content),
+    run: (content) => core.seed(content),
   });
 }
 

@@ -19,7 +19,7 @@ import { createBareOperation, type Operation, operation } from '../operation.ts'
 import type { ControlTarget } from '../target.ts';
 
 /** The operations on stubs. */
-export function stubOperations({ stubs }: Pick<ControlTarget, 'stubs'>): readonly Operation[] {
+export function stubOperations({ core: { stubs } }: Pick<ControlTarget, 'core'>): readonly Operation[] {
   return [
     createBareOperation({
       method: 'GET',
