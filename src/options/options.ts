@@ -95,6 +95,8 @@ export interface Options extends Declarations, Registrations {
   readonly requestId: boolean;
   /** The port of the control interface; undefined if it is off. */
   readonly controlPort: number | undefined;
+  /** Whether the server stops when its standard input closes. */
+  readonly untilStdinCloses: boolean;
   /** In bytes, as are the following two. */
   readonly maxBody: number;
   readonly maxUnverifiedContent: number;
@@ -302,6 +304,7 @@ function independentOptions(settings: Settings): IndependentOptions {
     explain: settings.toggle('explain'),
     healthPath: settings.basePath('healthPath'),
     requestId: settings.toggle('requestId'),
+    untilStdinCloses: settings.toggle('untilStdinCloses'),
     controlPort: settings.maybeWhole('controlPort'),
     maxBody: settings.whole('maxBody'),
     maxUnverifiedContent: settings.whole('maxUnverifiedContent'),

@@ -387,6 +387,10 @@ export const optionTable = {
     fallback: undefined,
     about: 'port of the control interface on 127.0.0.1; 0 selects a free port',
   },
+  untilStdinCloses: {
+    kind: 'toggle',
+    about: 'stop when standard input closes, as it does when the parent process ends',
+  },
   log: {
     kind: 'choice',
     words: ['pretty', 'json', 'off'],

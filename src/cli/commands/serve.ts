@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { SecretBox } from '../../accounts/secret-box.ts';
 import { systemClock } from '../../clock.ts';
+import { once } from '../../once.ts';
 import { isLoopback, type Options, readOptions } from '../../options/options.ts';
 import type { Listener, Service } from '../../service/service.ts';
 import type { CompactionLimits } from '../../store/snapshot/compaction.ts';
@@ -168,7 +169,9 @@ async function start({
     for (const path of plaintext) if (path !== undefined) notices.warn(plaintextWarning(path));
     if (users.size === 0) notices.warn(`there are no users; ${adviceForUsers(module)}`);
     if (!isLoopback(options.host)) notices.warn(addressWarning(options));
-    stopOnSignal(service, dataDirectory, [log, hook], notices);
+    const stop = once(() => stopServer(service, dataDirectory, [log, hook], notices));
+    stopOnSignal(stop);
+    if (options.untilStdinCloses) stopAtEnd(process.stdin, stop);
     const updates: AccountUpdates = {
       users: (stored) => service.replaceUsers(allUsers(options, stored, moduleUsers)),
       clients: (stored) => service.replaceClients(allClients(options, stored, place)),
@@ -374,19 +377,30 @@ function formatStack(error: unknown): string {
   return error instanceof Error ? (error.stack ?? error.message) : String(error);
 }
 
-/** Shuts the server down on the first signal, and ends the process immediately on the second. */
-function stopOnSignal(service: Service, dataDirectory: DataDirectory, logs: Logs, notices: Notices): void {
-  let stopping = false;
-  const stop = (): void => {
-    if (stopping) process.exit(1);
-    stopping = true;
-    shutDown(service, dataDirectory, logs).then(
-      () => process.exit(dataDirectory.health()?.state === 'failed' ? 1 : 0),
-      (error: unknown) => process.exit(notices.error(error)),
-    );
+/** Stops the server on the first signal, and ends the process immediately on the second. */
+function stopOnSignal(stop: () => void): void {
+  let received = false;
+  const onSignal = (): void => {
+    if (received) process.exit(1);
+    received = true;
+    stop();
   };
-  process.on('SIGTERM', stop);
-  process.on('SIGINT', stop);
+  process.on('SIGTERM', onSignal);
+  process.on('SIGINT', onSignal);
+}
+
+/** Stops the server when an input ends or fails. What it contains is ignored. */
+function stopAtEnd(input: NodeJS.ReadableStream, stop: () => void): void {
+  for (const event of ['end', 'close', 'error']) input.on(event, stop);
+  input.resume();
+}
+
+/** Shuts the server down and ends the process. */
+function stopServer(service: Service, dataDirectory: DataDirectory, logs: Logs, notices: Notices): void {
+  shutDown(service, dataDirectory, logs).then(
+    () => process.exit(dataDirectory.health()?.state === 'failed' ? 1 : 0),
+    (error: unknown) => process.exit(notices.error(error)),
+  );
 }
 
 /** The functions that get the entries of the access log. */

@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { signRequest } from '../../../src/client/index.ts';
+import { command, root } from '../../support/cli/command.ts';
 import { open, type Wire } from '../../support/net/wire.ts';
 import { changedHost } from './host.ts';
 
@@ -57,4 +60,42 @@ test('after SIGTERM under load, the server responds to each request, stores ackn
     assert.equal((await fetch(`${next.url}${location}`)).status, 200, location);
   next.signal('SIGTERM');
   assert.equal((await next.ended).status, 0);
+});
+
+test('with --until-stdin-closes, the server stops in order when its standard input closes', async () => {
+  const host = changedHost();
+  const server = await host.start('--log', 'off', '--until-stdin-closes');
+  const wire = await open(Number(new URL(server.url).port));
+  await wire.send(post());
+  assert.equal((await wire.reply())?.status, 201);
+  server.closeInput();
+  const { status, stderr } = await server.ended;
+  assert.equal(status, 0, stderr);
+  await wire.close();
+  assert.match(readFileSync(join(host.data, 'journal-1.jsonl'), 'latin1'), /\}\n$/);
+});
+
+test('without it, the server keeps running when its standard input closes', async () => {
+  const server = await changedHost().start('--log', 'off');
+  server.closeInput();
+  assert.equal((await fetch(server.url)).status, 200);
+  server.signal('SIGTERM');
+  assert.equal((await server.ended).status, 0);
+});
+
+test('a server that was started with --until-stdin-closes does not outlive a process that is killed', async () => {
+  const options = ['--memory', '--port', '0', '--no-tls', '--log', 'off', '--until-stdin-closes'];
+  const parent = `const { spawn } = require('node:child_process');
+    spawn(process.execPath, ${JSON.stringify([...command, ...options])}, { stdio: ['pipe', 'inherit', 'ignore'] });`;
+  const starter = spawn(process.execPath, ['-e', parent], {
+    cwd: root,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const [line] = await once(starter.stdout.setEncoding('utf8'), 'data');
+  const url = /http:\S+/.exec(String(line))?.[0] ?? '';
+  assert.equal((await fetch(url)).status, 200);
+  starter.kill('SIGKILL');
+  // The output ends when the server, which inherited it, has ended.
+  await once(starter.stdout, 'end');
+  await assert.rejects(fetch(url));
 });

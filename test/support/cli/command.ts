@@ -54,6 +54,8 @@ export interface Running {
   /** What it said on standard error, once that is in it. */
   awaitStderr(what: RegExp): Promise<string>;
   signal(name: 'SIGTERM' | 'SIGINT' | 'SIGHUP'): void;
+  /** Closes its standard input. */
+  closeInput(): void;
   readonly ended: Promise<Ended>;
 }
 
@@ -125,6 +127,7 @@ export async function startServer(args: readonly string[], given: Given = {}): P
     pid: child.pid ?? 0,
     awaitStderr,
     signal: (name) => child.kill(name),
+    closeInput: () => child.stdin?.end(),
     ended,
   };
 }
