@@ -60,7 +60,7 @@ export const optionTable = {
     kind: 'choice',
     words: ['required', 'assumed'],
     fallback: 'required',
-    about: 'with assumed, credentials that require TLS are accepted over plain HTTP, to test clients',
+    about: 'assumed: credentials that require TLS work over plain HTTP',
   },
   tlsCert: {
     kind: 'text',
