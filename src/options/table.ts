@@ -100,7 +100,7 @@ export const optionTable = {
     kind: 'choice',
     words: ['on', 'warn', 'off'],
     fallback: 'on',
-    about: 'with --partner, how strictly requests and responses are compared with the document',
+    about: 'with --partner: how requests and responses are compared with it',
   },
   keyFile: {
     kind: 'text',
