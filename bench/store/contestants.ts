@@ -10,7 +10,7 @@ import {
 import { join } from 'node:path';
 import { systemClock } from '../../src/clock.ts';
 import { type JournaledStore, openJournaledStore } from '../../src/store/durable.ts';
-import { recover } from '../../src/store/recovery/recovery.ts';
+import { recover } from '../../src/store/recover.ts';
 import { writeStore } from '../../src/store/snapshot/writer.ts';
 
 import { State } from '../../src/store/state/state.ts';

@@ -1,6 +1,6 @@
 import type { CorruptionError } from '../store/corruption-error.ts';
-import { JsonFields } from '../store/encoding/json-fields.ts';
 import type { Disk } from '../store/files/disk.ts';
+import { JsonFields } from './json-fields.ts';
 import { type SecretBox, SecretBoxError } from './secret-box.ts';
 import {
   type AccountFileName,

@@ -2,6 +2,7 @@ import { existsSync, realpathSync } from 'node:fs';
 import { chown, lstat, mkdir, readdir, rename, rm, rmdir, stat } from 'node:fs/promises';
 import { dirname, join, resolve, sep } from 'node:path';
 import { revocationFile } from '../accounts/revocations.ts';
+import { systemClock } from '../clock.ts';
 import { removeLeftovers, replaceFile } from '../store/files/atomic-write.ts';
 import {
   incompleteCopyName,
@@ -10,12 +11,12 @@ import {
   rejectIncompleteCopy,
 } from '../store/files/directory.ts';
 import { errorCode, nodeDisk } from '../store/files/disk.ts';
-import { lockDirectory } from '../store/files/lock.ts';
-import { copyStore } from '../store/recovery/copy-store.ts';
-import type { Examined } from '../store/recovery/recovery.ts';
-import { isStoreFile, snapshotName } from '../store/snapshot/writer.ts';
+import { findHolder, lockDirectory } from '../store/files/lock.ts';
+import { attemptsInUse, type Scanned, scan } from '../store/scan.ts';
+import { isStoreFile, snapshotName, writeStore } from '../store/snapshot/writer.ts';
 import { filesAfterStore, isReplacedFile, revocationsName, tlsDirectory } from './data-files.ts';
 import { CommandError, listMessages } from './errors.ts';
+import { newStoreId } from './serve/store-id.ts';
 
 /** The options of a copy of a data directory. */
 export interface DirectoryCopyOptions {
@@ -27,12 +28,14 @@ export interface DirectoryCopyOptions {
   readonly replace: boolean;
   /** What the user can do if `to` is not empty. */
   readonly notEmpty: string;
+  /** Changes what was read before it is written, and adds files to the new directory. Default: everything is written as it is. */
+  readonly repair?: ((scanned: Scanned, prepared: string) => Promise<void>) | undefined;
 }
 
 /** A copy of a data directory. */
 export interface DirectoryCopy {
   /** The content of the copied store. */
-  readonly store: Examined;
+  readonly store: Scanned;
   /** The names of the other files that were copied, in order. */
   readonly files: readonly string[];
   /** What could not be kept, one sentence each. */
@@ -53,6 +56,7 @@ export async function copyDirectory(options: DirectoryCopyOptions): Promise<Dire
   const { from, to } = options;
   await checkSource(from);
   checkSeparate(from, to);
+  await checkTarget(options);
   const isNew = !existsSync(to);
   await prepareDirectory(to);
   const lock = await lockDirectory(to);
@@ -62,7 +66,7 @@ export async function copyDirectory(options: DirectoryCopyOptions): Promise<Dire
     // The process that created them held the lock then, so it has ended.
     await removeLeftovers(nodeDisk, to, incompleteCopyName, () => true);
     const prepared = join(to, preparedCopyName);
-    const copy = await prepareCopy(from, prepared);
+    const copy = await prepareCopy(options, prepared);
     const warnings = await keepRevocations(to, prepared);
     await installCopy(to);
     done = true;
@@ -110,29 +114,46 @@ function realPath(path: string): string {
 
 /** Throws CommandError if the target has data that may not be replaced. */
 async function checkTarget({ to, replace, notEmpty }: DirectoryCopyOptions): Promise<void> {
-  const names = await readdir(to);
+  const names = await readdir(to).catch(() => []);
   if (replace || names.includes(incompleteCopyName)) return;
   if (names.every((name) => ownFiles.test(name))) return;
   throw new CommandError([`${to} is not empty; ${notEmpty}`], 1);
 }
 
-/** Copies all files to a new directory, and verifies the store. */
-async function prepareCopy(from: string, to: string): Promise<Omit<DirectoryCopy, 'warnings'>> {
+/** Writes all that the directory has to a new directory. */
+async function prepareCopy(
+  { from, repair }: DirectoryCopyOptions,
+  to: string,
+): Promise<Omit<DirectoryCopy, 'warnings'>> {
   await rm(to, { recursive: true, force: true });
   await mkdir(to, { mode: 0o700 });
   try {
     const files: string[] = [];
     // Before the store: a revocation that is no longer in this file was carried out, so it is in the store then.
     if (await copyFile(from, to, revocationsName)) files.push(revocationsName);
-    const store = await copyStore(from, to);
+    const store = await readStore(from, repair !== undefined);
     for (const name of filesAfterStore) if (await copyFile(from, to, name)) files.push(name);
     if (await copyTls(join(from, tlsDirectory), join(to, tlsDirectory))) files.push(tlsDirectory);
-    await nodeDisk.syncDirectory(to);
+    await repair?.(store, to);
+    const { storeId = newStoreId(), state, sequence } = store;
+    const generation = Math.max(1, store.generation);
+    await writeStore(to, { storeId, state, generation, sequence, now: systemClock.now() });
     return { store, files };
   } catch (error) {
     await rm(to, { recursive: true, force: true });
     throw error;
   }
+}
+
+/** The number of attempts to read a directory that no process of this host uses, but perhaps one in another container. */
+const attemptsWithoutServer = 3;
+
+/** Reads the store of a directory. If a server uses it, the end of a journal that is being written is not reported. */
+async function readStore(directory: string, skip: boolean): Promise<Scanned> {
+  const inUse = (await findHolder(directory)) !== undefined;
+  const attempts = inUse ? attemptsInUse : attemptsWithoutServer;
+  const scanned = await scan({ directory, attempts, corrupt: skip ? 'skip' : 'reject' });
+  return inUse ? { ...scanned, reports: [] } : scanned;
 }
 
 /** Copies a file, which is replaced but never changed. Returns whether it exists. */

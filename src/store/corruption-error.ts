@@ -24,9 +24,3 @@ export class CorruptionError extends StoreError {
     this.location = location;
   }
 }
-
-/** Returns the reason for which a file of another version is rejected, and what the user can do. */
-export function describeVersion(found: number, known: number): string {
-  const remedy = 'export the data with the version that wrote it, and import them with this one';
-  return `its version is ${found}, and this program reads ${known}; ${remedy}`;
-}

@@ -5,11 +5,11 @@ import type { Clock } from '../clock.ts';
 import type { NonceClaim } from '../principal.ts';
 import { nextTurn } from '../timers.ts';
 import { IsoDates } from './encoding/iso-date.ts';
-import { formatMembers } from './encoding/item-json.ts';
 import { StoreError } from './errors.ts';
 import { type Disk, nodeDisk } from './files/disk.ts';
 import { Journal } from './journal/journal.ts';
-import type { Recovered } from './recovery/recovery.ts';
+import { formatMembers } from './record.ts';
+import type { Scanned } from './scan.ts';
 import { Compaction, type CompactionLimits } from './snapshot/compaction.ts';
 import type { Prepared, State } from './state/state.ts';
 import type {
@@ -29,7 +29,7 @@ export interface JournaledStoreOptions {
   /** The data directory. The caller holds its lock. */
   readonly directory: string;
   /** The result of `recover` for the directory. The store takes ownership of it. */
-  readonly recovered: Recovered;
+  readonly recovered: Scanned;
   /** Generates the id of a new store. */
   readonly newStoreId: () => string;
   /** Whether a change is stored when it is on the disk (`fsync`) or when the operating system has it (`os`). */

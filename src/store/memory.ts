@@ -1,15 +1,7 @@
 import { checkOptionNames } from '../did-you-mean.ts';
-import { type NumberRange, ReservedIds } from './state/reserved-ids.ts';
-import { type AssignRevision, type CollectionView, State } from './state/state.ts';
+import { State } from './state/state.ts';
 import { createTimelines } from './state/timelines.ts';
-import type {
-  CollectionNumbers,
-  Store,
-  StoreChange,
-  StoredItem,
-  StoredReceipt,
-  StoreResult,
-} from './store.ts';
+import type { Store, StoreChange, StoreResult, TransferPart } from './store.ts';
 
 /** The options of a store in memory. */
 type MemoryStoreOptions = {
@@ -18,17 +10,7 @@ type MemoryStoreOptions = {
 };
 
 /** An immutable copy of a store in memory: its items, its counters and its receipts. */
-export interface MemorySnapshot {
-  readonly collections: readonly CollectionSnapshot[];
-  readonly receipts: readonly StoredReceipt[];
-}
-
-interface CollectionSnapshot {
-  readonly path: string;
-  readonly numbers: CollectionNumbers;
-  readonly chosen: readonly NumberRange[];
-  readonly entries: readonly StoredItem[];
-}
+export type MemorySnapshot = readonly TransferPart[];
 
 /** A store in memory that can be copied and restored. */
 export interface MemoryStore extends Store {
@@ -77,29 +59,12 @@ export function createMemoryStore(options: MemoryStoreOptions): MemoryStore {
     applyNow,
     snapshot() {
       timelines.begin();
-      return {
-        collections: [...state.collections()].map(toSnapshot),
-        receipts: [...state.receipts],
-      };
+      return [...state.records(options.storeId)];
     },
     restore(snapshot) {
-      state = stateFrom(snapshot, timelines.assign);
+      state = new State(0, timelines.assign);
+      for (const record of snapshot) state.take(record);
     },
     async close(): Promise<void> {},
   };
-}
-
-function toSnapshot({ path, chosen, entries, count: _, ...numbers }: CollectionView): CollectionSnapshot {
-  return { path, numbers, chosen: [...chosen], entries: [...entries] };
-}
-
-function stateFrom({ collections, receipts }: MemorySnapshot, assign: AssignRevision): State {
-  const state = new State(0, assign);
-  for (const { path, numbers, chosen, entries } of collections) {
-    const ids = new ReservedIds();
-    for (const range of chosen) ids.append(range);
-    state.restore(path, numbers, ids, entries);
-  }
-  for (const change of receipts) state.receipts.restore(change);
-  return state;
 }

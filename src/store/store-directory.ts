@@ -2,7 +2,8 @@ import type { Clock } from '../clock.ts';
 import { type JournaledStore, openJournaledStore } from './durable.ts';
 import { type DirectoryLock, lockDirectory } from './files/lock.ts';
 import { type FileNonces, openNonces } from './nonces/file.ts';
-import { type OnProgress, type Recovered, recover } from './recovery/recovery.ts';
+import { recover } from './recover.ts';
+import type { OnProgress, Scanned } from './scan.ts';
 import type { CompactionLimits } from './snapshot/compaction.ts';
 
 /** The options of the store and the nonces in a data directory. */
@@ -54,7 +55,7 @@ export class StoreDirectory {
   }
 
   /** Reads the store, and repairs and reports the effects of a crash. Throws CorruptionError. */
-  async recover(onProgress?: OnProgress): Promise<Recovered> {
+  async recover(onProgress?: OnProgress): Promise<Scanned> {
     const { directory, onWarning } = this.#options;
     const recovered = await recover({ directory, onProgress });
     for (const report of recovered.reports) onWarning(report);
@@ -62,7 +63,7 @@ export class StoreDirectory {
   }
 
   /** Opens the store with the recovered data. Throws CorruptionError or StoreError. */
-  async open(recovered: Recovered): Promise<OpenedStore> {
+  async open(recovered: Scanned): Promise<OpenedStore> {
     const { directory, durability, clock, random, onWarning, compaction, onSync } = this.#options;
     const nonces = await this.#nonces;
     await nonces.begin();

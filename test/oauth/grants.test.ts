@@ -9,7 +9,7 @@ import { grantsCollection, tokensCollection } from '../../src/oauth/records.ts';
 import { hashSha256 } from '../../src/oauth/sha256.ts';
 import { openJournaledStore } from '../../src/store/durable.ts';
 import { createMemoryStore } from '../../src/store/memory.ts';
-import { recover } from '../../src/store/recovery/recovery.ts';
+import { recover } from '../../src/store/recover.ts';
 import type { Store } from '../../src/store/store.ts';
 import { seeded } from '../support/seeded.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { createManualClock } from '../../src/clock.ts';
 import { openJournaledStore } from '../../src/store/durable.ts';
-import { recover } from '../../src/store/recovery/recovery.ts';
+import { recover } from '../../src/store/recover.ts';
 import { article, openService, start } from '../support/service/open-service.ts';
 import { faultyDisk } from '../support/store/faulty-disk.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';

@@ -12,7 +12,7 @@ import {
 import { StoreError } from '../../src/store/errors.ts';
 import { formatLogName } from '../../src/store/log/line.ts';
 import { createMemoryStore } from '../../src/store/memory.ts';
-import { recover } from '../../src/store/recovery/recovery.ts';
+import { recover } from '../../src/store/recover.ts';
 import type { Store, StoreChange, StoreResult } from '../../src/store/store.ts';
 import { type Seeded, seeded } from '../support/seeded.ts';
 import { startChild } from '../support/store/child.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { recover } from '../../src/store/recovery/recovery.ts';
+import { recover } from '../../src/store/recover.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 
 test('the files in docs/data-format.md are read as the page describes them', async (context) => {

@@ -6,7 +6,7 @@ import { RevokeOnRemoval } from '../../oauth/revoke-on-removal.ts';
 import type { DocumentStore } from '../../store/documents.ts';
 import { openJournaledStore } from '../../store/durable.ts';
 import { findHolder, LockedError, lockDirectory } from '../../store/files/lock.ts';
-import { recover } from '../../store/recovery/recovery.ts';
+import { recover } from '../../store/recover.ts';
 import type { Store } from '../../store/store.ts';
 import { delay } from '../../timers.ts';
 import { newStoreId } from '../serve/store-id.ts';

@@ -13,7 +13,7 @@ import { checkPermissions } from '../../store/files/file-permissions.ts';
 import { findHolder } from '../../store/files/lock.ts';
 import { createMemoryStore } from '../../store/memory.ts';
 import { inspectNonces } from '../../store/nonces/file.ts';
-import { examine } from '../../store/recovery/recovery.ts';
+import { attemptsInUse, scan } from '../../store/scan.ts';
 import { plaintextPaths, readAccountFiles } from '../accounts/account-files.ts';
 import { readSecretBox } from '../accounts/secret-box-key.ts';
 import { CommandError, listMessages, reportError } from '../errors.ts';
@@ -148,7 +148,11 @@ async function inspect(
   const holder = (await findHolder(path))?.pid;
   const { loading, end } = showProgress(stderr, systemClock);
   const [store, accountFiles, master, nonces] = await Promise.allSettled([
-    examine({ directory: path, onProgress: loading, inUse: holder !== undefined }).finally(end),
+    scan({
+      directory: path,
+      onProgress: loading,
+      attempts: holder === undefined ? 1 : attemptsInUse,
+    }).finally(end),
     readAccountFiles(path, secretBox),
     readMasterKey(path, secretBox),
     // A running server changes the file while it is read.

@@ -7,14 +7,14 @@ import { formatCount } from '../../counted.ts';
 import { grantsCollection, tokensCollection } from '../../oauth/records.ts';
 import { readArguments } from '../../options/flags.ts';
 import type { Options } from '../../options/options.ts';
+import { ExportFormatter } from '../../store/export.ts';
 import { replaceFile } from '../../store/files/atomic-write.ts';
 import { nodeDisk } from '../../store/files/disk.ts';
 import { checkPermissions } from '../../store/files/file-permissions.ts';
 import { lockDirectory } from '../../store/files/lock.ts';
-import { examine } from '../../store/recovery/recovery.ts';
-import { ExportFormatter } from '../../store/snapshot/export-writer.ts';
+import { scan } from '../../store/scan.ts';
 import type { Store, TransferPart } from '../../store/store.ts';
-import { isTransferable, listParts } from '../../store/transfer.ts';
+import { isTransferable } from '../../store/transfer.ts';
 import { readLocation } from '../accounts/command.ts';
 import { actAsOwner } from '../accounts/ownership.ts';
 import { CommandError, reportError } from '../errors.ts';
@@ -93,11 +93,11 @@ async function exportDirectory(given: ExportArguments, terminal: Terminal): Prom
   checkPermissions(data);
   const lock = await lockDirectory(data);
   try {
-    const { state, storeId, reports: warnings } = await examine({ directory: data });
+    const { state, storeId, reports: warnings } = await scan({ directory: data });
     if (storeId === undefined) throw new CommandError([`${data} has no store to export`], 1);
     return await writeExport(
       given,
-      { parts: listParts(storeId, state, systemClock.now()), place: data, warnings },
+      { parts: state.records(storeId, systemClock.now()), place: data, warnings },
       terminal,
     );
   } finally {

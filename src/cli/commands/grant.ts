@@ -7,7 +7,7 @@ import { readArguments, toPrintable } from '../../options/flags.ts';
 import type { Options } from '../../options/options.ts';
 import { checkPermissions } from '../../store/files/file-permissions.ts';
 import { findHolder } from '../../store/files/lock.ts';
-import { examine } from '../../store/recovery/recovery.ts';
+import { attemptsInUse, scan } from '../../store/scan.ts';
 import type { Store, StoredItem } from '../../store/store.ts';
 import { readLocation, unknownAction } from '../accounts/command.ts';
 import { actAsOwner } from '../accounts/ownership.ts';
@@ -126,7 +126,7 @@ function openDirectory(data: string, { stderr }: Terminal): StoredGrants {
     // Without the lock of the store: a server may be using it.
     async read() {
       const holder = await findHolder(data);
-      const { state } = await examine({ directory: data, inUse: holder !== undefined });
+      const { state } = await scan({ directory: data, attempts: holder === undefined ? 1 : attemptsInUse });
       const listEntries = (collection: string) => [...(state.collection(collection)?.entries ?? [])];
       return { grants: listEntries(grantsCollection), tokens: listEntries(tokensCollection) };
     },

@@ -16,13 +16,12 @@ import { formatCount } from '../../counted.ts';
 import { grantsCollection, tokensCollection } from '../../oauth/records.ts';
 import { readArguments } from '../../options/flags.ts';
 import type { Options } from '../../options/options.ts';
+import { ExportReader, type Imported, type ImportOptions } from '../../store/export.ts';
 import { removeLeftovers } from '../../store/files/atomic-write.ts';
 import { prepareDirectory, rejectIncompleteCopy } from '../../store/files/directory.ts';
 import { errorCode, nodeDisk } from '../../store/files/disk.ts';
 import { findHolder, lockDirectory } from '../../store/files/lock.ts';
-import { readJournal } from '../../store/journal/reader.ts';
 import { formatLogName } from '../../store/log/line.ts';
-import { ExportReader, type Imported, type ImportOptions } from '../../store/snapshot/export-reader.ts';
 import { isStoreFile, snapshotName, writeStore } from '../../store/snapshot/writer.ts';
 import type { StoredItem } from '../../store/store.ts';
 import { readLocation } from '../accounts/command.ts';
@@ -235,10 +234,15 @@ async function checkNoItems(directory: string): Promise<void> {
   const names = await nodeDisk.list(directory);
   rejectIncompleteCopy(directory, names);
   const hasOthers = names.some((name) => name !== firstJournal && isStoreFile(name));
-  const content = await readJournal(nodeDisk, join(directory, firstJournal), () => {});
-  const isUnused = content === undefined || (content.changes === 0 && content.broken === undefined);
-  if (hasOthers || !isUnused)
+  if (hasOthers || !(await isUnused(directory)))
     throw new CommandError([`${directory} has items; import requires a data directory without items`], 1);
+}
+
+/** Returns whether the first journal of a directory is missing, or has no line but the first one. */
+async function isUnused(directory: string): Promise<boolean> {
+  const bytes = (await nodeDisk.read(join(directory, firstJournal))) ?? new Uint8Array();
+  const text = Buffer.from(bytes).toString('latin1').replace(/\0+$/, '');
+  return text === '' || text.indexOf('\n') === text.length - 1;
 }
 
 /** Returns the lines that describe the result of an import. */

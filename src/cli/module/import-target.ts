@@ -1,9 +1,9 @@
 import { writeTransferredFiles } from '../../accounts/transferred-files.ts';
 import { systemClock } from '../../clock.ts';
+import type { Imported } from '../../store/export.ts';
 import { endOfLost } from '../../store/nonces/time.ts';
-import type { Imported } from '../../store/snapshot/export-reader.ts';
 import type { Store, TransferPart } from '../../store/store.ts';
-import { isTransferable, listParts, type Transferable } from '../../store/transfer.ts';
+import { isTransferable, type Transferable } from '../../store/transfer.ts';
 import { CommandError } from '../errors.ts';
 import type { LoadedModule } from './load-module.ts';
 
@@ -25,7 +25,7 @@ export function openSharedTarget({ file, options }: LoadedModule, store: Store) 
       // A clock of a client may be ahead by one window, and its nonce is then valid for another one.
       const now = systemClock.now();
       const noncesUntil = endOfLost(now, options.nonceWindow) - 1;
-      checkEmpty(await store.importState(asynchronous(listParts(storeId, state, now)), noncesUntil));
+      checkEmpty(await store.importState(asynchronous(state.records(storeId, now)), noncesUntil));
     },
   };
 }

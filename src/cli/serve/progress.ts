@@ -1,5 +1,5 @@
 import type { Clock } from '../../clock.ts';
-import type { OnProgress } from '../../store/recovery/recovery.ts';
+import type { OnProgress } from '../../store/scan.ts';
 import type { Outlet } from '../terminal.ts';
 
 /** The time before progress is shown, in milliseconds. */

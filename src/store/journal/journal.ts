@@ -2,11 +2,11 @@ import type { Clock } from '../../clock.ts';
 import { StoreError } from '../errors.ts';
 import type { Disk } from '../files/disk.ts';
 import { LogCreateError, LogFile, maxWriteSize } from '../log/file.ts';
-import { formatLogName } from '../log/line.ts';
-import type { Recovered } from '../recovery/recovery.ts';
+import { formatLine, formatLogName } from '../log/line.ts';
+import { type ChangeInit, formatChange, formatJournalHead, type HeadInit } from '../record.ts';
+import type { Scanned } from '../scan.ts';
 import type { Prepared } from '../state/state.ts';
 import type { Receipt, StoreChange } from '../store.ts';
-import { formatChangeLine, formatJournalHeader, type JournalHeader, type JournalLineHead } from './line.ts';
 
 /** The options of a journal. */
 interface JournalOptions {
@@ -44,7 +44,7 @@ export class Journal {
   private constructor(
     options: JournalOptions,
     file: LogFile,
-    { generation, sequence }: Pick<JournalHeader, 'generation' | 'sequence'>,
+    { generation, sequence }: Pick<HeadInit, 'generation' | 'sequence'>,
   ) {
     this.#options = options;
     this.#generation = generation;
@@ -55,7 +55,7 @@ export class Journal {
   }
 
   /** Opens the last recovered journal, or creates the first one. Throws StoreError. */
-  static async open(options: JournalOptions, recovered: Recovered): Promise<Journal> {
+  static async open(options: JournalOptions, recovered: Scanned): Promise<Journal> {
     const { disk, directory, storeId, clock } = options;
     const { journals, state, sequence } = recovered;
     const last = journals.at(-1);
@@ -65,7 +65,7 @@ export class Journal {
       return new Journal(options, file, { generation, sequence });
     }
     const generation = recovered.generation + 1;
-    const header = { storeId, generation, revision: state.revision, sequence, opened: clock.now() };
+    const header = { storeId, generation, revision: state.revision, sequence, at: clock.now() };
     try {
       return new Journal(options, await createFile(disk, directory, header), header);
     } catch (error) {
@@ -154,7 +154,7 @@ export class Journal {
     await this.syncAll();
     const { disk, directory, storeId, clock } = this.#options;
     const generation = this.#generation + 1;
-    const header = { storeId, generation, revision, sequence: this.#sequence, opened: clock.now() };
+    const header = { storeId, generation, revision, sequence: this.#sequence, at: clock.now() };
     const before = this.#file;
     try {
       this.#file = await createFile(disk, directory, header);
@@ -203,12 +203,12 @@ export class Journal {
 }
 
 /** Creates a journal. All earlier lines must be on the disk. Throws LogCreateError. */
-function createFile(disk: Disk, directory: string, header: JournalHeader): Promise<LogFile> {
+function createFile(disk: Disk, directory: string, header: HeadInit): Promise<LogFile> {
   const name = formatLogName('journal', header.generation);
   return LogFile.create(disk, {
     directory,
     name,
-    lines: Buffer.from(formatJournalHeader(header)),
+    lines: Buffer.from(formatLine(formatJournalHead(header))),
     sync: true,
   });
 }
@@ -243,8 +243,8 @@ export class JournalBatch {
   }
 
   /** Adds a line. `members` are the members of its item, as JSON. */
-  add(line: JournalLineHead, members: string): void {
-    const text = formatChangeLine(line, members);
+  add(change: ChangeInit, members: string): void {
+    const text = formatLine(formatChange(change, members));
     this.#text += text;
     this.#length += Buffer.byteLength(text);
   }

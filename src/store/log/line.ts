@@ -48,11 +48,6 @@ export function verifyLine(line: Buffer, coverage: Coverage, before: number): nu
   return line.toString('latin1', 0, prefix.length) === prefix ? checksum : undefined;
 }
 
-/** Returns the text of a line, which is passed without its end; undefined if its checksum, of this line only, is wrong. */
-export function readCheckedLine(line: Buffer): string | undefined {
-  return verifyLine(line, 'line', 0) === undefined ? undefined : line.toString('utf8');
-}
-
 /** Returns the name of a file of a log. */
 export function formatLogName(log: 'journal' | 'nonces', number: number): string {
   return `${log}-${number}.jsonl`;
@@ -63,6 +58,12 @@ export function parseLogName(log: 'journal' | 'nonces', name: string): number | 
   const digits =
     name.startsWith(`${log}-`) && /^(0|[1-9][0-9]{0,14})\.jsonl$/.exec(name.slice(log.length + 1))?.[1];
   return digits ? Number(digits) : undefined;
+}
+
+/** Returns the numbers of the files of a log among these names, in ascending order. */
+export function listLogNumbers(log: 'journal' | 'nonces', names: readonly string[]): number[] {
+  const numbers = names.map((name) => parseLogName(log, name)).filter((number) => number !== undefined);
+  return numbers.sort((one, other) => one - other);
 }
 
 const hexOfByte = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'));

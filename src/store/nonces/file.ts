@@ -12,9 +12,8 @@ import {
   type NonceResult,
   type SynchronousNonces,
 } from './nonces.ts';
-import { type Claim, earliest, latest } from './record.ts';
 import { type RecoveredNonces, readNonces } from './recovery.ts';
-import { endOfLost } from './time.ts';
+import { earliest, endOfLost, latest } from './time.ts';
 import { NonceWriter } from './writer.ts';
 
 /** The options of nonces in files. */
@@ -69,7 +68,7 @@ export async function openNonces(options: NonceFileOptions): Promise<FileNonces>
   const { directory, durability, window, clock, disk = nodeDisk, boot = bootId } = options;
   const bucketSpan = bucketSpanFor(window);
   const memory = createNonces({ ...options, bucketSpan, monotonic: () => clock.steady() });
-  const onClaim = ({ user, nonce, until }: Claim): void => void memory.remember(user, nonce, until);
+  const onClaim = ({ user, nonce, until }: NonceClaim): void => void memory.remember(user, nonce, until);
   const stored = await readNonces({ directory, disk, window, boot, onClaim });
   // The process that created them held the lock then, so it has ended.
   await removeLeftovers(disk, directory, 'nonces', () => true);
@@ -93,7 +92,7 @@ export interface NonceReport {
 export async function inspectNonces(directory: string, window: number, clock: Clock): Promise<NonceReport> {
   const now = clock.now();
   let live = 0;
-  const onClaim = ({ until }: Claim): void => {
+  const onClaim = ({ until }: NonceClaim): void => {
     if (until >= now) live += 1;
   };
   const stored = await readNonces({ directory, disk: nodeDisk, window, boot: bootId, onClaim });
@@ -155,7 +154,7 @@ class NonceFile implements FileNonces {
   readonly #sync: boolean;
   readonly #onWarning: (line: string) => void;
   readonly #begin: () => Promise<void>;
-  #pending: Claim[] = [];
+  #pending: NonceClaim[] = [];
   /** Held claims that were stored with a change. */
   readonly #withChange = new WeakSet<NonceClaim>();
   /** The number of claims, of written claims, and of claims on the disk. */

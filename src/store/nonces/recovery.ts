@@ -1,11 +1,13 @@
 import { join } from 'node:path';
+import type { NonceClaim } from '../../principal.ts';
 import { CorruptionError } from '../corruption-error.ts';
+import { RecordFault } from '../encoding/members.ts';
 import type { Disk } from '../files/disk.ts';
-import { formatLogName, parseLogName } from '../log/line.ts';
+import { formatLogName, listLogNumbers } from '../log/line.ts';
 import { type LogContent, LogReader } from '../log/reader.ts';
+import { ClaimReader, type Extent, type NoncesHead, readNoncesHead } from '../record.ts';
 import { isStoreFile } from '../snapshot/writer.ts';
-import { type Claim, createRecordFormat, type Extent, earliest, type Header } from './record.ts';
-import type { Span } from './time.ts';
+import { earliest, type Span } from './time.ts';
 
 /** A file of claims. */
 export interface ClaimFile extends Extent {
@@ -41,7 +43,7 @@ interface ReadNoncesOptions {
   /** Returns the id of the current boot of the host. */
   readonly boot: () => Promise<string | undefined>;
   /** Called with every claim. */
-  readonly onClaim: (claim: Claim) => void;
+  readonly onClaim: (claim: NonceClaim) => void;
 }
 
 /**
@@ -51,6 +53,12 @@ interface ReadNoncesOptions {
  */
 export function readNonces(options: ReadNoncesOptions): Promise<RecoveredNonces> {
   return new Recovery(options).run();
+}
+
+/** A file and its first line. */
+interface NoncesContent extends LogContent {
+  /** Undefined if the first line is not valid. */
+  readonly header: NoncesHead | undefined;
 }
 
 /** The smallest page size in bytes. All other page sizes are multiples of it. */
@@ -74,8 +82,9 @@ class Recovery {
   async run(): Promise<RecoveredNonces> {
     const { directory, disk, window } = this.#options;
     const names = await disk.list(directory);
-    const numbers = names.map((name) => parseLogName('nonces', name) ?? 0).filter((number) => number > 0);
-    numbers.sort((one, other) => other - one);
+    const numbers = listLogNumbers('nonces', names)
+      .filter((number) => number > 0)
+      .reverse();
     if (numbers.length === 0 && names.some(isStoreFile))
       this.#losses.push(`${directory} has a store, but no nonce files any more`);
     const last = await this.#readLast(numbers);
@@ -97,7 +106,7 @@ class Recovery {
   }
 
   /** Reads the last file with a valid first line. Returns that line. Later files are incomplete. */
-  async #readLast(descending: readonly number[]): Promise<Header | undefined> {
+  async #readLast(descending: readonly number[]): Promise<NoncesHead | undefined> {
     for (const number of descending) {
       const all = await this.#readBytes(number);
       const content = this.#read(number, all);
@@ -116,7 +125,7 @@ class Recovery {
   }
 
   /** Checks whether the host stopped while written data was not on the disk. */
-  async #checkHost({ closed, synced, boot }: Header): Promise<void> {
+  async #checkHost({ closed, synced, boot }: NoncesHead): Promise<void> {
     if (closed && synced) return;
     const now = await this.#options.boot();
     if (now !== undefined && now === boot) return;
@@ -144,26 +153,48 @@ class Recovery {
     return (await this.#options.disk.read(this.#path(number))) ?? new Uint8Array();
   }
 
-  #read(number: number, bytes: Uint8Array): LogContent<Header> {
+  #read(number: number, bytes: Uint8Array): NoncesContent {
     const { window, onClaim } = this.#options;
+    const claims = new ClaimReader();
     let { from, until } = noClaims;
-    const reader = new LogReader(createRecordFormat(this.#path(number)), (claim, header) => {
+    let header: NoncesHead | undefined;
+    const takeLine = (text: string): void => {
+      if (header === undefined) {
+        header = readNoncesHead(text);
+        return;
+      }
+      const claim = claims.read(text);
       const moved = { ...claim, until: claim.until - header.window + window };
       from = Math.min(from, moved.until);
       until = Math.max(until, moved.until);
       onClaim(moved);
+    };
+    const reader = new LogReader({
+      coverage: 'chain',
+      preallocated: false,
+      onLine: (text, { line }) => this.#locate(number, line, () => takeLine(text)),
     });
     reader.take(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length), true);
     const content = reader.content();
     this.#files.push({ number, bytes: content.bytes, crc: content.checksum, from, until });
-    return content;
+    return { ...content, header };
+  }
+
+  /** Calls a function, and throws what is wrong with its record as CorruptionError: the checksum shows that some version wrote it. */
+  #locate(number: number, line: number, read: () => void): void {
+    try {
+      read();
+    } catch (error) {
+      if (!(error instanceof RecordFault)) throw error;
+      throw new CorruptionError(this.#path(number), `line ${line}: ${error.message}`);
+    }
   }
 
   #path(number: number): string {
     return join(this.#options.directory, formatLogName('nonces', number));
   }
 
-  #damaged(number: number, { lines, bytes }: LogContent<Header>): CorruptionError {
+  #damaged(number: number, { lines, bytes }: LogContent): CorruptionError {
     const reason = `line ${lines + 1}, at byte ${bytes}, is missing or damaged`;
     return new CorruptionError(this.#path(number), `${reason}. ${advice}`);
   }

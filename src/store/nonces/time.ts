@@ -1,3 +1,7 @@
+/** The earliest and the latest date in ms (ECMA-262 §21.4.1.1). */
+export const earliest = -8.64e15;
+export const latest = 8.64e15;
+
 /**
  * Computes the minimum time that a clock which may jump has reached: the monotonic time plus the lowest recent offset
  * between both clocks. A jump ahead is ignored until the clock has kept the new time for `memory` ms (at most twice

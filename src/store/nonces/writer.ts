@@ -1,10 +1,11 @@
 import { join } from 'node:path';
 import type { Clock } from '../../clock.ts';
+import type { NonceClaim } from '../../principal.ts';
 import type { Disk } from '../files/disk.ts';
 import { LogCreateError, LogFile } from '../log/file.ts';
-import { formatLogName } from '../log/line.ts';
+import { ChainedLines, formatLogName } from '../log/line.ts';
+import { formatClaim, formatNoncesHead } from '../record.ts';
 import { bucketSpanFor, trustDelayFor } from './nonces.ts';
-import { type Claim, RecordLines } from './record.ts';
 import { type ClaimFile, noClaims, type RecoveredNonces } from './recovery.ts';
 import { ForgottenSpans, MinTime } from './time.ts';
 
@@ -70,7 +71,7 @@ export class NonceWriter {
   }
 
   /** Writes claims. Returns whether they and all earlier ones are on the disk. */
-  async write(claims: readonly Claim[]): Promise<boolean> {
+  async write(claims: readonly NonceClaim[]): Promise<boolean> {
     const { clock, window, sync } = this.#options;
     const current = this.#current;
     const min = this.#minTime.at(clock.now(), clock.steady());
@@ -107,9 +108,9 @@ export class NonceWriter {
     await this.#current?.file.abandon();
   }
 
-  async #append(current: Current, claims: readonly Claim[]): Promise<void> {
-    const lines = new RecordLines(current.extent.crc);
-    for (const claim of claims) lines.addClaim(claim);
+  async #append(current: Current, claims: readonly NonceClaim[]): Promise<void> {
+    const lines = new ChainedLines(current.extent.crc);
+    for (const claim of claims) lines.add(formatClaim(claim));
     const bytes = Buffer.from(lines.text);
     this.#torn = true;
     await current.file.append(bytes);
@@ -118,7 +119,7 @@ export class NonceWriter {
   }
 
   /** Creates a file with these claims, and deletes the files whose claims have all expired at the time `least`. */
-  async #createNext(claims: readonly Claim[], least: number, closed: boolean): Promise<void> {
+  async #createNext(claims: readonly NonceClaim[], least: number, closed: boolean): Promise<void> {
     const before = this.#current;
     await this.#settled();
     // The files that it seals must be on the disk first.
@@ -136,10 +137,14 @@ export class NonceWriter {
     await this.#deleteObsolete();
   }
 
-  async #create(claims: readonly Claim[], files: readonly ClaimFile[], closed: boolean): Promise<Current> {
+  async #create(
+    claims: readonly NonceClaim[],
+    files: readonly ClaimFile[],
+    closed: boolean,
+  ): Promise<Current> {
     const { directory, disk, sync, clock } = this.#options;
     const lines = await this.#withHeader(files, closed);
-    for (const claim of claims) lines.addClaim(claim);
+    for (const claim of claims) lines.add(formatClaim(claim));
     const bytes = Buffer.from(lines.text);
     this.#highest += 1;
     const number = this.#highest;
@@ -154,19 +159,13 @@ export class NonceWriter {
     return { file, begun: clock.steady(), extent: extendFile(empty, bytes.length, lines.checksum, claims) };
   }
 
-  async #withHeader(files: readonly ClaimFile[], closed: boolean): Promise<RecordLines> {
+  async #withHeader(files: readonly ClaimFile[], closed: boolean): Promise<ChainedLines> {
     const { window, sync, clock, boot } = this.#options;
-    const lines = new RecordLines();
+    const lines = new ChainedLines();
     const forgotten = this.#forgotten.list();
-    lines.addHeader({
-      opened: clock.now(),
-      boot: await boot(),
-      window,
-      synced: sync,
-      closed,
-      forgotten,
-      files,
-    });
+    const [opened, booted] = [clock.now(), await boot()];
+    const head = { opened, boot: booted, window, synced: sync, closed, forgotten, files };
+    lines.add(formatNoncesHead(head));
     return lines;
   }
 
@@ -194,7 +193,7 @@ function isFull({ begun, extent }: Current, since: number): boolean {
   return begun <= since || extent.bytes >= maxBytes;
 }
 
-function extendFile(extent: ClaimFile, bytes: number, crc: number, claims: readonly Claim[]): ClaimFile {
+function extendFile(extent: ClaimFile, bytes: number, crc: number, claims: readonly NonceClaim[]): ClaimFile {
   let { from, until } = extent;
   for (const claim of claims) {
     from = Math.min(from, claim.until);

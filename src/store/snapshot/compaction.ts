@@ -158,7 +158,7 @@ export class Compaction {
   async #copy(generation: number): Promise<{ path: string; bytes: number } | undefined> {
     const { journals, disk, directory, clock, state, storeId, beforeForgetting } = this.#options;
     const { sequence } = journals;
-    const head = { storeId, generation, revision: state.revision, sequence, written: clock.now() };
+    const head = { storeId, generation, revision: state.revision, sequence, at: clock.now() };
     const reached = (): number => journals.sequence;
     const abandoned = (): boolean => this.#stopped;
     const copy = await copyState({ disk, directory, clock, state, head, reached, abandoned });

@@ -4,8 +4,9 @@ import { nextTurn } from '../../timers.ts';
 import { createTemporary, step, writeWhole } from '../files/atomic-write.ts';
 import { type Disk, type DiskFile, errorCode } from '../files/disk.ts';
 import { parseLogName } from '../log/line.ts';
+import type { HeadInit } from '../record.ts';
 import type { State } from '../state/state.ts';
-import { previousName, type SnapshotHead, snapshotName, writeSnapshot } from './writer.ts';
+import { previousName, snapshotName, writeSnapshot } from './writer.ts';
 
 /** The number of bytes, and of milliseconds, after which the event loop continues. */
 const sliceLength = 32_768;
@@ -20,7 +21,7 @@ interface SnapshotCopyOptions {
   readonly clock: Clock;
   readonly directory: string;
   readonly state: State;
-  readonly head: SnapshotHead;
+  readonly head: HeadInit;
   /** Returns the number of the last visible change. */
   readonly reached: () => number;
   /** Returns whether the copy should be aborted. */

@@ -1,25 +1,33 @@
+// Reads store.json section by section: its first line, its blocks and its footer. A section ends where a line begins like the next
+// one, so that a damaged section does not hide those after it.
 import { crc32 } from 'node:zlib';
-import { CorruptionError, type CorruptionLocation, describeVersion } from '../corruption-error.ts';
-import { parseReceiptedChange } from '../encoding/item-json.ts';
-import { JsonFields } from '../encoding/json-fields.ts';
+import { CorruptionError, type CorruptionLocation } from '../corruption-error.ts';
+import { Members, parseJson, RecordFault } from '../encoding/members.ts';
 import type { Disk } from '../files/disk.ts';
 import { readInChunks } from '../files/read-chunks.ts';
 import { formatChecksum } from '../log/line.ts';
-import { ReservedIds } from '../state/reserved-ids.ts';
+import {
+  type HeadRecord,
+  type Record,
+  readCollection,
+  readItem,
+  readReceipt,
+  readSnapshotHead,
+  readVerifiedItems,
+  VersionFault,
+} from '../record.ts';
 import { State } from '../state/state.ts';
-import type { CollectionNumbers, StoredItem } from '../store.ts';
-import { type SnapshotHead, snapshotVersion } from './writer.ts';
+
+/** Reports progress: the bytes read, the length of the file, and the number of records read. */
+export type Progress = (done: number, size: number, records: number) => void;
 
 /** The content of store.json. */
 export interface Snapshot {
-  readonly head: SnapshotHead;
-  /** The number of the last journal line whose change the snapshot may contain. */
+  readonly head: HeadRecord;
+  /** The number of the last change that the snapshot may contain. */
   readonly reached: number;
   readonly state: State;
 }
-
-/** Reports progress: the bytes read, the length of the file, and the number of items or changes read. */
-export type Progress = (done: number, size: number, items: number) => void;
 
 /** What the user can do about a corrupt snapshot. */
 const advice =
@@ -27,286 +35,313 @@ const advice =
 
 /** The length of `{"crc":"89abcdef",`. */
 const checksumLength = 18;
-const [newline, comma, brace, bracket] = [0x0a, 0x2c, 0x7b, 0x5d];
-const blockEnd = '\n]}';
+const newline = 0x0a;
+const blockStart = '{"crc":"';
+const footerStart = '],"footer"';
 /** The first line of a block of receipts, after its checksum. */
 const receiptsStart = '"receipts":[';
 
-/**
- * Reads a snapshot. Returns undefined if there is no such file. The checksums of all blocks are verified. Throws
- * CorruptionError.
- */
+/** Reads a snapshot. Returns undefined if there is no such file. Verifies all checksums. Throws CorruptionError. */
 export async function readSnapshot(
   disk: Disk,
   path: string,
   progress: Progress = () => {},
 ): Promise<Snapshot | undefined> {
+  const state = new State();
+  const reader = new SnapshotReader(path, (record) => state.take(record), undefined);
+  if (!(await readAll(disk, path, reader, progress))) return undefined;
+  return { ...reader.end(), state };
+}
+
+/**
+ * Reads what can be read of a snapshot that may be damaged.
+ *
+ * @param take called with each record
+ * @param onLost called with a description of each part that is skipped or doubtful
+ * @returns its head; undefined if it is damaged or missing
+ */
+export async function salvageSnapshot(
+  disk: Disk,
+  path: string,
+  take: (record: Record) => void,
+  onLost: (what: string) => void,
+): Promise<HeadRecord | undefined> {
+  const reader = new SnapshotReader(path, take, onLost);
+  if (!(await readAll(disk, path, reader, () => {}))) {
+    onLost(`${path} is missing`);
+    return undefined;
+  }
+  const { head } = reader.end();
+  if (!reader.isDamaged) return head;
+  onLost(`${path}: it is damaged, and data that is not listed here may be lost`);
+  return undefined;
+}
+
+/** Reads a file from start to end. Returns whether there is one. */
+async function readAll(
+  disk: Disk,
+  path: string,
+  reader: SnapshotReader,
+  progress: Progress,
+): Promise<boolean> {
   const file = await disk.openToRead(path);
-  if (file === undefined) return undefined;
-  const reader = new BlockReader(path);
+  if (file === undefined) return false;
   try {
     await readInChunks(file, (bytes, ended) => {
       const taken = reader.take(bytes, ended);
-      progress(reader.bytes, file.size, reader.items);
+      progress(reader.byte, file.size, reader.items);
       return taken;
     });
   } finally {
     await file.close();
   }
-  return reader.end();
+  return true;
 }
 
-/** Reads the parts of a snapshot: its first line, its blocks and its footer. */
-class BlockReader {
+class SnapshotReader {
   readonly #path: string;
-  #state = new State();
-  #head: SnapshotHead | undefined;
-  #line = 1;
+  readonly #take: (record: Record) => void;
+  readonly #onLost: ((what: string) => void) | undefined;
+  /** The sequence of the last item of each collection. */
+  readonly #reachedItems = new Map<string, number>();
+  #head = noHead;
   #sum = 0;
   #blocks = 0;
-  #reached: number | undefined;
-  /** The parts that may follow. */
+  #reached = 0;
+  /** Whether a section was skipped. */
+  isDamaged = false;
+  /** The sections that may follow. */
   #next: 'head' | 'block or footer' | 'block' | 'footer' | 'nothing' = 'head';
-  /** The number of bytes and items read. */
-  bytes = 0;
+  /** The first line of the current section, and its position. */
+  #line = 1;
+  byte = 0;
+  /** The number of items read. */
   items = 0;
 
-  constructor(path: string) {
+  /** @param onLost called with what is skipped. Default: the first fault is thrown as CorruptionError. */
+  constructor(path: string, take: (record: Record) => void, onLost: ((what: string) => void) | undefined) {
     this.#path = path;
+    this.#take = take;
+    this.#onLost = onLost;
   }
 
-  /** Reads all complete parts. Returns their length in bytes. */
+  /** Reads all complete sections. Returns their length in bytes. */
   take(bytes: Buffer, ended: boolean): number {
     let at = 0;
     while (at < bytes.length) {
-      const length = this.#takePart(bytes, at, ended);
-      if (length === 0) break;
-      at += length;
-      this.bytes += length;
+      const end = this.#findEnd(bytes, at) ?? (ended ? bytes.length : undefined);
+      if (end === undefined) break;
+      this.#takeSection(bytes.subarray(at, end));
+      at = end;
     }
-    if (ended && at < bytes.length) throw this.#corruption('the file is truncated here');
     return at;
   }
 
-  /** Returns the content, once all bytes are read. */
-  end(): Snapshot {
-    if (this.#head === undefined || this.#reached === undefined)
-      throw this.#corruption('the file is truncated here');
-    return { head: this.#head, reached: this.#reached, state: this.#state };
+  /** Returns the result, once all bytes are read. */
+  end(): Omit<Snapshot, 'state'> {
+    if (this.#next !== 'nothing') this.#attempt(() => fail('the file is truncated here'));
+    return { head: this.#head, reached: this.#reached };
   }
 
-  #takePart(bytes: Buffer, at: number, ended: boolean): number {
-    if (this.#next === 'nothing') throw this.#corruption('something follows the end of the snapshot');
-    if (this.#next === 'head') return this.#takeHead(bytes, ended);
-    if (bytes[at] === brace && this.#next !== 'footer') return this.#takeBlock(bytes, at);
-    if (bytes[at] === bracket && this.#next !== 'block') return this.#takeFooter(bytes, at);
-    throw this.#corruption('neither a block nor the footer begins here');
+  /** Returns the end of the section that begins at a position; undefined if it is not in these bytes. */
+  #findEnd(bytes: Buffer, at: number): number | undefined {
+    const isLine = this.#next === 'head' || this.#next === 'nothing' || startsWith(bytes, at, footerStart);
+    if (isLine) return after(bytes.indexOf(newline, at));
+    const block = bytes.indexOf(`\n${blockStart}`, at);
+    const footer = bytes.subarray(0, block < 0 ? bytes.length : block).indexOf(`\n${footerStart}`, at);
+    return after(footer < 0 ? block : footer);
   }
 
-  #takeHead(bytes: Buffer, ended: boolean): number {
-    const end = bytes.indexOf(newline) + 1;
-    if (end === 0 && !ended) return 0;
-    const line = bytes.toString('utf8', 0, end);
-    const version = Number(
-      /^\{"version":([0-9]{1,9}),/.exec(bytes.toString('latin1', 0, 32))?.[1] ?? snapshotVersion,
-    );
-    if (version !== snapshotVersion)
-      throw new CorruptionError(this.#path, describeVersion(version, snapshotVersion));
-    const document = this.#document();
-    const members = this.#object(document, `${line}]}`, [
-      'version',
-      'lineage',
-      'generation',
-      'revision',
-      'sequence',
-      'written',
-      'blocks',
-    ]);
-    const head = {
-      storeId: document.text(members.get('lineage'), 'lineage'),
-      generation: document.count(members.get('generation'), 'generation'),
-      revision: document.count(members.get('revision'), 'revision'),
-      sequence: document.count(members.get('sequence'), 'sequence'),
-      written: document.time(members.get('written'), 'written'),
-    };
-    this.#head = head;
-    this.#state = new State(head.revision);
-    this.#sum = crc32(bytes.subarray(0, end));
+  #takeSection(section: Buffer): void {
+    const isValid = this.#attempt(() => this.#takeValid(section));
+    if (!isValid && startsWith(section, 0, blockStart)) this.#salvage(section);
+    this.#line += countLines(section);
+    this.byte += section.length;
+  }
+
+  #takeValid(section: Buffer): void {
+    if (this.#next === 'nothing') fail('something follows the end of the snapshot');
+    if (this.#next === 'head') this.#takeHead(section);
+    else if (startsWith(section, 0, blockStart)) this.#takeBlock(section);
+    else if (startsWith(section, 0, footerStart)) this.#takeFooter(section);
+    else fail('neither a block nor the footer begins here');
+  }
+
+  #takeHead(section: Buffer): void {
     this.#next = 'block or footer';
-    this.#line += 1;
-    return end;
+    this.#sum = crc32(section);
+    const text = section.toString('utf8').trimEnd();
+    const whole = text.endsWith('[') ? `${text}]}` : completeVersion(text);
+    if (!isJson(whole)) fail('this is not JSON');
+    this.#head = readSnapshotHead(whole);
+    this.#take(this.#head);
   }
 
-  #takeBlock(bytes: Buffer, at: number): number {
-    const found = bytes.indexOf(blockEnd, at);
-    const end = found + blockEnd.length;
-    // The two bytes after a block show whether another block follows.
-    if (found < 0 || end + 2 > bytes.length) return 0;
-    const block = bytes.subarray(at, end);
+  #takeBlock(section: Buffer): void {
+    const follows = section.subarray(-5).toString('latin1').endsWith('\n]},\n');
+    const end = section.length - (follows ? 2 : 1);
+    const block = section.subarray(0, end);
+    if (this.#next === 'footer') fail('the last block has no comma, and another one follows');
+    this.#next = follows ? 'block' : 'footer';
+    if (section[section.length - 1] !== newline) fail('the file is truncated here');
     const checksum = formatChecksum(crc32(block.subarray(checksumLength)));
-    if (block.toString('latin1', 0, checksumLength) !== `{"crc":"${checksum}",`)
-      throw this.#blockError(block.toString());
-    this.#restore(block);
+    if (block.toString('latin1', 0, checksumLength) !== `${blockStart}${checksum}",`)
+      this.#failChecksum(block.toString());
+    this.#takeLines(block.subarray(checksumLength, -1));
     this.#sum = crc32(checksum, this.#sum);
     this.#blocks += 1;
-    const follows = bytes[end] === comma;
-    if (bytes[follows ? end + 1 : end] !== newline)
-      throw this.#corruption('neither a comma nor a line end follows the block');
-    this.#next = follows ? 'block' : 'footer';
-    return end - at + (follows ? 2 : 1);
   }
 
-  #restore(block: Buffer): void {
+  /** Reads the lines of a block whose checksum is correct, from its first comma up to its last bracket. */
+  #takeLines(block: Buffer): void {
     const start = block.indexOf(newline) + 1;
-    const document = this.#document();
-    if (block.toString('latin1', checksumLength, start - 1) === receiptsStart) {
-      this.#restoreReceipts(block.subarray(start, 1 - blockEnd.length));
+    const first = block.toString('utf8', 0, start - 1);
+    const lines = block.subarray(start, -1);
+    if (first === receiptsStart) {
+      for (const line of parseLines(lines.toString())) this.#takeReceipt(new Members(line, 'the receipt'));
       return;
     }
-    const names = ['crc', 'collection', 'counter', 'chosen', 'sequence', 'revision', 'modified', 'items'];
-    const members = this.#object(document, `${block.toString('utf8', 0, start)}]}`, names);
-    const path = document.text(members.get('collection'), 'collection');
-    const { numbers, chosen } = readNumbers(document, members, path);
-    this.#state.restoreNumbers(path, numbers, chosen);
-    const lines = block.subarray(start, 1 - blockEnd.length);
-    const items = parseItems(lines);
-    if (items === undefined || !this.#state.restoreItems(path, items))
-      throw this.#corruption(
-        'the items of this block are invalid, or do not follow those of the previous block',
-      );
+    const collection = readCollection(Members.parse(`{${first}]}`).only(blockNames, 'this part'));
+    this.#take(collection);
+    const items = readVerifiedItems(lines.toString());
+    let reached = this.#reachedItems.get(collection.path) ?? 0;
+    for (const entry of items) {
+      if (entry.sequence <= reached || entry.sequence > collection.sequence)
+        fail('the items of this block are invalid, or do not follow those of the previous block');
+      reached = entry.sequence;
+      this.#take({ kind: 'item', collection: collection.path, entry });
+    }
+    this.#reachedItems.set(collection.path, reached);
     this.items += items.length;
-    this.#line += items.length + 2;
   }
 
-  #restoreReceipts(lines: Buffer): void {
-    this.#line += 1;
-    for (let at = 0; at < lines.length; this.#line += 1) {
-      const end = lines.indexOf(newline, at);
-      const receipt = parseReceiptedChange(lines.toString('utf8', at, end));
-      if (receipt === undefined) throw this.#corruption('this is not a receipt');
-      this.#state.receipts.restore(receipt);
-      at = end + 1;
-    }
-    this.#line += 1;
+  #takeReceipt(members: Members): void {
+    this.#take({ kind: 'receipt', change: readReceipt(members) });
   }
 
-  #takeFooter(bytes: Buffer, at: number): number {
-    const end = bytes.indexOf(newline, at) + 1;
-    if (end === 0) return 0;
-    const line = bytes.toString('utf8', at, end);
-    const [, checksum, rest = ''] = /^\],"footer":\{"crc":"([0-9a-f]{8})"(,.*\}\})\n$/.exec(line) ?? [];
-    if (checksum === undefined) throw this.#corruption('this is not the footer of a snapshot');
-    if (checksum !== formatChecksum(crc32(rest, this.#sum)))
-      throw this.#corruption('the first line and the blocks do not match the checksum of the footer');
-    const document = this.#document();
-    const members = this.#object(document, `{${rest.slice(1, -1)}`, ['blocks', 'items', 'sequence']);
-    this.#reached = document.count(members.get('sequence'), 'sequence');
-    if (members.get('blocks') !== this.#blocks || members.get('items') !== this.items)
-      throw this.#corruption(
-        `the footer counts ${members.get('blocks')} blocks and ${members.get('items')} items`,
-      );
+  #takeFooter(section: Buffer): void {
+    if (this.#next === 'block') fail('neither a block nor the footer begins here');
     this.#next = 'nothing';
-    this.#line += 1;
-    return end - at;
+    const [, checksum, rest = ''] =
+      /^\],"footer":\{"crc":"([0-9a-f]{8})"(,.*\}\})\n$/.exec(section.toString('utf8')) ?? [];
+    if (checksum === undefined) fail('this is not the footer of a snapshot');
+    if (checksum !== formatChecksum(crc32(rest, this.#sum)))
+      fail('the first line and the blocks do not match the checksum of the footer');
+    const members = Members.parse(`{${rest.slice(1, -1)}`).only(['blocks', 'items', 'sequence'], 'this part');
+    this.#reached = members.count('sequence');
+    if (members.get('blocks') !== this.#blocks || members.get('items') !== this.items)
+      fail(`the footer counts ${members.get('blocks')} blocks and ${members.get('items')} items`);
   }
 
-  #object(document: JsonFields, text: string, names: readonly string[]): ReadonlyMap<string, unknown> {
-    try {
-      const value: unknown = JSON.parse(text);
-      return document.object(value, 'this part', names);
-    } catch (error) {
-      throw error instanceof SyntaxError ? this.#corruption('this is not JSON') : error;
+  /** Reads what can be read of a damaged block, line by line. */
+  #salvage(section: Buffer): void {
+    const lines = section.toString('utf8').trimEnd().split('\n');
+    const [first = '', ...others] = lines;
+    let taken = 0;
+    let collection: string | undefined;
+    const isOfReceipts = first.endsWith(receiptsStart);
+    const what = isOfReceipts ? 'receipts of repeatable requests' : 'it cannot be read';
+    const attempt = (index: number, read: () => void): void => {
+      try {
+        read();
+        taken += 1;
+      } catch (error) {
+        if (!(error instanceof RecordFault)) throw error;
+        this.#onLost?.(`${this.#path}, line ${this.#line + index}: ${what}`);
+      }
+    };
+    if (!isOfReceipts)
+      attempt(0, () => {
+        const counters = readCollection(Members.parse(`${first}]}`));
+        this.#take(counters);
+        collection = counters.path;
+      });
+    taken = 0;
+    for (const [index, line] of others.entries()) {
+      if (line.startsWith(']}')) continue;
+      attempt(index + 1, () => {
+        const members = Members.parse(line.replace(/,\s*$/, ''));
+        if (isOfReceipts) this.#takeReceipt(members);
+        else if (collection === undefined) throw new RecordFault('its collection is not known');
+        else this.#take({ kind: 'item', collection, entry: readItem(members) });
+      });
     }
+    const last = this.#line + lines.length - 1;
+    if (taken > 0)
+      this.#onLost?.(
+        `${this.#path}, lines ${this.#line} to ${last}: recovered, but perhaps not as they were written`,
+      );
   }
 
-  /** Creates the error for a block with a wrong checksum: the first line that is not JSON, or all lines. */
-  #blockError(text: string): CorruptionError {
+  /** Throws a fault of a block with a wrong checksum: the first line that is not JSON, or all lines. */
+  #failChecksum(text: string): never {
     const lines = text.split('\n');
-    const last = this.#line + lines.length - 1;
-    let byte = this.bytes;
+    let byte = this.byte;
     for (const [index, line] of lines.entries()) {
       const first = index === 0 ? `${line}]}` : line.replace(/,$/, '');
       if (!isJson(index === lines.length - 1 ? '0' : first))
-        return this.#corruption('this is not JSON', { line: this.#line + index, byte });
+        throw this.#corruption('this is not JSON', { line: this.#line + index, byte });
       byte += Buffer.byteLength(line) + 1;
     }
-    return this.#corruption(`lines ${this.#line} to ${last} do not match their checksum`);
+    fail(`lines ${this.#line} to ${this.#line + lines.length - 1} do not match their checksum`);
   }
 
-  #document(): JsonFields {
-    return new JsonFields(this.#path, this.#location(), advice);
+  /** Calls a function. Returns whether it succeeded; if nothing is skipped, throws CorruptionError instead. */
+  #attempt(read: () => void): boolean {
+    try {
+      read();
+      return true;
+    } catch (error) {
+      const fault = error instanceof RecordFault ? this.#toCorruption(error) : error;
+      if (!(fault instanceof CorruptionError) || this.#onLost === undefined) throw fault;
+      this.isDamaged = true;
+      return false;
+    }
   }
 
-  #location(): CorruptionLocation {
-    return { line: this.#line, byte: this.bytes };
+  #toCorruption(fault: RecordFault): CorruptionError {
+    // Nothing is wrong with a file of another version, so there is no place of a fault, and nothing to repair.
+    if (fault instanceof VersionFault) return new CorruptionError(this.#path, fault.message);
+    return this.#corruption(fault.message, { line: this.#line, byte: this.byte });
   }
 
-  #corruption(reason: string, location = this.#location()): CorruptionError {
+  #corruption(reason: string, location: CorruptionLocation): CorruptionError {
     return new CorruptionError(this.#path, reason, location, advice);
   }
 }
 
-/** An item in the form that it has in a snapshot. */
-interface SnapshotItem extends Omit<StoredItem, 'modified'> {
-  /** ISO 8601. */
-  readonly modified: string;
+/** The head before any was read. */
+const noHead: HeadRecord = { kind: 'head', storeId: '', generation: 0, revision: 0, sequence: 0, at: 0 };
+
+const blockNames = ['collection', 'counter', 'chosen', 'sequence', 'revision', 'modified', 'items'];
+
+/** Returns the first line of a file of another version as an object, which may be of any form, with the version only. */
+function completeVersion(text: string): string {
+  const version = /^\{"version":([0-9]{1,9}),/.exec(text)?.[1];
+  return version === undefined ? text : `{"version":${version}}`;
 }
 
-/**
- * Parses the lines of a block. Returns undefined if they are not JSON, or an id or a date is none. Other types are not checked,
- * because the checksum of the block was verified.
- */
-function parseItems(lines: Buffer): readonly StoredItem[] | undefined {
-  try {
-    const items: readonly SnapshotItem[] = JSON.parse(`[${lines.toString()}]`);
-    const read = items.map(
-      ({ id, sequence, revision, modified, value }): StoredItem => ({
-        id,
-        sequence,
-        revision,
-        modified: Date.parse(modified),
-        value,
-      }),
-    );
-    return read.every(isItem) ? read : undefined;
-  } catch {
-    return undefined;
-  }
+function fail(reason: string): never {
+  throw new RecordFault(reason);
 }
 
-function isItem({ id, modified }: StoredItem): boolean {
-  return typeof id === 'string' && !Number.isNaN(modified);
+function* parseLines(text: string): Generator<unknown> {
+  for (const line of text.split('\n')) if (line !== '') yield parseJson(line.replace(/,$/, ''));
 }
 
-/** Reads the counters of a collection from the first line of a block. */
-export function readNumbers(
-  document: JsonFields,
-  members: ReadonlyMap<string, unknown>,
-  path: string,
-): { readonly numbers: CollectionNumbers; readonly chosen: ReservedIds } {
-  const name = `the collection ${JSON.stringify(path)}`;
-  const numbers = {
-    counter: document.count(members.get('counter'), `counter of ${name}`),
-    sequence: document.count(members.get('sequence'), `sequence of ${name}`),
-    revision: document.count(members.get('revision'), `revision of ${name}`),
-    modified: document.time(members.get('modified'), `modified of ${name}`),
-  };
-  return { numbers, chosen: readChosen(document, members.get('chosen'), numbers.counter, name) };
+function startsWith(bytes: Buffer, at: number, text: string): boolean {
+  return bytes.toString('latin1', at, at + text.length) === text;
 }
 
-/** Reads the ranges of ids that clients chose. All must be above the counter. `name` is that of the collection in messages. */
-export function readChosen(document: JsonFields, value: unknown, counter: number, name: string): ReservedIds {
-  const chosen = new ReservedIds();
-  let former = counter;
-  for (const part of document.array(value, `chosen of ${name}`)) {
-    const [first, last] = document.array(part, `a range of chosen of ${name}`);
-    const from = document.count(first, `the start of a range of chosen of ${name}`);
-    const to = document.count(last, `the end of a range of chosen of ${name}`);
-    if (from <= former || to < from) throw document.corruption(`chosen of ${name} is not in ascending order`);
-    chosen.append({ first: from, last: to });
-    former = to;
-  }
-  return chosen;
+/** Returns the position after a line end that was found; undefined if none was. */
+function after(found: number): number | undefined {
+  return found < 0 ? undefined : found + 1;
+}
+
+function countLines(section: Buffer): number {
+  let lines = 0;
+  for (let at = section.indexOf(newline); at >= 0; at = section.indexOf(newline, at + 1)) lines += 1;
+  return lines;
 }
 
 function isJson(text: string): boolean {

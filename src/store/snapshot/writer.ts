@@ -1,12 +1,16 @@
 import { crc32 } from 'node:zlib';
-import { formatIsoDate } from '../encoding/iso-date.ts';
-import { formatItem, formatReceiptedChange } from '../encoding/item-json.ts';
 import { replaceFile } from '../files/atomic-write.ts';
 import { type Disk, nodeDisk } from '../files/disk.ts';
-import { formatJournalHeader } from '../journal/line.ts';
-import { formatChecksum, formatLogName, parseLogName } from '../log/line.ts';
-import type { NumberRange } from '../state/reserved-ids.ts';
-import type { CollectionView, State } from '../state/state.ts';
+import { formatChecksum, formatLine, formatLogName, parseLogName } from '../log/line.ts';
+import {
+  formatCollection,
+  formatItem,
+  formatJournalHead,
+  formatReceipt,
+  formatSnapshotHead,
+  type HeadInit,
+} from '../record.ts';
+import type { State } from '../state/state.ts';
 
 /** The file names of the current and of the previous snapshot. */
 export const snapshotName = 'store.json';
@@ -17,26 +21,10 @@ export function isStoreFile(name: string): boolean {
   return name === snapshotName || name === previousName || parseLogName('journal', name) !== undefined;
 }
 
-/** The version of the format of store.json. */
-export const snapshotVersion = 1;
-
 /** The maximum number of items, or of receipts, in a block. */
 const maxBlockItems = 256;
 /** The length (UTF-16 code units) from which on no item is added to a block: encoding one must not take long. */
 const maxBlockLength = 1024 * 1024;
-
-/** The first line of a snapshot. */
-export interface SnapshotHead {
-  readonly storeId: string;
-  /** The generation of the first journal that may contain a change which is not in the snapshot. */
-  readonly generation: number;
-  /** The highest revision that was assigned before the copy began. */
-  readonly revision: number;
-  /** The number of the last journal line before the copy began. */
-  readonly sequence: number;
-  /** The time when the copy began (ms). */
-  readonly written: number;
-}
 
 /**
  * Returns the bytes of store.json, block by block. The state may change between two blocks: the copy then contains some
@@ -46,13 +34,13 @@ export interface SnapshotHead {
  *   contain; the copy must not become the snapshot before that line is on the disk
  */
 export function* writeSnapshot(
-  head: SnapshotHead,
+  head: HeadInit,
   state: State,
   reached: () => number,
 ): Generator<Buffer, void, undefined> {
   const ends = Array.from(state.collections(), ({ path, sequence }) => ({ path, sequence }));
-  const receipts = state.receipts.unexpired(head.written);
-  const first = formatHead(head);
+  const receipts = state.receipts.unexpired(head.at);
+  const first = `${formatSnapshotHead(head)},"blocks":[\n`;
   let [sum, blocks, items, separator] = [crc32(first), 0, 0, ''];
   yield Buffer.from(first);
   const block = (start: string, lines: readonly string[]): Buffer => {
@@ -65,24 +53,17 @@ export function* writeSnapshot(
     return bytes;
   };
   for (let at = 0; at < receipts.length; at += maxBlockItems) {
-    yield block('"receipts":', receipts.slice(at, at + maxBlockItems).map(formatReceiptedChange));
+    yield block('"receipts":', receipts.slice(at, at + maxBlockItems).map(formatReceipt));
   }
   for (const { path, sequence } of ends) {
     for (const lines of listBlocks(state, path, sequence)) {
       items += lines.length;
-      yield block(`${formatNumbers(state.collection(path))},"items":`, lines);
+      yield block(`${formatCounters(state, path)},"items":`, lines);
     }
   }
   const counts = `,"blocks":${blocks},"items":${items},"sequence":${reached()}}}`;
   const footer = `"footer":{"crc":"${formatChecksum(crc32(counts, sum))}"${counts}`;
   yield Buffer.from(`${blocks === 0 ? '' : '\n'}],${footer}\n`);
-}
-
-/** Formats the first line, with its line end. */
-function formatHead({ storeId, generation, revision, sequence, written }: SnapshotHead): string {
-  const members = { version: snapshotVersion, lineage: storeId, generation, revision, sequence };
-  const text = JSON.stringify({ ...members, written: formatIsoDate(written) });
-  return `${text.slice(0, -1)},"blocks":[\n`;
 }
 
 /** Returns the lines of each block of a collection, with the items up to a sequence; one block if there are none. */
@@ -113,19 +94,10 @@ function formatBlock(
   return { lines, reached };
 }
 
-function formatNumbers(view: CollectionView | undefined): string {
+function formatCounters(state: State, path: string): string {
+  const view = state.collection(path);
   if (view === undefined) throw new RangeError('there is no such collection');
-  const { path, counter, sequence, revision, modified } = view;
-  const chosen = Array.from(view.chosen, ({ first, last }: NumberRange) => [first, last]);
-  const members = {
-    collection: path,
-    counter,
-    chosen,
-    sequence,
-    revision,
-    modified: formatIsoDate(modified),
-  };
-  return JSON.stringify(members).slice(1, -1);
+  return formatCollection({ ...view, chosen: [...view.chosen] });
 }
 
 /** The content of a new store. */
@@ -134,6 +106,10 @@ interface NewStore {
   readonly state: State;
   /** The current time (ms). */
   readonly now: number;
+  /** The number of the journal. Default: 1. */
+  readonly generation?: number;
+  /** The number of the last change. Default: 0. */
+  readonly sequence?: number;
 }
 
 /**
@@ -142,13 +118,13 @@ interface NewStore {
  */
 export async function writeStore(
   directory: string,
-  { storeId, state, now }: NewStore,
+  { storeId, state, now, generation = 1, sequence = 0 }: NewStore,
   disk: Disk = nodeDisk,
 ): Promise<void> {
-  const head = { storeId, generation: 1, revision: state.revision, sequence: 0 };
-  const name = formatLogName('journal', head.generation);
-  const journal = formatJournalHeader({ ...head, opened: now });
+  const head = { storeId, generation, revision: state.revision, sequence, at: now };
+  const name = formatLogName('journal', generation);
+  const journal = formatLine(formatJournalHead(head));
   await replaceFile(disk, { directory, name, content: [journal], sync: true });
-  const content = writeSnapshot({ ...head, written: now }, state, () => 0);
+  const content = writeSnapshot(head, state, () => sequence);
   await replaceFile(disk, { directory, name: snapshotName, content, sync: true });
 }

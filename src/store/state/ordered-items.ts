@@ -16,6 +16,12 @@ export class OrderedItems {
     return this.#chunks.at(-1)?.at(-1)?.sequence ?? 0;
   }
 
+  /** Returns whether an item has this sequence. */
+  has(sequence: number): boolean {
+    const chunk = this.#chunks[this.#indexFor(sequence)] ?? [];
+    return chunk[countUpTo(chunk, sequence) - 1]?.sequence === sequence;
+  }
+
   /** Adds an item. Throws RangeError if its sequence is not the highest one. */
   append(item: StoredItem): void {
     if (this.last >= item.sequence) throw new RangeError('items must be appended in ascending sequence');
@@ -26,9 +32,12 @@ export class OrderedItems {
 
   /** Inserts an item. No other item has its sequence. */
   insert(item: StoredItem): void {
-    const chunk = this.#chunks[this.#indexFor(item.sequence)];
-    if (chunk === undefined || item.sequence > this.last) this.append(item);
-    else chunk.splice(countUpTo(chunk, item.sequence), 0, item);
+    if (item.sequence > this.last) {
+      this.append(item);
+      return;
+    }
+    const chunk = this.#chunks[this.#indexFor(item.sequence)] ?? [];
+    chunk.splice(countUpTo(chunk, item.sequence), 0, item);
   }
 
   /** Replaces the item with the same sequence. Throws RangeError if there is none. */

@@ -1,5 +1,6 @@
 // Makes a change in two steps: `prepare` checks it and assigns its numbers, `commit` makes it visible. In between, a durable
 // store writes it to the journal, so a read never shows a change that a crash could undo.
+import type { Record } from '../record.ts';
 import type {
   ChangeListener,
   CollectionNumbers,
@@ -11,6 +12,8 @@ import type {
   StoredItem,
   StoredPage,
   StoredReceipt,
+  TransferPart,
+  TransferredCollection,
 } from '../store.ts';
 import { isRecordValue } from '../value.ts';
 import { OrderedItems } from './ordered-items.ts';
@@ -161,68 +164,88 @@ export class State {
     return collection === undefined ? undefined : buildView(path, collection);
   }
 
-  /** Restores a collection. The entries must be in ascending sequence with unique ids, and match the counters. */
-  restore(
-    path: string,
-    numbers: CollectionNumbers,
-    chosen: ReservedIds,
-    entries: Iterable<StoredItem>,
-  ): void {
-    const collection = this.#addCollection(path, numbers, chosen);
-    this.#revision = Math.max(this.#revision, numbers.revision);
-    for (const entry of entries) {
-      collection.order.append(entry);
-      collection.items.set(entry.id, entry);
+  /**
+   * Returns the content as records: the store, each collection with its items, then the receipts that have not expired.
+   * @param storeId undefined if the receiving store keeps its own
+   * @param now the time (ms) of expiry. Default: expired receipts are included.
+   */
+  *records(storeId: string | undefined, now = Number.NEGATIVE_INFINITY): Generator<TransferPart> {
+    const receipts = this.receipts.unexpired(now);
+    yield { kind: 'store', storeId, revision: this.#revision };
+    for (const [collection, { counter, sequence, revision, modified, chosen, order }] of this.#collections) {
+      const numbers = { counter, sequence, revision, modified, chosen: [...chosen] };
+      yield { kind: 'collection', path: collection, ...numbers };
+      for (const entry of order) yield { kind: 'item', collection, entry };
     }
-  }
-
-  /** Restores the counters of a collection from a block of a snapshot. Those of a later block replace them. */
-  restoreNumbers(path: string, numbers: CollectionNumbers, chosen: ReservedIds): void {
-    const collection = this.#collections.get(path);
-    if (collection === undefined) this.#addCollection(path, numbers, chosen);
-    else Object.assign(collection, numbers, { chosen });
-    this.#revision = Math.max(this.#revision, numbers.revision);
+    for (const change of receipts) yield { kind: 'receipt', change };
   }
 
   /**
-   * Restores items of a block of a snapshot, after the counters of the collection. Returns false if their sequences are not in
-   * ascending order or above that of the collection, or if an id exists already.
+   * Adds a record that was stored. Changes must be added in their original order. An item of the same or a newer revision is not
+   * changed: a snapshot that was copied during changes may contain this change and later ones. Numbers never decrease.
    */
-  restoreItems(path: string, entries: readonly StoredItem[]): boolean {
-    const { items, order, sequence } = this.#collection(path);
-    for (const entry of entries) {
-      const follows = entry.sequence > order.last && entry.sequence <= sequence;
-      if (!follows || items.has(entry.id)) return false;
-      order.append(entry);
-      items.set(entry.id, entry);
+  take(record: Record): void {
+    switch (record.kind) {
+      case 'head':
+      case 'store':
+        this.#revision = Math.max(this.#revision, record.revision);
+        break;
+      case 'collection':
+        this.#takeNumbers(record);
+        break;
+      case 'item':
+        this.#takeItem(record.collection, record.entry);
+        break;
+      case 'change':
+        this.#takeChange(record.change);
+        if (record.receipted !== undefined) this.receipts.add(record.receipted, record.change.modified);
+        break;
+      case 'receipt':
+        this.receipts.restore(record.change);
+        break;
+      default:
+        break; // it is not part of the state
     }
-    return true;
   }
 
-  /**
-   * Repeats a change from a journal. Changes must be repeated in their original order. An item of the same or a newer
-   * revision is not changed: a snapshot that was copied during changes may contain this change and later ones.
-   */
-  replay(change: MadeChange, receipted?: StoredReceipt): void {
-    const { kind, id, sequence, revision, modified } = change;
-    if (receipted !== undefined) this.receipts.add(receipted, modified);
-    const collection = this.#collection(change.collection);
-    this.#revision = Math.max(this.#revision, revision);
-    collection.sequence = Math.max(collection.sequence, sequence);
-    collection.revision = Math.max(collection.revision, revision);
-    collection.modified = Math.max(collection.modified, modified);
-    replayId(collection, kind, id);
-    const present = collection.items.get(id);
-    if (present !== undefined && present.revision >= revision) return;
-    if (present !== undefined && (kind === 'delete' || present.sequence !== sequence)) {
-      collection.items.delete(id);
+  #takeNumbers(numbers: TransferredCollection): void {
+    const collection = this.#collection(numbers.path);
+    // Later counters of a collection also have all earlier ids that are still above the counter.
+    if (numbers.revision >= collection.revision) {
+      collection.chosen = new ReservedIds();
+      for (const range of numbers.chosen) collection.chosen.append(range);
+    }
+    collection.counter = Math.max(collection.counter, numbers.counter);
+    this.#raise(collection, numbers);
+  }
+
+  #takeItem(path: string, entry: StoredItem): void {
+    const collection = this.#collection(path);
+    this.#raise(collection, entry);
+    reserveId(collection, 'put', entry.id);
+    const present = collection.items.get(entry.id);
+    if (present === undefined || present.revision < entry.revision) place(collection, entry, present);
+  }
+
+  #takeChange({ kind, collection: path, value, ...entry }: MadeChange): void {
+    const collection = this.#collection(path);
+    this.#raise(collection, entry);
+    reserveId(collection, kind, entry.id);
+    const present = collection.items.get(entry.id);
+    if (present !== undefined && present.revision >= entry.revision) return;
+    if (kind !== 'delete') place(collection, { ...entry, value: value ?? {} }, present);
+    else if (present !== undefined) {
+      collection.items.delete(entry.id);
       collection.order.remove(present.sequence);
     }
-    if (kind === 'delete') return;
-    const entry: StoredItem = { id, sequence, revision, modified, value: change.value ?? {} };
-    collection.items.set(id, entry);
-    if (present?.sequence === sequence) collection.order.replace(entry);
-    else collection.order.insert(entry);
+  }
+
+  /** Raises the numbers of a collection, and the highest revision, to those of a record. */
+  #raise(collection: Collection, { sequence, revision, modified }: Omit<CollectionNumbers, 'counter'>): void {
+    if (sequence > collection.sequence) collection.sequence = sequence;
+    if (revision > collection.revision) collection.revision = revision;
+    if (modified > collection.modified) collection.modified = modified;
+    if (revision > this.#revision) this.#revision = revision;
   }
 
   #notify({ kind, collection, entry }: Prepared, revision: number): void {
@@ -294,16 +317,16 @@ export class State {
   }
 
   #collection(path: string): Collection {
-    const numbers = { counter: 0, sequence: 0, revision: 0, modified: 0 };
-    return this.#collections.get(path) ?? this.#addCollection(path, numbers, new ReservedIds());
-  }
-
-  #addCollection(path: string, numbers: CollectionNumbers, chosen: ReservedIds): Collection {
+    const found = this.#collections.get(path);
+    if (found !== undefined) return found;
     const collection = {
       order: new OrderedItems(),
       items: new Map<string, StoredItem>(),
-      chosen,
-      ...numbers,
+      chosen: new ReservedIds(),
+      counter: 0,
+      sequence: 0,
+      revision: 0,
+      modified: 0,
     };
     this.#collections.set(path, collection);
     return collection;
@@ -319,12 +342,28 @@ function isExpected(former: StoredItem | undefined, expected: Replacement['expec
   return expected === 'present' ? former !== undefined : (former?.revision ?? 'absent') === expected;
 }
 
-/** Updates the counter, or the ids that it has to skip, for a repeated change. */
-function replayId(collection: Collection, kind: MadeChange['kind'], id: string): void {
+/** Updates the counter, or the ids that it has to skip, for an id that was used. */
+function reserveId(collection: Collection, kind: MadeChange['kind'], id: string): void {
   const number = counterNumber(id);
   if (number === undefined || number <= collection.counter) return;
   if (kind === 'put') collection.chosen.add(number);
   if (kind !== 'create') return;
   collection.counter = number;
   collection.chosen.removeUpTo(number);
+}
+
+/** Adds an item, or replaces an earlier version of it. In damaged data, another item may have its sequence: then it is moved to the end. */
+function place(collection: Collection, entry: StoredItem, present: StoredItem | undefined): void {
+  const { order, items } = collection;
+  if (present?.sequence === entry.sequence) {
+    order.replace(entry);
+    items.set(entry.id, entry);
+    return;
+  }
+  if (present !== undefined) order.remove(present.sequence);
+  const isTaken = entry.sequence < 1 || (entry.sequence <= order.last && order.has(entry.sequence));
+  if (isTaken) collection.sequence += 1;
+  const placed = isTaken ? { ...entry, sequence: collection.sequence } : entry;
+  order.insert(placed);
+  items.set(placed.id, placed);
 }

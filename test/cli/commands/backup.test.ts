@@ -8,6 +8,7 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  renameSync,
   statSync,
   symlinkSync,
   writeFileSync,
@@ -16,7 +17,7 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { signRequest } from '../../../src/client/index.ts';
 import { lockDirectory } from '../../../src/store/files/lock.ts';
-import { examine } from '../../../src/store/recovery/recovery.ts';
+import { scan } from '../../../src/store/scan.ts';
 import { call, run, startServer } from '../../support/cli/command.ts';
 import { compiled, startCompiled } from '../../support/cli/compiled.ts';
 import { modulePath, reading } from '../../support/program.ts';
@@ -62,7 +63,7 @@ function stoppedDirectory(text = 'a'): string {
 }
 
 async function textIn(directory: string): Promise<unknown> {
-  return (await examine({ directory })).state.read('/notes', '1')?.value['text'];
+  return (await scan({ directory })).state.read('/notes', '1')?.value['text'];
 }
 
 /** Returns the names of all files but those of the lock, sorted. */
@@ -98,7 +99,7 @@ describe('backup', () => {
         const [before, copy] = [acknowledged, freshDirectory()];
         const { status, stderr } = await call(['backup', copy, '--data', data]);
         assert.deepEqual([status, stderr], [0, '']);
-        const { state, generation, sequence } = await examine({ directory: copy });
+        const { state, generation, sequence } = await scan({ directory: copy });
         const view = [...state.collections()].find(({ path }) => path === '/notes');
         assert.ok(sequence >= before, `${sequence} of ${before}`);
         assert.deepEqual(
@@ -143,7 +144,8 @@ describe('backup', () => {
     for (const name of filesIn(copy)) {
       const path = join(copy, name);
       assert.equal(statSync(path).mode & 0o777, statSync(path).isDirectory() ? 0o700 : 0o600, name);
-      if (statSync(path).isFile()) assert.deepEqual(readFileSync(path), readFileSync(join(data, name)), name);
+      if (statSync(path).isFile() && !/^(?:store|journal)/.test(name))
+        assert.deepEqual(readFileSync(path), readFileSync(join(data, name)), name);
     }
     assert.equal(statSync(copy).mode & 0o777, 0o700);
   });
@@ -159,6 +161,51 @@ describe('backup', () => {
     assert.match(stderr, /journal-2\.jsonl has an incomplete end, as after a crash/);
     assert.equal(await textIn(copy), 'a');
     assert.equal(readFileSync(journal, 'utf8'), torn);
+  });
+
+  test('while a server writes has no incomplete line, and reports none', async () => {
+    const made = new History();
+    made.add({ kind: 'create', collection: '/notes', value: { text: 'a' }, at: begun });
+    const line = '{"crc":"00000000","seq":2,"dura';
+    for (const tail of [line, `${line}${'\0'.repeat(2_000_000)}`, '\0'.repeat(2_000_000)]) {
+      const data = temporaryDirectory();
+      const journal = `${made.files.get('journal-1.jsonl')}${tail}`;
+      writeFileSync(join(data, 'journal-1.jsonl'), journal, { mode: 0o600 });
+      const lock = await lockDirectory(data);
+      const copy = freshDirectory();
+      const { status, stderr } = await call(['backup', copy, '--data', data]);
+      await lock.release();
+      assert.deepEqual([status, stderr], [0, '']);
+      assert.equal(await textIn(copy), 'a');
+    }
+  });
+
+  test('while the snapshot is being replaced has the previous one and all changes since', async () => {
+    const data = stoppedDirectory();
+    renameSync(join(data, 'store.json'), join(data, 'store.previous.json'));
+    const lock = await lockDirectory(data);
+    const copy = freshDirectory();
+    const { status, stderr } = await call(['backup', copy, '--data', data]);
+    await lock.release();
+    assert.deepEqual([status, stderr], [0, '']);
+    assert.equal(await textIn(copy), 'a');
+  });
+
+  test('of an interrupted copy, or without a journal between others, is rejected', async () => {
+    const interrupted = stoppedDirectory();
+    writeFileSync(join(interrupted, 'copy.incomplete'), '', { mode: 0o600 });
+    const incomplete = stoppedDirectory();
+    renameSync(join(incomplete, 'journal-2.jsonl'), join(incomplete, 'journal-3.jsonl'));
+    for (const [data, message] of [
+      [interrupted, /a backup or restore into it was interrupted; repeat it, or remove the directory$/],
+      [incomplete, /journal-2\.jsonl cannot be used: it is missing/],
+    ] as const) {
+      const copy = freshDirectory();
+      const { status, stderr } = await call(['backup', copy, '--data', data]);
+      assert.equal(status, 1);
+      assert.match(stderr.trimEnd(), message);
+      assert.equal(existsSync(copy), false);
+    }
   });
 
   test('a server that starts on a copy rejects the signed requests of the original', async () => {

@@ -3,8 +3,9 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSy
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { lockDirectory } from '../../../src/store/files/lock.ts';
-import { formatJournalHeader } from '../../../src/store/journal/line.ts';
-import { recover } from '../../../src/store/recovery/recovery.ts';
+import { formatLine } from '../../../src/store/log/line.ts';
+import { formatJournalHead } from '../../../src/store/record.ts';
+import { recover } from '../../../src/store/recover.ts';
 import { call, type Ended, root, run, startServer } from '../../support/cli/command.ts';
 import { begun, History } from '../../support/store/history.ts';
 import { seen } from '../../support/store/snapshot.ts';
@@ -371,10 +372,10 @@ describe('import', () => {
   test('can be repeated after an interruption, and does not change existing users', async () => {
     const text = await exported(createDirectory(history()));
     const data = temporaryDirectory();
-    const header = { storeId: 'k3x9', generation: 1, revision: 5, sequence: 0, opened: begun };
+    const header = { storeId: 'k3x9', generation: 1, revision: 5, sequence: 0, at: begun };
     const users = '{"version":1,"users":{}}';
     const files = [
-      ['journal-1.jsonl', formatJournalHeader(header)],
+      ['journal-1.jsonl', formatLine(formatJournalHead(header))],
       ['store.json.99-1.tmp', '{"version":2,'],
       ['users.json', users],
     ] as const;

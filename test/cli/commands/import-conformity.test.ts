@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import { recover } from '../../../src/store/recovery/recovery.ts';
+import { recover } from '../../../src/store/recover.ts';
 import { call, type Ended } from '../../support/cli/command.ts';
 import { openSharedStore } from '../../support/module/shared-store.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import { type Recovered, recover } from '../../../src/store/recovery/recovery.ts';
+import { recover } from '../../../src/store/recover.ts';
+import type { Scanned } from '../../../src/store/scan.ts';
 import { call, type Ended, run } from '../../support/cli/command.ts';
 import { begun, History } from '../../support/store/history.ts';
 import { seen } from '../../support/store/snapshot.ts';
@@ -50,7 +51,7 @@ function contents(directory: string): Map<string, string> {
 }
 
 /** The titles of the articles by their ids. */
-function titles({ state }: Recovered): Record<string, unknown> {
+function titles({ state }: Scanned): Record<string, unknown> {
   const { entries } = state.list(articles, 0, 100);
   return Object.fromEntries(entries.map(({ id, value }) => [id, value['title']]));
 }
@@ -92,7 +93,7 @@ describe('check', () => {
 describe('check --repair', () => {
   async function repaired(
     files: Iterable<readonly [string, string]>,
-  ): Promise<{ ended: Ended; found: Recovered; fresh: string }> {
+  ): Promise<{ ended: Ended; found: Scanned; fresh: string }> {
     const { data, fresh } = createDirectory(files);
     const before = contents(data);
     const ended = await call(['check', '--repair', fresh, '--data', data]);
@@ -166,8 +167,8 @@ describe('check --repair', () => {
   test('rejects an unsuitable target directory, and a missing data directory', async () => {
     const { data, fresh } = createDirectory(history().files);
     const cases: readonly [string[], number, RegExp][] = [
-      [['--repair', data], 2, /requires a directory outside the data directory/],
-      [['--repair', join(data, 'sub')], 2, /requires a directory outside the data directory/],
+      [['--repair', data], 2, /must not be .*data, in it, or a directory that contains it/],
+      [['--repair', join(data, 'sub')], 2, /must not be .*data, in it, or a directory that contains it/],
       [['--repair', temporaryWithFile()], 1, /is not empty/],
       [['--repair'], 2, /--repair requires a value/],
     ];

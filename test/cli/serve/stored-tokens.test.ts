@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { isLive } from '../../../src/oauth/grants.ts';
 import { grantsCollection, readGrant, readToken, tokensCollection } from '../../../src/oauth/records.ts';
-import { recover } from '../../../src/store/recovery/recovery.ts';
+import { recover } from '../../../src/store/recover.ts';
 import { call } from '../../support/cli/command.ts';
 import { begun, History } from '../../support/store/history.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';

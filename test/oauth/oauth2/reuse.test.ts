@@ -4,7 +4,7 @@ import { describe, type TestContext, test } from 'node:test';
 import { systemClock } from '../../../src/clock.ts';
 import { openJournaledStore } from '../../../src/store/durable.ts';
 import { createMemoryStore } from '../../../src/store/memory.ts';
-import { recover } from '../../../src/store/recovery/recovery.ts';
+import { recover } from '../../../src/store/recover.ts';
 import type { Store } from '../../../src/store/store.ts';
 import {
   type Answer,

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { formatMembers } from '../../../src/store/encoding/item-json.ts';
 import { JournalBatch } from '../../../src/store/journal/journal.ts';
-import { type JournalLine, parseJournalLine } from '../../../src/store/journal/line.ts';
-import { readCheckedLine } from '../../../src/store/log/line.ts';
+import { verifyLine } from '../../../src/store/log/line.ts';
+import { type ChangeRecord, formatMembers, readJournalRecord } from '../../../src/store/record.ts';
 import type { StoredRecord } from '../../../src/store/store.ts';
 import { seeded } from '../../support/seeded.ts';
 import { formatJournalLine } from '../../support/store/history.ts';
@@ -11,7 +10,7 @@ import { formatJournalLine } from '../../support/store/history.ts';
 const alphabet = 'aZ09 "\\/\u0000\u001f\u007fé\u2028\ud800\udc00\u{1f511}<&';
 
 /** Some line that a store could write. */
-function someLine(random: ReturnType<typeof seeded>, seq: number): JournalLine {
+function someLine(random: ReturnType<typeof seeded>, seq: number): ChangeRecord {
   const kind = random.pick(['create', 'put', 'delete'] as const);
   const text = (): string => random.text(alphabet, 20);
   const value: StoredRecord = {
@@ -29,10 +28,16 @@ function someLine(random: ReturnType<typeof seeded>, seq: number): JournalLine {
     ...(kind === 'delete' ? {} : { value }),
   };
   const nonce = { user: text(), nonce: text(), until: random.below(2 ** 41) };
-  return { seq, durable: random.below(seq), change, ...(random.below(2) === 0 ? { nonce } : {}) };
+  return {
+    kind: 'change',
+    seq,
+    durable: random.below(seq),
+    change,
+    ...(random.below(2) === 0 ? { nonce } : {}),
+  };
 }
 
-function membersOf({ change }: JournalLine): string {
+function membersOf({ change }: ChangeRecord): string {
   return formatMembers(change, change.value && JSON.stringify(change.value));
 }
 
@@ -50,7 +55,8 @@ test('a batch equals its lines formatted one by one, and is parsed unchanged', (
       .slice(0, -1)
       .map((line) => {
         JSON.parse(line);
-        return parseJournalLine(readCheckedLine(Buffer.from(line)) ?? assert.fail(`SEED=${random.seed}`));
+        assert.ok(verifyLine(Buffer.from(line), 'line', 0) !== undefined, `SEED=${random.seed}`);
+        return readJournalRecord(line);
       });
     // A half of a surrogate pair is kept as an escape, and reads back as one.
     assert.deepEqual(read, lines, `SEED=${random.seed}`);
@@ -63,7 +69,7 @@ test('a batch accepts lines of any length', () => {
   for (const length of [10, 60_000, 70_000, 3_000_000, 10]) {
     const change = { kind: 'put', collection: '/a', id: 'x', sequence: 1, revision: 1, modified: 0 } as const;
     const value = { text: '\u{1f511}'.repeat(length) };
-    const line = { seq: 2, durable: 1, change: { ...change, value } };
+    const line = { kind: 'change' as const, seq: 2, durable: 1, change: { ...change, value } };
     gathered.add(line, membersOf(line));
     assert.equal(Buffer.from(gathered.encode()).toString(), formatJournalLine(line));
     gathered.clear();
@@ -83,5 +89,8 @@ test('a line has the checksum that Python computes for it', () => {
   } as const;
   const rest =
     '"seq":2,"durable":1,"change":{"kind":"put","collection":"/a","id":"ž","sequence":1,"revision":2,"modified":"1970-01-01T00:00:00.000Z","value":{"t":"é"}}}';
-  assert.equal(formatJournalLine({ seq: 2, durable: 1, change }), `{"crc":"65711be5",${rest}\n`);
+  assert.equal(
+    formatJournalLine({ kind: 'change', seq: 2, durable: 1, change }),
+    `{"crc":"65711be5",${rest}\n`,
+  );
 });

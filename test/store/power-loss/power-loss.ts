@@ -4,7 +4,8 @@ import type { TestContext } from 'node:test';
 import type { Clock } from '../../../src/clock.ts';
 import { type JournaledStore, openJournaledStore } from '../../../src/store/durable.ts';
 import { StoreError } from '../../../src/store/errors.ts';
-import { type Recovered, recover } from '../../../src/store/recovery/recovery.ts';
+import { recover } from '../../../src/store/recover.ts';
+import type { Scanned } from '../../../src/store/scan.ts';
 import type { CompactionLimits } from '../../../src/store/snapshot/compaction.ts';
 import type { Store, StoreChange, StoredItem } from '../../../src/store/store.ts';
 import type { Seeded } from '../../support/seeded.ts';
@@ -44,7 +45,7 @@ interface Running {
 export class Run {
   readonly disk: PowerLossDisk;
   readonly store: JournaledStore;
-  readonly recovered: Recovered;
+  readonly recovered: Scanned;
   readonly told: string[] = [];
   /** In the order in which it makes them: one request at a time for an item. */
   readonly asked: Asked[] = [];
@@ -52,7 +53,7 @@ export class Run {
   readonly safe: { readonly from: number; readonly nonces: ReadonlySet<string> }[] = [];
   #revision: number;
 
-  private constructor(disk: PowerLossDisk, store: JournaledStore, recovered: Recovered, told: string[]) {
+  private constructor(disk: PowerLossDisk, store: JournaledStore, recovered: Scanned, told: string[]) {
     this.disk = disk;
     this.store = store;
     this.recovered = recovered;

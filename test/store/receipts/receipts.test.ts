@@ -4,15 +4,13 @@ import { join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
 import { systemClock } from '../../../src/clock.ts';
 import { type JournaledStore, openJournaledStore } from '../../../src/store/durable.ts';
-import { nodeDisk } from '../../../src/store/files/disk.ts';
+import { ExportFormatter, ExportReader } from '../../../src/store/export.ts';
+
 import { createMemoryStore } from '../../../src/store/memory.ts';
-import { copyStore } from '../../../src/store/recovery/copy-store.ts';
-import { recoverCorrupt } from '../../../src/store/recovery/recover-corrupt.ts';
-import { recover } from '../../../src/store/recovery/recovery.ts';
-import { ExportReader } from '../../../src/store/snapshot/export-reader.ts';
-import { ExportFormatter } from '../../../src/store/snapshot/export-writer.ts';
+import { recover } from '../../../src/store/recover.ts';
+import { scan } from '../../../src/store/scan.ts';
+import { writeStore } from '../../../src/store/snapshot/writer.ts';
 import { State } from '../../../src/store/state/state.ts';
-import { listParts } from '../../../src/store/transfer.ts';
 import { seeded } from '../../support/seeded.ts';
 import { formatSnapshot, make, reread } from '../../support/store/snapshot.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
@@ -47,7 +45,7 @@ receiptsContract('the receipts of a store in memory', async () => {
     store: memory,
     async reopen() {
       const snapshot = memory.snapshot();
-      memory.restore({ collections: [], receipts: [] });
+      memory.restore([]);
       memory.restore(snapshot);
       return memory;
     },
@@ -129,13 +127,13 @@ function stateWith(count: number, until?: number): State {
 describe('a snapshot', () => {
   test('has no block of receipts if none is unexpired', () => {
     assert.doesNotMatch(formatSnapshot(stateWith(0)), /"receipt/);
-    assert.doesNotMatch(formatSnapshot(stateWith(3, at + 1), { written: at + 1 }), /"receipt/);
+    assert.doesNotMatch(formatSnapshot(stateWith(3, at + 1), { at: at + 1 }), /"receipt/);
   });
 
   for (const count of [1, 256, 257, 1000]) {
     test(`with ${count} receipts is one JSON document, and is read back unchanged`, async (context) => {
       const state = stateWith(count);
-      const text = formatSnapshot(state, { written: at });
+      const text = formatSnapshot(state, { at });
       assert.doesNotThrow(() => JSON.parse(text));
       const read = await reread(temporaryDirectory(context), text);
       assert.deepEqual([...read.state.receipts], [...state.receipts]);
@@ -147,11 +145,11 @@ describe('a snapshot', () => {
     const store = await open(directory, { limits: always });
     for (const key of ['a', 'b', 'c']) await store.apply(creation(key, key));
     await store.close();
-    const saved = formatSnapshot((await recover({ directory })).state, { written: at });
+    const saved = formatSnapshot((await recover({ directory })).state, { at });
     const broken = temporaryDirectory(context);
     writeFileSync(join(broken, 'store.json'), saved.replace('"fingerprint of b"', '"fingerprint of x'));
     await assert.rejects(recover({ directory: broken }), /store\.json.*line 4.*not JSON/);
-    const { state, lost } = await recoverCorrupt(nodeDisk, broken);
+    const { state, lost } = await scan({ directory: broken, corrupt: 'skip' });
     assert.deepEqual(
       [...state.receipts].map(({ receipt }) => receipt.key),
       ['a', 'c'],
@@ -169,7 +167,7 @@ test('a repair of a damaged journal retains its readable receipts', async (conte
   const path = join(directory, 'journal-1.jsonl');
   const text = readFileSync(path, 'utf8').replace('"one"', '"two"');
   writeFileSync(path, text);
-  const { state } = await recoverCorrupt(nodeDisk, directory);
+  const { state } = await scan({ directory, corrupt: 'skip' });
   assert.deepEqual(
     [...state.receipts].map(({ receipt }) => receipt.key),
     ['b'],
@@ -179,7 +177,8 @@ test('a repair of a damaged journal retains its readable receipts', async (conte
 test('a copy of a data directory has the receipts', async (context) => {
   const directory = await withJournal(context);
   const copy = temporaryDirectory(context);
-  await copyStore(directory, copy);
+  const { state: copied } = await scan({ directory });
+  await writeStore(copy, { storeId: 'k3x9', state: copied, now: at });
   const { state } = await recover({ directory: copy });
   assert.deepEqual(
     [...state.receipts].map(({ receipt }) => receipt),
@@ -190,7 +189,7 @@ test('a copy of a data directory has the receipts', async (context) => {
 describe('an export', () => {
   function formatExport(state: State, now = at): string[] {
     const formatter = new ExportFormatter({ at: now, includes: () => true });
-    const lines = Array.from(listParts('k3x9', state, now), (part) => formatter.part(part));
+    const lines = Array.from(state.records('k3x9', now), (part) => formatter.part(part));
     return [...lines, formatter.end()];
   }
 
@@ -211,6 +210,6 @@ describe('an export', () => {
   test('with an invalid receipt is rejected with the line', () => {
     const [header] = formatExport(stateWith(1));
     const line = '{"receipt":{"key":"a"},"kind":"put","created":true,"collection":"/notes","item":{}}';
-    assert.throws(() => readExport(`${header}${line}\n`), /line 2, .*this is not a receipt/);
+    assert.throws(() => readExport(`${header}${line}\n`), /line 2, .*fingerprint is not a text/);
   });
 });

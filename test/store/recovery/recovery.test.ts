@@ -5,10 +5,10 @@ import { describe, type TestContext, test } from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
 import zlib from 'node:zlib';
 import { CorruptionError } from '../../../src/store/corruption-error.ts';
-import { nodeDisk } from '../../../src/store/files/disk.ts';
-import { formatJournalHeader } from '../../../src/store/journal/line.ts';
-import { recoverCorrupt } from '../../../src/store/recovery/recover-corrupt.ts';
-import { examine, type Recovered, recover } from '../../../src/store/recovery/recovery.ts';
+import { formatLine } from '../../../src/store/log/line.ts';
+import { formatJournalHead } from '../../../src/store/record.ts';
+import { recover } from '../../../src/store/recover.ts';
+import { type Scanned, scan } from '../../../src/store/scan.ts';
 import { State } from '../../../src/store/state/state.ts';
 import type { StoreChange, StoredRecord } from '../../../src/store/store.ts';
 import { type Seeded, seeded } from '../../support/seeded.ts';
@@ -190,10 +190,10 @@ describe('the recovered state', () => {
 
 describe('a crash', () => {
   /** Recovers; gives what was found, or the error that stopped it, which left everything as it was. */
-  async function attempt(directory: string, files: Files): Promise<Recovered | CorruptionError> {
+  async function attempt(directory: string, files: Files): Promise<Scanned | CorruptionError> {
     await put(directory, files);
     const before = await contents(directory);
-    await examine({ directory }).catch(() => {});
+    await scan({ directory }).catch(() => {});
     assert.deepEqual(await contents(directory), before, 'a look changes nothing');
     try {
       return await recover({ directory });
@@ -207,12 +207,12 @@ describe('a crash', () => {
   /** The same on a disk in memory, whose files it gives too: what is done a thousand times need not wait for a medium. */
   async function attemptInMemory(
     files: Files,
-  ): Promise<{ found: Recovered | CorruptionError; kept: ReadonlyMap<string, Uint8Array> }> {
+  ): Promise<{ found: Scanned | CorruptionError; kept: ReadonlyMap<string, Uint8Array> }> {
     const disk = new PowerLossDisk(
       new Map([...files].map(([name, content]) => [name, Buffer.from(content)])),
     );
     const looking = { directory: '/data', disk };
-    await examine(looking).catch(() => {});
+    await scan(looking).catch(() => {});
     assert.equal(disk.operations, 0, 'a look changes nothing');
     try {
       return { found: await recover(looking), kept: disk.files() };
@@ -382,7 +382,7 @@ describe('damage is reported with file, line, byte and remedy', () => {
   const resealed = (name: string, line: number, change: (header: string) => string): string =>
     withLine(name, line, (old) => {
       const header = JSON.parse(change(old));
-      return formatJournalHeader({ ...header, storeId: header.lineage, opened: begun }).trimEnd();
+      return formatLine(formatJournalHead({ ...header, storeId: header.lineage, at: begun })).trimEnd();
     });
   const later = '"journal":3,"lineage":"k3x9"}';
   const [older, last] = ['journal-2.jsonl', 'journal-3.jsonl'];
@@ -625,7 +625,7 @@ test('a randomly damaged store is rejected or has an earlier state, and its read
     if (files.size === 0) continue;
     await put(directory, files);
     const what = `SEED=${random.seed}, round ${round}`;
-    const saved = await recoverCorrupt(nodeDisk, directory);
+    const saved = await scan({ directory, corrupt: 'skip' });
     assert.ok([...saved.state.collections()].reduce((sum, { count }) => sum + count, 0) <= 40, what);
     const found = await recover({ directory }).catch((error: Error) => error);
     if (found instanceof CorruptionError) continue;

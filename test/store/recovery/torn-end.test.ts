@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { systemClock } from '../../../src/clock.ts';
 import { type JournaledStore, openJournaledStore } from '../../../src/store/durable.ts';
-import { recover } from '../../../src/store/recovery/recovery.ts';
+import { recover } from '../../../src/store/recover.ts';
 import type { CompactionLimits } from '../../../src/store/snapshot/compaction.ts';
 import { seeded } from '../../support/seeded.ts';
 import { create, ids } from '../../support/store/contract.ts';

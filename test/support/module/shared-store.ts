@@ -1,10 +1,8 @@
 import { existsSync, mkdirSync, readFileSync, renameSync, rmdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DocumentStore } from '../../../src/store/documents.ts';
-import { ReservedIds } from '../../../src/store/state/reserved-ids.ts';
 import { State } from '../../../src/store/state/state.ts';
-import type { Store, StoredItem, TransferPart } from '../../../src/store/store.ts';
-import { listParts } from '../../../src/store/transfer.ts';
+import type { Store, TransferPart } from '../../../src/store/store.ts';
 import { clearInterval, delay, setInterval } from '../../../src/timers.ts';
 
 /** A store for tests of modules. Processes share its documents; its items are loaded when it is opened and written when it is closed. */
@@ -39,7 +37,7 @@ export function openSharedStore(directory: string): SharedStore {
       return { applied: true, entry: prepared.entry };
     },
     async *exportState() {
-      yield* listParts(storeId, state, 0);
+      yield* state.records(storeId);
     },
     async importState(parts, noncesUntil) {
       if ([...state.collections()].length > 0) return false;
@@ -51,7 +49,7 @@ export function openSharedStore(directory: string): SharedStore {
       return true;
     },
     async close() {
-      if (changed) writeFileSync(path, JSON.stringify([...listParts(storeId, state, 0)]));
+      if (changed) writeFileSync(path, JSON.stringify([...state.records(storeId)]));
       writeFileSync(join(directory, 'closed'), '');
     },
   };
@@ -59,20 +57,9 @@ export function openSharedStore(directory: string): SharedStore {
 
 function buildState(parts: readonly TransferPart[]): { state: State; storeId: string } {
   const [store] = parts;
-  const header = store?.kind === 'store' ? store : { storeId: undefined, revision: 0 };
-  const state = new State(header.revision);
-  for (const part of parts) {
-    if (part.kind !== 'collection') continue;
-    const { kind: _, path, chosen, ...numbers } = part;
-    const ids = new ReservedIds();
-    for (const range of chosen) ids.append(range);
-    state.restore(path, numbers, ids, listEntries(parts, path));
-  }
-  return { state, storeId: header.storeId ?? 'shared' };
-}
-
-function listEntries(parts: readonly TransferPart[], path: string): StoredItem[] {
-  return parts.flatMap((part) => (part.kind === 'item' && part.collection === path ? [part.entry] : []));
+  const state = new State();
+  for (const part of parts) state.take(part);
+  return { state, storeId: (store?.kind === 'store' ? store.storeId : undefined) ?? 'shared' };
 }
 
 /** Documents in files, which processes share. A directory is the lock. */

@@ -2,7 +2,7 @@
 // of each item as soon as it is acknowledged, until it is killed.
 import { systemClock } from '../../../src/clock.ts';
 import { openJournaledStore } from '../../../src/store/durable.ts';
-import { recover } from '../../../src/store/recovery/recovery.ts';
+import { recover } from '../../../src/store/recover.ts';
 
 const [directory = '', round = ''] = process.argv.slice(2);
 const store = await openJournaledStore({

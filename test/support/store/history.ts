@@ -1,7 +1,11 @@
 import type { NonceClaim } from '../../../src/principal.ts';
-import { formatMembers } from '../../../src/store/encoding/item-json.ts';
-import { formatChangeLine, formatJournalHeader, type JournalLine } from '../../../src/store/journal/line.ts';
-import { formatLogName } from '../../../src/store/log/line.ts';
+import { formatLine, formatLogName } from '../../../src/store/log/line.ts';
+import {
+  type ChangeRecord,
+  formatChange,
+  formatJournalHead,
+  formatMembers,
+} from '../../../src/store/record.ts';
 import { previousName, snapshotName, writeSnapshot } from '../../../src/store/snapshot/writer.ts';
 import { State } from '../../../src/store/state/state.ts';
 import type { StoreChange, StoredItem } from '../../../src/store/store.ts';
@@ -11,9 +15,9 @@ import { make } from './snapshot.ts';
 export const begun = Date.UTC(2013, 3, 20, 12, 59, 24, 7);
 
 /** Formats a line of a journal, with its line end. */
-export function formatJournalLine(line: JournalLine): string {
+export function formatJournalLine(line: ChangeRecord): string {
   const { value } = line.change;
-  return formatChangeLine(line, formatMembers(line.change, value && JSON.stringify(value)));
+  return formatLine(formatChange(line, formatMembers(line.change, value && JSON.stringify(value))));
 }
 
 /** The files that a store has written, as far as they are: what an engine does, without a medium. */
@@ -35,8 +39,8 @@ export class History {
     const { storeId, sequence } = this;
     this.generation += 1;
     const { generation } = this;
-    const header = { storeId, generation, revision: this.state.revision, sequence, opened: begun };
-    this.files.set(formatLogName('journal', generation), formatJournalHeader(header));
+    const header = { storeId, generation, revision: this.state.revision, sequence, at: begun };
+    this.files.set(formatLogName('journal', generation), formatLine(formatJournalHead(header)));
   }
 
   /** Makes a change and adds its line; `durable` lines were on the medium before. */
@@ -50,7 +54,13 @@ export class History {
     const { kind, collection } = change;
     this.sequence += 1;
     const made = { kind, collection, id, sequence, revision, modified, ...value };
-    const line = { seq: this.sequence, durable, change: made, ...(nonce === undefined ? {} : { nonce }) };
+    const line = {
+      kind: 'change' as const,
+      seq: this.sequence,
+      durable,
+      change: made,
+      ...(nonce === undefined ? {} : { nonce }),
+    };
     const name = formatLogName('journal', this.generation);
     this.files.set(name, `${this.files.get(name)}${formatJournalLine(line)}`);
     return { id, sequence, revision, modified, value: change.kind === 'delete' ? {} : change.value };
@@ -61,7 +71,7 @@ export class History {
     if (this.#copy === undefined) {
       this.rotate();
       const { generation, storeId, sequence, state } = this;
-      const head = { storeId, generation, revision: state.revision, sequence, written: begun };
+      const head = { storeId, generation, revision: state.revision, sequence, at: begun };
       this.#copy = { parts: writeSnapshot(head, state, () => this.sequence), text: '', generation };
     }
     const { value, done } = this.#copy.parts.next();

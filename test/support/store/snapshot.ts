@@ -8,11 +8,12 @@ import type { StoreChange, StoredItem } from '../../../src/store/store.ts';
 
 /** The first line of the snapshots of tests. */
 export const head = {
+  kind: 'head' as const,
   storeId: 'k3x9',
   generation: 1,
   revision: 0,
   sequence: 0,
-  written: Date.UTC(2013, 3, 20, 12, 59, 24),
+  at: Date.UTC(2013, 3, 20, 12, 59, 24),
 };
 
 /** The text of a snapshot of a state that does not change meanwhile. */

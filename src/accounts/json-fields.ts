@@ -1,5 +1,5 @@
-import { CorruptionError, type CorruptionLocation } from '../corruption-error.ts';
-import { parseIsoDate } from './iso-date.ts';
+import { CorruptionError, type CorruptionLocation } from '../store/corruption-error.ts';
+import { parseIsoDate } from '../store/encoding/iso-date.ts';
 
 /**
  * Reads a JSON document of the data directory. Each method takes a value and its name for the message, and throws

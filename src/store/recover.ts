@@ -1,44 +1,44 @@
 import { join } from 'node:path';
-import { fileMode, removeLeftovers, step, writeWhole } from '../files/atomic-write.ts';
-import { type Disk, type DiskFile, errorCode } from '../files/disk.ts';
+import { fileMode, removeLeftovers, step, writeWhole } from './files/atomic-write.ts';
+import { type Disk, type DiskFile, errorCode, nodeDisk } from './files/disk.ts';
+import { type Repair, type Scanned, type ScanOptions, scan } from './scan.ts';
 
-/** A change to the files of a data directory that repairs the effects of a crash. */
-export type RecoveryAction =
-  /** Renames an unreadable file. */
-  | { readonly kind: 'set aside'; readonly name: string }
-  | { readonly kind: 'rename'; readonly from: string; readonly to: string }
-  /** Truncates a file, and saves its end in another file. */
-  | { readonly kind: 'cut'; readonly name: string; readonly at: number; readonly savedAs: string }
-  /** Removes a file, and saves its content in another file unless `savedAs` is undefined. */
-  | { readonly kind: 'remove'; readonly name: string; readonly savedAs: string | undefined };
-
-/** Applies recovery actions in order, and removes the temporary files of snapshots. */
-export async function applyRecoveryActions(
-  disk: Disk,
-  directory: string,
-  actions: readonly RecoveryAction[],
-): Promise<void> {
-  for (const action of actions) await applyAction(disk, directory, action);
+/**
+ * Reads the files of a data directory, and repairs the effects of a crash: an incomplete end of a journal is moved to a
+ * file of its own, and an unreadable snapshot is renamed. The caller holds the lock of the directory. Throws
+ * CorruptionError for damage that no crash causes, and then changes nothing.
+ */
+export async function recover(options: ScanOptions): Promise<Scanned> {
+  const scanned = await scan(options);
+  const { directory, disk = nodeDisk } = options;
+  for (const repair of scanned.repairs) await applyRepair(disk, directory, repair);
   // The process that created them held the lock then, so it has ended.
   await removeLeftovers(disk, directory, 'store.json', () => true);
-  if (actions.length > 0) await disk.syncDirectory(directory);
+  if (scanned.repairs.length > 0) await disk.syncDirectory(directory);
+  // The files and their names may be in the cache of the operating system only. They must be on the disk before
+  // they are used.
+  const last = scanned.journals.at(-1);
+  if (last === undefined) return scanned;
+  await disk.truncate(last.path, last.bytes);
+  await disk.syncDirectory(directory);
+  return scanned;
 }
 
-async function applyAction(disk: Disk, directory: string, action: RecoveryAction): Promise<void> {
-  switch (action.kind) {
+async function applyRepair(disk: Disk, directory: string, repair: Repair): Promise<void> {
+  switch (repair.kind) {
     case 'set aside':
-      return disk.rename(join(directory, action.name), join(directory, await freeName(disk, directory)));
+      return disk.rename(join(directory, repair.name), join(directory, await freeName(disk, directory)));
     case 'rename':
-      return disk.rename(join(directory, action.from), join(directory, action.to));
+      return disk.rename(join(directory, repair.from), join(directory, repair.to));
     case 'cut':
-      await saveEnd(disk, directory, action);
+      await saveEnd(disk, directory, repair);
       await disk.syncDirectory(directory);
-      return disk.truncate(join(directory, action.name), action.at);
+      return disk.truncate(join(directory, repair.name), repair.at);
     case 'remove':
-      if (action.savedAs !== undefined)
-        await saveEnd(disk, directory, { name: action.name, at: 0, savedAs: action.savedAs });
+      if (repair.savedAs !== undefined)
+        await saveEnd(disk, directory, { name: repair.name, at: 0, savedAs: repair.savedAs });
       await disk.syncDirectory(directory);
-      return disk.unlink(join(directory, action.name));
+      return disk.unlink(join(directory, repair.name));
   }
 }
 

@@ -1,17 +1,15 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { CorruptionError } from '../../../src/store/corruption-error.ts';
-import { ExportReader, type Imported } from '../../../src/store/snapshot/export-reader.ts';
-import { ExportFormatter } from '../../../src/store/snapshot/export-writer.ts';
-import { State } from '../../../src/store/state/state.ts';
-import { listParts } from '../../../src/store/transfer.ts';
-import { type Seeded, seeded } from '../../support/seeded.ts';
-import { begun } from '../../support/store/history.ts';
-import { make, seen } from '../../support/store/snapshot.ts';
+import { CorruptionError } from '../../src/store/corruption-error.ts';
+import { ExportFormatter, ExportReader, type Imported } from '../../src/store/export.ts';
+import { State } from '../../src/store/state/state.ts';
+import { type Seeded, seeded } from '../support/seeded.ts';
+import { begun } from '../support/store/history.ts';
+import { make, seen } from '../support/store/snapshot.ts';
 
 function formatExport(state: State): string {
   const formatter = new ExportFormatter({ at: begun, includes: () => true });
-  const lines = Array.from(listParts('k3x9', state, begun), (part) => formatter.part(part));
+  const lines = Array.from(state.records('k3x9', begun), (part) => formatter.part(part));
   return `${lines.join('')}${formatter.end()}`;
 }
 

@@ -1,0 +1,424 @@
+// The records of which every file of a store, an export and a transfer consist, and the JSON of each. Files differ only in what
+// surrounds it: lines with checksums in a log, blocks with checksums in a snapshot, plain lines in an export.
+import type { NonceClaim } from '../principal.ts';
+import { formatIsoDate } from './encoding/iso-date.ts';
+import { Members, RecordFault, readCount, readList, readTime } from './encoding/members.ts';
+import { formatChecksum } from './log/line.ts';
+import type { Span } from './nonces/time.ts';
+import type { NumberRange } from './state/reserved-ids.ts';
+import type {
+  MadeChange,
+  Receipt,
+  StoredItem,
+  StoredReceipt,
+  TransferPart,
+  TransferredCollection,
+} from './store.ts';
+
+/** One record of a store. */
+export type Record = HeadRecord | ChangeRecord | TransferPart;
+
+/** A record of a journal. */
+export type JournalRecord = HeadRecord | ChangeRecord;
+
+/** The first record of a journal or of a snapshot. */
+export interface HeadRecord {
+  readonly kind: 'head';
+  readonly storeId: string;
+  /** The number of the journal. A snapshot has that of the first journal with changes that may be missing in it. */
+  readonly generation: number;
+  /** The highest revision that was assigned before. */
+  readonly revision: number;
+  /** The number of the last change before. All changes up to it are on the disk. */
+  readonly sequence: number;
+  /** The time at which it was written (ms). */
+  readonly at: number;
+}
+
+/** A change, with the nonce and the receipt of its request. */
+export interface ChangeRecord {
+  readonly kind: 'change';
+  /** The number of the change. It increases by one from record to record, across journals. */
+  readonly seq: number;
+  /** The number of the last change that was on the disk when this one was written. */
+  readonly durable: number;
+  readonly change: MadeChange;
+  readonly nonce?: NonceClaim | undefined;
+  /** The change with its receipt, if it has one. */
+  readonly receipted?: StoredReceipt | undefined;
+}
+
+/** The length and the checksum of a file of nonces that is not changed any more. */
+export interface Extent {
+  readonly number: number;
+  readonly bytes: number;
+  /** The checksum of the last line. */
+  readonly crc: number;
+}
+
+/** The first record of a file of nonces. */
+export interface NoncesHead {
+  /** The time of its creation, by the clock (ms). */
+  readonly opened: number;
+  /** The boot id of the host; undefined if the host does not provide one. */
+  readonly boot: string | undefined;
+  /** The maximum difference between a date and the clock (ms), from which `until` of claims is computed. */
+  readonly window: number;
+  /** Whether the earlier files are on the disk. */
+  readonly synced: boolean;
+  /** Whether the file was created by an orderly stop: it is then the last one, and has no claims. */
+  readonly closed: boolean;
+  /** The spans of time whose claims are unknown. */
+  readonly forgotten: readonly Readonly<Span>[];
+  /** The earlier files that are needed. */
+  readonly files: readonly Extent[];
+}
+
+/** The files that begin with a head, and the name and the version of their format. */
+export const journalVersion = 1;
+export const snapshotVersion = 1;
+export const noncesVersion = 1;
+export const exportFormat = 'countersign-export';
+export const exportVersion = 1;
+
+/** A file was written by another version of this program. The message says what the user can do. */
+export class VersionFault extends RecordFault {
+  constructor(found: number, known: number) {
+    const remedy = 'export the data with the version that wrote it, and import them with this one';
+    super(`its version is ${found}, and this program reads ${known}; ${remedy}`);
+  }
+}
+
+/**
+ * Formats the members of an item as JSON, without the braces.
+ * @param value the value as JSON; undefined for a deleted item
+ * @param date the time of the item's last change
+ */
+export function formatMembers(
+  { id, sequence, revision, modified }: Omit<StoredItem, 'value'>,
+  value: string | undefined,
+  date = formatIsoDate(modified),
+): string {
+  // JSON.stringify of the whole item takes twice as long.
+  const members = `"id":${quote(id)},"sequence":${sequence},"revision":${revision},"modified":"${date}"`;
+  return value === undefined ? members : `${members},"value":${value}`;
+}
+
+/** Formats an item as JSON. */
+export function formatItem(item: StoredItem): string {
+  return `{${formatMembers(item, JSON.stringify(item.value))}}`;
+}
+
+/** Formats the counters of a collection as JSON, without the braces. */
+export function formatCollection(part: Omit<TransferredCollection, 'kind'>): string {
+  const { path, counter, chosen, sequence, revision, modified } = part;
+  const ranges = chosen.map(({ first, last }) => [first, last]);
+  const date = formatIsoDate(modified);
+  const members = { collection: path, counter, chosen: ranges, sequence, revision, modified: date };
+  return JSON.stringify(members).slice(1, -1);
+}
+
+/** Formats a change with its receipt as JSON. */
+export function formatReceipt({ receipt, kind, created, collection, entry }: StoredReceipt): string {
+  const change = `"kind":"${kind}","created":${created},"collection":${quote(collection)}`;
+  return `{"receipt":{${formatReceiptMembers(receipt)}},${change},"item":${formatItem(entry)}}`;
+}
+
+/** Formats the head of a journal as JSON, without the opening brace. */
+export function formatJournalHead({ storeId, generation, revision, sequence, at }: HeadInit): string {
+  const numbers = { journal: journalVersion, lineage: storeId, generation, revision, sequence };
+  return JSON.stringify({ ...numbers, opened: formatIsoDate(at) }).slice(1);
+}
+
+/** Formats the head of a snapshot as JSON, without the closing brace. */
+export function formatSnapshotHead({ storeId, generation, revision, sequence, at }: HeadInit): string {
+  const numbers = { version: snapshotVersion, lineage: storeId, generation, revision, sequence };
+  return JSON.stringify({ ...numbers, written: formatIsoDate(at) }).slice(0, -1);
+}
+
+/** Formats the head of a file of nonces as JSON, without the opening brace. */
+export function formatNoncesHead(head: NoncesHead): string {
+  const { opened, boot, window, synced, closed, forgotten, files } = head;
+  const members = {
+    version: noncesVersion,
+    opened: formatIsoDate(opened),
+    boot,
+    window,
+    synced,
+    closed,
+    forgotten: forgotten.map(({ from, to }) => [formatIsoDate(from), formatIsoDate(to)]),
+    files: files.map(({ number, bytes, crc }) => ({ number, bytes, crc: formatChecksum(crc) })),
+  };
+  return JSON.stringify(members).slice(1);
+}
+
+/** A head without its kind. */
+export type HeadInit = Omit<HeadRecord, 'kind'>;
+
+/** A change of which only the kind, the collection and the numbers are known: its item is formatted before. */
+export interface ChangeInit extends Omit<ChangeRecord, 'kind' | 'change'> {
+  readonly change: Pick<MadeChange, 'kind' | 'collection'>;
+}
+
+/** Formats a change as JSON, without the opening brace. `members` are the members of its item, as JSON. */
+export function formatChange(
+  { seq, durable, change, nonce, receipted }: ChangeInit,
+  members: string,
+): string {
+  const { kind, collection } = change;
+  const changed = `{"kind":"${kind}","collection":${quote(collection)},${members}}`;
+  const member = nonce === undefined ? '' : `,"nonce":${formatNonce(nonce)}`;
+  const receipt = receipted === undefined ? '' : `,"receipt":${formatChangeReceipt(receipted)}`;
+  return `"seq":${seq},"durable":${durable},"change":${changed}${member}${receipt}}`;
+}
+
+/** Formats a claim as JSON, without the opening brace. */
+export function formatClaim({ user, nonce, until }: NonceClaim): string {
+  const time = formatIsoDate(Math.ceil(until));
+  return `"until":"${time}","user":${quote(user)},"nonce":${quote(nonce)}}`;
+}
+
+/** Reads a line of a journal. Throws RecordFault. */
+export function readJournalRecord(text: string): JournalRecord {
+  const members = Members.parse(text);
+  if (!members.has('journal')) return readChange(members);
+  checkVersion(members.count('journal'), journalVersion);
+  return readHead(members, 'opened');
+}
+
+/** Reads the head of a file of nonces. Throws RecordFault. */
+export function readNoncesHead(text: string): NoncesHead {
+  const members = Members.parse(text);
+  checkVersion(members.count('version'), noncesVersion);
+  return {
+    opened: members.time('opened'),
+    boot: members.has('boot') ? members.text('boot') : undefined,
+    window: members.count('window'),
+    synced: members.flag('synced'),
+    closed: members.flag('closed'),
+    forgotten: members.list('forgotten').map((span) => {
+      const [from, to] = readList(span, 'a span of forgotten');
+      return { from: readTime(from, 'a start of forgotten'), to: readTime(to, 'an end of forgotten') };
+    }),
+    files: members.list('files').map((file) => {
+      const extent = new Members(file, 'a file of files');
+      const crc = Number.parseInt(extent.text('crc'), 16);
+      return { number: extent.count('number'), bytes: extent.count('bytes'), crc };
+    }),
+  };
+}
+
+/** Reads the head of a snapshot. Throws RecordFault. */
+export function readSnapshotHead(text: string): HeadRecord {
+  const members = Members.parse(text);
+  // Checked before the names, because another version may have other members.
+  checkVersion(members.count('version'), snapshotVersion);
+  return readHead(members.only(snapshotHeadNames, 'this part'), 'written');
+}
+
+function readChange(members: Members): ChangeRecord {
+  if (!members.has('change'))
+    throw new RecordFault('this is neither the first line of a journal nor a change');
+  const [seq, durable] = [members.count('seq'), members.count('durable')];
+  if (durable >= seq) throw new RecordFault('this is not a change: its durable is not below its seq');
+  const change = readMadeChange(members.object('change'));
+  return {
+    kind: 'change',
+    seq,
+    durable,
+    change,
+    ...(members.has('nonce') ? { nonce: readNonce(members.list('nonce')) } : {}),
+    ...(members.has('receipt') ? { receipted: readChangeReceipt(change, members.object('receipt')) } : {}),
+  };
+}
+
+/** How an item is read that a person may have written. */
+interface EditedItem {
+  /** The values of missing members. A revision of 0 is replaced later. */
+  readonly defaults: Pick<StoredItem, 'sequence' | 'revision' | 'modified'>;
+  /** The highest number. */
+  readonly max: number;
+}
+
+/** Reads an item. Throws RecordFault. */
+export function readItem(members: Members, edited?: EditedItem): StoredItem {
+  const { defaults, max } = edited ?? {};
+  const item = {
+    id: members.text('id'),
+    sequence: members.count('sequence', { fallback: defaults?.sequence, max }),
+    revision: members.count('revision', { fallback: defaults?.revision, max }),
+    modified: members.time('modified', defaults?.modified),
+    value: members.value('value'),
+  };
+  if (edited === undefined && (item.sequence === 0 || item.revision === 0))
+    throw new RecordFault('this is not an item: it has no sequence or no revision');
+  return item;
+}
+
+/** An item in JSON. */
+interface WrittenItem extends Omit<StoredItem, 'modified'> {
+  /** ISO 8601. */
+  readonly modified: string;
+}
+
+/**
+ * Reads items, which are separated by commas. Only their ids and dates are checked, because a checksum of them was verified.
+ * @throws RecordFault
+ */
+export function readVerifiedItems(text: string): readonly StoredItem[] {
+  const written: readonly WrittenItem[] = JSON.parse(`[${text}]`);
+  return written.map(({ id, sequence, revision, modified, value }): StoredItem => {
+    const time = Date.parse(modified);
+    if (typeof id !== 'string' || Number.isNaN(time)) throw new RecordFault('this is not an item');
+    return { id, sequence, revision, modified: time, value };
+  });
+}
+
+/**
+ * Reads the counters of a collection. Missing ones are 0.
+ * @param max the highest counter. Default: the highest safe integer
+ * @throws RecordFault
+ */
+export function readCollection(members: Members, max?: number): TransferredCollection {
+  const path = members.text('collection');
+  const rules = { fallback: 0, max };
+  const counter = members.count('counter', rules);
+  return {
+    kind: 'collection',
+    path,
+    counter,
+    chosen: members.has('chosen') ? readChosen(members.list('chosen'), counter) : [],
+    sequence: members.count('sequence', rules),
+    revision: members.count('revision', rules),
+    modified: members.time('modified', 0),
+  };
+}
+
+/** Reads a change with its receipt. Throws RecordFault. */
+export function readReceipt(members: Members): StoredReceipt {
+  return {
+    receipt: readReceiptMembers(members.object('receipt')),
+    kind: readKind(members),
+    created: members.flag('created'),
+    collection: members.text('collection'),
+    entry: readItem(members.object('item')),
+  };
+}
+
+/** Reads claims of one file. Many of them have the same date. */
+export class ClaimReader {
+  #date: unknown;
+  #time = Number.NaN;
+
+  /** Reads a claim. Throws RecordFault. */
+  read(text: string): NonceClaim {
+    const members = Members.parse(text);
+    const date = members.get('until');
+    if (date !== this.#date) {
+      this.#time = members.time('until');
+      this.#date = date;
+    }
+    return { user: members.text('user'), nonce: members.text('nonce'), until: this.#time };
+  }
+}
+
+/** Formats a text as JSON. Most texts need no escapes, and checking that is faster than JSON.stringify. */
+function quote(text: string): string {
+  for (let at = 0; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    if (code < 0x20 || code > 0x7e || code === 0x22 || code === 0x5c) return JSON.stringify(text);
+  }
+  return `"${text}"`;
+}
+
+const snapshotHeadNames = ['version', 'lineage', 'generation', 'revision', 'sequence', 'written', 'blocks'];
+
+function checkVersion(found: number, known: number): void {
+  if (found !== known) throw new VersionFault(found, known);
+}
+
+function readHead(members: Members, time: 'opened' | 'written'): HeadRecord {
+  return {
+    kind: 'head',
+    storeId: members.text('lineage'),
+    generation: members.count('generation'),
+    revision: members.count('revision'),
+    sequence: members.count('sequence'),
+    at: members.time(time),
+  };
+}
+
+function readKind(members: Members): MadeChange['kind'] {
+  const kind = members.text('kind');
+  if (kind === 'create' || kind === 'put' || kind === 'delete') return kind;
+  throw new RecordFault('kind is not one of create, put, delete');
+}
+
+function readMadeChange(members: Members): MadeChange {
+  const kind = readKind(members);
+  const made = {
+    kind,
+    collection: members.text('collection'),
+    id: members.text('id'),
+    sequence: members.count('sequence'),
+    revision: members.count('revision'),
+    modified: members.time('modified'),
+  };
+  if (kind !== 'delete') return { ...made, value: members.value('value') };
+  if (members.has('value')) throw new RecordFault('a deletion has a value');
+  return made;
+}
+
+function formatNonce({ user, nonce, until }: NonceClaim): string {
+  return JSON.stringify([user, nonce, formatIsoDate(until)]);
+}
+
+function readNonce([user, nonce, until, ...others]: readonly unknown[]): NonceClaim {
+  if (typeof user !== 'string' || typeof nonce !== 'string' || others.length > 0)
+    throw new RecordFault('nonce is not that of a user');
+  return { user, nonce, until: readTime(until, 'the time of nonce') };
+}
+
+/** Formats the receipt of a change for the record of the change, as JSON. */
+function formatChangeReceipt({ receipt, kind, created, entry }: StoredReceipt): string {
+  const members = formatReceiptMembers(receipt);
+  if (kind !== 'delete') return `{${members},"created":${created}}`;
+  return `{${members},"former":${formatItem(entry)}}`;
+}
+
+/** Reads the receipt in the record of a change, as `formatChangeReceipt` formats it. */
+function readChangeReceipt(change: MadeChange, members: Members): StoredReceipt {
+  const receipt = readReceiptMembers(members);
+  const { kind, collection, value, id, sequence, revision, modified } = change;
+  if (value === undefined)
+    return { receipt, kind, created: false, collection, entry: readItem(members.object('former')) };
+  const entry = { id, sequence, revision, modified, value };
+  return { receipt, kind, created: members.flag('created'), collection, entry };
+}
+
+function formatReceiptMembers({ key, fingerprint, until, user }: Receipt): string {
+  const owner = user === undefined ? '' : `,"user":${quote(user)}`;
+  return `"key":${quote(key)},"fingerprint":${quote(fingerprint)},"until":"${formatIsoDate(until)}"${owner}`;
+}
+
+function readReceiptMembers(members: Members): Receipt {
+  const receipt = {
+    key: members.text('key'),
+    fingerprint: members.text('fingerprint'),
+    until: members.time('until'),
+  };
+  return members.has('user') ? { ...receipt, user: members.text('user') } : receipt;
+}
+
+/** Reads the ranges of ids that clients chose. All are above the counter, in ascending order. */
+function readChosen(list: readonly unknown[], counter: number): readonly NumberRange[] {
+  let former = counter;
+  return list.map((range) => {
+    const [first, last] = readList(range, 'a range of chosen');
+    const from = readCount(first, 'the start of a range of chosen');
+    const to = readCount(last, 'the end of a range of chosen');
+    if (from <= former || to < from) throw new RecordFault('chosen is not in ascending order');
+    former = to;
+    return { first: from, last: to };
+  });
+}

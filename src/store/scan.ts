@@ -1,0 +1,516 @@
+// The only reader of a store on disk: replays journals over the newest intact snapshot, and says what has to be repaired. A torn end
+// of the last journal is an effect of a crash; other damage is rejected, or skipped.
+import { join } from 'node:path';
+import type { NonceClaim } from '../principal.ts';
+import { delay } from '../timers.ts';
+import { CorruptionError, type CorruptionLocation } from './corruption-error.ts';
+import { RecordFault } from './encoding/members.ts';
+import { rejectIncompleteCopy } from './files/directory.ts';
+import { type Disk, nodeDisk } from './files/disk.ts';
+import { readInChunks, splitLines } from './files/read-chunks.ts';
+import { formatLogName, listLogNumbers, verifyLine } from './log/line.ts';
+import { type LogContent, LogReader } from './log/reader.ts';
+import { type HeadRecord, type JournalRecord, type Record, readJournalRecord } from './record.ts';
+import { readSnapshot, type Snapshot, salvageSnapshot } from './snapshot/reader.ts';
+import { previousName, snapshotName } from './snapshot/writer.ts';
+import { State } from './state/state.ts';
+
+/** A change to the files of a data directory that repairs the effects of a crash. */
+export type Repair =
+  /** Renames an unreadable file. */
+  | { readonly kind: 'set aside'; readonly name: string }
+  | { readonly kind: 'rename'; readonly from: string; readonly to: string }
+  /** Truncates a file, and saves its end in another file. */
+  | { readonly kind: 'cut'; readonly name: string; readonly at: number; readonly savedAs: string }
+  /** Removes a file, and saves its content in another file unless `savedAs` is undefined. */
+  | { readonly kind: 'remove'; readonly name: string; readonly savedAs: string | undefined };
+
+/** A journal that was read. */
+interface ScannedJournal {
+  readonly generation: number;
+  readonly path: string;
+  /** The length of the lines in bytes. Preallocated space may follow. */
+  readonly bytes: number;
+}
+
+/** The content of a data directory. */
+export interface Scanned {
+  /** The id of the store; undefined if there is no store yet, or only the remains of a first start that failed. */
+  readonly storeId: string | undefined;
+  readonly state: State;
+  /** The generation of the snapshot; 0 if there is none. */
+  readonly generation: number;
+  /** The number of the last change in the journals. */
+  readonly sequence: number;
+  /** The nonces in the journals, in order. */
+  readonly nonces: readonly NonceClaim[];
+  /** The journals from the generation of the snapshot on, in order. The last one is continued. */
+  readonly journals: readonly ScannedJournal[];
+  /** The number of changes in the journals. */
+  readonly changes: number;
+  /** Descriptions of what a start repairs, one sentence each. */
+  readonly reports: readonly string[];
+  /** The repairs that are necessary before the files can be changed. */
+  readonly repairs: readonly Repair[];
+  /** Descriptions of skipped and doubtful data, one sentence each. If there are any, there are no journals, and no store id. */
+  readonly lost: readonly string[];
+}
+
+/** Reports progress: the file, the bytes read, its length, and the number of items or changes read. */
+export type OnProgress = (file: string, done: number, size: number, count: number) => void;
+
+/** The options of a scan. */
+export interface ScanOptions {
+  readonly directory: string;
+  readonly disk?: Disk | undefined;
+  readonly onProgress?: OnProgress | undefined;
+  /**
+   * How often files that do not match are read, because a server may be replacing them. The delay between two attempts
+   * increases. Default: once.
+   */
+  readonly attempts?: number | undefined;
+  /** Whether corrupt records are rejected with CorruptionError, or skipped. Default: `reject`. */
+  readonly corrupt?: 'reject' | 'skip' | undefined;
+}
+
+/** The number of attempts to read files that a server is using. */
+export const attemptsInUse = 10;
+
+/** The delay before the second attempt (ms); it increases by this with every attempt. */
+const firstDelay = 20;
+
+/** What the user can do about a corrupt file. */
+const advice =
+  'Restore a copy of the whole directory, or write what can be read to a new directory with "countersign check --repair NEWDIR"';
+
+/**
+ * Reads the files of a data directory without changing them. A server may be using it: the end of the last journal is then
+ * incomplete. Throws CorruptionError for damage that no crash causes, DirectoryError if a copy into the directory was interrupted.
+ */
+export async function scan(options: ScanOptions): Promise<Scanned> {
+  const { directory, disk = nodeDisk, attempts = 1, corrupt = 'reject' } = options;
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await new Scan(directory, disk, options.onProgress).run();
+    } catch (error) {
+      if (!(error instanceof CorruptionError)) throw error;
+      if (attempt < attempts) await delay(firstDelay * attempt);
+      else if (corrupt === 'skip') return new Salvage(directory, disk, error.message).run();
+      else throw error;
+    }
+  }
+}
+
+/** The numbers of the journals from a snapshot on. */
+interface JournalPosition {
+  readonly generation: number;
+  readonly isLast: boolean;
+  /** The number of the last change before the journal. */
+  readonly before: number;
+}
+
+/** A journal and the numbers of its changes. */
+interface JournalContent extends LogContent {
+  /** Undefined if there is no valid line. */
+  readonly head: HeadRecord | undefined;
+  /** The number of the last change, or of the last one before the journal. */
+  readonly seq: number;
+  /** The highest `durable` in the valid lines that follow the invalid one; 0 if there are none. */
+  readonly highestDurable: number;
+}
+
+/** One attempt to read a directory, which ends at the first damage. */
+class Scan {
+  readonly #directory: string;
+  readonly #disk: Disk;
+  readonly #onProgress: OnProgress | undefined;
+  readonly #reports: string[] = [];
+  readonly #repairs: Repair[] = [];
+  readonly #nonces: NonceClaim[] = [];
+  readonly #journals: ScannedJournal[] = [];
+  #snapshot: Snapshot | undefined;
+  #state = new State();
+  #storeId: string | undefined;
+  #changes = 0;
+
+  constructor(directory: string, disk: Disk, onProgress: OnProgress | undefined) {
+    this.#directory = directory;
+    this.#disk = disk;
+    this.#onProgress = onProgress;
+  }
+
+  async run(): Promise<Scanned> {
+    const names = await this.#disk.list(this.#directory);
+    rejectIncompleteCopy(this.#directory, names);
+    const generations = listLogNumbers('journal', names);
+    const snapshot = await this.#findSnapshot(generations);
+    if (snapshot !== undefined) {
+      this.#snapshot = snapshot;
+      this.#state = snapshot.state;
+      this.#storeId = snapshot.head.storeId;
+    }
+    const own = generations.filter((generation) => generation >= (snapshot?.head.generation ?? 0));
+    this.#rejectGaps(own);
+    let sequence = snapshot?.head.sequence ?? 0;
+    for (const generation of own) {
+      const position = { generation, isLast: generation === own.at(-1), before: sequence };
+      sequence = await this.#takeJournal(position);
+    }
+    this.#rejectLoss(sequence);
+    return {
+      storeId: this.#storeId,
+      state: this.#state,
+      generation: snapshot?.head.generation ?? 0,
+      sequence,
+      nonces: this.#nonces,
+      journals: this.#journals,
+      changes: this.#changes,
+      reports: this.#reports,
+      repairs: this.#repairs,
+      lost: [],
+    };
+  }
+
+  /** Reads the newest valid snapshot. Without one, the journals must contain all changes from the first one on. */
+  async #findSnapshot(generations: readonly number[]): Promise<Snapshot | undefined> {
+    const newest = await this.#tryRead(snapshotName);
+    if (newest.snapshot !== undefined) return newest.snapshot;
+    const previous = await this.#tryRead(previousName);
+    const { damage } = newest;
+    if (previous.snapshot !== undefined) {
+      this.#replaceSnapshot(damage, `${previousName} and all journals since are used`);
+      this.#repairs.push({ kind: 'rename', from: previousName, to: snapshotName });
+      return previous.snapshot;
+    }
+    const first = generations[0];
+    const hasNone = damage === undefined && previous.damage === undefined;
+    if (first === undefined && hasNone) return undefined;
+    if (
+      first !== undefined &&
+      previous.damage === undefined &&
+      (await this.#isWholeHistory(first, hasNone))
+    ) {
+      if (damage !== undefined)
+        this.#replaceSnapshot(
+          damage,
+          'the journals are used, which contain all changes from the first one on',
+        );
+      return undefined;
+    }
+    const reason = `it is missing, although there is ${formatLogName('journal', first ?? 0)}`;
+    throw damage ?? previous.damage ?? this.#corruption(snapshotName, reason);
+  }
+
+  /** Reports that something else is used in place of the newest snapshot, which is missing or damaged. */
+  #replaceSnapshot(damage: CorruptionError | undefined, used: string): void {
+    if (damage === undefined) {
+      this.#reports.push(`${this.#path(snapshotName)} is missing; ${used}`);
+      return;
+    }
+    this.#reports.push(`${damage.message} Instead, ${used}; the damaged file is renamed`);
+    this.#repairs.push({ kind: 'set aside', name: snapshotName });
+  }
+
+  async #tryRead(name: string): Promise<{ snapshot?: Snapshot; damage?: CorruptionError }> {
+    try {
+      const snapshot = await readSnapshot(this.#disk, this.#path(name), this.#progress(name));
+      return snapshot === undefined ? {} : { snapshot };
+    } catch (error) {
+      if (error instanceof CorruptionError) return { damage: error };
+      throw error;
+    }
+  }
+
+  /**
+   * Returns whether a journal begins with the first change. If `isAlone`, a journal without a head counts too: a first
+   * start was creating it.
+   */
+  async #isWholeHistory(generation: number, isAlone: boolean): Promise<boolean> {
+    const content = await this.#readJournal(generation, () => {});
+    if (content === undefined) return true;
+    const { head, more } = content;
+    if (head === undefined) return isAlone && generation <= 1 && !more;
+    return head.sequence === 0 && head.revision === 0;
+  }
+
+  #rejectGaps(own: readonly number[]): void {
+    const generation = this.#snapshot?.head.generation;
+    if (generation !== undefined && own[0] !== generation)
+      throw this.#corruption(
+        formatLogName('journal', generation),
+        `it is missing, although ${snapshotName} has this generation`,
+      );
+    for (const [index, each] of own.entries()) {
+      const next = own[index + 1];
+      if (next !== undefined && next !== each + 1)
+        throw this.#corruption(
+          formatLogName('journal', each + 1),
+          `it is missing, although there is ${formatLogName('journal', next)}`,
+        );
+    }
+  }
+
+  /** Adds a journal to the state. Returns the number of its last change, or of the last one before it. */
+  async #takeJournal(position: JournalPosition): Promise<number> {
+    const content = await this.#readJournal(position.generation, (record) => {
+      if (record.kind === 'head') this.#checkHead(record, position);
+      else if (record.nonce !== undefined) this.#nonces.push(record.nonce);
+      this.#state.take(record);
+    });
+    if (content === undefined) return position.before;
+    if (content.head === undefined) this.#checkWithoutHead(content, position);
+    else {
+      const { generation } = position;
+      this.#changes += content.lines - 1;
+      const path = this.#path(formatLogName('journal', generation));
+      this.#journals.push({ generation, path, bytes: content.bytes });
+      this.#checkEnd(content, position);
+    }
+    return content.head === undefined ? position.before : content.seq;
+  }
+
+  /** Reads a journal. Calls `take` with each record before the first invalid line. Returns undefined if there is no such file. */
+  async #readJournal(
+    generation: number,
+    take: (record: JournalRecord) => void,
+  ): Promise<JournalContent | undefined> {
+    const name = formatLogName('journal', generation);
+    const file = await this.#disk.openToRead(this.#path(name));
+    if (file === undefined) return undefined;
+    let [head, seq, highestDurable]: [HeadRecord | undefined, number, number] = [undefined, 0, 0];
+    const progress = this.#progress(name);
+    const takeLine = (text: string): void => {
+      const record = readJournalRecord(text);
+      if (head === undefined) {
+        if (record.kind !== 'head') throw new RecordFault('this is not the first line of a journal');
+        [head, seq] = [record, record.sequence];
+      } else {
+        if (record.kind === 'head') throw new RecordFault('this is not a change');
+        if (record.seq !== seq + 1)
+          throw new RecordFault(`it is change ${record.seq}, and ${seq + 1} was expected`);
+        seq = record.seq;
+      }
+      take(record);
+    };
+    const reader = new LogReader({
+      coverage: 'line',
+      preallocated: true,
+      onLine: (text, position) => this.#locate(name, position, () => takeLine(text)),
+      onStray(text) {
+        const durable = readDurable(text);
+        highestDurable = Math.max(highestDurable, durable ?? 0);
+        return durable !== undefined;
+      },
+    });
+    try {
+      await readInChunks(file, (bytes, ended) => {
+        const taken = reader.take(bytes, ended);
+        progress(reader.position, file.size, Math.max(0, reader.lines - 1));
+        return taken;
+      });
+    } finally {
+      await file.close();
+    }
+    return { ...reader.content(), head, seq, highestDurable };
+  }
+
+  #checkHead(head: HeadRecord, { generation, before }: JournalPosition): void {
+    if (head.generation !== generation) throw new RecordFault(`its header has generation ${head.generation}`);
+    if (this.#storeId !== undefined && head.storeId !== this.#storeId)
+      throw new RecordFault('it belongs to another store: its lineage is different');
+    // A snapshot is begun after the journal of its generation, perhaps some changes later.
+    const isFirst = generation === this.#snapshot?.head.generation;
+    if (isFirst ? head.sequence > before : head.sequence !== before)
+      throw new RecordFault(`it begins after change ${head.sequence}, although ${before} was the last one`);
+    this.#storeId = head.storeId;
+  }
+
+  /** Checks whether a crash can have caused the invalid end of a journal. */
+  #checkEnd(content: JournalContent, { generation, isLast }: JournalPosition): void {
+    const { broken, seq, highestDurable } = content;
+    if (broken === undefined) return;
+    const name = formatLogName('journal', generation);
+    const missing = seq + 1;
+    const proof = !isLast
+      ? 'a later journal was created after it'
+      : highestDurable >= missing
+        ? 'a later line shows that it was on the disk'
+        : (this.#snapshot?.reached ?? 0) >= missing
+          ? `${snapshotName} was written after it was on the disk`
+          : undefined;
+    if (proof !== undefined) throw this.#corruption(name, `${broken.reason}, although ${proof}`, broken);
+    const savedAs = `torn-${generation}-${broken.byte}.bin`;
+    this.#reports.push(
+      `${this.#path(name)} has an incomplete end, as after a crash, from line ${broken.line}, at byte ${broken.byte}, on: ${broken.reason}; nothing shows that it was on the disk; it is moved to ${savedAs}`,
+    );
+    this.#repairs.push({ kind: 'cut', name, at: broken.byte, savedAs });
+  }
+
+  /** Checks a journal without a valid head: the server ended while creating it, or it is corrupt. */
+  #checkWithoutHead({ broken, more }: JournalContent, { generation, isLast }: JournalPosition): void {
+    const name = formatLogName('journal', generation);
+    const reason = broken?.reason ?? 'it is empty';
+    const proof = !isLast
+      ? ', although a later journal was created after it'
+      : generation === this.#snapshot?.head.generation
+        ? `, although ${snapshotName} was written after the journal was created`
+        : more
+          ? ''
+          : undefined;
+    if (proof !== undefined) throw this.#corruption(name, `${reason}${proof}`, { line: 1, byte: 0 });
+    const savedAs = broken === undefined ? undefined : `torn-${generation}-0.bin`;
+    this.#reports.push(
+      `${this.#path(name)} was being created when the server ended, and has no lines; it is ${savedAs === undefined ? 'removed' : `renamed to ${savedAs}`}`,
+    );
+    this.#repairs.push({ kind: 'remove', name, savedAs });
+  }
+
+  /** Throws if changes are missing: a snapshot is only written when all its changes are on the disk in the journals. */
+  #rejectLoss(sequence: number): void {
+    const snapshot = this.#snapshot;
+    if (snapshot === undefined || sequence >= snapshot.reached) return;
+    const generation = this.#journals.at(-1)?.generation ?? snapshot.head.generation;
+    const reason = `the journals end at change ${sequence}, although ${snapshotName} was written after change ${snapshot.reached} was on the disk`;
+    throw this.#corruption(formatLogName('journal', generation), reason);
+  }
+
+  #progress(name: string): (done: number, size: number, count: number) => void {
+    return (done, size, count) => this.#onProgress?.(name, done, size, count);
+  }
+
+  #path(name: string): string {
+    return join(this.#directory, name);
+  }
+
+  /** Calls a function, and throws what is wrong with its record as CorruptionError. */
+  #locate(name: string, location: CorruptionLocation, read: () => void): void {
+    try {
+      read();
+    } catch (error) {
+      throw error instanceof RecordFault ? this.#corruption(name, error.message, location) : error;
+    }
+  }
+
+  #corruption(name: string, reason: string, location?: CorruptionLocation): CorruptionError {
+    const where = location === undefined ? undefined : { line: location.line, byte: location.byte };
+    return new CorruptionError(this.#path(name), reason, where, advice);
+  }
+}
+
+/** Returns the number of the last change that was on the disk when a line was written; undefined if it is not a change. */
+function readDurable(text: string): number | undefined {
+  const record = tryRead(text);
+  return record?.kind === 'change' ? record.durable : undefined;
+}
+
+/** Reads a line with a correct checksum. Returns undefined if it is not a record of a journal. */
+function tryRead(text: string): JournalRecord | undefined {
+  try {
+    return readJournalRecord(text);
+  } catch (error) {
+    if (error instanceof RecordFault) return undefined;
+    throw error;
+  }
+}
+
+/**
+ * Reads what can be read of a damaged directory. If the newest snapshot is damaged, the previous one is read too. The newest
+ * revision of each item is used.
+ */
+class Salvage {
+  readonly #directory: string;
+  readonly #disk: Disk;
+  readonly #state = new State();
+  readonly #lost: string[];
+  readonly #nonces: NonceClaim[] = [];
+
+  /** @param reason why the directory cannot be used */
+  constructor(directory: string, disk: Disk, reason: string) {
+    this.#directory = directory;
+    this.#disk = disk;
+    this.#lost = [reason];
+  }
+
+  async run(): Promise<Scanned> {
+    const first = await this.#takeSnapshots();
+    const all = listLogNumbers('journal', await this.#disk.list(this.#directory));
+    let [before, former]: (number | undefined)[] = [];
+    for (const generation of all.filter((each) => each >= first)) {
+      if (former !== undefined && former + 1 !== generation)
+        this.#lose(`${this.#path(formatLogName('journal', former + 1))} is missing with all its changes`);
+      before = await this.#takeJournal(formatLogName('journal', generation), before);
+      former = generation;
+    }
+    // The journals of a damaged directory cannot be continued.
+    return {
+      storeId: undefined,
+      state: this.#state,
+      generation: 0,
+      sequence: 0,
+      nonces: this.#nonces,
+      journals: [],
+      changes: 0,
+      reports: [],
+      repairs: [],
+      lost: this.#lost,
+    };
+  }
+
+  /** Reads the snapshots. Returns the generation of the first journal to read. */
+  async #takeSnapshots(): Promise<number> {
+    const newest = await this.#takeSnapshot(snapshotName);
+    if (newest !== undefined) return newest.generation;
+    await this.#takeSnapshot(previousName);
+    return 0;
+  }
+
+  #takeSnapshot(name: string): Promise<HeadRecord | undefined> {
+    const take = (record: Record): void => this.#state.take(record);
+    return salvageSnapshot(this.#disk, this.#path(name), take, (what) => this.#lose(what));
+  }
+
+  /** Adds the readable changes of a journal. Returns the number of the last one. */
+  async #takeJournal(name: string, before: number | undefined): Promise<number | undefined> {
+    const path = this.#path(name);
+    const file = await this.#disk.openToRead(path);
+    if (file === undefined) return before;
+    let [last, number] = [before, 0];
+    const takeLine = (line: Buffer, isWhole: boolean): void => {
+      // Preallocated space.
+      if (!isWhole && line.every((byte) => byte === 0)) return;
+      number += 1;
+      const record = verifyLine(line, 'line', 0) === undefined ? undefined : tryRead(line.toString('utf8'));
+      if (record === undefined) {
+        this.#lose(`${path}, line ${number}: it cannot be read`);
+        return;
+      }
+      const [where, reached, next] =
+        record.kind === 'head'
+          ? [`before ${path}`, record.sequence, record.sequence + 1]
+          : [`${path}, before line ${number}`, record.seq, record.seq];
+      if (last !== undefined && next > last + 1)
+        this.#lose(`${where}: ${describeChanges(last + 1, next - 1)}`);
+      last = Math.max(last ?? 0, reached);
+      this.#state.take(record);
+      if (record.kind === 'change' && record.nonce !== undefined) this.#nonces.push(record.nonce);
+    };
+    try {
+      await readInChunks(file, (bytes, ended) => splitLines(bytes, ended, takeLine));
+    } finally {
+      await file.close();
+    }
+    return last;
+  }
+
+  #lose(what: string): void {
+    this.#lost.push(what);
+  }
+
+  #path(name: string): string {
+    return join(this.#directory, name);
+  }
+}
+
+function describeChanges(first: number, last: number): string {
+  return first === last ? `change ${first} is lost` : `changes ${first} to ${last} are lost`;
+}
