@@ -56,6 +56,7 @@ export async function copyDirectory(options: DirectoryCopyOptions): Promise<Dire
   const { from, to } = options;
   await checkSource(from);
   checkSeparate(from, to);
+  if (options.repair !== undefined) await checkStopped(from);
   await checkTarget(options);
   const isNew = !existsSync(to);
   await prepareDirectory(to);
@@ -97,6 +98,13 @@ async function checkSource(from: string): Promise<void> {
   throw new CommandError([`${from} is not a data directory: it has no ${snapshotName} and no journal`], 1);
 }
 
+/** Throws CommandError if a process uses the directory. */
+export async function checkStopped(directory: string): Promise<void> {
+  const holder = await findHolder(directory);
+  if (holder !== undefined)
+    throw new CommandError([`${directory} is in use by process ${holder.pid}; stop it first`], 1);
+}
+
 /** Throws CommandError if one of the directories is, or is in, the other one. */
 function checkSeparate(from: string, to: string): void {
   const [source, target] = [realPath(from), realPath(to)];
@@ -114,7 +122,7 @@ function realPath(path: string): string {
 
 /** Throws CommandError if the target has data that may not be replaced. */
 async function checkTarget({ to, replace, notEmpty }: DirectoryCopyOptions): Promise<void> {
-  const names = await readdir(to).catch(() => []);
+  const names = await readdir(to).catch((): string[] => []);
   if (replace || names.includes(incompleteCopyName)) return;
   if (names.every((name) => ownFiles.test(name))) return;
   throw new CommandError([`${to} is not empty; ${notEmpty}`], 1);

@@ -20,12 +20,13 @@ import { ExportReader, type Imported, type ImportOptions } from '../../store/exp
 import { removeLeftovers } from '../../store/files/atomic-write.ts';
 import { prepareDirectory, rejectIncompleteCopy } from '../../store/files/directory.ts';
 import { errorCode, nodeDisk } from '../../store/files/disk.ts';
-import { findHolder, lockDirectory } from '../../store/files/lock.ts';
+import { lockDirectory } from '../../store/files/lock.ts';
 import { formatLogName } from '../../store/log/line.ts';
 import { isStoreFile, snapshotName, writeStore } from '../../store/snapshot/writer.ts';
 import type { StoredItem } from '../../store/store.ts';
 import { readLocation } from '../accounts/command.ts';
 import { actAsOwner } from '../accounts/ownership.ts';
+import { checkStopped } from '../copy-directory.ts';
 import { CommandError, reportError } from '../errors.ts';
 import { newStoreId } from '../serve/store-id.ts';
 import { clearValidationMarker } from '../serve/validation-marker.ts';
@@ -220,9 +221,7 @@ async function writeDirectory(
 
 /** Throws CommandError if a process uses the directory, or if it has items. */
 async function checkDirectory(directory: string): Promise<void> {
-  const holder = await findHolder(directory);
-  if (holder !== undefined)
-    throw new CommandError([`${directory} is in use by process ${holder.pid}; stop it first`], 1);
+  await checkStopped(directory);
   await checkNoItems(directory);
 }
 

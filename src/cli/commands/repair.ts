@@ -2,11 +2,9 @@ import { copyFile, readdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { systemClock } from '../../clock.ts';
 import type { Options } from '../../options/options.ts';
-import { findHolder } from '../../store/files/lock.ts';
 import { parseLogName } from '../../store/log/line.ts';
 import type { Scanned } from '../../store/scan.ts';
 import { copyDirectory } from '../copy-directory.ts';
-import { CommandError } from '../errors.ts';
 import { addNonces } from '../serve/nonces.ts';
 import { collectionName, deleteTokens } from '../serve/stored-tokens.ts';
 import { printLines, printMessage, type Terminal } from '../terminal.ts';
@@ -19,9 +17,6 @@ import { printLines, printMessage, type Terminal } from '../terminal.ts';
  */
 export async function repair(options: Options, to: string, terminal: Terminal): Promise<number> {
   const { data: from } = options;
-  const holder = await findHolder(from);
-  if (holder !== undefined)
-    throw new CommandError([`${from} is in use by process ${holder.pid}; stop it first`], 1);
   const report = (line: string): void => printMessage(line, terminal.stderr);
   let dropped = false;
   const { store } = await copyDirectory({
