@@ -1,10 +1,14 @@
+// Which requests a rule is for: a fault, a stub, a response of a partner, or a question to the journal.
+
 import { didYouMean, findClosestMatch } from '../did-you-mean.ts';
+import type { HttpHeaders } from '../http/fields.ts';
 import type { IncomingRequest } from '../http/message.ts';
 import { methods } from '../http/method.ts';
 import { parseTarget } from '../http/target.ts';
 import { matchSegment } from '../pipeline/segment-template.ts';
-import { checkMembers } from '../service/argument-checks.ts';
+import { checkMembers, checkObject, checkText } from '../service/argument-checks.ts';
 import { describeKind } from '../shape/fault.ts';
+import { isPromise, type ReportError, reportBy } from './callback.ts';
 
 /** A method in a match. Methods are case-sensitive (RFC 9110 §9.1). */
 export type MatchMethod = Uppercase<string>;
@@ -25,37 +29,107 @@ export type BarePath<Path extends string> = Path &
       ? Path
       : MatchPath);
 
+/** Texts or patterns by name. Null, or undefined, requires that there is no value of that name. */
+export type TextsByName = Readonly<Record<string, string | RegExp | null | undefined>>;
+
 /**
  * Selects requests. A request matches if it matches every member that is present.
  * @example { method: 'PUT', path: '/articles/{id}', user: 'johndoe' }
  */
-export interface Match {
+export interface RequestMatchParts<Path extends string = string> {
   /** A method such as `GET`, or a list of methods. */
   readonly method?: MatchMethod | readonly MatchMethod[] | undefined;
-  /** The path without its query: exactly, as a template (`/articles/{id}`), or as a regular expression. */
-  readonly path?: MatchPath | RegExp | undefined;
-  /** The user that the credentials name, valid or not. */
+  /** The path without its query: exactly, as a template (`/articles/{id}`), or as a regular expression. Default: any. */
+  readonly path?: BarePath<Path> | RegExp | undefined;
+  /**
+   * The user whom the credentials name, valid or not. Those of Bearer and OAuth name the user to whom the token was issued, or
+   * else the client.
+   */
   readonly user?: string | undefined;
+  /** The scheme of the credentials, valid or not: `stripe`. */
+  readonly scheme?: string | undefined;
+  /**
+   * Parameters of the query, decoded. If a parameter is repeated, one of its values must match; null requires that it is absent.
+   * @example { limit: '1', after: /./, page: null }
+   */
+  readonly query?: TextsByName | undefined;
+  /**
+   * Header fields by name, in any case. If a field has several lines, one of them must match as a whole; null requires that it is
+   * absent.
+   * @example { 'Content-Type': /^application\/json/ }
+   */
+  readonly headers?: TextsByName | undefined;
+  /**
+   * The content: a part of JSON or of a form, whose members must be there with these values; the whole text, or a regular expression
+   * for it; or a function of the decoded content.
+   * @example { type: 'order', customer: { id: 7 } }
+   */
+  readonly body?: unknown;
 }
 
-/** The names of the members. The type checks that the list is complete. */
-export const matchNames: Readonly<Record<keyof Match, true>> = { method: true, path: true, user: true };
+/** The request that the function of a match receives. */
+export interface MatchedRequest {
+  /** The method as sent, such as `GET`. */
+  readonly method: string;
+  /** The request target as sent. */
+  readonly target: string;
+  /** The normalized path. */
+  readonly path: string;
+  /** The parameters of the query, decoded. */
+  readonly query: URLSearchParams;
+  /** The header fields. */
+  readonly headers: HttpHeaders;
+  /**
+   * The content, decoded as for the function of a stub: JSON as its value, a form as URLSearchParams, text as a string, all else as
+   * bytes. Undefined without content, and if it cannot be decoded.
+   */
+  readonly body: unknown;
+  /** The user whom the credentials name, or to whom a token was issued, or else the client. Undefined if there is none. */
+  readonly user: string | undefined;
+  /** The scheme of the credentials, valid or not. Undefined if there are none. */
+  readonly scheme: string | undefined;
+  /** Whether the request arrived over TLS. */
+  readonly secure: boolean;
+}
 
 /**
- * Throws RangeError if a match is invalid, with the nearest known name. Otherwise it would match no request, or every one.
- * @param names the names of the members that it may have
- * @param expected what it may be
+ * Selects requests by members or by a function. A function that throws or returns a promise matches no request, and its error is
+ * reported to `onError`.
  */
-export function checkMatch(
-  match: Match,
-  names: readonly string[] = Object.keys(matchNames),
-  expected = 'an object',
-): void {
+export type RequestMatch<Path extends string = string> =
+  | RequestMatchParts<Path>
+  | ((request: MatchedRequest) => boolean);
+
+/** The names of the members. The type checks that the list is complete. */
+const matchNames: Readonly<Record<keyof RequestMatchParts, true>> = {
+  method: true,
+  path: true,
+  user: true,
+  scheme: true,
+  query: true,
+  headers: true,
+  body: true,
+};
+
+const notBoolean = 'the function of a match must return true or false';
+
+/** Throws RangeError if a match is invalid, with the nearest known name. */
+export function checkRequestMatch(match: RequestMatch): void {
+  if (typeof match !== 'function') checkMatch(match);
+  else if (isAsynchronous(match)) throw new RangeError(`${notBoolean}, and it is asynchronous`);
+}
+
+/**
+ * Throws RangeError if the members of a match are invalid, with the nearest known name. Otherwise it would match no request, or every
+ * one.
+ * @param further the names of further members that it may have
+ */
+export function checkMatch(match: RequestMatchParts, further: readonly string[] = []): void {
   if (typeof match !== 'object' || match === null || Array.isArray(match))
     throw new RangeError(
-      `a match must be ${expected} such as { path: '/articles' }, is ${describeKind(match)}`,
+      `a match must be an object or a function such as { path: '/articles' }, is ${describeKind(match)}`,
     );
-  checkMembers(match, names, 'a match');
+  checkMembers(match, [...Object.keys(matchNames), ...further], 'a match');
   const { method, path, user } = match;
   if (Array.isArray(method) && method.length === 0)
     throw new RangeError('the list of methods of a match must not be empty');
@@ -63,10 +137,23 @@ export function checkMatch(
   if (path !== undefined) checkPath(path);
   if (user !== undefined && (typeof user !== 'string' || user === ''))
     throw new RangeError(`user of a match must be the name of a user, is ${describeKind(user)}`);
+  checkText(match.scheme, 'scheme of a match');
+  checkTexts(match.query, 'query');
+  checkTexts(match.headers, 'headers');
+  for (const name of Object.keys(match.headers ?? {}))
+    if (!fieldName.test(name)) throw new RangeError(`${JSON.stringify(name)} is not the name of a field`);
+  if (isAsynchronous(match.body))
+    throw new RangeError(
+      'the function for the body of a match must return true or false, and it is asynchronous',
+    );
+}
+
+function isAsynchronous(value: unknown): boolean {
+  return Object.prototype.toString.call(value) === '[object AsyncFunction]';
 }
 
 /** Throws RangeError if a match names none of these users and clients, with the nearest name. It would match no request. */
-export function checkName({ user }: Match, names: readonly string[]): void {
+export function checkName({ user }: RequestMatchParts, names: readonly string[]): void {
   if (user !== undefined && !names.includes(user))
     throw new RangeError(`the double has no user ${user}${didYouMean(user, names)}`);
 }
@@ -102,6 +189,38 @@ function checkPath(path: unknown): void {
 /** A parameter of a template. */
 const parameter = /\{[A-Za-z][A-Za-z0-9_]*\}/g;
 
+/** The name of a field (RFC 9110 §5.1). */
+const fieldName = /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/;
+
+function checkTexts(texts: unknown, what: string): void {
+  if (texts === undefined) return;
+  checkObject(texts, `${what} of a match`, "such as { limit: '1' }");
+  const entries = Object.entries(texts);
+  if (entries.length === 0) throw new RangeError(`${what} of a match must have a member`);
+  for (const [name, value] of entries) {
+    const isAbsence = value === null || value === undefined;
+    if (!isAbsence && typeof value !== 'string' && !(value instanceof RegExp))
+      throw new RangeError(
+        `${name} in ${what} of a match must be text, a regular expression or null, is ${describeKind(value)}`,
+      );
+  }
+}
+
+/** Returns whether a match depends on the user of the request; a function may. */
+export function dependsOnUser(match: RequestMatch): boolean {
+  return typeof match === 'function' || match.user !== undefined;
+}
+
+/** Returns whether a match depends on the content of the request; a function may. */
+export function dependsOnContent(match: RequestMatch): boolean {
+  return typeof match === 'function' || match.body !== undefined;
+}
+
+/** Returns whether a match selects certain requests only. */
+export function isRestricted(match: RequestMatch): boolean {
+  return typeof match === 'function' || Object.values(match).some((value) => value !== undefined);
+}
+
 /** Returns the normalized path: unreserved characters are decoded, if the target can be parsed. */
 export function normalizePath({ target, method }: Pick<IncomingRequest, 'target' | 'method'>): string {
   try {
@@ -130,27 +249,135 @@ function fitsTemplate(path: string, template: string): boolean {
 }
 
 /** Returns whether a method is among those of a match, which are all by default. */
-export function fitsMethod(method: string, { method: wanted }: Match): boolean {
+export function fitsMethod(method: string, { method: wanted }: RequestMatchParts): boolean {
   return wanted === undefined || [wanted].flat().some((each) => each === method);
 }
 
-/** Returns how a request differs from a match, one phrase for each difference. Empty if it matches. */
-export function differences(
-  { method, path, user }: Match,
-  request: { readonly method: string; readonly path: string; readonly user: string | undefined },
-): string[] {
-  const found: string[] = [];
-  if (method !== undefined && !fitsMethod(request.method, { method }))
-    found.push(`the method is ${request.method}, not ${[method].flat().join(' or ')}`);
-  if (path !== undefined && !fitsPath(request.path, path))
-    found.push(`the path is ${request.path}, not ${String(path)}`);
-  if (user !== undefined && user !== request.user)
-    found.push(`the user is ${request.user ?? 'nobody'}, not ${user}`);
-  return found;
+/** Calls the function of a match. Returns whether it selects the request. */
+export type CallMatch = (run: () => unknown) => boolean;
+
+/** Returns the first member in which a request differs from a match, without values of the content; undefined if it matches. */
+export function findDifference(
+  request: MatchedRequest,
+  match: RequestMatch,
+  call: CallMatch,
+): string | undefined {
+  if (typeof match === 'function')
+    return call(() => match(request)) ? undefined : 'the function does not match the request';
+  const [first] = differences(request, match, call);
+  return first;
 }
 
-/** Describes a match: `PUT /articles/{id} by johndoe`. */
-export function describeMatch({ method, path, user }: Match): string {
+/** Yields how a request differs from a match, one phrase for each member. Nothing is compared before it is asked for. */
+export function* differences(
+  request: MatchedRequest,
+  { method, path, user, scheme, query = {}, headers = {}, body }: RequestMatchParts,
+  call: CallMatch,
+): Generator<string, void> {
+  if (method !== undefined && !fitsMethod(request.method, { method }))
+    yield `the method is ${request.method}, not ${[method].flat().join(' or ')}`;
+  if (path !== undefined && !fitsPath(request.path, path))
+    yield `the path is ${request.path}, not ${String(path)}`;
+  if (user !== undefined && user !== request.user)
+    yield `the user is ${request.user ?? 'nobody'}, not ${user}`;
+  if (scheme !== undefined && scheme !== request.scheme)
+    yield `the scheme is ${request.scheme ?? 'none'}, not ${scheme}`;
+  for (const [name, wanted] of Object.entries(query)) {
+    const found = describeDifference(request.query.getAll(name), wanted);
+    if (found !== undefined) yield `the query parameter ${name} ${found}`;
+  }
+  for (const [name, wanted] of Object.entries(headers)) {
+    const found = describeDifference(request.headers.getAll(name.toLowerCase()), wanted);
+    if (found !== undefined) yield `the header ${name} ${found}`;
+  }
+  const found = body === undefined ? undefined : findBodyDifference(request.body, body, call);
+  if (found !== undefined) yield found;
+}
+
+function describeDifference(values: readonly string[], wanted: TextsByName[string]): string | undefined {
+  if (wanted === null || wanted === undefined) return values.length === 0 ? undefined : 'is there';
+  const fits = values.some((value) =>
+    typeof wanted === 'string' ? value === wanted : value.search(wanted) >= 0,
+  );
+  if (fits) return undefined;
+  return values.length === 0 ? 'is missing' : `is not ${String(wanted)}`;
+}
+
+function findBodyDifference(body: unknown, wanted: unknown, call: CallMatch): string | undefined {
+  if (typeof wanted === 'function')
+    return call(() => wanted(body)) ? undefined : 'the function does not match the content';
+  if (wanted instanceof RegExp || typeof wanted === 'string') {
+    const text = toText(body);
+    const fits = typeof wanted === 'string' ? text === wanted || body === wanted : text.search(wanted) >= 0;
+    return fits ? undefined : `the content is not ${String(wanted)}`;
+  }
+  const path = findPartDifference(body instanceof URLSearchParams ? Object.fromEntries(body) : body, wanted);
+  if (path === undefined) return undefined;
+  return path === '' ? 'the content is another one' : `the member ${path} of the content is another one`;
+}
+
+function toText(body: unknown): string {
+  if (typeof body === 'string') return body;
+  if (body instanceof URLSearchParams) return body.toString();
+  if (body instanceof Uint8Array) return Buffer.from(body).toString('utf8');
+  return body === undefined ? '' : JSON.stringify(body);
+}
+
+/** Returns the JSON Pointer (RFC 6901) of the first member that differs; undefined if the value has all that is wanted. */
+function findPartDifference(value: unknown, wanted: unknown, path = ''): string | undefined {
+  if (typeof wanted !== 'object' || wanted === null) return Object.is(value, wanted) ? undefined : path;
+  if (wanted instanceof RegExp)
+    return typeof value === 'string' && value.search(wanted) >= 0 ? undefined : path;
+  if (typeof value !== 'object' || value === null || Array.isArray(value) !== Array.isArray(wanted))
+    return path;
+  if (Array.isArray(value) && Array.isArray(wanted) && value.length !== wanted.length) return path;
+  for (const [name, each] of Object.entries(wanted)) {
+    const own: unknown = Object.hasOwn(value, name) ? Reflect.get(value, name) : undefined;
+    const found = findPartDifference(
+      own,
+      each,
+      `${path}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`,
+    );
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+/** Returns what the function of a match returns. Throws RangeError on a promise, which would otherwise select everything. */
+export function callMatch(run: () => unknown): boolean {
+  const result = run();
+  if (!isPromise(result)) return Boolean(result);
+  result.then(undefined, () => undefined);
+  throw new RangeError(`${notBoolean}, and it returned a promise`);
+}
+
+/** Returns what the function of a match returns. Its error is reported, and selects no request. */
+export function tryMatch(run: () => unknown, report: ReportError): boolean {
+  try {
+    return callMatch(run);
+  } catch (error) {
+    reportBy(report, error);
+    return false;
+  }
+}
+
+/** Describes a match: `PUT /articles/{id} by ann, query limit=1, header X-One: 1`. */
+export function describeRequestMatch(match: RequestMatch): string {
+  if (typeof match === 'function') return 'the function';
+  const { method, path, user, scheme, query = {}, headers = {}, body } = match;
+  const describe = (value: TextsByName[string]): string =>
+    value === null || value === undefined ? 'none' : String(value);
   const by = user === undefined ? '' : ` by ${user}`;
-  return `${[method ?? 'any method'].flat().join(' or ')} ${String(path ?? 'any path')}${by}`;
+  return [
+    `${[method ?? 'any method'].flat().join(' or ')} ${String(path ?? 'any path')}${by}`,
+    ...(scheme === undefined ? [] : [`scheme ${scheme}`]),
+    ...Object.entries(query).map(([name, value]) => `query ${name}=${describe(value)}`),
+    ...Object.entries(headers).map(([name, value]) => `header ${name}: ${describe(value)}`),
+    ...(body === undefined ? [] : [`content ${describeBody(body)}`]),
+  ].join(', ');
+}
+
+function describeBody(body: unknown): string {
+  if (typeof body === 'function') return 'by a function';
+  return body instanceof RegExp ? String(body) : JSON.stringify(body);
 }

@@ -1,8 +1,7 @@
 import type { IncomingRequest } from '../http/message.ts';
 import { findQuery } from '../http/target.ts';
 import { type ReportError, writeError } from './callback.ts';
-import { normalizePath } from './match.ts';
-import { callMatch, findDifference, type MatchedRequest, type RequestMatch } from './request-match.ts';
+import { findDifference, type MatchedRequest, normalizePath, type RequestMatch, tryMatch } from './match.ts';
 import { decodeContent } from './stubs/content.ts';
 
 /** What requests are compared with depends on. */
@@ -77,7 +76,7 @@ export class MatchedRequests {
     const { view, results } = this.#compare(request);
     const { onError = writeError } = this.#parts;
     return findDifference(view, match, (run) => {
-      const result = results.get(rule) ?? callMatch(run, onError);
+      const result = results.get(rule) ?? tryMatch(run, onError);
       results.set(rule, result);
       return result;
     });

@@ -1,8 +1,8 @@
 // Explains a request that neither a stub nor an operation of a partner's document matched.
 
 import { findClosestMatch } from '../did-you-mean.ts';
+import type { MatchedRequest, RequestMatch, RequestMatchParts } from './match.ts';
 import { fitsMethod, fitsPath } from './match.ts';
-import type { MatchedRequest, RequestMatch, RequestMatchParts } from './request-match.ts';
 
 /** What a request may have been meant for. */
 export interface Candidate {

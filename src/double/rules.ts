@@ -2,8 +2,8 @@
 // or to all.
 
 import type { IncomingRequest } from '../http/message.ts';
+import { dependsOnContent, dependsOnUser, type RequestMatch } from './match.ts';
 import type { MatchedRequests, RuleNeeds } from './matched-requests.ts';
-import { dependsOnContent, dependsOnUser, type RequestMatch } from './request-match.ts';
 import type { Snapshottable } from './state/snapshot.ts';
 
 /** A fault, a stub or a partner's response that a test has added. */

@@ -9,8 +9,8 @@ import {
   text,
   textLike,
 } from '../../shape/shape.ts';
+import type { RequestMatch, TextsByName } from '../match.ts';
 import { isMatchMethod, type MatchMethod, type MatchPath } from '../match.ts';
-import type { RequestMatch, TextsByName } from '../request-match.ts';
 
 /** A method. The match as a whole is checked where it is used. */
 const method: Shape<MatchMethod> = textLike(
@@ -32,22 +32,16 @@ function isPath(word: string): word is MatchPath {
   return word === '*' || word.startsWith('/');
 }
 
-/** The members of an object that selects requests. A request matches if it matches every member that is present. */
-export const matchMembers = {
-  method: optional(either(method, listOf(method), 'a method such as GET, or a list of methods')),
-  path: optional(path),
-  user: optional(text('the user that the credentials name, valid or not')),
-};
-
 const textOrNone = leaf(
   { type: ['string', 'null'], description: 'null requires that it is absent' },
   'text or null',
   (value): value is string | null => value === null || typeof value === 'string',
 );
 
-/** The members of an object that selects requests for a fault or a stub. */
+/** The members of an object that selects requests. A request matches if it matches every member that is present. */
 export const requestMatchMembers = {
-  ...matchMembers,
+  method: optional(either(method, listOf(method), 'a method such as GET, or a list of methods')),
+  path: optional(path),
   user: optional(text('the user whom the credentials name, or to whom the token was issued, valid or not')),
   scheme: optional(text('the scheme of the credentials, valid or not')),
   query: optional(mapOf(textOrNone, 'parameters of the query, decoded')),

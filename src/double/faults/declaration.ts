@@ -5,7 +5,7 @@ import { sendableLine } from '../../http/fields.ts';
 import type { WireBreak, WireFault } from '../../http/wire-fault.ts';
 import { checkFlag, checkObject } from '../../service/argument-checks.ts';
 import { describeKind } from '../../shape/fault.ts';
-import { checkRequestMatch, isRestricted, type RequestMatch } from '../request-match.ts';
+import { checkRequestMatch, isRestricted, type RequestMatch } from '../match.ts';
 import { maxSkew } from '../state/clock.ts';
 
 /** The members of a fault. */

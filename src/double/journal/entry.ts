@@ -190,6 +190,11 @@ export class JournalEntry {
     return claimed && this.#redact.credential(claimed);
   }
 
+  /** The scheme of the credentials, valid or not. Undefined if there were none, or if they were not verified. @internal */
+  get scheme(): string | undefined {
+    return this.principal?.scheme ?? this.#exchange.authentication?.scheme;
+  }
+
   /** The verification of the credentials. Undefined if there were none, or if they were not verified. */
   get auth(): JournalAuth | undefined {
     const { authentication } = this.#exchange;

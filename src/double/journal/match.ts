@@ -1,26 +1,28 @@
+import { HttpHeaders } from '../../http/fields.ts';
 import { type ProblemType, problemTypes } from '../../http/problem-types.ts';
+import { findQuery } from '../../http/target.ts';
 import { checkNumber, checkWord } from '../../service/argument-checks.ts';
+import { defaultLimits } from '../../service/options.ts';
 import { isPromise } from '../callback.ts';
 import {
-  type BarePath,
+  callMatch,
   checkMatch,
   checkName,
   differences,
-  type Match,
-  matchNames,
+  type MatchedRequest,
   normalizePath,
+  type RequestMatchParts,
 } from '../match.ts';
+import { decodeContent } from '../stubs/content.ts';
 import type { JournalEntry, RawEntry } from './entry.ts';
 
 /** Selects entries of the journal, by members or by a function. An entry matches if it matches every member that is present. */
 export type EntryMatch<Path extends string = string> = EntryParts<Path> | ((entry: JournalEntry) => boolean);
 
 /** The members by which entries are selected. */
-interface EntryParts<Path extends string = string> extends Omit<Match, 'path'> {
-  /** The path without its query: exactly, as a template (`/articles/{id}`), or as a regular expression. */
-  readonly path?: BarePath<Path> | RegExp;
+interface EntryParts<Path extends string = string> extends RequestMatchParts<Path> {
   /** A user or client that exists, existed, or is named by the credentials of a recorded request. */
-  readonly user?: string;
+  readonly user?: string | undefined;
   /** The status of the response; 0 if there was none. */
   readonly status?: number;
   /** The step (0 to 16) that produced the response. */
@@ -31,9 +33,8 @@ interface EntryParts<Path extends string = string> extends Omit<Match, 'path'> {
   readonly text?: string | RegExp;
 }
 
-/** The names of the members. The type checks that the list is complete. */
-const names: Readonly<Record<keyof EntryParts, true>> = {
-  ...matchNames,
+/** The names of the members beside those that select requests. The type checks that the list is complete. */
+const names: Readonly<Record<Exclude<keyof EntryParts, keyof RequestMatchParts>, true>> = {
   status: true,
   step: true,
   problem: true,
@@ -46,7 +47,7 @@ const names: Readonly<Record<keyof EntryParts, true>> = {
  */
 export function checkEntryMatch(match: EntryMatch, userNames: () => readonly string[] | undefined): void {
   if (typeof match === 'function') return;
-  checkMatch(match, Object.keys(names), 'an object or a function');
+  checkMatch(match, Object.keys(names));
   const known = match.user === undefined ? undefined : userNames();
   if (known !== undefined) checkName(match, known);
   const { status, step, problem, text } = match;
@@ -62,11 +63,9 @@ export function checkEntryMatch(match: EntryMatch, userNames: () => readonly str
  * otherwise match every entry.
  */
 export function fits(entry: JournalEntry, match: EntryMatch): boolean {
-  if (typeof match !== 'function') return listRawDifferences(entry, match).length === 0;
-  const result: unknown = match(entry);
-  if (!isPromise(result)) return Boolean(result);
-  result.then(undefined, () => undefined);
-  throw new RangeError('the function of a match must return true or false, and it returned a promise');
+  if (typeof match === 'function') return callMatch(() => match(entry));
+  const { done } = listRawDifferences(entry, match).next();
+  return done === true;
 }
 
 /**
@@ -74,24 +73,57 @@ export function fits(entry: JournalEntry, match: EntryMatch): boolean {
  * as sent are compared, since a secret can be equal to a part of a path or of content.
  */
 export function listDifferences(entry: JournalEntry, match: EntryParts): string[] {
-  return listRawDifferences(entry, match).map((each) => entry.redact(each));
+  return [...listRawDifferences(entry, match)].map((each) => entry.redact(each));
 }
 
-function listRawDifferences(entry: JournalEntry, match: EntryParts): string[] {
+function* listRawDifferences(entry: JournalEntry, match: EntryParts): Generator<string, void> {
   const { request } = entry.raw();
-  const method = request?.method ?? '(unparsed)';
-  const path = request === undefined ? '(unparsed)' : normalizePath(request);
-  const found = differences(match, { method, path, user: entry.user });
-  const compare = (name: 'status' | 'step' | 'problem', value: unknown): void => {
+  yield* differences(viewEntry(entry, request), match, callMatch);
+  for (const name of ['status', 'step', 'problem'] as const) {
+    const value = name === 'problem' ? entry.problem?.type : entry[name];
     if (match[name] !== undefined && match[name] !== value)
-      found.push(`the ${name} is ${value ?? 'none'}, not ${match[name]}`);
-  };
-  compare('status', entry.status);
-  compare('step', entry.step);
-  compare('problem', entry.problem?.type);
+      yield `the ${name} is ${value ?? 'none'}, not ${match[name]}`;
+  }
   if (match.text !== undefined && !hasText(decodeText(request), match.text))
-    found.push(`the content does not contain ${JSON.stringify(String(match.text))}`);
-  return found;
+    yield `the content does not contain ${JSON.stringify(String(match.text))}`;
+}
+
+/** Returns the request of an entry as rules compare it. What could not be parsed has no members. */
+function viewEntry(entry: JournalEntry, request: RawEntry['request']): MatchedRequest {
+  const { method = '(unparsed)', target = '', headers = [], body = new Uint8Array() } = request ?? {};
+  return {
+    method,
+    target,
+    path: request === undefined ? '(unparsed)' : normalizePath(request),
+    get headers() {
+      return new HttpHeaders(headers.flat());
+    },
+    get secure() {
+      return entry.request.secure !== false;
+    },
+    get user() {
+      return entry.user;
+    },
+    get scheme() {
+      return entry.scheme;
+    },
+    get query() {
+      return new URLSearchParams(findQuery(target));
+    },
+    get body() {
+      return decodeBody(body, this.headers.get('content-type'));
+    },
+  };
+}
+
+/** Returns recorded content as a stub receives it; undefined if it cannot be decoded, or only later, as multipart/form-data. */
+function decodeBody(bytes: Uint8Array, type: string | undefined): unknown {
+  try {
+    const decoded = decodeContent(Buffer.from(bytes), type, defaultLimits.xmlDepth);
+    return isPromise(decoded) ? undefined : decoded;
+  } catch {
+    return undefined;
+  }
 }
 
 function decodeText(request: RawEntry['request']): string {

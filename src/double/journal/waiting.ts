@@ -2,7 +2,7 @@ import { type Duration, readDuration } from '../../duration.ts';
 import { checkMembers } from '../../service/argument-checks.ts';
 import { DoubleError } from '../error.ts';
 import { checkDelay } from '../faults/declaration.ts';
-import { describeMatch } from '../match.ts';
+import { describeRequestMatch } from '../match.ts';
 import { JournalEntry } from './entry.ts';
 import { checkEntryMatch, type EntryMatch, fits, listDifferences } from './match.ts';
 import { type WaitEnd, Waiters } from './waiters.ts';
@@ -118,7 +118,9 @@ function firstLine(entry: JournalEntry): string {
 
 function describeEntryMatch(match: EntryMatch): string {
   if (typeof match === 'function') return 'the function';
-  const { method: _method, path: _path, user: _user, ...others } = match;
-  const members = Object.entries(others).map(([name, value]) => `${name} ${String(value)}`);
-  return [describeMatch(match), ...members].join(', ');
+  const { status, step, problem, text } = match;
+  const members = Object.entries({ status, step, problem, text })
+    .filter(([, value]) => value !== undefined)
+    .map(([name, value]) => `${name} ${String(value)}`);
+  return [describeRequestMatch(match), ...members].join(', ');
 }

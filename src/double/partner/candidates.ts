@@ -1,6 +1,5 @@
-import { isMatchMethod } from '../match.ts';
+import { findDifference, isMatchMethod, type MatchedRequest, type RequestMatchParts } from '../match.ts';
 import type { Candidate } from '../nearest.ts';
-import { findDifference, type MatchedRequest, type RequestMatchParts } from '../request-match.ts';
 import type { PartnerDocument, Route } from './document.ts';
 
 /** Returns the operations of a document, and how a request differs from each: at the root, and below the path of each server. */

@@ -2,7 +2,7 @@
 
 import type { ActionResponse } from '../../pipeline/resource.ts';
 import { checkFlag, checkMembers, checkNumber, checkText } from '../../service/argument-checks.ts';
-import { checkRequestMatch, type RequestMatch } from '../request-match.ts';
+import { checkRequestMatch, type RequestMatch } from '../match.ts';
 import { type StubResponse, toActionResponse } from '../stubs/response.ts';
 import { documentedStatus } from './coverage.ts';
 import type { Operation } from './document.ts';

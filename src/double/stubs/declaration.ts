@@ -3,7 +3,7 @@ import type { MaybePromise } from '../../maybe-promise.ts';
 import { type Access, type Action, namedMethods, type Resource, scopeFor } from '../../pipeline/resource.ts';
 import { checkFlag, checkMembers, checkNumber } from '../../service/argument-checks.ts';
 import { checkResource } from '../../service/resource-checks.ts';
-import { checkRequestMatch, type RequestMatch } from '../request-match.ts';
+import { checkRequestMatch, type RequestMatch } from '../match.ts';
 import type { StubResponse } from './response.ts';
 
 /**

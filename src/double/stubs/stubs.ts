@@ -16,10 +16,15 @@ import {
   type Resource,
 } from '../../pipeline/resource.ts';
 import type { Match, Route, RouteFallback, RouteLayer } from '../../pipeline/router.ts';
-import { fitsMethod, normalizePath } from '../match.ts';
+import {
+  describeRequestMatch,
+  findDifference,
+  fitsMethod,
+  normalizePath,
+  type RequestMatch,
+} from '../match.ts';
 import type { MatchedRequests } from '../matched-requests.ts';
 import { type Candidate, describeNearest } from '../nearest.ts';
-import { describeRequestMatch, findDifference, type RequestMatch } from '../request-match.ts';
 import { lastAdded, type Rule, Rules, type RulesSnapshot } from '../rules.ts';
 import type { Snapshottable } from '../state/snapshot.ts';
 import { createAnyReader } from './content.ts';

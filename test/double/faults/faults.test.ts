@@ -2,8 +2,7 @@ import './recorded-timers.ts'; // before the sources read the timers
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { setImmediate } from 'node:timers/promises';
-import { type Double, type Fault, startDouble } from '../../../src/double/index.ts';
-import type { Match } from '../../../src/double/match.ts';
+import { type Double, type Fault, type RequestMatch, startDouble } from '../../../src/double/index.ts';
 import { get, rawExchange } from '../../support/double/raw-exchange.ts';
 import { timersDuring } from './recorded-timers.ts';
 
@@ -106,7 +105,7 @@ test('closing the double ends a delay', { timeout: 30_000 }, async () => {
   assert.equal((await asking).status, 200);
 });
 
-const matches: readonly [match: Match, meets: readonly string[]][] = [
+const matches: readonly [match: RequestMatch, meets: readonly string[]][] = [
   [{}, ['GET /articles/1', 'GET /articles', 'PUT /articles/1']],
   [{ method: 'PUT' }, ['PUT /articles/1']],
   [{ method: ['PUT', 'DELETE'] }, ['PUT /articles/1']],

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { connect } from 'node:net';
 import test from 'node:test';
 import { setImmediate } from 'node:timers/promises';
-import { type Double, type JournalEntry, startDouble } from '../../../src/double/index.ts';
+import { type Double, type EntryMatch, type JournalEntry, startDouble } from '../../../src/double/index.ts';
 import { get, rawExchange } from '../../support/double/raw-exchange.ts';
 
 const users = { johndoe: { secret: 'a-secret', password: 'a-password' } };
@@ -275,4 +275,24 @@ test('a snapshot has the journal, and a reset empties it', async () => {
 test('a maximum of entries that is not a positive integer is rejected', async () => {
   for (const entries of [0, -1, 1.5, Number.NaN])
     await assert.rejects(startDouble({ journal: { entries } }), RangeError);
+});
+
+test('entries are selected by the same members as requests of stubs', async () => {
+  await using double = await startDouble({ users: { ann: { secret: 's3cret' } } });
+  double.stub({}, {}, { access: 'anyone' });
+  const post = (body: string, type: string) =>
+    double.as('ann').fetch('/x?page=1', { method: 'POST', headers: { 'Content-Type': type }, body });
+  await post('{"order":{"id":7}}', 'application/json');
+  await post('order=7', 'application/x-www-form-urlencoded');
+  await double.fetch('/x', { headers: { 'X-Trace': 'a' } });
+  const numbers = (match: EntryMatch): readonly number[] =>
+    double.journal.all(match).map(({ number }) => number);
+  assert.deepEqual(numbers({ body: { order: { id: 7 } } }), [1]);
+  assert.deepEqual(numbers({ body: (body: unknown) => body instanceof URLSearchParams }), [2]);
+  assert.deepEqual(numbers({ query: { page: null } }), [3]);
+  assert.deepEqual(numbers({ headers: { 'x-trace': /./ } }), [3]);
+  assert.deepEqual(numbers({ scheme: 'hmac', path: '/x' }), [1, 2]);
+  assert.throws(() => double.journal.last({ query: { page: '2' } }), {
+    message: /any method any path, query page=2\.[\s\S]*parameter page is not 2[\s\S]*page is missing/,
+  });
 });

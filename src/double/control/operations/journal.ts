@@ -11,7 +11,7 @@ import type { WaitOptions } from '../../journal/waiting.ts';
 import { entriesJson } from '../exchange/entries-json.ts';
 import { formatHar } from '../exchange/har.ts';
 import { showPresented } from '../exchange/presented.ts';
-import { matchMembers } from '../match.ts';
+import { requestMatchMembers } from '../match.ts';
 import { version } from '../openapi.ts';
 import { createBareOperation, type Operation, operation } from '../operation.ts';
 import type { ControlTarget } from '../target.ts';
@@ -203,7 +203,7 @@ function isProblemType(name: string): name is ProblemType {
 }
 
 const entryMembers = {
-  ...matchMembers,
+  ...requestMatchMembers,
   status: optional(number({}, 'status of the response')),
   step: optional(number({ min: 0, max: 16 }, 'step that produced the response')),
   problem: optional(problemType),
