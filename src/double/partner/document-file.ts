@@ -4,8 +4,9 @@ import { createRequire } from 'node:module';
 import { dirname, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { DeclarationError } from '../../schema/error.ts';
+import type { DocumentFiles } from './document-walk.ts';
 import { isObject } from './located.ts';
-import { type DocumentFiles, listReferredFiles } from './references.ts';
+import { listReferredFiles } from './references.ts';
 
 /** The largest number of files that a document may consist of. */
 const maxFiles = 10_000;

@@ -6,7 +6,11 @@ import { DeclarationError } from '../../schema/error.ts';
 import type { JsonSchema } from '../../service/openapi/document.ts';
 import { describeKind } from '../../shape/fault.ts';
 import { type Combine, createCombine } from './combined-schemas.ts';
+import { createFindHeirs, type FindHeirs } from './discriminators.ts';
+import { type BrokenPlaces, examinePatterns, findBrokenPlaces } from './document-faults.ts';
 import { readDocumentFiles } from './document-file.ts';
+import type { DocumentFiles } from './document-walk.ts';
+import { addDynamicReferences } from './dynamic-scopes.ts';
 import {
   formatPlace,
   isObject,
@@ -17,13 +21,8 @@ import {
   schemaAt,
 } from './located.ts';
 import { createPatterns, type Patterns } from './patterns.ts';
-import {
-  type BrokenPlaces,
-  createResolver,
-  type DocumentFiles,
-  examinePatterns,
-  findBrokenPlaces,
-} from './references.ts';
+import { createResolver, type Resolve } from './references.ts';
+import { readResources } from './schema-resources.ts';
 
 /** A media type of content, with its schema and its examples. */
 export interface Media extends Located {
@@ -102,6 +101,8 @@ export interface PartnerDocument {
   resolve(node: LocatedSchema): LocatedSchema;
   /** Returns what a schema says together with those that it refers to and combines. */
   readonly combine: Combine;
+  /** Returns the schemas that extend one with a discriminator. */
+  readonly findHeirs: FindHeirs;
   /** The compiled patterns of schemas. */
   readonly patterns: Patterns;
   /** Returns the patterns that are not enforced, one sentence each. */
@@ -109,7 +110,10 @@ export interface PartnerDocument {
 }
 
 /** What a document says about the schemas in it. */
-export type SchemaSource = Pick<PartnerDocument, 'version' | 'resolve' | 'combine' | 'patterns'>;
+export type SchemaSource = Pick<
+  PartnerDocument,
+  'version' | 'resolve' | 'combine' | 'findHeirs' | 'patterns'
+>;
 
 const methods = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace'] as const;
 
@@ -141,16 +145,25 @@ export function parseDocument(source: unknown): PartnerDocument {
   return parseFiles(new Map([['', source]]));
 }
 
-function parseFiles(files: DocumentFiles): PartnerDocument {
+function parseFiles(given: DocumentFiles): PartnerDocument {
+  const version = readVersion(membersAt(given.get(''), '#'));
+  const resources = readResources(given, version);
+  const files = resources.hasDynamicReferences
+    ? new Map(Array.from(given, ([name, file]) => [name, addDynamicReferences(file)]))
+    : given;
   const root = membersAt(files.get(''), '#');
-  const version = readVersion(root);
-  const resolve = createResolver(files);
+  const resolve = createResolver(
+    files,
+    resources.hasDynamicReferences ? readResources(files, version) : resources,
+    version,
+  );
   const reader = new Reader(root, resolve, findBrokenPlaces(files, resolve));
   const patterns = createPatterns();
   return {
     version,
     resolve,
     combine: createCombine(resolve),
+    findHeirs: createFindHeirs(isObject(root['components']) ? root['components']['schemas'] : {}, resolve),
     patterns,
     examinePatterns: () => examinePatterns(files, patterns),
     ...reader.read(),
@@ -172,13 +185,13 @@ const usualMethods = ['get', 'put', 'post', 'delete', 'patch'] as const;
 /** Reads the operations of a document and what belongs to them. */
 class Reader {
   readonly #root: JsonSchema;
-  readonly #resolve: PartnerDocument['resolve'];
+  readonly #resolve: Resolve;
   readonly #broken: BrokenPlaces;
   readonly #operations: Operation[] = [];
   readonly #faulty: FaultyOperation[] = [];
   readonly #faults = new Map<string, DeclarationError>();
 
-  constructor(root: JsonSchema, resolve: PartnerDocument['resolve'], broken: BrokenPlaces) {
+  constructor(root: JsonSchema, resolve: Resolve, broken: BrokenPlaces) {
     this.#root = root;
     this.#resolve = resolve;
     this.#broken = broken;
@@ -235,7 +248,7 @@ class Reader {
           checkTemplate(path, at);
           const place = formatPlace(item.at, method);
           for (const part of [place, formatPlace(item.at, 'parameters')]) this.#broken.check(part);
-          return this.#operation(route(method), item, { value: membersAt(value, place), at: place }, ids);
+          return this.#operation(route(method), item, this.#object(value, place), ids);
         };
         const operation = this.#attempt(read, (fault) => addFaulty(method, fault));
         if (operation === undefined) continue;
@@ -403,7 +416,7 @@ class Reader {
 
   /** Returns an object, behind its reference if it is one. */
   #object(source: unknown, at: string): Located {
-    const { value, at: place } = this.#resolve({ value: membersAt(source, at), at });
+    const { value, at: place } = this.#resolve({ value: membersAt(source, at), at }, true);
     return { value: membersAt(value, place), at: place };
   }
 }

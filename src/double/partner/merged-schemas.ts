@@ -1,6 +1,5 @@
 // Merges what the schemas that apply to one value say: types, members, alternatives.
 import type { JsonSchema } from '../../service/openapi/document.ts';
-import type { SchemaSource } from './document.ts';
 import { isObject, type Located, type LocatedSchema } from './located.ts';
 import { listTypes, schemaMapIn, textsIn } from './schema-parts.ts';
 
@@ -42,39 +41,29 @@ export function requiredIn(schemas: readonly Located[]): Set<string> {
   return required;
 }
 
-/** Adds the value of the discriminator that selects a branch, unless the branch permits only others. */
-export function nameBranch(
-  { value }: Located,
-  branch: LocatedSchema,
-  { combine }: SchemaSource,
-): LocatedSchema {
-  const { discriminator } = value;
-  const reference = isObject(branch.value) ? branch.value['$ref'] : undefined;
-  if (!isObject(discriminator) || typeof reference !== 'string') return branch;
-  const { propertyName, mapping } = discriminator;
-  const mapped = Object.entries(isObject(mapping) ? mapping : {});
-  const isTarget = (target: unknown): boolean =>
-    target === reference || `#/components/schemas/${String(target)}` === reference;
-  const names = mapped.filter(([, target]) => isTarget(target)).map(([name]) => name);
-  if (names.length === 0) names.push(reference.replace(/^.*\//, ''));
-  const property = String(propertyName);
-  const own = combine(combine(branch).properties.get(property));
-  const permitted = names.filter((name) => own.schemas.every((each) => permits(each, name)));
-  // The name of a schema selects it, but the schema may be selected by none (OpenAPI 3.1.1, Discriminator Object).
-  if (permitted.length === 0) return branch;
-  const named = { properties: { [property]: { enum: permitted } }, required: [property] };
-  return { value: { allOf: [branch.value, named] }, at: branch.at };
-}
-
-function permits({ value }: Located, name: string): boolean {
-  const { enum: values, const: fixed = name } = value;
-  return fixed === name && (!Array.isArray(values) || values.includes(name));
-}
+/** The keywords that `merge` follows, and those that mean something only beside them. */
+const choiceNames = [
+  ...['oneOf', 'anyOf', 'allOf', '$ref', 'if', 'then', 'else', 'not'],
+  ...['unevaluatedProperties', 'unevaluatedItems', 'discriminator'],
+];
 
 /** Returns a schema without what `merge` follows. */
 export function withoutChoices({ value, at }: Located): LocatedSchema {
-  const { oneOf: _, anyOf: __, allOf: ___, $ref: ____, if: _____, ...others } = value;
-  return { value: others, at };
+  return {
+    value: Object.fromEntries(Object.entries(value).filter(([name]) => !choiceNames.includes(name))),
+    at,
+  };
+}
+
+/** The types that are tried for a schema that names none, and excludes some values. */
+const anyTypes = ['object', 'string', 'integer', 'array', 'boolean', 'null'];
+
+/** Returns the types to choose from if `not` excludes values and no schema names a type; otherwise none. */
+export function listOpenTypes(schemas: readonly Located[]): readonly LocatedSchema[] {
+  const values = schemas.map(({ value }) => value);
+  if (!values.some((value) => value['not'] !== undefined) || commonTypes(values) !== undefined) return [];
+  const types = new Set([chooseType(values, false), ...anyTypes]);
+  return Array.from(types, (type) => ({ value: { type }, at: schemas[0]?.at ?? '#' }));
 }
 
 /** Yields the combinations of one schema of each list, at most `maxAttempts`. */

@@ -3,21 +3,15 @@
 import { countCharacters } from '../../schema/characters.ts';
 import type { StepBudget } from '../../schema/pattern/match.ts';
 import type { JsonSchema } from '../../service/openapi/document.ts';
+import { discriminated, readDiscriminator } from './discriminators.ts';
 import type { SchemaSource } from './document.ts';
 import { isOfFormat } from './formats.ts';
 import { canonical, permittedBy } from './json-values.ts';
 import { isObject, type Located, type LocatedSchema } from './located.ts';
 import { maxPatternSteps } from './patterns.ts';
-import {
-  discriminated,
-  numberOr,
-  schemaIn,
-  schemaMapIn,
-  schemasIn,
-  schemasOfMember,
-  textsIn,
-} from './schema-parts.ts';
+import { numberOr, schemaIn, schemaMapIn, schemasIn, schemasOfMember, textsIn } from './schema-parts.ts';
 import { checkNumber, checkType } from './schema-rules.ts';
+import { listUnevaluatedItems, listUnevaluatedNames } from './schema-unevaluated.ts';
 import { Found, isNearer, none, type Violation } from './violations.ts';
 
 /** Whether a value is in a request, where members that are `readOnly` are not required, or in a response. */
@@ -152,6 +146,7 @@ export class SchemaCheck {
     else if (Array.isArray(value)) this.#checkList(schema, value, found, depth);
     else if (isObject(value)) this.#checkObject(schema, value, found, depth, whole);
     this.#checkCombinations(schema, value, found, depth, whole);
+    if (this.#document.version !== '3.0') this.#checkUnevaluated(schema, value, found, depth);
     return found.violations;
   }
 
@@ -281,11 +276,30 @@ export class SchemaCheck {
       if (own !== undefined && this.#direction === 'response' && this.#document.combine(own).writeOnly)
         found.add('writeOnly', 'must not be in a response', name, own.at);
       const applied = schemasOfMember(schema, name, (pattern) => this.#matches(pattern, name));
-      for (const each of applied)
-        if (each.value === false) found.add([], 'is not a known member', name, each.at);
-        else found.addAll(this.#visit(each, member, depth + 1), name);
+      for (const each of applied) this.#checkMember(each, name, member, found, depth);
       if (this.#budget.steps < 0) found.add('patternProperties', 'takes too long to be compared', name);
     }
+  }
+
+  #checkUnevaluated(schema: Located, value: unknown, found: Found, depth: number): void {
+    const applying = {
+      resolve: (each: Located) => this.#document.resolve(each),
+      accepts: (each: LocatedSchema, part: unknown) => this.#accepts(each, part, depth),
+      matches: (pattern: string, name: string) => this.#matches(pattern, name),
+    };
+    const properties = schemaIn(schema, 'unevaluatedProperties');
+    if (properties !== undefined && isObject(value))
+      for (const name of listUnevaluatedNames(schema, value, applying))
+        this.#checkMember(properties, name, value[name], found, depth);
+    const items = schemaIn(schema, 'unevaluatedItems');
+    if (items === undefined || !Array.isArray(value)) return;
+    for (const index of listUnevaluatedItems(schema, value, applying))
+      found.addAll(this.#visit(items, value[index], depth + 1), index);
+  }
+
+  #checkMember(schema: LocatedSchema, name: string, value: unknown, found: Found, depth: number): void {
+    if (schema.value === false) found.add([], 'is not a known member', name, schema.at);
+    else found.addAll(this.#visit(schema, value, depth + 1), name);
   }
 
   /** Returns whether a name matches a pattern; undefined if the pattern is not enforced. */
@@ -308,6 +322,7 @@ export class SchemaCheck {
     else
       for (const name of ['anyOf', 'oneOf'] as const)
         this.#checkChoice(schema, name, value, found, depth, whole);
+    if (isObject(value)) this.#checkHeir(schema, value, found, depth, whole);
     const negated = schemaIn(schema, 'not');
     if (negated !== undefined && this.#accepts(negated, value, depth))
       found.add('not', 'matches the schema of not');
@@ -315,6 +330,23 @@ export class SchemaCheck {
     if (condition === undefined) return;
     const consequence = schemaIn(schema, this.#accepts(condition, value, depth) ? 'then' : 'else');
     if (consequence !== undefined) found.addAll(this.#visit(consequence, value, depth + 1, whole));
+  }
+
+  /** Checks a value by the schema that extends this one and that its discriminator names. */
+  #checkHeir(schema: Located, value: JsonSchema, found: Found, depth: number, whole: LocatedSchema): void {
+    const heirs = this.#document.findHeirs(schema);
+    const name = readDiscriminator(schema, value);
+    if (heirs.size === 0 || name === undefined) return;
+    // The value is being checked by an heir, which this schema is a part of.
+    const results = this.#resultsOf(value, whole);
+    const isInner = [...heirs.values()].some(
+      (each) => each.value !== schema.value && results.has(each.value),
+    );
+    if (isInner) return;
+    const heir = heirs.get(name);
+    if (heir === undefined)
+      found.add('discriminator', `names no schema: ${name} is none of ${[...heirs.keys()].join(', ')}`);
+    else if (heir.value !== schema.value) found.addAll(this.#visit(heir, value, depth + 1, heir));
   }
 
   #checkChoice(

@@ -117,25 +117,3 @@ export function textsIn(value: unknown): readonly string[] {
   texts.set(value, known);
   return known;
 }
-
-/** Returns the schema that a discriminator selects for a value; undefined if there is no discriminator, or it selects none. */
-export function discriminated(schema: Located, value: unknown): LocatedSchema | undefined {
-  const { discriminator } = schema.value;
-  if (!isObject(discriminator) || !isObject(value)) return undefined;
-  const { propertyName, mapping = {} } = discriminator;
-  const name = typeof propertyName === 'string' ? value[propertyName] : undefined;
-  if (typeof name !== 'string') return undefined;
-  const mapped = isObject(mapping) && Object.hasOwn(mapping, name) ? String(mapping[name]) : name;
-  const reference = mapped.startsWith('#') ? mapped : `#/components/schemas/${mapped}`;
-  return maps.get(schema, 'discriminator', () => byReference(schema)).get(reference);
-}
-
-function byReference(schema: Located): ReadonlyMap<string, LocatedSchema> {
-  const branches = [...schemasIn(schema, 'oneOf'), ...schemasIn(schema, 'anyOf')];
-  return new Map(
-    branches.flatMap((branch) => {
-      const reference = isObject(branch.value) ? branch.value['$ref'] : undefined;
-      return typeof reference === 'string' ? [[reference, branch] as const] : [];
-    }),
-  );
-}

@@ -3,6 +3,7 @@
 // `fullDepth`, the alternative with the least nesting is tried first, so that recursion ends.
 import type { StepBudget } from '../../schema/pattern/match.ts';
 import type { JsonSchema } from '../../service/openapi/document.ts';
+import { nameBranch, nameHeirs } from './discriminators.ts';
 import type { SchemaSource } from './document.ts';
 import { canonical, isEqual } from './json-values.ts';
 import { isObject, type Located, type LocatedSchema } from './located.ts';
@@ -11,7 +12,7 @@ import {
   chooseType,
   commonTypes,
   isOneOf,
-  nameBranch,
+  listOpenTypes,
   propertiesIn,
   requiredIn,
   withoutChoices,
@@ -213,7 +214,7 @@ class Creation {
       for (const name of ['oneOf', 'anyOf'] as const) {
         const branches = schemasIn(located, name);
         if (branches.length > 0)
-          choices.push(branches.map((branch) => nameBranch(located, branch, this.#shared.document)));
+          choices.push(branches.map((branch) => nameBranch(located, branch, this.#shared.document.combine)));
       }
       const condition = schemaIn(located, 'if');
       if (condition === undefined) continue;
@@ -221,7 +222,13 @@ class Creation {
       const met = { allOf: [condition.value, schemaIn(located, 'then')?.value ?? true] };
       choices.push([otherwise, { value: met, at: located.at }]);
     }
-    return { schemas, choices };
+    for (const schema of [...schemas]) {
+      const heirs = nameHeirs(schema, schemas, this.#shared.document);
+      if (heirs.choices.length > 0) choices.push(heirs.choices);
+      schemas.push(...heirs.own);
+    }
+    const types = listOpenTypes(schemas);
+    return { schemas, choices: types.length === 0 ? choices : [...choices, types] };
   }
 
   /** Returns an example, a default or a fixed value of a schema, if the check accepts it. */
@@ -328,7 +335,8 @@ class Creation {
     const { patterns } = this.#shared.document;
     const matches = (source: string): boolean | undefined =>
       patterns.find(source)?.isIn(name, this.#shared.patterns);
-    return schemas.flatMap((schema) => schemasOfMember(schema, name, matches));
+    const applied = schemas.flatMap((schema) => schemasOfMember(schema, name, matches));
+    return applied.length > 0 ? applied : listOthers(schemas, 'unevaluatedProperties');
   }
 
   /** Creates the name of a further member, which is not taken yet. */
@@ -378,9 +386,8 @@ class Creation {
     const most = Math.min(
       ...schemas.map(({ value }) => numberOr(value['maxItems'], Number.POSITIVE_INFINITY)),
     );
-    const contained = schemas.flatMap((schema) => schemaIn(schema, 'contains') ?? []);
-    const first = schemas.flatMap((schema) => [schemasIn(schema, 'prefixItems')])[0] ?? [];
-    const items = schemas.flatMap((schema) => schemaIn(schema, 'items') ?? []);
+    const contained = schemas.flatMap(listContained);
+    const items = listOthers(schemas, 'items');
     const shown = share >= 2 && this.#isShown(items, depth) ? 1 + (dynamic ? this.#integer(2) : 0) : 0;
     const wanted = Math.max(least, contained.length, shown);
     const isUnique = schemas.some(({ value }) => value['uniqueItems'] === true);
@@ -389,8 +396,7 @@ class Creation {
     const created = new Map<string, unknown>();
     for (let index = 0; index < count; index += 1) {
       this.#spend(1);
-      const special = first[index];
-      const own = [...(special === undefined ? items : [special]), ...contained.slice(index, index + 1)];
+      const own = listSchemasOfItem(schemas, index, contained.slice(index, index + 1));
       const item = this.create(own, depth + 1, inner);
       const key = isUnique ? canonical(item) : String(index);
       if (!created.has(key)) created.set(key, item);
@@ -457,6 +463,31 @@ class Creation {
   #integer(limit: number): number {
     return drawInteger(limit, this.#options.random);
   }
+}
+
+/** Returns the schemas in one member of each schema, as far as they have it. */
+function listOthers(schemas: readonly Located[], name: string): readonly LocatedSchema[] {
+  return schemas.flatMap((schema) => schemaIn(schema, name) ?? []);
+}
+
+/** Returns the schemas of an item. `contained` is that of `contains`, if the item is one that it requires. */
+function listSchemasOfItem(
+  schemas: readonly Located[],
+  index: number,
+  contained: readonly LocatedSchema[],
+): readonly LocatedSchema[] {
+  const own = schemas.flatMap(
+    (schema) => schemasIn(schema, 'prefixItems')[index] ?? schemaIn(schema, 'items') ?? [],
+  );
+  const all = [...own, ...contained];
+  return all.length > 0 ? all : listOthers(schemas, 'unevaluatedItems');
+}
+
+/** Returns the schemas of the items that `contains` requires. */
+function listContained(schema: Located): readonly LocatedSchema[] {
+  const contained = schemaIn(schema, 'contains');
+  const least = Math.min(Math.ceil(numberOr(schema.value['minContains'], 1)), maxDraws);
+  return contained === undefined ? [] : Array.from({ length: least }, () => contained);
 }
 
 /** Returns a value of one of these types, where there is no better one. */

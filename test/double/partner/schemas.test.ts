@@ -27,6 +27,56 @@ function requesting(schema: Schema, schemas: Schema = {}, openapi = '3.0.3') {
   };
 }
 
+const named = { $ref: '#/components/schemas/Named' };
+/** A schema with a discriminator, and those that extend it, directly and behind each other. */
+const kinds = {
+  Kind: object(
+    { kind: text, id: { ...text, readOnly: true } },
+    {
+      required: ['kind'],
+      discriminator: { propertyName: 'kind', mapping: { puss: '#/components/schemas/Cat' } },
+    },
+  ),
+  Cat: {
+    allOf: [
+      { $ref: '#/components/schemas/Kind' },
+      object({ lives: { type: 'integer' } }, { required: ['lives'] }),
+    ],
+  },
+  Lion: {
+    allOf: [
+      { $ref: '#/components/schemas/Cat' },
+      object({ roars: { type: 'boolean' } }, { required: ['roars'] }),
+    ],
+  },
+};
+const kind = { $ref: '#/components/schemas/Kind' };
+/** A list of anything, and one that says by a dynamic anchor of what. */
+const pages = {
+  Page: object(
+    { data: { type: 'array', items: { $dynamicRef: '#item' } } },
+    { required: ['data'], $defs: { item: { $dynamicAnchor: 'item' } } },
+  ),
+  Orders: {
+    $ref: '#/components/schemas/Page',
+    $defs: { item: { $dynamicAnchor: 'item', ...object({ id: text }, { required: ['id'] }) } },
+  },
+};
+/** A tree that can be extended (JSON Schema 2020-12, Core, 8.2.3.2), with `$id`. */
+const trees = {
+  Tree: {
+    $id: 'https://schemas.example/tree',
+    $dynamicAnchor: 'node',
+    ...object({ data: true, children: { type: 'array', items: { $dynamicRef: '#node' } } }),
+  },
+  Strict: {
+    $id: 'https://schemas.example/strict-tree',
+    $dynamicAnchor: 'node',
+    $ref: 'tree',
+    unevaluatedProperties: false,
+  },
+};
+
 const requests: readonly (readonly [
   what: string,
   document: object,
@@ -78,6 +128,156 @@ const requests: readonly (readonly [
     [{ id: '1', line: {} }],
     [{ line: {} }],
   ],
+  [
+    'keywords beside a reference apply in 3.1, also behind another reference',
+    requesting(named, { Named: { ...kind, required: ['b'] }, Kind: { required: ['a'] } }, '3.1.0'),
+    [{ a: 1, b: 1 }],
+    [{ a: 1 }, { b: 1 }],
+  ],
+  [
+    'a reference to an $id, and to a pointer and an anchor in it',
+    requesting(
+      {
+        properties: {
+          a: { $ref: 'https://a.example/b' },
+          b: { $ref: 'https://a.example/b#c' },
+          d: { $ref: '#/components/schemas/D' },
+        },
+      },
+      {
+        B: { $id: 'https://a.example/b', type: 'integer', $defs: { c: { $anchor: 'c', ...text } } },
+        D: {
+          $id: 'https://a.example/d',
+          properties: { e: { $ref: '#/$defs/e' }, b: { $ref: 'b' } },
+          $defs: { e: text },
+        },
+      },
+      '3.1.0',
+    ),
+    [{ a: 1, b: 'b', d: { e: 'e', b: 1 } }],
+    [{ a: 'a' }, { b: 1 }, { d: { e: 1 } }, { d: { b: 'b' } }],
+  ],
+  [
+    'a reference in a schema with $id leads to the components, unless it has such a place itself',
+    requesting(
+      named,
+      { Named: { $id: 'https://a.example/x', properties: { a: kind } }, Kind: text },
+      '3.1.0',
+    ),
+    [{ a: 'a' }],
+    [{ a: 1 }],
+  ],
+  [
+    'a reference to an $anchor of the document',
+    requesting({ properties: { a: { $ref: '#text' } } }, { Text: { $anchor: 'text', ...text } }, '3.1.0'),
+    [{ a: 'a' }],
+    [{ a: 1 }],
+  ],
+  [
+    'a dynamic reference leads to the anchor of the schema that was used, which needs no $id',
+    requesting(
+      {
+        properties: {
+          orders: { $ref: '#/components/schemas/Orders' },
+          all: { $ref: '#/components/schemas/Page' },
+        },
+      },
+      pages,
+      '3.1.0',
+    ),
+    [{ orders: { data: [{ id: 'a' }] }, all: { data: [1, {}] } }],
+    [{ orders: { data: [{}] } }, { orders: { data: [1] } }, { all: {} }],
+  ],
+  [
+    'a dynamic reference in a tree',
+    requesting(
+      {
+        properties: {
+          loose: { $ref: 'https://schemas.example/tree' },
+          strict: { $ref: 'https://schemas.example/strict-tree' },
+        },
+      },
+      trees,
+      '3.1.0',
+    ),
+    [{ loose: { children: [{ daat: 1 }] }, strict: { children: [{ data: 1 }] } }],
+    [{ strict: { children: [{ daat: 1 }] } }, { strict: { daat: 1 } }],
+  ],
+  [
+    'unevaluatedProperties counts members of allOf, of alternatives that fit, of conditions and references',
+    requesting(
+      {
+        $ref: '#/components/schemas/Named',
+        allOf: [{ properties: { a: text } }],
+        anyOf: [
+          { required: ['b'], properties: { b: text } },
+          { required: ['c'], properties: { c: text } },
+          {},
+        ],
+        if: { not: { required: ['d'] } },
+        else: { properties: { d: text, e: text } },
+        unevaluatedProperties: false,
+      },
+      { Named: { patternProperties: { '^x-': true } } },
+      '3.1.0',
+    ),
+    [{ a: 'a', b: 'b', 'x-a': 1 }, { c: 'c' }, { d: 'd', e: 'e' }, {}],
+    [{ z: 1 }, { a: 'a', e: 'e' }, { a: 1 }],
+  ],
+  [
+    'unevaluatedProperties can be a schema',
+    requesting(
+      { allOf: [{ properties: { a: text } }], unevaluatedProperties: { type: 'number' } },
+      {},
+      '3.1.0',
+    ),
+    [{ a: 'a', b: 1 }],
+    [{ a: 'a', b: 'b' }],
+  ],
+  [
+    'unevaluatedItems counts items by their place, and those that contains accepts',
+    requesting(
+      {
+        properties: {
+          list: { allOf: [{ prefixItems: [text] }], contains: { type: 'number' }, unevaluatedItems: false },
+        },
+      },
+      {},
+      '3.1.0',
+    ),
+    [{ list: ['a', 1, 2] }],
+    [{ list: ['a', 1, 'b'] }],
+  ],
+  [
+    'in 3.0 these keywords mean nothing',
+    requesting({ properties: { a: text }, unevaluatedProperties: false }),
+    [{ a: 'a', b: 1 }],
+    [{ a: 1 }],
+  ],
+  [
+    'the discriminator of a schema that others extend selects one of them, by name or mapping',
+    requesting(kind, kinds),
+    [
+      { kind: 'Kind' },
+      { kind: 'Cat', lives: 9 },
+      { kind: 'puss', lives: 9 },
+      { kind: 'Lion', lives: 9, roars: true },
+    ],
+    [
+      { kind: 'Cat' },
+      { kind: 'puss' },
+      { kind: 'Lion', lives: 9 },
+      { kind: 'Lion', roars: true },
+      { kind: 'Dog' },
+      {},
+    ],
+  ],
+  [
+    'such a discriminator leaves the schemas that extend it as they are',
+    requesting({ $ref: '#/components/schemas/Cat' }, kinds),
+    [{ kind: 'Cat', lives: 9 }],
+    [{ kind: 'Cat' }, { lives: 9 }],
+  ],
 ];
 
 describe('contents of requests', () => {
@@ -119,6 +319,30 @@ const responses: Readonly<Record<string, readonly [schema: Schema, schemas?: Sch
     },
     pets,
   ],
+  'a schema that others extend': [kind, kinds],
+  'a schema that extends another one': [{ $ref: '#/components/schemas/Lion' }, kinds],
+  'members that unevaluatedProperties describes': [
+    {
+      type: 'object',
+      minProperties: 2,
+      allOf: [object({ a: text })],
+      unevaluatedProperties: { type: 'integer' },
+    },
+  ],
+  'unevaluatedProperties beside alternatives': [
+    {
+      type: 'object',
+      oneOf: [object({ a: text }, { required: ['a'] }), object({ b: text }, { required: ['b'] })],
+      unevaluatedProperties: false,
+    },
+  ],
+  'items that unevaluatedItems describes': [
+    { type: 'array', minItems: 3, allOf: [{ prefixItems: [text] }], unevaluatedItems: { type: 'integer' } },
+  ],
+  'several items that contains requires': [
+    { type: 'array', contains: { type: 'integer', minimum: 5 }, minContains: 2, maxContains: 3 },
+  ],
+  'anything but an object': [{ not: { type: 'object' } }],
   'a branch with a discriminator that permits any text': [
     { oneOf: [{ $ref: '#/components/schemas/Any' }], discriminator: { propertyName: 'type' } },
     { Any: object({ type: text }, { required: ['type'] }) },
@@ -206,6 +430,19 @@ describe('contents of responses', { skip: missingPackage('ajv') }, () => {
       }
     });
 
+  test('a schema that others extend is answered as one of them, with its name', async () => {
+    const partner = requesting({}, kinds);
+    const contents = { Kind: { kind: 'puss', lives: 0 }, Lion: { kind: 'Lion', lives: 0, roars: false } };
+    for (const [name, content] of Object.entries(contents))
+      assert.deepEqual(await contentOf({ $ref: `#/components/schemas/${name}` }, partner), content);
+  });
+
+  test('the items of a page are those of its dynamic anchor', async () => {
+    const partner = requesting({}, pages, '3.1.0');
+    const schema = { ...{ $ref: '#/components/schemas/Orders' }, properties: { data: { minItems: 1 } } };
+    assert.deepEqual(await contentOf(schema, partner), { data: [{ id: '' }] });
+  });
+
   test('numbers have few digits', async () => {
     const schema = object(
       {
@@ -226,9 +463,9 @@ describe('contents of responses', { skip: missingPackage('ajv') }, () => {
 });
 
 /** Returns the default content of a response with a schema. */
-async function contentOf(schema: Schema): Promise<unknown> {
+async function contentOf(schema: Schema, document: object = requesting({})): Promise<unknown> {
   const get = { responses: { 200: { description: 'OK', content: { 'application/json': { schema } } } } };
-  const partner = { ...requesting({}), paths: { '/x': { get } } };
+  const partner = { ...document, paths: { '/x': { get } } };
   await using double = await startDouble({ partner, https: false });
   return (await double.fetch('/x')).json();
 }
