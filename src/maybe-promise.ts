@@ -13,3 +13,32 @@ export function andThen<T, Made>(
 ): Made | Promise<Made> {
   return isPromiseLike(value) ? Promise.resolve(value).then(make) : make(value);
 }
+
+/** Steps that wait for promises one after the other, and return a result. */
+export type Steps<Result> = Generator<PromiseLike<void>, Result, void>;
+
+/** Waits for a value among steps: `const user = yield* wait(find(name))`. A value that is available is returned at once. */
+export function* wait<T>(value: MaybePromise<T>): Steps<T> {
+  if (!isPromiseLike(value)) return value;
+  const resolved: T[] = [];
+  yield value.then((result) => {
+    resolved.push(result);
+  });
+  for (const result of resolved) return result;
+  throw new Error('steps were continued before their promise was resolved');
+}
+
+/** Runs steps: synchronously as long as the values that they wait for are available. A promise that rejects ends them. */
+export function run<Result>(steps: Steps<Result>): Result | Promise<Result> {
+  const step = steps.next();
+  return step.done === true ? step.value : resume(steps, step.value);
+}
+
+async function resume<Result>(steps: Steps<Result>, first: PromiseLike<void>): Promise<Result> {
+  await first;
+  for (;;) {
+    const step = steps.next();
+    if (step.done === true) return step.value;
+    await step.value;
+  }
+}

@@ -4,7 +4,7 @@ import { tokenEnd } from '../http/syntax/token.ts';
 import { octetsOfPiece } from '../signature/message.ts';
 import type { SchemeRequest } from './defined/definition.ts';
 import { permutations } from './explain/target.ts';
-import type { MessageMistake } from './signature-scheme.ts';
+import type { MessageMistake } from './scheme.ts';
 
 /** The names of the parameters (§2.1), which are compared as written. */
 const parameterNames = ['keyId', 'algorithm', 'headers', 'signature', 'created', 'expires'];

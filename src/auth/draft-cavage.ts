@@ -28,8 +28,8 @@ import { explainDigest } from './explain/content.ts';
 import { describeTimeForm } from './freshness.ts';
 import type { KeyKind } from './keyring.ts';
 import { readShape, readText, windowShape } from './option-values.ts';
+import type { DigestFault } from './scheme.ts';
 import type { DraftCavageDeclaration } from './scheme-declarations.ts';
-import type { DigestFault } from './signature-scheme.ts';
 
 /** Describes the declaration of the scheme. */
 export const draftCavageShape = object({

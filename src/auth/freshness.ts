@@ -1,13 +1,8 @@
-// The parts of checks of dates and nonces that the schemes share.
+// Describes the times of requests: how far they are off, why, and in which form they were sent.
 import { formatCount } from '../counted.ts';
 import { isMethod, isSafe } from '../http/method.ts';
 import { findRepeated } from '../http/syntax/token.ts';
-import { andThen } from '../maybe-promise.ts';
-import type { NonceClaim, Principal } from '../principal.ts';
 import { parseTimestamp, type TimestampUnit, timestampUnits } from '../signature/declared/timestamp.ts';
-import type { Nonces } from './nonce-claim.ts';
-import type { AuthenticationTrace } from './trace.ts';
-import type { RefuseNonce, Verdict } from './verifier.ts';
 
 /** Rounds a time (ms) down to whole seconds: fractions of a second are ignored. */
 export function wholeSecond(ms: number): number {
@@ -65,18 +60,12 @@ export function describeMovedClock(off: number, ahead = 0): string | undefined {
 /** Tolerance (ms, in either direction) for another unit, because of the transmission time and the clock. */
 const unitTolerance = 3_600_000;
 
-/** Returns the hint at a number of milliseconds where seconds are expected, or the reverse; undefined if it is none. */
-export function describeOtherUnit(
-  subject: string,
-  sent: number,
-  unit: 's' | 'ms',
-  now: number,
-): string | undefined {
-  const other = unit === 's' ? sent : sent * 1000;
-  if (Math.abs(other - now) > unitTolerance) return undefined;
-  return unit === 's'
-    ? `${subject} is in milliseconds; seconds are expected`
-    : `${subject} is in seconds; milliseconds are expected`;
+/** Returns the hint at a time (ms) that was sent in seconds in place of milliseconds, or the reverse; undefined if it is none. */
+export function describeOtherUnit(subject: string, time: number, now: number): string | undefined {
+  const what = subject.charAt(0).toLowerCase() + subject.slice(1);
+  if (Math.abs(time / 1000 - now) <= unitTolerance) return `${what} is in milliseconds; seconds are expected`;
+  if (Math.abs(time * 1000 - now) <= unitTolerance) return `${what} is in seconds; milliseconds are expected`;
+  return undefined;
 }
 
 /** How the unit of a timestamp is named in errors. */
@@ -119,56 +108,4 @@ export function describeTimeForm(text: string): string | undefined {
 /** Returns whether a method is known and safe (RFC 9110 §9.2.1). */
 export function isSafeMethod(method: string): boolean {
   return isMethod(method) && isSafe(method);
-}
-
-/** The nonce of a request whose credentials are valid otherwise. */
-interface NonceUse {
-  readonly principal: Principal;
-  readonly method: string;
-  readonly claim: NonceClaim;
-  /** Whether the nonce may be claimed with the change of the request. */
-  readonly deferrable: boolean;
-  readonly authTrace: AuthenticationTrace | undefined;
-  readonly refuse: RefuseNonce;
-}
-
-/** Claims the nonce of a request, and admits the request if it is fresh. */
-export function admitOnce(use: NonceUse, now: number, nonces: Nonces): Verdict | Promise<Verdict> {
-  const { principal, method, claim, deferrable, authTrace, refuse } = use;
-  const { user, nonce, until } = claim;
-  return andThen(nonces.claim(user, nonce, until, now, deferrable), (claimed) => {
-    if (claimed !== 'fresh') return refuse(claimed);
-    authTrace?.pass('nonce');
-    if (!deferrable) return admitClaimed(principal, method, claim, nonces);
-    return admitClaimed(principal, method, claim, nonces, (refused) => {
-      authTrace?.retract('nonce');
-      return refuse(refused);
-    });
-  });
-}
-
-/**
- * Admits a request whose nonce was claimed. The nonce of a safe method is written first. That of another method is withheld, so
- * that it is written together with the change.
- *
- * @param refuse Returns the verdict if the withheld nonce is claimed with the change, and then refused. Default: it was claimed.
- */
-function admitClaimed(
-  principal: Principal,
-  method: string,
-  { user, nonce, until }: NonceClaim,
-  nonces: Nonces,
-  refuse?: RefuseNonce,
-): Verdict | Promise<Verdict> {
-  const verdict: Verdict = { outcome: 'good', principal };
-  if (!isSafeMethod(method)) {
-    const claim = nonces.hold(user, nonce, until);
-    if (claim === undefined) return verdict;
-    const holder = { ...principal, nonce: claim };
-    return refuse === undefined
-      ? { outcome: 'good', principal: holder }
-      : { outcome: 'good', principal: holder, refuse };
-  }
-  const writing = nonces.kept(false);
-  return writing === undefined ? verdict : writing.then(() => verdict);
 }

@@ -25,7 +25,7 @@ import { isSafeMethod } from './freshness.ts';
 import { createKeyring, type KeyKind } from './keyring.ts';
 import type { Nonces } from './nonce-claim.ts';
 import type { RateLimiter } from './rate-limit.ts';
-import type { Fault, MessageMistake, Presented, SignatureScheme } from './signature-scheme.ts';
+import type { Fault, MessageMistake, Presented, Scheme } from './scheme.ts';
 import { malformedDigest } from './signed-digest.ts';
 import { explainDateForm } from './time-form.ts';
 import type { Verifier } from './verifier.ts';
@@ -69,7 +69,7 @@ export function createHmacScheme(options: HmacOptions): Verifier {
     name: 'hmac',
     locations: [{ authorization: 'hmac' }],
     requestHeaders: ['authentication', 'x-date'],
-    authenticate: createVerification(createSignatureScheme(options), context),
+    authenticate: createVerification(createScheme(options), context),
     claimedUser(rest) {
       const credentials = splitHmacCredentials(rest);
       return typeof credentials === 'string' ? undefined : credentials.user;
@@ -84,31 +84,34 @@ export function createHmacScheme(options: HmacOptions): Verifier {
 
 const kinds: readonly KeyKind[] = ['secret'];
 
-function createSignatureScheme(options: HmacOptions): SignatureScheme<HmacPresented> {
+function createScheme(options: HmacOptions): Scheme<HmacPresented> {
   const parseDate = createDateParser();
   const find = createKeyring(options.accounts, 'hmac');
   return {
     name: 'hmac',
-    check: 'digest',
-    wrong: 'The user, the secret or the signed message is wrong.',
-    time: { subject: 'The date', window: options.window, resolution: 1000 },
-    read: (request, rest) => read(request, rest, options, parseDate),
+    rules: {
+      check: 'digest',
+      wrong: 'The user, the secret or the signed message is wrong.',
+      time: { subject: 'The date', window: options.window, resolution: 1000 },
+    },
+    parse: (request, rest) => read(request, rest, options, parseDate),
     find: ({ user }) => find(user),
-    kinds: () => kinds,
     messages: (presented) => [buildParts(presented)],
-    signs: (key, message, { signatures: [digest = ''] }) =>
+    verify: (key, message, { signatures: [digest = ''] }) =>
       key.kind === 'secret' && areOctets(message) && key.secret.signs(message, digest),
     // Not before, because the right digest is well-formed.
     signatureFault: ({ signatures: [digest = ''] }) => {
       const fault = faultOfDigest(digest);
       return fault === undefined ? undefined : { detail: `${fault}.` };
     },
-    mac: () => ({ hash: 'sha256', encoding: 'utf8', key: (secret) => secret }),
-    partMistakes,
-    messageMistakes,
-    explanationMembers: (presented) => ({
-      message: toReadable(octetsOf(messageBytes(buildParts(presented).map(({ value }) => value)))),
-    }),
+    mistakes: {
+      mac: () => ({ hash: 'sha256', encoding: 'utf8', key: (secret) => secret }),
+      part: partMistakes,
+      message: messageMistakes,
+      members: (presented) => ({
+        message: toReadable(octetsOf(messageBytes(buildParts(presented).map(({ value }) => value)))),
+      }),
+    },
   };
 }
 
@@ -154,6 +157,7 @@ function read(
         request,
         user,
         signatures,
+        kinds,
         time: undefined,
         nonce,
         stamp: undefined,
@@ -170,7 +174,7 @@ function read(
       hint: explainDateForm(date),
     };
   const { stamp, time } = signedDate;
-  return { request, user, signatures, time, sentTime: date, nonce, stamp, contentDigest };
+  return { request, user, signatures, kinds, time, sentTime: date, nonce, stamp, contentDigest };
 }
 
 function buildRefusal(type: ProblemType, detail: string): Fault {

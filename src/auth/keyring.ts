@@ -37,6 +37,8 @@ export type Key = SecretKey | PublicKey;
 export interface KeyHolder {
   readonly principal: Principal;
   readonly keys: readonly Key[];
+  /** Why no key can have made a signature, for traces. Default: what the keys show. */
+  readonly hint?: string | undefined;
 }
 
 /** Finds the holder of keys by the name of a user or the id of a key. */

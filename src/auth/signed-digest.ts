@@ -4,7 +4,7 @@ import { type ContentDigest, parseContentDigest } from '../http/headers/content-
 import type { IncomingRequest } from '../http/message.ts';
 import { Problem } from '../http/problem.ts';
 import type { MaybePromise } from '../maybe-promise.ts';
-import type { DigestFault, Fault } from './signature-scheme.ts';
+import type { DigestFault, Fault } from './scheme.ts';
 
 /** Returns the fault of a digest field that is malformed. */
 export function malformedDigest(field: string, form: string): Fault {

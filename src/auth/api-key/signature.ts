@@ -10,8 +10,8 @@ import { bytesOf, toOctets } from '../../http/syntax/octets.ts';
 import type { MaybePromise } from '../../maybe-promise.ts';
 import { describeForm } from '../../signature/signature-form.ts';
 import { createKeyring, deriveOnce, type KeyHolder, type KeyKind } from '../keyring.ts';
+import type { Scheme } from '../scheme.ts';
 import type { SchemeContext } from '../scheme-context.ts';
-import type { Presented, SignatureScheme } from '../signature-scheme.ts';
 import { readUser } from '../user-name.ts';
 import type { ApiKeyOptions, SecretPlace } from './options.ts';
 
@@ -20,18 +20,12 @@ const longestSecret = 1024;
 
 const kinds: readonly KeyKind[] = ['secret'];
 
-/** The credentials of a request. */
-interface ApiKeyPresented extends Presented {
-  /** The secret as sent; each character is one octet. */
-  readonly sent: string;
-}
-
 /** Creates the verification of an API key. */
 export function createApiKeySignature(
   name: string,
   options: ApiKeyOptions,
   { accounts }: SchemeContext,
-): SignatureScheme<ApiKeyPresented> {
+): Scheme {
   const find = createKeyring(accounts, name, {
     ofUser: () => false,
     byId: ({ algorithm }) => algorithm === 'hmac-sha256',
@@ -45,9 +39,11 @@ export function createApiKeySignature(
   const { user: place } = options;
   return {
     name,
-    check: 'secret',
-    wrong: place === undefined ? 'The key is wrong.' : 'The user or the secret is wrong.',
-    read(request, rest) {
+    rules: {
+      check: 'secret',
+      wrong: place === undefined ? 'The key is wrong.' : 'The user or the secret is wrong.',
+    },
+    parse(request, rest) {
       const { headers: fields } = request;
       const user = place === undefined ? '' : readUser(place, fields);
       if (user === undefined)
@@ -61,13 +57,19 @@ export function createApiKeySignature(
           hint: secret === undefined || another !== undefined ? undefined : describeForm(secret),
         };
       const digest = hashBytes(bytesOf(secret)).toString('base64');
-      return { request, user, signatures: [digest], time: undefined, nonce: undefined, sent: secret };
+      return {
+        request,
+        user,
+        signatures: [digest],
+        time: undefined,
+        nonce: undefined,
+        kinds,
+        sentKey: secret,
+      };
     },
     find: ({ user, signatures: [digest = ''] }) => (place === undefined ? findOwner(digest) : find(user)),
-    kinds: () => kinds,
     messages: () => [[]],
-    sentKey: ({ sent }) => sent,
-    signs: (key, _message, { signatures: [digest = ''] }: Presented) =>
+    verify: (key, _message, { signatures: [digest = ''] }) =>
       key.kind === 'secret' && timingSafeEqual(computeDigest(key.secret), Buffer.from(digest, 'base64')),
   };
 }

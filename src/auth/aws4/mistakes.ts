@@ -30,7 +30,7 @@ import {
 import { octetsOfPiece, type Part } from '../../signature/message.ts';
 import { explainDigest } from '../explain/content.ts';
 import type { Variant } from '../explain/mistake.ts';
-import type { MessageMistake } from '../signature-scheme.ts';
+import type { MessageMistake } from '../scheme.ts';
 import type { Aws4Options } from './options.ts';
 import { type Aws4Presented, unsignedPayload } from './presented.ts';
 

@@ -19,7 +19,8 @@ import {
 } from '../../signature/aws4/credentials.ts';
 import { formatStamp, parseStamp } from '../../signature/aws4/date.ts';
 import { describeTimeForm } from '../freshness.ts';
-import type { Presented } from '../signature-scheme.ts';
+import type { KeyKind } from '../keyring.ts';
+import type { Presented } from '../scheme.ts';
 import type { AwsRefusal, Facts, Reason } from './errors/refusal.ts';
 import type { Aws4Options } from './options.ts';
 
@@ -37,6 +38,8 @@ export interface Aws4Presented extends Presented {
   readonly payloadHash: string | undefined;
   readonly hasContent: boolean;
 }
+
+const kinds: readonly KeyKind[] = ['secret'];
 
 /** The payload hash of a request whose content is not signed. */
 export const unsignedPayload = 'UNSIGNED-PAYLOAD';
@@ -71,6 +74,8 @@ export function present(
     request,
     user: credentials.accessKeyId,
     signatures: [Buffer.from(credentials.signature, 'hex').toString('base64')],
+    kinds,
+    needs: payload.payloadHash === undefined ? 'content' : undefined,
     nonce: undefined,
     credentials,
     presigned,

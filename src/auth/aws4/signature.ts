@@ -14,9 +14,9 @@ import {
 import { deriveKey, prepareSecret, scopeText } from '../../signature/aws4/signing-key.ts';
 import { hmacSha256 } from '../../signature/hmac-sha256.ts';
 import { octetsOfPiece, type Part } from '../../signature/message.ts';
-import { createKeyring, deriveOnce, type KeyKind } from '../keyring.ts';
+import { createKeyring, deriveOnce } from '../keyring.ts';
+import type { DigestFault, Fault, Refusal, RefusalReason, Scheme } from '../scheme.ts';
 import type { SchemeContext } from '../scheme-context.ts';
-import type { DigestFault, Fault, Refusal, RefusalReason, SignatureScheme } from '../signature-scheme.ts';
 import type { WriteProblem } from './errors/problem-writer.ts';
 import type { AwsRefusal, Reason } from './errors/refusal.ts';
 import { contentMistake, keyMistakes, messageMistakes, partMistakes } from './mistakes.ts';
@@ -29,7 +29,7 @@ export function createAws4Signature(
   options: Aws4Options,
   { accounts, clock, explain, bodyLimit }: SchemeContext,
   writeProblem: WriteProblem,
-): SignatureScheme<Aws4Presented> {
+): Scheme<Aws4Presented> {
   const find = createKeyring(accounts, name, {
     ofUser: () => false,
     byId: ({ algorithm }) => algorithm === 'aws4',
@@ -37,48 +37,48 @@ export function createAws4Signature(
   const prepared = deriveOnce(prepareSecret);
   return {
     name,
-    check: 'signature',
-    wrong: 'The access key, the secret or the signed request is wrong.',
-    time: { subject: 'The date', window: options.window, resolution: 1000, expiryReplacesWindow: true },
-    refusesReplays: options.replay === 'refuse',
-    read(request, rest) {
+    rules: {
+      check: 'signature',
+      wrong: 'The access key, the secret or the signed request is wrong.',
+      time: { subject: 'The date', window: options.window, resolution: 1000, expiryReplacesWindow: true },
+      refusesReplays: options.replay === 'refuse',
+      digestCheck: 'content',
+    },
+    parse(request, rest) {
       const now = clock.now();
       const presented = present(request, rest, options, now);
       return 'reason' in presented ? toFault(presented, now, explain, writeProblem) : presented;
     },
-    needsContent: ({ payloadHash }) => payloadHash === undefined,
     find: ({ user }) => find(user),
-    kinds: () => kinds,
     messages: (presented, content) => [buildParts(presented, content)],
-    assemble: (parts) => [formatStringToSign(parts)],
-    signs(key, message, { credentials: { scope, signature } }) {
+    join: (parts) => [formatStringToSign(parts)],
+    verify(key, message, { credentials: { scope, signature } }) {
       if (key.kind !== 'secret') return false;
       const digest = hmacSha256(deriveKey(prepared(key.secret), scope), message.map(octetsOfPiece).join(''));
       return timingSafeEqual(digest, Buffer.from(signature, 'hex'));
     },
-    holderFault(presented) {
+    accept(presented) {
       const refusal = pathRefusal(presented, options);
       return refusal === undefined ? undefined : toFault(refusal, clock.now(), explain, writeProblem);
     },
-    digestCheck: 'content',
     digestFault: (presented) => digestFault(presented, bodyLimit),
-    mac: ({ credentials: { scope } }) => ({
-      hash: 'sha256',
-      encoding: 'utf8',
-      key: (secret) => deriveKey(prepareSecret(secret), scope),
-    }),
-    partMistakes: (part, presented) => partMistakes(part, presented, options),
-    messageMistakes,
-    keyMistakes: (secret, { credentials }) => keyMistakes(secret, credentials.scope),
-    explanationMembers: (presented, content) => {
-      const parts = buildParts(presented, content);
-      return { canonicalRequest: formatCanonicalRequest(parts), stringToSign: formatStringToSign(parts) };
+    mistakes: {
+      mac: ({ credentials: { scope } }) => ({
+        hash: 'sha256',
+        encoding: 'utf8',
+        key: (secret) => deriveKey(prepareSecret(secret), scope),
+      }),
+      part: (part, presented) => partMistakes(part, presented, options),
+      message: messageMistakes,
+      key: (secret, { credentials }) => keyMistakes(secret, credentials.scope),
+      members: (presented, content) => {
+        const parts = buildParts(presented, content);
+        return { canonicalRequest: formatCanonicalRequest(parts), stringToSign: formatStringToSign(parts) };
+      },
     },
     problem: (refusal) => writeProblem(awsRefusal(refusal), refusal.now),
   };
 }
-
-const kinds: readonly KeyKind[] = ['secret'];
 
 /** Returns the parts of the canonical request and of the string to sign. */
 function buildParts(presented: Aws4Presented, content: Uint8Array): Part[] {
@@ -141,7 +141,6 @@ const reasons: Readonly<Record<Exclude<RefusalReason, 'time'>, Reason>> = {
   'unknown-user': 'unknown-key',
   'expired-key': 'expired-key',
   signature: 'signature',
-  algorithm: 'signature',
   content: 'payload-mismatch',
   expired: 'presigned-expired',
   'before-start': 'date-behind',

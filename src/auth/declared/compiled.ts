@@ -1,6 +1,8 @@
+import { hasPrivateKey, keyKinds } from '../../signature/declared/asymmetric.ts';
 import { isInContent, type RolePlace } from '../../signature/declared/places.ts';
 import { covers, coversContent } from '../../signature/declared/template.ts';
 import { parseTimestamp } from '../../signature/declared/timestamp.ts';
+import type { KeyKind } from '../keyring.ts';
 import type { DeclaredOptions } from './options.ts';
 
 /** A declaration with what a verification uses of it, computed once. */
@@ -19,6 +21,8 @@ export interface CompiledDeclaration extends DeclaredOptions {
   readonly readsContent: boolean;
   /** The name of the field with the signature in lower case; '' if it is elsewhere. */
   readonly signatureField: string;
+  /** The kind of the private keys that sign; undefined if secrets do, alone or beside private keys. */
+  readonly keyKinds: readonly KeyKind[] | undefined;
   /** Parses a timestamp of the declared unit. */
   readonly parseTime: (timestamp: string) => number | undefined;
 }
@@ -31,7 +35,7 @@ interface Guards {
 
 /** Computes what a verification uses of a declaration. */
 export function compileDeclaration(options: DeclaredOptions): CompiledDeclaration {
-  const { message, place } = options;
+  const { algorithm, message, place } = options;
   const hasUrl = covers(message, 'url');
   return {
     ...options,
@@ -45,6 +49,7 @@ export function compileDeclaration(options: DeclaredOptions): CompiledDeclaratio
     },
     readsContent: readsContent(options),
     signatureField: 'field' in place ? place.field.toLowerCase() : '',
+    keyKinds: hasPrivateKey(algorithm) ? [keyKinds[algorithm]] : undefined,
     parseTime: createTimeParser(options),
   };
 }

@@ -19,7 +19,7 @@ import { octetsOf, toOctets } from '../../http/syntax/octets.ts';
 import { createJsonReader } from '../../signature/declared/message.ts';
 import { describePlace, isInContent, type Place, type RolePlace } from '../../signature/declared/places.ts';
 import type { FormatName, FormatValues } from '../../signature/declared/signature-format.ts';
-import type { Fault } from '../signature-scheme.ts';
+import type { Fault } from '../scheme.ts';
 import type { ContentLocation } from '../verifier.ts';
 
 /** Where the parts of credentials are read from. Each character of a value is one octet. */

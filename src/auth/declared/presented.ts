@@ -24,7 +24,8 @@ import { type ReadSignatures, readSignatures } from '../../signature/declared/si
 import { maxNonceLength } from '../../signature/message.ts';
 import { describeForm } from '../../signature/signature-form.ts';
 import { describeTimeForm, unitNames } from '../freshness.ts';
-import type { Fault, Presented } from '../signature-scheme.ts';
+import type { KeyKind } from '../keyring.ts';
+import type { Fault, Presented } from '../scheme.ts';
 import { readUser } from '../user-name.ts';
 import type { CompiledDeclaration } from './compiled.ts';
 import type { DeclaredOptions } from './options.ts';
@@ -120,6 +121,8 @@ export function present(
     request,
     user,
     signatures: digests.length > 0 ? digests : asymmetric,
+    kinds: selectKinds(signatures, options),
+    needs: neededContent(request, placed.target, options),
     digests,
     asymmetric,
     timestamp,
@@ -135,6 +138,31 @@ export function present(
     rest,
     signatureField: options.signatureField,
   };
+}
+
+const onlySecret: readonly KeyKind[] = ['secret'];
+const onlyEd25519: readonly KeyKind[] = ['ed25519'];
+const bothKinds: readonly KeyKind[] = ['secret', 'ed25519'];
+
+/** Returns the kinds of keys that may have made the signatures. Those of Standard Webhooks are of secrets and of private keys. */
+function selectKinds(
+  { digests, asymmetric }: Pick<DeclaredPresented, 'digests' | 'asymmetric'>,
+  { keyKinds }: CompiledDeclaration,
+): readonly KeyKind[] {
+  if (keyKinds !== undefined) return keyKinds;
+  if (asymmetric.length === 0) return onlySecret;
+  return digests.length === 0 ? onlyEd25519 : bothKinds;
+}
+
+/** Returns what the message, or the places of the credentials, need of the content. */
+function neededContent(
+  request: IncomingRequest,
+  target: string,
+  options: CompiledDeclaration,
+): Presented['needs'] {
+  const { readsContent, needs } = options;
+  if (readsContent || (needs.form && hasSignedForm(request, target, options))) return 'form';
+  return needs.content ? 'content' : undefined;
 }
 
 const pendingSignatures: ReadSignatures = { signatures: [], asymmetric: [], values: {} };

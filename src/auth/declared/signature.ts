@@ -12,27 +12,25 @@ import {
   keyKinds,
   verifyByKey,
 } from '../../signature/declared/asymmetric.ts';
-import type { Algorithm } from '../../signature/declared/declaration.ts';
 import { sortForm } from '../../signature/declared/form.ts';
 import { createDeclaredKey, digestWithSecret, isSameDigest, keyBytes } from '../../signature/declared/key.ts';
 import { type MessageSource, readPiece } from '../../signature/declared/message.ts';
 import { parseBodyDigest, partName, type TemplatePart } from '../../signature/declared/template.ts';
 import { type DigestForm, messageBytes, type Part, type PartKind } from '../../signature/message.ts';
 import type { Variant } from '../explain/mistake.ts';
-import { describeOtherUnit } from '../freshness.ts';
-import { createKeyring, deriveOnce, type Key, type KeyHolder, type KeyKind } from '../keyring.ts';
+import { createKeyring, deriveOnce, type Key, type KeyHolder } from '../keyring.ts';
+import { type DigestFault, type Fault, type Scheme, wrongKey } from '../scheme.ts';
 import type { SchemeContext } from '../scheme-context.ts';
-import type { DigestFault, Fault, SignatureScheme } from '../signature-scheme.ts';
 import { type CompiledDeclaration, compileDeclaration } from './compiled.ts';
 import type { DeclaredOptions } from './options.ts';
-import { buildSources, type DeclaredPresented, hasSignedForm, present, presentAll } from './presented.ts';
+import { buildSources, type DeclaredPresented, present, presentAll } from './presented.ts';
 
 /** Creates the signature scheme of a declaration. */
 export function createDeclaredSignature(
   name: string,
   declared: DeclaredOptions,
   { accounts, publicOrigin }: SchemeContext,
-): SignatureScheme<DeclaredPresented> {
+): Scheme<DeclaredPresented> {
   const options = compileDeclaration(declared);
   const { algorithm, hash, dsaEncoding } = options;
   const form: KeySignatureForm = hasPrivateKey(algorithm) ? { algorithm, hash, dsaEncoding } : listedForm;
@@ -41,7 +39,6 @@ export function createDeclaredSignature(
     ofUser: ({ algorithm }) => algorithm === keyKind,
     byId: ({ algorithm }) => algorithm === keyKind || algorithm === 'hmac-sha256',
   });
-  const selectKinds = createKindSelector(options.algorithm);
   const macAlgorithm = options.algorithm === 'digest' ? 'digest' : 'hmac';
   const keyFor = (secret: Buffer): Buffer | undefined => keyBytes(secret, options);
   const prepared = deriveOnce((secret) =>
@@ -52,26 +49,23 @@ export function createDeclaredSignature(
   const { timestamp } = options;
   return {
     name,
-    check: 'signature',
-    wrong: 'The user, the secret or the signed message is wrong.',
-    time: timestamp && {
-      subject: 'The timestamp',
-      window: timestamp.window,
-      resolution: timestamp.unit === 'ms' || timestamp.unit === 'fractional-s' ? 1 : 1000,
-      expiryReplacesWindow: options.lifetime !== undefined,
+    rules: {
+      check: 'signature',
+      wrong,
+      time: timestamp && {
+        subject: 'The timestamp',
+        window: timestamp.window,
+        resolution: timestamp.unit === 'ms' || timestamp.unit === 'fractional-s' ? 1 : 1000,
+        expiryReplacesWindow: options.lifetime !== undefined,
+      },
+      refusesReplays: options.replay === 'refuse',
     },
-    refusesReplays: options.replay === 'refuse',
-    read: (request, rest) => pathFault(request, options) ?? presentAll(request, rest, options),
-    needsContent: ({ request, target }) =>
-      options.readsContent || (options.needs.form && hasSignedForm(request, target, options))
-        ? 'form'
-        : options.needs.content,
-    addContent:
+    parse: (request, rest) => pathFault(request, options) ?? presentAll(request, rest, options),
+    complete: (presented, content) =>
       options.readsContent || options.needs.form
-        ? (presented, content) => readContent(presented, content, options, publicOrigin)
-        : undefined,
+        ? readContent(presented, content, options, publicOrigin)
+        : presented,
     find: ({ user, owner }) => andThen(find(user), (holder) => requireOwner(holder, owner)),
-    kinds: selectKinds,
     messages: (presented, content) =>
       buildSources(presented, content, options, publicOrigin).map((source) =>
         heads.map(({ kind, name: part, digest }, at): Part => {
@@ -79,7 +73,7 @@ export function createDeclaredSignature(
           return digest === undefined ? { kind, name: part, value } : { kind, name: part, value, digest };
         }),
       ),
-    signs(key, message, { digests, asymmetric }) {
+    verify(key, message, { digests, asymmetric }) {
       if (key.kind === 'secret')
         return prepared(key.secret).signs(message, digests) && readable(key.secret).isReadable;
       const bytes = messageBytes(message);
@@ -88,24 +82,26 @@ export function createDeclaredSignature(
       );
       return valid.length > 0;
     },
-    withSignature: (presented, signature) => ({
-      ...presented,
-      signatures: [signature],
-      digests: hasPrivateKey(options.algorithm) ? [] : [signature],
-      asymmetric: hasPrivateKey(options.algorithm) ? [signature] : [],
-    }),
-    keyFault: options.passphrase === undefined ? undefined : passphraseFault,
+    ...(options.passphrase !== undefined && { accept: passphraseFault }),
     digestFault: ({ target }, content) => parameterFault(target, content, options),
-    mac: () => ({
-      encoding: options.key,
-      prefix: options.keyPrefix,
-      key: keyFor,
-      ...(options.algorithm === 'digest'
-        ? { hash: undefined, sign: (key, message) => digestWithSecret(message, key, options.hash) }
-        : { hash: options.hash }),
-    }),
-    partMistakes: (part, presented, content) => listOwnMistakes(part, presented, content, options),
-    timeHint: ({ timestamp: sent }, _, now) => timeHint(sent, now, options),
+    mistakes: {
+      mac: () => ({
+        encoding: options.key,
+        prefix: options.keyPrefix,
+        key: keyFor,
+        ...(options.algorithm === 'digest'
+          ? { hash: undefined, sign: (key, message) => digestWithSecret(message, key, options.hash) }
+          : { hash: options.hash }),
+      }),
+      part: (part, presented, content) => listOwnMistakes(part, presented, content, options),
+      withSignature: (presented, signature) => ({
+        ...presented,
+        signatures: [signature],
+        ...(hasPrivateKey(options.algorithm)
+          ? { digests: [], asymmetric: [signature] }
+          : { digests: [signature], asymmetric: [] }),
+      }),
+    },
   };
 }
 
@@ -114,20 +110,7 @@ const emptyText: TemplatePart = { kind: 'literal', text: '' };
 /** The signatures by private keys among those of HMAC (Standard Webhooks, `v1a`). */
 const listedForm: KeySignatureForm = { algorithm: 'ed25519', hash: 'sha512', dsaEncoding: 'der' };
 
-function createKindSelector(algorithm: Algorithm): SignatureScheme<DeclaredPresented>['kinds'] {
-  if (!hasPrivateKey(algorithm)) return listKeyKinds;
-  const only: readonly KeyKind[] = [keyKinds[algorithm]];
-  return () => only;
-}
-
-function listKeyKinds({ digests, asymmetric }: DeclaredPresented): readonly KeyKind[] {
-  if (asymmetric.length === 0) return onlySecret;
-  return digests.length === 0 ? onlyEd25519 : bothKinds;
-}
-
-const onlySecret: readonly KeyKind[] = ['secret'];
-const onlyEd25519: readonly KeyKind[] = ['ed25519'];
-const bothKinds: readonly KeyKind[] = ['secret', 'ed25519'];
+const wrong = 'The user, the secret or the signed message is wrong.';
 
 /** Reads what the content presents. Returns a fault if it is malformed, or if the signature cannot cover the content. */
 function readContent(
@@ -153,10 +136,13 @@ function requireOwner(holder: KeyHolder | undefined, owner: string | undefined):
 const noPassphrase = Buffer.alloc(32);
 
 /** Returns a fault if the passphrase is not that of the key. Only the holder of the key learns about it. */
-function passphraseFault({ passphrase = noPassphrase }: DeclaredPresented, key: Key): string | undefined {
+function passphraseFault({ passphrase = noPassphrase }: DeclaredPresented, key: Key): Fault | undefined {
   const own = key.kind === 'secret' ? key.passphrase : undefined;
-  if (own === undefined) return 'the key has no passphrase; set passphrase of the key of the user';
-  return timingSafeEqual(own, passphrase) ? undefined : 'the passphrase is not that of the key';
+  if (own === undefined)
+    return wrongKey(wrong, 'the key has no passphrase; set passphrase of the key of the user');
+  return timingSafeEqual(own, passphrase)
+    ? undefined
+    : wrongKey(wrong, 'the passphrase is not that of the key');
 }
 
 /** The kinds of the placeholders. */
@@ -263,12 +249,4 @@ function listOwnMistakes(
   const sent = kind === 'target' ? [request.target] : [];
   const variants = [`${place.query}=`, place.query].map((pair) => value + separator + pair);
   return [...variants, ...sent].map((signed): Variant => [hint, signed]);
-}
-
-/** Returns the likely cause of a timestamp outside the window. */
-function timeHint(sent: string, now: number, { timestamp }: DeclaredOptions): string | undefined {
-  const unit = timestamp?.unit === 'fractional-s' ? 's' : timestamp?.unit;
-  return unit === 's' || unit === 'ms'
-    ? describeOtherUnit('the timestamp', Number(sent), unit, now)
-    : undefined;
 }

@@ -4,7 +4,7 @@ import { hasControlCharacter } from '../../http/syntax/control-character.ts';
 import { toOctets, toReadable } from '../../http/syntax/octets.ts';
 import type { Part, PartKind, Piece } from '../../signature/message.ts';
 import { maxKeyIdLength } from '../parse-account-key.ts';
-import type { Fault } from '../signature-scheme.ts';
+import type { Fault } from '../scheme.ts';
 import type { SchemeMessagePart, SchemePartKind } from './definition.ts';
 import type { ReadCredentials, UnplacedDefinition } from './sealed.ts';
 

@@ -2,7 +2,7 @@ import type { KeyObject } from 'node:crypto';
 import type { MaybePromise } from '../../maybe-promise.ts';
 import type { Place } from '../../signature/declared/places.ts';
 import type { Key, KeyKind } from '../keyring.ts';
-import type { DigestFault, Fault, MessageMistake } from '../signature-scheme.ts';
+import type { DigestFault, Fault, MessageMistake } from '../scheme.ts';
 import type {
   ParsedCredentials,
   SchemeCredentials,

@@ -10,10 +10,9 @@ import { maxSignatures } from '../../signature/declared/signature-format.ts';
 import { type DigestForm, messageBytes, type Part, type Piece } from '../../signature/message.ts';
 import { contentVariants, digestMistakes } from '../explain/content.ts';
 import type { Variant } from '../explain/mistake.ts';
-import { describeTimeError } from '../freshness.ts';
 import { createKeyring, deriveOnce, type Key } from '../keyring.ts';
+import { type Fault, type Mac, type Presented, type Scheme, wrongKey } from '../scheme.ts';
 import type { SchemeContext } from '../scheme-context.ts';
-import type { Fault, Mac, Presented, SignatureScheme } from '../signature-scheme.ts';
 import type { SchemeRequest } from './definition.ts';
 import { findExtension, joinParts, readCredentials, readParts } from './message.ts';
 import { createSchemeRequest, toBuffer, toSource } from './request.ts';
@@ -46,9 +45,10 @@ const noCredentials: ReadCredentials = { user: '', signature: '' };
 export function createDefinedSignature(
   name: string,
   definition: SealedDefinition,
-  { accounts, clock, bodyLimit, onError }: SchemeContext,
-): SignatureScheme<DefinedPresented> {
+  { accounts, bodyLimit, onError }: SchemeContext,
+): Scheme<DefinedPresented> {
   const { needsBody, kinds, place } = definition;
+  const needs: Presented['needs'] = needsBody ? 'content' : undefined;
   const isPublic = (algorithm: string): boolean => kinds.some((kind) => kind === algorithm);
   const find = createKeyring(accounts, name, {
     ofUser: ({ algorithm }) => isPublic(algorithm),
@@ -112,6 +112,8 @@ export function createDefinedSignature(
       request,
       user,
       signatures: [canonical ?? octetsOfSignature(signature, definition).toString('base64')],
+      kinds,
+      needs,
       time: date,
       expires,
       nonce: definition.nonce === 'off' || nonce === '' ? undefined : nonce,
@@ -136,7 +138,7 @@ export function createDefinedSignature(
       if (content !== undefined || !needed || !needsBody) thrown = refuse('parse threw', error);
     }
     if (thrown !== undefined) return thrown;
-    const waiting = { request, user: '', signatures: [], time: undefined, nonce: undefined };
+    const waiting = { request, user: '', signatures: [], kinds, needs, time: undefined, nonce: undefined };
     if (needed && needsBody && content === undefined)
       return { ...waiting, credentials: noCredentials, shown, parts: [], isWaiting: true };
     const several: readonly unknown[] | undefined = Array.isArray(parsed) ? parsed : undefined;
@@ -160,40 +162,36 @@ export function createDefinedSignature(
 
   return {
     name,
-    check: 'signature',
-    wrong: 'The user, the secret or the signed message is wrong.',
-    time: {
-      subject: 'The date',
-      window: definition.window,
-      undated: definition.undatedWindow,
-      resolution: 1000,
+    rules: {
+      check: 'signature',
+      wrong,
+      time: {
+        subject: 'The date',
+        window: definition.window,
+        undated: definition.undatedWindow,
+        resolution: 1000,
+      },
+      refusesReplays: definition.replay === 'refuse',
+      ...(definition.digestFault !== undefined && { digestCheck: 'content' }),
     },
-    refusesReplays: definition.replay === 'refuse',
-    read(request) {
+    parse(request) {
       const repeated = findRepeated(request, definition);
       if (repeated !== undefined) return { detail: repeated };
       const presented = parse(request, undefined);
       return needsBody ? presented : completeAll(presented, noContent);
     },
-    needsContent: () => needsBody,
-    addContent(presented, content) {
+    complete(presented, content) {
       const bytes = toBuffer(content);
       const read = presented.isWaiting ? parse(presented.request, bytes) : presented;
       if (isSeveral(read)) throw new TypeError('parse returned a list for the content');
       return 'detail' in read ? read : complete(read, bytes);
     },
     find: ({ user }) => find(user),
-    kinds: () => kinds,
     messages: ({ parts }) => [parts],
     ...(typeof definition.join === 'function' && {
-      assemble: (parts: readonly Part[]) => attempt(() => joinParts(parts, definition)) ?? [],
+      join: (parts: readonly Part[]) => attempt(() => joinParts(parts, definition)) ?? [],
     }),
-    withSignature: (presented, signature) => ({
-      ...presented,
-      signatures: [signature],
-      credentials: { ...presented.credentials, signature },
-    }),
-    signs(key, message, { credentials, shown }) {
+    verify(key, message, { credentials, shown }) {
       const bytes = messageBytes(message);
       try {
         if (key.kind !== 'secret')
@@ -211,25 +209,35 @@ export function createDefinedSignature(
       }
     },
     ...(definition.keyFault !== undefined && {
-      keyFault: ({ credentials }: DefinedPresented, key: Key) => definition.keyFault?.(credentials, key),
+      accept({ credentials }: DefinedPresented, key: Key) {
+        const hint = definition.keyFault?.(credentials, key);
+        return hint === undefined ? undefined : wrongKey(wrong, hint);
+      },
     }),
     ...(definition.digestFault !== undefined && {
-      digestCheck: 'content',
       digestFault: ({ request, shown, credentials }: DefinedPresented) =>
         definition.digestFault?.(shown, credentials, () =>
           request.body.present ? request.body.hold(bodyLimit) : Promise.resolve(noContent),
         ),
     }),
-    mac: ({ credentials }) =>
-      hasSecrets
-        ? createMac(definition, known ?? recognizeHmac(definition, { credentials }), keyFor)
-        : undefined,
-    messageMistakes: ({ shown, credentials }) =>
-      definition.mistakes?.(shown, definition.message(shown, credentials)) ?? [],
-    partMistakes: (part, presented, content) => partMistakes(part, presented, content, definition),
-    timeHint: ({ time = 0 }, off) => hintOfTime(time, off, clock.now()),
+    mistakes: {
+      mac: ({ credentials }) =>
+        hasSecrets
+          ? createMac(definition, known ?? recognizeHmac(definition, { credentials }), keyFor)
+          : undefined,
+      part: (part, presented, content) => partMistakes(part, presented, content, definition),
+      message: ({ shown, credentials }) =>
+        definition.mistakes?.(shown, definition.message(shown, credentials)) ?? [],
+      withSignature: (presented, signature) => ({
+        ...presented,
+        signatures: [signature],
+        credentials: { ...presented.credentials, signature },
+      }),
+    },
   };
 }
+
+const wrong = 'The user, the secret or the signed message is wrong.';
 
 function isSeveral(read: Parsed): read is readonly DefinedPresented[] {
   return Array.isArray(read);
@@ -360,13 +368,4 @@ function recognizeDigest(value: Piece, content: Uint8Array): DigestForm | undefi
     }
   }
   return undefined;
-}
-
-/** Tolerance (ms, in either direction) for a time in another unit. */
-const tolerance = 3_600_000;
-
-function hintOfTime(time: number, off: number, now: number): string {
-  if (Math.abs(time * 1000 - now) <= tolerance) return 'the date is in seconds; milliseconds are expected';
-  if (Math.abs(time / 1000 - now) <= tolerance) return 'the date is in milliseconds; seconds are expected';
-  return describeTimeError('The date', off / 1000);
 }

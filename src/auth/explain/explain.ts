@@ -8,12 +8,7 @@ import { secretPiece } from '../../signature/declared/message.ts';
 import { messageBytes, type Part, type Piece } from '../../signature/message.ts';
 import type { Explained } from '../explanation.ts';
 import { fitsOne, type Key, type KeyKind, minKeys, selectSamples } from '../keyring.ts';
-import {
-  assembleMessage,
-  type MessageMistake,
-  type Presented,
-  type SignatureScheme,
-} from '../signature-scheme.ts';
+import { assembleMessage, type MessageMistake, type Presented, type Scheme } from '../scheme.ts';
 import { type Budgets, createBudgets, describeUntried, selectLongest, verificationTime } from './budget.ts';
 import { computePlainHash, findEmptySecretMistake, keyMistakes } from './key.ts';
 import { explainByKnowledge } from './knowledge.ts';
@@ -45,7 +40,7 @@ export async function prepareExplanation<Own extends Presented>({
   ...refused
 }: RefusedSignature<Own>): Promise<Explained> {
   const { scheme, holder, content, knowledge } = refused;
-  const isUser = (scheme.owner ?? 'user') === 'user';
+  const isUser = (scheme.rules.owner ?? 'user') === 'user';
   const [account, arrived] = await Promise.all([
     knowledge && isUser && holder && context.accounts.find(holder.principal.name),
     content.length === 0 ? knowledge?.content() : undefined,
@@ -164,11 +159,11 @@ function findByKnowledge<Own extends Presented>(
 function showSearch<Own extends Presented>(wrong: WrongSignature<Own>, search: Search): Members {
   const { scheme, presented } = wrong;
   const { parts, message, found } = search;
-  const sent = scheme.sentKey?.(presented);
+  const sent = presented.sentKey;
   const hint =
     presented.user === ''
       ? (describeSentForm(sent ?? '', 'key') ?? 'no user has this key')
-      : `the ${scheme.owner ?? 'user'} does not exist, ${parts.length === 0 ? 'or ' : ''}${explainUnmatched(wrong, search)}`;
+      : `the ${scheme.rules.owner ?? 'user'} does not exist, ${parts.length === 0 ? 'or ' : ''}${explainUnmatched(wrong, search)}`;
   return { ...listCommonMembers(wrong), ...describe(parts, message, found, hint) };
 }
 
@@ -177,14 +172,14 @@ function listCommonMembers<Own extends Presented>({
   presented,
   content,
 }: WrongSignature<Own>): Members {
-  return scheme.explanationMembers?.(presented, content, 'signature') ?? {};
+  return scheme.mistakes?.members?.(presented, content, 'signature') ?? {};
 }
 
 /** Returns the hint if no mistake made the signature. */
 function explainUnmatched<Own extends Presented>(
-  { scheme, presented }: WrongSignature<Own>,
+  { presented }: WrongSignature<Own>,
   { parts, untried }: Search,
-  kinds: readonly KeyKind[] = scheme.kinds(presented),
+  kinds: readonly KeyKind[] = presented.kinds,
 ): string {
   const different = `the ${kinds[0] === 'secret' ? 'secret' : 'key'} is different`;
   if (untried !== undefined)
@@ -196,8 +191,8 @@ function explainUnmatched<Own extends Presented>(
 /** Returns the hint for the trace if no mistake made the signature. */
 function hintFor<Own extends Presented>(wrong: WrongSignature<Own>, search: Search): string {
   const { scheme, presented, holder } = wrong;
-  const { owner = 'user' } = scheme;
-  const sent = scheme.sentKey?.(presented);
+  const { owner = 'user' } = scheme.rules;
+  const sent = presented.sentKey;
   const mistake =
     sent === undefined ? undefined : describeSentKey(sent, presented.user, wrong.knowledge?.secrets ?? []);
   if (mistake !== undefined) return mistake;
@@ -206,11 +201,9 @@ function hintFor<Own extends Presented>(wrong: WrongSignature<Own>, search: Sear
     return owner === 'user'
       ? 'there is no user of this name, and no key of this id'
       : `there is no ${owner} of this name`;
-  const own = scheme.unknownHint?.(presented, holder);
+  const own = holder.hint;
   if (own !== undefined) return own;
-  const kinds = scheme
-    .kinds(presented)
-    .filter((kind) => selectSamples(kind, presented.signatures).length > 0);
+  const kinds = presented.kinds.filter((kind) => selectSamples(kind, presented.signatures).length > 0);
   const keys = holder.keys.filter(({ kind }) => kinds.includes(kind));
   if (keys.length === 0 && holder.keys.length > 0)
     return `the signature has another length than one of ${holder.keys.map(({ kind }) => kind).join(' or ')}`;
@@ -218,7 +211,7 @@ function hintFor<Own extends Presented>(wrong: WrongSignature<Own>, search: Sear
     return kinds.includes('secret')
       ? `the ${owner} has no secret`
       : `the ${owner} has no key of ${kinds.join(' or ')}`;
-  const mac = scheme.mac?.(presented);
+  const mac = scheme.mistakes?.mac?.(presented);
   const isReadable = keys.some(
     (key) => key.kind !== 'secret' || mac === undefined || key.secret.derive(mac.key) !== undefined,
   );
@@ -238,8 +231,8 @@ function findMistake<Own extends Presented>(
   { isLimited, catalogue: budget }: Budgets,
 ): Found | undefined {
   const { scheme, presented, content } = wrong;
-  const mac = scheme.mac?.(presented);
-  if (mac === undefined && scheme.kinds(presented).includes('secret')) return undefined;
+  const mac = scheme.mistakes?.mac?.(presented);
+  if (mac === undefined && presented.kinds.includes('secret')) return undefined;
   if (mac?.hash !== undefined && presented.signatures.every((signature) => signature === ''))
     return { hint: 'the signature is empty' };
   const isGiven = createSignatureTest(presented);
@@ -247,7 +240,7 @@ function findMistake<Own extends Presented>(
   const keys = tried.map(({ key }) => key);
   const rights = scheme.messages(presented, content).map((each) => assembleMessage(scheme, each, presented));
   const signsRight = ({ key, isOwn }: TriedKey, given: Own): boolean =>
-    rights.filter((right) => scheme.signs(key, right, given)).length > 0 && isOwn;
+    rights.filter((right) => scheme.verify(key, right, given)).length > 0 && isOwn;
   budget.spend(
     rights.length * searchTime(keys, message.length) +
       emptyTries * verificationTime('secret', message.length),
@@ -262,7 +255,7 @@ function findMistake<Own extends Presented>(
       : undefined;
   const findReencoded = (): string | undefined =>
     encodingMistakes(presented.signatures[0] ?? '').flatMap(({ hint, signature }) => {
-      const other = scheme.withSignature?.(presented, signature) ?? {
+      const other = scheme.mistakes?.withSignature?.(presented, signature) ?? {
         ...presented,
         signatures: [signature],
       };
@@ -323,12 +316,12 @@ function countTriedKeys(kind: KeyKind): number {
 
 /** Returns keys of the holder: all, or as many of each kind as any user has, with decoys in place of missing ones. */
 function keysToTry<Own extends Presented>(
-  { scheme, holder, decoys }: WrongSignature<Own>,
+  { holder, decoys }: WrongSignature<Own>,
   presented: Own,
   isLimited: boolean,
 ): TriedKey[] {
   const { signatures } = presented;
-  return scheme.kinds(presented).flatMap((kind) => {
+  return presented.kinds.flatMap((kind) => {
     const own = (holder?.keys ?? []).filter((key) => key.kind === kind && fitsOne(key, signatures));
     if (!isLimited) return own.map((key): TriedKey => ({ key, isOwn: true }));
     const [sample] = selectSamples(kind, signatures);
@@ -343,7 +336,7 @@ function keysToTry<Own extends Presented>(
 function computationMistake<Own extends Presented>(
   key: Key,
   message: Buffer,
-  scheme: SignatureScheme<Own>,
+  scheme: Scheme<Own>,
   presented: Own,
 ): string | undefined {
   return key.kind === 'secret'
@@ -354,13 +347,13 @@ function computationMistake<Own extends Presented>(
 function secretMistake<Own extends Presented>(
   secret: Buffer,
   message: Buffer,
-  scheme: SignatureScheme<Own>,
+  scheme: Scheme<Own>,
   presented: Own,
 ): string | undefined {
-  const mac = scheme.mac?.(presented);
+  const mac = scheme.mistakes?.mac?.(presented);
   if (mac === undefined) return undefined;
   const length = Buffer.byteLength(presented.signatures[0] ?? '', 'base64');
-  const further = scheme.keyMistakes?.(secret, presented) ?? [];
+  const further = scheme.mistakes?.key?.(secret, presented) ?? [];
   const isGiven = createSignatureTest(presented);
   const found = keyMistakes(secret, message, mac, length, further).filter(([, signature]) =>
     isGiven(signature),

@@ -1,7 +1,7 @@
 // Mistakes in the key and in the computation of an HMAC. They are made with the right message.
 import { createHash, createHmac } from 'node:crypto';
 import { decodeSecret, removePrefix, requireUnguessable } from '../decoded-secret.ts';
-import type { Mac } from '../signature-scheme.ts';
+import type { Mac } from '../scheme.ts';
 
 /** A mistake: a hint, and the signature that it produces. Empty if it cannot be made with this secret. */
 type KeyMistake = readonly [hint: string, signature: Buffer];

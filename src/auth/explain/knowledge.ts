@@ -5,7 +5,7 @@ import { octetsOf } from '../../http/syntax/octets.ts';
 import { messageBytes, type Part } from '../../signature/message.ts';
 import { fitsOne, toKey } from '../keyring.ts';
 import { describeOtherSecret, otherSecrets } from '../other-secrets.ts';
-import { assembleMessage, type MessageMistake, type Presented } from '../signature-scheme.ts';
+import { assembleMessage, type MessageMistake, type Presented } from '../scheme.ts';
 import type { KnownSecret, TraceKnowledge } from '../trace.ts';
 import { describeUnknown } from '../unknown-user.ts';
 import { type Budgets, type ExplanationBudget, selectLongest, verificationTime } from './budget.ts';
@@ -36,7 +36,7 @@ export function explainByKnowledge<Own extends Presented>(
   budgets: Budgets,
 ): Found | undefined {
   const { scheme, presented, holder } = wrong;
-  const { owner = 'user' } = scheme;
+  const { owner = 'user' } = scheme.rules;
   const user = owner === 'user' ? (holder?.principal.name ?? presented.user) : presented.user;
   const unknown =
     holder === undefined && presented.user !== ''
@@ -57,9 +57,9 @@ function findByKnowledge<Own extends Presented>(
   budgets: Budgets,
 ): Found | undefined {
   const { scheme, presented, holder, content } = wrong;
-  const mac = scheme.mac?.(presented);
+  const mac = scheme.mistakes?.mac?.(presented);
   const isGiven = createSignatureTest(presented);
-  const kinds = scheme.kinds(presented);
+  const kinds = presented.kinds;
   const keys = (holder?.keys ?? []).filter(
     (key) => kinds.includes(key.kind) && fitsOne(key, presented.signatures),
   );
@@ -92,7 +92,7 @@ function findByKnowledge<Own extends Presented>(
     }
     return undefined;
   };
-  const others = otherSecrets(knowledge, user, scheme.owner);
+  const others = otherSecrets(knowledge, user, scheme.rules.owner);
   const rights = buildRightMessages(wrong, content).map((right) => ({ hint: '', message: right }));
   const first =
     findOtherKey(wrong, message, budgets.secrets) ??
@@ -118,12 +118,12 @@ function findOtherKey<Own extends Presented>(
   message: Buffer,
   budget: ExplanationBudget,
 ): Found | undefined {
-  const kinds = scheme.kinds(presented);
+  const kinds = presented.kinds;
   for (const [id, accountKey] of account?.keys ?? []) {
     const key = toKey(accountKey);
     const isOther = id !== presented.user && kinds.includes(key.kind) && fitsOne(key, presented.signatures);
     if (!isOther || !budget.spend(verificationTime(key.kind, message.length))) continue;
-    if (scheme.signs(key, [octetsOf(message)], presented))
+    if (scheme.verify(key, [octetsOf(message)], presented))
       return { hint: `the request is signed with another key of the user: ${id}` };
   }
   return undefined;

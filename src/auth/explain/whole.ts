@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { bytesOf, octetsOf, replaceInvalidUtf8, toOctets } from '../../http/syntax/octets.ts';
 import { messageBytes, octetsOfPiece, type Part, type Piece } from '../../signature/message.ts';
-import type { MessageMistake } from '../signature-scheme.ts';
+import type { MessageMistake } from '../scheme.ts';
 import type { Facts } from './mistake.ts';
 import { formatLabel } from './parts.ts';
 import { permutations } from './target.ts';

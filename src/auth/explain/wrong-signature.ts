@@ -6,13 +6,8 @@ import { addressedAuthority } from '../../http/target.ts';
 import { messageBytes, type Part, type Piece } from '../../signature/message.ts';
 import type { Account } from '../accounts.ts';
 import type { Decoys, Key, KeyHolder } from '../keyring.ts';
+import { assembleMessage, type MessageMistake, type Presented, type Scheme } from '../scheme.ts';
 import type { SchemeContext } from '../scheme-context.ts';
-import {
-  assembleMessage,
-  type MessageMistake,
-  type Presented,
-  type SignatureScheme,
-} from '../signature-scheme.ts';
 import type { TraceKnowledge } from '../trace.ts';
 import { verificationTime } from './budget.ts';
 import { signWith } from './key.ts';
@@ -29,7 +24,7 @@ import {
 
 /** A request whose signature no key of the user made, when it is refused. */
 export interface RefusedSignature<Own extends Presented = Presented> {
-  readonly scheme: SignatureScheme<Own>;
+  readonly scheme: Scheme<Own>;
   readonly presented: Own;
   /** Undefined if the user does not exist. */
   readonly holder: KeyHolder | undefined;
@@ -111,17 +106,18 @@ function* buildMistakes<Own extends Presented>(
       message: messageBytes(assemble(parts.with(at, { ...part, value: signed }))),
       differs: { name: part.name, signed },
     });
-    for (const variant of scheme.partMistakes?.(part, presented, content) ?? []) yield buildChanged(variant);
+    for (const variant of scheme.mistakes?.part?.(part, presented, content) ?? [])
+      yield buildChanged(variant);
     for (const variant of variantsOfPart(part, facts)) yield buildChanged(variant);
   });
-  const own = [...(scheme.messageMistakes?.(presented, parts, content) ?? [])];
+  const own = [...(scheme.mistakes?.message?.(presented, parts, content) ?? [])];
   const isOwn = ({ message }: MessageMistake): boolean => own.some((each) => each.message.equals(message));
   const ends = endMistakes(right, parts).filter((mistake) => !isOwn(mistake));
   yield* takeTurns([own, ends, ...changes]);
   yield* omissions(parts, assemble);
   yield* separatorMistakes(parts, assemble);
   // The order of the parts of a canonical form is that of the form.
-  if (scheme.assemble === undefined) yield* orderMistakes(parts, assemble);
+  if (scheme.join === undefined) yield* orderMistakes(parts, assemble);
   yield* wholeMistakes(right);
   yield* additions(parts, facts, presented.user, assemble);
 }
@@ -152,11 +148,11 @@ export function createSignatureTest({ signatures }: Presented): (signature: Buff
 /** Creates the function that returns whether a key made the signature of a mistaken message. The key is derived once. */
 export function createTry<Own extends Presented>(
   key: Key,
-  scheme: SignatureScheme<Own>,
+  scheme: Scheme<Own>,
   presented: Own,
 ): (mistake: MessageMistake) => boolean {
-  if (key.kind !== 'secret') return ({ message }) => scheme.signs(key, [message], presented);
-  const mac = scheme.mac?.(presented);
+  if (key.kind !== 'secret') return ({ message }) => scheme.verify(key, [message], presented);
+  const mac = scheme.mistakes?.mac?.(presented);
   if (mac === undefined) return () => false;
   const bytes = key.secret.derive((secret) => mac.key(secret) ?? secret);
   const isGiven = createSignatureTest(presented);

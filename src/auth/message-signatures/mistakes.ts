@@ -9,7 +9,7 @@ import type { Variant } from '../explain/mistake.ts';
 import { variantsOfPart } from '../explain/parts.ts';
 import { permutations } from '../explain/target.ts';
 import { readFacts } from '../explain/wrong-signature.ts';
-import type { MessageMistake } from '../signature-scheme.ts';
+import type { MessageMistake } from '../scheme.ts';
 import type { PresentedSignature } from './presented.ts';
 
 /** Returns the values that clients sign in place of a component or of the parameters. */

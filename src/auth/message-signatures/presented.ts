@@ -1,6 +1,7 @@
 // The signatures of a request that meet the requirements, with what they sign.
 import type { ContentDigest } from '../../http/headers/content-digest.ts';
 import type { IncomingRequest } from '../../http/message.ts';
+import { algorithmsOfLength, isRsa, signatureAlgorithms } from '../../signature/algorithms.ts';
 import {
   type BaseLine,
   baseLines,
@@ -14,7 +15,9 @@ import {
   parseSignatures,
 } from '../../signature/message-signatures/signature-fields.ts';
 import { describeTimeForm } from '../freshness.ts';
-import type { Fault, Presented } from '../signature-scheme.ts';
+import { isRsaLength } from '../key-weakness.ts';
+import type { KeyKind } from '../keyring.ts';
+import type { Fault, Presented } from '../scheme.ts';
 import { readContentDigest } from '../signed-digest.ts';
 import type { MessageSignaturesOptions } from './options.ts';
 import { type CheckRequirements, noBase } from './requirements.ts';
@@ -82,6 +85,7 @@ function present(
     request,
     user: keyid,
     signatures: [signature.signature],
+    kinds: selectKinds(signature.signature),
     time: created * 1000,
     expires: expires === undefined ? undefined : expires * 1000,
     nonce: nonceMode === 'off' ? undefined : nonce,
@@ -89,6 +93,21 @@ function present(
     lines,
     digests,
   };
+}
+
+/** The kinds of keys of signatures that have 64 or 96 bytes, any length of RSA, or another length. */
+const ofFixedLength = [64, 96].map((length) => [length, [...algorithmsOfLength(length), 'secret']] as const);
+const kindsOfLength: ReadonlyMap<number, readonly KeyKind[]> = new Map(ofFixedLength);
+const ofRsa: readonly KeyKind[] = [...signatureAlgorithms.filter(isRsa), 'secret'];
+const onlySecret: readonly KeyKind[] = ['secret'];
+
+/**
+ * Returns the kinds of keys by the length of a signature in base64 (RFC 9421 §3.3). Secrets are always among them, because clients
+ * compute HMACs of other lengths by mistake.
+ */
+export function selectKinds(signature: string): readonly KeyKind[] {
+  const length = Buffer.byteLength(signature, 'base64');
+  return kindsOfLength.get(length) ?? (isRsaLength(length) ? ofRsa : onlySecret);
 }
 
 function toMessage({ method, target, headers: fields, connection }: IncomingRequest): RequestMessage {

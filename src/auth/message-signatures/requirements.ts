@@ -8,7 +8,7 @@ import {
   parseIdentifier,
 } from '../../signature/message-signatures/identifiers.ts';
 import type { SignatureParameters } from '../../signature/message-signatures/signature-fields.ts';
-import type { Fault } from '../signature-scheme.ts';
+import type { Fault } from '../scheme.ts';
 import type { MessageSignaturesOptions } from './options.ts';
 
 /** Returns why a signature does not meet the requirements; undefined if it does. */

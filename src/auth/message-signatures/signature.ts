@@ -1,25 +1,18 @@
 // HTTP Message Signatures (RFC 9421) as a signature scheme: its message is the signature base, whose lines are the parts.
 
 import type { Item } from '../../http/structured-fields/value.ts';
-import {
-  algorithmsOfLength,
-  isRsa,
-  isSignatureAlgorithm,
-  signatureAlgorithms,
-} from '../../signature/algorithms.ts';
+import { isSignatureAlgorithm } from '../../signature/algorithms.ts';
 import { areOctets, messageBytes, type Part, type PartKind, type Piece } from '../../signature/message.ts';
 import { verifySignature } from '../../signature/message-signatures/algorithms.ts';
 import { type BaseLine, formatBase } from '../../signature/message-signatures/base.ts';
 import { readName } from '../../signature/message-signatures/identifiers.ts';
-import { describeOtherUnit } from '../freshness.ts';
-import { isRsaLength } from '../key-weakness.ts';
-import { createKeyring, type Key, type KeyKind } from '../keyring.ts';
+import { createKeyring, type Key } from '../keyring.ts';
+import { type Scheme, wrongKey } from '../scheme.ts';
 import type { SchemeContext } from '../scheme-context.ts';
-import type { SignatureScheme } from '../signature-scheme.ts';
 import { compareContent } from '../signed-digest.ts';
 import { messageMistakes, partMistakes } from './mistakes.ts';
 import type { MessageSignaturesOptions } from './options.ts';
-import { type PresentedSignature, read } from './presented.ts';
+import { type PresentedSignature, read, selectKinds } from './presented.ts';
 import { createRequirements } from './requirements.ts';
 
 /** Creates the signature scheme. */
@@ -27,7 +20,7 @@ export function createMessageSignature(
   name: string,
   options: MessageSignaturesOptions,
   { accounts, bodyLimit }: SchemeContext,
-): SignatureScheme<PresentedSignature> {
+): Scheme<PresentedSignature> {
   // The key determines the algorithm, and its id the key (RFC 9421 §3.2).
   const find = createKeyring(accounts, name, {
     ofUser: () => false,
@@ -36,48 +29,41 @@ export function createMessageSignature(
   const check = createRequirements(options);
   return {
     name,
-    check: 'signature',
-    wrong: 'The key, the signature or the signed message is wrong.',
-    time: { subject: 'created', window: options.window * 1000, resolution: 1000 },
-    read: (request) => read(request, check, options),
+    rules: {
+      check: 'signature',
+      wrong,
+      time: { subject: 'created', window: options.window * 1000, resolution: 1000 },
+    },
+    parse: (request) => read(request, check, options),
     find: ({ user }) => find(user),
-    kinds: ({ signatures: [signature = ''] }) => selectKinds(Buffer.byteLength(signature, 'base64')),
     messages: ({ lines, signature }) => [buildParts(lines, signature.covered.items)],
-    assemble,
-    signs,
-    keyFault({ signature: { parameters } }, { kind }) {
+    join,
+    verify,
+    accept({ signature: { parameters } }, { kind }) {
       const { alg } = parameters;
       const own = kind === 'secret' ? 'hmac-sha256' : kind;
-      return alg === undefined || alg === own
-        ? undefined
-        : `the parameter alg is "${alg}", but the key with this id is for ${own}`;
+      if (alg === undefined || alg === own) return undefined;
+      return wrongKey(wrong, `the parameter alg is "${alg}", but the key with this id is for ${own}`);
     },
     digestFault: ({ request, digests }) =>
       digests.length === 0 ? undefined : compareContent(request, digests, bodyLimit),
-    mac: () => ({ hash: 'sha256', encoding: 'utf8', key: (secret) => secret }),
-    partMistakes,
-    messageMistakes,
-    timeHint: ({ signature }, _, now) =>
-      describeOtherUnit('created', signature.parameters.created ?? 0, 's', now),
-    explanationMembers: ({ lines }) => ({ message: formatBase(lines) }),
+    mistakes: {
+      mac: () => ({ hash: 'sha256', encoding: 'utf8', key: (secret) => secret }),
+      part: partMistakes,
+      message: messageMistakes,
+      withSignature: (presented, signature) => ({
+        ...presented,
+        signatures: [signature],
+        kinds: selectKinds(signature),
+      }),
+      members: ({ lines }) => ({ message: formatBase(lines) }),
+    },
   };
 }
 
-/** The kinds of keys of signatures that have 64 or 96 bytes, any length of RSA, or another length. */
-const ofFixedLength = [64, 96].map((length) => [length, [...algorithmsOfLength(length), 'secret']] as const);
-const kindsOfLength: ReadonlyMap<number, readonly KeyKind[]> = new Map(ofFixedLength);
-const ofRsa: readonly KeyKind[] = [...signatureAlgorithms.filter(isRsa), 'secret'];
-const onlySecret: readonly KeyKind[] = ['secret'];
+const wrong = 'The key, the signature or the signed message is wrong.';
 
-/**
- * Returns the kinds of keys by the length (bytes) of a signature (RFC 9421 §3.3). Secrets are always among them, because clients
- * compute HMACs of other lengths by mistake.
- */
-function selectKinds(length: number): readonly KeyKind[] {
-  return kindsOfLength.get(length) ?? (isRsaLength(length) ? ofRsa : onlySecret);
-}
-
-function signs(
+function verify(
   key: Key,
   message: readonly Piece[],
   { signatures: [signature = ''] }: PresentedSignature,
@@ -110,7 +96,7 @@ function chooseKind(item: Item | undefined): PartKind {
 }
 
 /** Returns the signature base (RFC 9421 §2.5): a line for each part, without a line feed at the end. */
-function assemble(parts: readonly Part[]): readonly Piece[] {
+function join(parts: readonly Part[]): readonly Piece[] {
   const pieces: Piece[] = [];
   for (const { name, value } of parts) pieces.push(pieces.length === 0 ? '' : '\n', name, ': ', value);
   return pieces;

@@ -2,7 +2,7 @@
 
 import type { Variant } from '../../auth/explain/mistake.ts';
 import { orderMistakes, separatorMistakes } from '../../auth/explain/whole.ts';
-import type { MessageMistake } from '../../auth/signature-scheme.ts';
+import type { MessageMistake } from '../../auth/scheme.ts';
 import { bytesOf, octetsOf } from '../../http/syntax/octets.ts';
 import { decodeOctets, encodeOctets, mapEscapes } from '../../http/syntax/percent.ts';
 import { findQuery } from '../../http/target.ts';

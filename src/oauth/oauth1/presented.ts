@@ -1,10 +1,10 @@
 // Reads the credentials of a signed request (RFC 5849 §3.1), and checks what shows without the consumer.
-import type { Fault, Presented } from '../../auth/signature-scheme.ts';
+import type { Fault, Presented } from '../../auth/scheme.ts';
 import { explainSecondsForm } from '../../auth/time-form.ts';
 import { hasForm, holdForm } from '../../http/form.ts';
 import { type IncomingRequest, isConfidential } from '../../http/message.ts';
 import { Problem } from '../../http/problem.ts';
-import { type OAuth1Method, oauth1Methods } from '../../signature/oauth1.ts';
+import { isRsaMethod, type OAuth1Method, oauth1Methods, rsaKinds } from '../../signature/oauth1.ts';
 import type { OAuthContext } from '../context.ts';
 import { hashSha256 } from '../sha256.ts';
 import { absenceProblem, checks, type SignedFor } from './checks.ts';
@@ -162,6 +162,8 @@ function buildPresented(
     user,
     countedAs: formatCountedName(user),
     signatures: [method === 'PLAINTEXT' ? Buffer.from(signature, 'utf8').toString('base64') : signature],
+    kinds: [isRsaMethod(method) ? rsaKinds[method] : 'secret'],
+    needs: parameters.form === undefined ? 'form' : undefined,
     time: timestamp === undefined ? undefined : parseTime(timestamp),
     // A nonce is unique for its consumer, token and timestamp (RFC 5849 §3.3).
     nonce: timestamp && digestOfAll([user, token, timestamp, readText('oauth_nonce')]),

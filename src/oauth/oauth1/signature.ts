@@ -1,9 +1,9 @@
 // OAuth 1.0a (RFC 5849) as a signature scheme. Its holder is a consumer with a token, found in the store of grants.
 
 import { createHash, createPublicKey } from 'node:crypto';
-import { describeOtherUnit, wholeSecond } from '../../auth/freshness.ts';
-import { deriveOnce, type Key, type KeyHolder, type KeyKind } from '../../auth/keyring.ts';
-import type { DigestFault, Fault, Refusal, SignatureScheme } from '../../auth/signature-scheme.ts';
+import { wholeSecond } from '../../auth/freshness.ts';
+import { deriveOnce, type Key, type KeyHolder } from '../../auth/keyring.ts';
+import type { DigestFault, Fault, Refusal, Scheme } from '../../auth/scheme.ts';
 import { isConfidential } from '../../http/message.ts';
 import type { Problem } from '../../http/problem.ts';
 import { octetsOf } from '../../http/syntax/octets.ts';
@@ -17,7 +17,6 @@ import {
   createKeyCheck,
   isRsaMethod,
   isSameSignature,
-  type OAuth1Method,
   rsaKinds,
   rsaMethods,
   type SignatureCheck,
@@ -53,7 +52,7 @@ export function createOAuth1Signature(
   signedFor: SignedFor,
   reader: Reader,
   context: OAuthContext,
-): SignatureScheme<OAuth1Presented, OAuth1Holder> {
+): Scheme<OAuth1Presented, OAuth1Holder> {
   const { consumers, grants, origins, lifetimes, explain, bodyLimit } = context;
   const kind = chooseTokenKind(signedFor);
   const otherKind = kind === 'access' ? 'request' : 'access';
@@ -67,31 +66,32 @@ export function createOAuth1Signature(
   const buildBaseString = (presented: OAuth1Presented): string => assemble(buildParts(presented)).join('');
   return {
     name: 'oauth',
-    owner: 'consumer',
-    check: 'signature',
-    wrong,
-    time: { subject: 'The timestamp', window: lifetimes.oauth1Window, resolution: 1000 },
-    read: (request, rest) => reader.readField(request, rest),
-    needsContent: ({ parameters }) => (parameters.form === undefined ? 'form' : false),
-    addContent: (presented, content) => reader.addContent(presented, content),
+    rules: {
+      owner: 'consumer',
+      check: 'signature',
+      wrong,
+      time: { subject: 'The timestamp', window: lifetimes.oauth1Window, resolution: 1000 },
+      digestCheck: 'content',
+    },
+    parse: (request, rest) => reader.readField(request, rest),
+    complete: (presented, content) => reader.addContent(presented, content),
     async find({ user, token }) {
       const consumer = consumers.find(user);
       const found = token === '' ? undefined : await grants.find(token, 'oauth1', kind);
       if (consumer === undefined) return undefined;
       const principal = token === '' ? toClient(consumer) : toPrincipal(consumer, found);
-      return { principal, keys: findKeys(consumer), consumer, found };
+      const hint = token === '' ? undefined : findForeignHint(found, consumer);
+      return { principal, keys: findKeys(consumer), hint, consumer, found };
     },
-    kinds: ({ method }) => [keyKind(method)],
     messages(presented) {
       const parts = buildParts(presented);
       const plain = isRsaMethod(presented.method) ? withPlainBodyHash(parts) : undefined;
       return plain === undefined ? [parts] : [parts, plain];
     },
-    assemble,
-    signs: isSigned,
-    withSignature: (presented, signature) => ({ ...presented, signature, signatures: [signature] }),
+    join: assemble,
+    verify: isSigned,
     signatureFault: (presented) => formFault(presented, () => buildBaseString(presented), explain),
-    holderFault(presented, holder) {
+    accept(presented, _key, holder) {
       // Only a consumer with a valid signature learns that it may not use plain HTTP, or this method.
       if (!isConfidential(presented.request.connection) && !holder.consumer.plainHttp) {
         const problem = tlsRequired();
@@ -103,40 +103,35 @@ export function createOAuth1Signature(
       }
       return presented.token === '' ? undefined : tokenFault(holder, context);
     },
-    digestCheck: 'content',
     digestFault(presented) {
       const sent = presented.parameters.protocol.get('oauth_body_hash');
       return sent === undefined ? undefined : bodyHashFault(presented, sent, bodyLimit);
     },
-    mac: ({ method, tokenSecret }) =>
-      isRsaMethod(method)
-        ? undefined
-        : {
-            hash: secretMethods[method],
-            encoding: 'utf8',
-            key: (secret) => keyBytes(secret, tokenSecret),
-          },
-    partMistakes,
-    messageMistakes,
-    keyMistakes: (secret, { token, tokenSecret }) =>
-      keyMistakes(secret, tokenSecret, token === '' ? '' : deriveSecret(otherKind, token)),
-    unknownHint: ({ token }, { consumer, found }) =>
-      token === '' ? undefined : findForeignHint(found, consumer),
-    timeHint: ({ time = 0 }, _off, now) => describeOtherUnit('the timestamp', time / 1000, 's', now),
-    // The base string contains the token, so it is shown only where it matters.
-    explanationMembers: (presented, _content, reason) =>
-      reason !== 'signature' || presented.method === 'PLAINTEXT'
-        ? {}
-        : { message: buildBaseString(presented) },
+    mistakes: {
+      mac: ({ method, tokenSecret }) =>
+        isRsaMethod(method)
+          ? undefined
+          : {
+              hash: secretMethods[method],
+              encoding: 'utf8',
+              key: (secret) => keyBytes(secret, tokenSecret),
+            },
+      part: partMistakes,
+      message: messageMistakes,
+      key: (secret, { token, tokenSecret }) =>
+        keyMistakes(secret, tokenSecret, token === '' ? '' : deriveSecret(otherKind, token)),
+      withSignature: (presented, signature) => ({ ...presented, signature, signatures: [signature] }),
+      // The base string contains the token, so it is shown only where it matters.
+      members: (presented, _content, reason) =>
+        reason !== 'signature' || presented.method === 'PLAINTEXT'
+          ? {}
+          : { message: buildBaseString(presented) },
+    },
     problem: (refusal) => toProblem(refusal, context),
   };
 }
 
 const wrong = 'The consumer, its secret, the token secret or the signed base string is wrong.';
-
-function keyKind(method: OAuth1Method): KeyKind {
-  return isRsaMethod(method) ? rsaKinds[method] : 'secret';
-}
 
 /** Returns the principal of a request without a token: the consumer on its own behalf. */
 function toClient({ key, scopes, users }: Consumer): Principal {
@@ -177,7 +172,7 @@ function keyBytes(secret: Buffer, tokenSecret: string): Buffer {
 }
 
 /** Creates the function that returns whether a key made the signature. What depends on the key alone is computed once. */
-function createSignatureCheck(): SignatureScheme<OAuth1Presented>['signs'] {
+function createSignatureCheck(): Scheme<OAuth1Presented>['verify'] {
   const prepared = deriveOnce((secret) => ({ text: `${encodeOctets(octetsOf(secret))}&` }));
   const checks = new WeakMap<object, SignatureCheck>();
   return (key, message, { method, signature, tokenSecret }) => {

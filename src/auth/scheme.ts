@@ -1,5 +1,5 @@
-// The interface of a signature scheme: everything that is particular to it, and nothing else. `verify.ts` verifies the requests
-// of every scheme, and `explain/` explains their refusals.
+// A signature scheme: everything that is particular to it, and nothing else. `verify.ts` verifies the requests of every scheme, and
+// `explain/` explains their refusals.
 import type { IncomingRequest } from '../http/message.ts';
 import type { Problem, ProblemMember } from '../http/problem.ts';
 import type { ProblemType } from '../http/problem-types.ts';
@@ -8,6 +8,8 @@ import type { Part, Piece } from '../signature/message.ts';
 import type { Variant } from './explain/mistake.ts';
 import type { Key, KeyHolder, KeyKind } from './keyring.ts';
 import type { KnownSecret } from './trace.ts';
+
+type Members = Readonly<Record<string, ProblemMember>>;
 
 /** The credentials of a request as parsed, before anything is looked up. */
 export interface Presented {
@@ -18,6 +20,15 @@ export interface Presented {
   readonly countedAs?: string;
   /** The signatures in canonical base64. One of them must be valid. */
   readonly signatures: readonly string[];
+  /** The kinds of keys that may have made the signatures. */
+  readonly kinds: readonly KeyKind[];
+  /**
+   * Whether the message contains the content, or parameters of a form, which is limited to 64 KiB. Then the time is judged before the
+   * content is read. Default: neither.
+   */
+  readonly needs?: 'content' | 'form' | undefined;
+  /** The key that is sent as it is, in place of a signature. Default: the scheme signs. */
+  readonly sentKey?: string;
   /** The time of the request (ms since 1970-01-01T00:00:00Z); undefined if it has none. */
   readonly time: number | undefined;
   /** The time as sent. Default: whole seconds. */
@@ -45,7 +56,7 @@ export interface Fault {
   /** The type of the Problem. Default: `malformed-credentials`. */
   readonly type?: ProblemType | undefined;
   /** Members that the explanation has beside the hint. Default: none. */
-  readonly members?: Readonly<Record<string, ProblemMember>> | undefined;
+  readonly members?: Members | undefined;
   /** The Problem in the form of a partner. Default: a problem document of `type`. */
   readonly problem?: Problem | undefined;
 }
@@ -55,7 +66,6 @@ export type RefusalReason =
   | 'unknown-user'
   | 'signature'
   | 'expired-key'
-  | 'algorithm'
   | 'content'
   | 'time'
   | 'expired'
@@ -69,7 +79,7 @@ export interface Refusal<Own extends Presented = Presented> {
   /** One sentence for the client. */
   readonly detail: string;
   /** The explanation; empty if errors contain none. */
-  readonly members: Readonly<Record<string, ProblemMember>>;
+  readonly members: Members;
   /** The time of the server's clock (ms). */
   readonly now: number;
   /** The content, if the message contains it. */
@@ -117,80 +127,71 @@ export interface MessageMistake {
   readonly differs?: { readonly name: string; readonly signed: Piece };
 }
 
-/** A signature scheme as a value. `Holder` is what its `find` returns. */
-export interface SignatureScheme<Own extends Presented = Presented, Holder extends KeyHolder = KeyHolder> {
-  readonly name: string;
-  /** The name of the check of the signature: `digest`, `signature`, `secret`. */
-  readonly check: string;
+/** How requests are judged beside their signatures. */
+export interface Rules {
+  /** The name of the check of the signature. */
+  readonly check: 'digest' | 'signature' | 'secret';
   /** What is wrong if the signature is, in one sentence that does not show whether the user exists. */
   readonly wrong: string;
+  /** What has the keys, in explanations. Default: a user. */
+  readonly owner?: KnownSecret['owner'];
   /** How the time is judged. Default: requests have no time. */
   readonly time?: TimeRule | undefined;
   /** Whether a message without a nonce is accepted only once. Default: false. */
   readonly refusesReplays?: boolean;
+  /** The name of the check of the digest, which a request with content passes. Default: it is not recorded. */
+  readonly digestCheck?: string;
+}
 
+/** What explanations try beside the mistakes of every scheme. */
+export interface OwnMistakes<Own extends Presented = Presented> {
+  /** Returns how shared secrets sign; undefined if they do not. Omitted if mistakes in the use of a secret are not explained. */
+  mac?(presented: Own): Mac | undefined;
+  /** Returns the values that clients sign in place of a part, beside those of its kind. Default: none. */
+  part?(part: Part, presented: Own, content: Uint8Array): Iterable<Variant>;
+  /** Returns the messages that clients sign by mistake. Default: none. */
+  message?(presented: Own, parts: readonly Part[], content: Uint8Array): Iterable<MessageMistake>;
+  /** Returns the keys that clients derive by mistake. Their number does not depend on the secret. Default: none. */
+  key?(secret: Buffer, presented: Own): readonly (readonly [hint: string, key: Buffer])[];
+  /** Returns the credentials with another signature, in base64. Default: nothing but `signatures` changes. */
+  withSignature?(presented: Own, signature: string): Own;
+  /** Returns members that the explanation of a refusal has: the whole message. Default: none. */
+  members?(presented: Own, content: Uint8Array, reason: RefusalReason): Members;
+}
+
+/** A signature scheme as a value. `Holder` is what its `find` returns. */
+export interface Scheme<Own extends Presented = Presented, Holder extends KeyHolder = KeyHolder> {
+  readonly name: string;
+  readonly rules: Rules;
   /**
    * Reads the credentials; several if one of several signatures is enough. Then all are verified, because the nonces of all valid
    * ones are claimed, so the scheme limits their number. `rest` is Authorization after the scheme.
    */
-  read(request: IncomingRequest, rest: string): Own | readonly Own[] | Fault;
-  /**
-   * Returns whether the message contains the content, or parameters of a form, which is limited to 64 KiB. Then the time is judged
-   * before the content is read. Default: false.
-   */
-  needsContent?(presented: Own): boolean | 'form';
+  parse(request: IncomingRequest, rest: string): Own | readonly Own[] | Fault;
   /** Adds what the content presents, or returns why the signature cannot cover it. Default: nothing is added. */
-  readonly addContent?: ((presented: Own, content: Uint8Array) => Own | Fault) | undefined;
+  complete?(presented: Own, content: Uint8Array): Own | Fault;
   /** Finds the holder of the key. */
   find(presented: Own): MaybePromise<Holder | undefined>;
-  /** Returns the kinds of keys that may have made the signatures. */
-  kinds(presented: Own): readonly KeyKind[];
   /** Returns the message in named parts; several if one signature may fit several messages. */
   messages(presented: Own, content: Uint8Array): readonly (readonly Part[])[];
   /** Returns the octets that are signed. Parts may be missing, or in another order. Default: the values of the parts. */
-  assemble?(parts: readonly Part[], presented: Own): readonly Piece[];
+  join?(parts: readonly Part[], presented: Own): readonly Piece[];
   /** Returns whether a key made one of the signatures. The time does not depend on where they differ. */
-  signs(key: Key, message: readonly Piece[], presented: Own): boolean;
+  verify(key: Key, message: readonly Piece[], presented: Own): boolean;
   /** Returns a fault in the form of a signature that turned out to be wrong. Default: none. */
   signatureFault?(presented: Own): Fault | undefined;
-  /** Returns why a valid signature is refused for the key that made it. Default: it is not. */
-  readonly keyFault?: ((presented: Own, key: Key) => string | undefined) | undefined;
-  /** Returns why a valid signature is refused for its holder, such as a token that has expired. Default: it is not. */
-  holderFault?(presented: Own, holder: Holder): MaybePromise<Fault | undefined>;
-  /** The name of the check of `digestFault`, which a request with content passes. Default: it is not recorded. */
-  readonly digestCheck?: string;
+  /**
+   * Returns why a valid signature is refused for the key that made it, or for its holder, such as a token that has expired. Default:
+   * it is not.
+   */
+  accept?(presented: Own, key: Key, holder: Holder): MaybePromise<Fault | undefined>;
   /** Returns why the content does not have the digest that is signed. Default: nothing of the kind is signed. */
   digestFault?(presented: Own, content: Uint8Array): MaybePromise<DigestFault | undefined>;
-
-  /** What has the keys, in explanations. Default: a user. */
-  readonly owner?: KnownSecret['owner'];
-  /** Returns how shared secrets sign; undefined if they do not. Omitted if mistakes in the use of a secret are not explained. */
-  readonly mac?: ((presented: Own) => Mac | undefined) | undefined;
-  /** Returns the values that clients sign in place of a part, beside those of its kind. Default: none. */
-  partMistakes?(part: Part, presented: Own, content: Uint8Array): Iterable<Variant>;
-  /** Returns the messages that clients sign by mistake, beside those of every scheme. Default: none. */
-  messageMistakes?(presented: Own, parts: readonly Part[], content: Uint8Array): Iterable<MessageMistake>;
-  /** Returns the keys that clients derive by mistake. Their number does not depend on the secret. Default: none. */
-  keyMistakes?(secret: Buffer, presented: Own): readonly (readonly [hint: string, key: Buffer])[];
-  /** Returns the credentials with another signature, in base64. Default: nothing but `signatures` changes. */
-  withSignature?(presented: Own, signature: string): Own;
-  /** Returns the likely cause of a time outside the window. Default: a time zone, or a wrong clock. */
-  timeHint?(presented: Own, off: number, now: number): string | undefined;
-  /** Returns why the signature cannot be valid, for traces, if no mistake made it. Default: what the keys of the holder show. */
-  unknownHint?(presented: Own, holder: Holder): string | undefined;
-  /** Returns the key that is sent as it is, in place of a signature. Default: the scheme signs. */
-  sentKey?(presented: Own): string;
-  /** Returns members that the explanation of a refusal has: the whole message. Default: none. */
-  explanationMembers?(
-    presented: Own,
-    content: Uint8Array,
-    reason: RefusalReason,
-  ): Readonly<Record<string, ProblemMember>>;
+  /** The mistakes that only clients of this scheme make. Default: none, and mistakes in the use of a secret are not explained. */
+  readonly mistakes?: OwnMistakes<Own>;
   /** Returns the Problem of a refusal in the form of a partner. Default: a problem document. */
   problem?(refusal: Refusal<Own>): Problem;
 }
-
-type Members = Readonly<Record<string, ProblemMember>>;
 
 /** Why content does not have the digest that is signed. */
 export interface DigestFault {
@@ -205,12 +206,17 @@ export interface DigestFault {
 
 /** Returns the octets that are signed, in pieces. */
 export function assembleMessage<Own extends Presented>(
-  scheme: SignatureScheme<Own>,
+  scheme: Scheme<Own>,
   parts: readonly Part[],
   presented: Own,
 ): readonly Piece[] {
-  if (scheme.assemble !== undefined) return scheme.assemble(parts, presented);
+  if (scheme.join !== undefined) return scheme.join(parts, presented);
   const pieces: Piece[] = [];
   for (const { value } of parts) pieces.push(value);
   return pieces;
+}
+
+/** Returns the fault of a valid signature whose key may not have made it. Only the holder of the key receives the hint. */
+export function wrongKey(wrong: string, hint: string): Fault {
+  return { detail: wrong, hint, check: 'alg', type: 'credentials-refused' };
 }

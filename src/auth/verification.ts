@@ -1,0 +1,14 @@
+import type { Decoys } from './keyring.ts';
+import type { Presented, Scheme } from './scheme.ts';
+import type { SchemeContext } from './scheme-context.ts';
+import type { AuthenticationTrace } from './trace.ts';
+
+/** The verification of one request. */
+export interface Verification<Own extends Presented> {
+  readonly scheme: Scheme<Own>;
+  readonly context: SchemeContext;
+  readonly decoys: Decoys;
+  readonly authTrace: AuthenticationTrace | undefined;
+  /** Whether the nonce may be claimed with the change of the request. */
+  readonly deferrable: boolean;
+}
