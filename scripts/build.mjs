@@ -229,6 +229,7 @@ const chunks = {
     'auth/unsigned-parts',
     'cli/commands/schema',
     'cli/commands/sign',
+    'cli/commands/attack',
   ],
 };
 

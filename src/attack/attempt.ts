@@ -1,3 +1,5 @@
+import { findWeakness, type Severity, type WeaknessId } from './weaknesses.ts';
+
 /** One field line of a header section. */
 export type HeaderLine = readonly [name: string, value: string];
 
@@ -18,6 +20,14 @@ export interface AttackRequest {
  * `expected` contains 200.
  */
 export interface Attempt {
+  /** The weakness of a server that accepts the request, such as `replay`. Several attempts can have the same. */
+  readonly id: WeaknessId;
+  /** How much an attacker gains by it: `high`, `medium` or `low`. */
+  readonly severity: Severity;
+  /** What it proves if the server accepts the request. */
+  readonly proves: string;
+  /** What the server must do. */
+  readonly remedy: string;
   /** A unique sentence without a full stop. */
   readonly name: string;
   /**
@@ -52,6 +62,7 @@ export type Transport = 'tls' | 'plain';
 
 /** The parts of an attempt from which the others are derived. */
 export interface AttemptParts {
+  readonly id: WeaknessId;
   readonly name: string;
   readonly why: string;
   readonly requests: readonly AttackRequest[];
@@ -69,19 +80,20 @@ export const refused: readonly number[] = [401, 403, 400];
 /** Credentials that are malformed or ambiguous. */
 export const malformed: readonly number[] = [400, 401, 403];
 /** Another path: a server may first check whether the resource exists, or redirect. */
-export const elsewhere: readonly number[] = [401, 403, 404, 400, 301, 307, 308];
-/** Another method: a server may first check whether the resource implements it. */
-export const otherMethod: readonly number[] = [401, 403, 405, 501, 400];
+export const elsewhere: readonly number[] = [401, 403, 404, 405, 400, 301, 307, 308];
+/** Another method: a server may first check whether the resource implements it, or have no route for it. */
+export const otherMethod: readonly number[] = [401, 403, 405, 404, 501, 400];
 /** Credentials that must not be sent in clear text (RFC 6750 §5.3, RFC 7617 §4). */
 export const inTheClear: readonly number[] = [403, 401, 400, 404, 426, 301, 302, 307, 308];
 
 /** Creates an attempt. Throws RangeError if it has no request. */
 export function attempt(parts: AttemptParts): Attempt {
-  const { name, why, requests, expected, needs, entityTagFrom } = parts;
+  const { id, name, why, requests, expected, needs, entityTagFrom } = parts;
   const { anotherConnection = false, together = false } = parts;
   const request = requests.at(-1);
   if (request === undefined) throw new RangeError('an attempt has at least one request');
-  return { name, why, requests, request, expected, needs, anotherConnection, together, entityTagFrom };
+  const shared = { name, why, requests, request, expected, needs };
+  return { id, ...findWeakness(id), ...shared, anotherConnection, together, entityTagFrom };
 }
 
 /** Returns the lines without those of the given names, ignoring case. */

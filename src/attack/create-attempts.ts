@@ -118,6 +118,7 @@ function readUrl(url: string | URL): string {
 
 function control(forger: Forger): Attempt {
   return attempt({
+    id: 'good-request',
     name: 'the good request is accepted',
     why: 'Unless it is accepted, the refusal of other requests proves nothing.',
     expected: accepted,

@@ -11,6 +11,7 @@ import {
   signByOwn,
 } from './signer.ts';
 import { appendParameters } from './target.ts';
+import type { WeaknessId } from './weaknesses.ts';
 
 /** Creates requests for attempts from the good request and its signer, and determines what the signature covers. */
 export interface Forger extends Locator {
@@ -180,16 +181,21 @@ function addParts(request: AttackRequest, { headers: fields, query }: AddedParts
   return { ...request, url, headers };
 }
 
-/** A forged request, and what is expected. A request that cannot be forged is undefined. */
+/** A forged request, and what is expected. A request that cannot be forged is undefined. `id`: a weakness of its own. */
 export type Forgery = readonly [
   name: string,
   why: string,
   expected: readonly number[],
   request: AttackRequest | undefined,
+  id?: WeaknessId,
 ];
 
-/** Returns the attempts of all requests that could be forged. */
-export function* toAttempts({ needs }: Forger, forgeries: Iterable<Forgery>): Generator<Attempt> {
-  for (const [name, why, expected, request] of forgeries)
-    if (request !== undefined) yield attempt({ name, why, expected, needs, requests: [request] });
+/** Returns the attempts of all requests that could be forged. `id` is the weakness that they show. */
+export function* toAttempts(
+  { needs }: Forger,
+  id: WeaknessId,
+  forgeries: Iterable<Forgery>,
+): Generator<Attempt> {
+  for (const [name, why, expected, request, own = id] of forgeries)
+    if (request !== undefined) yield attempt({ id: own, name, why, expected, needs, requests: [request] });
 }

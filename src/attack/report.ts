@@ -1,22 +1,32 @@
+import type { Severity, Waivers, WeaknessId } from './weaknesses.ts';
+
 /**
  * The verdict on an attempt. `passed`: the status is an expected one. `failed`: the request was accepted but must be refused.
  * `inconclusive`: another status, or no response, which proves nothing. `skipped`: the server does not have the transport that the
- * attempt requires, or something else that it requires is missing.
+ * attempt requires, or something else that it requires is missing. `waived`: failed or inconclusive, and `waive` names the weakness.
  */
-type AttackVerdict = 'passed' | 'failed' | 'inconclusive' | 'skipped';
+type AttackVerdict = 'passed' | 'failed' | 'inconclusive' | 'skipped' | 'waived';
 
 /** The outcome of an attempt. */
 export interface Outcome {
-  /** The verdict: `passed`, `failed`, `inconclusive` or `skipped`. */
+  /** The verdict: `passed`, `failed`, `inconclusive`, `skipped` or `waived`. */
   readonly verdict: AttackVerdict;
   /** Undefined if there was no response to the last request. */
   readonly status: number | undefined;
-  /** The reason for a missing status, or the meaning of the status. */
+  /** The reason for a missing status, the meaning of the status, or the reason of a waiver. */
   readonly note: string | undefined;
 }
 
 /** The result of one attempt. */
 export interface AttackResult extends Outcome {
+  /** The weakness of a server that accepts the request, such as `replay`. Several results can have the same. */
+  readonly id: WeaknessId;
+  /** How much an attacker gains by it: `high`, `medium` or `low`. */
+  readonly severity: Severity;
+  /** What it proves if the server accepts the request. */
+  readonly proves: string;
+  /** What the server must do. */
+  readonly remedy: string;
   /** A unique sentence without a full stop. */
   readonly name: string;
   /** The reason for the expected response. */
@@ -27,49 +37,110 @@ export interface AttackResult extends Outcome {
 export interface AttackReport<Result extends AttackResult = AttackResult> {
   /** The results of all attempts, in the order sent. */
   readonly results: readonly Result[];
-  /** Whether the verdict on each attempt is `passed` or `skipped`, and at least one has passed. */
+  /**
+   * Whether at least one attempt has passed, and no attempt of the severity `medium` or `high` has failed or is inconclusive. Waived
+   * results do not count.
+   */
   readonly passed: boolean;
-  /** The results with the verdict `failed`. */
+  /** The results with the verdict `failed`, of any severity. */
   readonly failed: readonly Result[];
   /** The results with the verdict `inconclusive`. */
   readonly inconclusive: readonly Result[];
   /** The results with the verdict `skipped`. */
   readonly skipped: readonly Result[];
+  /** The results with the verdict `waived`. */
+  readonly waived: readonly Result[];
+  /** What was not tried, such as the time that a comparison takes. */
+  readonly notTested: readonly string[];
   /** Returns the report as text, with the requests that were wrongly accepted first. It contains no credentials. */
   toString(): string;
 }
 
-/** Creates the report. `describe` returns a result as a line of text. */
+/** What a report contains beside the results. */
+interface ReportParts<Result extends AttackResult> {
+  /** Returns a result as a line of text. */
+  readonly describe: (result: Result) => string;
+  readonly waive: Waivers | undefined;
+  readonly notTested: readonly string[];
+}
+
+/** Creates the report. */
 export function createReport<Result extends AttackResult>(
-  results: readonly Result[],
-  describe: (result: Result) => string,
+  given: readonly Result[],
+  { describe, waive = {}, notTested }: ReportParts<Result>,
 ): AttackReport<Result> {
+  const results = given.map((result) => applyWaiver(result, waive));
   const selectVerdict = (verdict: AttackVerdict): Result[] =>
     results.filter((each) => each.verdict === verdict);
-  const section = (title: string, chosen: readonly Result[]): string[] =>
-    chosen.length === 0 ? [] : ['', title, ...chosen.map((each) => `- ${describe(each)}`)];
-  const [passed, failed] = [selectVerdict('passed'), selectVerdict('failed')];
-  const [inconclusive, skipped] = [selectVerdict('inconclusive'), selectVerdict('skipped')];
+  const [passed, failed, inconclusive] = [
+    selectVerdict('passed'),
+    selectVerdict('failed'),
+    selectVerdict('inconclusive'),
+  ];
+  const [skipped, waived] = [selectVerdict('skipped'), selectVerdict('waived')];
+  const unneeded = Object.keys(waive).filter((id) => !waived.some((result) => result.id === id));
   const counts = [
     `${passed.length} passed`,
     `${failed.length} failed`,
     `${inconclusive.length} inconclusive`,
     `${skipped.length} skipped`,
+    ...(waived.length === 0 ? [] : [`${waived.length} waived`]),
   ];
+  const serious = failed.filter(({ severity }) => severity !== 'low');
+  const slight = failed.filter(({ severity }) => severity === 'low');
   return {
     results,
-    passed: passed.length > 0 && failed.length === 0 && inconclusive.length === 0,
+    passed: passed.length > 0 && [...failed, ...inconclusive].every(({ severity }) => severity === 'low'),
     failed,
     inconclusive,
     skipped,
+    waived,
+    notTested,
     toString: () =>
       [
         `${results.length} attempts: ${counts.join(', ')}.`,
-        ...section('Failed, because the server accepted what it must refuse:', failed),
-        ...section('Inconclusive, because the response proves nothing:', inconclusive),
-        ...section('Skipped:', skipped),
+        ...formatWeaknesses('Failed, because the server accepted what it must refuse:', serious, describe),
+        ...formatWeaknesses('Accepted, with low severity, which does not count:', slight, describe),
+        ...formatSection('Inconclusive, because the response proves nothing:', inconclusive.map(describe)),
+        ...formatSection('Waived:', waived.map(describe)),
+        ...formatSection('Waived in vain, because no attempt failed:', unneeded),
+        ...formatSection('Skipped:', skipped.map(describe)),
+        ...formatSection('Not tested:', notTested),
       ].join('\n'),
   };
+}
+
+/** Returns the result with the verdict `waived` if it counts, and its weakness is waived. */
+function applyWaiver<Result extends AttackResult>(result: Result, waive: Waivers): Result {
+  const reason = waive[result.id];
+  if (reason === undefined || (result.verdict !== 'failed' && result.verdict !== 'inconclusive'))
+    return result;
+  return { ...result, verdict: 'waived', note: [result.note, reason].filter(Boolean).join('; ') };
+}
+
+function formatSection(title: string, lines: readonly string[]): string[] {
+  return lines.length === 0 ? [] : ['', title, ...lines.map((line) => `- ${line}`)];
+}
+
+/** Returns the results of each weakness below what they prove and what to do, the severe ones first. */
+function formatWeaknesses<Result extends AttackResult>(
+  title: string,
+  results: readonly Result[],
+  describe: (result: Result) => string,
+): string[] {
+  const [high, others] = [
+    results.filter(({ severity }) => severity === 'high'),
+    results.filter(({ severity }) => severity !== 'high'),
+  ];
+  const ids = new Set([...high, ...others].map(({ id }) => id));
+  const groups = [...ids].flatMap((id) => {
+    const own = results.filter((each) => each.id === id);
+    const heading = own
+      .slice(0, 1)
+      .map(({ severity, proves, remedy }) => `${id} (${severity}): ${proves} ${remedy}`);
+    return [...heading, ...own.map((each) => `- ${describe(each)}`)];
+  });
+  return groups.length === 0 ? [] : ['', title, ...groups];
 }
 
 /** Returns whether a status accepts the request. A 304 confirms that the client's representation is current. */

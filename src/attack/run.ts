@@ -2,6 +2,7 @@ import { readMembers } from '../auth/option-values.ts';
 import type { Duration } from '../duration.ts';
 import type { Agent, OpenRawClient, RawClient, RawRequest } from '../net/raw-client.ts';
 import { type AttackRequest, type Attempt, appendLines, type HeaderLine, type Transport } from './attempt.ts';
+import { explainRefusal } from './refusal.ts';
 import {
   type AttackReport,
   type AttackResult,
@@ -13,6 +14,7 @@ import {
   outcomeOfRace,
 } from './report.ts';
 import { readTimeout } from './target.ts';
+import { checkWaivers, type Waivers, type WeaknessId } from './weaknesses.ts';
 
 /** The server under attack. A double is one. */
 export interface AttackTarget {
@@ -30,6 +32,8 @@ export interface AttackOptions {
   readonly agent?: Agent | undefined;
   /** The timeout of each response: ms, or text such as `5s`. Default: 10 s. */
   readonly timeout?: Duration | undefined;
+  /** Weaknesses that do not count, by id, each with the reason: `{ 'future-date': 'the sender is in our hands' }`. Default: none. */
+  readonly waive?: Waivers | undefined;
 }
 
 /** The result of an attempt that was created before it was sent. */
@@ -54,7 +58,8 @@ export async function attack(
   const server = readTarget(target);
   if (!isIterable(attempts))
     throw new RangeError('the attempts of attack: a list is expected, such as the result of createAttempts');
-  readMembers(options, 'the options of attack', ['agent', 'timeout']);
+  readMembers(options, 'the options of attack', ['agent', 'timeout', 'waive']);
+  checkWaivers(options.waive, 'the options of attack');
   const timeout = readTimeout(options.timeout, 'the options of attack');
   // Loaded on first use, since it requires node:https and most tests do not attack.
   const { createRawClients } = await import('../net/raw-client.ts');
@@ -65,7 +70,7 @@ export async function attack(
       throw new RangeError('an attempt of attack: an object is expected, such as createAttempts returns');
     results.push(await perform(server, attempt, openClient));
   }
-  return createReport(results, describe);
+  return createReport(results, { describe, waive: options.waive, notTested: listUntested(results) });
 }
 
 /** Throws TypeError if an origin is not a URL, and RangeError if the target is of another kind. */
@@ -98,8 +103,7 @@ async function perform(
   const origin = originFor(server, attempt);
   if (origin === undefined) {
     const note = `the server has no ${attempt.needs === 'tls' ? 'HTTPS' : 'plain HTTP'}`;
-    const { name, why } = attempt;
-    return { attempt, name, why, status: undefined, verdict: 'skipped', note };
+    return toResult(attempt, { status: undefined, verdict: 'skipped', note });
   }
   const clients: RawClient[] = [];
   const open = (): RawClient => {
@@ -121,12 +125,13 @@ function originFor({ url, secureUrl }: AttackTarget, { needs, request }: Attempt
 }
 
 async function sendAttempt(attempt: Attempt, open: () => RawClient): Promise<AttemptResult> {
-  const { name, why } = attempt;
   try {
-    const outcome = attempt.together ? await sendTogether(attempt, open()) : await sendInTurn(attempt, open);
-    return { attempt, name, why, ...outcome };
+    return toResult(
+      attempt,
+      attempt.together ? await sendTogether(attempt, open()) : await sendInTurn(attempt, open),
+    );
   } catch (error) {
-    return { attempt, name, why, ...describeNoResponse(error) };
+    return toResult(attempt, describeNoResponse(error));
   }
 }
 
@@ -141,8 +146,15 @@ async function sendInTurn(attempt: Attempt, open: () => RawClient): Promise<Outc
     return { verdict: 'inconclusive', status: undefined, note };
   }
   if (anotherConnection) client = open();
-  const { status } = await client.send(toRawRequest(request));
-  return judgeStatus(attempt, status);
+  const response = await client.send(toRawRequest(request));
+  const outcome = judgeStatus(attempt, response.status);
+  if (attempt.id !== 'good-request' || outcome.verdict === 'passed') return outcome;
+  return { ...outcome, note: explainRefusal(request, response) };
+}
+
+function toResult(attempt: Attempt, outcome: Outcome): AttemptResult {
+  const { id, severity, proves, remedy, name, why } = attempt;
+  return { attempt, id, severity, proves, remedy, name, why, ...outcome };
 }
 
 async function sendTogether(attempt: Attempt, client: RawClient): Promise<Outcome> {
@@ -177,4 +189,28 @@ function describe({ attempt, name, status, note }: AttemptResult): string {
   const expected = attempt.expected.slice(0, 3).join(' or ');
   const wanted = attempt.together ? `expected one 2xx, and otherwise ${expected}` : `expected ${expected}`;
   return `${name} (${method}): ${outcome}; ${wanted}. ${attempt.why}`;
+}
+
+/** What is not tried if no attempt shows the weakness, because the good request or its signature does not have it. */
+const untested: Readonly<Partial<Record<WeaknessId, string>>> = {
+  replay: 'replays, because no request is valid only once',
+  'stale-date': 'old requests, because the signature has no date',
+  'other-method': 'other methods, because the signature does not depend on the method',
+  'other-path': 'other paths, because the signature does not depend on the path',
+  'other-query': 'other queries, because the signature does not depend on the query',
+  'other-content':
+    'changed content, because the good request has none, or the signature does not depend on it',
+  'lost-update':
+    'changes at the same time, because the good request is no PUT or PATCH with a digit in its content',
+};
+
+/** Returns what the attempts do not show, and what no attempt can show. */
+function listUntested(results: readonly AttemptResult[]): string[] {
+  const tried = new Set<string>(results.map(({ id }) => id));
+  const absent = Object.entries(untested).filter(([id]) => !tried.has(id));
+  return [
+    ...absent.map(([, text]) => text),
+    'timing: whether signatures are compared in constant time',
+    'the secrets themselves: whether they are random, and who can read them',
+  ];
 }

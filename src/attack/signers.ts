@@ -19,7 +19,11 @@ import { createSchemeSigner, type Signer, type Signing } from './signer.ts';
  */
 export function createSigner(credentials: Credentials): Signer {
   const members = readMembers(credentials, 'credentials', credentialNames);
-  const read = readCredentials(members, 'credentials');
+  return createReadSigner(readCredentials(members, 'credentials'));
+}
+
+/** Creates a signer of a scheme that was read. Throws RangeError as `createSigner`. */
+export function createReadSigner(read: ReadDeclaration): Signer {
   createSign(read.scheme, read.identity, read.choices); // throws if credentials are missing
   const signing = prepare(read);
   const { scheme, identity, choices } = signing;

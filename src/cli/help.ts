@@ -7,6 +7,7 @@ import { oauth1Methods } from '../signature/oauth1.ts';
 export const commands = [
   'serve',
   'sign',
+  'attack',
   'user',
   'client',
   'consumer',
@@ -33,6 +34,7 @@ An HTTP server for XML and JSON resources that verifies signed requests.
 Commands:
   serve                  start the server; the default command
   sign METHOD URL        print the header fields that sign a request
+  attack URL             send a server what it must refuse, and report what it accepts
   user add|rotate|password|quota|schemes|remove|disable|enable|list
                          manage users
   user key add|remove|list
@@ -180,6 +182,31 @@ ${lines([
   ['--content FILE', 'content whose digest to sign; - for standard input'],
   ['--curl', 'print a curl command instead'],
   ['--explain', 'print the signed message, part by part, on standard error'],
+])}`,
+
+  attack: () => `Usage: countersign attack URL [--scheme NAME] [--user NAME] [OPTIONS]
+
+Sends a server one good request and, derived from it, those that a correct server must refuse. Prints a report
+with the weaknesses, what each one permits and what to do. Exits with 0 if the server passes, else with 1. Data
+of the server can be lost: use a server for tests. Reads the secret, password or token from COUNTERSIGN_SECRET
+or, if that is not set, from the first line of standard input.
+
+Options:
+${lines([
+  ['--user NAME', 'user who signs the requests; required, unless the scheme determines it'],
+  ['--scheme NAME', 'hmac, basic, bearer, a preset such as stripe, or with --config'],
+  ['', 'a scheme of the configuration file (default: hmac)'],
+  ['--config FILE', 'configuration file whose schemes are used'],
+  ['--key-id ID', 'with --config: id of the key (default: the name of the user)'],
+  ['--algorithm NAME', 'with --config: algorithm of an RSA key: rsa-pss-sha512, rsa-v1_5-sha256'],
+  ['--method METHOD', 'method of the good request (default: GET, with --content POST)'],
+  ['--content FILE', 'content of the good request; - for standard input'],
+  ['--header LINE', 'field of the good request; repeatable'],
+  ['--other-user NAME', 'another user of the server'],
+  ['--window TIME', 'how far the server accepts a date to differ, such as 5m (default: 10m)'],
+  ['--open', 'the request is permitted without credentials'],
+  ['--waive "ID=REASON"', 'a weakness that does not count, such as "future-date=reason"; repeatable'],
+  ['--timeout TIME', 'time of each response (default: 10s)'],
 ])}`,
 
   user: () => `Usage: countersign user add NAME [--secret-stdin] [--quota COUNT/TIME[,…]]

@@ -33,6 +33,8 @@ async function run(command: string, rest: readonly string[]): Promise<number> {
   switch (command) {
     case 'sign':
       return (await import('./commands/sign.ts')).sign(rest, process.env, process);
+    case 'attack':
+      return (await import('./commands/attack.ts')).attackServer(rest, process.env, process);
     case 'user':
       return (await import('./commands/user.ts')).user(rest, process.env, process);
     case 'check':

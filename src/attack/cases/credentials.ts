@@ -9,9 +9,11 @@ import {
 } from '../attempt.ts';
 import type { Forger } from '../forger.ts';
 import type { SigningChanges } from '../signer.ts';
+import type { WeaknessId } from '../weaknesses.ts';
 
 /** A way to corrupt a proof. */
 interface Corruption {
+  readonly id: WeaknessId;
   readonly name: string;
   readonly why: string;
   readonly expected: readonly number[];
@@ -23,24 +25,28 @@ interface Corruption {
 
 const anyProof: readonly Corruption[] = [
   {
+    id: 'wrong-proof',
     name: 'the proof has one bit flipped',
     why: 'The proof is wrong.',
     expected: refused,
     corrupt: flipBit,
   },
   {
+    id: 'wrong-proof',
     name: 'the proof is cut to its first half',
     why: 'A comparison up to the shorter length accepts a partial proof.',
     expected: malformed,
     corrupt: (proof) => proof.slice(0, Math.floor(proof.length / 2)),
   },
   {
+    id: 'wrong-proof',
     name: 'the proof is empty',
     why: 'An empty proof proves nothing.',
     expected: malformed,
     corrupt: () => '',
   },
   {
+    id: 'encoded-proof',
     name: 'the proof is followed by eight more characters',
     why: 'A comparison up to the shorter length ignores them.',
     expected: malformed,
@@ -50,12 +56,14 @@ const anyProof: readonly Corruption[] = [
 
 const digestsOnly: readonly Corruption[] = [
   {
+    id: 'encoded-proof',
     name: 'the digest is in hexadecimal',
     why: 'A digest has one encoding, so that logs and caches do not treat one request as two.',
     expected: malformed,
     corrupt: (proof) => Buffer.from(proof, 'base64').toString('hex'),
   },
   {
+    id: 'encoded-proof',
     name: 'the digest is in the URL-safe alphabet',
     why: 'The URL-safe alphabet is another encoding (RFC 4648 §5).',
     expected: malformed,
@@ -63,6 +71,7 @@ const digestsOnly: readonly Corruption[] = [
   },
   {
     isPadding: true,
+    id: 'encoded-proof',
     name: 'the digest has no padding',
     why: 'Padding is required (RFC 4648 §3.2).',
     expected: malformed,
@@ -70,6 +79,7 @@ const digestsOnly: readonly Corruption[] = [
   },
   {
     isPadding: true,
+    id: 'encoded-proof',
     name: 'the digest has other bits before its padding',
     why: 'The bits are ignored, so that a second text encodes the same digest (RFC 4648 §3.5).',
     expected: malformed,
@@ -77,6 +87,7 @@ const digestsOnly: readonly Corruption[] = [
       proof.replace(/([^=])(={1,2})$/, (_, last: string, padding: string) => flipBit(last) + padding),
   },
   {
+    id: 'wrong-proof',
     name: 'the digest is all zeros',
     why: 'It equals the content of an uninitialized, zeroed buffer.',
     expected: refused,
@@ -96,11 +107,11 @@ export function* credentialAttempts(forger: Forger): Generator<Attempt> {
 
 function* corruptProofs(forger: Forger, ways: readonly Corruption[]): Generator<Attempt> {
   const isPaddingOptional = forger.traits?.place.isPaddingOptional === true;
-  for (const { name, why, expected, corrupt, isPadding = false } of ways) {
+  for (const { id, name, why, expected, corrupt, isPadding = false } of ways) {
     if (isPadding && isPaddingOptional) continue;
     const request = corruptRequest(forger, ways === digestsOnly, corrupt);
     if (request !== undefined)
-      yield attempt({ name, why, expected, needs: forger.needs, requests: [request] });
+      yield attempt({ id, name, why, expected, needs: forger.needs, requests: [request] });
   }
 }
 
@@ -155,7 +166,8 @@ function* proofInOtherCase(forger: Forger): Generator<Attempt> {
   const corrupted = credentials.replaceProof(changed);
   const name = 'the letters of the proof have the other case';
   const why = 'A comparison that ignores case accepts a proof that is wrong.';
-  yield attempt({ name, why, expected: refused, needs: forger.needs, requests: [corrupted] });
+  const shared = { expected: refused, needs: forger.needs, requests: [corrupted] };
+  yield attempt({ id: 'wrong-proof', name, why, ...shared });
 }
 
 function passwordInOtherCase(base64: string): string {
@@ -173,12 +185,12 @@ function swapCase(text: string): string {
 function* omitCredentials(forger: Forger): Generator<Attempt> {
   const bare = forger.bare(forger.signGood());
   if (bare === undefined || forger.open) return;
-  const one = (name: string, why: string, request: AttackRequest): Attempt =>
-    attempt({ name, why, expected: refused, needs: forger.needs, requests: [request] });
-  yield one('there are no credentials', 'The resource requires authentication.', bare);
+  const one = (id: WeaknessId, name: string, why: string, request: AttackRequest): Attempt =>
+    attempt({ id, name, why, expected: refused, needs: forger.needs, requests: [request] });
+  yield one('no-credentials', 'there are no credentials', 'The resource requires authentication.', bare);
   const named = appendLines(bare, ...namingFields.map((field) => [field, forger.user ?? 'root'] as const));
   const why = 'Fields that a proxy sets count only if they come from a trusted proxy.';
-  yield one('the user is named only in fields that a proxy sets', why, named);
+  yield one('proxy-fields', 'the user is named only in fields that a proxy sets', why, named);
 }
 
 /** Credentials that are empty, or of an unknown scheme. */
@@ -187,6 +199,7 @@ function* emptyCredentials(forger: Forger): Generator<Attempt> {
   if (field === '') return;
   const one = (name: string, why: string, expected: readonly number[], text: string): Attempt =>
     attempt({
+      id: 'no-credentials',
       name,
       why,
       expected,
@@ -209,7 +222,7 @@ function* emptyCredentials(forger: Forger): Generator<Attempt> {
 const namingFields = ['X-Forwarded-User', 'X-Remote-User', 'Remote-User'] as const;
 
 /** A wrong name or secret, and why it is tried. */
-type Claim = readonly [name: string, why: string, changes: SigningChanges];
+type Claim = readonly [id: WeaknessId, name: string, why: string, changes: SigningChanges];
 
 const lookUp = 'There is no such user, but a look-up in a plain object finds an inherited property.';
 const exactNames = 'Names are compared exactly.';
@@ -219,35 +232,52 @@ function* otherIdentities(forger: Forger): Generator<Attempt> {
   const { user, otherUser } = forger;
   const stranger = `nobody-${forger.nonce()}`;
   const claims: Claim[] = [
-    ['the user does not exist', 'There is no such user.', { user: stranger }],
-    ['the user does not exist, and the secret is empty', missing, { user: stranger, secret: '' }],
+    ['unknown-user', 'the user does not exist', 'There is no such user.', { user: stranger }],
     [
+      'unknown-user',
+      'the user does not exist, and the secret is empty',
+      missing,
+      { user: stranger, secret: '' },
+    ],
+    [
+      'unknown-user',
       'the user does not exist, and the secret is "undefined"',
       missing,
       { user: stranger, secret: 'undefined' },
     ],
-    ['the user is __proto__', lookUp, { user: '__proto__' }],
+    ['unknown-user', 'the user is __proto__', lookUp, { user: '__proto__' }],
     [
+      'unknown-user',
       'the user is __proto__, and the secret is an object as text',
       lookUp,
       { user: '__proto__', secret: '[object Object]' },
     ],
-    ['the user is constructor', lookUp, { user: 'constructor' }],
-    ['the secret is another one', 'The secret is wrong.', { secret: `not-${forger.nonce()}` }],
-    ['the secret is empty', 'The secret is wrong.', { secret: '' }],
+    ['unknown-user', 'the user is constructor', lookUp, { user: 'constructor' }],
+    [
+      'wrong-secret',
+      'the secret is another one',
+      'The secret is wrong.',
+      { secret: `not-${forger.nonce()}` },
+    ],
+    ['wrong-secret', 'the secret is empty', 'The secret is wrong.', { secret: '' }],
   ];
   if (user !== undefined) {
-    claims.push(['the user is in another case', exactNames, { user: swapUserCase(user) }]);
-    claims.push(['the user is followed by a space', exactNames, { user: `${user} ` }]);
+    claims.push(['user-spelling', 'the user is in another case', exactNames, { user: swapUserCase(user) }]);
+    claims.push(['user-spelling', 'the user is followed by a space', exactNames, { user: `${user} ` }]);
   }
   if (otherUser !== undefined) {
     const why = 'A secret authenticates one user only.';
-    claims.push(["the user is another one, with this one's secret", why, { user: otherUser }]);
+    claims.push([
+      'wrong-secret',
+      "the user is another one, with this one's secret",
+      why,
+      { user: otherUser },
+    ]);
   }
-  for (const [name, why, changes] of claims) {
+  for (const [id, name, why, changes] of claims) {
     const request = forger.signRequest(changes);
     if (request !== undefined)
-      yield attempt({ name, why, expected: refused, needs: forger.needs, requests: [request] });
+      yield attempt({ id, name, why, expected: refused, needs: forger.needs, requests: [request] });
   }
 }
 

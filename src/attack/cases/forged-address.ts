@@ -20,6 +20,7 @@ export function* forgeAddresses(forger: Forger): Generator<Attempt> {
   const why = 'The fields count only from a trusted proxy, and an address is no proof of identity.';
   const one = (name: string, request: AttackRequest): Attempt =>
     attempt({
+      id: 'proxy-fields',
       name: `${name}, and forged fields claim the address 127.0.0.1`,
       why,
       expected: refused,

@@ -11,7 +11,8 @@ import {
   replaceLine,
 } from '../attempt.ts';
 import { findCredentials } from '../credentials.ts';
-import type { Forger } from '../forger.ts';
+import { type Forger, type Forgery, toAttempts } from '../forger.ts';
+import type { WeaknessId } from '../weaknesses.ts';
 
 const second = 1000;
 const minute = 60 * second;
@@ -42,8 +43,9 @@ function* changeTimes(forger: Forger): Generator<Attempt> {
     const request = forger.signRequest({ date: time });
     const why =
       'A recorded request could be replayed later, and one with a future date could be kept until then.';
+    const id = time > now ? 'future-date' : 'stale-date';
     if (request !== undefined)
-      yield attempt({ name, why, expected: refused, needs: forger.needs, requests: [request] });
+      yield attempt({ id, name, why, expected: refused, needs: forger.needs, requests: [request] });
   }
 }
 
@@ -53,6 +55,7 @@ function* otherTimeZone(forger: Forger): Generator<Attempt> {
   if (request === undefined) return;
   const why = 'The scheme has one date format, in UTC. Implementations could interpret others differently.';
   yield attempt({
+    id: 'date-form',
     name: 'the date is in another time zone',
     why,
     expected: malformed,
@@ -68,15 +71,10 @@ function* dateFields(forger: Forger): Generator<Attempt> {
     forger.signRequest({ date: forger.now + second }) ?? forger.signGood(),
   ) ?? ['', ''];
   if (field === '') return;
-  const one = (
-    name: string,
-    why: string,
-    expected: readonly number[],
-    request: AttackRequest | undefined,
-  ): Attempt[] =>
-    request === undefined ? [] : [attempt({ name, why, expected, needs: forger.needs, requests: [request] })];
+  const one = (id: WeaknessId, ...forgery: Forgery): Iterable<Attempt> => toAttempts(forger, id, [forgery]);
 
   yield* one(
+    'unsigned-date',
     'there is no date',
     'The date is signed, so it is required.',
     malformed,
@@ -84,22 +82,35 @@ function* dateFields(forger: Forger): Generator<Attempt> {
   );
   const changed = 'The date differs from the signed one.';
   const postponed = replaceLine(forger.signGood(), [field, later]);
-  yield* one('the date is a second later than signed', changed, refused, postponed);
+  yield* one('unsigned-date', 'the date is a second later than signed', changed, refused, postponed);
 
   const signStale = (): AttackRequest | undefined =>
     forger.signRequest({ date: forger.now - forger.lifetime - minute });
   const renewed = signStale();
   const fresh = renewed && replaceLine(renewed, [field, today]);
-  yield* one('a stale request gets a fresh date', changed, refused, fresh);
+  yield* one('unsigned-date', 'a stale request gets a fresh date', changed, refused, fresh);
   const other = field === 'Date' ? 'X-Date' : 'Date';
   const covered = signStale();
   const hidden = covered && appendLines(covered, [other, today]);
   const signed = 'The signed date counts.';
-  yield* one(`a stale request has a fresh ${other} beside its ${field}`, signed, refused, hidden);
+  yield* one(
+    'unsigned-date',
+    `a stale request has a fresh ${other} beside its ${field}`,
+    signed,
+    refused,
+    hidden,
+  );
 
   const twice = 'It is ambiguous which of two lines counts (RFC 9110 §5.3).';
-  yield* one('the date occurs twice', twice, malformed, appendLines(forger.signGood(), [field, today]));
   yield* one(
+    'repeated-field',
+    'the date occurs twice',
+    twice,
+    malformed,
+    appendLines(forger.signGood(), [field, today]),
+  );
+  yield* one(
+    'repeated-field',
     'there is a second, later date',
     twice,
     malformed,
@@ -115,7 +126,7 @@ function* replayRequests(forger: Forger): Generator<Attempt> {
     name: string,
     requests: readonly AttackRequest[],
     more: Partial<AttemptParts> = {},
-  ): Attempt => attempt({ name, why, expected: refused, needs, requests, ...more });
+  ): Attempt => attempt({ id: 'replay', name, why, expected: refused, needs, requests, ...more });
 
   const first = forger.signGood();
   yield replay('the request is sent again on the same connection', [first, first]);
@@ -135,7 +146,10 @@ function* replayRequests(forger: Forger): Generator<Attempt> {
   // In OAuth 1.0a a nonce is unique for its timestamp (RFC 5849 §3.3).
   if (before !== undefined && after !== undefined && forger.hasNonce && forger.dated && !isOAuth1(before)) {
     const once = 'A nonce is valid once. Otherwise a client that can set the date can reuse it.';
-    yield replay('the nonce is sent again under a new date', [before, after], { why: once });
+    yield replay('the nonce is sent again under a new date', [before, after], {
+      id: 'nonce-reuse',
+      why: once,
+    });
   }
   yield* encodeNonces(forger, replay);
 }
@@ -162,18 +176,21 @@ function* encodeNonces(
   const capital = spellNonce(forger, (nonce) => nonce.toUpperCase());
   const another = spellNonce(forger, () => forger.nonce());
   if (encoded === undefined || again === undefined || capital === undefined || another === undefined) return;
+  const id = 'nonce-reuse';
   const why = 'A nonce with two spellings can be used twice.';
   // In OAuth 1.0a every value is percent-encoded (RFC 5849 §3.5.1), so that alone is no error there.
   if (!isOAuth1(encoded.request))
-    yield replay('the nonce is percent-encoded', [encoded.request], { why, expected: malformed });
+    yield replay('the nonce is percent-encoded', [encoded.request], { id, why, expected: malformed });
   const both = [again.good, again.request];
   yield replay('the request is sent again with its nonce percent-encoded', both, {
+    id,
     why,
     expected: malformed,
   });
-  yield replay('the nonce is in capitals', [capital.request], { why });
+  yield replay('the nonce is in capitals', [capital.request], { id, why });
   const signed = 'The nonce is signed, so that it cannot be replaced.';
-  yield replay('the nonce is another one than was signed', [another.request], { why: signed });
+  const changed = { id: 'changed-parameters', why: signed } as const;
+  yield replay('the nonce is another one than was signed', [another.request], changed);
 }
 
 /** Returns a good request, and the same with another spelling of its nonce. Undefined if the nonce does not occur literally. */

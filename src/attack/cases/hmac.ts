@@ -25,11 +25,13 @@ export function* hmacAttempts(forger: Forger): Generator<Attempt> {
     readSimple(forger, each),
   );
   if (bare === undefined || longer === undefined || queried === undefined || digested === undefined) return;
+  const id = 'ambiguous-message';
   const name = 'a full digest is sent in the simple form';
   const why = 'Both messages are the same text, but the signature was for one use of another request.';
   const absent = 'The digest covers a date and a nonce, which are missing.';
-  yield attempt({ name, why: absent, expected: refused, needs, requests: [bare.request] });
+  yield attempt({ id, name, why: absent, expected: refused, needs, requests: [bare.request] });
   yield attempt({
+    id,
     name: `${name}, with date and nonce in the path or query`,
     why,
     expected: elsewhere,
@@ -37,6 +39,7 @@ export function* hmacAttempts(forger: Forger): Generator<Attempt> {
     requests: [moveToTarget(longer)],
   });
   yield attempt({
+    id,
     name: `${name}, with date and nonce in an unknown parameter`,
     why,
     expected: refused,
@@ -44,6 +47,7 @@ export function* hmacAttempts(forger: Forger): Generator<Attempt> {
     requests: [moveToTarget(queried)],
   });
   yield attempt({
+    id,
     name: `${name}, with date and nonce as Content-Digest`,
     why,
     expected: malformed,

@@ -2,7 +2,6 @@ import {
   type AttackRequest,
   type Attempt,
   appendLines,
-  attempt,
   elsewhere,
   malformed,
   otherMethod,
@@ -10,8 +9,9 @@ import {
   removeLines,
   replaceLine,
 } from '../attempt.ts';
-import type { Forger } from '../forger.ts';
+import { type Forger, type Forgery, toAttempts } from '../forger.ts';
 import { findInLastSegment } from '../target.ts';
+import type { WeaknessId } from '../weaknesses.ts';
 import { alterContent, contentBytes } from './content.ts';
 
 /** Requests whose method, path, query, host or content was changed after signing. */
@@ -23,16 +23,8 @@ export function* messageAttempts(forger: Forger): Generator<Attempt> {
   yield* changeContent(forger);
 }
 
-function one(
-  forger: Forger,
-  name: string,
-  why: string,
-  expected: readonly number[],
-  request: AttackRequest | undefined,
-): Attempt[] {
-  return request === undefined
-    ? []
-    : [attempt({ name, why, expected, needs: forger.needs, requests: [request] })];
+function one(forger: Forger, id: WeaknessId, ...forgery: Forgery): Iterable<Attempt> {
+  return toAttempts(forger, id, [forgery]);
 }
 
 function* changeMethods(forger: Forger): Generator<Attempt> {
@@ -44,6 +36,7 @@ function* changeMethods(forger: Forger): Generator<Attempt> {
     if (method !== plain.method)
       yield* one(
         forger,
+        'other-method',
         `${method} is sent with the signature of ${plain.method}`,
         why,
         otherMethod,
@@ -55,7 +48,7 @@ function* changeMethods(forger: Forger): Generator<Attempt> {
     const name = `${field} is ${other.method}, as signed, and the method is ${plain.method}`;
     const overridden = forger.sendAs(plain, removeContent(other));
     const request = overridden && appendLines(overridden, [field, other.method]);
-    yield* one(forger, name, 'The method is that of the request line.', refused, request);
+    yield* one(forger, 'other-method', name, 'The method is that of the request line.', refused, request);
   }
 }
 
@@ -80,7 +73,8 @@ function* changePaths(forger: Forger): Generator<Attempt> {
   ];
   for (const [name, path] of changes) {
     const url = replacePath(plain.url, path);
-    if (path !== pathname) yield* one(forger, name, why, elsewhere, forger.sendAs({ ...plain, url }));
+    const id = name === 'the path is another one' ? 'other-path' : 'path-spelling';
+    if (path !== pathname) yield* one(forger, id, name, why, elsewhere, forger.sendAs({ ...plain, url }));
   }
   const away = `${pathname}x`;
   for (const field of ['X-Original-URL', 'X-Rewrite-URL']) {
@@ -89,6 +83,7 @@ function* changePaths(forger: Forger): Generator<Attempt> {
     const meant = 'The target is that of the request line.';
     yield* one(
       forger,
+      'other-path',
       `${field} has the signed path, and the target is another one`,
       meant,
       refused,
@@ -150,12 +145,13 @@ function* changeQueries(forger: Forger): Generator<Attempt> {
   ];
   for (const [name, changed] of changes) {
     const request = { ...original, url: replaceQuery(plain.url, changed) };
-    if (changed !== two) yield* one(forger, name, why, refused, forger.sendAs(request, original));
+    if (changed !== two)
+      yield* one(forger, 'other-query', name, why, refused, forger.sendAs(request, original));
   }
   const bare = { ...plain, url: replaceQuery(plain.url, '') };
   const added = { ...plain, url: replaceQuery(plain.url, query === '' ? parameter : query) };
   const name = 'a query is added to a request that was signed without one';
-  yield* one(forger, name, why, refused, forger.sendAs(added, bare));
+  yield* one(forger, 'other-query', name, why, refused, forger.sendAs(added, bare));
 }
 
 function replaceQuery(url: string, query: string): string {
@@ -169,7 +165,7 @@ function* changeHost(forger: Forger): Generator<Attempt> {
   url.host = 'other.example';
   const request = forger.sendAs(forger.plain, { ...forger.plain, url: url.href });
   const why = 'The operator of the other server could send its requests here.';
-  yield* one(forger, 'the request is signed for another host', why, refused, request);
+  yield* one(forger, 'other-host', 'the request is signed for another host', why, refused, request);
 }
 
 function* changeContent(forger: Forger): Generator<Attempt> {
@@ -179,9 +175,17 @@ function* changeContent(forger: Forger): Generator<Attempt> {
   const cut = { ...plain, body: contentBytes(plain.body).subarray(0, -1) };
   const why =
     'The content is signed by its digest, so the digest must be compared with the received content.';
-  yield* one(forger, 'the content was changed, but not its digest', why, malformed, forger.sendAs(changed));
   yield* one(
     forger,
+    'other-content',
+    'the content was changed, but not its digest',
+    why,
+    malformed,
+    forger.sendAs(changed),
+  );
+  yield* one(
+    forger,
+    'other-content',
     'the content lacks its last byte, and its digest is unchanged',
     why,
     malformed,
@@ -195,10 +199,17 @@ function* changeContent(forger: Forger): Generator<Attempt> {
   if (digest === undefined || consistent === undefined || bare === undefined) return;
   const fits = 'The digest matches the content, but not the signature.';
   const both = replaceLine(consistent, digest);
-  yield* one(forger, 'content and digest were both changed', fits, refused, both);
+  yield* one(forger, 'other-content', 'content and digest were both changed', fits, refused, both);
   const undigested = { ...bare, headers: removeLines(bare.headers, ...digestFields) };
   const signed = 'The digest is signed, so it is required.';
-  yield* one(forger, 'the content was changed, and its digest removed', signed, refused, undigested);
+  yield* one(
+    forger,
+    'other-content',
+    'the content was changed, and its digest removed',
+    signed,
+    refused,
+    undigested,
+  );
 }
 
 const digestFields = ['x-amz-content-sha256', 'content-digest', 'content-md5', 'digest', 'x-content-sha256'];

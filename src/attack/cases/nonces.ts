@@ -37,6 +37,7 @@ function* digestInNonce(forger: Forger): Generator<Attempt> {
     `${user}:${nonce}+${contentDigest[1]}:${digest}`,
   ]);
   yield attempt({
+    id: 'ambiguous-message',
     name: 'the content was changed, and its digest moved into the nonce',
     why: 'A nonce that may contain the separator of the message makes the signature valid for any content.',
     expected: malformed,
@@ -58,7 +59,14 @@ function* signInvalidNonces(forger: Forger): Generator<Attempt> {
   for (const [name, text, why] of invalid) {
     const request = forger.signRequest({ nonce: text });
     if (request !== undefined)
-      yield attempt({ name, why, expected: malformed, needs: forger.needs, requests: [request] });
+      yield attempt({
+        id: 'nonce-form',
+        name,
+        why,
+        expected: malformed,
+        needs: forger.needs,
+        requests: [request],
+      });
   }
 }
 
@@ -76,6 +84,7 @@ function* parameterInNonce(forger: Forger): Generator<Attempt> {
   const moved = line[1].replace(nonce, `${nonce}${encodeURIComponent(`&${adjacent}`)}`);
   const request: AttackRequest = { ...replaceLine(signed, [line[0], moved]), url: plain.url };
   yield attempt({
+    id: 'ambiguous-message',
     name: 'a parameter of the query was moved into the nonce',
     why: 'Names and values are encoded before they are joined, so that a value cannot contain a parameter (RFC 5849 §3.4.1.3.2).',
     expected: refused,

@@ -14,6 +14,7 @@ export function* raceAttempts(forger: Forger): Generator<Attempt> {
 function nonceRace(forger: Forger): Attempt {
   const good = forger.signGood();
   return attempt({
+    id: 'replay-race',
     name: `the request is sent ${raceSize} times at once`,
     why: 'A server that first looks the nonce up and then stores it accepts a request that arrives in between.',
     expected: refused,
@@ -39,6 +40,7 @@ function* preconditionRace(forger: Forger): Generator<Attempt> {
   const read = forger.signRequest({}, { method: 'GET', url: plain.url, headers });
   if (requests.length === 0 || read === undefined) return;
   yield attempt({
+    id: 'lost-update',
     name: `${raceSize} changes with the same If-Match are sent at once`,
     why: 'A server that first compares the entity tag and then stores the change loses updates (RFC 9110 §13.1.1).',
     expected: [412, 409],

@@ -23,7 +23,14 @@ const wrongBasic = 'bm9ib2R5Om5vdGhpbmc=';
 function* duplicateCredentials(forger: Forger): Generator<Attempt> {
   const why = 'It is ambiguous which credentials count: a proxy may have verified the others.';
   const createAttempt = (name: string, request: AttackRequest): Attempt =>
-    attempt({ name, why, expected: malformed, needs: forger.needs, requests: [request] });
+    attempt({
+      id: 'repeated-field',
+      name,
+      why,
+      expected: malformed,
+      needs: forger.needs,
+      requests: [request],
+    });
   const line = forger.credentials(forger.signGood());
   if (line === undefined || forger.traits?.place.isList === true) return;
   const [field] = line;
@@ -73,7 +80,7 @@ const proxyFields: readonly HeaderLine[] = [
 
 function* sendOverPlainHttp(forger: Forger): Generator<Attempt> {
   const why = 'Everyone on the path can read the credentials, so they must be refused here.';
-  const clear = { expected: inTheClear, needs: 'plain' } as const;
+  const clear = { id: 'clear-text', expected: inTheClear, needs: 'plain' } as const;
   const name = 'the credentials are sent over plain HTTP';
   yield attempt({ name, why, ...clear, requests: [forger.signGood()] });
   for (const [field, value] of proxyFields) {

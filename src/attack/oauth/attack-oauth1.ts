@@ -69,7 +69,8 @@ export async function attackOAuth1(options: AttackOAuth1Options): Promise<Attack
   });
   const { random = randomBytes } = options;
   const flow = createOAuth1Flow({ ...options, random, sender: createSender(options) });
-  return runCases([...exchangeCases(flow), ...ticketCases(flow)]);
+  const cases = { 'request-token': [...exchangeCases(flow), ...ticketCases(flow)] };
+  return runCases(cases, options.waive);
 }
 
 function exchangeCases(flow: OAuth1Flow): OAuthCase[] {

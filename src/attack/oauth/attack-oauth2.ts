@@ -63,13 +63,14 @@ export async function attackOAuth2(options: AttackOAuth2Options): Promise<Attack
   const random = options.random ?? randomBytes;
   const sender = createSender(options);
   const flow = createFlow({ metadata, client, otherClient, approve, parameters, resource, random, sender });
-  return runCases([
-    ...codeCases(flow, expireCodes),
-    ...pkceCases(flow),
-    ...clientCases(flow),
-    ...refreshTokenCases(flow),
-    ...redirectUriCases(flow),
-  ]);
+  const cases = {
+    'authorization-code': codeCases(flow, expireCodes),
+    'proof-key': pkceCases(flow),
+    client: clientCases(flow),
+    'refresh-token': refreshTokenCases(flow),
+    'redirect-uri': redirectUriCases(flow),
+  };
+  return runCases(cases, options.waive);
 }
 
 /** Returns attempts as another client, or without the client's secret. */

@@ -1,5 +1,6 @@
 import { readMembers } from '../../auth/option-values.ts';
 import { checkOptionNames } from '../../did-you-mean.ts';
+import { checkWaivers } from '../weaknesses.ts';
 import type { ConnectionOptions } from './sender.ts';
 
 /** The names of the options of connections. The type checks that the list is complete. */
@@ -7,6 +8,7 @@ const connectionNames: Readonly<Record<keyof ConnectionOptions, true>> = {
   ca: true,
   agent: true,
   timeout: true,
+  waive: true,
 };
 
 /**
@@ -24,6 +26,7 @@ export function checkOAuthOptions(
 ): void {
   const members = readMembers(options, name);
   checkOptionNames(options, [...Object.keys(known), ...Object.keys(connectionNames)], name);
+  checkWaivers(members['waive'], name);
   for (const [option, endpoints] of Object.entries(objects)) {
     const where = `${name}.${option}`;
     const object = readMembers(members[option], where);

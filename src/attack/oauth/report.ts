@@ -8,6 +8,7 @@ import {
   type Outcome,
   outcomeOfRace,
 } from '../report.ts';
+import { findWeakness, type Waivers, type WeaknessId, weaknessIds } from '../weaknesses.ts';
 
 /** An attempt that obtains codes and tokens while it runs. */
 export interface OAuthCase {
@@ -27,13 +28,23 @@ export class Interruption extends Error {
   }
 }
 
-/** Runs the attempts, one after the other. */
-export async function runCases(cases: Iterable<OAuthCase>): Promise<AttackReport> {
+/** Runs the attempts on each weakness, one after the other. */
+export async function runCases(
+  cases: Readonly<Partial<Record<WeaknessId, readonly OAuthCase[]>>>,
+  waive: Waivers | undefined,
+): Promise<AttackReport> {
   const results: AttackResult[] = [];
-  for (const { name, why, run } of cases)
-    results.push({ name, why, ...(await run().catch(describeInterruption)) });
-  return createReport(results, describe);
+  for (const id of weaknessIds)
+    for (const { name, why, run } of cases[id] ?? [])
+      results.push({ id, ...findWeakness(id), name, why, ...(await run().catch(describeInterruption)) });
+  return createReport(results, { describe, waive, notTested });
 }
+
+const notTested: readonly string[] = [
+  'the consent page, and the login of the user',
+  'whether secrets, codes and tokens are compared in constant time',
+  'whether codes and tokens are random enough',
+];
 
 function describeInterruption(error: unknown): Outcome {
   if (!(error instanceof Interruption)) return describeNoResponse(error);

@@ -3,8 +3,9 @@ import { formType } from '../../http/headers/media-type.ts';
 import type { Agent, OpenRawClient, RawClient, RawRequest, RawResponse } from '../../net/raw-client.ts';
 import type { HeaderLine } from '../attempt.ts';
 import { readTimeout } from '../target.ts';
+import type { Waivers } from '../weaknesses.ts';
 
-/** The options of the connections. */
+/** The options of the connections and of the verdict. */
 export interface ConnectionOptions {
   /** Certificates in PEM to trust over HTTPS. Default: those that Node.js trusts. */
   readonly ca?: string | undefined;
@@ -12,6 +13,8 @@ export interface ConnectionOptions {
   readonly agent?: Agent | undefined;
   /** The timeout of each response: ms, or text such as `5s`. Default: 10 s. */
   readonly timeout?: Duration | undefined;
+  /** Weaknesses that do not count, by id, each with the reason: `{ 'redirect-uri': 'until the new version' }`. */
+  readonly waive?: Waivers | undefined;
 }
 
 /** A request for a URL. */

@@ -1,4 +1,5 @@
 import type { DeclaredLifetime } from '../../signature/declared/declaration.ts';
+import type { PresetName } from '../scheme-declarations.ts';
 
 /** Properties of a preset that a declaration cannot set. */
 export interface PresetExtras {
@@ -215,3 +216,8 @@ export const presets: Readonly<Record<string, Preset>> = {
     },
   },
 };
+
+/** Returns whether there is a preset of this name. */
+export function isPreset(name: string): name is PresetName {
+  return Object.hasOwn(presets, name);
+}

@@ -1,4 +1,4 @@
-import { readSchemes } from '../../auth/configured-schemes.ts';
+import { type ConfigurableScheme, readSchemes } from '../../auth/configured-schemes.ts';
 import { algorithmNamed } from '../../auth/parse-account-key.ts';
 import type { VerifiedScheme } from '../../auth/verified-scheme.ts';
 import { parsePrivateKey } from '../../client/private-key.ts';
@@ -43,15 +43,27 @@ export async function createConfiguredSigner(
   environment: NodeJS.ProcessEnv,
   terminal: Terminal,
 ): Promise<() => Sign> {
-  const options = readOptions(given.config === undefined ? [] : ['--config', given.config], environment);
-  const scheme = findScheme(given.scheme, options);
   const { presign, nonce } = given;
-  const choices = { presign, nonce };
-  const identity = await readIdentity(scheme, given, options, environment, terminal);
-  return () => createSign(scheme, identity, choices);
+  const { scheme, identity } = await readConfiguredScheme(given, environment, terminal);
+  return () => createSign(scheme, identity, { presign, nonce });
 }
 
-function findScheme(name: string, { config, schemes }: Options): VerifiedScheme {
+/**
+ * Finds a configured scheme, and reads the secret or the private key.
+ *
+ * @throws CommandError or OptionsError as `createConfiguredSigner`
+ */
+export async function readConfiguredScheme(
+  given: SchemeArguments,
+  environment: NodeJS.ProcessEnv,
+  terminal: Terminal,
+): Promise<{ readonly scheme: ConfigurableScheme; readonly identity: SigningIdentity }> {
+  const options = readOptions(given.config === undefined ? [] : ['--config', given.config], environment);
+  const scheme = findScheme(given.scheme, options);
+  return { scheme, identity: await readIdentity(scheme, given, options, environment, terminal) };
+}
+
+function findScheme(name: string, { config, schemes }: Options): ConfigurableScheme {
   if (config === undefined) throw new CommandError([`--scheme ${name} requires --config FILE`]);
   const configured = readSchemes(schemes);
   const found = configured.find((scheme) => scheme.name === name);

@@ -1,19 +1,25 @@
 import { isUtf8 } from 'node:buffer';
 import { createHash, randomBytes } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
 import { systemClock } from '../../clock.ts';
 import { parseDuration } from '../../duration.ts';
 import { parseSignedDate } from '../../http/headers/date.ts';
-import { isMethod, methods } from '../../http/method.ts';
 import { escapeInvisible } from '../../http/syntax/control-character.ts';
 import { bytesOf, replaceInvalidUtf8, toOctets } from '../../http/syntax/octets.ts';
-import { trimSpaces } from '../../http/syntax/token.ts';
-import { hint, readArguments } from '../../options/flags.ts';
+import { readArguments } from '../../options/flags.ts';
 import { createHmacScheme } from '../../signature/hmac-signing.ts';
 import { createSign, type Sign, type SignedPart } from '../../signature/signing.ts';
-import { secretFrom, wholeInput } from '../accounts/secret-input.ts';
+import { secretFrom } from '../accounts/secret-input.ts';
 import { CommandError, describeError, reportError, rethrowAsCommandError } from '../errors.ts';
 import { maskSecrets } from '../mask-secrets.ts';
+import {
+  addType,
+  type Fields,
+  guessType,
+  parseFields,
+  parseMethod,
+  parseUrl,
+  readContent,
+} from '../request-arguments.ts';
 import { shellQuote } from '../shell-quote.ts';
 import { printLines, printMessage, type Terminal, toDisplayable } from '../terminal.ts';
 
@@ -51,7 +57,7 @@ interface SignArguments {
   readonly algorithm: string | undefined;
   readonly presign: number | undefined;
   /** Further fields of the request, which the scheme may sign. */
-  readonly fields: readonly (readonly [name: string, value: string])[];
+  readonly fields: Fields;
   readonly form: 'full' | 'simple';
   readonly date: string | undefined;
   readonly nonce: string | undefined;
@@ -169,52 +175,6 @@ function parseSeconds(text: string | undefined, faults: string[]): number | unde
   return length;
 }
 
-/** Reads fields such as `Content-Type: text/plain`. */
-function parseFields(lines: readonly string[], faults: string[]): [string, string][] {
-  return lines.map((line) => {
-    const [, name, value] = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):([^\0\r\n]*)$/.exec(line) ?? [];
-    if (name === undefined || value === undefined)
-      faults.push(`${JSON.stringify(line)} is not a field such as "Content-Type: text/plain"`);
-    return [name ?? '', trimSpaces(value ?? '', 0, value?.length ?? 0)];
-  });
-}
-
-// RFC 9110 §9.1: a method is a token.
-function parseMethod(text: string | undefined, faults: string[]): string {
-  if (text !== undefined && !/^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/.test(text)) {
-    faults.push(`${JSON.stringify(text)} is not a valid method`);
-  } else if (text !== undefined && !isMethod(text)) {
-    // Other servers have further methods, none of which is similar to these.
-    const meant = hint(text, methods);
-    if (meant !== '') faults.push(`unknown method ${text}${meant}`);
-  }
-  return text ?? '';
-}
-
-function parseUrl(text: string | undefined, faults: string[]): URL | undefined {
-  if (text === undefined) return undefined;
-  const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (url === undefined || !/^https?:$/.test(url.protocol)) {
-    faults.push(`${JSON.stringify(text)} is not a URL such as http://127.0.0.1:8080/articles`);
-    return undefined;
-  }
-  if (url.username !== '' || url.password !== '')
-    faults.push('the URL must not contain a user name or password');
-  url.hash = '';
-  return url;
-}
-
-async function readContent(path: string, terminal: Terminal): Promise<Uint8Array> {
-  try {
-    return path === '-' ? await wholeInput(terminal) : await readFile(path);
-  } catch (error) {
-    throw new CommandError(
-      [`the content cannot be read: ${error instanceof Error ? error.message : path}`],
-      1,
-    );
-  }
-}
-
 /** Signs a request, and returns it with its content. */
 async function signRequest(
   request: SignArguments,
@@ -260,15 +220,6 @@ async function chooseConfigured(
   const { createConfiguredSigner } = await import('./sign-with-scheme.ts');
   const given = { scheme, config, user, keyId, algorithm, presign, nonce, isInputUsed: content === '-' };
   return createConfiguredSigner(given, environment, terminal);
-}
-
-/** Adds the type of the content, because schemes may sign it. */
-function addType(
-  fields: SignArguments['fields'],
-  content: Uint8Array | undefined,
-): readonly (readonly [string, string])[] {
-  const hasType = fields.some(([name]) => name.toLowerCase() === 'content-type');
-  return content === undefined || hasType ? fields : [...fields, ['Content-Type', guessType(content)]];
 }
 
 function parseTime(date: string | undefined): number {
@@ -325,13 +276,6 @@ function curlCommand(
     words.push('--data-binary', shellQuote(`@${request.content}`));
   }
   return [...words, shellQuote(url)].join(' ');
-}
-
-/** Guesses the media type of the content. Without one, curl sends that of a form. */
-function guessType(content: Uint8Array): string {
-  const start = Buffer.from(content.subarray(0, 64)).toString('utf8').trimStart();
-  if (start.startsWith('<')) return 'application/xml';
-  return /^[[{"]/.test(start) ? 'application/json' : 'application/octet-stream';
 }
 
 /** The longest part that is shown as a whole, in characters. */

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { after } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { attackServer } from '../../../src/cli/commands/attack.ts';
 import { backup, restore } from '../../../src/cli/commands/backup.ts';
 import { check } from '../../../src/cli/commands/check.ts';
 import { client } from '../../../src/cli/commands/client.ts';
@@ -73,6 +74,7 @@ export async function call(args: readonly string[], given: Given = {}): Promise<
   const [name = '', ...rest] = args;
   const commands = new Map([
     ['sign', sign],
+    ['attack', attackServer],
     ['user', user],
     ['check', check],
     ['openapi', openapi],

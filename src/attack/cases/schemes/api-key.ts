@@ -27,11 +27,17 @@ export function* apiKeyAttempts(forger: Forger, options: ApiKeyOptions): Generat
   const inQuery = { ...plain, url: `${plain.url}${plain.url.includes('?') ? '&' : '?'}${query}` };
   const both = 'Without both, nothing is proved.';
   const one = 'It is ambiguous which of two values counts.';
-  yield* toAttempts(forger, [
-    ['the secret is sent without a user', both, malformed, removeField(userField)],
-    ['the user is sent without a secret', both, refused, removeField(secretField)],
-    ['the user is empty', both, malformed, replaceLine(good, [userField, ''])],
-    ['the user is also the secret', 'The secret is wrong.', refused, replaceLine(good, [secretField, user])],
+  yield* toAttempts(forger, 'repeated-field', [
+    ['the secret is sent without a user', both, malformed, removeField(userField), 'no-credentials'],
+    ['the user is sent without a secret', both, refused, removeField(secretField), 'no-credentials'],
+    ['the user is empty', both, malformed, replaceLine(good, [userField, '']), 'no-credentials'],
+    [
+      'the user is also the secret',
+      'The secret is wrong.',
+      refused,
+      replaceLine(good, [secretField, user]),
+      'wrong-secret',
+    ],
     [
       'a list of secrets contains the right one',
       one,
@@ -56,6 +62,7 @@ export function* apiKeyAttempts(forger: Forger, options: ApiKeyOptions): Generat
       'Logs and caches store the target, and the Referer field repeats it.',
       forger.open ? [] : refused,
       forger.open ? undefined : inQuery,
+      'secret-in-query',
     ],
   ]);
 }

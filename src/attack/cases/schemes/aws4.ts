@@ -17,15 +17,15 @@ import { alterContent } from '../content.ts';
 
 /** Signatures of AWS for other content, headers or scopes, and in two places. */
 export function* aws4Attempts(forger: Forger, options: Aws4Options): Generator<Attempt> {
-  yield* toAttempts(forger, twoPlaces(forger));
+  yield* toAttempts(forger, 'repeated-field', twoPlaces(forger));
   if (forger.signing?.choices.presign !== undefined) {
     yield* listPresignedAttempts(forger, options);
     return;
   }
-  yield* toAttempts(forger, changePayloads(forger, options));
-  yield* toAttempts(forger, addHeaders(forger));
-  yield* toAttempts(forger, changeSignedHeaders(forger));
-  yield* toAttempts(forger, scopes(forger, options));
+  yield* toAttempts(forger, 'other-content', changePayloads(forger, options));
+  yield* toAttempts(forger, 'uncovered-component', addHeaders(forger));
+  yield* toAttempts(forger, 'uncovered-component', changeSignedHeaders(forger));
+  yield* toAttempts(forger, 'other-scope', scopes(forger, options));
 }
 
 /** The lifetime of presigned URLs of a signer that signs header fields. */
@@ -97,7 +97,7 @@ function* changeSignedHeaders({ signGood, resignRequest }: Forger): Generator<Fo
   }
   const ambiguous = 'Whether a field is absent or empty must not be ambiguous.';
   const absent = signHeaders([...names, 'x-zzz']);
-  yield ['the signature covers a field that is absent', ambiguous, refused, absent];
+  yield ['the signature covers a field that is absent', ambiguous, refused, absent, 'invalid-component'];
 }
 
 function rewriteAuthorization(request: AttackRequest, change: (value: string) => string): AttackRequest {
@@ -135,12 +135,14 @@ function otherScopes(
 
 /** Presigned URLs of AWS with another lifetime, scope, date or signature than permitted. */
 function* listPresignedAttempts(forger: Forger, options: Aws4Options): Generator<Attempt> {
-  yield* toAttempts(forger, lifetimes(forger));
-  yield* toAttempts(forger, otherParameters(forger, options));
-  yield* toAttempts(forger, repeatParameters(forger));
+  yield* toAttempts(forger, 'stale-date', lifetimes(forger));
+  yield* toAttempts(forger, 'other-scope', otherParameters(forger, options));
+  yield* toAttempts(forger, 'repeated-field', repeatParameters(forger));
   const why = 'All X-Amz fields that are sent must be signed, because a service may act on them.';
   const added = appendLines(forger.signGood(), ['X-Amz-Acl', 'public-read']);
-  yield* toAttempts(forger, [['X-Amz-Acl was added after signing', why, refused, added]]);
+  yield* toAttempts(forger, 'uncovered-component', [
+    ['X-Amz-Acl was added after signing', why, refused, added],
+  ]);
 }
 
 function* lifetimes(forger: Forger): Generator<Forgery> {
@@ -148,7 +150,7 @@ function* lifetimes(forger: Forger): Generator<Forgery> {
   const stretched = 'The lifetime is signed.';
   const expired = forger.signRequest({ date: forger.now - forger.lifetime - 60_000 });
   const longer = expired && { ...expired, url: replaceParameter(expired.url, expires, '604800') };
-  yield ['the lifetime of an expired URL was stretched', stretched, refused, longer];
+  yield ['the lifetime of an expired URL was stretched', stretched, refused, longer, 'changed-parameters'];
   const limited = 'A lifetime is a number of seconds from 1 to 604,800, a week.';
   for (const value of ['0', '604801']) {
     const changed = forger.resignRequest({ aws4: { expires: value } });
@@ -165,17 +167,18 @@ function* otherParameters(
     yield [`the scope is that of ${name}`, why, refused, resignRequest({ aws4: { scope } })];
   const strong = 'The algorithm is AWS4-HMAC-SHA256.';
   const weak = resignRequest({ aws4: { algorithm: 'AWS4-HMAC-SHA1' } });
-  yield ['the algorithm is AWS4-HMAC-SHA1', strong, malformed, weak];
+  yield ['the algorithm is AWS4-HMAC-SHA1', strong, malformed, weak, 'other-algorithm'];
   const names = decodeURIComponent(findQueryValues(signGood().url, 'X-Amz-SignedHeaders')[0] ?? '').split(
     ';',
   );
   const others = names.filter((name) => name !== 'host');
   const host = 'The operator of another server could send its requests here.';
   const hostless = resignRequest({ aws4: { signedHeaders: others } });
-  if (others.length > 0) yield ['the signature does not cover host', host, refused, hostless];
+  if (others.length > 0) yield ['the signature does not cover host', host, refused, hostless, 'other-host'];
   if (plain.body === undefined || options.service === 's3' || options.unsignedPayload) return;
   const policy = 'Anyone on the path can change content that is not signed.';
-  yield ['the content is not signed', policy, refused, resignRequest({ aws4: { unsignedPayload: true } })];
+  const unsigned = resignRequest({ aws4: { unsignedPayload: true } });
+  yield ['the content is not signed', policy, refused, unsigned, 'other-content'];
 }
 
 function* repeatParameters(forger: Forger): Generator<Forgery> {

@@ -11,11 +11,11 @@ import { signatureListAttempts } from './signature-lists.ts';
 
 /** Signatures of a declared scheme with other parts than declared. */
 export function* listDeclaredAttempts(forger: Forger, declaration: DeclaredOptions): Generator<Attempt> {
-  yield* toAttempts(forger, otherDeclarations(forger, declaration));
-  yield* toAttempts(forger, separators(forger, declaration));
-  yield* toAttempts(forger, repeatFields(forger, declaration));
-  yield* toAttempts(forger, otherContents(forger, declaration));
-  yield* toAttempts(forger, changeQueries(forger, declaration));
+  yield* toAttempts(forger, 'other-algorithm', otherDeclarations(forger, declaration));
+  yield* toAttempts(forger, 'nonce-form', separators(forger, declaration));
+  yield* toAttempts(forger, 'repeated-field', repeatFields(forger, declaration));
+  yield* toAttempts(forger, 'content-spelling', otherContents(forger, declaration));
+  yield* toAttempts(forger, 'repeated-field', changeQueries(forger, declaration));
   yield* signatureListAttempts(forger, declaration);
   yield* nonceOfAnother(forger, declaration);
 }
@@ -34,7 +34,7 @@ function* otherDeclarations(forger: Forger, declaration: DeclaredOptions): Gener
     if (timestamp === undefined || isSame) continue;
     const request = forger.resignRequest({ declaration: { timestamp: { ...timestamp, unit } } });
     const why = 'The timestamp has one unit. Implementations could interpret others differently.';
-    yield [`the timestamp is in the unit ${unit}`, why, malformed, request];
+    yield [`the timestamp is in the unit ${unit}`, why, malformed, request, 'date-form'];
   }
   const good = forger.signGood();
   const prefix = forger.split(good)?.before ?? '';
@@ -63,7 +63,13 @@ function* separators(forger: Forger, declaration: DeclaredOptions): Generator<Fo
     }
     if (declaration[role] === undefined) continue;
     const long = forger.resignRequest({ [role]: value.padEnd(1025, 'x') });
-    yield [`the ${role} has 1,025 characters`, `The server stores the ${role}.`, malformed, long];
+    yield [
+      `the ${role} has 1,025 characters`,
+      `The server stores the ${role}.`,
+      malformed,
+      long,
+      'nonce-form',
+    ];
   }
 }
 
@@ -87,6 +93,7 @@ function* repeatFields(forger: Forger, declaration: DeclaredOptions): Generator<
       differs,
       refused,
       { ...forger.signGood(), headers: changed },
+      'changed-parameters',
     ];
   }
 }
@@ -110,7 +117,13 @@ function* otherContents(forger: Forger, declaration: DeclaredOptions): Generator
   if (digest === undefined) return;
   const query = `${digestParameter}=${digest}&${digestParameter}=${'0'.repeat(64)}`;
   const twice = forger.resignRequest({}, { ...plain, url: appendParameters(plain.url, query) });
-  yield [`${digestParameter} occurs twice`, 'It is ambiguous which digest counts.', malformed, twice];
+  yield [
+    `${digestParameter} occurs twice`,
+    'It is ambiguous which digest counts.',
+    malformed,
+    twice,
+    'repeated-field',
+  ];
 }
 
 /** Returns JSON with other white space. Undefined if the content is not JSON. */
@@ -143,6 +156,7 @@ function* changeQueries(forger: Forger, declaration: DeclaredOptions): Generator
     'Nothing is proved.',
     malformed,
     { ...empty, url: replaceParameter(empty.url, name, '') },
+    'no-credentials',
   ];
   if (encoding !== 'base64') return;
   for (let tries = 0; tries < maxTries; tries += 1) {
@@ -152,7 +166,7 @@ function* changeQueries(forger: Forger, declaration: DeclaredOptions): Generator
     if (raw === encoded) continue;
     const space = 'A plus sign in a query is a space, so that the signature has another value.';
     const url = replaceParameter(good.url, name, raw);
-    yield [`a plus sign of ${name} is not encoded`, space, malformed, { ...good, url }];
+    yield [`a plus sign of ${name} is not encoded`, space, malformed, { ...good, url }, 'encoded-proof'];
     return;
   }
 }
@@ -168,6 +182,7 @@ function* nonceOfAnother(forger: Forger, declaration: DeclaredOptions): Generato
   ];
   if (first === undefined || second === undefined) return;
   yield attempt({
+    id: 'nonce-reuse',
     name: 'the nonce is sent again under an earlier date',
     why: 'A nonce is valid once. Otherwise a client that can set the date can reuse it.',
     expected: refused,

@@ -16,12 +16,12 @@ export function* messageSignatureAttempts(
   forger: Forger,
   options: MessageSignaturesOptions,
 ): Generator<Attempt> {
-  yield* toAttempts(forger, removeComponents(forger, options));
-  yield* toAttempts(forger, coverInvalidComponents(forger));
-  yield* toAttempts(forger, otherAlgorithms(forger));
-  yield* toAttempts(forger, otherTimes(forger));
-  yield* toAttempts(forger, otherParameters(forger, options));
-  yield* toAttempts(forger, changeInputs(forger));
+  yield* toAttempts(forger, 'uncovered-component', removeComponents(forger, options));
+  yield* toAttempts(forger, 'invalid-component', coverInvalidComponents(forger));
+  yield* toAttempts(forger, 'other-algorithm', otherAlgorithms(forger));
+  yield* toAttempts(forger, 'date-form', otherTimes(forger));
+  yield* toAttempts(forger, 'nonce-form', otherParameters(forger, options));
+  yield* toAttempts(forger, 'changed-parameters', changeInputs(forger));
   yield* labelAttempts(forger);
   yield* contentDigestAttempts(forger);
 }
@@ -89,7 +89,7 @@ function* otherAlgorithms({ signing, resignRequest }: Forger): Generator<Forgery
   const other = generateOtherKey(key.privateKey);
   if (other === undefined) return;
   const strange = resignRequest({ key: { ...key, privateKey: other } });
-  yield ['the private key is another one', 'The key is wrong.', refused, strange];
+  yield ['the private key is another one', 'The key is wrong.', refused, strange, 'wrong-secret'];
 }
 
 function listPublicForms(privateKey: KeyObject): (readonly [form: string, secret: string | Uint8Array])[] {
@@ -134,7 +134,13 @@ function* otherTimes({ now, resignRequest }: Forger): Generator<Forgery> {
   // Signed a minute earlier, so that a signature can have expired.
   const earlier = { created: integer(second - 60) };
   for (const [name, why, expected, parameter, value] of moments)
-    yield [name, why, expected, resignRequest({ parameters: { ...earlier, [parameter]: value } })];
+    yield [
+      name,
+      why,
+      expected,
+      resignRequest({ parameters: { ...earlier, [parameter]: value } }),
+      expected === refused ? 'stale-date' : 'date-form',
+    ];
 }
 
 function* otherParameters({ resignRequest }: Forger, options: MessageSignaturesOptions): Generator<Forgery> {
@@ -145,9 +151,10 @@ function* otherParameters({ resignRequest }: Forger, options: MessageSignaturesO
     'The signature names no key.',
     refused,
     signParameter('keyid', undefined),
+    'unknown-user',
   ];
   const token = signParameter('keyid', { type: 'token', value: 'a' });
-  yield ['keyid is a token', 'keyid is a string (RFC 9421 §2.3).', malformed, token];
+  yield ['keyid is a token', 'keyid is a string (RFC 9421 §2.3).', malformed, token, 'unknown-user'];
   if (options.nonce !== 'off') {
     yield [
       'the nonce is empty',
@@ -160,12 +167,13 @@ function* otherParameters({ resignRequest }: Forger, options: MessageSignaturesO
   }
   if (options.nonce === 'required') {
     const without = signParameter('nonce', undefined);
-    yield ['there is no nonce', 'Without a nonce the request can be sent again.', refused, without];
+    yield ['there is no nonce', 'Without a nonce the request can be sent again.', refused, without, 'replay'];
   }
   if (options.tag === undefined) return;
   const why = 'The signature was for another application (RFC 9421 §7.2.7).';
-  yield ['the tag is another one', why, refused, signParameter('tag', text(`not-${options.tag}`))];
-  yield ['there is no tag', why, refused, signParameter('tag', undefined)];
+  const other = signParameter('tag', text(`not-${options.tag}`));
+  yield ['the tag is another one', why, refused, other, 'other-scope'];
+  yield ['there is no tag', why, refused, signParameter('tag', undefined), 'other-scope'];
 }
 
 /** Signature-Input, changed after signing. */
@@ -208,7 +216,7 @@ function text(value: string): BareItem {
 
 /** Signed digests that are no proof of the content, which was changed. */
 function* contentDigestAttempts(forger: Forger): Generator<Attempt> {
-  yield* toAttempts(forger, digestForgeries(forger));
+  yield* toAttempts(forger, 'other-content', digestForgeries(forger));
 }
 
 function* digestForgeries({ plain, resignRequest }: Forger): Generator<Forgery> {
@@ -220,8 +228,20 @@ function* digestForgeries({ plain, resignRequest }: Forger): Generator<Forgery> 
   };
   const right = digest('sha-256', 'sha256', content);
   const weak = 'Insecure algorithms must not be used (RFC 9530 §5), so the content is unsigned.';
-  yield ['Content-Digest is of MD5', weak, malformed, signWith(digest('md5', 'md5', content), content)];
-  yield ['Content-Digest is of SHA-1', weak, malformed, signWith(digest('sha', 'sha1', content), content)];
+  yield [
+    'Content-Digest is of MD5',
+    weak,
+    malformed,
+    signWith(digest('md5', 'md5', content), content),
+    'weak-digest',
+  ];
+  yield [
+    'Content-Digest is of SHA-1',
+    weak,
+    malformed,
+    signWith(digest('sha', 'sha1', content), content),
+    'weak-digest',
+  ];
   const unknown = 'A digest that cannot be compared proves nothing.';
   yield ['Content-Digest is of an unknown algorithm', unknown, malformed, signWith('x-none=:AAAA:')];
   yield ['Content-Digest is empty', unknown, malformed, signWith('')];

@@ -18,8 +18,8 @@ interface Pair {
 
 /** Signatures whose labels are repeated, or are only in one of the fields. */
 export function* labelAttempts(forger: Forger): Generator<Attempt> {
-  yield* toAttempts(forger, changeLabels(forger));
-  yield* toAttempts(forger, manyLabels(forger));
+  yield* toAttempts(forger, 'repeated-field', changeLabels(forger));
+  yield* toAttempts(forger, 'signature-count', manyLabels(forger));
   if (forger.hasNonce) yield* otherLabel(forger);
 }
 
@@ -84,6 +84,7 @@ function* otherLabel(forger: Forger): Generator<Attempt> {
     signature: signature.replace('sig1=', 'again='),
   }));
   yield attempt({
+    id: 'replay',
     name: 'the request is sent again under another label',
     why: 'The signature does not cover its label, so a nonce counts under every label.',
     expected: refused,

@@ -28,8 +28,8 @@ interface List {
 export function* signatureListAttempts(forger: Forger, declaration: DeclaredOptions): Generator<Attempt> {
   const list = readList(forger, declaration);
   if (list === undefined) return;
-  yield* toAttempts(forger, lengthenLists(list));
-  yield* toAttempts(forger, repeatTimestamps(forger, list));
+  yield* toAttempts(forger, 'signature-count', lengthenLists(list));
+  yield* toAttempts(forger, 'unsigned-date', repeatTimestamps(forger, list));
   if (forger.once && !forger.hasNonce) yield* dropSignature(forger, list);
 }
 
@@ -108,6 +108,7 @@ function* dropSignature(forger: Forger, { good, elements, sent, isSignature }: L
   const signature = elements(first).find(isSignature) ?? '';
   const both = sent(first, [...elements(first), corruptSignature(signature, 1)]);
   yield attempt({
+    id: 'replay',
     name: 'the request is sent again without one of its signatures',
     why: 'A list has several texts for the same message, so the whole value does not identify it.',
     expected: refused,

@@ -47,6 +47,10 @@ export function attackOperations(target: ControlTarget): readonly Operation[] {
         });
         return {
           attempts: made.map(({ requests, entityTagFrom, ...each }) => ({
+            id: each.id,
+            severity: each.severity,
+            proves: each.proves,
+            remedy: each.remedy,
             name: each.name,
             why: each.why,
             expected: each.expected,
@@ -93,6 +97,10 @@ const requestShape = object({
 const attemptsSchema = object({
   attempts: listOf(
     object({
+      id: text('the weakness of a server that accepts the request; several attempts can have the same'),
+      severity: word(['high', 'medium', 'low'], 'how much an attacker gains by it'),
+      proves: text('what it proves if the server accepts the request'),
+      remedy: text('what the server must do'),
       name: text(),
       why: text(),
       requests: listOf(
