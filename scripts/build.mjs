@@ -218,11 +218,10 @@ const chunks = {
     'cli/commands/sign-with-scheme',
   ],
   maintenance: [
-    'cli/commands/backup',
+    'cli/commands/data',
     'cli/commands/export',
     'cli/commands/grant',
     'cli/commands/import',
-    'cli/module/import-target',
     'cli/commands/check',
     'cli/commands/openapi',
     'cli/module/inspect-store',

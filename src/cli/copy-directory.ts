@@ -28,8 +28,11 @@ export interface DirectoryCopyOptions {
   readonly replace: boolean;
   /** What the user can do if `to` is not empty. */
   readonly notEmpty: string;
-  /** Changes what was read before it is written, and adds files to the new directory. Default: everything is written as it is. */
-  readonly repair?: ((scanned: Scanned, prepared: string) => Promise<void>) | undefined;
+  /**
+   * Skips damaged data: changes what was read before it is written, and adds files to the new directory. Returns warnings. No process
+   * may use `from` then. Default: damaged data is rejected.
+   */
+  readonly repair?: ((scanned: Scanned, prepared: string) => Promise<readonly string[]>) | undefined;
 }
 
 /** A copy of a data directory. */
@@ -68,10 +71,10 @@ export async function copyDirectory(options: DirectoryCopyOptions): Promise<Dire
     await removeLeftovers(nodeDisk, to, incompleteCopyName, () => true);
     const prepared = join(to, preparedCopyName);
     const copy = await prepareCopy(options, prepared);
-    const warnings = await keepRevocations(to, prepared);
+    const kept = await keepRevocations(to, prepared);
     await installCopy(to);
     done = true;
-    return { ...copy, warnings };
+    return { ...copy, warnings: [...copy.warnings, ...kept] };
   } finally {
     await lock.release();
     await giveToOwner(to);
@@ -129,10 +132,7 @@ async function checkTarget({ to, replace, notEmpty }: DirectoryCopyOptions): Pro
 }
 
 /** Writes all that the directory has to a new directory. */
-async function prepareCopy(
-  { from, repair }: DirectoryCopyOptions,
-  to: string,
-): Promise<Omit<DirectoryCopy, 'warnings'>> {
+async function prepareCopy({ from, repair }: DirectoryCopyOptions, to: string): Promise<DirectoryCopy> {
   await rm(to, { recursive: true, force: true });
   await mkdir(to, { mode: 0o700 });
   try {
@@ -142,11 +142,11 @@ async function prepareCopy(
     const store = await readStore(from, repair !== undefined);
     for (const name of filesAfterStore) if (await copyFile(from, to, name)) files.push(name);
     if (await copyTls(join(from, tlsDirectory), join(to, tlsDirectory))) files.push(tlsDirectory);
-    await repair?.(store, to);
+    const warnings = (await repair?.(store, to)) ?? [];
     const { storeId = newStoreId(), state, sequence } = store;
     const generation = Math.max(1, store.generation);
     await writeStore(to, { storeId, state, generation, sequence, now: systemClock.now() });
-    return { store, files };
+    return { store, files, warnings };
   } catch (error) {
     await rm(to, { recursive: true, force: true });
     throw error;

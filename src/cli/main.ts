@@ -42,13 +42,10 @@ async function run(command: string, rest: readonly string[]): Promise<number> {
     case 'openapi':
       return (await import('./commands/openapi.ts')).openapi(rest, process.env, process);
     case 'export':
-      return (await import('./commands/export.ts')).exportItems(rest, process.env, process);
     case 'import':
-      return (await import('./commands/import.ts')).importItems(rest, process.env, process);
     case 'backup':
-      return (await import('./commands/backup.ts')).backup(rest, process.env, process);
     case 'restore':
-      return (await import('./commands/backup.ts')).restore(rest, process.env, process);
+      return (await import('./commands/data.ts')).runDataCommand(command, rest, process.env, process);
     case 'client':
       return (await import('./commands/client.ts')).client(rest, process.env, process);
     case 'grant':

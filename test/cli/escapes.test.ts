@@ -4,7 +4,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { test } from 'node:test';
-import { exportItems } from '../../src/cli/commands/export.ts';
+import { runDataCommand } from '../../src/cli/commands/data.ts';
 import { sign } from '../../src/cli/commands/sign.ts';
 import { createNotices, type NoticeFormat, type Notices } from '../../src/cli/serve/notices.ts';
 import { createManualClock } from '../../src/clock.ts';
@@ -151,7 +151,10 @@ const outputs: readonly (readonly [what: string, () => string | Promise<string>]
     'the name of a directory, in restore',
     () => outputOf(['restore', `${fresh()}${evilName}`, '--data', fresh()]),
   ],
-  ['an export, on a terminal', () => displayOf(exportItems, ['--data', dataDirectory()])],
+  [
+    'an export, on a terminal',
+    () => displayOf((...given) => runDataCommand('export', ...given), ['--data', dataDirectory()]),
+  ],
   [
     'an export that cannot be imported',
     async () => {

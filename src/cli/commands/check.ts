@@ -36,7 +36,7 @@ import { printLines, printMessage, type Terminal } from '../terminal.ts';
 import type { Certificate } from '../tls/certificate.ts';
 import { openCertificate } from '../tls/open-certificate.ts';
 import { withModule } from '../with-module.ts';
-import { repair } from './repair.ts';
+import { repair } from './data.ts';
 
 /**
  * Runs `countersign check`: prints all errors, or what a start would do, and changes nothing. With `--repair`, copies

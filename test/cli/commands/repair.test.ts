@@ -111,7 +111,10 @@ describe('check --repair', () => {
     writeFileSync(join(data, 'tls', 'key.pem'), 'key', { mode: 0o600 });
     const { status, stdout, stderr } = await run(['check', '--data', data, `--repair=${fresh}`]);
     assert.equal(status, 0, stderr);
-    assert.match(stdout, /^copied {7}\/articles: 5\nlost {9}nothing\nwritten to {3}.*fresh\n$/);
+    assert.match(
+      stdout,
+      /^copied {7}\/articles: 5\ncopied {7}users\.json, tls\nlost {9}nothing\nwritten to {3}.*fresh\n$/,
+    );
     assert.equal(statSync(fresh).mode & 0o777, 0o700);
     assert.equal(statSync(join(fresh, 'store.json')).mode & 0o777, 0o600);
     assert.equal(readFileSync(join(fresh, 'tls', 'key.pem'), 'utf8'), 'key');

@@ -5,13 +5,11 @@ import { Readable } from 'node:stream';
 import { after } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { attackServer } from '../../../src/cli/commands/attack.ts';
-import { backup, restore } from '../../../src/cli/commands/backup.ts';
 import { check } from '../../../src/cli/commands/check.ts';
 import { client } from '../../../src/cli/commands/client.ts';
 import { consumer } from '../../../src/cli/commands/consumer.ts';
-import { exportItems } from '../../../src/cli/commands/export.ts';
+import { runDataCommand } from '../../../src/cli/commands/data.ts';
 import { grant } from '../../../src/cli/commands/grant.ts';
-import { importItems } from '../../../src/cli/commands/import.ts';
 import { openapi } from '../../../src/cli/commands/openapi.ts';
 import { sign } from '../../../src/cli/commands/sign.ts';
 import { user } from '../../../src/cli/commands/user.ts';
@@ -68,6 +66,8 @@ export function run(args: readonly string[], given: Given = {}): Promise<Ended> 
   return ended;
 }
 
+const dataCommandNames = ['backup', 'restore', 'export', 'import'] as const;
+
 /** Does what the command does, in this process and so more quickly. */
 export async function call(args: readonly string[], given: Given = {}): Promise<Ended> {
   const { stdin, stdout, stderr } = { stdin: Readable.from([Buffer.from(given.input ?? '')]), ...outlets() };
@@ -81,10 +81,10 @@ export async function call(args: readonly string[], given: Given = {}): Promise<
     ['client', client],
     ['consumer', consumer],
     ['grant', grant],
-    ['export', exportItems],
-    ['import', importItems],
-    ['backup', backup],
-    ['restore', restore],
+    ...dataCommandNames.map((each): [string, typeof sign] => [
+      each,
+      (...arguments_) => runDataCommand(each, ...arguments_),
+    ]),
   ]);
   const status = await commands.get(name)?.(rest, given.environment ?? {}, { stdin, stdout, stderr });
   // What `import` reads is no secret: `export` printed it.

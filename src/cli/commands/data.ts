@@ -1,0 +1,135 @@
+// The commands on a whole data directory, or the whole store of a module.
+import { existsSync } from 'node:fs';
+import { copyFile, readdir } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { systemClock } from '../../clock.ts';
+import type { Options } from '../../options/options.ts';
+import { checkPermissions } from '../../store/files/file-permissions.ts';
+import { parseLogName } from '../../store/log/line.ts';
+import { locationFlags } from '../accounts/command.ts';
+import { copyDirectory, type DirectoryCopyOptions } from '../copy-directory.ts';
+import { type DataArguments, type DataArity, readDataArguments } from '../data-arguments.ts';
+import { CommandError, reportError } from '../errors.ts';
+import { addNonces } from '../serve/nonces.ts';
+import { collectionName, deleteTokens } from '../serve/stored-tokens.ts';
+import { printLines, printMessage, type Terminal } from '../terminal.ts';
+
+/** A command on all data. */
+interface DataCommand extends DataArity {
+  /** Runs the command. Returns the exit status. */
+  run(given: DataArguments, terminal: Terminal): Promise<number>;
+}
+
+const copyFlags = [
+  ['--data', 'value'],
+  ['--config', 'value'],
+] as const;
+
+/** The commands by name. Those that use the store of a module are loaded when they are used. */
+export const dataCommands = {
+  backup: {
+    flags: copyFlags,
+    usage: 'backup requires one new directory: countersign backup DIR',
+    takesArgument: true,
+    run: ({ argument, options: { data } }, terminal) => {
+      if (!existsSync(data)) throw new CommandError([`the data directory ${data} does not exist`], 1);
+      checkPermissions(data);
+      return copyAll({ from: data, to: argument, notEmpty: newDirectory('backup') }, 'written to', terminal);
+    },
+  },
+  restore: {
+    flags: [...copyFlags, ['--replace', 'toggle']],
+    usage: 'restore requires the directory of a backup: countersign restore DIR',
+    takesArgument: true,
+    run: ({ argument, options: { data }, isOn }, terminal) => {
+      const notEmpty = 'to replace its data, use --replace';
+      const planned = { from: argument, to: data, replace: isOn('--replace'), notEmpty };
+      return copyAll(planned, 'restored to', terminal);
+    },
+  },
+  export: {
+    flags: [
+      ...locationFlags,
+      ['--output', 'value'],
+      ['--with-tokens', 'toggle'],
+      ['--with-accounts', 'toggle'],
+    ],
+    usage: 'export takes no arguments, only options',
+    takesArgument: false,
+    run: async (...given) => (await import('./export.ts')).exportItems(...given),
+  },
+  import: {
+    flags: [...locationFlags, ['--input', 'value'], ['--on-mismatch', 'value']],
+    usage: 'import takes no arguments, only options',
+    takesArgument: false,
+    run: async (...given) => (await import('./import.ts')).importItems(...given),
+  },
+} satisfies { readonly [name: string]: DataCommand };
+
+/** Runs one of these commands. Returns the exit status. */
+export async function runDataCommand(
+  name: keyof typeof dataCommands,
+  argv: readonly string[],
+  environment: NodeJS.ProcessEnv,
+  terminal: Terminal,
+): Promise<number> {
+  try {
+    const command: DataCommand = dataCommands[name];
+    return await command.run(readDataArguments(command, argv, environment), terminal);
+  } catch (error) {
+    return reportError(error, terminal);
+  }
+}
+
+/**
+ * Runs `countersign check --repair NEWDIR`: copies all readable data to a new directory, with users, clients, consumers,
+ * requested revocations, keys, certificate and nonces. Does not change the old directory. Returns the exit status.
+ *
+ * @throws CommandError if a directory is not suitable
+ */
+export async function repair(options: Options, to: string, terminal: Terminal): Promise<number> {
+  const { data: from } = options;
+  const report = (line: string): void => printMessage(line, terminal.stderr);
+  const planned: CopyPlan = {
+    from,
+    to,
+    notEmpty: newDirectory('--repair'),
+    async repair({ state, lost, nonces }, prepared) {
+      for (const name of await readdir(from))
+        if (parseLogName('nonces', name) !== undefined)
+          await copyFile(join(from, name), join(prepared, name));
+      await addNonces(prepared, nonces, options, report);
+      return lost.length > 0 && deleteTokens(state, systemClock.now()) > 0 ? [...lost, tokensDropped] : lost;
+    },
+  };
+  return copyAll(planned, 'written to', terminal);
+}
+
+const tokensDropped =
+  'all OAuth tokens and grants are dropped, because the use or revocation of some of them may be lost';
+
+function newDirectory(command: string): string {
+  return `${command} requires a new or empty directory`;
+}
+
+/** A copy of a data directory, which replaces no data unless that is set. */
+type CopyPlan = Omit<DirectoryCopyOptions, 'replace'> & Partial<Pick<DirectoryCopyOptions, 'replace'>>;
+
+/** Copies a data directory, and prints what was copied and what was lost. Returns the exit status. */
+async function copyAll(plan: CopyPlan, done: string, { stdout, stderr }: Terminal): Promise<number> {
+  const { store, files, warnings } = await copyDirectory({ replace: false, ...plan });
+  const messages = [...store.reports, ...warnings];
+  for (const message of messages) printMessage(message, stderr);
+  const copied = [...store.state.collections()].map(({ path, count }) => `${collectionName(path)}: ${count}`);
+  if (files.length > 0) copied.push(files.join(', '));
+  const lost = messages.length === 0 ? 'nothing' : 'see the messages above';
+  printLines(
+    [
+      ...copied.map((each) => `copied       ${each}`),
+      ...(plan.repair === undefined ? [] : [`lost         ${lost}`]),
+      `${done.padEnd(12)} ${resolve(plan.to)}`,
+    ],
+    stdout,
+  );
+  return 0;
+}

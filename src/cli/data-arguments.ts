@@ -1,0 +1,51 @@
+import type { SecretBox } from '../accounts/secret-box.ts';
+import { type Arity, readArguments } from '../options/flags.ts';
+import type { Options } from '../options/options.ts';
+import { readLocation } from './accounts/command.ts';
+import { CommandError } from './errors.ts';
+
+/** The arguments of a command on all data. */
+export interface DataArguments {
+  readonly options: Options;
+  readonly secretBox: SecretBox | undefined;
+  readonly environment: NodeJS.ProcessEnv;
+  /** The argument that is not an option; empty if the command has none. */
+  readonly argument: string;
+  /** Returns the value of an option. */
+  value(flag: string, fallback: string): string;
+  /** Returns whether an option is `true`. Throws CommandError if it is neither `true` nor `false`. */
+  isOn(flag: string): boolean;
+}
+
+/** What the arguments of a command are. */
+export interface DataArity {
+  readonly flags: readonly (readonly [string, Arity])[];
+  /** The error if the command does not have exactly one argument, or if it has one and takes none. */
+  readonly usage: string;
+  readonly takesArgument: boolean;
+}
+
+/** Reads the arguments of a command. Throws CommandError or OptionsError. */
+export function readDataArguments(
+  { flags, usage, takesArgument }: DataArity,
+  argv: readonly string[],
+  environment: NodeJS.ProcessEnv,
+): DataArguments {
+  const { flags: given, words, faults } = readArguments(argv, new Map(flags));
+  if (faults.length > 0) throw new CommandError(faults);
+  const [argument = '', ...others] = words;
+  if (others.length > 0 || (argument !== '') !== takesArgument) throw new CommandError([usage]);
+  const { options, secretBox } = readLocation(given, environment);
+  return {
+    options,
+    secretBox,
+    environment,
+    argument,
+    value: (flag, fallback) => String(given.get(flag) ?? fallback),
+    isOn(flag) {
+      const value = given.get(flag) ?? 'false';
+      if (value === true || value === 'true' || value === 'false') return value !== 'false';
+      throw new CommandError([`${flag} must be true or false`]);
+    },
+  };
+}

@@ -1,0 +1,168 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import type { AccountPlace } from '../accounts/stored-file.ts';
+import { writeTransferredFiles } from '../accounts/transferred-files.ts';
+import { systemClock } from '../clock.ts';
+import type { Options } from '../options/options.ts';
+import type { Imported } from '../store/export.ts';
+import { removeLeftovers } from '../store/files/atomic-write.ts';
+import { prepareDirectory, rejectIncompleteCopy } from '../store/files/directory.ts';
+import { nodeDisk } from '../store/files/disk.ts';
+import { checkPermissions } from '../store/files/file-permissions.ts';
+import { lockDirectory } from '../store/files/lock.ts';
+import { formatLogName } from '../store/log/line.ts';
+import { endOfLost } from '../store/nonces/time.ts';
+import { scan } from '../store/scan.ts';
+import { isStoreFile, snapshotName, writeStore } from '../store/snapshot/writer.ts';
+import type { Store, TransferPart } from '../store/store.ts';
+import { isTransferable, type Transferable } from '../store/transfer.ts';
+import { actAsOwner } from './accounts/ownership.ts';
+import { checkStopped } from './copy-directory.ts';
+import { CommandError } from './errors.ts';
+import type { LoadedModule } from './module/load-module.ts';
+import { newStoreId } from './serve/store-id.ts';
+import { clearValidationMarker } from './serve/validation-marker.ts';
+import { withModule } from './with-module.ts';
+
+/** Where data is exported from and imported to: a data directory, or the store of a module. */
+export interface DataSource {
+  /** The location of the accounts; undefined if there is none. */
+  readonly place: AccountPlace | undefined;
+  /** Calls a function with the whole content, which no other process of this host changes meanwhile, and with warnings about it. */
+  read<T>(use: (records: Records, warnings: readonly string[]) => Promise<T>): Promise<T>;
+  /** Rejects with CommandError if nothing can be imported, before the export is read. */
+  checkEmpty(): Promise<void>;
+  /** Stores accounts and items. Rejects with CommandError if there are items meanwhile. */
+  write(imported: Imported): Promise<void>;
+}
+
+/** The records of a store. */
+type Records = Iterable<TransferPart> | AsyncIterable<TransferPart>;
+
+/** Runs a command on the store of the module, or else on the data directory. Closes the store. Throws CommandError. */
+export function withDataSource<T>(
+  options: Options,
+  environment: NodeJS.ProcessEnv,
+  run: (source: DataSource) => Promise<T>,
+): Promise<T> {
+  return withModule(options, environment, (module) =>
+    run(module?.store === undefined ? directorySource(options.data) : moduleSource(module, module.store)),
+  );
+}
+
+const firstJournal = formatLogName('journal', 1);
+
+function directorySource(directory: string): DataSource {
+  return {
+    place: directory,
+    async read(use) {
+      if (!existsSync(directory))
+        throw new CommandError([`the data directory ${directory} does not exist`], 1);
+      actAsOwner(directory);
+      checkPermissions(directory);
+      return whileLocked(directory, async () => {
+        const { state, storeId, reports } = await scan({ directory });
+        if (storeId === undefined) throw new CommandError([`${directory} has no store to export`], 1);
+        return use(state.records(storeId, systemClock.now()), reports);
+      });
+    },
+    async checkEmpty() {
+      actAsOwner(directory);
+      if (!existsSync(directory)) return;
+      await checkStopped(directory);
+      await checkNoItems(directory);
+    },
+    async write(imported) {
+      await prepareDirectory(directory);
+      await whileLocked(directory, () => writeImported(directory, imported));
+    },
+  };
+}
+
+async function whileLocked<T>(directory: string, run: () => Promise<T>): Promise<T> {
+  const lock = await lockDirectory(directory);
+  try {
+    return await run();
+  } finally {
+    await lock.release();
+  }
+}
+
+/** Writes accounts and the store into a locked data directory. Throws CommandError or StoreError. */
+async function writeImported(
+  directory: string,
+  { storeId = newStoreId(), state, documents }: Imported,
+): Promise<void> {
+  await checkNoItems(directory);
+  for (const name of [firstJournal, snapshotName])
+    await removeLeftovers(nodeDisk, directory, name, () => true);
+  await clearValidationMarker(directory);
+  await writeTransferredFiles(directory, documents);
+  await writeStore(directory, { storeId, state, now: systemClock.now() }).catch(async (error) => {
+    // An empty journal without a snapshot would prevent a start.
+    if (!existsSync(join(directory, snapshotName)))
+      await nodeDisk.unlink(join(directory, firstJournal)).catch(() => {});
+    throw error;
+  });
+}
+
+/**
+ * Throws CommandError unless the directory has no store, or only a first journal without changes, as after a first start
+ * or an interrupted import.
+ */
+async function checkNoItems(directory: string): Promise<void> {
+  const names = await nodeDisk.list(directory);
+  rejectIncompleteCopy(directory, names);
+  const hasOthers = names.some((name) => name !== firstJournal && isStoreFile(name));
+  if (hasOthers || !(await isUnused(directory)))
+    throw new CommandError([`${directory} has items; import requires a data directory without items`], 1);
+}
+
+/** Returns whether the first journal of a directory is missing, or has no line but the first one. */
+async function isUnused(directory: string): Promise<boolean> {
+  const bytes = (await nodeDisk.read(join(directory, firstJournal))) ?? new Uint8Array();
+  const text = Buffer.from(bytes).toString('latin1').replace(/\0+$/, '');
+  return text === '' || text.indexOf('\n') === text.length - 1;
+}
+
+function moduleSource({ file, options }: LoadedModule, store: Store): DataSource {
+  const { documents } = store;
+  const requireTransferable = (message: string): Transferable => {
+    if (isTransferable(store)) return store;
+    throw new CommandError([message], 1);
+  };
+  const checkEmpty = (isEmpty: boolean): void => {
+    if (!isEmpty)
+      throw new CommandError([`the store of ${file} has items; import requires a store without items`], 1);
+  };
+  const requireTarget = (): Transferable =>
+    requireTransferable(`nothing can be imported into the store of ${file}: it has no importState`);
+  return {
+    place: documents,
+    async read(use) {
+      const message = `the store of ${file} cannot be exported: it has no exportState`;
+      return use(requireTransferable(message).exportState(), []);
+    },
+    async checkEmpty() {
+      checkEmpty(await hasNoCollections(requireTarget()));
+    },
+    async write({ storeId, state, documents: files }) {
+      // Before the items: if this is interrupted, it can be repeated.
+      if (documents !== undefined) await writeTransferredFiles(documents, files);
+      // A clock of a client may be ahead by one window, and its nonce is then valid for another one.
+      const now = systemClock.now();
+      const noncesUntil = endOfLost(now, options.nonceWindow) - 1;
+      const records = asynchronous(state.records(storeId, now));
+      checkEmpty(await requireTarget().importState(records, noncesUntil));
+    },
+  };
+}
+
+async function hasNoCollections(store: Transferable): Promise<boolean> {
+  for await (const { kind } of store.exportState()) if (kind !== 'store') return false;
+  return true;
+}
+
+async function* asynchronous(records: Iterable<TransferPart>): AsyncGenerator<TransferPart> {
+  yield* records;
+}
