@@ -35,7 +35,7 @@ export async function part(name = ''): Promise<Answer> {
     {
       store: createMemoryStore({ storeId: 'bench' }),
       origins: createOrigins(undefined),
-      settings: readOAuth2(),
+      settings: readOAuth2(undefined),
     },
   );
   const sign = await signing(name, oauth.grants);

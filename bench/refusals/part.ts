@@ -81,7 +81,7 @@ const options = { users, consumers, schemes, maxAuthFailures: 0 };
 const { authenticator } = createAuthentication(options, systemClock, randomBytes, {
   store: createMemoryStore({ storeId: 'bench' }),
   origins: createOrigins(undefined),
-  settings: readOAuth2(),
+  settings: readOAuth2(undefined),
 });
 
 const signedBy = (user: string): IncomingRequest => {

@@ -1,3 +1,4 @@
+import type { Duration } from '../duration.ts';
 import type { Scope } from '../principal.ts';
 import type { OAuth1Method } from '../signature/oauth1.ts';
 
@@ -30,6 +31,10 @@ export interface Client {
   readonly scopes: readonly Scope[];
   /** Users whose resources the client may access with `client_credentials`; `*` for all users. */
   readonly users: '*' | readonly string[];
+  /** The lifetimes of its tokens in seconds. Default: those of the server. */
+  readonly lifetimes?: { readonly access?: number; readonly refresh?: number } | undefined;
+  /** The URIs to which users return after a logout, compared character by character. Default: none. */
+  readonly postLogoutRedirectUris?: readonly string[] | undefined;
   /** Registration time (ms): older tokens belong to a removed client of the same id. Undefined if it was not recorded. */
   readonly since?: number | undefined;
 }
@@ -56,6 +61,14 @@ export interface Consumer {
   readonly since?: number | undefined;
 }
 
+/** The lifetimes of the tokens of one client. */
+export interface ClientLifetimes {
+  /** Seconds, or text such as `10m`. Default: that of the server. */
+  readonly access?: Duration | undefined;
+  /** Seconds, or text such as `7d`. Default: that of the server. */
+  readonly refresh?: Duration | undefined;
+}
+
 /** A client of OAuth 2.0 as an option. A secret that is a string is the secret itself. */
 export interface ClientDeclaration {
   /** Default: none, a public client. */
@@ -68,6 +81,10 @@ export interface ClientDeclaration {
   readonly scopes?: readonly Scope[] | undefined;
   /** Users whose resources the client may access with `client_credentials`. Default: none. */
   readonly users?: '*' | readonly string[] | undefined;
+  /** The lifetimes of its tokens. Default: those of the server. */
+  readonly lifetimes?: ClientLifetimes | undefined;
+  /** The URIs to which users return after a logout of OpenID Connect, compared character by character. Default: none. */
+  readonly postLogoutRedirectUris?: readonly string[] | undefined;
   /** Registration time (ms); tokens issued earlier to a client of this id are not valid. */
   readonly since?: number | undefined;
 }

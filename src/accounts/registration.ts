@@ -4,6 +4,7 @@ import { didYouMean } from '../did-you-mean.ts';
 import { hasControlCharacter, hasLoneSurrogate } from '../http/syntax/control-character.ts';
 import { isKnownScope, isScope, knownScopes, type Scope, scopePattern } from '../principal.ts';
 import { createFault, formatPath, type ShapeFault } from '../shape/fault.ts';
+import { seconds } from '../shape/seconds.ts';
 import {
   convert,
   either,
@@ -147,6 +148,10 @@ export function readClient(
     grants: read?.grants ?? grantTypes.slice(0, 2),
     scopes: read?.scopes ?? (further.length > 0 ? further : (['read'] as const)),
     users: read?.users ?? [],
+    ...(read?.lifetimes !== undefined && { lifetimes: read.lifetimes }),
+    ...(read?.postLogoutRedirectUris !== undefined && {
+      postLogoutRedirectUris: read.postLogoutRedirectUris,
+    }),
   };
   return { made, faults: [...idFaults, ...faults] };
 }
@@ -235,6 +240,8 @@ function describeScopes(scopes: readonly Scope[] | undefined): Shape<readonly Sc
   );
 }
 
+const lifetime = optional(seconds({ min: 1, max: 31_536_000 }));
+
 /** Describes the members of a client's registration. */
 function describeClientMembers(secretForms: readonly SecretForm[], scopes: readonly Scope[] | undefined) {
   return {
@@ -243,6 +250,10 @@ function describeClientMembers(secretForms: readonly SecretForm[], scopes: reado
     grants: optional(describeWords(grantTypes, 'permitted grants', { default: grantTypes.slice(0, 2) })),
     scopes: optional(describeScopes(scopes)),
     users: optional(describeUsers('users whose resources client_credentials can access; * for all')),
+    lifetimes: optional(object({ access: lifetime, refresh: lifetime }, 'lifetimes of its tokens')),
+    postLogoutRedirectUris: optional(
+      describeTexts('URIs after a logout, compared exactly', redirectUriFault),
+    ),
   } satisfies ShapesOf<Omit<ClientDeclaration, 'since'>>;
 }
 

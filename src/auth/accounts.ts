@@ -29,6 +29,8 @@ export interface Account {
   readonly since?: number | undefined;
   /** The keys of the user by id. Default: none. */
   readonly keys?: ReadonlyMap<string, AccountKey>;
+  /** The claims of the user, of which tokens carry some. Default: none. */
+  readonly claims?: Readonly<Record<string, unknown>> | undefined;
 }
 
 /** A key, and the account that has it. */
@@ -183,21 +185,22 @@ function listOwners(entries: ReadonlyMap<string, Entry>): ReadonlyMap<string, st
   return owners;
 }
 
-function copyAccount({ secrets, password, since, keys }: AccountRecord): AccountRecord {
+function copyAccount({ secrets, password, since, keys, claims }: AccountRecord): AccountRecord {
   return {
     secrets: secrets.map(({ secret, until }) => ({ secret, until })),
     password: password === undefined ? undefined : { ...password },
     since,
     keys: keys === undefined ? undefined : structuredClone(keys),
+    ...(claims !== undefined && { claims: structuredClone(claims) }),
   };
 }
 
-function buildAccount(name: string, { secrets, password, since, keys = {} }: AccountRecord): Account {
+function buildAccount(name: string, { secrets, password, since, keys = {}, claims }: AccountRecord): Account {
   const parsed = Object.entries(keys).map(([id, key]) => {
     const what = `the key ${JSON.stringify(id)} of the user ${JSON.stringify(name)}`;
     return [id, parseAccountKey(id, key, what)] as const;
   });
-  return { name, secrets: secrets.map(prepareSecret), password, since, keys: new Map(parsed) };
+  return { name, secrets: secrets.map(prepareSecret), password, since, keys: new Map(parsed), claims };
 }
 
 function listHashes(entries: ReadonlyMap<string, Entry>): readonly string[] {

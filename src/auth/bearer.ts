@@ -9,7 +9,7 @@ import {
   parseTargetQuery,
 } from '../http/form.ts';
 import { formatChallenge } from '../http/headers/authorization.ts';
-import { type IncomingRequest, isConfidential } from '../http/message.ts';
+import { type Connection, type IncomingRequest, isConfidential } from '../http/message.ts';
 import { Problem } from '../http/problem.ts';
 import { octetsOf } from '../http/syntax/octets.ts';
 import type { Principal } from '../principal.ts';
@@ -24,15 +24,20 @@ interface BearerOptions {
   /** Returns whether any client is registered, and so could have a token. */
   readonly offered: () => boolean;
   /** Resolves to the principal of a token; undefined if the token is not valid. */
-  readonly findPrincipal: (token: string) => Promise<Principal | undefined>;
+  readonly findPrincipal: (token: string, request: IncomingRequest) => Promise<Principal | undefined>;
   /** Resolves to the reason why a token is not valid: the check that failed, and a hint. Default: no reason is known. */
   readonly findReason?:
-    | ((token: string) => Promise<{ readonly check: string; readonly hint: string }>)
+    | ((
+        token: string,
+        request: IncomingRequest,
+      ) => Promise<{ readonly check: string; readonly hint: string }>)
     | undefined;
   /** Whether errors explain what the server checked. The holder of a token may learn its state. Default: false. */
   readonly explain?: boolean | undefined;
   /** Maximum content length in bytes. */
   readonly bodyLimit: number;
+  /** Returns further parameters of the challenge without an error, such as `resource_metadata` (RFC 9728 §5.1). Default: none. */
+  readonly parameters?: ((connection: Connection) => readonly [string, string][]) | undefined;
 }
 
 /** b64token (RFC 6750 §2.1). */
@@ -43,11 +48,11 @@ const tokenForm = /^[A-Za-z0-9._~+/-]+=*$/;
  * ignored, or refused if the field has one too (§2).
  */
 export function createBearerScheme(options: BearerOptions): Verifier {
-  const { realm, offered, findPrincipal, findReason, explain = false, bodyLimit } = options;
+  const { realm, offered, findPrincipal, findReason, explain = false, bodyLimit, parameters } = options;
   const challengeWith = (...more: [string, string][]): string =>
     formatChallenge('Bearer', [['realm', realm], ...more]);
   // §3: no error code for a request without a token.
-  const challenge = challengeWith();
+  const challenge = (connection: Connection): string => challengeWith(...(parameters?.(connection) ?? []));
 
   return {
     name: 'bearer',
@@ -66,19 +71,21 @@ export function createBearerScheme(options: BearerOptions): Verifier {
     },
     // §3.1: more than one method for including an access token, or a parameter repeated.
     severalChallenge: () => (offered() ? challengeWith(['error', 'invalid_request']) : undefined),
-    challenge: (connection) => (isConfidential(connection) && offered() ? challenge : undefined),
+    challenge: (connection) => (isConfidential(connection) && offered() ? challenge(connection) : undefined),
     scopeChallenge: (needed) => challengeWith(['error', 'insufficient_scope'], ['scope', needed]),
   };
 
   /** Returns the mistake with which a valid token was sent, or what was sent in its place. */
-  async function findMistake(token: string, known: readonly KnownSecret[]): Promise<string | undefined> {
+  async function findMistake(
+    token: string,
+    known: readonly KnownSecret[],
+    request: IncomingRequest,
+  ): Promise<string | undefined> {
     for (const [hint, meant] of undoChanges(token, 'token'))
-      if (tokenForm.test(meant) && (await findPrincipal(meant)) !== undefined) return hint;
+      if (tokenForm.test(meant) && (await findPrincipal(meant, request)) !== undefined) return hint;
     const other = known.find(({ secret }) => secret === token);
     if (other !== undefined) return `a secret or password of ${other.name} was sent in place of a token`;
     if (known.some(({ name }) => name === token)) return 'a name was sent in place of a token';
-    if (/^eyJ[\w-]+\.[\w-]+\.[\w-]*$/.test(token))
-      return 'a JWT was sent; the access tokens of this service are opaque';
     return describeSentForm(token, 'token');
   }
 
@@ -87,7 +94,7 @@ export function createBearerScheme(options: BearerOptions): Verifier {
     token: string,
     authTrace: AuthenticationTrace | undefined,
   ): Promise<Verdict> {
-    const principal = await findPrincipal(token);
+    const principal = await findPrincipal(token, request);
     if (principal !== undefined) {
       // The content is read ahead only for a valid token.
       const second = await hasTokenInForm(request, bodyLimit);
@@ -97,8 +104,8 @@ export function createBearerScheme(options: BearerOptions): Verifier {
       return { outcome: 'good', principal };
     }
     const isShown = explain || authTrace !== undefined;
-    const found = isShown ? await findReason?.(token) : undefined;
-    const hint = isShown ? await findMistake(token, authTrace?.knowledge?.secrets ?? []) : undefined;
+    const found = isShown ? await findReason?.(token, request) : undefined;
+    const hint = isShown ? await findMistake(token, authTrace?.knowledge?.secrets ?? [], request) : undefined;
     const reason = hint === undefined ? found : { ...found, hint };
     authTrace?.fail(found?.check ?? 'token', { ...reason });
     return {
@@ -106,7 +113,7 @@ export function createBearerScheme(options: BearerOptions): Verifier {
       problem: new Problem('token-refused', 'The token is unknown, expired or revoked.', {
         members: explain ? { ...reason } : {},
       }),
-      challenge: challengeWith(['error', 'invalid_token']),
+      challenge: challengeWith(['error', 'invalid_token'], ...(parameters?.(request.connection) ?? [])),
     };
   }
 }

@@ -3,6 +3,7 @@ import { hasControlCharacter, hasLoneSurrogate } from '../http/syntax/control-ch
 import { maxNameLength } from '../http/syntax/octets.ts';
 import { createFault, findFault, type ShapeFault, type ShapePath } from '../shape/fault.ts';
 import {
+  anything,
   either,
   flag,
   listOf,
@@ -54,6 +55,8 @@ export interface AccountRecord {
   readonly quota?: QuotaDeclaration | undefined;
   /** The names of the schemes with which the user can authenticate. Default: all. */
   readonly schemes?: readonly string[] | undefined;
+  /** Claims by name, of which tokens carry those in `oauth2.claims`: `{ "email": "ann@example.com" }`. Default: none. */
+  readonly claims?: Readonly<Record<string, unknown>> | undefined;
 }
 
 /** A user: either one secret and optionally a password, or all secrets, of which several are valid during a rotation. */
@@ -72,12 +75,14 @@ export type UserDeclaration =
       readonly quota?: QuotaDeclaration | undefined;
       /** The names of the schemes with which the user can authenticate. Default: all. */
       readonly schemes?: readonly string[] | undefined;
+      /** Claims by name, of which tokens carry those in `oauth2.claims`: `{ email: 'ann@example.com' }`. Default: none. */
+      readonly claims?: Readonly<Record<string, unknown>> | undefined;
     };
 
 /** Returns a user in the form that a data directory has. */
 export function toAccountRecord(user: UserDeclaration): AccountRecord {
   if ('secrets' in user) return user;
-  const { secret, password, disabled, keys, quota, schemes } = user;
+  const { secret, password, disabled, keys, quota, schemes, claims } = user;
   return {
     secrets: secret === undefined ? [] : [{ secret }],
     password: password === undefined ? undefined : { plain: password },
@@ -85,6 +90,7 @@ export function toAccountRecord(user: UserDeclaration): AccountRecord {
     keys,
     quota,
     schemes,
+    ...(claims !== undefined && { claims }),
   };
 }
 
@@ -127,11 +133,14 @@ const parsedKeysShape = refine(keysShape, (keys, path) =>
 
 const example = { expected: 'an object such as { "secret": "…" }' };
 
+const claimsShape = mapOf(anything, 'claims, of which tokens carry those in oauth2.claims');
+
 const members = {
   secret: optional(secretShape),
   password: optional(passwordShape),
   quota: optional(quotaShape),
   schemes: optional(userSchemesShape),
+  claims: optional(claimsShape),
 };
 
 /** A user in a configuration file: with a secret or a key. */
@@ -168,6 +177,7 @@ const recordShape: Shape<UserDeclaration> = object(
     keys: optional(keysShape),
     quota: optional(quotaShape),
     schemes: optional(userSchemesShape),
+    claims: optional(claimsShape),
   },
   undefined,
   example,

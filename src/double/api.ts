@@ -98,7 +98,11 @@ export function createDoubleApi(context: Core, addresses: Addresses): DoubleApi 
     basicFor,
     fetch: createFetch(anyOrigin),
   };
-  const oauth2Parts = { ...shared, clients: () => listNames(context.options.clients) };
+  const oauth2Parts = {
+    ...shared,
+    clients: () => listNames(context.options.clients),
+    issuer: issuerOf(context, addresses),
+  };
   const oauth1Parts = { ...shared, consumers: () => listNames(context.options.consumers), masterKey };
   const [oauth2, oauth1] = [createOAuth2Control(oauth2Parts), createOAuth1Control(oauth1Parts)];
   const signing: ClientParts = {
@@ -127,6 +131,14 @@ export function createDoubleApi(context: Core, addresses: Addresses): DoubleApi 
     as: (user: string, signerOptions: AsOptions | ConfiguredAsOptions = {}) =>
       createSigner(user, signerOptions, signing),
   };
+}
+
+/** Returns the issuer of tokens that no client requests: the address that tests use over plain HTTP, unless TLS is required. */
+function issuerOf(
+  { options: { oauth2, publicUrl, tls } }: ComposedService,
+  { url, secureUrl }: Addresses,
+): string {
+  return oauth2?.issuer ?? publicUrl ?? (tls === 'required' ? (secureUrl ?? url) : url);
 }
 
 /** Returns the further URLs whose origins are those of the service. */

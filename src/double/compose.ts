@@ -77,7 +77,7 @@ export interface Core {
   /** The options that the control functions read. */
   readonly options: Pick<
     CoreOptions,
-    'clients' | 'consumers' | 'lifetimes' | 'publicUrl' | 'aliases' | 'schemes' | 'window'
+    'clients' | 'consumers' | 'lifetimes' | 'publicUrl' | 'aliases' | 'schemes' | 'window' | 'oauth2' | 'tls'
   >;
   readonly service: ControllableService;
   /** The configured schemes. */

@@ -8,6 +8,8 @@ import type { CompleteNonces } from '../store/nonces/nonces.ts';
 import type { Client, Consumer, Registry } from './clients.ts';
 import type { Grants } from './grants.ts';
 import type { Lifetimes } from './lifetimes.ts';
+import type { TokenSigner } from './oauth2/token-signer.ts';
+import type { TrustedIssuers } from './oauth2/trusted-issuers.ts';
 import type { OAuth2Settings } from './oauth2-options.ts';
 
 /** Services and options shared by OAuth 1.0a and OAuth 2.0. */
@@ -28,6 +30,10 @@ export interface OAuthContext {
   readonly nonceWindow: number;
   readonly lifetimes: Lifetimes;
   readonly settings: OAuth2Settings;
+  /** Returns what signs tokens; undefined if they are opaque, or its code is not loaded yet. */
+  readonly signer: () => TokenSigner | undefined;
+  /** Returns what verifies the tokens of other issuers; undefined if none is trusted, or its code is not loaded yet. */
+  readonly issuers: () => TrustedIssuers | undefined;
   readonly origins: Origins;
   /** Timestamps before this (ms) are refused, because nonces of an earlier process are not known. */
   readonly notBefore: number | undefined;

@@ -32,7 +32,7 @@ export interface Found {
 
 /** An issued token. Its value is available only here; the store has its digest. */
 export interface Issued {
-  /** 256 random bits in base64url. */
+  /** 256 random bits in base64url, or a JWT. */
   readonly value: string;
   readonly token: Token;
 }
@@ -276,11 +276,11 @@ class StoredGrants implements Grants {
   }
 
   async #generate(drafts: readonly TokenDraft[], grant: Grant | undefined): Promise<Issued[]> {
-    const issued = drafts.map((draft): Issued => {
-      const value = this.#randomValue();
+    const issued = drafts.map(({ write, details = {}, ...draft }): Issued => {
+      const now = this.#clock.now();
+      const value = write?.(now) ?? this.#randomValue();
       const digest = hashSha256(value);
-      const { details = {} } = draft;
-      const token = { ...draft, digest, grant: grant?.id, issued: this.#clock.now(), used: false, details };
+      const token = { ...draft, digest, grant: grant?.id, issued: now, used: false, details };
       return { value, token };
     });
     void this.#sweep.step(); // never rejects

@@ -1,4 +1,23 @@
+import type { JwtAlgorithm, SigningAlgorithm } from '../jwt/algorithms.ts';
 import { knownScopes, type Scope } from '../principal.ts';
+import { type OAuth2Paths, oauth2Paths } from './paths.ts';
+
+/** An authorization server whose access tokens are accepted. */
+export interface IssuerDeclaration {
+  /** The identifier of this API in the claim `aud`. */
+  readonly audience: string | readonly string[];
+  /** The URL of its public keys (RFC 7517), or the keys. A URL is `https`, or `http` of this host. */
+  readonly jwks: string | { readonly keys: readonly object[] };
+  /** The claim that names the user. Default: `sub`. */
+  readonly user?: string | undefined;
+  /** The claim with the scopes: a text of words separated by spaces, or an array. Default: `scope`. */
+  readonly scopes?: string | undefined;
+  /**
+   * The type of its access tokens. `JWT` is for issuers whose tokens are not of the type of RFC 9068, or have none; ID tokens are refused
+   * either way. Default: `at+jwt`.
+   */
+  readonly type?: 'at+jwt' | 'JWT' | undefined;
+}
 
 /** The options of OAuth 2.0. Without them, access tokens are opaque, and the scopes are `read` and `write`. */
 export interface OAuth2Options {
@@ -7,12 +26,41 @@ export interface OAuth2Options {
    * meaning that access rules such as `scope:orders.read` give them. Default: `read` and `write`. The scopes of a partner's document exist too.
    */
   readonly scopes?: readonly Scope[] | undefined;
+  /** The form of access tokens: random text, or a JWT (RFC 9068), which resource servers verify with the published keys. Default: `opaque`. */
+  readonly accessTokens?: 'opaque' | 'jwt' | undefined;
+  /** The algorithm that signs JWTs. Default: `ES256`. */
+  readonly signing?: SigningAlgorithm | undefined;
+  /** The claims of users that access tokens in the form of a JWT, ID tokens and `userinfo` carry. Default: none. */
+  readonly claims?: readonly string[] | undefined;
+  /** The resource indicators (RFC 8707) that clients may request as the audience of a token. The first one is the default. Default: the issuer alone. */
+  readonly resources?: readonly string[] | undefined;
+  /** Whether OpenID Connect is offered: the scope `openid`, ID tokens, `userinfo` and logout. Default: false. */
+  readonly openid?: boolean | undefined;
+  /** Whether confidential clients may omit PKCE. A code that was requested with a challenge needs its verifier anyway. Default: `required`. */
+  readonly pkce?: 'required' | 'optional' | undefined;
+  /** The paths of the endpoints, such as `{ token: '/oauth/token' }`. Default: those below `/oauth2`. */
+  readonly paths?: Partial<OAuth2Paths> | undefined;
+  /** The issuer in metadata and tokens. Default: the origin that a request was addressed to. */
+  readonly issuer?: string | undefined;
+  /** Other authorization servers whose access tokens are accepted, by issuer. Default: none. */
+  readonly issuers?: Readonly<Record<string, IssuerDeclaration>> | undefined;
 }
 
 /** The options of OAuth 2.0 with their defaults. */
 export interface OAuth2Settings {
   /** All scopes that exist. */
   readonly scopes: readonly Scope[];
+  readonly accessTokens: 'opaque' | 'jwt';
+  readonly signing: SigningAlgorithm & JwtAlgorithm;
+  readonly claims: readonly string[];
+  readonly resources: readonly string[];
+  /** Whether a requested resource is ignored, as it is without any option of OAuth 2.0. */
+  readonly ignoresResources: boolean;
+  readonly openid: boolean;
+  readonly pkce: 'required' | 'optional';
+  readonly paths: OAuth2Paths;
+  readonly issuer: string | undefined;
+  readonly issuers: Readonly<Record<string, IssuerDeclaration>>;
 }
 
 /**
@@ -20,8 +68,40 @@ export interface OAuth2Settings {
  * @param documented the scopes of a partner's document
  */
 export function readOAuth2(
-  { scopes = knownScopes }: OAuth2Options = {},
+  options: OAuth2Options | undefined,
   documented: readonly Scope[] = [],
 ): OAuth2Settings {
-  return { scopes: [...new Set<Scope>([...scopes, ...documented])] };
+  const { scopes = knownScopes, openid = false, paths = {}, ...others } = options ?? {};
+  return {
+    accessTokens: 'opaque',
+    signing: 'ES256',
+    claims: [],
+    resources: [],
+    ignoresResources: options === undefined,
+    pkce: 'required',
+    issuer: undefined,
+    issuers: {},
+    ...withoutUndefined(others),
+    openid,
+    paths: { ...oauth2Paths, ...withoutUndefined(paths) },
+    scopes: [...new Set<Scope>([...scopes, ...documented, ...(openid ? [openidScope] : [])])],
+  };
+}
+
+/** The scope that requests an ID token (OpenID Connect Core 1.0 §3.1.2.1). */
+export const openidScope = 'openid';
+
+/** Returns whether tokens are signed, so that keys are needed. */
+export function signsTokens({
+  accessTokens,
+  openid,
+}: Pick<OAuth2Settings, 'accessTokens' | 'openid'>): boolean {
+  return accessTokens === 'jwt' || openid;
+}
+
+type Defined<T> = { readonly [Name in keyof T]?: Exclude<T[Name], undefined> };
+
+function withoutUndefined<T extends object>(members: T): Defined<T>;
+function withoutUndefined(members: object): object {
+  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined));
 }

@@ -33,10 +33,12 @@ export interface TokenDraft {
   readonly expires: number;
   /** Data that belongs to the token: a redirect URI, a challenge, a callback. Never a secret in plain text. */
   readonly details?: Readonly<Record<string, string>>;
+  /** Returns the value of the token that is issued at this time (ms). Default: 256 random bits in base64url. */
+  readonly write?: ((issued: number) => string) | undefined;
 }
 
 /** A stored token. Its digest is stored, never its value. */
-export interface Token extends TokenDraft {
+export interface Token extends Omit<TokenDraft, 'write'> {
   /** The SHA-256 of its value in base64url. */
   readonly digest: string;
   /** Id of its grant; undefined for a token that is issued without a grant. */

@@ -85,6 +85,11 @@ export class RevokeOnRemoval {
     );
   }
 
+  /** Returns whether a name is in use in this role. */
+  isUsed(role: Role, name: string): boolean {
+    return isAmong(this.#names[role], name);
+  }
+
   /** Sets all names in use in this role, and revokes the grants and tokens of the names that were removed. */
   setNames(role: Role, names: Iterable<string>): void {
     const next = new Set(names);

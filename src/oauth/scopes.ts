@@ -7,7 +7,8 @@ const defaultScopes: readonly Scope[] = ['read'];
 
 /** Returns the scope of a request that does not name one, to a client that is registered for these: `read`, or all of a partner. */
 export function defaultScopesFor(registered: readonly Scope[]): readonly Scope[] {
-  return registered.every(isKnownScope) ? defaultScopes : registered;
+  const others = registered.filter((scope) => scope !== 'openid');
+  return others.every(isKnownScope) ? defaultScopes : others;
 }
 
 /**

@@ -41,14 +41,19 @@ export async function findTokenHolder(
   return { client, user: token.user, scopes: intersectScopes(token.scopes, client.scopes) };
 }
 
-/** Returns the principal of an access token. Resolves to undefined if the token is not valid. */
+/**
+ * Returns the principal of an access token. Resolves to undefined if the token is not valid.
+ * @param isForThisApi returns whether an audience, if the token was requested for one, is this API
+ */
 export async function findPrincipal(
   context: TokenHolderContext,
   value: string,
+  isForThisApi: (audience: string) => boolean,
 ): Promise<Principal | undefined> {
   const found = await context.grants.find(value, 'oauth2', 'access');
   const holder = found && (await findTokenHolder(context, found));
-  if (holder === undefined) return undefined;
+  const audience = found?.token.details['audience'];
+  if (holder === undefined || (audience !== undefined && !isForThisApi(audience))) return undefined;
   const { client, user, scopes } = holder;
   const users = user === undefined ? client.users : undefined;
   return { name: user ?? client.id, scheme: 'bearer', lent: { client: client.id, scopes, users } };

@@ -1,4 +1,4 @@
-import type { IncomingRequest } from '../http/message.ts';
+import type { Connection, IncomingRequest } from '../http/message.ts';
 import { pathForClient } from './proxy.ts';
 
 /** The origins of the server: scheme and authority such as `https://127.0.0.1:8443`, without a trailing slash. */
@@ -8,6 +8,8 @@ export interface Origins {
    * listener's; then the base path.
    */
   forLinks(request: IncomingRequest): string;
+  /** Returns the URL of this service for clients of a connection, without regard to Host: the public origin, or that of a listener. */
+  own(connection: Connection): string;
   /**
    * Returns the origin that a client signed, without the base path: that of Host if it is ours or the public one, else that of the first
    * listener. Its scheme is that of the connection.
@@ -66,10 +68,16 @@ export function createOrigins(publicUrl: string | undefined, aliases: readonly s
     const { origin } = latest;
     return origin === publishedFor[protocol] || ours.has(origin) ? origin : undefined;
   };
+  // A double that assumes TLS over plain HTTP is addressed by http.
+  const protocolOf = ({ secure, assumesTls = false }: Connection): Protocol =>
+    assumesTls && !secure ? 'http:' : 'https:';
+  const ownOrigin = (protocol: Protocol): string => published ?? own[protocol] ?? defaultOrigin[protocol];
   return {
-    forLinks: (request) =>
-      (published ?? readNamed(request, 'https:') ?? own['https:'] ?? defaultOrigin['https:']) +
-      pathForClient(request, ''),
+    forLinks(request) {
+      const protocol = protocolOf(request.connection);
+      return (published ?? readNamed(request, protocol) ?? ownOrigin(protocol)) + pathForClient(request, '');
+    },
+    own: (connection) => ownOrigin(protocolOf(connection)),
     asAddressed(request) {
       const protocol = request.connection.secure ? 'https:' : 'http:';
       const named = readNamed(request, protocol);

@@ -3,6 +3,7 @@ import { readClients, readConsumers } from '../accounts/registration.ts';
 import { createAuthenticator } from '../auth/authenticate.ts';
 import type { SchemeLimits } from '../auth/scheme-limits.ts';
 import type { Verifier } from '../auth/verifier.ts';
+import { readDuration } from '../duration.ts';
 import { type Client, type Consumer, createRegistry, type Registry } from '../oauth/clients.ts';
 import { grantsResource } from '../oauth/consent/grants-resource.ts';
 import { createPageTickets } from '../oauth/consent/page-ticket.ts';
@@ -10,9 +11,14 @@ import type { OAuthContext } from '../oauth/context.ts';
 import { createGrants, type Grants } from '../oauth/grants.ts';
 import { readLifetimes } from '../oauth/lifetimes.ts';
 import { createOAuth1 } from '../oauth/oauth1/module.ts';
+import { draftAccessToken } from '../oauth/oauth2/access-tokens.ts';
 import { createOAuth2 } from '../oauth/oauth2/module.ts';
+import type { SigningKeys } from '../oauth/oauth2/signing-keys.ts';
+import type { TokenSigner } from '../oauth/oauth2/token-signer.ts';
+import type { TrustedIssuers, TrustedIssuersOptions } from '../oauth/oauth2/trusted-issuers.ts';
+import { signsTokens } from '../oauth/oauth2-options.ts';
 import { grantsPath } from '../oauth/paths.ts';
-import type { TokenEvent } from '../oauth/records.ts';
+import type { TokenDraft, TokenEvent } from '../oauth/records.ts';
 import { RevokeOnRemoval, type Role } from '../oauth/revoke-on-removal.ts';
 import type { Route } from '../pipeline/router.ts';
 import type { Store } from '../store/store.ts';
@@ -27,11 +33,20 @@ export interface AuthorizationServer {
   readonly consumers: Registry<Consumer>;
   /** Revokes what was granted to users, clients and consumers that are removed. */
   readonly departures: RevokeOnRemoval;
+  /** Resolves when the code that signed tokens need is loaded; undefined if none is needed. */
+  readonly ready: Promise<void> | undefined;
+  /** Returns the draft of an access token. */
+  draftAccessToken(parts: Parameters<typeof draftAccessToken>[1]): Promise<TokenDraft>;
+  /** The keys that sign tokens; undefined if none are signed. */
+  readonly keys: SigningKeys | undefined;
 }
 
 /** The parts of the service that the authorization server needs. */
 interface AuthorizationParts
-  extends Omit<OAuthContext, 'grants' | 'clients' | 'consumers' | 'approver' | 'lifetimes' | 'masterKey'> {
+  extends Omit<
+    OAuthContext,
+    'grants' | 'clients' | 'consumers' | 'approver' | 'lifetimes' | 'masterKey' | 'signer' | 'issuers'
+  > {
   readonly store: Store;
   readonly basic: Verifier;
   readonly limits: SchemeLimits;
@@ -45,8 +60,9 @@ export function createAuthorizationServer(
   options: ServiceOptions,
   { store, basic, limits, onGrantEvent = () => {}, users, ...others }: AuthorizationParts,
 ): AuthorizationServer {
-  const { clock, random, rateLimiter } = others;
-  const clientsById = readRegistrations(options.clients, (all) => readClients(all, others.settings.scopes));
+  const { clock, random, rateLimiter, settings } = others;
+  const loaded = loadExtensions(options, { ...others, isRegistered: (user) => revocation.isUsed('user', user) });
+  const clientsById = readRegistrations(options.clients, (all) => readClients(all, settings.scopes));
   const consumersByKey = readRegistrations(options.consumers, (all) => readConsumers(all));
   const names = {
     user: new Set(users),
@@ -68,6 +84,8 @@ export function createAuthorizationServer(
     approver: createAuthenticator([basic], rateLimiter, limits),
     lifetimes: readLifetimes(options.lifetimes),
     masterKey: options.masterKey ?? random(32),
+    signer: () => loaded.signer,
+    issuers: () => loaded.issuers,
   };
   const modules = [createOAuth2(context), createOAuth1(context)];
   const tickets = createPageTickets({ ...context, lifetime: context.lifetimes.ticket });
@@ -83,8 +101,62 @@ export function createAuthorizationServer(
     clients,
     consumers,
     departures: revocation,
+    ready: loaded.ready,
+    draftAccessToken: (parts) => draftAccessToken(context, parts),
+    get keys() {
+      return loaded.signer?.keys;
+    },
   };
 }
+
+/** What signs tokens, and what verifies those of others. Both are undefined until their code is loaded. */
+interface Extensions {
+  signer: TokenSigner | undefined;
+  issuers: TrustedIssuers | undefined;
+  /** Resolves when the code is loaded; undefined if none is needed. */
+  readonly ready: Promise<void> | undefined;
+}
+
+/** Loads the code that signed tokens need, if the options need some. */
+function loadExtensions(
+  { signingKeys = [], lifetimes, clients = {} }: ServiceOptions,
+  {
+    clock,
+    accounts,
+    settings,
+    isRegistered,
+  }: Pick<OAuthContext, 'clock' | 'accounts' | 'settings'> & Pick<TrustedIssuersOptions, 'isRegistered'>,
+): Extensions {
+  const { issuers, signing: algorithm } = settings;
+  const own = listRegistered(clients).map(([, client]) => readDuration(client.lifetimes?.access, 1000) ?? 0);
+  const lifetime = Math.max(readLifetimes(lifetimes).access, ...own);
+  const loadSigner = async (): Promise<void> => {
+    const { createTokenSigner } = await import('../oauth/oauth2/token-signer.ts');
+    extensions.signer = createTokenSigner(signingKeys, { algorithm, clock, lifetime });
+  };
+  const loadIssuers = async (): Promise<void> => {
+    const [{ createTrustedIssuers }, { fetchJson }] = await Promise.all([
+      import('../oauth/oauth2/trusted-issuers.ts'),
+      import('../net/fetch-json.ts'),
+    ]);
+    extensions.issuers = createTrustedIssuers(issuers, {
+      clock,
+      accounts,
+      isRegistered,
+      fetchJson: (url) => fetchJson(url, keyLimits),
+    });
+  };
+  const loading = [
+    ...(signsTokens(settings) ? [loadSigner()] : []),
+    ...(Object.keys(issuers).length > 0 ? [loadIssuers()] : []),
+  ];
+  const ready = loading.length === 0 ? undefined : Promise.all(loading).then(() => {});
+  const extensions: Extensions = { signer: undefined, issuers: undefined, ready };
+  return extensions;
+}
+
+/** The limits of a set of keys that is fetched. */
+const keyLimits = { timeout: 2000, length: 262_144 };
 
 /** Reads registrations. If there are none, the module that reads them does no work. */
 function readRegistrations<Option, T>(

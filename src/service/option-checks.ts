@@ -96,6 +96,7 @@ export const serviceMembers = {
   schemes: optional(anything),
   clients: describeRegistered('client'),
   oauth2: optional(recursive('oauth2', () => oauth2Shape)),
+  signingKeys: optional(anything),
   consumers: describeRegistered('consumer'),
   lifetimes: optional(lifetimesShape),
   publicUrl: optional(text()),

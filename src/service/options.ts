@@ -6,6 +6,7 @@ import type { Clock, DateLike } from '../clock.ts';
 import type { Collection, CollectionDeclaration } from '../collections/declaration.ts';
 import type { Duration } from '../duration.ts';
 import type { LifetimeOptions } from '../oauth/lifetimes.ts';
+import type { SigningKeyDeclaration } from '../oauth/oauth2/signing-keys.ts';
 import type { OAuth2Options } from '../oauth/oauth2-options.ts';
 import type { CorsDeclaration } from '../pipeline/cors-policy.ts';
 import type { PipelineOptions } from '../pipeline/options.ts';
@@ -103,6 +104,8 @@ export interface ServiceOptions extends PipelineOptions {
   readonly clients?: RegisteredBy<ClientDeclaration> | undefined;
   /** The options of OAuth 2.0. Default: opaque tokens with the scopes `read` and `write`. */
   readonly oauth2?: OAuth2Options | undefined;
+  /** The keys that sign tokens, the current one first. Default: one is generated. @internal */
+  readonly signingKeys?: readonly SigningKeyDeclaration[] | undefined;
   /** OAuth 1.0a consumers by key. Default: none, and OAuth 1.0a is not offered. */
   readonly consumers?: RegisteredBy<ConsumerDeclaration> | undefined;
   /**

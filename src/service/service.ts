@@ -295,7 +295,8 @@ export function createControllableService(
   const seeded = loadSeed(store, collections, options.seed ?? {}, clock);
   const { keepNonce } = authentication;
   const signing = createResponseSigning(authentication.configured, clock);
-  const ready = signing === undefined ? seeded : Promise.all([seeded, signing.loaded]).then(() => {});
+  const loading = [signing?.loaded, oauth.ready].filter((each) => each !== undefined);
+  const ready = loading.length === 0 ? seeded : Promise.all([seeded, ...loading]).then(() => {});
   const requestIds = createRequestIds(random);
   const completion = (): Complete | undefined =>
     createCompletion(

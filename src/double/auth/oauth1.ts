@@ -14,7 +14,9 @@ import {
 import type { IssueTokenOptions } from './oauth2.ts';
 
 /** The OAuth 1.0a token to issue. It represents a user, and there are no refresh tokens. */
-type IssueOAuth1TokenOptions = Omit<IssueTokenOptions, 'user' | 'refresh'> & { readonly user: string };
+type IssueOAuth1TokenOptions = Omit<IssueTokenOptions, 'user' | 'refresh' | 'audience' | 'claims'> & {
+  readonly user: string;
+};
 
 /** The names of the members. The type checks that the list is complete. */
 const optionNames: Readonly<Record<keyof IssueOAuth1TokenOptions, true>> = {

@@ -26,6 +26,10 @@ export interface IssueTokenOptions {
   readonly expiresIn?: Duration | undefined;
   /** Whether a refresh token is issued too. Default: false. */
   readonly refresh?: boolean | undefined;
+  /** The audience of the token. One that is not this API makes the double refuse it. Default: this API. */
+  readonly audience?: string | readonly string[] | undefined;
+  /** Claims of a JWT, which take precedence over those that the double computes. Default: none. */
+  readonly claims?: Readonly<Record<string, unknown>> | undefined;
 }
 
 /** The names of the members. The type checks that the list is complete. */
@@ -35,6 +39,8 @@ const optionNames: Readonly<Record<keyof IssueTokenOptions, true>> = {
   scope: true,
   expiresIn: true,
   refresh: true,
+  audience: true,
+  claims: true,
 };
 
 /** An OAuth 2.0 token, as a client receives it. */
@@ -64,6 +70,8 @@ export interface DoubleOAuth2 extends OAuthControl {
 /** The parts from which `createOAuth2Control` builds. */
 interface OAuth2ControlParts extends OAuthControlParts {
   readonly clients: () => Iterable<string>;
+  /** The issuer of tokens that no client requests. */
+  readonly issuer: string;
 }
 
 /** Creates the control of OAuth 2.0. */
@@ -97,7 +105,7 @@ async function issue(parts: OAuth2ControlParts, options: IssueTokenOptions): Pro
   const scopes = parseScopes(options.scope, client.scopes, client.id);
   const lasts = expiresIn === undefined ? lifetimes.access : parseLifetime(expiresIn);
   const now = clock.now();
-  const draft = (kind: 'access' | 'refresh', lifetime: number): TokenDraft => ({
+  const draft = (kind: 'refresh', lifetime: number): TokenDraft => ({
     mechanism: 'oauth2',
     kind,
     client: client.id,
@@ -105,18 +113,25 @@ async function issue(parts: OAuth2ControlParts, options: IssueTokenOptions): Pro
     scopes,
     expires: now + lifetime,
   });
-  const drafts = [
-    draft('access', lasts),
-    ...(options.refresh === true ? [draft('refresh', lifetimes.refresh)] : []),
-  ];
+  const { audience, claims } = options;
+  const access = await oauth.draftAccessToken({
+    issuer: parts.issuer,
+    client: client.id,
+    user,
+    scopes,
+    expires: now + lasts,
+    audience: audience === undefined ? undefined : [audience].flat(),
+    claims,
+  });
+  const drafts = [access, ...(options.refresh === true ? [draft('refresh', lifetimes.refresh)] : [])];
   const ends = now + Math.max(lifetimes.refreshTotal, lasts);
   const { issued } = await oauth.grants.begin(
     { mechanism: 'oauth2', client: client.id, user, scopes, ends },
     drafts,
   );
-  const [access, refresh] = [requireFirst(issued), issued[1]];
+  const [token, refresh] = [requireFirst(issued), issued[1]];
   return {
-    accessToken: access.value,
+    accessToken: token.value,
     tokenType: 'Bearer',
     expiresIn: Math.floor(lasts / 1000),
     scope: formatScope(scopes),

@@ -3,8 +3,8 @@ import { findTrace } from '../../auth/trace.ts';
 import type { FieldLine } from '../../http/fields.ts';
 import { type Form, maxFormParameters, parseTargetQuery } from '../../http/form.ts';
 import type { IncomingRequest } from '../../http/message.ts';
+import { Problem } from '../../http/problem.ts';
 import { noOrigins } from '../../pipeline/cors-policy.ts';
-import type { Origins } from '../../pipeline/origin.ts';
 import { pathForClient } from '../../pipeline/proxy.ts';
 import {
   type ActionResponse,
@@ -18,9 +18,11 @@ import type { Client, Registry } from '../clients.ts';
 import { showRefusal, tooManyParameters } from '../consent/consent-page.ts';
 import { type ConsentAnswer, type Consents, requireApprovingUser } from '../consent/consents.ts';
 import { pageVariants } from '../consent/html-page.ts';
+import type { OAuthContext } from '../context.ts';
 import { type FormContent, formReading } from '../form-body.ts';
 import { requireFirst } from '../grants.ts';
 import type { Lifetimes } from '../lifetimes.ts';
+import { type OAuth2Settings, openidScope } from '../oauth2-options.ts';
 import { readParameters } from '../parameters.ts';
 import { grantsPath } from '../paths.ts';
 import { type Reason, scopeReason } from '../reasons.ts';
@@ -28,16 +30,19 @@ import type { Grant } from '../records.ts';
 import { appendParameters } from '../redirect.ts';
 import { defaultScopesFor, isWithin, parseScope } from '../scopes.ts';
 import type { TokenHolderContext } from '../token-holder.ts';
+import { issuerFor, lifetimeOf } from './access-tokens.ts';
 import { describe, recordRefusal } from './oauth-error.ts';
 import { isChallenge } from './pkce.ts';
 import { challengeReason, registrationReason, requestObjectReason } from './reasons.ts';
+import { audienceReason, readAudience, resourceParameters, unknownTarget } from './resource-indicators.ts';
 
 /** Dependencies of the authorization endpoint. */
-interface AuthorizationContext extends TokenHolderContext {
+interface AuthorizationContext
+  extends TokenHolderContext,
+    Pick<OAuthContext, 'settings' | 'origins' | 'signer'> {
   readonly approver: Authenticator;
   readonly consents: Consents;
   readonly lifetimes: Lifetimes;
-  readonly origins: Origins;
   /** Whether errors explain what the server checked. */
   readonly explain: boolean;
 }
@@ -65,24 +70,29 @@ async function ask(
   context: AuthorizationContext,
   { incoming: request, method, variant }: Call,
 ): Promise<ActionResponse> {
-  const user = await requireApprovingUser(context.approver, request);
   const authorization = readRequest(parseTargetQuery(request.target), context.clients);
+  const isSilent = isSilentRequest(context, authorization);
+  const user = isSilent
+    ? await findApprovingUser(context.approver, request)
+    : await requireApprovingUser(context.approver, request);
   if ('sentence' in authorization) return refuse(context, request, authorization, variant);
   const { client, redirectUri, state } = authorization;
-  const requested = readRequested(authorization);
-  if ('error' in requested) {
-    const { error, error_description, reason } = requested;
-    recordRefusal(findTrace(request), error, error_description, reason);
-    const shown = context.explain ? describe(error_description, reason) : error_description;
-    const iss = context.origins.forLinks(request);
-    return redirect(redirectUri, { error, error_description: shown, state, iss });
-  }
-  const { scopes, challenge } = requested;
+  const requested = readRequested(authorization, context.settings);
+  if ('error' in requested) return redirectError(context, request, authorization, requested);
+  if (user === undefined) return redirectError(context, request, authorization, loginRequired);
+  const { scopes, details: own } = requested;
   const details = {
     redirect_uri: redirectUri,
-    code_challenge: challenge,
+    ...own,
     ...(state === undefined ? {} : { state }),
   };
+  if (isSilent) {
+    const answer = { client: client.id, user, scopes, details };
+    if (!(await hasConsented(context, answer)))
+      return redirectError(context, request, authorization, consentRequired);
+    const code = await issueCode(context, client, answer);
+    return redirect(redirectUri, { code, state, iss: issuerFor(context, request) });
+  }
   return context.consents.ask(
     { mechanism: 'oauth2', client: client.id, user, scopes, details },
     {
@@ -92,6 +102,60 @@ async function ask(
       variant,
       method,
     },
+  );
+}
+
+/** Redirects the browser with an error, and records it (RFC 6749 §4.1.2.1). */
+function redirectError(
+  context: AuthorizationContext,
+  request: IncomingRequest,
+  { redirectUri, state }: AuthorizationRequest,
+  { error, error_description, reason }: RequestFault,
+): ActionResponse {
+  recordRefusal(findTrace(request), error, error_description, reason);
+  const shown = context.explain ? describe(error_description, reason) : error_description;
+  const iss = issuerFor(context, request);
+  return redirect(redirectUri, { error, error_description: shown, state, iss });
+}
+
+const loginRequired: RequestFault = {
+  error: 'login_required',
+  error_description: 'The user is not signed in, and prompt is none.',
+};
+const consentRequired: RequestFault = {
+  error: 'consent_required',
+  error_description: 'The user has not allowed this to the client, and prompt is none.',
+};
+
+/** Returns whether nothing may be shown to the user (OpenID Connect Core 1.0 §3.1.2.1). */
+function isSilentRequest(
+  { settings }: AuthorizationContext,
+  authorization: AuthorizationRequest | UserError,
+): authorization is AuthorizationRequest {
+  return settings.openid && 'values' in authorization && authorization.values.get('prompt') === 'none';
+}
+
+/** Returns the name of the authenticated user; undefined if the credentials are missing or wrong. */
+async function findApprovingUser(
+  approver: Authenticator,
+  request: IncomingRequest,
+): Promise<string | undefined> {
+  try {
+    return (await approver.authenticate(request, findTrace(request)))?.name;
+  } catch (error) {
+    if (error instanceof Problem && error.status === 401) return undefined;
+    throw error;
+  }
+}
+
+/** Returns whether a grant of the user to the client is in force that includes the scopes. */
+async function hasConsented(
+  { grants }: AuthorizationContext,
+  { client, user, scopes }: Pick<ConsentAnswer, 'client' | 'user' | 'scopes'>,
+): Promise<boolean> {
+  const found = await grants.ofUser(user);
+  return found.some(
+    (grant) => grant.mechanism === 'oauth2' && grant.client === client && isWithin(scopes, grant.scopes),
   );
 }
 
@@ -116,7 +180,7 @@ async function conclude(
     const sentence = 'The application is no longer registered, or not with this redirect_uri.';
     return refuse(context, request, { sentence }, variant);
   }
-  const iss = context.origins.forLinks(request);
+  const iss = issuerFor(context, request);
   if (!answer.allowed) return redirect(redirectUri, { error: 'access_denied', state, iss });
   return redirect(redirectUri, { code: await issueCode(context, client, answer), state, iss });
 }
@@ -135,15 +199,16 @@ function refuse(
 async function issueCode(
   context: AuthorizationContext,
   client: Client,
-  answer: ConsentAnswer,
+  answer: Pick<ConsentAnswer, 'user' | 'scopes' | 'details'>,
 ): Promise<string> {
   const { user, scopes, details } = answer;
   const { lifetimes, clock, grants } = context;
   const now = clock.now();
   const lifetime = client.grants.includes('refresh_token')
     ? lifetimes.refreshTotal
-    : lifetimes.code + lifetimes.access;
-  const { redirect_uri = '', code_challenge = '' } = details;
+    : lifetimes.code + lifetimeOf(client, context, 'access');
+  const { state: _, redirect_uri = '', code_challenge = '', ...asked } = details;
+  const authenticated = scopes.includes(openidScope) && context.settings.openid;
   const grant: Pick<Grant, 'mechanism' | 'client' | 'user' | 'scopes'> = {
     mechanism: 'oauth2',
     client: client.id,
@@ -151,7 +216,17 @@ async function issueCode(
     scopes,
   };
   const { issued } = await grants.begin({ ...grant, ends: now + lifetime }, [
-    { ...grant, kind: 'code', expires: now + lifetimes.code, details: { redirect_uri, code_challenge } },
+    {
+      ...grant,
+      kind: 'code',
+      expires: now + lifetimes.code,
+      details: {
+        redirect_uri,
+        code_challenge,
+        ...asked,
+        ...(authenticated && { auth_time: String(now) }),
+      },
+    },
   ]);
   return requireFirst(issued).value;
 }
@@ -179,6 +254,10 @@ const names = [
   'state',
   'code_challenge',
   'code_challenge_method',
+  'nonce',
+  'prompt',
+  'max_age',
+  ...resourceParameters,
   // Not supported; a refusal names them.
   'request',
   'request_uri',
@@ -215,12 +294,22 @@ function readRequest(query: Form | undefined, clients: Registry<Client>): Author
   return { client, redirectUri, state: values.get('state'), values, repeated };
 }
 
-/** The requested scopes and challenge, or the error for the redirect (RFC 6749 §4.1.2.1). */
-type Requested =
-  | { readonly scopes: readonly Scope[]; readonly challenge: string }
-  | { readonly error: string; readonly error_description: string; readonly reason?: Reason | undefined };
+/** An error for the redirect (RFC 6749 §4.1.2.1). */
+interface RequestFault {
+  readonly error: string;
+  readonly error_description: string;
+  readonly reason?: Reason | undefined;
+}
 
-function readRequested({ client, values, repeated }: AuthorizationRequest): Requested {
+/** The requested scopes, and what the code has to remember: the challenge, the nonce and the audience. */
+type Requested =
+  | { readonly scopes: readonly Scope[]; readonly details: Readonly<Record<string, string>> }
+  | RequestFault;
+
+function readRequested(
+  { client, values, repeated }: AuthorizationRequest,
+  settings: OAuth2Settings,
+): Requested {
   const failure = (error: string, error_description: string, reason?: Reason): Requested => ({
     error,
     error_description,
@@ -241,28 +330,59 @@ function readRequested({ client, values, repeated }: AuthorizationRequest): Requ
       { check: 'grant_type', hint: `${client.id} is registered for ${client.grants.join(', ')}` },
     );
   const challenge = values.get('code_challenge');
-  // RFC 7636 §4.4.1. Without a method it would be plain (§4.3).
-  if (challenge === undefined || values.get('code_challenge_method') !== 'S256')
-    return failure(
-      'invalid_request',
-      'code_challenge is required, with the code_challenge_method S256.',
-      challengeReason(challenge, values.get('code_challenge_method')),
-    );
-  if (!isChallenge(challenge))
-    return failure(
-      'invalid_request',
-      'code_challenge must be 43 characters of base64url.',
-      challengeReason(challenge, 'S256'),
-    );
+  const method = values.get('code_challenge_method');
+  const challengeFault = isPkceOmitted(client, values, settings)
+    ? undefined
+    : findChallengeFault(challenge, method);
+  if (challengeFault !== undefined)
+    return failure('invalid_request', challengeFault, challengeReason(challenge, method));
   const scope = values.get('scope');
-  const scopes = scope === undefined ? defaultScopesFor(client.scopes) : parseScope(scope, client.scopes);
+  const known = settings.openid ? withoutUnsupported(scope, settings.scopes) : scope;
+  const scopes = known === undefined ? defaultScopesFor(client.scopes) : parseScope(known, client.scopes);
   if (scopes === undefined || !isWithin(scopes, client.scopes))
     return failure(
       'invalid_scope',
       'The scope is unknown or exceeds the scopes that the client is registered for.',
       scopeReason(scope, client.scopes, 'registered'),
     );
-  return { scopes, challenge };
+  const target = audienceReason(values, settings);
+  if (target !== undefined) return failure('invalid_target', unknownTarget, target);
+  const audience = settings.ignoresResources ? undefined : readAudience(values, settings)?.[0];
+  const nonce = settings.openid ? values.get('nonce') : undefined;
+  return {
+    scopes,
+    details: {
+      code_challenge: challenge ?? '',
+      ...(nonce !== undefined && { nonce }),
+      ...(audience !== undefined && { audience }),
+    },
+  };
+}
+
+/** Returns whether a request has no challenge and needs none. A public client proves nothing but its verifier (RFC 9700 §2.1.1). */
+function isPkceOmitted(
+  { secret }: Client,
+  values: ReadonlyMap<string, string>,
+  { pkce }: OAuth2Settings,
+): boolean {
+  if (pkce !== 'optional' || secret === undefined) return false;
+  return !values.has('code_challenge') && !values.has('code_challenge_method');
+}
+
+/** Returns why a challenge is refused (RFC 7636 §4.4.1). Without a method it would be plain (§4.3). */
+function findChallengeFault(challenge: string | undefined, method: string | undefined): string | undefined {
+  if (challenge === undefined || method !== 'S256')
+    return 'code_challenge is required, with the code_challenge_method S256.';
+  return isChallenge(challenge) ? undefined : 'code_challenge must be 43 characters of base64url.';
+}
+
+/** The scopes of OpenID Connect Core 1.0 §5.4 and §11. Those that do not exist are ignored (§3.1.2.1). */
+const standardScopes: readonly string[] = ['profile', 'email', 'address', 'phone', 'offline_access'];
+
+/** Returns a requested scope without the standard ones that do not exist. */
+function withoutUnsupported(scope: string | undefined, existing: readonly Scope[]): string | undefined {
+  const words = scope?.split(' ').filter((word) => existing.includes(word) || !standardScopes.includes(word));
+  return words?.join(' ');
 }
 
 /** Redirects the browser to the redirect URI of the client, with these parameters (RFC 6749 §4.1.2). */

@@ -1,16 +1,16 @@
-import type { Origins } from '../../pipeline/origin.ts';
 import type { Resource } from '../../pipeline/resource.ts';
+import type { OAuthContext } from '../context.ts';
 import type { Token } from '../records.ts';
 import { formatScope } from '../scopes.ts';
 import { findTokenHolder, type TokenHolder, type TokenHolderContext } from '../token-holder.ts';
+import { issuerFor } from './access-tokens.ts';
 import type { AuthenticateClient } from './client-authentication.ts';
 import { clientAction, type Respond, requireParameter } from './endpoint.ts';
 import { writeOAuthProblem } from './oauth-error.ts';
 import { findToken } from './revocation.ts';
 
 /** Dependencies of the introspection endpoint. */
-interface IntrospectionContext extends TokenHolderContext {
-  readonly origins: Origins;
+interface IntrospectionContext extends TokenHolderContext, Pick<OAuthContext, 'settings' | 'origins'> {
   readonly explain: boolean;
 }
 
@@ -23,7 +23,7 @@ export function introspectionResource(
     const found = await findToken(context.grants, requireParameter(values, 'token'));
     const holder = found?.token.client === client.id ? await findTokenHolder(context, found) : undefined;
     if (found === undefined || holder === undefined) return { active: false };
-    return describe(found.token, holder, context.origins.forLinks(request));
+    return describe(found.token, holder, issuerFor(context, request));
   };
   const names = ['token', 'token_type_hint'];
   // RFC 7662 §2.1: the endpoint requires authorization, which a public client does not have.

@@ -1,27 +1,28 @@
 import { action, json, type Resource } from '../../pipeline/resource.ts';
 import type { OAuthContext } from '../context.ts';
-import { oauth2Paths as paths } from '../paths.ts';
+import { type OAuth2Settings, signsTokens } from '../oauth2-options.ts';
+import { issuerFor } from './access-tokens.ts';
 
 const secretMethods = ['client_secret_basic', 'client_secret_post'];
 
 /**
- * Creates the resource of the authorization server metadata (RFC 8414 §2). The issuer is the origin that the request was
- * addressed to.
+ * Creates the resource of the authorization server metadata (RFC 8414 §2, OpenID Connect Discovery 1.0 §3). Endpoints are at the origin
+ * that the request was addressed to; so is the issuer by default.
  */
-export function metadataResource({
-  origins,
-  settings,
-}: Pick<OAuthContext, 'origins' | 'settings'>): Resource {
+export function metadataResource(context: Pick<OAuthContext, 'origins' | 'settings'>): Resource {
+  const { origins, settings } = context;
   return {
     ownCredentials: true,
     GET: action('anyone', async ({ incoming: request }) => {
-      const issuer = origins.forLinks(request);
+      const base = origins.forLinks(request);
+      const { paths } = settings;
       return json({
-        issuer,
-        authorization_endpoint: issuer + paths.authorize,
-        token_endpoint: issuer + paths.token,
-        revocation_endpoint: issuer + paths.revoke,
-        introspection_endpoint: issuer + paths.introspect,
+        issuer: issuerFor(context, request),
+        authorization_endpoint: base + paths.authorize,
+        token_endpoint: base + paths.token,
+        revocation_endpoint: base + paths.revoke,
+        introspection_endpoint: base + paths.introspect,
+        ...(signsTokens(settings) && { jwks_uri: base + paths.jwks }),
         response_types_supported: ['code'],
         response_modes_supported: ['query'],
         grant_types_supported: ['authorization_code', 'refresh_token', 'client_credentials'],
@@ -31,7 +32,21 @@ export function metadataResource({
         introspection_endpoint_auth_methods_supported: secretMethods,
         scopes_supported: settings.scopes,
         authorization_response_iss_parameter_supported: true,
+        ...(settings.openid && openidMetadata(base, settings)),
       });
     }),
+  };
+}
+
+function openidMetadata(base: string, { paths, signing, claims }: OAuth2Settings): object {
+  return {
+    userinfo_endpoint: base + paths.userinfo,
+    end_session_endpoint: base + paths.logout,
+    subject_types_supported: ['public'],
+    id_token_signing_alg_values_supported: [signing],
+    claims_supported: ['sub', 'iss', 'aud', 'exp', 'iat', 'auth_time', 'nonce', 'at_hash', ...claims],
+    prompt_values_supported: ['none', 'login', 'consent', 'select_account'],
+    request_parameter_supported: false,
+    request_uri_parameter_supported: false,
   };
 }

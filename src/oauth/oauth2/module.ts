@@ -1,36 +1,87 @@
 import { createBearerScheme } from '../../auth/bearer.ts';
+import type { IncomingRequest } from '../../http/message.ts';
 import type { Resource } from '../../pipeline/resource.ts';
+import type { Route } from '../../pipeline/router.ts';
+import type { Principal } from '../../principal.ts';
 import { createConsents } from '../consent/consents.ts';
 import type { OAuthContext } from '../context.ts';
-import { lazily, type OAuthModule, routesTo } from '../module.ts';
-import { oauth2Paths as paths } from '../paths.ts';
+import { lazily, type OAuthModule } from '../module.ts';
+import { signsTokens } from '../oauth2-options.ts';
+import { openidMetadataPath, resourceMetadataPath } from '../paths.ts';
 import type { Reason } from '../reasons.ts';
 import { findPrincipal } from '../token-holder.ts';
+import { issuerFor } from './access-tokens.ts';
 import { authorizationResource } from './authorization.ts';
 import { createClientAuthentication } from './client-authentication.ts';
 import { introspectionResource } from './introspection.ts';
 import { metadataResource } from './metadata.ts';
+import { keysResource, logoutResource, userinfoResource } from './openid.ts';
+import { protectedResource } from './protected-resource.ts';
 import { accessReason } from './reasons.ts';
 import { revocationResource } from './revocation.ts';
 import { tokenResource } from './token.ts';
 
-/** Creates OAuth 2.0: its endpoints and the scheme of bearer tokens. Neither is offered while no client is registered. */
+/**
+ * Creates OAuth 2.0: its endpoints and the scheme of bearer tokens. The endpoints are not offered while no client is registered; the
+ * scheme is, if other issuers are trusted.
+ */
 export function createOAuth2(context: OAuthContext): OAuthModule {
+  const { settings, origins } = context;
   const open = (): boolean => context.clients.size > 0;
+  const hasIssuers = Object.keys(settings.issuers).length > 0;
   const bearer = createBearerScheme({
     realm: context.realm,
-    offered: open,
-    findPrincipal: (token) => findPrincipal(context, token),
-    findReason: (token) => bearerReason(context, token),
+    offered: () => hasIssuers || open(),
+    findPrincipal: (token, request) => findBearer(context, token, request),
+    findReason: (token, request) => bearerReason(context, token, request),
     explain: context.explain,
     bodyLimit: context.bodyLimit,
+    parameters: (connection) =>
+      hasIssuers ? [['resource_metadata', origins.own(connection) + resourceMetadataPath]] : [],
   });
   const endpoints = lazily(open, () => createEndpoints(context));
-  return { schemes: [bearer], routes: routesTo(endpoints, Object.values(paths), open) };
+  const routes = servedPaths(context).map(
+    (template): Route => ({
+      template,
+      get resource() {
+        return endpoints().get(template) ?? {};
+      },
+      open,
+    }),
+  );
+  const resource: Route = {
+    template: resourceMetadataPath,
+    resource: protectedResource(context),
+    open: () => hasIssuers,
+  };
+  return { schemes: [bearer], routes: hasIssuers ? [...routes, resource] : routes };
+}
+
+/** Returns the principal of a token: of one that was issued here, or of one of another issuer. */
+async function findBearer(
+  context: OAuthContext,
+  token: string,
+  request: IncomingRequest,
+): Promise<Principal | undefined> {
+  const own = await findPrincipal(context, token, (audience) => isForThisApi(context, audience, request));
+  if (own !== undefined) return own;
+  const foreign = await context.issuers()?.verify(token);
+  return foreign !== undefined && 'name' in foreign ? foreign : undefined;
+}
+
+/** Returns the identifiers of this API: the known resources or, without any, the issuer. */
+function listAudiences(context: OAuthContext, request: IncomingRequest): readonly string[] {
+  const { resources } = context.settings;
+  return resources.length > 0 ? resources : [issuerFor(context, request)];
+}
+
+function isForThisApi(context: OAuthContext, audience: string, request: IncomingRequest): boolean {
+  const own = listAudiences(context, request);
+  return audience.split(' ').some((each) => own.includes(each));
 }
 
 /** Returns why a bearer token is not valid. */
-async function bearerReason(context: OAuthContext, token: string): Promise<Reason> {
+async function bearerReason(context: OAuthContext, token: string, request: IncomingRequest): Promise<Reason> {
   const { grants } = context;
   const [found, code, refresh, oauth1] = await Promise.all([
     grants.find(token, 'oauth2', 'access'),
@@ -38,19 +89,67 @@ async function bearerReason(context: OAuthContext, token: string): Promise<Reaso
     grants.find(token, 'oauth2', 'refresh'),
     grants.find(token, 'oauth1', 'access'),
   ]);
-  return accessReason(context, found, code ?? refresh ?? oauth1);
+  const audience = found?.token.details['audience'];
+  if (audience !== undefined && !isForThisApi(context, audience, request)) {
+    const own = listAudiences(context, request).join(' or ');
+    return { check: 'aud', hint: `the audience is ${audience.replaceAll(' ', ', ')}; this API is ${own}` };
+  }
+  const other = code ?? refresh ?? oauth1;
+  const unknown = found === undefined && other === undefined;
+  return (
+    (unknown ? await jwtReason(context, token, request) : undefined) ?? accessReason(context, found, other)
+  );
 }
 
-function createEndpoints(
+/** Returns why a JWT that was not issued here is refused; undefined if the token is none. */
+async function jwtReason(
   context: OAuthContext,
-): Readonly<Record<(typeof paths)[keyof typeof paths], Resource>> {
+  token: string,
+  request: IncomingRequest,
+): Promise<Reason | undefined> {
+  if (!/^eyJ[\w-]*\./.test(token)) return undefined;
+  const foreign = await context.issuers()?.verify(token);
+  if (foreign !== undefined && 'check' in foreign) return foreign;
+  const { settings, clock } = context;
+  if (settings.accessTokens === 'opaque')
+    return { check: 'token', hint: 'a JWT was sent; the access tokens of this service are opaque' };
+  const rules = {
+    issuer: issuerFor(context, request),
+    audiences: listAudiences(context, request),
+    now: clock.now(),
+  };
+  return context.signer()?.findFault(token, rules);
+}
+
+/** Returns the paths of the endpoints. */
+function servedPaths({ settings }: OAuthContext): readonly string[] {
+  const { paths, issuer, openid } = settings;
+  const { metadata, authorize, token, revoke, introspect, jwks, userinfo, logout } = paths;
+  const ofIssuer = issuer === undefined ? '' : new URL(issuer).pathname.replace(/\/$/, '');
+  return [
+    ...[metadata, authorize, token, revoke, introspect],
+    ...(signsTokens(settings) ? [jwks] : []),
+    ...(openid ? [openidMetadataPath, userinfo, logout] : []),
+    // RFC 8414 §3.1 inserts the well-known path before that of the issuer, and OpenID Connect appends it.
+    ...(ofIssuer === '' ? [] : [metadata + ofIssuer]),
+    ...(ofIssuer === '' || !openid ? [] : [ofIssuer + openidMetadataPath]),
+  ];
+}
+
+function createEndpoints(context: OAuthContext): ReadonlyMap<string, Resource> {
+  const { paths } = context.settings;
   const authenticate = createClientAuthentication(context);
   const consents = createConsents(context);
-  return {
-    [paths.metadata]: metadataResource(context),
-    [paths.authorize]: authorizationResource(paths.authorize, { ...context, consents }),
-    [paths.token]: tokenResource(context, authenticate),
-    [paths.revoke]: revocationResource(context, authenticate),
-    [paths.introspect]: introspectionResource(context, authenticate),
-  };
+  const metadata = metadataResource(context);
+  const listed = servedPaths(context).map((path): [string, Resource] => [path, metadata]);
+  return new Map([
+    ...listed,
+    [paths.authorize, authorizationResource(paths.authorize, { ...context, consents })],
+    [paths.token, tokenResource(context, authenticate)],
+    [paths.revoke, revocationResource(context, authenticate)],
+    [paths.introspect, introspectionResource(context, authenticate)],
+    [paths.jwks, keysResource(context)],
+    [paths.userinfo, userinfoResource(context)],
+    [paths.logout, logoutResource(context)],
+  ]);
 }

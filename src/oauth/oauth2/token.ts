@@ -1,13 +1,22 @@
 import { findTrace } from '../../auth/trace.ts';
+import type { IncomingRequest } from '../../http/message.ts';
 import type { Resource } from '../../pipeline/resource.ts';
 import type { Scope } from '../../principal.ts';
-import type { Client, GrantType } from '../clients.ts';
+import type { GrantType } from '../clients.ts';
 import { type Found, type Issued, requireFirst } from '../grants.ts';
 import type { Lifetimes } from '../lifetimes.ts';
+import { openidScope } from '../oauth2-options.ts';
 import { type Reason, scopeReason } from '../reasons.ts';
-import type { Grant, Token, TokenDraft } from '../records.ts';
+import type { Grant, Token } from '../records.ts';
 import { defaultScopesFor, formatScope, intersectScopes, isWithin, parseScope } from '../scopes.ts';
 import { findTokenHolder, type TokenHolderContext } from '../token-holder.ts';
+import {
+  type AccessTokenContext,
+  draftAccessToken,
+  issuerFor,
+  lifetimeOf,
+  userClaims,
+} from './access-tokens.ts';
 import type { AuthenticateClient } from './client-authentication.ts';
 import {
   type ClientRequest,
@@ -19,9 +28,10 @@ import {
 import { OAuthError, writeOAuthProblem } from './oauth-error.ts';
 import { verifies } from './pkce.ts';
 import { codeReason, refreshReason } from './reasons.ts';
+import { readAudience, resourceParameters } from './resource-indicators.ts';
 
 /** Dependencies of the token endpoint. */
-interface TokenContext extends TokenHolderContext {
+interface TokenContext extends TokenHolderContext, AccessTokenContext {
   readonly lifetimes: Lifetimes;
   /** Whether errors explain what the server checked. */
   readonly explain: boolean;
@@ -29,7 +39,10 @@ interface TokenContext extends TokenHolderContext {
 
 /** Creates the token endpoint (RFC 6749 §3.2). It issues access tokens for codes, refresh tokens and client credentials. */
 export function tokenResource(context: TokenContext, authenticate: AuthenticateClient): Resource {
-  const names = ['grant_type', 'code', 'redirect_uri', 'code_verifier', 'refresh_token', 'scope'];
+  const names = [
+    ...['grant_type', 'code', 'redirect_uri', 'code_verifier', 'refresh_token', 'scope'],
+    ...resourceParameters,
+  ];
   const exchanges: Readonly<Record<GrantType, Respond>> = {
     authorization_code: (request) => exchangeCode(context, request),
     refresh_token: (request) => refresh(context, request),
@@ -72,8 +85,10 @@ function parseGrantType(text: string): GrantType {
 async function exchangeCode(context: TokenContext, request: ClientRequest): Promise<TokenResponse> {
   const { client, values } = request;
   const code = requireParameter(values, 'code');
-  const missing = ['redirect_uri', 'code_verifier'].find((name) => !values.has(name));
   const found = await context.grants.find(code, 'oauth2', 'code');
+  const isBound = found?.token.details['code_challenge'] !== '';
+  const required = ['redirect_uri', ...(isBound ? ['code_verifier'] : [])];
+  const missing = required.find((name) => !values.has(name));
   const refused = createExplainer(
     context,
     request,
@@ -88,7 +103,7 @@ async function exchangeCode(context: TokenContext, request: ClientRequest): Prom
     if (!(await context.grants.consume(found))) throw await revokeReused(context, found, refused);
     throw await refused();
   }
-  return exchange(context, client, grant, found, token.scopes, refused);
+  return exchange(context, request, grant, found, token.scopes, refused);
 }
 
 /** Returns the error of a refusal. */
@@ -106,12 +121,15 @@ function createExplainer(
 }
 
 /**
- * Returns whether the redirect URI is that of the code (RFC 6749 §4.1.3) and the verifier matches its challenge (RFC 7636 §4.6).
+ * Returns whether the redirect URI is that of the code (RFC 6749 §4.1.3) and the verifier matches its challenge (RFC 7636 §4.6). A
+ * verifier without a challenge is a sign of a downgrade (RFC 9700 §2.1.1).
  */
 function matchesCode(values: ReadonlyMap<string, string>, { details }: Token): boolean {
   const { redirect_uri: expectedUri, code_challenge: challenge = '' } = details;
   const [redirectUri, verifier] = [values.get('redirect_uri'), values.get('code_verifier')];
-  return redirectUri === expectedUri && verifier !== undefined && verifies(verifier, challenge);
+  if (redirectUri !== expectedUri) return false;
+  if (challenge === '') return verifier === undefined;
+  return verifier !== undefined && verifies(verifier, challenge);
 }
 
 function codeRefused(): OAuthError {
@@ -137,7 +155,7 @@ async function refresh(context: TokenContext, request: ClientRequest): Promise<T
   const reason = scopeReason(values.get('scope'), granted, 'granted');
   const scopes = readRequestedScopes(values, granted, reason, granted);
   if (!isWithin(scopes, granted)) throw scopeRefused(reason);
-  return exchange(context, client, found.grant, found, scopes, refused);
+  return exchange(context, request, found.grant, found, scopes, refused);
 }
 
 function refreshRefused(): OAuthError {
@@ -153,22 +171,25 @@ function refreshRefused(): OAuthError {
  */
 async function issueToClient(
   context: TokenContext,
-  { client, values }: ClientRequest,
+  { client, values, request }: ClientRequest,
 ): Promise<TokenResponse> {
   const reason = scopeReason(values.get('scope'), client.scopes, 'registered');
   const scopes = readRequestedScopes(values, defaultScopesFor(client.scopes), reason, client.scopes);
   if (!isWithin(scopes, client.scopes)) throw scopeRefused(reason);
-  const expires = context.clock.now() + context.lifetimes.access;
-  const issued = await context.grants.issue([
-    { mechanism: 'oauth2', kind: 'access', client: client.id, scopes, expires },
-  ]);
-  return buildResponse(issued);
+  const draft = await draftAccessToken(context, {
+    issuer: issuerFor(context, request),
+    client: client.id,
+    scopes,
+    expires: context.clock.now() + lifetimeOf(client, context, 'access'),
+    audience: readAudience(values, context.settings),
+  });
+  return buildResponse(await context.grants.issue([draft]));
 }
 
 /** Exchanges a code or refresh token for an access token, and for a refresh token if the client is registered for it. */
 async function exchange(
   context: TokenContext,
-  client: Client,
+  { client, values, request }: ClientRequest,
   grant: Grant,
   found: Found,
   requested: readonly Scope[],
@@ -176,23 +197,71 @@ async function exchange(
 ): Promise<TokenResponse> {
   const scopes = intersectScopes(requested, client.scopes);
   if (scopes.length === 0) throw scopeRefused(scopeReason(undefined, client.scopes, 'registered'));
-  const { clock, lifetimes, grants } = context;
-  const draft = (kind: 'access' | 'refresh', lifetime: number, of: readonly Scope[]): TokenDraft => ({
-    mechanism: 'oauth2',
-    kind,
-    client: client.id,
-    user: grant.user,
-    scopes: of,
-    // A token expires with its grant at the latest.
-    expires: Math.min(clock.now() + lifetime, grant.ends),
-  });
-  const drafts = [draft('access', lifetimes.access, scopes)];
+  const { clock, grants } = context;
+  const { details, scopes: granted } = found.token;
+  // A token expires with its grant at the latest.
+  const endOf = (kind: 'access' | 'refresh'): number =>
+    Math.min(clock.now() + lifetimeOf(client, context, kind), grant.ends);
+  const common = { client: client.id, user: grant.user };
+  const drafts = [
+    await draftAccessToken(context, {
+      ...common,
+      issuer: issuerFor(context, request),
+      scopes,
+      expires: endOf('access'),
+      audience: readAudience(values, context.settings) ?? details['audience']?.split(' '),
+      authenticated: authenticatedAt(found),
+    }),
+  ];
   // A refresh token keeps the granted scope, even if this access token has a narrower one (RFC 6749 §6).
   if (client.grants.includes('refresh_token'))
-    drafts.push(draft('refresh', lifetimes.refresh, found.token.scopes));
+    drafts.push({
+      ...common,
+      mechanism: 'oauth2',
+      kind: 'refresh',
+      scopes: granted,
+      expires: endOf('refresh'),
+      details: keptDetails(details),
+    });
   const issued = await grants.exchange(found, drafts);
   if (issued === undefined) throw await revokeReused(context, found, refused);
-  return buildResponse(issued);
+  return { ...buildResponse(issued), ...(await idTokenOf(context, request, requireFirst(issued), found)) };
+}
+
+/** Returns when the user was authenticated (ms); undefined unless that was asked for. */
+function authenticatedAt({ token: { details } }: Found): number | undefined {
+  const { auth_time: time } = details;
+  return time === undefined ? undefined : Number(time);
+}
+
+/** Returns what a refresh token knows of its code: when the user was authenticated, and the audience. */
+function keptDetails({ auth_time, audience }: Token['details']): Readonly<Record<string, string>> {
+  return { ...(auth_time !== undefined && { auth_time }), ...(audience !== undefined && { audience }) };
+}
+
+/** Returns the ID token that belongs to an access token with the scope `openid` (OpenID Connect Core 1.0 §3.1.3.3). */
+async function idTokenOf(
+  context: TokenContext,
+  request: IncomingRequest,
+  { value, token }: Issued,
+  found: Found,
+): Promise<TokenResponse> {
+  const { user, client, issued, expires, scopes } = token;
+  const authenticated = authenticatedAt(found);
+  const signer = scopes.includes(openidScope) ? context.signer() : undefined;
+  if (signer === undefined || user === undefined || authenticated === undefined) return {};
+  const id_token = signer.idToken({
+    issuer: issuerFor(context, request),
+    client,
+    user,
+    issued,
+    expires,
+    authenticated,
+    nonce: found.token.details['nonce'],
+    accessToken: value,
+    claims: await userClaims(context, signer, user),
+  });
+  return { id_token };
 }
 
 /** Revokes the grant of a reused token, and returns the error. */

@@ -16,7 +16,7 @@ export const verifier = 'dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk';
 export const challenge = 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM';
 
 /** The clients of every test: one with a secret, another one, one without, and one for machines. */
-export const clients: NonNullable<ServiceOptions['clients']> = {
+export const clients = {
   app: {
     secret: 'app-secret-0123456789',
     redirectUris: [callback, 'https://app.example/other'],
@@ -34,7 +34,7 @@ export const clients: NonNullable<ServiceOptions['clients']> = {
     scopes: ['read', 'write'],
     users: ['ann'],
   },
-};
+} satisfies ServiceOptions['clients'];
 
 /** A reply as tests look at it. */
 export interface Answer {

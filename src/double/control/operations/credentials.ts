@@ -1,6 +1,17 @@
 import { keyShape } from '../../../auth/parse-account-key.ts';
 import { Problem } from '../../../http/problem.ts';
-import { either, flag, number, object, optional, text, word } from '../../../shape/shape.ts';
+import {
+  anything,
+  either,
+  flag,
+  listOf,
+  mapOf,
+  number,
+  object,
+  optional,
+  text,
+  word,
+} from '../../../shape/shape.ts';
 import { createBareOperation, type Operation, operation } from '../operation.ts';
 import { type ControlTarget, requireMemory } from '../target.ts';
 
@@ -110,6 +121,8 @@ function tokenOperations({ oauth1, oauth2 }: ControlTarget): readonly Operation[
         scope: optional(text()),
         expiresIn: optional(seconds),
         refresh: optional(flag()),
+        audience: optional(either(text(), listOf(text()))),
+        claims: optional(mapOf(anything, 'claims of a JWT, which take precedence')),
       }),
       run: (options) => oauth2.issueToken(options),
     }),
