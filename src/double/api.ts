@@ -134,10 +134,7 @@ export function createDoubleApi(context: Core, addresses: Addresses): DoubleApi 
 }
 
 /** Returns the issuer of tokens that no client requests: the address that tests use over plain HTTP, unless TLS is required. */
-function issuerOf(
-  { options: { oauth2, publicUrl, tls } }: Core,
-  { url, secureUrl }: Addresses,
-): string {
+function issuerOf({ options: { oauth2, publicUrl, tls } }: Core, { url, secureUrl }: Addresses): string {
   return oauth2?.issuer ?? publicUrl ?? (tls === 'required' ? (secureUrl ?? url) : url);
 }
 

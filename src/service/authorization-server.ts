@@ -61,7 +61,10 @@ export function createAuthorizationServer(
   { store, basic, limits, onGrantEvent = () => {}, users, ...others }: AuthorizationParts,
 ): AuthorizationServer {
   const { clock, random, rateLimiter, settings } = others;
-  const loaded = loadExtensions(options, { ...others, isRegistered: (user) => revocation.isUsed('user', user) });
+  const loaded = loadExtensions(options, {
+    ...others,
+    isRegistered: (user) => revocation.isUsed('user', user),
+  });
   const clientsById = readRegistrations(options.clients, (all) => readClients(all, settings.scopes));
   const consumersByKey = readRegistrations(options.consumers, (all) => readConsumers(all));
   const names = {
