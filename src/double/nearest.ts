@@ -1,25 +1,21 @@
 // Explains a request that neither a stub nor an operation of a partner's document matched.
 
 import { findClosestMatch } from '../did-you-mean.ts';
-import type { MatchedRequest, RequestMatch, RequestMatchParts } from './match.ts';
-import { fitsMethod, fitsPath } from './match.ts';
+import { fitsMethod, fitsPath, type MatchedRequest, type RequestMatch } from './match.ts';
 
 /** What a request may have been meant for. */
 export interface Candidate {
-  /** Names it in a sentence: `stub is GET /orders`. */
-  readonly name: string;
   readonly match: RequestMatch;
-  /** The first member that differs, or why it is not applied although it matches. */
-  readonly difference: string;
-  /** Whether the request matches, so that it was meant in any case. */
+  /** Whether it selects the request, and does not apply to it for another reason. */
   readonly matches?: boolean;
+  /** Returns what it is, and why it does not apply: `stub is GET /orders, but the method is PUT, not GET`. */
+  explain(): string | undefined;
 }
 
-/** A candidate whose path is given. */
+/** A candidate whose path is a text or a template, with its segments. */
 interface Placed {
   readonly candidate: Candidate;
-  readonly match: RequestMatchParts;
-  readonly path: string | RegExp;
+  readonly segments: readonly string[];
 }
 
 /** Describes the candidate that a request comes nearest to, and why it does not apply; undefined if none is near. */
@@ -27,40 +23,75 @@ export function describeNearest(
   request: MatchedRequest,
   candidates: readonly Candidate[],
 ): string | undefined {
-  const nearest = candidates.find(({ matches }) => matches) ?? findNearest(request, candidates);
-  return nearest && `The nearest ${nearest.name}, but ${nearest.difference}.`;
-}
-
-function findNearest(request: MatchedRequest, candidates: readonly Candidate[]): Candidate | undefined {
-  const placed = candidates.flatMap(readPath);
-  const atPath = placed.filter(({ path }) => fitsPath(request.path, path));
   const nearest =
-    atPath.find(({ match }) => fitsMethod(request.method, match)) ??
-    atPath[0] ??
-    findNearPath(request.path, placed);
-  return nearest?.candidate ?? candidates.find((candidate) => readPath(candidate).length === 0);
+    candidates.find(({ matches }) => matches) ??
+    findAtPath(request, candidates) ??
+    findNearPath(splitPath(request.path), candidates.flatMap(readSegments)) ??
+    candidates.find(({ match }) => pathOf(match) === undefined);
+  const explanation = nearest?.explain();
+  return explanation && `The nearest ${explanation}.`;
 }
 
-function readPath(candidate: Candidate): readonly Placed[] {
-  const { match } = candidate;
-  return typeof match === 'function' || match.path === undefined
-    ? []
-    : [{ candidate, match, path: match.path }];
+function pathOf(match: RequestMatch): string | RegExp | undefined {
+  return typeof match === 'function' ? undefined : match.path;
 }
 
-/** Returns the candidate whose path is similar, or differs by segments in front, as if a base path was forgotten. */
-function findNearPath(path: string, placed: readonly Placed[]): Placed | undefined {
-  const filled = placed.map((each) => (typeof each.path === 'string' ? fillTemplate(each.path, path) : ''));
-  const close =
-    findClosestMatch(path, filled) ??
-    filled.find((each) => path !== '/' && each !== '' && (each.endsWith(path) || path.endsWith(each)));
-  return close === undefined ? undefined : placed[filled.indexOf(close)];
+/** Returns a candidate whose path fits, one that has the method first. */
+function findAtPath(
+  { path, method }: MatchedRequest,
+  candidates: readonly Candidate[],
+): Candidate | undefined {
+  const atPath = candidates.filter(({ match }) => {
+    const wanted = pathOf(match);
+    return wanted !== undefined && fitsPath(path, wanted);
+  });
+  return atPath.find(({ match }) => typeof match === 'object' && fitsMethod(method, match)) ?? atPath[0];
 }
 
-/** Puts the segments of a path in the place of the parameters of a template, counted from the end. */
-function fillTemplate(template: string, path: string): string {
-  const segments = path.split('/');
-  const parts = template.split('/');
-  const shift = segments.length - parts.length;
-  return parts.map((part, at) => (part.includes('{') ? (segments[at + shift] ?? part) : part)).join('/');
+function readSegments(candidate: Candidate): readonly Placed[] {
+  const path = pathOf(candidate.match);
+  return typeof path === 'string' ? [{ candidate, segments: splitPath(path) }] : [];
+}
+
+/** Returns a candidate with one segment that is misspelt, or else with segments in front or behind that are missing or too many. */
+function findNearPath(path: readonly string[], placed: readonly Placed[]): Candidate | undefined {
+  const misspelt = placed.flatMap(({ candidate, segments }) => {
+    const [at, ...others] = segments.length === path.length ? listDifferences(segments, path) : [];
+    return at === undefined || others.length > 0
+      ? []
+      : [{ candidate, sent: path[at] ?? '', meant: segments[at] ?? '' }];
+  });
+  for (const sent of new Set(misspelt.map((each) => each.sent))) {
+    const alike = misspelt.filter((each) => each.sent === sent);
+    const closest = findClosestMatch(
+      sent,
+      alike.map(({ meant }) => meant),
+    );
+    const found = alike.find(({ meant }) => meant === closest);
+    if (found !== undefined) return found.candidate;
+  }
+  const longestFirst = placed.toSorted((one, other) => other.segments.length - one.segments.length);
+  const shifted =
+    longestFirst.find(({ segments }) => beginAlike(segments.toReversed(), path.toReversed())) ??
+    longestFirst.find(({ segments }) => beginAlike(segments, path));
+  return shifted?.candidate;
+}
+
+function splitPath(path: string): readonly string[] {
+  return path.slice(1).split('/');
+}
+
+/** Returns the indices of the segments of a template that a path of the same length does not have. */
+function listDifferences(template: readonly string[], path: readonly string[]): readonly number[] {
+  const isParameter = (at: number): boolean => template[at]?.includes('{') === true && path[at] !== '';
+  return [...template.keys()].filter((at) => template[at] !== path[at] && !isParameter(at));
+}
+
+/** Returns whether the longer one of a template and a path begins with the other, and both have a text in common there. */
+function beginAlike(template: readonly string[], path: readonly string[]): boolean {
+  const length = Math.min(template.length, path.length);
+  const [begin, sent] = [template.slice(0, length), path.slice(0, length)];
+  return (
+    listDifferences(begin, sent).length === 0 && begin.some((each) => each !== '' && sent.includes(each))
+  );
 }

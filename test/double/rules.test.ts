@@ -277,11 +277,18 @@ describe('a request that nothing answers is explained', () => {
     );
   });
 
+  test('by nothing that has only a parameter in common', async () => {
+    await using double = await startPartner();
+    assert.equal(await reasonOf(double, { path: '/nothing' }), 'Nothing is at this address.');
+  });
+
   for (const [sent, nearest] of [
     [{ path: '/order' }, 'listOrders (GET /orders), but the path is /order, not /orders'],
     [{ path: '/order/7' }, 'GET /orders/{id}, but the path is /order/7, not /orders/{id}'],
     [{ path: '/v2/orders/7' }, 'GET /orders/{id}, but the path is /v2/orders/7, not /v1/orders/{id}'],
     [{ path: '/api/rest/orders' }, 'listOrders (GET /orders), but the path is /api/rest/orders, not /orders'],
+    [{ path: '/orders/7/items' }, 'GET /orders/{id}, but the path is /orders/7/items, not /orders/{id}'],
+    [{ path: '/orders/' }, 'listOrders (GET /orders), but the path is /orders/, not /orders'],
     [{ path: '/reports' }, 'daily (GET /reports?kind=daily), but the query parameter kind is missing'],
     [{ path: '/orders/7', method: 'PUT' }, 'GET /orders/{id}, but the method is PUT, not GET'],
   ] as const)

@@ -12,10 +12,12 @@ export function listCandidates(
     ...faulty.map((route) => ({ route, id: undefined })),
   ];
   return named.flatMap(({ route, id }) =>
-    ['', ...basePaths].flatMap((base) => {
+    ['', ...basePaths].map((base) => {
       const match = createMatch(route, base, request.method);
-      const difference = findDifference(request, match, () => true);
-      return difference === undefined ? [] : [{ name: nameOperation(route, id), match, difference }];
+      return {
+        match,
+        explain: () => `${nameOperation(route, id)}, but ${findDifference(request, match, () => true)}`,
+      };
     }),
   );
 }

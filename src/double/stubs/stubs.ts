@@ -245,30 +245,22 @@ function listCandidates(
   requests: MatchedRequests,
   request: IncomingRequest,
 ): readonly Candidate[] {
-  const { method } = request;
-  const open = rules.remaining().toReversed();
-  return [
-    ...open.flatMap((rule) => {
-      const match = answeredAs(rule.match, method);
-      const difference = requests.findDifference(request, rule, match);
-      return difference === undefined ? [] : [{ name: nameStub(rule), match, difference }];
-    }),
-    ...rules.exhausted().flatMap((rule) => {
-      const match = answeredAs(rule.match, method);
-      if (typeof match === 'function') return [];
-      // A function may count its calls, and the stub would not answer in any case.
-      const difference = findDifference(requests.view(request), match, () => true);
-      const answered = rule.count === 1 ? 'its request' : `its ${rule.count} requests`;
-      const used = `it has answered ${answered}, and times permits no more`;
-      return [
-        { name: nameStub(rule), match, difference: difference ?? used, matches: difference === undefined },
-      ];
-    }),
-  ];
-}
-
-function nameStub({ match }: StubRule): string {
-  return `stub is ${describeRequestMatch(match)}`;
+  const explain = ({ match }: StubRule, difference: string | undefined): string | undefined =>
+    difference && `stub is ${describeRequestMatch(match)}, but ${difference}`;
+  const open = rules.remaining().map((rule) => {
+    const match = answeredAs(rule.match, request.method);
+    return { match, explain: () => explain(rule, requests.findDifference(request, rule, match)) };
+  });
+  const exhausted = rules.exhausted().flatMap((rule) => {
+    const match = answeredAs(rule.match, request.method);
+    // A function may count its calls, and the stub would not answer in any case.
+    if (typeof match === 'function') return [];
+    const difference = findDifference(requests.view(request), match, () => true);
+    const answered = rule.count === 1 ? 'its request' : `its ${rule.count} requests`;
+    const used = `it has answered ${answered}, and times permits no more`;
+    return [{ match, matches: difference === undefined, explain: () => explain(rule, difference ?? used) }];
+  });
+  return [...open.toReversed(), ...exhausted.toReversed()];
 }
 
 /** Returns the match without its methods if GET is one of them, which answers HEAD, too, and the method is HEAD. */
