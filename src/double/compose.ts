@@ -33,6 +33,7 @@ import { addItems, createItems } from './state/seed.ts';
 import type { Snapshottable } from './state/snapshot.ts';
 import { createState, type State } from './state/state.ts';
 import { createDoubleUsers, type DoubleUsers } from './state/users.ts';
+import { KeptItems } from './stubs/kept-items.ts';
 import { createStubs, type StubsPart } from './stubs/stubs.ts';
 
 /** The collections that a service serves, and the store that holds their items. */
@@ -93,6 +94,8 @@ export interface Core {
   readonly random: (size: number) => Uint8Array;
   readonly routes: DoubleRoutes;
   readonly stubs: StubsPart;
+  /** The items that stubs keep. */
+  readonly keptItems: KeptItems;
   /** The partner's document; undefined if there is none. */
   readonly partner: PartnerPart | undefined;
   /** The collections and their store. */
@@ -158,6 +161,7 @@ export function compose(
     requests,
   });
   const stubs = createStubs({ schemes, maxDepth, check: partner, requests, stubs: declaredStubs });
+  const keptItems = new KeptItems();
   const store =
     memory?.store ??
     options.store ??
@@ -233,6 +237,7 @@ export function compose(
     nonces,
     routes,
     stubs,
+    keptItems,
     partner,
     users,
     masterKey,
@@ -252,6 +257,7 @@ export function compose(
           users,
           routes,
           stubs,
+          keptItems,
           ...(partner !== undefined && { partner }),
           nonces: restorableNonces,
           burning: nonces,

@@ -269,8 +269,15 @@ export class JournalEntry {
     };
   }
 
-  /** Returns all members without secrets, as the control interface does. */
+  /** Returns all members without secrets and, as `text`, the entry as `toString` writes it. The control interface returns them. */
   toJSON(): object {
+    const members = this.#members();
+    const { warnings = [], ...others } = members;
+    return { ...members, text: formatEntry({ ...others, warnings, user: this.user }) };
+  }
+
+  /** Returns all members without secrets. Each getter redacts anew, so each is read once. */
+  #members() {
     const { number, time, duration, request, received, status, response, principal } = this;
     const { step, problem, auth, cors, fault, aborted, warnings } = this;
     return {
@@ -298,7 +305,7 @@ export class JournalEntry {
   }
 
   [Symbol.for('nodejs.util.inspect.custom')](_depth: unknown, options: object, inspect: Inspect): string {
-    return `JournalEntry ${inspect(this.toJSON(), { ...options, depth: printedDepth })}`;
+    return `JournalEntry ${inspect(this.#members(), { ...options, depth: printedDepth })}`;
   }
 }
 

@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { defaultCollections } from '../../../src/collections/declaration.ts';
 import { startDouble } from '../../../src/double/index.ts';
+import { root } from '../../support/cli/command.ts';
 import { createConsole } from '../../support/double/control-client.ts';
 import { ordersDocument } from '../../support/double/orders-document.ts';
 import { missingPackage, resolvePackage } from '../../support/packages.ts';
@@ -154,6 +157,36 @@ test('a request without Accept gets a format that the document lists', async () 
     const reply = await fetch(control.url + path.replace('{name}', 'not-found'));
     const type = reply.headers.get('content-type')?.split(';')[0] ?? '';
     assert.ok(Object.hasOwn(told.responses[reply.status]?.content ?? {}, type), `${path}: ${type}`);
+  }
+});
+
+test('docs/control.md shows an answer of every operation that has one, and each conforms to the document', async () => {
+  await using server = await opened();
+  const page = readFileSync(join(root, 'docs/control.md'), 'utf8');
+  const shown = new Map<string, unknown>();
+  for (const [, operations = '', block = ''] of page.matchAll(
+    /^(`(?:GET|PUT|POST) \/.*?)\n\n(?:```json\n(.*?)```)?/gms,
+  ))
+    for (const [, operation = ''] of operations.matchAll(/`((?:GET|PUT|POST) \/[^`]*)`/g))
+      shown.set(operation, block === '' ? undefined : JSON.parse(block));
+  const { Ajv2020 } = missingPackage('ajv') ? {} : await import(resolvePackage('ajv/dist/2020.js'));
+  const ajv = Ajv2020 && new Ajv2020({ strict: false, allErrors: true });
+  const elsewhere = [
+    'GET /openapi.json',
+    'GET /journal.har',
+    'GET /',
+    'GET /problems',
+    'GET /problems/{name}',
+  ];
+  for (const { path, method, told } of listOperations(server.document)) {
+    const name = `${method} ${path}`;
+    const [answer] = Object.values(told.responses);
+    const schema = answer?.content?.['application/json']?.schema;
+    if (schema === undefined || elsewhere.includes(name)) continue;
+    assert.ok(shown.has(name), `the page shows no answer of ${name}`);
+    const value = shown.get(name);
+    if (value === undefined || ajv === undefined) continue;
+    assert.ok(ajv.validate(schema, value), `${name}: ${ajv.errorsText()}`);
   }
 });
 

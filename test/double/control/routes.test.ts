@@ -70,6 +70,95 @@ test('an invalid stub of the control interface is rejected with 422, and nothing
   assert.equal((await double.fetch('/x')).status, 404);
 });
 
+test('a stub with a collection keeps what is posted, and returns, replaces, changes and removes it', async () => {
+  await using double = await startDouble({ https: false });
+  const control = await opened(double);
+  const added = await control.send('POST', '/stubs', { collection: '/orders', access: 'anyone' });
+  assert.equal(added.collection, '/orders');
+  const send = async (method: string, path: string, body?: object): Promise<[number, unknown, string?]> => {
+    const response = await double.fetch(path, {
+      method,
+      ...(body && { body: JSON.stringify(body), headers: { 'Content-Type': 'application/json' } }),
+    });
+    const text = await response.text();
+    const location = response.headers.get('Location');
+    const value = text === '' ? undefined : JSON.parse(text);
+    return location === null ? [response.status, value] : [response.status, value, location];
+  };
+  const first = { id: '1', item: 'tea', notes: { gift: true, text: 'hello' } };
+  assert.deepEqual(await send('GET', '/orders'), [200, []]);
+  assert.deepEqual(await send('POST', '/orders', { item: 'tea', notes: first.notes }), [
+    201,
+    first,
+    '/orders/1',
+  ]);
+  assert.deepEqual(await send('POST', '/orders', { id: 7 }), [201, { id: 7 }, '/orders/7']);
+  assert.equal((await send('POST', '/orders', { id: '7' }))[0], 422);
+  assert.equal((await send('POST', '/orders', []))[0], 422);
+  assert.deepEqual(await send('GET', '/orders/1'), [200, first]);
+  assert.deepEqual(await send('PATCH', '/orders/1', { id: '9', item: null, notes: { text: null } }), [
+    200,
+    { id: '1', notes: { gift: true } },
+  ]);
+  assert.deepEqual(await send('PUT', '/orders/7', { item: 'milk' }), [200, { id: '7', item: 'milk' }]);
+  const { snapshot } = await control.send('POST', '/snapshot');
+  assert.equal((await send('PUT', '/orders/a%20b', { item: 'rice' }))[2], '/orders/a%20b');
+  assert.deepEqual(await send('DELETE', '/orders/1'), [204, undefined]);
+  for (const method of ['GET', 'DELETE', 'PATCH'])
+    assert.equal((await send(method, '/orders/1', method === 'PATCH' ? {} : undefined))[0], 404);
+  assert.deepEqual(await send('GET', '/orders'), [
+    200,
+    [
+      { id: '7', item: 'milk' },
+      { id: 'a b', item: 'rice' },
+    ],
+  ]);
+  await control.send('POST', '/restore', { snapshot });
+  assert.deepEqual(
+    [(await send('GET', '/orders/1'))[0], (await send('GET', '/orders/a%20b'))[0]],
+    [200, 404],
+  );
+  const refused = await double.fetch('/orders', { method: 'DELETE' });
+  assert.deepEqual([refused.status, refused.headers.get('Allow')], [405, 'HEAD, GET, POST, OPTIONS']);
+  const { stubs } = await control.send('GET', '/stubs');
+  assert.deepEqual(
+    stubs.map(({ match }: { match: { path: string } }) => match.path),
+    ['/orders', '/orders/{item}'],
+  );
+  await control.send('DELETE', `/stubs/${added.number}`);
+  assert.deepEqual(await control.send('GET', '/stubs'), { stubs: [] });
+  assert.equal((await double.fetch('/orders/1')).status, 404);
+});
+
+test('collections of stubs at a template have their own items, and their access rule', async () => {
+  await using double = await startDouble({ users: ['ann', 'bob'], https: false });
+  const control = await opened(double);
+  await control.send('POST', '/stubs', { collection: '/users/{name}/orders', access: 'owner:name' });
+  const init = { method: 'POST', body: new URLSearchParams({ item: 'tea' }) };
+  const posted = await double.as('ann').fetch('/users/ann/orders', init);
+  assert.equal(posted.headers.get('Location'), '/users/ann/orders/1');
+  assert.deepEqual(await posted.json(), { id: '1', item: 'tea' });
+  assert.equal((await double.as('bob').fetch('/users/ann/orders/1')).status, 403);
+  assert.deepEqual(await (await double.as('bob').fetch('/users/bob/orders')).json(), []);
+  for (const [content, field] of [
+    [{ collection: '/x', match: {} }, /collection excludes match/],
+    [{ collection: '/x', times: 1 }, /collection excludes match/],
+    [{ collection: 'x' }, /collection must begin with a slash/],
+    [{ collection: '/x/{item}' }, /parameter item twice/],
+  ] as const)
+    assert.match(String((await control.refused(422, 'POST', '/stubs', content))['detail']), field);
+});
+
+test('an entry has its text, and the reason of a failure of the double', async () => {
+  await using double = await startDouble({ https: false, onError() {} });
+  const control = await opened(double);
+  double.stub({ path: '/x' }, () => Promise.reject(new Error('no rate of that day')), { access: 'anyone' });
+  assert.equal((await double.fetch('/x')).status, 500);
+  const entry = await control.send('GET', '/journal/last');
+  assert.equal(entry.text, String(double.journal.last()));
+  assert.match(entry.text, /^#1 GET \/x: 500, internal-error, .*: no rate of that day$/);
+});
+
 test('a collection that is declared at run time is served like one of the configuration', async () => {
   await using double = await startDouble({ users: ['ann'], https: false });
   const control = await opened(double);

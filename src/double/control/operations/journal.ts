@@ -214,7 +214,7 @@ const fieldsSchema = { type: 'array', items: { type: 'array', items: { type: 'st
 
 const entrySchema = {
   type: 'object',
-  required: ['number', 'time', 'duration', 'request', 'status', 'aborted'],
+  required: ['number', 'time', 'duration', 'request', 'status', 'aborted', 'text'],
   properties: {
     number: { type: 'integer', description: 'sequence number, from 1' },
     time: { type: 'number', description: 'time of the server’s clock, in ms since 1970-01-01T00:00:00Z' },
@@ -266,6 +266,17 @@ const entrySchema = {
     },
     fault: { type: 'object', description: 'the fault that was applied' },
     aborted: { type: 'boolean' },
+    warnings: {
+      type: 'array',
+      items: { type: 'string' },
+      description:
+        'how the request or the response differs from the document of a partner; absent if it does not',
+    },
+    text: {
+      type: 'string',
+      description:
+        'request, response and reason in one line; for wrong credentials, what differs in further ones',
+    },
   },
 };
 

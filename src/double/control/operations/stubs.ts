@@ -13,13 +13,16 @@ import {
   textLike,
 } from '../../../shape/shape.ts';
 import type { StubRule } from '../../stubs/stubs.ts';
-import { readBody } from '../content.ts';
+import { invalid, readBody } from '../content.ts';
 import { describeHeaders, matchToJson, requestMatchMembers } from '../match.ts';
 import { createBareOperation, type Operation, operation } from '../operation.ts';
 import type { ControlTarget } from '../target.ts';
 
 /** The operations on stubs. */
-export function stubOperations({ core: { stubs } }: Pick<ControlTarget, 'core'>): readonly Operation[] {
+export function stubOperations({
+  core: { stubs, keptItems },
+}: Pick<ControlTarget, 'core'>): readonly Operation[] {
+  const toJson = (rule: StubRule) => describeStub(rule, keptItems.find(rule)?.path);
   return [
     createBareOperation({
       method: 'GET',
@@ -35,33 +38,46 @@ export function stubOperations({ core: { stubs } }: Pick<ControlTarget, 'core'>)
       id: 'addStub',
       status: 201,
       returns: stubSchema,
-      summary: 'Adds a route with a fixed response, which precedes resources and collections',
+      summary:
+        'Adds a route with a fixed response, or a collection, which precedes resources and collections',
       description:
-        'Of several stubs that match a request, the last one answers. Credentials and access are checked first.',
+        'Either with match and response, or with collection. Of several stubs that match a request, the last one answers. Credentials and access are checked first.',
       accepts: object({
-        match: object(requestMatchMembers, 'selects requests'),
-        response: object(
-          {
-            status: optional(number({ min: 200, max: 599 }, 'default: 200')),
-            headers: optional(
-              describeHeaders('header fields; Content-Type names another type than that of the body'),
-            ),
-            body: optional({
-              ...anything,
-              schema: { description: 'text is sent as text, any other value as JSON' },
-            }),
-            base64: optional(text('content as bytes, instead of body')),
-          },
-          'the response',
+        match: optional(object(requestMatchMembers, 'selects requests')),
+        collection: optional(collectionPath),
+        response: optional(
+          object(
+            {
+              status: optional(number({ min: 200, max: 599 }, 'default: 200')),
+              headers: optional(
+                describeHeaders('header fields; Content-Type names another type than that of the body'),
+              ),
+              body: optional({
+                ...anything,
+                schema: { description: 'text is sent as text, any other value as JSON' },
+              }),
+              base64: optional(text('content as bytes, instead of body')),
+            },
+            'the response',
+          ),
         ),
         access: optional(accessShape),
         schemes: optional(listOf(text(), 'names of the accepted schemes; default: all')),
         times: optional(number({ min: 1 }, 'number of requests that it answers; default: any number')),
         fallback: optional(flag('whether it answers only what nothing else does; default: false')),
       }),
-      run({ match, response: { base64, body, ...response }, ...options }) {
-        const content = readBody(body, base64);
-        return toJson(stubs.add({ ...options, match, response: { ...response, body: content } }));
+      run({ match, response, collection, ...options }) {
+        if (collection !== undefined) {
+          if (match !== undefined || response !== undefined || options.times !== undefined)
+            throw invalid('collection', 'excludes match, response and times');
+          return toJson(keptItems.add(stubs, collection, options).rules[0]);
+        }
+        if (match === undefined) throw invalid('match', 'is missing');
+        if (response === undefined) throw invalid('response', 'is missing');
+        const { base64, body, ...others } = response;
+        return toJson(
+          stubs.add({ ...options, match, response: { ...others, body: readBody(body, base64) } }),
+        );
       },
     }),
     createBareOperation({
@@ -78,15 +94,26 @@ export function stubOperations({ core: { stubs } }: Pick<ControlTarget, 'core'>)
       path: '/stubs/{number}',
       id: 'removeStub',
       summary: 'Removes a stub by its number',
+      description: 'Both stubs of a collection are removed together.',
       errors: { '404': 'there is no stub with this number' },
       run(_, { number: wanted }) {
         const stub = stubs.all().find((each) => String(each.number) === wanted);
         if (stub === undefined) throw new Problem('not-found', `There is no stub ${wanted ?? ''}.`);
-        stub.remove();
+        for (const rule of keptItems.find(stub)?.rules ?? [stub]) rule.remove();
       },
     }),
   ];
 }
+
+const collectionPath = textLike(
+  {
+    pattern: '^/',
+    description:
+      'a path or template: POST to it keeps what is sent, and GET, PUT, PATCH and DELETE of its address return and change that',
+  },
+  (word): word is `/${string}` => word.startsWith('/'),
+  () => 'must begin with a slash',
+);
 
 const accessWords = /^(?:anyone|authenticated|nobody|owner:[^{}/]+)$/;
 
@@ -113,6 +140,7 @@ const stubSchema = {
   properties: {
     number: { type: 'integer', description: 'the number of the stub, from 1' },
     match: { type: 'object' },
+    collection: { type: 'string', description: 'the path of the collection to which the stub belongs' },
     count: { type: 'integer', description: 'the number of requests that it answered' },
     remaining: {
       anyOf: [{ type: 'integer' }, { const: 'always' }],
@@ -127,10 +155,11 @@ const listSchema = {
   properties: { stubs: { type: 'array', items: stubSchema } },
 };
 
-function toJson({ number: assigned, match, count, remaining }: StubRule) {
+function describeStub({ number: assigned, match, count, remaining }: StubRule, collection?: string) {
   return {
     number: assigned,
     match: matchToJson(match),
+    ...(collection !== undefined && { collection }),
     count,
     remaining: Number.isFinite(remaining) ? remaining : 'always',
   };
