@@ -8,15 +8,16 @@ import { isToken, skipWhitespace, tokenEnd } from '../http/syntax/token.ts';
 import { grammar, object, optional, type ShapesOf, word } from '../shape/shape.ts';
 import { findAlgorithm, type PublicKeyKind, signWith, verifyWith } from '../signature/algorithms.ts';
 import { describeBase64 } from '../signature/signature-form.ts';
-import { place } from './defined/define-scheme.ts';
-import type {
-  ParsedCredentials,
-  SchemeCredentials,
-  SchemeHeaders,
-  SchemeMessagePart,
-  SchemeRequest,
+import {
+  CredentialsFault,
+  type Definition,
+  type ParsedCredentials,
+  type SchemeCredentials,
+  type SchemeHeaders,
+  type SchemeMessagePart,
+  type SchemeRequest,
+  type SigningContext,
 } from './defined/definition.ts';
-import { CredentialsFault, type SealedDefinition, type SigningContext } from './defined/sealed.ts';
 import {
   describeCoveredNames,
   describeMalformedParameters,
@@ -66,23 +67,19 @@ const kindsOf: Readonly<Record<string, readonly KeyKind[]>> = {
  * @param where The path of the value, with which every message begins: `schemes.draft-cavage`.
  * @throws RangeError if a key is unknown, or a value invalid
  */
-export function readDraftCavage(value: unknown, where: string): SealedDefinition {
+export function readDraftCavage(value: unknown, where: string): Definition {
   const declared = readShape(draftCavageShape, value, where);
   const { headers: required = defaultHeaders, window = 300, replay = 'accept' } = declared;
-  return place({
+  return {
     headers: ['Authorization', 'Signature', 'Date', 'X-Date', 'Digest', 'X-Content-SHA256'],
     credentialHeaders: ['Signature'],
-    query: [],
     authorization: 'Signature',
     // With it, the field belongs to RFC 9421.
     unless: 'signature-input',
-    needsBody: false,
-    window: window * 1000,
+    window,
     nonce: 'off',
     replay,
     kinds: kindsOf['hs2019'] ?? [],
-    keyEncoding: 'utf8',
-    key: (secret) => secret,
     parse: (request) => parse(request, required),
     message: (request, credentials) =>
       parsedParameters(credentials).covered.flatMap((name, at) => buildLine(name, at, request, credentials)),
@@ -90,7 +87,7 @@ export function readDraftCavage(value: unknown, where: string): SealedDefinition
     verify: verifyMessage,
     format: (credentials, request) => format(credentials, request, required),
     challenge: [['headers', [...required, 'date'].join(' ')]],
-    keyFault: (credentials, { kind }) => {
+    accept: (credentials, { kind }) => {
       const { algorithm: named } = parsedParameters(credentials);
       const fits = named === undefined || kindsOf[named]?.includes(kind) === true;
       return fits
@@ -99,7 +96,7 @@ export function readDraftCavage(value: unknown, where: string): SealedDefinition
     },
     mistakes: (request, parts) => signingStringMistakes(readLines(parts), request),
     digestFault: (request, credentials, read) => checkDigests(request, parsedParameters(credentials), read),
-  });
+  };
 }
 
 function readHeaders(value: unknown, where: string): readonly string[] {
@@ -302,7 +299,12 @@ function signMessage(
   return signWith(chooseAlgorithm(key, kind), key, message, { dsaEncoding: 'der' }).toString('base64');
 }
 
-function verifyMessage(message: Buffer, key: KeyObject, signature: string, kind?: KeyKind): boolean {
+function verifyMessage(
+  message: Buffer,
+  key: KeyObject,
+  signature: string,
+  { kind }: SigningContext,
+): boolean {
   const bytes = Buffer.from(signature, 'base64');
   // r and s of fixed length, or ASN.1 DER: the draft does not say which.
   const dsaEncoding = bytes.length === 64 ? 'ieee-p1363' : 'der';

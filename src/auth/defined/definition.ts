@@ -3,7 +3,10 @@
 import type { KeyObject } from 'node:crypto';
 import type { DateLike } from '../../clock.ts';
 import type { Duration } from '../../duration.ts';
+import type { MaybePromise } from '../../maybe-promise.ts';
 import type { SignatureAlgorithm } from '../../signature/algorithms.ts';
+import type { Key, KeyKind } from '../keyring.ts';
+import type { DigestFault, Fault, MessageMistake } from '../scheme.ts';
 
 /** The header fields of a request, by name in any letter case. UTF-8 is decoded. */
 export interface SchemeHeaders {
@@ -194,6 +197,61 @@ export interface PublicKeySchemeDefinition<Parsed extends ParsedCredentials = Pa
 export type SchemeDefinition<Parsed extends ParsedCredentials = ParsedCredentials> =
   | SecretSchemeDefinition<Parsed>
   | PublicKeySchemeDefinition<Parsed>;
+
+/** Credentials with times in ms, and the further members of a definition. @internal */
+export interface ReadCredentials {
+  readonly user: string;
+  readonly signature: string;
+  readonly date?: number;
+  readonly expires?: number;
+  readonly nonce?: string;
+}
+
+/** What a signature depends on beside message and key. @internal */
+export interface SigningContext {
+  /** The algorithm of the private key. Default: that of its type. */
+  readonly kind?: KeyKind | undefined;
+  /** The credentials of the request that is verified. Default: a request is signed. */
+  readonly credentials?: ReadCredentials;
+}
+
+/** Thrown by `parse` and `message` of a built-in scheme: a fault of the client, which is not reported. @internal */
+export class CredentialsFault extends Error {
+  readonly fault: Fault;
+
+  constructor(fault: Fault) {
+    super(fault.detail);
+    this.fault = fault;
+  }
+}
+
+/** A definition of either kind. Built-in schemes have secrets and public keys, and members that `defineScheme` does not offer. @internal */
+export interface Definition extends CommonDefinition<ParsedCredentials> {
+  readonly key?: SecretSchemeDefinition['key'];
+  readonly algorithms?: PublicKeySchemeDefinition['algorithms'];
+  sign(message: Buffer, key: Buffer | KeyObject, context?: SigningContext): string;
+  readonly verify?:
+    | ((message: Buffer, key: KeyObject, signature: string, context: SigningContext) => boolean)
+    | undefined;
+  /** The kinds of keys that may sign. Default: the algorithms with `verify`, otherwise secrets. */
+  readonly kinds?: readonly KeyKind[];
+  /** Those of `headers` whose presence means that a request has credentials. Default: all, with `authorization` none but that field. */
+  readonly credentialHeaders?: readonly string[];
+  /** A field whose presence means that the credentials belong to another scheme. Default: none. */
+  readonly unless?: string;
+  /** Further parameters of the challenge. Default: none. */
+  readonly challenge?: readonly (readonly [name: string, value: string])[];
+  /** Returns why a valid signature is refused for the key that made it. Default: it is not. */
+  accept?(credentials: ReadCredentials, key: Key): string | undefined;
+  /** Returns why the content does not have the signed digest. Default: none is signed. */
+  digestFault?(
+    request: SchemeRequest,
+    credentials: ReadCredentials,
+    read: () => Promise<Uint8Array>,
+  ): MaybePromise<DigestFault | undefined>;
+  /** Returns the messages that clients sign by mistake, beside those of every scheme. Default: none. */
+  mistakes?(request: SchemeRequest, parts: readonly SchemeMessagePart[]): Iterable<MessageMistake>;
+}
 
 /** Marks schemes, so that no other object has their type. */
 export const schemeBrand: unique symbol = Symbol('scheme');

@@ -5,8 +5,7 @@ import { toOctets, toReadable } from '../../http/syntax/octets.ts';
 import type { Part, PartKind, Piece } from '../../signature/message.ts';
 import { maxKeyIdLength } from '../parse-account-key.ts';
 import type { Fault } from '../scheme.ts';
-import type { SchemeMessagePart, SchemePartKind } from './definition.ts';
-import type { ReadCredentials, UnplacedDefinition } from './sealed.ts';
+import type { Definition, ReadCredentials, SchemeMessagePart, SchemePartKind } from './definition.ts';
 
 /** The longest signature, in characters. */
 const maxSignatureLength = 8192;
@@ -17,7 +16,7 @@ const maxSignatureLength = 8192;
  */
 export function readCredentials(
   parsed: unknown,
-  definition: Pick<UnplacedDefinition, 'headers' | 'query' | 'nonce'>,
+  definition: Definition,
   usesBody: boolean,
 ): ReadCredentials | Fault | TypeError {
   if (typeof parsed !== 'object' || parsed === null) return new TypeError('parse returned no object');
@@ -25,7 +24,7 @@ export function readCredentials(
   const claimed = typeof members['user'] === 'string' ? { claimed: members['user'] } : {};
   for (const [name, value] of Object.entries(members)) {
     if (value !== undefined && value !== null && value !== '') continue;
-    if (name === 'nonce' && definition.nonce !== 'required') members[name] = '';
+    if (name === 'nonce' && (definition.nonce ?? 'required') !== 'required') members[name] = '';
     else
       return {
         detail: `The ${name} is missing.`,
@@ -59,10 +58,7 @@ export function readCredentials(
   };
 }
 
-function namePlaces(
-  { headers, query }: Pick<UnplacedDefinition, 'headers' | 'query'>,
-  usesBody: boolean,
-): string {
+function namePlaces({ headers = [], query = [] }: Definition, usesBody: boolean): string {
   return [
     ...(headers.length === 0 ? [] : [`the fields ${headers.join(', ')}`]),
     ...(query.length === 0 ? [] : [`the query parameters ${query.join(', ')}`]),
@@ -92,10 +88,7 @@ const kindsByName: ReadonlyMap<string, PartKind> = new Map<string, PartKind>([
 ]);
 
 /** Returns the parts of a message, with a joining text between them. Throws TypeError if they are malformed. */
-export function readParts(
-  message: readonly SchemeMessagePart[],
-  join: UnplacedDefinition['join'],
-): readonly Part[] {
+export function readParts(message: readonly SchemeMessagePart[], join: Definition['join']): readonly Part[] {
   if (!Array.isArray(message)) throw new TypeError('message returned no list of parts');
   const parts = message.map(toPart);
   if (typeof join !== 'string' || join === '') return parts;
@@ -132,7 +125,7 @@ export function findExtension(parts: readonly Part[]): string | undefined {
 }
 
 /** Returns the octets that are signed. */
-export function joinParts(parts: readonly Part[], { join }: UnplacedDefinition): readonly Piece[] {
+export function joinParts(parts: readonly Part[], { join }: Definition): readonly Piece[] {
   if (typeof join !== 'function') return parts.map(({ value }) => value);
   const joined = join(
     parts.map(({ kind, name, value }): SchemeMessagePart => {

@@ -12,17 +12,22 @@ import {
   type VerifiedScheme,
 } from '../verified-scheme.ts';
 import type { CredentialLocation, Verifier } from '../verifier.ts';
+import { kindsOf, usesBody, windowsOf } from './defaults.ts';
+import type { Definition } from './definition.ts';
+import { type DefinitionPlaces, findPlaces } from './places.ts';
 import { createSchemeRequest, toSource } from './request.ts';
-import type { SealedDefinition } from './sealed.ts';
 import { signByDefinition } from './sign.ts';
 
 /** Creates the scheme of a definition. */
 export function createDefinedScheme(
   name: string,
-  definition: SealedDefinition,
-): VerifiedScheme<'defined', SealedDefinition> {
-  const { kinds, verify, isDated, nonce, replay, json = [], form = [] } = definition;
-  const window = isDated ? definition.window : definition.undatedWindow;
+  definition: Definition,
+): VerifiedScheme<'defined', Definition> {
+  const { verify, nonce, replay, json = [], form = [] } = definition;
+  const places = findPlaces(definition);
+  const kinds = kindsOf(definition);
+  const { dated, undated } = windowsOf(definition);
+  const window = places.isDated ? dated : undated;
   return {
     kind: 'defined',
     name,
@@ -31,10 +36,10 @@ export function createDefinedScheme(
     privateKeys: verify === undefined ? 'never' : 'usual',
     comparesDigests: definition.digestFault !== undefined,
     emptySecret: '\0',
-    dateWindow: isDated ? definition.window : 0,
+    dateWindow: places.isDated ? dated : 0,
     window: nonce !== 'off' || replay === 'refuse' ? window : 0,
     authorization: definition.authorization,
-    places: listPlaces(definition),
+    places: listPlaces(definition, places),
     problems: problemsOfDates,
     claimedBy: chooseId,
     check(identity) {
@@ -43,14 +48,17 @@ export function createDefinedScheme(
       if (!kinds.includes('secret')) throw new RangeError(`the scheme ${name} requires a private key`);
       checkSecret(identity, name);
     },
-    sign: (request, identity, options) => signByDefinition(request, definition, identity, options),
+    sign: (request, identity, options) => signByDefinition(request, definition, places, identity, options),
     readsContent: json.length + form.length > 0,
-    traits: () => traitsOf(definition),
-    createVerifier: (context) => createDefinedVerifier(name, definition, context),
+    traits: () => traitsOf(definition, places),
+    createVerifier: (context) => createDefinedVerifier(name, definition, places, context),
   };
 }
 
-function traitsOf({ place, headers, valueForm, dateField, replay }: SealedDefinition): SchemeTraits {
+function traitsOf(
+  { headers = [], replay }: Definition,
+  { place, valueForm, dateField }: DefinitionPlaces,
+): SchemeTraits {
   const field = fieldIn(place);
   return {
     place: {
@@ -63,7 +71,10 @@ function traitsOf({ place, headers, valueForm, dateField, replay }: SealedDefini
   };
 }
 
-function listPlaces({ headers, query, place, authorization }: SealedDefinition): readonly CredentialPlace[] {
+function listPlaces(
+  { headers = [], query = [], authorization }: Definition,
+  { place }: DefinitionPlaces,
+): readonly CredentialPlace[] {
   const about =
     authorization === undefined ? 'The signature' : `The scheme \`${authorization}\` with its signature`;
   const further = 'A part of the credentials';
@@ -80,8 +91,13 @@ function listPlaces({ headers, query, place, authorization }: SealedDefinition):
   ];
 }
 
-function createDefinedVerifier(name: string, definition: SealedDefinition, context: SchemeContext): Verifier {
-  const { authorization, headers, query, json = [], form = [], unless } = definition;
+function createDefinedVerifier(
+  name: string,
+  definition: Definition,
+  places: DefinitionPlaces,
+  context: SchemeContext,
+): Verifier {
+  const { authorization, headers = [], query = [], json = [], form = [], unless } = definition;
   const inContent: readonly Place[] = [
     ...json.map((pointer) => ({ json: pointer })),
     ...form.map((parameter) => ({ form: parameter })),
@@ -107,7 +123,7 @@ function createDefinedVerifier(name: string, definition: SealedDefinition, conte
         import('../verify.ts'),
         import('./signature.ts'),
       ]);
-      return createVerification(createDefinedSignature(name, definition, context), context);
+      return createVerification(createDefinedSignature(name, definition, places, context), context);
     }),
     claimedUser: (_rest, request) => findClaimedUser(request, definition),
     challenge: () => challenge,
@@ -119,17 +135,14 @@ function toLowerCase(text: string): string {
 }
 
 /** Returns the user that the fields or the query name; undefined if the credentials are malformed, or stand in the content. */
-function findClaimedUser(
-  incoming: IncomingRequest,
-  { parse, needsBody }: SealedDefinition,
-): string | undefined {
+function findClaimedUser(incoming: IncomingRequest, definition: Definition): string | undefined {
   let isNeeded = false;
   const request = createSchemeRequest(toSource(incoming), () => {
-    isNeeded = needsBody;
+    isNeeded = usesBody(definition);
     return Buffer.alloc(0);
   });
   try {
-    const user = [parse(request)].flat()[0]?.user;
+    const user = [definition.parse(request)].flat()[0]?.user;
     return !isNeeded && typeof user === 'string' && user !== '' ? user : undefined;
   } catch {
     return undefined; // reported when the credentials are verified

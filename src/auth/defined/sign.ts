@@ -15,10 +15,11 @@ import {
   type SigningMoment,
   type UnsignedRequest,
 } from '../../signature/signing.ts';
-import type { SchemeCredentials } from './definition.ts';
+import { keyReaderOf, kindsOf, usesBody } from './defaults.ts';
+import type { Definition, SchemeCredentials } from './definition.ts';
 import { joinParts, readCredentials, readParts } from './message.ts';
+import type { DefinitionPlaces } from './places.ts';
 import { createSchemeRequest, toHttpHeaders } from './request.ts';
-import type { SealedDefinition } from './sealed.ts';
 
 type Line = readonly [name: string, value: string];
 
@@ -29,11 +30,13 @@ type Line = readonly [name: string, value: string];
  */
 export function signByDefinition(
   request: UnsignedRequest,
-  definition: SealedDefinition,
+  definition: Definition,
+  { place }: DefinitionPlaces,
   identity: SigningIdentity,
   options: SigningMoment & SigningChoices,
 ): Signature {
   const { privateKey, secret = '', algorithm: kind } = identity;
+  const needsBody = usesBody(definition);
   const key = privateKey ?? readKey(secret, definition);
   // Another nonce if the request already contains one.
   const { now, nonce = generateText(options) } = options;
@@ -49,7 +52,7 @@ export function signByDefinition(
         secure,
         hasBody: request.content !== undefined,
       },
-      () => (definition.needsBody || definition.digestFault !== undefined ? body : Buffer.alloc(0)),
+      () => (needsBody || definition.digestFault !== undefined ? body : Buffer.alloc(0)),
     );
   const unsigned = { fields: request.fields, target: request.target, content };
   const run = <Value>(compute: () => Value): Value => {
@@ -69,11 +72,10 @@ export function signByDefinition(
       nonce,
       signature: definition.sign(Buffer.alloc(0), key, { kind }),
     });
-    const read = readCredentials(definition.parse(toSchemeRequest(draft)), definition, definition.needsBody);
+    const read = readCredentials(definition.parse(toSchemeRequest(draft)), definition, needsBody);
     if (read instanceof Error) throw read;
     if ('detail' in read) throw new RangeError(read.detail);
-    const target =
-      'query' in definition.place ? removeParameters(draft.target, [definition.place.query]) : draft.target;
+    const target = 'query' in place ? removeParameters(draft.target, [place.query]) : draft.target;
     const parts = readParts(definition.message(toSchemeRequest({ ...draft, target }), read), definition.join);
     const signature = definition.sign(messageBytes(joinParts(parts, definition)), key, { kind });
     const signed = write({ nonce, date: now, ...read, signature });
@@ -82,10 +84,11 @@ export function signByDefinition(
   });
 }
 
-function readKey(secret: string, definition: SealedDefinition): Buffer {
-  if (!definition.kinds.includes('secret')) throw new RangeError('the scheme requires a private key');
-  const key = definition.key(Buffer.from(secret, 'utf8'));
-  if (key === undefined) throw new RangeError(`the secret is not in ${definition.keyEncoding}`);
+function readKey(secret: string, definition: Definition): Buffer {
+  if (!kindsOf(definition).includes('secret')) throw new RangeError('the scheme requires a private key');
+  const { encoding, read } = keyReaderOf(definition);
+  const key = read(Buffer.from(secret, 'utf8'));
+  if (key === undefined) throw new RangeError(`the secret is not in ${encoding}`);
   return key;
 }
 
@@ -100,7 +103,7 @@ interface Placed {
 
 function placeParts(
   { fields, target, content }: Omit<Placed, 'added'>,
-  { headers = {}, query = {}, json = {}, form = {} }: ReturnType<SealedDefinition['format']>,
+  { headers = {}, query = {}, json = {}, form = {} }: ReturnType<Definition['format']>,
 ): Placed {
   const added = Object.entries(headers).map(([name, value]): Line => sendableLine(name, toOctets(value)));
   const names = new Set(added.map(([name]) => name.toLowerCase()));

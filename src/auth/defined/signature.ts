@@ -13,15 +13,17 @@ import type { Variant } from '../explain/mistake.ts';
 import { createKeyring, deriveOnce, type Key } from '../keyring.ts';
 import { type Fault, type Mac, type Presented, type Scheme, wrongKey } from '../scheme.ts';
 import type { SchemeContext } from '../scheme-context.ts';
-import type { SchemeRequest } from './definition.ts';
-import { findExtension, joinParts, readCredentials, readParts } from './message.ts';
-import { createSchemeRequest, toBuffer, toSource } from './request.ts';
+import { keyReaderOf, kindsOf, usesBody, windowsOf } from './defaults.ts';
 import {
   CredentialsFault,
+  type Definition,
   type ReadCredentials,
-  type SealedDefinition,
+  type SchemeRequest,
   type SigningContext,
-} from './sealed.ts';
+} from './definition.ts';
+import { findExtension, joinParts, readCredentials, readParts } from './message.ts';
+import type { DefinitionPlaces } from './places.ts';
+import { createSchemeRequest, toBuffer, toSource } from './request.ts';
 
 /** The credentials of a request, and its message. */
 interface DefinedPresented extends Presented {
@@ -44,10 +46,14 @@ const noCredentials: ReadCredentials = { user: '', signature: '' };
 /** Creates the signature scheme of a definition. */
 export function createDefinedSignature(
   name: string,
-  definition: SealedDefinition,
+  definition: Definition,
+  { place }: DefinitionPlaces,
   { accounts, bodyLimit, onError }: SchemeContext,
 ): Scheme<DefinedPresented> {
-  const { needsBody, kinds, place } = definition;
+  const needsBody = usesBody(definition);
+  const kinds = kindsOf(definition);
+  const windows = windowsOf(definition);
+  const keyReader = keyReaderOf(definition);
   const needs: Presented['needs'] = needsBody ? 'content' : undefined;
   const isPublic = (algorithm: string): boolean => kinds.some((kind) => kind === algorithm);
   const find = createKeyring(accounts, name, {
@@ -56,7 +62,7 @@ export function createDefinedSignature(
   });
   const report = (what: string, cause: unknown): void =>
     onError?.(new Error(`the scheme ${name}: ${what}`, { cause }));
-  const keyFor = (secret: Buffer): Buffer | undefined => attempt(() => definition.key(secret));
+  const keyFor = (secret: Buffer): Buffer | undefined => attempt(() => keyReader.read(secret));
   const prepared = deriveOnce((secret) => {
     const key = keyFor(secret);
     return { key: key ?? Buffer.from(secret), isReadable: key !== undefined };
@@ -167,8 +173,8 @@ export function createDefinedSignature(
       wrong,
       time: {
         subject: 'The date',
-        window: definition.window,
-        undated: definition.undatedWindow,
+        window: windows.dated,
+        undated: windows.undated,
         resolution: 1000,
       },
       refusesReplays: definition.replay === 'refuse',
@@ -195,7 +201,12 @@ export function createDefinedSignature(
       const bytes = messageBytes(message);
       try {
         if (key.kind !== 'secret')
-          return definition.verify?.(bytes, key.publicKey, credentials.signature, key.kind) === true;
+          return (
+            definition.verify?.(bytes, key.publicKey, credentials.signature, {
+              kind: key.kind,
+              credentials,
+            }) === true
+          );
         const own = prepared(key.secret);
         return (
           isSame(definition.sign(bytes, own.key, { credentials }), credentials.signature) && own.isReadable
@@ -208,9 +219,9 @@ export function createDefinedSignature(
         return false;
       }
     },
-    ...(definition.keyFault !== undefined && {
+    ...(definition.accept !== undefined && {
       accept({ credentials }: DefinedPresented, key: Key) {
-        const hint = definition.keyFault?.(credentials, key);
+        const hint = definition.accept?.(credentials, key);
         return hint === undefined ? undefined : wrongKey(wrong, hint);
       },
     }),
@@ -223,7 +234,12 @@ export function createDefinedSignature(
     mistakes: {
       mac: ({ credentials }) =>
         hasSecrets
-          ? createMac(definition, known ?? recognizeHmac(definition, { credentials }), keyFor)
+          ? createMac(
+              definition,
+              known ?? recognizeHmac(definition, { credentials }),
+              keyReader.encoding,
+              keyFor,
+            )
           : undefined,
       part: (part, presented, content) => partMistakes(part, presented, content, definition),
       message: ({ shown, credentials }) =>
@@ -264,7 +280,7 @@ function isSame(expected: string, given: string): boolean {
 /** Returns what is wrong if a place of credentials occurs twice: it would be open which one counts. */
 function findRepeated(
   { headers: fields, target }: Presented['request'],
-  { headers, query }: SealedDefinition,
+  { headers = [], query = [] }: Definition,
 ): string | undefined {
   if (fields.repeated)
     for (const name of headers)
@@ -284,7 +300,7 @@ const probeMessage = Buffer.from('message');
 const probeKey = Buffer.alloc(32, 7);
 
 /** Returns which HMAC `sign` computes; undefined if it is none. Then mistakes in the hash function cannot be explained. */
-function recognizeHmac(definition: SealedDefinition, context: SigningContext): RecognizedHmac | undefined {
+function recognizeHmac(definition: Definition, context: SigningContext): RecognizedHmac | undefined {
   const signature = attempt(() => definition.sign(probeMessage, probeKey, context));
   for (const hash of hashNames) {
     const digest = createHmac(hash, probeKey).update(probeMessage).digest();
@@ -294,19 +310,23 @@ function recognizeHmac(definition: SealedDefinition, context: SigningContext): R
   return undefined;
 }
 
-function createMac(definition: SealedDefinition, known: RecognizedHmac | undefined, key: Mac['key']): Mac {
-  const { keyEncoding } = definition;
-  if (known !== undefined) return { hash: known.hash, encoding: keyEncoding, key };
+function createMac(
+  definition: Definition,
+  known: RecognizedHmac | undefined,
+  encoding: Mac['encoding'],
+  key: Mac['key'],
+): Mac {
+  if (known !== undefined) return { hash: known.hash, encoding, key };
   return {
     hash: undefined,
-    encoding: keyEncoding,
+    encoding,
     key,
     sign: (bytes, message) => octetsOfSignature(definition.sign(message, bytes), definition),
   };
 }
 
 /** Returns the octets of a signature: of one by a private key what it encodes, otherwise its characters. */
-function octetsOfSignature(signature: string, { verify }: SealedDefinition): Buffer {
+function octetsOfSignature(signature: string, { verify }: Definition): Buffer {
   if (verify === undefined) return Buffer.from(signature, 'utf8');
   const isHex = /^(?:[0-9a-f]{2})+$/i.test(signature);
   return Buffer.from(signature, isHex ? 'hex' : 'base64');
@@ -321,7 +341,7 @@ function* partMistakes(
   part: Part,
   presented: DefinedPresented,
   content: Uint8Array,
-  definition: SealedDefinition,
+  definition: Definition,
 ): Generator<Variant> {
   const { kind, name, value } = part;
   if (typeof value !== 'string' && kind !== 'content') {
@@ -340,7 +360,7 @@ function* computedDigests(
   { name }: Part,
   { credentials, shown }: DefinedPresented,
   content: Uint8Array,
-  definition: SealedDefinition,
+  definition: Definition,
 ): Generator<Variant> {
   const compute = (hint: string, body: Buffer, changed: ReadCredentials): Variant[] => {
     const parts = attempt(() => readParts(definition.message({ ...shown, body }, changed), definition.join));
