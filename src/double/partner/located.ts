@@ -1,4 +1,5 @@
 // Values of a document with their places: JSON Pointers in a fragment (RFC 6901 §6), such as `#/paths/~1orders/get`.
+import { decodeText } from '../../http/syntax/percent.ts';
 import { DeclarationError } from '../../schema/error.ts';
 import type { JsonSchema } from '../../service/openapi/document.ts';
 import { describeKind } from '../../shape/fault.ts';
@@ -41,4 +42,23 @@ export function listAt(source: unknown, at: string): readonly unknown[] {
   // A list that a caller passes can have holes.
   if (Array.isArray(source)) return Array.from(source);
   throw new DeclarationError('type', at, `must be an array, is ${describeKind(source)}`);
+}
+
+/** Returns the schema or object that a JSON Pointer leads to, or why it leads to none. */
+export function followPointer(
+  { value: root, at: start }: Located<unknown>,
+  pointer: string,
+): LocatedSchema | string {
+  let [value, at] = [root, start];
+  for (const part of pointer.split('/').slice(1)) {
+    const name = decodeText(part)?.replaceAll('~1', '/').replaceAll('~0', '~');
+    if (name === undefined) return 'is malformed';
+    const isIndex = Array.isArray(value) && /^(?:0|[1-9]\d*)$/.test(name);
+    if (!isIndex && !(isObject(value) && Object.hasOwn(value, name)))
+      return `leads nowhere: ${at} has no ${name}`;
+    value = Reflect.get(Object(value), name);
+    at = formatPlace(at, name);
+  }
+  if (isObject(value) || typeof value === 'boolean') return { value, at };
+  return `leads to ${describeKind(value)}`;
 }

@@ -3,10 +3,9 @@ import { posix } from 'node:path';
 import { decodeText } from '../../http/syntax/percent.ts';
 import { DeclarationError } from '../../schema/error.ts';
 import type { JsonSchema } from '../../service/openapi/document.ts';
-import { describeKind } from '../../shape/fault.ts';
 import { type DocumentFiles, listObjects } from './document-walk.ts';
 import { createDynamicScopes } from './dynamic-scopes.ts';
-import { formatPlace, isObject, type Located, type LocatedSchema } from './located.ts';
+import { followPointer, isObject, type Located, type LocatedSchema } from './located.ts';
 import type { SchemaResources } from './schema-resources.ts';
 
 /**
@@ -104,23 +103,4 @@ function lookUp(
   if (root === undefined) fail('leads to another file, and the document was not read from one');
   const target = followPointer({ value: root, at: `${file}#` }, fragment);
   return typeof target === 'string' ? fail(target) : target;
-}
-
-/** Returns the schema or object that a JSON Pointer leads to, or why it leads to none. */
-export function followPointer(
-  { value: root, at: start }: Located<unknown>,
-  pointer: string,
-): LocatedSchema | string {
-  let [value, at] = [root, start];
-  for (const part of pointer.split('/').slice(1)) {
-    const name = decodeText(part)?.replaceAll('~1', '/').replaceAll('~0', '~');
-    if (name === undefined) return 'is malformed';
-    const isIndex = Array.isArray(value) && /^(?:0|[1-9]\d*)$/.test(name);
-    if (!isIndex && !(isObject(value) && Object.hasOwn(value, name)))
-      return `leads nowhere: ${at} has no ${name}`;
-    value = Reflect.get(Object(value), name);
-    at = formatPlace(at, name);
-  }
-  if (isObject(value) || typeof value === 'boolean') return { value, at };
-  return `leads to ${describeKind(value)}`;
 }

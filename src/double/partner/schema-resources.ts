@@ -1,8 +1,7 @@
 // Finds the schemas that `$id`, `$anchor` and `$dynamicAnchor` identify (JSON Schema 2020-12, Core, 8.2).
 import type { JsonSchema } from '../../service/openapi/document.ts';
 import { type DocumentFiles, listAllObjects, placeOfStep, type Step } from './document-walk.ts';
-import type { Located, LocatedSchema } from './located.ts';
-import { followPointer } from './references.ts';
+import { followPointer, type Located, type LocatedSchema } from './located.ts';
 
 /** A schema with a name in a fragment: `#node`. */
 export interface Anchor extends Located {
