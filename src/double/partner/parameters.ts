@@ -10,6 +10,7 @@ import { JsonPart } from './form-parts.ts';
 import { formatPlace, isObject, type LocatedSchema } from './located.ts';
 import { decodeQueryValue, decodeValue, type ReceivedParameters } from './received.ts';
 import type { SchemaChecker } from './schema-check.ts';
+import { parseValue, type Structure, TextValues } from './text-values.ts';
 import { describe, listMembers, type Violation } from './violations.ts';
 
 /** Checks parameters. */
@@ -103,18 +104,17 @@ function beforeBracket(name: string): string {
   return at === -1 ? name : name.slice(0, at);
 }
 
-/** Text, or a list or an object of it, before it gets the types of a schema. */
-type Structure = unknown;
-
 class Reading {
   readonly #document: PartnerDocument;
   readonly #checker: SchemaChecker;
   readonly #isCredential: (name: string) => boolean;
+  readonly #texts: TextValues;
 
   constructor(document: PartnerDocument, checker: SchemaChecker, isCredential: (name: string) => boolean) {
     this.#document = document;
     this.#checker = checker;
     this.#isCredential = isCredential;
+    this.#texts = new TextValues(document, checker);
   }
 
   violations(parameter: Parameter, operation: Operation, received: ReceivedParameters): Violation[] {
@@ -129,7 +129,7 @@ class Reading {
     if (schema === undefined) return [];
     if (structure === '' && place === 'query' && declared['allowEmptyValue'] === true) return [];
     const value =
-      media === undefined ? this.convert(structure, schema) : parseValue(structure, media.essence);
+      media === undefined ? this.#texts.convert(structure, schema) : parseValue(structure, media.essence);
     if (value === undefined) return violation('content', `is not ${media?.essence ?? 'readable'}`);
     return this.#checker
       .check(schema, value, 'request')
@@ -294,7 +294,7 @@ class Reading {
       const property = properties.get(name);
       return [name, isObject(encoding) && property ? this.#decode(member, encoding, property) : member];
     });
-    return this.convert(Object.fromEntries(decoded), schema);
+    return this.#texts.convert(Object.fromEntries(decoded), schema);
   }
 
   /** Reads a member of a form by its Encoding Object. */
@@ -315,37 +315,6 @@ class Reading {
       String,
     );
   }
-
-  /** Gives texts the types of a schema. */
-  convert(structure: Structure, schema: LocatedSchema | undefined): unknown {
-    if (schema === undefined) return structure;
-    const { types, properties, additional, items } = this.#document.combine(schema);
-    if (structure instanceof JsonPart) return structure.value;
-    if (Array.isArray(structure)) {
-      if (!types.has('array') && types.size > 0 && structure.length === 1)
-        return this.convert(structure[0], schema);
-      return structure.map((item) => this.convert(item, items));
-    }
-    if (isObject(structure)) {
-      const isList = types.has('array') && !types.has('object');
-      if (isList) return this.convert(Object.values(structure), schema);
-      return Object.fromEntries(
-        Object.entries(structure).map(([name, each]) => [
-          name,
-          this.convert(each, properties.get(name) ?? additional),
-        ]),
-      );
-    }
-    if (typeof structure !== 'string') return structure;
-    const candidates =
-      types.has('array') && !types.has('string')
-        ? [this.convert(structure === '' ? [] : [structure], schema), ...listJson(structure)]
-        : listCandidates(structure, types);
-    if (candidates.length === 1) return candidates[0];
-    return (
-      candidates.find((each) => this.#checker.check(schema, each, 'request').length === 0) ?? candidates[0]
-    );
-  }
 }
 
 function chooseStyle({ value: { style }, place }: Parameter): string {
@@ -364,33 +333,4 @@ const delimiters: Readonly<Record<string, string>> = { spaceDelimited: ' ', pipe
 function withoutPrefix(text: string, prefix: string, name: string): string {
   if (text === name) return '';
   return text.startsWith(prefix) ? text.slice(prefix.length) : text;
-}
-
-function parseValue(text: Structure, type: string): unknown {
-  if (typeof text !== 'string' || !/[/+]json$/.test(type)) return text;
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
-
-const numberForm = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:e[+-]?\d+)?$/i;
-
-/** Returns the values that a text can stand for, the most specific one first. */
-function listCandidates(text: string, types: ReadonlySet<string>): readonly unknown[] {
-  const isAny = types.size === 0;
-  const found: unknown[] = [];
-  if ((types.has('integer') || types.has('number')) && numberForm.test(text)) found.push(Number(text));
-  if (types.has('boolean') && (text === 'true' || text === 'false')) found.push(text === 'true');
-  if (types.has('null') && (text === '' || text === 'null')) found.push(null);
-  if (types.has('object')) found.push(...listJson(text));
-  if (isAny || types.has('string') || found.length === 0) found.push(text);
-  return found;
-}
-
-/** Returns the list or the object that a text is in JSON; none if it is no such text. */
-function listJson(text: string): readonly unknown[] {
-  const value = /^\s*[{[]/.test(text) ? parseValue(text, 'application/json') : undefined;
-  return value === undefined ? [] : [value];
 }

@@ -8,12 +8,13 @@ import { readFormParts } from './form-parts.ts';
 import type { LocatedSchema } from './located.ts';
 import { createParameterChecker, type QueryRules } from './parameters.ts';
 import type { ReceivedParameters } from './received.ts';
-import { isInRange } from './responses.ts';
+import { findMedia } from './responses.ts';
 import type { SchemaChecker } from './schema-check.ts';
 import { describe, listMembers } from './violations.ts';
+import { createReadXml, isXml } from './xml-values.ts';
 
 /** Compares requests with the document. */
-interface RequestCheck {
+export interface RequestCheck {
   /** Throws a Problem (400) if parameters are missing, unknown or malformed. */
   checkParameters(operation: Operation, received: ReceivedParameters): void;
   /** Throws a Problem (400, 415 or 422) if the document does not allow the content. Undefined if there is none. */
@@ -41,6 +42,7 @@ interface RequestCheckParts {
 /** Creates the check. */
 export function createRequestCheck({ document, checker, context }: RequestCheckParts): RequestCheck {
   const parameters = createParameterChecker(document, checker, context);
+  const readXml = createReadXml(document, checker, context.maxDepth);
 
   const checkBody = (
     { body }: Operation,
@@ -48,9 +50,7 @@ export function createRequestCheck({ document, checker, context }: RequestCheckP
     field: string | undefined,
   ): MaybePromise<void> => {
     const essence = parseMediaType(field ?? '')?.type ?? '';
-    const media =
-      body?.content.find((each) => each.essence === essence) ??
-      body?.content.find((each) => isInRange(essence, each.essence));
+    const media = findMedia(body?.content ?? [], essence);
     if (body !== undefined && media === undefined && body.content.length > 0)
       throw new Problem(
         'unsupported-media-type',
@@ -58,7 +58,9 @@ export function createRequestCheck({ document, checker, context }: RequestCheckP
       );
     const schema = media?.schema;
     if (media === undefined || schema === undefined) return;
-    // Bytes, such as XML, are not decoded, so only a schema of text could be checked.
+    if (isXml(essence) && (content instanceof Uint8Array || typeof content === 'string'))
+      return checkValue(schema, readXml(content, schema));
+    // Bytes are not decoded, so only a schema of text could be checked.
     if (content instanceof Uint8Array) return;
     if (content instanceof FormData)
       return readFormParts(content, context.maxDepth).then((parts) =>

@@ -18,6 +18,7 @@ import { createChecker, type SchemaChecker } from './schema-check.ts';
 import { hasExample } from './schema-examples.ts';
 import { type CreatedValue, createValue } from './schema-value.ts';
 import { describe } from './violations.ts';
+import { createReadXml, isXml, writeXml } from './xml-values.ts';
 
 /** Which of the documented responses is sent. */
 export interface ResponseChoice {
@@ -58,12 +59,16 @@ export interface ResponsesOptions {
   readonly next: () => number;
 }
 
+/** The nesting of responses in XML that are compared with the document, at most. */
+const maxXmlDepth = 100;
+
 /** The responses that have a fixed place before others: the lowest successful one, any successful one, and so on. */
 const usualOrder = [/^2\d\d$/, /^2XX$/, /^default$/, /^3/, /^[145]/];
 
 /** Creates the responses of a document. */
 export function createResponses(options: ResponsesOptions): PartnerResponses {
   const { document, checker } = options;
+  const readXml = createReadXml(document, checker, maxXmlDepth);
   /** The first example of each media type that its schema allows. */
   const allowedExamples = new Map<Media, readonly unknown[]>();
 
@@ -105,7 +110,9 @@ export function createResponses(options: ResponsesOptions): PartnerResponses {
     if (choice.example !== undefined && examples.has(choice.example))
       return given(examples.get(choice.example));
     const isAllowed = (value: unknown): boolean =>
-      schema === undefined || !isJson(media.essence) || checker.check(schema, value, 'response').length === 0;
+      schema === undefined ||
+      !isChecked(media, value) ||
+      checker.check(schema, value, 'response').length === 0;
     const dynamic = choice.dynamic ?? options.dynamic;
     if (!dynamic) {
       const allowed = allowedExamples.get(media) ?? [...examples.values()].filter(isAllowed).slice(0, 1);
@@ -138,43 +145,77 @@ export function createResponses(options: ResponsesOptions): PartnerResponses {
         : writePart(value);
   };
 
-  const fillRepresentation = (
-    representation: Representation,
-    { content }: DocumentedResponse,
-    problem: Problem,
-  ): Representation => {
-    const essence = parseMediaType(representation.type)?.type ?? '';
-    const schema = content.find((each) => each.essence === essence)?.schema;
-    if (!isJson(essence)) return representation;
-    const allows = (value: unknown): boolean =>
-      schema === undefined || checker.check(schema, value, 'response').length === 0;
-    const value: unknown = JSON.parse(Buffer.from(representation.body).toString());
-    return { ...representation, body: JSON.stringify(fillReason(value, problem, allows)) };
+  /** Returns a content with the reason of a problem, as far as its schema permits. */
+  const fillContent = ({ value, media }: Content, problem: Problem): unknown => {
+    const { schema, essence } = media;
+    const allows = (filled: unknown): boolean =>
+      schema === undefined || checker.check(schema, filled, 'response').length === 0;
+    if (isJson(essence)) return fillReason(value, problem, allows);
+    if (!isXml(essence)) return value;
+    const isText = typeof value === 'string' && schema !== undefined;
+    const read = isText ? tryToRead(() => readXml(value, schema)) : value;
+    return read === undefined ? value : fillReason(read, problem, allows);
   };
 
-  const createDocumented: PartnerResponses['create'] = (operation, choice, accept) => {
-    const response = responseFor(operation, choice.status);
-    if (response === undefined) return { status: choice.status ?? 200 };
-    const status = choice.status ?? chooseStatus(response);
-    const fields = headersOf(response, operation, status);
-    const { content } = response;
-    if (content.length === 0 || neverHasContent(status)) return { status, headers: fields };
+  /** Chooses the media type of a response. Throws a Problem (406) if none is acceptable; an error is sent in its first one. */
+  const chooseMedia = (
+    { content }: DocumentedResponse,
+    { id }: Operation,
+    status: number,
+    accept: string | undefined,
+  ): { readonly media: Media; readonly type: string } => {
     const variants = [...content]
       .sort((one, other) => Number(isJson(other.essence)) - Number(isJson(one.essence)))
       .map((media) => ({ media, type: concreteType(media) }));
     const chosen = selectPreferred(accept, variants) ?? (status < 400 ? undefined : variants[0]);
-    if (chosen === undefined)
-      throw new Problem(
-        'not-acceptable',
-        `Accept matches none of the types of ${operation.id}: ${variants.map(({ type }) => type).join(', ')}.`,
-      );
-    const { media, type } = chosen;
+    if (chosen !== undefined) return chosen;
+    const types = variants.map(({ type }) => type).join(', ');
+    throw new Problem('not-acceptable', `Accept matches none of the types of ${id}: ${types}.`);
+  };
+
+  const createDocumented = (
+    operation: Operation,
+    choice: ResponseChoice,
+    accept: string | undefined,
+    problem?: Problem,
+  ): ActionResponse => {
+    const response = responseFor(operation, choice.status);
+    if (response === undefined) return { status: choice.status ?? 200 };
+    const status = choice.status ?? chooseStatus(response);
+    const headers = headersOf(response, operation, status);
+    if (response.content.length === 0 || neverHasContent(status)) return { status, headers };
+    const { media, type } = chooseMedia(response, operation, status, accept);
     const { value, fault } = contentOf(media, operation, status, choice);
-    const representation = createRepresentation(value, type, media.essence);
-    const warnings = fault === undefined ? undefined : [fault];
-    if (representation !== undefined) return { status, headers: fields, representation, warnings };
+    const content = { media, type, value };
+    const filled = problem === undefined ? value : fillContent(content, problem);
+    const representation = createRepresentation({ ...content, value: filled }, document);
     const warning = `${media.at} has no example in ${type}, so the response has no content.`;
-    return { status, headers: fields, warnings: [warning] };
+    const warnings = fault === undefined ? undefined : [fault];
+    if (representation === undefined) return { status, headers, warnings: [warning] };
+    return { status, headers, representation, warnings };
+  };
+
+  /** Returns how the content of a response differs from the document, one sentence each. */
+  const checkContent = (
+    { content, at }: DocumentedResponse,
+    representation: Representation | undefined,
+  ): readonly string[] => {
+    if (representation === undefined)
+      return content.length === 0 ? [] : [`The content is missing (${formatPlace(at, 'content')}).`];
+    const essence = parseMediaType(representation.type)?.type ?? '';
+    const media = findMedia(content, essence);
+    if (media === undefined)
+      return [`The type ${essence} is not documented (${formatPlace(at, 'content')}).`];
+    const { schema } = media;
+    if (schema === undefined || !(isJson(essence) || isXml(essence))) return [];
+    const body = Buffer.from(representation.body);
+    try {
+      const value: unknown = isXml(essence) ? readXml(body, schema) : JSON.parse(body.toString());
+      return checker.check(schema, value, 'response').map(describe);
+    } catch (error) {
+      if (error instanceof Problem) return [error.detail];
+      throw error;
+    }
   };
 
   return {
@@ -199,19 +240,18 @@ export function createResponses(options: ResponsesOptions): PartnerResponses {
       ];
       return { choice: { status, example: isNamed === true ? name : undefined, dynamic }, applied };
     },
-    create: createDocumented,
+    create: (operation, choice, accept) => createDocumented(operation, choice, accept),
     createError(operation, problem, accept) {
       // It has the form of another partner already.
       if (problem.document !== undefined) return undefined;
       const status = findErrorStatus(operation, problem.status);
       const response = status === undefined ? undefined : responseFor(operation, status);
       if (status === undefined || response === undefined || response.content.length === 0) return undefined;
-      const { representation, headers = [] } = createDocumented(operation, { status }, accept);
+      const { representation, headers = [] } = createDocumented(operation, { status }, accept, problem);
       if (representation === undefined) return undefined;
       const own = new Set(problem.headers.map(([name]) => name.toLowerCase()));
       const further = toLines(headers).filter(([name]) => !own.has(name.toLowerCase()));
-      const filled = fillRepresentation(representation, response, problem);
-      return { status: problem.status, headers: [...problem.headers, ...further], representation: filled };
+      return { status: problem.status, headers: [...problem.headers, ...further], representation };
     },
     check(operation, outcome) {
       const key = documentedStatus(operation, outcome.status);
@@ -223,7 +263,7 @@ export function createResponses(options: ResponsesOptions): PartnerResponses {
       const missing = response.headers
         .filter(({ name, required }) => required && !hasField(outcome, name))
         .map(({ name, at }) => `The field ${name} is missing (${at}).`);
-      return [...missing, ...checkContent(response, outcome.representation, checker)];
+      return [...missing, ...checkContent(response, outcome.representation)];
     },
   };
 }
@@ -299,6 +339,11 @@ function readExamples({ value, at }: Located, { resolve }: PartnerDocument): Rea
   return found;
 }
 
+/** Returns whether a value is compared with the schema of its media type: JSON is, and XML that is written from it. */
+function isChecked({ essence }: Media, value: unknown): boolean {
+  return isJson(essence) || (isXml(essence) && !isDocument(value));
+}
+
 function isJson(essence: string): boolean {
   return /(?:^application\/|\+)json$/.test(essence);
 }
@@ -310,14 +355,43 @@ function concreteType({ type, essence }: Media): string {
   return essence.startsWith('text/') ? 'text/plain; charset=utf-8' : 'application/json';
 }
 
-/** Returns the representation of a value; undefined if it cannot be written in the type. */
-function createRepresentation(value: unknown, type: string, essence: string): Representation | undefined {
+/** The content of a response before it is written. */
+interface Content {
+  readonly media: Media;
+  /** The type that is sent. */
+  readonly type: string;
+  readonly value: unknown;
+}
+
+/** Returns the representation of a content; undefined if it cannot be written in its type. */
+function createRepresentation(
+  { media: { essence, schema }, type, value }: Content,
+  document: PartnerDocument,
+): Representation | undefined {
   if (isJson(essence) || type === 'application/json')
     return { type, body: JSON.stringify(value === undefined ? {} : value) };
+  if (isXml(essence) && value !== undefined && !isDocument(value)) {
+    const body = writeXml(value, schema, document);
+    return body === undefined ? undefined : { type, body };
+  }
   if (typeof value === 'string') return { type, body: value };
-  if (/[/+]xml$/.test(essence) && value !== undefined) return undefined;
   if (value === undefined) return { type, body: '' };
   return { type, body: typeof value === 'object' ? JSON.stringify(value) : String(value) };
+}
+
+/** Returns whether a value is an example that is written in XML. */
+function isDocument(value: unknown): boolean {
+  return typeof value === 'string' && value.trimStart().startsWith('<');
+}
+
+/** Returns what is read of an example; undefined if it is malformed. */
+function tryToRead(read: () => unknown): unknown {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof Problem) return undefined;
+    throw error;
+  }
 }
 
 /** Writes the value of a field in the style `simple` (OpenAPI, Header Object). */
@@ -349,24 +423,14 @@ function hasField({ headers = [], representation }: ActionResponse, name: string
   return toLines(headers).some(([each]) => each.toLowerCase() === wanted);
 }
 
-function checkContent(
-  { content, at }: DocumentedResponse,
-  representation: Representation | undefined,
-  checker: SchemaChecker,
-): readonly string[] {
-  if (representation === undefined)
-    return content.length === 0 ? [] : [`The content is missing (${formatPlace(at, 'content')}).`];
-  const essence = parseMediaType(representation.type)?.type ?? '';
-  const media =
+/** Returns the media type of a content: its own, or a range such as `image/*`. */
+export function findMedia(content: readonly Media[], essence: string): Media | undefined {
+  return (
     content.find((each) => each.essence === essence) ??
-    content.find((each) => isInRange(essence, each.essence));
-  if (media === undefined) return [`The type ${essence} is not documented (${formatPlace(at, 'content')}).`];
-  if (media.schema === undefined || !isJson(essence)) return [];
-  const value: unknown = JSON.parse(Buffer.from(representation.body).toString());
-  return checker.check(media.schema, value, 'response').map(describe);
+    content.find((each) => isInRange(essence, each.essence))
+  );
 }
 
-/** Returns whether a type is in a media range such as `image/*`. */
-export function isInRange(essence: string, range: string): boolean {
+function isInRange(essence: string, range: string): boolean {
   return range === '*/*' || (range.endsWith('/*') && essence.startsWith(range.slice(0, -1)));
 }

@@ -73,7 +73,8 @@ function createMarkCheck(charset: string): (bytes?: Uint8Array) => void {
   };
 }
 
-function withProblems(read: () => void): void {
+/** Runs a reading of XML. Throws the errors of the parser as Problems. */
+export function withProblems(read: () => void): void {
   try {
     read();
   } catch (error) {

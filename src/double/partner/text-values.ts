@@ -1,0 +1,80 @@
+// Gives the texts of parameters, forms and XML the types of their schemas.
+import type { PartnerDocument } from './document.ts';
+import { JsonPart } from './form-parts.ts';
+import { isObject, type LocatedSchema } from './located.ts';
+import type { SchemaChecker } from './schema-check.ts';
+
+/** Text, or a list or an object of it, before it gets the types of a schema. */
+export type Structure = unknown;
+
+/** Converts texts. */
+export class TextValues {
+  readonly #document: Pick<PartnerDocument, 'combine'>;
+  readonly #checker: SchemaChecker;
+
+  constructor(document: Pick<PartnerDocument, 'combine'>, checker: SchemaChecker) {
+    this.#document = document;
+    this.#checker = checker;
+  }
+
+  /** Gives texts the types of a schema. */
+  convert(structure: Structure, schema: LocatedSchema | undefined): unknown {
+    if (schema === undefined) return structure;
+    const { types, properties, additional, items } = this.#document.combine(schema);
+    if (structure instanceof JsonPart) return structure.value;
+    if (Array.isArray(structure)) {
+      if (!types.has('array') && types.size > 0 && structure.length === 1)
+        return this.convert(structure[0], schema);
+      return structure.map((item) => this.convert(item, items));
+    }
+    if (isObject(structure)) {
+      const isList = types.has('array') && !types.has('object');
+      if (isList) return this.convert(Object.values(structure), schema);
+      return Object.fromEntries(
+        Object.entries(structure).map(([name, each]) => [
+          name,
+          this.convert(each, properties.get(name) ?? additional),
+        ]),
+      );
+    }
+    if (typeof structure !== 'string') return structure;
+    const candidates =
+      types.has('array') && !types.has('string')
+        ? [this.convert(structure === '' ? [] : [structure], schema), ...listJson(structure)]
+        : listCandidates(structure, types);
+    if (candidates.length === 1) return candidates[0];
+    return (
+      candidates.find((each) => this.#checker.check(schema, each, 'request').length === 0) ?? candidates[0]
+    );
+  }
+}
+
+/** Returns a text that is JSON by its type as a value; undefined if it is malformed. Other texts are returned as they are. */
+export function parseValue(text: Structure, type: string): unknown {
+  if (typeof text !== 'string' || !/[/+]json$/.test(type)) return text;
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+const numberForm = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:e[+-]?\d+)?$/i;
+
+/** Returns the values that a text can stand for, the most specific one first. */
+function listCandidates(text: string, types: ReadonlySet<string>): readonly unknown[] {
+  const isAny = types.size === 0;
+  const found: unknown[] = [];
+  if ((types.has('integer') || types.has('number')) && numberForm.test(text)) found.push(Number(text));
+  if (types.has('boolean') && (text === 'true' || text === 'false')) found.push(text === 'true');
+  if (types.has('null') && (text === '' || text === 'null')) found.push(null);
+  if (types.has('object')) found.push(...listJson(text));
+  if (isAny || types.has('string') || found.length === 0) found.push(text);
+  return found;
+}
+
+/** Returns the list or the object that a text is in JSON; none if it is no such text. */
+function listJson(text: string): readonly unknown[] {
+  const value = /^\s*[{[]/.test(text) ? parseValue(text, 'application/json') : undefined;
+  return value === undefined ? [] : [value];
+}
