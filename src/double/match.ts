@@ -60,9 +60,9 @@ export interface RequestMatchParts<Path extends string = string> {
    */
   readonly headers?: TextsByName | undefined;
   /**
-   * The content: a part of JSON or of a form, whose members must be there with these values; the whole text, or a regular expression
-   * for it; or a function of the decoded content.
-   * @example { type: 'order', customer: { id: 7 } }
+   * The content: a part of JSON or of a form, whose members must be there with these values (null: absent or null); the whole text,
+   * or a regular expression for it; or a function of the decoded content. If a parameter of a form is repeated, one of its values must match.
+   * @example { type: 'order', customer: { id: 7 }, coupon: null }
    */
   readonly body?: unknown;
 }
@@ -311,7 +311,7 @@ function findBodyDifference(body: unknown, wanted: unknown, call: CallMatch): st
     const fits = typeof wanted === 'string' ? text === wanted || body === wanted : text.search(wanted) >= 0;
     return fits ? undefined : `the content is not ${String(wanted)}`;
   }
-  const path = findPartDifference(body instanceof URLSearchParams ? Object.fromEntries(body) : body, wanted);
+  const path = isForm(body) ? findFormDifference(body, wanted) : findPartDifference(body, wanted);
   if (path === undefined) return undefined;
   return path === '' ? 'the content is another one' : `the member ${path} of the content is another one`;
 }
@@ -323,9 +323,33 @@ function toText(body: unknown): string {
   return body === undefined ? '' : JSON.stringify(body);
 }
 
+/** A form, of which a name can have several values. */
+type Form = URLSearchParams | FormData;
+
+function isForm(body: unknown): body is Form {
+  const tag = Object.prototype.toString.call(body);
+  return tag === '[object URLSearchParams]' || tag === '[object FormData]';
+}
+
+/** Returns the JSON Pointer of the first parameter that differs; undefined if the form has all that is wanted. */
+function findFormDifference(form: Form, wanted: unknown): string | undefined {
+  if (typeof wanted !== 'object' || wanted === null) return '';
+  const differing = Object.entries(wanted).find(([name, each]) => {
+    const values: readonly unknown[] = form.getAll(name);
+    const found = values.length === 0 ? [undefined] : values;
+    return !found.some((value) => findPartDifference(value, each) === undefined);
+  });
+  return differing && pointTo(differing[0]);
+}
+
+function pointTo(name: string): string {
+  return `/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`;
+}
+
 /** Returns the JSON Pointer (RFC 6901) of the first member that differs; undefined if the value has all that is wanted. */
 function findPartDifference(value: unknown, wanted: unknown, path = ''): string | undefined {
-  if (typeof wanted !== 'object' || wanted === null) return Object.is(value, wanted) ? undefined : path;
+  if (wanted === null) return value === null || value === undefined ? undefined : path;
+  if (typeof wanted !== 'object') return Object.is(value, wanted) ? undefined : path;
   if (wanted instanceof RegExp)
     return typeof value === 'string' && value.search(wanted) >= 0 ? undefined : path;
   if (typeof value !== 'object' || value === null || Array.isArray(value) !== Array.isArray(wanted))
@@ -333,11 +357,7 @@ function findPartDifference(value: unknown, wanted: unknown, path = ''): string 
   if (Array.isArray(value) && Array.isArray(wanted) && value.length !== wanted.length) return path;
   for (const [name, each] of Object.entries(wanted)) {
     const own: unknown = Object.hasOwn(value, name) ? Reflect.get(value, name) : undefined;
-    const found = findPartDifference(
-      own,
-      each,
-      `${path}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`,
-    );
+    const found = findPartDifference(own, each, `${path}${pointTo(name)}`);
     if (found !== undefined) return found;
   }
   return undefined;
@@ -379,5 +399,10 @@ export function describeRequestMatch(match: RequestMatch): string {
 
 function describeBody(body: unknown): string {
   if (typeof body === 'function') return 'by a function';
-  return body instanceof RegExp ? String(body) : JSON.stringify(body);
+  return body instanceof RegExp ? String(body) : JSON.stringify(body, writePattern);
+}
+
+/** Writes a pattern in JSON as text; a function of JSON.stringify. */
+export function writePattern(_name: string, value: unknown): unknown {
+  return value instanceof RegExp ? String(value) : value;
 }

@@ -30,6 +30,12 @@ const form: Sent = {
   body: 'type=order&total=5',
 };
 
+const multipart = {
+  method: 'POST',
+  headers: { 'Content-Type': 'multipart/form-data; boundary=x' },
+  body: '--x\r\nContent-Disposition: form-data; name="total"\r\n\r\nVALUE\r\n--x--\r\n',
+};
+
 describe('a stub is for requests', () => {
   for (const [what, match, fitting, other] of [
     ['at paths of a pattern', { path: /^\/v\d\// }, { path: '/v2/orders' }, { path: '/orders' }],
@@ -56,6 +62,24 @@ describe('a stub is for requests', () => {
     ],
     ['with a member that fits a pattern', { body: { customer: { name: /^A/ } } }, posted, form],
     ['with a parameter of a form', { body: { total: '5' } }, form, { ...form, body: 'total=6' }],
+    [
+      'with one of the values of a form',
+      { body: { tag: 'b', total: null } },
+      { ...form, body: 'tag=a&tag=b' },
+      { ...form, body: 'tag=b&total=1' },
+    ],
+    [
+      'with a field of multipart',
+      { body: { total: '5' } },
+      { ...multipart, body: multipart.body.replace('VALUE', '5') },
+      { ...multipart, body: multipart.body.replace('VALUE', '6') },
+    ],
+    [
+      'without a member of JSON',
+      { body: { customer: { email: null } } },
+      posted,
+      { ...posted, body: order.replace('"name"', '"email"') },
+    ],
     ['with a text', { body: /"sku":"a"/ }, posted, { ...posted, body: '{}' }],
     ['without content', { body: '' }, { method: 'POST' }, posted],
     [

@@ -9,8 +9,13 @@ import {
   text,
   textLike,
 } from '../../shape/shape.ts';
-import type { RequestMatch, TextsByName } from '../match.ts';
-import { isMatchMethod, type MatchMethod, type MatchPath } from '../match.ts';
+import {
+  isMatchMethod,
+  type MatchMethod,
+  type MatchPath,
+  type RequestMatch,
+  writePattern,
+} from '../match.ts';
 
 /** A method. The match as a whole is checked where it is used. */
 const method: Shape<MatchMethod> = textLike(
@@ -51,24 +56,11 @@ export const requestMatchMembers = {
 
 /** Returns a match without what JSON cannot represent: patterns become text, and functions their names. */
 export function matchToJson(match: RequestMatch): Readonly<Record<string, unknown>> {
-  if (typeof match === 'function') return { function: match.name };
-  const { path, query, headers, body, ...others } = match;
-  return {
-    ...others,
-    ...(path !== undefined && { path: String(path) }),
-    ...(query !== undefined && { query: textsToJson(query) }),
-    ...(headers !== undefined && { headers: textsToJson(headers) }),
-    ...(body !== undefined && { body: toJson(body) }),
-  };
-}
-
-function textsToJson(texts: TextsByName): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(texts).map(([name, value]) => [name, toJson(value ?? null)]));
-}
-
-function toJson(value: unknown): unknown {
-  if (typeof value === 'function') return { function: value.name };
-  return value instanceof RegExp ? String(value) : value;
+  return JSON.parse(
+    JSON.stringify(match, (name, value: unknown) =>
+      typeof value === 'function' ? { function: value.name } : writePattern(name, value),
+    ),
+  );
 }
 
 /** The header fields of a response. */

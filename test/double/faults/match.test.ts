@@ -175,14 +175,14 @@ test('the control interface plans a fault by query and field, and shows patterns
   });
   assert.equal((await double.fetch('/articles?limit=1')).status, 200);
   assert.equal((await double.fetch('/articles?limit=1', { headers: { 'X-Foo': 'bar' } })).status, 418);
-  double.faults.next({ path: /^\/a/, query: { limit: /1/ } }, fault);
+  double.faults.next({ path: /^\/a/, query: { limit: /1/ }, body: { name: /a/, id: null } }, fault);
   double.faults.next(function always() {
     return true;
   }, fault);
   const { faults } = await control.send('GET', '/faults');
   assert.deepEqual(
     faults.map((each: { match: unknown }) => each.match),
-    [{ path: '/^\\/a/', query: { limit: '/1/' } }, { function: 'always' }],
+    [{ path: '/^\\/a/', query: { limit: '/1/' }, body: { name: '/a/', id: null } }, { function: 'always' }],
   );
   const { detail } = await control.refused(422, 'POST', '/faults', { match: { query: { limit: 1 } }, fault });
   assert.equal(detail, 'match.query.limit must be text or null, is a number.');
