@@ -59,7 +59,7 @@ export interface PostgresStore extends Required<Omit<Store, 'watch'>>, AsyncDisp
   list(collection: string, after: number, limit: number, bytes?: number): Promise<StoredPage>;
   receipt(key: string, now: number): Promise<StoredReceipt | undefined>;
   /** The nonces of all processes. */
-  readonly nonces: Required<Omit<NonceStore, 'window' | 'enforcesLimits'>>;
+  readonly nonces: Required<Omit<NonceStore, 'window' | 'limits'>>;
   /** Users, clients, consumers and keys, which all processes share. */
   readonly documents: DocumentStore;
 }

@@ -241,23 +241,35 @@ function computeNonceWindow(
   return Math.max(window, oauth1Window, ...schemes.map((scheme) => scheme.window));
 }
 
-/** Returns the nonces of the options or of the store. Throws RangeError if these are stored for a shorter window (ms). */
+/**
+ * Returns the nonces of the options or of the store.
+ * @throws RangeError if these are stored for a shorter window (ms), or have higher limits than the options
+ */
 function selectStoredNonces(
-  { nonces, store, maxNonces = defaultMaxNonces, maxNoncesPerUser }: ServiceOptions,
+  { nonces, store, maxNonces, maxNoncesPerUser }: ServiceOptions,
   window: number,
 ): CompleteNonces | undefined {
   const stored = nonces ?? store?.nonces;
   if (stored === undefined) return undefined;
-  if (stored.window === undefined || stored.window * 1000 >= window) {
-    const complete = completeNonces(stored);
-    if (stored.enforcesLimits === true) return complete;
-    const limits = { bucketSpan: bucketSpanFor(window), max: maxNonces, maxPerUser: maxNoncesPerUser };
-    return limitNonces(complete, limits);
+  if (stored.window !== undefined && stored.window * 1000 < window)
+    throw new RangeError(
+      `nonces are stored for ${stored.window} s, and dates are valid for ${window / 1000} s: open the store with that window`,
+    );
+  const complete = completeNonces(stored);
+  if (stored.limits === undefined) {
+    const max = maxNonces ?? defaultMaxNonces;
+    return limitNonces(complete, { bucketSpan: bucketSpanFor(window), max, maxPerUser: maxNoncesPerUser });
   }
-  const opened = `nonces are stored for ${stored.window} s`;
-  throw new RangeError(
-    `${opened}, and dates are valid for ${window / 1000} s: open the store with that window`,
-  );
+  requireLimit('maxNonces', maxNonces, stored.limits.max);
+  requireLimit('maxNoncesPerUser', maxNoncesPerUser, stored.limits.maxPerUser);
+  return complete;
+}
+
+function requireLimit(name: string, max: number | undefined, own: number): void {
+  if (max !== undefined && own > max)
+    throw new RangeError(
+      `${name} is ${max}, and that of the nonces is ${own}: open the store with that limit`,
+    );
 }
 
 /** Returns the schemes of the options. Throws RangeError if one is invalid. */

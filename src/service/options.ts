@@ -129,10 +129,13 @@ export interface ServiceOptions extends PipelineOptions {
   readonly masterKey?: Uint8Array | undefined;
   /** Stores nonces. Default: those of `store`, or in memory. The caller creates it for the same window, and closes it. */
   readonly nonces?: NonceStore | undefined;
-  /** The highest number of stored nonces, unless `nonces` is given. Default: 10 million. */
+  /**
+   * The highest number of stored nonces. Nonces in Redis, PostgreSQL or an engine of your own are counted by each service. An engine with a
+   * higher limit of its own is refused. Default: 10 million.
+   */
   readonly maxNonces?: number | undefined;
   /**
-   * The highest number of stored nonces of one user, unless `nonces` is given. Further requests of that user get the status 429.
+   * The highest number of stored nonces of one user, as `maxNonces`. Further requests of that user get the status 429.
    * Default: a tenth of `maxNonces`.
    */
   readonly maxNoncesPerUser?: number | undefined;

@@ -182,4 +182,19 @@ describe('openDurableStore', () => {
     await createControllableService({ store: longer, window: 900 }).close();
     await longer.close();
   });
+
+  test('rejects a service with lower limits of nonces than those of the store', async () => {
+    const store = await openDurableStore(freshDirectory(), { maxNonces: 20, maxNoncesPerUser: 5 });
+    assert.throws(() => createControllableService({ store, maxNonces: 10 }), {
+      name: 'RangeError',
+      message: 'maxNonces is 10, and that of the nonces is 20: open the store with that limit',
+    });
+    assert.throws(() => createControllableService({ store, maxNoncesPerUser: 4 }), {
+      name: 'RangeError',
+      message: 'maxNoncesPerUser is 4, and that of the nonces is 5: open the store with that limit',
+    });
+    await createControllableService({ store, maxNonces: 20, maxNoncesPerUser: 20 }).close();
+    await createControllableService({ store }).close();
+    await store.close();
+  });
 });

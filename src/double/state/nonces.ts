@@ -31,7 +31,7 @@ export function createBurnableNonces(
   burns: () => boolean,
   onReplay: (user: string) => void,
 ): BurnableNonces {
-  const { window, enforcesLimits } = nonces;
+  const { window, limits } = nonces;
   const complete = completeNonces(nonces);
   let burning = 0;
 
@@ -43,7 +43,7 @@ export function createBurnableNonces(
   };
   return {
     ...(window !== undefined && { window }),
-    ...(enforcesLimits !== undefined && { enforcesLimits }),
+    ...(limits !== undefined && { limits }),
     claim(user, nonce, until, now, deferrable) {
       const result = takeBurnt() ? 'seen' : complete.claim(user, nonce, until, now, deferrable);
       return andThen(result, (claimed) => {
@@ -96,7 +96,9 @@ export function createRestorableNonces(make: () => MemoryNonces): RestorableNonc
     restoreClaims();
   };
   return {
-    enforcesLimits: true,
+    get limits() {
+      return current.limits;
+    },
     claim(user, nonce, until, now) {
       const claimed = current.claim(user, nonce, until, now);
       if (claimed === 'fresh') claims.push({ user, nonce, until });

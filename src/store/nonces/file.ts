@@ -9,6 +9,7 @@ import {
   bucketSpanFor,
   createNonces,
   type MemoryNonces,
+  type NonceLimits,
   type NonceResult,
   type SynchronousNonces,
 } from './nonces.ts';
@@ -147,7 +148,7 @@ interface Waiting {
  * written during a sync share the next one. Only callers that need durability wait for a sync.
  */
 class NonceFile implements FileNonces {
-  readonly enforcesLimits = true;
+  readonly limits: NonceLimits;
   readonly window: number;
   readonly #memory: MemoryNonces;
   readonly #writer: NonceWriter;
@@ -180,6 +181,7 @@ class NonceFile implements FileNonces {
     begin: () => Promise<void>,
   ) {
     this.window = window / 1000;
+    this.limits = memory.limits;
     this.#begin = begin;
     this.#memory = memory;
     this.#writer = writer;

@@ -93,10 +93,18 @@ export interface NonceStore {
   /** The longest window of dates for which the nonces are stored, in seconds. Default: any. */
   readonly window?: number;
   /**
-   * Whether the engine itself returns `full` and ShareUsed. Default: false. Each service then counts the nonces that it claimed, and
-   * applies `maxNonces` and `maxNoncesPerUser` to them.
+   * The limits for which the engine itself returns `full` and ShareUsed. Default: it has none. Each service then counts the nonces that
+   * it claimed, and applies `maxNonces` and `maxNoncesPerUser` to them.
    */
-  readonly enforcesLimits?: boolean;
+  readonly limits?: NonceLimits;
+}
+
+/** The limits of the nonces in an engine. */
+export interface NonceLimits {
+  /** The maximum number of nonces. */
+  readonly max: number;
+  /** The maximum number of nonces of one user. */
+  readonly maxPerUser: number;
 }
 
 /** Nonces with all methods. */
@@ -117,7 +125,7 @@ export function completeNonces(store: NonceStore): CompleteNonces {
 
 /** Nonces whose claims need no other host. */
 export interface SynchronousNonces extends CompleteNonces {
-  readonly enforcesLimits: true;
+  readonly limits: NonceLimits;
   claim(user: string, nonce: string, until: number, now: number): NonceResult;
 }
 
@@ -190,10 +198,8 @@ interface Bucket {
  * because dates up to one window ahead were not forgotten. After a longer jump, the alternative would be to accept replays.
  */
 class NonceBuckets implements MemoryNonces {
-  readonly enforcesLimits = true;
+  readonly limits: NonceLimits;
   readonly #span: number;
-  readonly #max: number;
-  readonly #maxPerUser: number;
   readonly #monotonic: () => number;
   readonly #fingerprint: Fingerprint;
   readonly #minTime: MinTime;
@@ -209,8 +215,7 @@ class NonceBuckets implements MemoryNonces {
     if (!(bucketSpan > 0 && bucketSpan < Infinity)) throw new RangeError('bucketSpan must be above 0');
     checkNonceLimits(max, maxPerUser);
     this.#span = bucketSpan;
-    this.#max = max;
-    this.#maxPerUser = maxPerUser;
+    this.limits = { max, maxPerUser };
     this.#monotonic = monotonic;
     this.#fingerprint = new Fingerprint(key);
     this.#minTime = new MinTime(trustDelayFor(bucketSpan));
@@ -226,14 +231,14 @@ class NonceBuckets implements MemoryNonces {
     if (now !== this.#now) this.#advanceTo(now);
     this.#fingerprint.take(user, nonce);
     const isKnown = this.#find() !== undefined;
-    if (this.#size >= this.#max || this.#hasShare(user)) {
+    if (this.#size >= this.limits.max || this.#hasShare(user)) {
       if (isKnown) return 'seen';
       this.#drop(now);
     }
     const end = this.#forgotten.endAfter(until);
     if (end !== undefined) return until < now ? 'seen' : lostUntil(end, until, now);
     if (isKnown) return 'seen';
-    if (this.#size >= this.#max) return 'full';
+    if (this.#size >= this.limits.max) return 'full';
     if (this.#hasShare(user)) return { freeAt: this.#freeAt(user) };
     this.#add(user, until);
     return 'fresh';
@@ -277,10 +282,10 @@ class NonceBuckets implements MemoryNonces {
 
   /** Returns whether a user has the maximum number of nonces. */
   #hasShare(user: string): boolean {
-    if (this.#size < this.#maxPerUser) return false;
+    if (this.#size < this.limits.maxPerUser) return false;
     let count = 0;
     for (const { shares } of this.#buckets) count += shares.get(user) ?? 0;
-    return count >= this.#maxPerUser;
+    return count >= this.limits.maxPerUser;
   }
 
   /** Returns the time (ms) when the first nonces of a user expire. */
