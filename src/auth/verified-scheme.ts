@@ -1,8 +1,9 @@
 // A scheme that a configuration adds to a service: it signs, verifies, and says what others ask of it.
 
 import type { ProblemType } from '../http/problem-types.ts';
-import type { Scheme, SchemeKind } from '../signature/signing.ts';
+import type { SchemeKind, Scheme as SigningScheme } from '../signature/signing.ts';
 import type { ResponseSigningOptions } from './message-signatures/response-signing.ts';
+import type { Presented, Scheme } from './scheme.ts';
 import type { SchemeContext } from './scheme-context.ts';
 import type { Verifier } from './verifier.ts';
 
@@ -21,7 +22,7 @@ export interface CredentialPlace {
 
 /** A scheme of a configuration. */
 export interface VerifiedScheme<Kind extends SchemeKind = SchemeKind, Options = unknown>
-  extends Scheme<Kind> {
+  extends SigningScheme<Kind> {
   /** Its options, read and checked. */
   readonly options: Options;
   /** Maximum difference (ms) between the date of a request and the clock; 0 if requests have no date. */
@@ -63,13 +64,16 @@ export function headerPlace(role: string, name: string, description: string): Cr
   return { role, in: 'header', name, description };
 }
 
-/** Returns a function that authenticates with what is loaded for the first request. */
-export function loadOnFirstUse(load: () => Promise<Verifier['authenticate']>): Verifier['authenticate'] {
+/** Returns a function that verifies the requests of a scheme, which is loaded for the first one. */
+export function loadOnFirstUse<Own extends Presented>(
+  context: SchemeContext,
+  load: () => Promise<Scheme<Own>>,
+): Verifier['authenticate'] {
   let verify: Verifier['authenticate'] | undefined;
   return (request, rest, authTrace, deferrable) => {
     if (verify !== undefined) return verify(request, rest, authTrace, deferrable);
-    return load().then((loaded) => {
-      verify ??= loaded;
+    return Promise.all([import('./verify.ts'), load()]).then(([{ createVerification }, scheme]) => {
+      verify ??= createVerification(scheme, context);
       return verify(request, rest, authTrace, deferrable);
     });
   };

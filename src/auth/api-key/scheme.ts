@@ -109,12 +109,9 @@ function createApiKeyVerifier(name: string, options: ApiKeyOptions, context: Sch
     locations: [toLocation(secret)],
     requestHeaders: typeof user === 'object' ? [user.field.toLowerCase()] : [],
     tlsOnly: true,
-    authenticate: loadOnFirstUse(async () => {
-      const [{ createVerification }, { createApiKeySignature }] = await Promise.all([
-        import('../verify.ts'),
-        import('./signature.ts'),
-      ]);
-      return createVerification(createApiKeySignature(name, options, context), context);
+    authenticate: loadOnFirstUse(context, async () => {
+      const { createApiKeySignature } = await import('./signature.ts');
+      return createApiKeySignature(name, options, context);
     }),
     claimedUser: (_rest, { headers: fields }) => (user === undefined ? undefined : readUser(user, fields)),
     challenge: (connection) => (isConfidential(connection) ? challenge : undefined),

@@ -123,12 +123,9 @@ function createAws4Verifier(name: string, options: Aws4Options, context: SchemeC
     locations: [{ authorization: aws4Algorithm.toLowerCase() }, { query: signatureParameter }],
     requestHeaders: ['x-amz-content-sha256', 'x-amz-date', 'x-amz-security-token'],
     ownsParameter: (parameter) => parameter.startsWith('X-Amz-'),
-    authenticate: loadOnFirstUse(async () => {
-      const [{ createVerification }, { createAws4Signature }] = await Promise.all([
-        import('../verify.ts'),
-        import('./signature.ts'),
-      ]);
-      return createVerification(createAws4Signature(name, options, context, writeProblem), context);
+    authenticate: loadOnFirstUse(context, async () => {
+      const { createAws4Signature } = await import('./signature.ts');
+      return createAws4Signature(name, options, context, writeProblem);
     }),
     claimedUser(rest, request) {
       const credentials = readCredentials(rest, request, options.service);

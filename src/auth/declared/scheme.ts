@@ -158,12 +158,9 @@ function createDeclaredVerifier(name: string, options: DeclaredOptions, context:
     rotation: typeof options.user === 'string' ? describeRotation(options) : undefined,
     requestHeaders: fieldsReadBy(options),
     ownsParameter: (parameter) => ownParameters.includes(parameter),
-    authenticate: loadOnFirstUse(async () => {
-      const [{ createVerification }, { createDeclaredSignature }] = await Promise.all([
-        import('../verify.ts'),
-        import('./signature.ts'),
-      ]);
-      return createVerification(createDeclaredSignature(name, options, context), context);
+    authenticate: loadOnFirstUse(context, async () => {
+      const { createDeclaredSignature } = await import('./signature.ts');
+      return createDeclaredSignature(name, options, context);
     }),
     claimedUser: (rest, request) => claimedUser(request, rest, options),
     challenge: () => challenge,

@@ -118,12 +118,9 @@ function createDefinedVerifier(
       ...(inContent.length === 0 ? [] : [locateContent(inContent, context.bodyLimit)]),
     ],
     requestHeaders: headers.map(toLowerCase),
-    authenticate: loadOnFirstUse(async () => {
-      const [{ createVerification }, { createDefinedSignature }] = await Promise.all([
-        import('../verify.ts'),
-        import('./signature.ts'),
-      ]);
-      return createVerification(createDefinedSignature(name, definition, places, context), context);
+    authenticate: loadOnFirstUse(context, async () => {
+      const { createDefinedSignature } = await import('./signature.ts');
+      return createDefinedSignature(name, definition, places, context);
     }),
     claimedUser: (_rest, request) => findClaimedUser(request, definition),
     challenge: () => challenge,

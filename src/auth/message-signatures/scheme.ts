@@ -106,12 +106,9 @@ function createMessageVerifier(
     name,
     locations: [{ field: 'signature-input' }, { field: 'signature' }],
     requestHeaders: [...signed, ...(options.signResponses === undefined ? [] : ['accept-signature'])],
-    authenticate: loadOnFirstUse(async () => {
-      const [{ createVerification }, { createMessageSignature }] = await Promise.all([
-        import('../verify.ts'),
-        import('./signature.ts'),
-      ]);
-      return createVerification(createMessageSignature(name, options, context), context);
+    authenticate: loadOnFirstUse(context, async () => {
+      const { createMessageSignature } = await import('./signature.ts');
+      return createMessageSignature(name, options, context);
     }),
     claimedUser: (_rest, request) => claimedKeyId(request),
     challenge: () => formatChallenge(name, [['realm', context.realm]]),
