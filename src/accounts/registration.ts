@@ -1,10 +1,9 @@
 import { createPublicKey } from 'node:crypto';
 import { keyWeakness } from '../auth/key-weakness.ts';
-import { didYouMean } from '../did-you-mean.ts';
 import { hasControlCharacter, hasLoneSurrogate } from '../http/syntax/control-character.ts';
 import { isKnownScope, isScope, knownScopes, type Scope, scopePattern } from '../principal.ts';
-import { createFault, formatPath, type ShapeFault } from '../shape/fault.ts';
-import { seconds } from '../shape/seconds.ts';
+import { seconds } from '../shape/duration.ts';
+import { createFault, describeFault, formatPath } from '../shape/fault.ts';
 import {
   convert,
   either,
@@ -185,13 +184,8 @@ function readParts<T>(
 ): { readonly read: T | undefined; readonly faults: readonly RegistrationFault[] } {
   const read = shape.read(value);
   if ('value' in read) return { read: read.value, faults: [] };
-  return { read: undefined, faults: read.faults.map(describeFault) };
-}
-
-function describeFault(fault: ShapeFault): RegistrationFault {
-  const at = formatPath(fault.path);
-  if (fault.kind === 'unknown') return { at, says: `is not known${didYouMean(at, fault.known)}` };
-  return { at, says: fault.kind === 'rule' ? fault.says('').trimStart() : `is not ${fault.expected}` };
+  const faults = read.faults.map((fault) => ({ at: formatPath(fault.path), says: describeFault(fault) }));
+  return { read: undefined, faults };
 }
 
 const filled = 'a text of at least one character';
@@ -264,7 +258,7 @@ function describeUsers(description: string): Shape<'*' | readonly string[]> {
     (name) => (name === '*' ? 'is only allowed alone, not in a list' : undefined),
     { not: { const: '*' } },
   );
-  return either(word(['*']), names, description);
+  return either(word(['*'], undefined, '* or a list'), names, description);
 }
 
 /** Describes the registration of a client. */

@@ -1,7 +1,7 @@
 import { didYouMean } from '../did-you-mean.ts';
 import { isToken } from '../http/syntax/token.ts';
+import { seconds } from '../shape/duration.ts';
 import { formatPath, type ShapeFault } from '../shape/fault.ts';
-import { seconds } from '../shape/seconds.ts';
 import { type JsonSchema, type Shape, text } from '../shape/shape.ts';
 
 /** The members of a JSON object in a configuration, by name. */

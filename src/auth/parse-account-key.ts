@@ -1,8 +1,18 @@
 import { createHash, createPublicKey, type KeyObject } from 'node:crypto';
 import { didYouMean } from '../did-you-mean.ts';
 import { hasControlCharacter, hasLoneSurrogate } from '../http/syntax/control-character.ts';
-import { formatOwned } from '../shape/fault.ts';
-import { grammar, leaf, number, object, optional, type Shape, text, variants, word } from '../shape/shape.ts';
+import {
+  grammar,
+  leaf,
+  number,
+  object,
+  optional,
+  read,
+  type Shape,
+  text,
+  variants,
+  word,
+} from '../shape/shape.ts';
 import { isKeyFor, isSignatureAlgorithm, nameKey, signatureAlgorithms } from '../signature/algorithms.ts';
 import { createKey } from '../signature/hmac.ts';
 import type { AccountKey, KeyDeclaration } from './account-key.ts';
@@ -103,14 +113,7 @@ export function parseAccountKey(id: string, declared: unknown, what: string): Ac
 
 /** Reads the declaration of a key. Throws RangeError, with the nearest known name of a misspelt member. */
 export function readKeyDeclaration(value: unknown, what: string): KeyDeclaration {
-  const read = keyShape.read(value);
-  if ('value' in read) return read.value;
-  throw new RangeError(
-    read.faults
-      .slice(0, 1)
-      .map((fault) => formatOwned(fault, what))
-      .join(),
-  );
+  return read(keyShape, value, what);
 }
 
 /**

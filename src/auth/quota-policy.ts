@@ -1,6 +1,5 @@
 import { type Duration, parseDuration } from '../duration.ts';
-import { formatLast, formatOwned, type ShapeFault } from '../shape/fault.ts';
-import { grammar, leaf, number, object, optional, type Shape, text } from '../shape/shape.ts';
+import { grammar, leaf, number, object, optional, read, type Shape, text } from '../shape/shape.ts';
 
 /** How many requests are permitted within a time window. */
 export interface QuotaPolicy {
@@ -125,22 +124,12 @@ function readText(text: string, what: string): QuotaPolicy {
 function readPolicy(value: unknown, what: string): QuotaPolicy {
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     throw new RangeError(`${what} must be such as { "requests": 1000, "window": "1h" } or "1000/1h"`);
-  const read = policyShape.read(value);
-  if ('faults' in read)
-    throw new RangeError(
-      read.faults
-        .slice(0, 1)
-        .map((fault) => explain(fault, what))
-        .join(),
-    );
-  const { requests, window, name = typeof window === 'number' ? `${window}s` : window } = read.value;
+  const {
+    requests,
+    window,
+    name = typeof window === 'number' ? `${window}s` : window,
+  } = read(policyShape, value, what);
   return Object.freeze({ name, requests, window: countSeconds(window) });
-}
-
-function explain(fault: ShapeFault, what: string): string {
-  const name = formatLast(fault.path);
-  if (fault.kind === 'unknown') return formatOwned({ ...fault, path: [quote(name)] }, what);
-  return 'expected' in fault ? `${name} of ${what} must be ${fault.expected}` : formatOwned(fault, what);
 }
 
 /** Returns the seconds of a window, which need not be whole. */
@@ -152,9 +141,4 @@ function isWindow(value: unknown): value is number | string {
   if (typeof value !== 'number' && typeof value !== 'string') return false;
   const seconds = countSeconds(value);
   return Number.isInteger(seconds) && seconds >= 1 && seconds <= maxWindow;
-}
-
-/** Returns text as JSON, at most about 64 characters of it. */
-function quote(text: string): string {
-  return JSON.stringify(text.length > 64 ? `${text.slice(0, 64)}…` : text);
 }

@@ -115,7 +115,6 @@ const passwordShape = refine(text('the password of HTTP Basic', filled), (passwo
 });
 
 const keysShape = mapOf(keyShape, 'keys of signature schemes, by id', {
-  one: 'key',
   names: {
     minLength: 1,
     maxLength: maxKeyIdLength,
@@ -127,7 +126,7 @@ const keysShape = mapOf(keyShape, 'keys of signature schemes, by id', {
 /** The keys of a configuration file, which are parsed when it is read, so that all faults are reported. */
 const parsedKeysShape = refine(keysShape, (keys, path) =>
   Object.entries(keys).flatMap(([name, key]) =>
-    findFault([...path, { one: 'key', name }], (what) => parseAccountKey(name, key, what)),
+    findFault([...path, name], (what) => parseAccountKey(name, key, what)),
   ),
 );
 

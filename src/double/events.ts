@@ -1,5 +1,5 @@
 import type { TokenEvent } from '../oauth/records.ts';
-import { checkFunction, checkWord } from '../service/argument-checks.ts';
+import { callback, read, word } from '../shape/shape.ts';
 import { callListener, type ReportError, writeError } from './callback.ts';
 import type { JournalEntry } from './journal/entry.ts';
 
@@ -46,7 +46,7 @@ const credentialNames: Readonly<Record<CredentialEvent['type'], true>> = {
 /** The names of the events about tokens and nonces. */
 export const credentialEvents: readonly string[] = Object.keys(credentialNames);
 
-const names: readonly string[] = ['request', ...credentialEvents];
+const eventShape = word(['request', ...credentialEvents]);
 
 /** Emits events to listeners. */
 export interface Events {
@@ -84,6 +84,6 @@ export function createEvents(onError: ReportError = writeError): Events {
 }
 
 function checkSubscription(event: unknown, listener: unknown): void {
-  checkWord(event ?? null, names, 'an event');
-  checkFunction(listener ?? null, 'the listener of an event');
+  read(eventShape, event, 'the event');
+  read(callback(), listener, 'the listener of an event');
 }

@@ -4,10 +4,28 @@ import { didYouMean, findClosestMatch } from '../did-you-mean.ts';
 import type { HttpHeaders } from '../http/fields.ts';
 import type { IncomingRequest } from '../http/message.ts';
 import { methods } from '../http/method.ts';
+import { type ProblemType, problemTypeNames } from '../http/problem-types.ts';
+import { isToken } from '../http/syntax/token.ts';
 import { parseTarget } from '../http/target.ts';
 import { matchSegment } from '../pipeline/segment-template.ts';
-import { checkMembers, checkObject, checkText } from '../service/argument-checks.ts';
-import { describeKind } from '../shape/fault.ts';
+import { createFault } from '../shape/fault.ts';
+import {
+  anything,
+  either,
+  instanceOf,
+  leaf,
+  listOf,
+  mapOf,
+  object,
+  optional,
+  read,
+  refine,
+  type Shape,
+  type ShapesOf,
+  text,
+  textLike,
+  word,
+} from '../shape/shape.ts';
 import { isPromise, type ReportError, reportBy } from './callback.ts';
 
 /** A method in a match. Methods are case-sensitive (RFC 9110 §9.1). */
@@ -100,52 +118,113 @@ export type RequestMatch<Path extends string = string> =
   | RequestMatchParts<Path>
   | ((request: MatchedRequest) => boolean);
 
-/** The names of the members. The type checks that the list is complete. */
-const matchNames: Readonly<Record<keyof RequestMatchParts, true>> = {
-  method: true,
-  path: true,
-  user: true,
-  scheme: true,
-  query: true,
-  headers: true,
-  body: true,
-};
+/** Describes a method: a token in upper case (RFC 9110 §9.1) that is not probably one of the six misspelt. */
+const methodShape: Shape<MatchMethod> = textLike(
+  { pattern: '^[^a-z]+$' },
+  (method): method is MatchMethod => findMeantMethod(method) === undefined && methodForm.test(method),
+  (method) => {
+    const meant = findMeantMethod(method);
+    const hint = meant === undefined ? '' : `; did you mean "${meant}"?`;
+    return `must be a method in upper case, is ${JSON.stringify(method)}${hint}`;
+  },
+  { expected: 'a method such as GET' },
+);
+
+function findMeantMethod(method: string): string | undefined {
+  return methods.some((each) => each === method) ? undefined : findClosestMatch(method, methods);
+}
+
+const methodForm = /^[A-Z][A-Z0-9!#$%&'*+.^_`|~-]*$/;
+
+/** Describes a path without its query: exactly, or as a template. `expected` is what messages say of another type. */
+function describePath(expected = 'text'): Shape<MatchPath> {
+  return textLike(
+    {
+      pattern: '^(?:/|\\*$)',
+      description: 'the path without its query: exactly, or as a template such as /articles/{id}',
+    },
+    (path): path is MatchPath => path === '*' || findPathFault(path) === undefined,
+    (path) => `${findPathFault(path)}`,
+    { expected },
+  );
+}
+
+/** Describes a path without its query: exactly, or as a template. */
+export const pathShape = describePath();
+
+/** Returns the predicate of the message about a path; undefined if it is valid. */
+function findPathFault(path: string): string | undefined {
+  const shown = JSON.stringify(path);
+  if (!path.startsWith('/')) return `must begin with a slash, is ${shown}; did you mean "/${path}"?`;
+  const bare = path.replace(/[?#].*$/s, '');
+  if (bare !== path) return `must not have a query or fragment, is ${shown}; did you mean "${bare}"?`;
+  return /[{}]/.test(path.replace(parameter, ''))
+    ? `must be a template such as /articles/{id}, is ${shown}`
+    : undefined;
+}
+
+/** Describes text, or a regular expression that a text must match. */
+export const textOrPattern: Shape<string | RegExp> = either(
+  instanceOf(RegExp, 'a regular expression'),
+  text(undefined, { expected: 'text or a regular expression' }),
+);
+
+/** Describes a problem type. */
+export const problemTypeShape: Shape<ProblemType> = word(problemTypeNames, undefined, 'a problem type');
+
+const textOrNone = leaf(
+  {},
+  'text, a regular expression or null',
+  (value): value is TextsByName[string] =>
+    value === null || value === undefined || typeof value === 'string' || value instanceof RegExp,
+);
+
+/** Describes texts by name. An empty object would match every request. */
+function describeTexts(isName: (name: string) => boolean): Shape<TextsByName> {
+  const texts = mapOf(textOrNone, undefined, {
+    expected: "an object such as { limit: '1' }",
+    checkName: (name, path) => (isName(name) ? [] : [createFault(path, 'is not the name of a field')]),
+  });
+  return refine(texts, (given, path) =>
+    Object.keys(given).length === 0 ? [createFault(path, 'must have a member')] : [],
+  );
+}
+
+/** The members of a match. A match that is invalid would match no request, or every one. */
+export const matchMembers = {
+  method: optional(
+    either(
+      methodShape,
+      listOf(methodShape, undefined, { min: 1, expected: 'a method such as GET, or a list of methods' }),
+    ),
+  ),
+  path: optional(
+    either(instanceOf(RegExp, 'a regular expression'), describePath('text or a regular expression')),
+  ),
+  user: optional(text(undefined, { min: 1, expected: 'the name of a user' })),
+  scheme: optional(text()),
+  query: optional(describeTexts(() => true)),
+  headers: optional(describeTexts(isToken)),
+  body: optional(
+    refine(anything, (body, path) =>
+      isAsynchronous(body)
+        ? [createFault(path, 'must be a function that returns true or false, and it is asynchronous')]
+        : [],
+    ),
+  ),
+} satisfies ShapesOf<RequestMatchParts>;
+
+/** What a match can be, for messages. */
+export const matchExample = "an object or a function such as { path: '/articles' }";
+
+const matchShape = object(matchMembers, undefined, { expected: matchExample });
 
 const notBoolean = 'the function of a match must return true or false';
 
 /** Throws RangeError if a match is invalid, with the nearest known name. */
 export function checkRequestMatch(match: RequestMatch): void {
-  if (typeof match !== 'function') checkMatch(match);
+  if (typeof match !== 'function') read(matchShape, match, 'a match');
   else if (isAsynchronous(match)) throw new RangeError(`${notBoolean}, and it is asynchronous`);
-}
-
-/**
- * Throws RangeError if the members of a match are invalid, with the nearest known name. Otherwise it would match no request, or every
- * one.
- * @param further the names of further members that it may have
- */
-export function checkMatch(match: RequestMatchParts, further: readonly string[] = []): void {
-  if (typeof match !== 'object' || match === null || Array.isArray(match))
-    throw new RangeError(
-      `a match must be an object or a function such as { path: '/articles' }, is ${describeKind(match)}`,
-    );
-  checkMembers(match, [...Object.keys(matchNames), ...further], 'a match');
-  const { method, path, user } = match;
-  if (Array.isArray(method) && method.length === 0)
-    throw new RangeError('the list of methods of a match must not be empty');
-  if (method !== undefined) for (const each of [method].flat()) checkMethod(each);
-  if (path !== undefined) checkPath(path);
-  if (user !== undefined && (typeof user !== 'string' || user === ''))
-    throw new RangeError(`user of a match must be the name of a user, is ${describeKind(user)}`);
-  checkText(match.scheme, 'scheme of a match');
-  checkTexts(match.query, 'query');
-  checkTexts(match.headers, 'headers');
-  for (const name of Object.keys(match.headers ?? {}))
-    if (!fieldName.test(name)) throw new RangeError(`${JSON.stringify(name)} is not the name of a field`);
-  if (isAsynchronous(match.body))
-    throw new RangeError(
-      'the function for the body of a match must return true or false, and it is asynchronous',
-    );
 }
 
 function isAsynchronous(value: unknown): boolean {
@@ -158,53 +237,8 @@ export function checkName({ user }: RequestMatchParts, names: readonly string[])
     throw new RangeError(`the double has no user ${user}${didYouMean(user, names)}`);
 }
 
-/** Throws RangeError unless `method` is a token in upper case (RFC 9110 §9.1), or if it is probably one of the six misspelt. */
-function checkMethod(method: unknown): void {
-  if (typeof method !== 'string')
-    throw new RangeError(`method of a match must be a method such as GET, is ${describeKind(method)}`);
-  const meant = methods.some((each) => each === method) ? undefined : findClosestMatch(method, methods);
-  if (meant === undefined && methodForm.test(method)) return;
-  const hint = meant === undefined ? ' in upper case' : `; did you mean "${meant}"?`;
-  throw new RangeError(`${JSON.stringify(method)} is not a method${hint}`);
-}
-
-const methodForm = /^[A-Z][A-Z0-9!#$%&'*+.^_`|~-]*$/;
-
-function checkPath(path: unknown): void {
-  if (path instanceof RegExp || path === '*') return;
-  if (typeof path !== 'string')
-    throw new RangeError(`path of a match must be text or a regular expression, is ${describeKind(path)}`);
-  const shown = JSON.stringify(path);
-  if (!path.startsWith('/'))
-    throw new RangeError(`the path ${shown} of a match must begin with a slash; did you mean "/${path}"?`);
-  const bare = path.replace(/[?#].*$/s, '');
-  if (bare !== path)
-    throw new RangeError(
-      `the path ${shown} of a match must not have a query or fragment; did you mean "${bare}"?`,
-    );
-  if (/[{}]/.test(path.replace(parameter, '')))
-    throw new RangeError(`the path ${shown} of a match is not a template such as /articles/{id}`);
-}
-
 /** A parameter of a template. */
 const parameter = /\{[A-Za-z][A-Za-z0-9_]*\}/g;
-
-/** The name of a field (RFC 9110 §5.1). */
-const fieldName = /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/;
-
-function checkTexts(texts: unknown, what: string): void {
-  if (texts === undefined) return;
-  checkObject(texts, `${what} of a match`, "such as { limit: '1' }");
-  const entries = Object.entries(texts);
-  if (entries.length === 0) throw new RangeError(`${what} of a match must have a member`);
-  for (const [name, value] of entries) {
-    const isAbsence = value === null || value === undefined;
-    if (!isAbsence && typeof value !== 'string' && !(value instanceof RegExp))
-      throw new RangeError(
-        `${name} in ${what} of a match must be text, a regular expression or null, is ${describeKind(value)}`,
-      );
-  }
-}
 
 /** Returns whether a match depends on the user of the request; a function may. */
 export function dependsOnUser(match: RequestMatch): boolean {

@@ -1,6 +1,6 @@
 import type { DateLike } from '../clock.ts';
-import { checkOptions, serviceMembers } from '../service/option-checks.ts';
 import type { ServiceOptions } from '../service/options.ts';
+import { serviceMembers } from '../service/options-shape.ts';
 import {
   anything,
   either,
@@ -11,6 +11,7 @@ import {
   number,
   object,
   optional,
+  read,
   type ShapesOf,
   text,
   word,
@@ -119,7 +120,7 @@ const doubleShape = object({
 
 /** Throws RangeError on an unknown option or an invalid value, with a suggestion. */
 export function checkDoubleOptions(options: DoubleOptions): void {
-  checkOptions(doubleShape, options, 'a double');
+  read(doubleShape, options, { optionsOf: 'a double' });
   const { port = 0, securePort, https = true } = options;
   if (securePort === undefined) return;
   if (!https) throw new RangeError('securePort requires HTTPS, which is disabled');

@@ -15,6 +15,13 @@ export const problemTypes = {
 /** The name of a problem type. */
 export type ProblemType = keyof typeof problemTypes;
 
+/** The names of all problem types. */
+export const problemTypeNames: readonly ProblemType[] = Object.keys(problemTypes).filter(isProblemType);
+
+function isProblemType(name: string): name is ProblemType {
+  return Object.hasOwn(problemTypes, name);
+}
+
 /** Returns the problem type of a name; undefined if there is none. */
 export function findProblemType(name: string): ProblemTypeInfo | undefined {
   return Object.entries(problemTypes).find(([type]) => type === name)?.[1];

@@ -5,7 +5,7 @@ import { configuredUsersShape } from '../auth/user-declaration.ts';
 import { collectionDefinitions, collectionsSchema } from '../collections/declaration-shape.ts';
 import { seedShape } from '../collections/seed.ts';
 import { oauth2Shape } from '../oauth/oauth2-shape.ts';
-import { seconds } from '../shape/seconds.ts';
+import { seconds } from '../shape/duration.ts';
 import { flag, type JsonSchema, number, type Shape, text, word } from '../shape/shape.ts';
 import { listGroups, type parts, schemaMember } from './file.ts';
 import type { OptionSpec } from './spec.ts';

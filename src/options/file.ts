@@ -3,9 +3,10 @@ import { checkSchemes } from '../auth/configured-schemes.ts';
 import type { SchemeDeclarations } from '../auth/scheme-declarations.ts';
 import { type ConfiguredUser, configuredUsersShape } from '../auth/user-declaration.ts';
 import { JsonError, readJson } from '../formats/json/reader.ts';
+import { escapeInvisible } from '../http/syntax/control-character.ts';
 import type { OAuth2Options } from '../oauth/oauth2-options.ts';
 import { oauth2Shape } from '../oauth/oauth2-shape.ts';
-import { formatPath, type ShapeFault } from '../shape/fault.ts';
+import { formatFault, type ShapeFault } from '../shape/fault.ts';
 import { hint, toPrintable } from './flags.ts';
 import { toMembers } from './members.ts';
 import { existingScopes, type Registrations, readRegistrations } from './registrations.ts';
@@ -106,7 +107,7 @@ export function readConfigurationFile(
 function readUsers(value: unknown, file: string, faults: string[]): ReadonlyMap<string, ConfiguredUser> {
   const read = configuredUsersShape.read(value, ['users']);
   if ('value' in read) return new Map(Object.entries(read.value));
-  faults.push(...read.faults.map((fault) => `${file}: ${formatFault(fault)}`));
+  faults.push(...read.faults.map((fault) => `${file}: ${explain(fault)}`));
   return new Map();
 }
 
@@ -115,19 +116,14 @@ function readFileOAuth2(value: unknown, file: string, faults: string[]): OAuth2O
   if (value === undefined) return undefined;
   const read = oauth2Shape.read(value, ['oauth2']);
   if ('value' in read) return read.value;
-  faults.push(...read.faults.map((fault) => `${file}: ${formatFault(fault)}`));
+  faults.push(...read.faults.map((fault) => `${file}: ${explain(fault)}`));
   return undefined;
 }
 
 /** Formats a fault of a part of the file. */
-function formatFault(fault: ShapeFault): string {
-  const steps = fault.path.map((step) =>
-    typeof step === 'number' ? step : toPrintable(typeof step === 'string' ? step : step.name),
-  );
-  const where = formatPath(steps);
-  if (fault.kind === 'rule') return fault.says(where);
-  if (fault.kind === 'unknown') return `unknown key ${where}${hint(String(steps.at(-1)), fault.known)}`;
-  return `${where} must be ${fault.expected}`;
+function explain(fault: ShapeFault): string {
+  const path = fault.path.map((step) => (typeof step === 'number' ? step : toPrintable(step)));
+  return escapeInvisible(formatFault({ ...fault, path }, []));
 }
 
 /** Checks each scheme, so that the errors of all are reported. Returns those that are valid. */

@@ -1,8 +1,7 @@
-import { didYouMean } from '../did-you-mean.ts';
 import { type Duration, readDuration } from '../duration.ts';
 import { originFault } from '../http/headers/origin.ts';
-import { formatLast, type ShapeFault } from '../shape/fault.ts';
-import { seconds } from '../shape/seconds.ts';
+import { seconds } from '../shape/duration.ts';
+import { describeFault, formatPath } from '../shape/fault.ts';
 import { flag, leaf, listOf, object, optional, type Shape, type ShapesOf, text } from '../shape/shape.ts';
 
 /** Which pages of other origins may use a resource in browsers (the CORS protocol, Fetch §3.3). */
@@ -94,16 +93,10 @@ export function readCors(source: unknown, refuse: (at: string, fault: string) =>
   const read = corsShape.read(Array.isArray(source) ? { origins: source } : source);
   if ('faults' in read) {
     const fault = read.faults.find(({ kind }) => kind === 'unknown') ?? read.faults[0];
-    throw refuse(`.${formatLast(fault?.path ?? [])}`, describeFault(fault));
+    throw refuse(`.${formatPath(fault?.path ?? [])}`, fault === undefined ? '' : describeFault(fault));
   }
   const { origins, credentials = false, maxAge = defaultCorsMaxAge } = read.value;
   const fault = originsFault(origins, credentials);
   if (fault !== undefined) throw refuse('.origins', fault);
   return { origins, credentials, maxAge };
-}
-
-/** Returns the predicate of a message. */
-function describeFault(fault: ShapeFault | undefined): string {
-  if (fault?.kind === 'unknown') return `is not known${didYouMean(formatLast(fault.path), fault.known)}`;
-  return fault !== undefined && 'expected' in fault ? `must be ${fault.expected}` : 'is invalid';
 }

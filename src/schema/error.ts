@@ -1,6 +1,5 @@
 import { CountersignError } from '../countersign-error.ts';
-import { didYouMean } from '../did-you-mean.ts';
-import { describeKind, formatLast, formatPath, type ShapeFault } from '../shape/fault.ts';
+import { describeFault, formatPath, type ShapeFault } from '../shape/fault.ts';
 import type { Shape } from '../shape/shape.ts';
 
 const codes = [
@@ -47,7 +46,7 @@ export function readDeclared<T>(shape: Shape<T>, source: unknown, path: string):
   if (fault === undefined) throw new Error('a shape without a value has a fault');
   const within = formatPath(fault.path);
   const at = within === '' || within.startsWith('[') ? `${path}${within}` : `${path}.${within}`;
-  throw new DeclarationError(selectCode(fault), at, explain(fault));
+  throw new DeclarationError(selectCode(fault), at, describeFault(fault));
 }
 
 function selectCode(fault: ShapeFault): DeclarationCode {
@@ -65,30 +64,6 @@ function selectCode(fault: ShapeFault): DeclarationCode {
     case 'secret':
       return 'value';
   }
-}
-
-function explain(fault: ShapeFault): string {
-  switch (fault.kind) {
-    case 'type':
-      return mustBe(fault.expected, fault.value);
-    case 'missing':
-      return mustBe(fault.expected, undefined);
-    case 'word':
-      return typeof fault.value === 'string'
-        ? `"${fault.value}" is not known${didYouMean(fault.value, fault.known)}`
-        : mustBe(fault.expected, fault.value);
-    case 'unknown':
-      return `is not ${fault.member ?? 'known'}${didYouMean(formatLast(fault.path), fault.known)}`;
-    case 'secret':
-      return `is not ${fault.expected}`;
-    case 'rule':
-      return fault.says('').trimStart();
-  }
-}
-
-function mustBe(expected: string, value: unknown): string {
-  const given = typeof value === 'number' && expectsNumber(expected) ? `${value}` : describeKind(value);
-  return `must be ${expected}${expected.includes(',') ? ';' : ','} is ${given}`;
 }
 
 function expectsNumber(expected: string): boolean {

@@ -38,19 +38,20 @@ import {
   type Router,
 } from '../pipeline/router.ts';
 import type { Scope } from '../principal.ts';
+import { anything, number, object, optional, read, type ShapesOf, text } from '../shape/shape.ts';
 import { createMemoryStore } from '../store/memory.ts';
-import { checkMembers, checkNumber, checkText, readGrace } from './argument-checks.ts';
 import { createAuthentication } from './authentication.ts';
 import type { AuthorizationServer } from './authorization-server.ts';
 import { someUseCors } from './cors-checks.ts';
 import { createFetch, type Fetch } from './fetch/fetch.ts';
+import { readGrace } from './grace.ts';
 import { healthResource, hideHealthChecks, readinessPath, readinessResource } from './health.ts';
 import { checkNamedScopes } from './named-scopes.ts';
 import type { OpenApiDocument } from './openapi/document.ts';
 import { addOpenApi, loadOpenApi, openApiResource } from './openapi/resource.ts';
 import type { ServedApi } from './openapi/served-api.ts';
-import { assertServiceOptions } from './option-checks.ts';
 import { defaultLimits, type ServiceOptions } from './options.ts';
+import { checkServiceOptions } from './options-shape.ts';
 import { createRoutes, readCollections, type ServedRoutes } from './routes.ts';
 import { checkDistinctSecrets } from './user-checks.ts';
 
@@ -200,7 +201,7 @@ export function createControllableService(
     assumesTls,
   }: ServiceControls = {},
 ): ControllableService {
-  assertServiceOptions(options);
+  checkServiceOptions(options);
   const { clock = systemClock, random = randomBytes, defaultFormat, health } = options;
   const limits = { ...defaultLimits, ...options.limits };
   const contentBudget = new ByteBudget(Math.max(limits.unverifiedContent, limits.body));
@@ -333,9 +334,7 @@ export function createControllableService(
     respond: handle,
     handler: requestListener(handle),
     async listen(address) {
-      checkMembers(address, Object.keys(listenNames), 'the options of listen', 'such as { port: 8080 }');
-      checkText(address.host, 'host');
-      checkNumber(address.port, 'port', { min: 0, max: 65_535, whole: true });
+      read(listenShape, address, { optionsOf: 'listen' });
       const { listener, listening } = await openPort(address, {
         limits,
         contentBudget,
@@ -375,13 +374,7 @@ export function createControllableService(
     },
     replaceConsumers: (registered) => oauth.consumers.replace(readConsumers(registered)),
     async revokeGrants(selection) {
-      checkMembers(
-        selection,
-        ['grant', 'user', 'client'],
-        'a selection of grants',
-        "such as { user: 'johndoe' }",
-      );
-      for (const name of ['grant', 'user', 'client'] as const) checkText(selection[name], name);
+      read(selectionShape, selection, 'a selection of grants');
       if (Object.values(selection).every((value) => value === undefined))
         throw new RangeError('a selection of grants must have a grant, user or client');
       await oauth.departures.revoke(selection);
@@ -391,14 +384,27 @@ export function createControllableService(
   };
 }
 
-/** The names of the options of `listen`. The type checks that the list is complete. */
-const listenNames: Readonly<Record<keyof ListenOptions, true>> = {
-  host: true,
-  port: true,
-  tls: true,
-  connected: true,
-  unref: true,
-};
+const listenShape = object(
+  {
+    host: optional(text()),
+    port: optional(number({ min: 0, max: 65_535 })),
+    tls: optional(anything),
+    connected: optional(anything),
+    unref: optional(anything),
+  } satisfies ShapesOf<ListenOptions>,
+  undefined,
+  { expected: 'an object such as { port: 8080 }' },
+);
+
+const selectionShape = object(
+  {
+    grant: optional(text()),
+    user: optional(text()),
+    client: optional(text()),
+  } satisfies ShapesOf<GrantSelection>,
+  undefined,
+  { expected: "an object such as { user: 'johndoe' }" },
+);
 
 /** The addresses of requests that pass no socket. */
 const inProcess = { url: 'http://localhost', secureUrl: 'https://localhost', origins: undefined };

@@ -1,8 +1,7 @@
 import { listRegistered } from '../accounts/registered.ts';
 import { generatedUserShape, toAccountRecord, userShape } from '../auth/user-declaration.ts';
 import { hashSha256 } from '../oauth/sha256.ts';
-import { formatOwned } from '../shape/fault.ts';
-import { checkString } from './argument-checks.ts';
+import { read, text } from '../shape/shape.ts';
 import type { ClientDeclaration, ConsumerDeclaration, RegisteredBy, UserDeclaration } from './options.ts';
 
 /**
@@ -11,11 +10,8 @@ import type { ClientDeclaration, ConsumerDeclaration, RegisteredBy, UserDeclarat
  * @throws RangeError with the nearest known name
  */
 export function checkUser(name: unknown, user: unknown, generated: boolean): void {
-  checkString(name, 'the name of a user');
-  const read = (generated ? generatedUserShape : userShape).read(user);
-  if ('value' in read) return;
-  const [first] = read.faults;
-  if (first !== undefined) throw new RangeError(formatOwned(first, `the user ${JSON.stringify(name)}`));
+  const shape = generated ? generatedUserShape : userShape;
+  read<UserDeclaration>(shape, user, `the user ${JSON.stringify(read(text(), name, 'the name of a user'))}`);
 }
 
 /** The users, clients and consumers of a configuration, all of which are valid. */

@@ -1,10 +1,10 @@
-import { didYouMean } from '../did-you-mean.ts';
+import { didYouMean, findClosestMatch } from '../did-you-mean.ts';
 
-/** The name of a member, an index, or a named one of several: the key "key-1", which is at `keys.key-1`. */
-type ShapeStep = string | number | { readonly one: string; readonly name: string };
+/** The names of members and the indexes that lead from the value that was read to a part of it. */
+export type ShapePath = readonly (string | number)[];
 
-/** The steps that lead from the value that was read to a part of it. */
-export type ShapePath = readonly ShapeStep[];
+/** Names the value that is read: by a noun phrase (`a stub`), by its path, or as the options of a function or thing. */
+export type Where = string | ShapePath | { readonly optionsOf: string };
 
 /** A fault of a value that was read by a shape. Each border turns it into its own error. */
 export type ShapeFault = { readonly path: ShapePath } & (
@@ -77,57 +77,69 @@ export function findFault(path: ShapePath, check: (what: string) => unknown): re
 export function formatPath(path: ShapePath): string {
   return path.reduce<string>((text, step) => {
     if (typeof step === 'number') return `${text}[${step}]`;
-    const name = typeof step === 'string' ? step : step.name;
-    return text === '' ? name : `${text}.${name}`;
+    return text === '' ? step : `${text}.${step}`;
   }, '');
 }
 
 /**
- * Formats a fault as a sentence about an argument or option: `body of limits must be a number from 0, is a string`. The
- * sentence contains no value but a number or a word, since others can be secrets.
- *
- * @param owner names the value that was read; empty for the options of a function, whose members need no owner
+ * Formats a fault as a sentence: `limits.body of a service must be a number from 0, is a string`. The sentence contains no value but a
+ * number or a word, since others can be secrets.
  */
-export function formatOwned(fault: ShapeFault, owner: string): string {
-  const what = formatOwnedName(fault.path, owner);
+export function formatFault(fault: ShapeFault, where: Where): string {
+  if (fault.kind !== 'unknown') return formatPredicate(fault, formatName(fault.path, where));
+  const name = formatLast(fault.path);
+  const isOption = fault.path.length === 1 && typeof where === 'object' && 'optionsOf' in where;
+  const member = isOption
+    ? `an option of ${where.optionsOf}`
+    : `${fault.member ?? 'a member'} of ${formatName(fault.path.slice(0, -1), where)}`;
+  return `${name} is not ${member}${didYouMean(name, fault.known)}`;
+}
+
+/** Describes a fault without the name of the value: `must be a number from 0, is a string`. */
+export function describeFault(fault: ShapeFault): string {
+  if (fault.kind !== 'unknown') return formatPredicate(fault, '').trimStart();
+  return `is not ${fault.member ?? 'known'}${didYouMean(formatLast(fault.path), fault.known)}`;
+}
+
+/** Formats the last step of a path. */
+function formatLast(path: ShapePath): string {
+  return formatPath(path.slice(-1));
+}
+
+/** Formats the name of a part: `limits.body of a service`. */
+function formatName(path: ShapePath, where: Where): string {
+  if (typeof where === 'string') return path.length === 0 ? where : `${formatPath(path)} of ${where}`;
+  if (!('optionsOf' in where)) return formatPath([...where, ...path]) || 'the value';
+  return path.length === 0 ? `the options of ${where.optionsOf}` : formatPath(path);
+}
+
+function formatPredicate(fault: Exclude<ShapeFault, { kind: 'unknown' }>, what: string): string {
   switch (fault.kind) {
     case 'word':
-      if (typeof fault.value === 'string')
-        return `${JSON.stringify(fault.value)} is not a value of ${what}${didYouMean(fault.value, fault.known)}`;
-      return `${what} must be ${fault.expected}, is ${formatKind(fault.value)}`;
+      return `${what} must be ${fault.expected}, is ${formatWord(fault)}`;
     case 'type':
-      return `${what} must be ${formatExample(fault.expected)}, is ${formatKind(fault.value)}`;
-    case 'secret':
-      return `the ${what} is not ${fault.expected}`;
+      return `${what} must be ${fault.expected}, is ${formatKind(fault.value)}`;
     case 'missing':
-      return `${formatOwnedName(fault.path.slice(0, -1), owner)} has no ${formatLast(fault.path)}`;
-    case 'unknown': {
-      const name = formatLast(fault.path);
-      return `${name} is not a member of ${formatOwnedName(fault.path.slice(0, -1), owner)}${didYouMean(name, fault.known)}`;
-    }
+      return `${what} must be ${fault.expected}, is missing`;
+    case 'secret':
+      return `${what} must be ${fault.expected}`;
     case 'rule':
       return fault.says(what);
   }
 }
 
-/** Formats the last step of a path. */
-export function formatLast(path: ShapePath): string {
-  return formatPath(path.slice(-1));
+/** Formats a value that is not a known word, with the word that was probably meant. */
+function formatWord({ value, known, expected }: Extract<ShapeFault, { kind: 'word' }>): string {
+  if (typeof value !== 'string') return formatKind(value);
+  const isClear =
+    known.every((word) => expected.includes(word)) && findClosestMatch(value, known) === undefined;
+  return `${JSON.stringify(value)}${isClear ? '' : didYouMean(value, known)}`;
 }
 
-/** Formats the name of a part: `body of limits`, `secret of the key "key-1" of the user "ann"`. */
-function formatOwnedName(path: ShapePath, owner: string): string {
-  const names: string[] = [];
-  for (const step of path)
-    if (typeof step === 'number') names.push(`${names.pop() ?? ''}[${step}]`);
-    else if (typeof step === 'string') names.push(step);
-    else names.splice(-1, 1, `the ${step.one} ${JSON.stringify(step.name)}`);
-  return [...names.reverse(), ...(owner === '' ? [] : [owner])].join(' of ');
-}
-
-/** Formats an example in JSON as code: `{ secret: … }` for `{ "secret": "…" }`. */
-function formatExample(expected: string): string {
-  return expected.replace(/"(\w+)":/g, '$1:').replaceAll('"…"', '…');
+/** Formats a value for a message about it: text in quotes, `5`, `null`, `an object`. It must not be a secret. */
+export function formatValue(value: unknown): string {
+  if (typeof value === 'string') return JSON.stringify(value);
+  return typeof value === 'object' && value !== null ? describeKind(value) : String(value);
 }
 
 function formatKind(value: unknown): string {

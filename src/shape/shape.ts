@@ -1,4 +1,5 @@
-import { createFault, findFault, type ShapeFault, type ShapePath } from './fault.ts';
+import { findClosestMatch } from '../did-you-mean.ts';
+import { createFault, findFault, formatFault, type ShapeFault, type ShapePath, type Where } from './fault.ts';
 
 /** A JSON Schema (draft 2020-12). */
 export type JsonSchema = Readonly<Record<string, unknown>>;
@@ -13,6 +14,22 @@ export interface Shape<T> {
   readonly expected: string;
   /** Reads a value at a path, which is the beginning of the path of each fault. */
   read(value: unknown, path?: ShapePath): ShapeResult<T>;
+}
+
+/**
+ * Reads a value.
+ * @param where names the value in the message
+ * @throws RangeError with the first fault
+ */
+export function read<T>(shape: Shape<T>, value: unknown, where: Where): T {
+  const result = shape.read(value);
+  if ('value' in result) return result.value;
+  throw new RangeError(
+    result.faults
+      .slice(0, 1)
+      .map((fault) => formatFault(fault, where))
+      .join(),
+  );
 }
 
 /** The type of the values that a shape reads. */
@@ -75,7 +92,7 @@ export function described(createSchema: () => JsonSchema, expected = 'an object'
 
 /** A string. `description` is the description in its schema. */
 export function text(description?: string, rules: TextRules = {}): Shape<string> {
-  const { form, min = 0, expected = min > 0 ? 'a non-empty string' : 'text', isSecret = false } = rules;
+  const { form, min = 0, expected = min > 0 ? 'non-empty text' : 'text', isSecret = false } = rules;
   return {
     schema: {
       type: 'string',
@@ -137,6 +154,11 @@ export function flag(description?: string): Shape<boolean> {
 /** A function, which only code can pass. */
 export function callback<T>(): Shape<T> {
   return leaf({ not: {} }, 'a function', (value): value is T => typeof value === 'function');
+}
+
+/** An object of this class. */
+export function instanceOf<T>(type: abstract new (...values: never) => T, expected: string): Shape<T> {
+  return leaf({ not: {} }, expected, (value): value is T => value instanceof type);
 }
 
 /** One of these strings. */
@@ -239,8 +261,6 @@ export function listOf<T>(
 
 /** The rules of an object with any names. */
 interface MapRules {
-  /** What a member is, for messages: `key`. Default: messages name the path. */
-  readonly one?: string;
   /** The schema of the names. Default: any. */
   readonly names?: JsonSchema;
   /** Returns the faults of a name. Default: none. */
@@ -253,7 +273,7 @@ interface MapRules {
 export function mapOf<T>(
   shape: Shape<T>,
   description?: string,
-  { one, names, checkName = () => [], expected = 'an object' }: MapRules = {},
+  { names, checkName = () => [], expected = 'an object' }: MapRules = {},
 ): Shape<Readonly<Record<string, T>>> {
   return {
     get schema() {
@@ -269,7 +289,7 @@ export function mapOf<T>(
       const members = readEntries(value);
       if (members === undefined) return refuse(path, expected, value);
       const read = join(
-        members.map(([name, each]) => readMember(name, shape, each, path, one)),
+        members.map(([name, each]) => readMember(name, shape, each, path)),
         (entries) => Object.fromEntries(entries),
       );
       const faults = members.flatMap(([name]) => checkName(name, [...path, name]));
@@ -302,7 +322,9 @@ export function either<One, Other>(
 
 function isOfOtherKind({ faults }: { readonly faults: readonly ShapeFault[] }, path: ShapePath): boolean {
   return faults.some(
-    ({ kind, path: at }) => (kind === 'type' || kind === 'word') && at.length === path.length,
+    (fault) =>
+      fault.path.length === path.length &&
+      (fault.kind === 'type' || (fault.kind === 'word' && typeof fault.value !== 'string')),
   );
 }
 
@@ -312,6 +334,8 @@ interface ObjectRules {
   readonly expected?: string;
   /** What a member is, for messages about unknown ones: `a key of a collection`. Default: a member. */
   readonly member?: string;
+  /** Whether other members are ignored, unless their names resemble a known one. Default: false. */
+  readonly ignoresOthers?: boolean;
   /** Further keywords of the schema. */
   readonly schema?: JsonSchema;
 }
@@ -320,7 +344,7 @@ interface ObjectRules {
 export function object<const M extends MemberShapes>(
   members: M,
   description?: string,
-  { expected = 'an object', member, schema = {} }: ObjectRules = {},
+  { expected = 'an object', member, ignoresOthers = false, schema = {} }: ObjectRules = {},
 ): Shape<MembersRead<M>> {
   const shapes = new Map(Object.entries(members));
   const required = [...shapes].flatMap(([name, shape]) => ('optional' in shape ? [] : [name]));
@@ -330,7 +354,9 @@ export function object<const M extends MemberShapes>(
     const shape = shapes.get(name);
     if (shape !== undefined)
       return readMember(name, 'optional' in shape ? shape.optional : shape, value, path);
-    return { faults: [{ path: [...path, name], kind: 'unknown', known: [...shapes.keys()], member }] };
+    const known = [...shapes.keys()];
+    if (ignoresOthers && findClosestMatch(name, known) === undefined) return { value: [name, value] };
+    return { faults: [{ path: [...path, name], kind: 'unknown', known, member }] };
   };
   return {
     get schema() {
@@ -461,9 +487,8 @@ function readMember<T>(
   shape: Shape<T>,
   value: unknown,
   path: ShapePath,
-  one?: string,
 ): ShapeResult<[string, T]> {
-  const read = shape.read(value, [...path, one === undefined ? name : { one, name }]);
+  const read = shape.read(value, [...path, name]);
   return 'faults' in read ? read : { value: [name, read.value] };
 }
 

@@ -32,11 +32,11 @@ describe('the clients file', () => {
   });
 
   const wrong: readonly (readonly [client: unknown, says: RegExp])[] = [
-    [{ secret: 's3cret-in-clear' }, /secret of the client "app" is not a digest of a secret/],
-    [{ secret: { plain: 's3cret-in-clear' } }, /secret of the client "app" is not a digest of a secret/],
+    [{ secret: 's3cret-in-clear' }, /secret of the client "app" must be a digest of a secret/],
+    [{ secret: { plain: 's3cret-in-clear' } }, /secret of the client "app" must be a digest of a secret/],
     [
       { secret: { scrypt: 'scrypt$s3cret-in-clear' } },
-      /secret of the client "app" is not a digest of a secret/,
+      /secret of the client "app" must be a digest of a secret/,
     ],
     [{ redirectUris: ['http://a.example'] }, /redirectUris\[0\] of the client "app" is plain HTTP/],
     [{ 's3cret-in-clear': 1 }, /the client "app" has a member that is not known/],

@@ -80,7 +80,7 @@ describe('a redirect URI', () => {
     ['JavaScript:alert(1)', scheme],
     ['data:text/html,x', scheme],
     ['app:/cb', scheme],
-    ['', 'is not a text of at least one character'],
+    ['', 'must be a text of at least one character, is empty'],
   ] as const)
     test(`cannot be ${JSON.stringify(uri)}`, () =>
       assert.deepEqual(clientFaults({ redirectUris: ['https://a.example/', uri] }), [
@@ -90,17 +90,17 @@ describe('a redirect URI', () => {
 
 describe('an invalid client is rejected with the reason', () => {
   const cases: readonly (readonly [value: unknown, faults: string[]])[] = [
-    [null, ['is not an object']],
-    ['secret', ['is not an object']],
-    [[], ['is not an object']],
+    [null, ['must be an object, is null']],
+    ['secret', ['must be an object, is a string']],
+    [[], ['must be an object, is an array']],
     [{ secrt: 's' }, ['secrt is not known; did you mean "secret"?']],
     [{ redirectUrls: [] }, ['redirectUrls is not known; did you mean "redirectUris"?']],
-    [{ secret: '' }, ['secret is not a text of printable ASCII characters']],
-    [{ secret: 's\u0000' }, ['secret is not a text of printable ASCII characters']],
-    [{ secret: 'sécret' }, ['secret is not a text of printable ASCII characters']],
-    [{ secret: { sha256: 'x'.repeat(43) } }, ['secret is not a text of printable ASCII characters']],
-    [{ secret: 7 }, ['secret is not a text of printable ASCII characters']],
-    [{ redirectUris: 'https://a.example' }, ['redirectUris is not a list']],
+    [{ secret: '' }, ['secret must be a text of printable ASCII characters']],
+    [{ secret: 's\u0000' }, ['secret must be a text of printable ASCII characters']],
+    [{ secret: 'sécret' }, ['secret must be a text of printable ASCII characters']],
+    [{ secret: { sha256: 'x'.repeat(43) } }, ['secret must be a text of printable ASCII characters']],
+    [{ secret: 7 }, ['secret must be a text of printable ASCII characters']],
+    [{ redirectUris: 'https://a.example' }, ['redirectUris must be a list, is a string']],
     [
       { grants: ['implicit'] },
       ['grants[0] is not one of authorization_code, refresh_token, client_credentials'],
@@ -112,9 +112,9 @@ describe('an invalid client is rejected with the reason', () => {
     [{ grants: ['client_credentials'] }, ['has no secret, and so cannot have the grant client_credentials']],
     [
       { scopes: ['read', 'admin', 7] },
-      ['scopes[1] is not one of read, write', 'scopes[2] is not a text of at least one character'],
+      ['scopes[1] is not one of read, write', 'scopes[2] must be a text of at least one character, is 7'],
     ],
-    [{ users: 'ann' }, ['users is not a list']],
+    [{ users: 'ann' }, ['users must be * or a list, is "ann"']],
     [{ users: ['ann', '*'] }, ['users[1] is only allowed alone, not in a list']],
   ];
   for (const [value, faults] of cases)
@@ -131,7 +131,7 @@ describe('an invalid consumer is rejected with the reason', () => {
   const noKey = 'rsaPublicKey is not an RSA public key as SPKI in PEM (-----BEGIN PUBLIC KEY-----)';
   const cases: readonly (readonly [what: string, value: unknown, faults: string[]])[] = [
     ['nothing to sign with', {}, ['has neither a secret nor an RSA key']],
-    ['an empty secret', { secret: '' }, ['secret is not a text of at least one character']],
+    ['an empty secret', { secret: '' }, ['secret must be a text of at least one character']],
     [
       'an unknown method',
       { secret: 's', methods: ['HMAC-MD5'] },
@@ -188,7 +188,7 @@ test('createService throws a RangeError with the first fault, and without secret
   };
   assert.equal(
     message({ clients: { app: { secret: 'hidden\n', redirectUris: ['/x'] } } }),
-    'secret of the client "app" is not a text of printable ASCII characters',
+    'secret of the client "app" must be a text of printable ASCII characters',
   );
   assert.equal(
     message({ consumers: { key: { secret: 'hidden', callbacks: ['x'] } } }),

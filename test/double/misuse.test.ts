@@ -38,7 +38,7 @@ const wrongCalls: readonly WrongCall[] = [
   [
     'find({ problem }) with an unknown type',
     ({ journal }) => call(journal.all, { problem: 'nonce-replay' }),
-    '"nonce-replay" is not a problem type; did you mean "nonce-replayed"?',
+    'problem of a match must be a problem type, is "nonce-replay"; did you mean "nonce-replayed"?',
   ],
   [
     'find({ user }) with a misspelt name',
@@ -53,7 +53,7 @@ const wrongCalls: readonly WrongCall[] = [
   [
     'find({ path }) with a query',
     ({ journal }) => call(journal.all, { path: '/articles?limit=1' }),
-    'the path "/articles?limit=1" of a match must not have a query or fragment; did you mean "/articles"?',
+    'path of a match must not have a query or fragment, is "/articles?limit=1"; did you mean "/articles"?',
   ],
   [
     "find({ status: '401' })",
@@ -63,22 +63,22 @@ const wrongCalls: readonly WrongCall[] = [
   [
     'waitFor with a misspelt option',
     ({ journal }) => call(journal.waitFor, {}, { timout: 1 }),
-    'timout is not a member of the options of waitFor; did you mean "timeout"?',
+    'timout is not an option of waitFor; did you mean "timeout"?',
   ],
   [
     'waitFor with an endless timeout',
     ({ journal }) => call(journal.waitFor, {}, { timeout: Infinity }),
-    "timeout of waitFor must be from 0 to 2147483647 ms, or text such as '2s'",
+    'timeout must be a number of ms from 0 to 2147483647 or text such as 2s, is Infinity',
   ],
   [
     'waitFor with text that is no duration',
     ({ journal }) => call(journal.waitFor, {}, { timeout: '500 ms' }),
-    "timeout of waitFor must be from 0 to 2147483647 ms, or text such as '2s'",
+    'timeout must be a number of ms from 0 to 2147483647 or text such as 2s, is a string',
   ],
   [
     'waitFor after the number of an entry',
     ({ journal }) => call(journal.waitFor, {}, { after: 1 }),
-    'after of waitFor must be an entry of the journal',
+    'after must be an entry of the journal, is 1',
   ],
   [
     'find with an asynchronous function',
@@ -91,7 +91,7 @@ const wrongCalls: readonly WrongCall[] = [
   [
     "on('request') without a listener",
     (double) => call(double.on, 'request'),
-    'the listener of an event must be a function, is null',
+    'the listener of an event must be a function, is missing',
   ],
   [
     'faults.next({ methd }, …)',
@@ -101,32 +101,32 @@ const wrongCalls: readonly WrongCall[] = [
   [
     "{ method: 'get' }",
     ({ faults }) => call(faults.next, { method: 'get' }, { status: 503 }),
-    '"get" is not a method; did you mean "GET"?',
+    'method of a match must be a method in upper case, is "get"; did you mean "GET"?',
   ],
   [
     "{ method: 'patch' }",
     ({ journal }) => call(journal.all, { method: ['GET', 'patch'] }),
-    '"patch" is not a method in upper case',
+    'method[1] of a match must be a method in upper case, is "patch"',
   ],
   [
     'an empty list of methods',
     ({ journal }) => call(journal.all, { method: [] }),
-    'the list of methods of a match must not be empty',
+    'method of a match must be a method such as GET, or a list of methods, is an array',
   ],
   [
     "a fault's path with a query",
     ({ faults }) => call(faults.next, { path: '/articles?limit=1' }, { status: 503 }),
-    'the path "/articles?limit=1" of a match must not have a query or fragment; did you mean "/articles"?',
+    'path of a match must not have a query or fragment, is "/articles?limit=1"; did you mean "/articles"?',
   ],
   [
     "a fault's path without its slash",
     ({ faults }) => call(faults.next, { path: 'articles' }, { status: 503 }),
-    'the path "articles" of a match must begin with a slash; did you mean "/articles"?',
+    'path of a match must begin with a slash, is "articles"; did you mean "/articles"?',
   ],
   [
     'a path with an unclosed parameter',
     ({ faults }) => call(faults.next, { path: '/articles/{id' }, { status: 503 }),
-    'the path "/articles/{id" of a match is not a template such as /articles/{id}',
+    'path of a match must be a template such as /articles/{id}, is "/articles/{id"',
   ],
   [
     'faults.next({ status: 503 })',
@@ -136,7 +136,7 @@ const wrongCalls: readonly WrongCall[] = [
   [
     'faults.always({}, 503)',
     ({ faults }) => call(faults.always, {}, 503),
-    'a fault must be an object such as { status: 503 }, is a number',
+    'a fault must be an object such as { status: 503 }, is 503',
   ],
   [
     "faults.next({}, { badChunk: 'yes' })",
@@ -166,7 +166,7 @@ const wrongCalls: readonly WrongCall[] = [
   [
     'faults.next({ query: { limit: 1 } }, …)',
     ({ faults }) => call(faults.next, { query: { limit: 1 } }, { status: 503 }),
-    'limit in query of a match must be text, a regular expression or null, is a number',
+    'query.limit of a match must be text, a regular expression or null, is 1',
   ],
   [
     'faults.next({ headers: {} }, …)',
@@ -176,7 +176,7 @@ const wrongCalls: readonly WrongCall[] = [
   [
     "faults.next({ headers: { 'X Foo' } }, …)",
     ({ faults }) => call(faults.next, { headers: { 'X Foo': 'bar' } }, { status: 503 }),
-    '"X Foo" is not the name of a field',
+    'headers.X Foo of a match is not the name of a field',
   ],
   [
     'faults.next({ haeders }, …)',
@@ -231,7 +231,7 @@ const wrongCalls: readonly WrongCall[] = [
   [
     "expireTokens({ kind: 'acess' })",
     ({ oauth2 }) => call(oauth2.expireTokens, { kind: 'acess' }),
-    '"acess" is not a kind of token; did you mean "access"?',
+    'kind of a token filter must be one of access, refresh, code, request, ticket, is "acess"; did you mean "access"?',
   ],
   [
     "setUser('ann', { secert })",
@@ -241,12 +241,12 @@ const wrongCalls: readonly WrongCall[] = [
   [
     'as(u, { sheme })',
     (double) => call(double.as, 'johndoe', { sheme: 'basic' }),
-    'sheme is not a member of the options of as; did you mean "scheme"?',
+    'sheme is not an option of as; did you mean "scheme"?',
   ],
   [
     "as(u, { scheme: 'digest' })",
     (double) => call(double.as, 'johndoe', { scheme: 'digest' }),
-    '"digest" is not a scheme; known are hmac, basic, bearer, oauth1',
+    'scheme must be the name of a scheme, is "digest"; known are hmac, basic, bearer, oauth1',
   ],
   [
     "as(u, { scheme: 'basic', nonce })",
@@ -276,7 +276,7 @@ const wrongCalls: readonly WrongCall[] = [
   [
     "on('token-reuse')",
     (double) => call(double.on, 'token-reuse', () => undefined),
-    '"token-reuse" is not an event; did you mean "token-reused"?',
+    'the event must be one of request, token-issued, token-revoked, token-reused, nonce-replayed, is "token-reuse"; did you mean "token-reused"?',
   ],
   [
     'resource(p, { get })',
@@ -301,12 +301,12 @@ const wrongCalls: readonly WrongCall[] = [
   [
     "action('everyone')",
     (double) => call(double.resource, '/x', { GET: { access: 'everyone', handle: handler } }),
-    '"everyone" is not an access rule of GET at /x; known are anyone, authenticated, nobody',
+    'access of GET of the resource at /x must be an access rule, is "everyone"; known are anyone, authenticated, nobody',
   ],
   [
     "action('owner:nam')",
     (double) => call(double.resource, '/users/{name}', { GET: action('owner:nam', handler) }),
-    '"owner:nam" is not an access rule of GET at /users/{name}; did you mean "owner:name"?',
+    'access of GET of the resource at /users/{name} must be an access rule, is "owner:nam"; did you mean "owner:name"?',
   ],
   [
     "resource('/x')",
@@ -316,7 +316,7 @@ const wrongCalls: readonly WrongCall[] = [
   [
     'openControl({ prot })',
     (double) => call(double.openControl, { prot: 8080 }),
-    'prot is not a member of the options of openControl; did you mean "port"?',
+    'prot is not an option of openControl; did you mean "port"?',
   ],
   [
     'issueToken({ usr })',
@@ -326,7 +326,7 @@ const wrongCalls: readonly WrongCall[] = [
   [
     "approve(url, { user, decision: 'alow' })",
     ({ oauth2 }) => call(oauth2.approve, '/', { user: 'johndoe', decision: 'alow' }),
-    '"alow" is not a decision; did you mean "allow"?',
+    'decision of an approval must be one of allow, deny, is "alow"; did you mean "allow"?',
   ],
 ];
 
@@ -337,12 +337,12 @@ const wrongOptions: readonly (readonly [options: object, message: string])[] = [
   ],
   [
     { users: { johndoe: 's3cret-value' } },
-    'the user "johndoe" must be an object such as { secret: … }, is a string',
+    'the user "johndoe" must be an object such as { "secret": "…" }, is a string',
   ],
   [{ users: 'johndoe' }, "users must be an object such as { johndoe: {} } or ['johndoe'], is a string"],
-  [{ pendingFaults: 'throw' }, '"throw" is not a value of pendingFaults; known are ignore, error'],
+  [{ pendingFaults: 'throw' }, 'pendingFaults must be one of ignore, error, is "throw"'],
   [{ limits: { bdy: 1 } }, 'bdy is not a member of limits; did you mean "body"?'],
-  [{ limits: { body: '1' } }, 'body of limits must be a number from 0, is a string'],
+  [{ limits: { body: '1' } }, 'limits.body must be a number from 0, is a string'],
   [{ lifetimes: { acess: 1 } }, 'acess is not a member of lifetimes; did you mean "access"?'],
   [{ window: '600' }, "window is not a number of seconds from 0 to 31536000, or text such as '10m'"],
   [{ explain: 'false' }, 'explain must be true or false, is a string'],
@@ -392,7 +392,7 @@ test('a wrong option is rejected at the start with the nearest known name, and w
 test('createService rejects a user without a secret by name', async () => {
   await assert.rejects(call(createService, { users: { a: {} } }), {
     name: 'RangeError',
-    message: 'the user "a" has no secret',
+    message: 'secret of the user "a" must be non-empty text, is missing',
   });
 });
 

@@ -355,7 +355,7 @@ test('an invalid stub is rejected with the reason', async () => {
   await using double = await startDouble({ users, https: false });
   const call = (...args: unknown[]) => Reflect.apply(double.stub, double, args);
   const cases: readonly [args: unknown[], told: RegExp][] = [
-    [[{ path: 7 }, {}], /path of a match must be text or a regular expression, is a number/],
+    [[{ path: 7 }, {}], /path of a match must be text or a regular expression, is 7$/],
     [['/x', {}], /a match must be an object or a function/],
     [[async () => true, {}], /must return true or false, and it is asynchronous/],
     [[{ path: '/x' }, {}, { fallback: 'yes' }], /fallback of a stub/],

@@ -168,11 +168,7 @@ const refused: readonly (readonly [call: (double: Double) => unknown, name: stri
     'DeclarationError',
     'seed: must be an object, is missing',
   ],
-  [
-    (double) => Reflect.apply(double.as, double, []),
-    'RangeError',
-    'the user of as must be a string, is missing',
-  ],
+  [(double) => Reflect.apply(double.as, double, []), 'RangeError', 'the user of as must be text, is missing'],
   [
     () => Reflect.apply(attack.createAttempts, undefined, [good]),
     'RangeError',

@@ -402,7 +402,7 @@ test('a quota is a string in flags and variables, and a string, an object or an 
     '--quota: "5" is not a quota: it must be such as 1000/1h, 20/1s,1000/1h or none',
   ]);
   assert.deepEqual(fileFaults({ users: { ann: { secret: 'a', quota: {} } } }), [
-    'requests of users.ann.quota must be a whole number from 1 to 1000000000',
+    'requests of users.ann.quota must be a whole number from 1 to 1000000000, is missing',
   ]);
 });
 
@@ -473,14 +473,14 @@ const wrongFiles: readonly [content: unknown, faults: string[]][] = [
   ['null', ['the file must contain a JSON object']],
   ['{\n "port": 1,\n}', ['Line 3, column 1: found "}", expected a member name in double quotes']],
   ['{ "port": 1, "port": 2 }', ['Line 1, column 14: found a duplicate member name']],
-  [{ users: [] }, ['users must be an object']],
-  [{ users: { ann: 's' } }, ['users.ann must be an object such as { "secret": "…" }']],
-  [{ users: { ann: {} } }, ['users.ann.secret must be a non-empty string']],
-  [{ users: { ann: { secret: '' } } }, ['users.ann.secret must be a non-empty string']],
-  [{ users: { ann: { secret: 's', password: 1 } } }, ['users.ann.password must be a non-empty string']],
+  [{ users: [] }, ['users must be an object, is an array']],
+  [{ users: { ann: 's' } }, ['users.ann must be an object such as { "secret": "…" }, is a string']],
+  [{ users: { ann: {} } }, ['users.ann.secret must be non-empty text, is missing']],
+  [{ users: { ann: { secret: '' } } }, ['users.ann.secret must be non-empty text, is missing']],
+  [{ users: { ann: { secret: 's', password: 1 } } }, ['users.ann.password must be non-empty text']],
   [
     { users: { ann: { secret: 's', pasword: 'p' } } },
-    ['unknown key users.ann.pasword; did you mean "password"?'],
+    ['pasword is not a member of users.ann; did you mean "password"?'],
   ],
   [{ users: { '': { secret: 's' } } }, ['users.: a user name must have 1 to 128 bytes']],
   [{ users: { 'a\nb': { secret: 's' } } }, ['users.a\\nb: a user name must have no control characters']],
@@ -512,7 +512,7 @@ const wrongFiles: readonly [content: unknown, faults: string[]][] = [
       'clients.a\\nb needs an id of 1 to 128 printable ASCII characters without a colon',
     ],
   ],
-  [{ consumers: { key: { secret: [] } } }, ['consumers.key.secret is not a text of at least one character']],
+  [{ consumers: { key: { secret: [] } } }, ['consumers.key.secret must be a text of at least one character']],
   [{ collections: [] }, ['collections must be an object']],
   [{ seed: { '/articles': {} } }, ['seed./articles must be an array of items']],
 ];

@@ -122,7 +122,7 @@ test('creating a service with invalid options throws a RangeError', () => {
   const refused: [options: ServiceOptions, reason: RegExp][] = [
     [{ users: { ann: { secrets: [], password: { hash: 'pw' } } } }, /hash of the user "ann"/],
     [{ users: { ann: { secret: 'ann-secret', password: '' } } }, /password of the user "ann"/],
-    [{ users: { ann: { secrets: [], password: { plain: '' } } } }, /password of the user "ann"/],
+    [{ users: { ann: { secrets: [], password: { plain: '' } } } }, /password.plain of the user "ann"/],
     [{ users: { ann: { secret: '' } } }, /the secret of the user "ann" is not a non-empty string/],
     [{ window: Number.NaN }, /window is not/],
     [{ window: -1 }, /window is not/],

@@ -131,7 +131,7 @@ test('an invalid default format is rejected with a suggestion of the nearest one
   const wrong: object = { defaultFormat: 'jsno' };
   assert.throws(
     () => createService(wrong),
-    new RangeError('"jsno" is not a value of defaultFormat; did you mean "json"?'),
+    new RangeError('defaultFormat must be one of xml, json, is "jsno"; did you mean "json"?'),
   );
   const resource = { GET: action('anyone', () => json(1)), ...wrong };
   assert.throws(

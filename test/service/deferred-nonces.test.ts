@@ -288,6 +288,6 @@ test('a storesNonce that is not true or false is rejected', () => {
   const resource = { POST: { ...action('anyone', () => json({})), storesNonce: 'yes' } };
   assert.throws(
     () => openUnused(Object.fromEntries([['resources', { '/mail': resource }]])),
-    /storesNonce of POST of the resource at \/mail must be true or false/,
+    /POST\.storesNonce of the resource at \/mail must be true or false, is a string$/,
   );
 });

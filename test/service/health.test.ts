@@ -108,7 +108,7 @@ test('an invalid health path, or the path of a collection, is rejected', () => {
   for (const path of ['health', '/health/', ''])
     assert.throws(
       () => createControllableService({ health: { path } }),
-      /path of health must be a path such as \/health/,
+      /health\.path must be a path such as \/health, without a slash at the end$/,
     );
   assert.throws(() => createControllableService({ health: { path: '/articles' } }), RangeError);
 });

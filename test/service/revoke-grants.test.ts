@@ -39,7 +39,7 @@ test('a selection without a member, or with an unknown one, is rejected', async 
   const cases: readonly [selection: object, message: string][] = [
     [{}, 'a selection of grants must have a grant, user or client'],
     [{ usr: 'ann' }, 'usr is not a member of a selection of grants; did you mean "user"?'],
-    [{ user: 7 }, 'user must be text, is a number'],
+    [{ user: 7 }, 'user of a selection of grants must be text, is 7'],
   ];
   for (const [selection, message] of cases)
     await assert.rejects(service.revokeGrants(selection), { name: 'RangeError', message });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createFault, formatOwned, formatPath } from '../../src/shape/fault.ts';
+import { createFault, formatFault, formatPath } from '../../src/shape/fault.ts';
 import {
   flag,
   grammar,
@@ -16,7 +16,7 @@ import {
 
 const key = object({ id: text(), secret: text(undefined, { min: 1, isSecret: true }) });
 const shape = object({
-  keys: optional(mapOf(key, undefined, { one: 'key' })),
+  keys: optional(mapOf(key)),
   limits: optional(object({ body: number({ min: 0 }) })),
   mode: optional(word(['off', 'on'])),
   names: optional(
@@ -37,22 +37,22 @@ const shape = object({
 function explain(value: unknown): readonly (readonly [string, string])[] {
   const read = shape.read(value);
   if ('value' in read) return [];
-  return read.faults.map((fault) => [formatPath(fault.path), formatOwned(fault, 'the service')]);
+  return read.faults.map((fault) => [formatPath(fault.path), formatFault(fault, 'the service')]);
 }
 
 test('a fault has a path and a sentence, and contains no secret', () => {
   assert.deepEqual(explain({ keys: { k: { id: 'a', secret: 7 } } }), [
-    ['keys.k.secret', 'the secret of the key "k" of the service is not a non-empty string'],
+    ['keys.k.secret', 'keys.k.secret of the service must be non-empty text'],
   ]);
   assert.deepEqual(explain({ keys: { k: { id: 'a' } } }), [
-    ['keys.k.secret', 'the key "k" of the service has no secret'],
+    ['keys.k.secret', 'keys.k.secret of the service must be non-empty text, is missing'],
   ]);
   assert.deepEqual(explain({ limits: { bdy: 1, body: -1 } }), [
     ['limits.bdy', 'bdy is not a member of limits of the service; did you mean "body"?'],
-    ['limits.body', 'body of limits of the service must be an integer from 0, is -1'],
+    ['limits.body', 'limits.body of the service must be an integer from 0, is -1'],
   ]);
   assert.deepEqual(explain({ mode: 'onn' }), [
-    ['mode', '"onn" is not a value of mode of the service; did you mean "on"?'],
+    ['mode', 'mode of the service must be one of off, on, is "onn"; did you mean "on"?'],
   ]);
   assert.deepEqual(explain({ names: ['root'] }), [['names', 'names of the service must not contain root']]);
   assert.deepEqual(explain({ names: ['a', 1] }), [

@@ -6,12 +6,22 @@ import { userNameFault } from '../../auth/accounts.ts';
 import { checkSchemes, readSchemes } from '../../auth/configured-schemes.ts';
 import type { Options } from '../../options/options.ts';
 import type { Resource } from '../../pipeline/resource.ts';
-import { checkFunction, checkMembers, checkObject } from '../../service/argument-checks.ts';
 import type { UserDeclaration } from '../../service/options.ts';
 import { checkResource } from '../../service/resource-checks.ts';
 import type { ServerModule, ServerModuleOptions } from '../../service/server-module.ts';
 import { checkUser } from '../../service/user-checks.ts';
 import { describeKind } from '../../shape/fault.ts';
+import {
+  anything,
+  callback,
+  mapOf,
+  object,
+  optional,
+  read,
+  type Shape,
+  type ShapesOf,
+  text,
+} from '../../shape/shape.ts';
 import type { Store } from '../../store/store.ts';
 import { CommandError } from '../errors.ts';
 import { moduleFault, redactPasswords } from './module-fault.ts';
@@ -168,73 +178,73 @@ async function closeReturnedStore(returned: unknown): Promise<void> {
   if (typeof close === 'function') await Promise.resolve(close.call(store)).catch(() => {}); // the first error is reported
 }
 
-/** The names of the members. The type checks that the list is complete. */
-const memberNames: Readonly<Record<keyof ServerModule, true>> = {
-  store: true,
-  nonces: true,
-  resources: true,
-  users: true,
-  schemes: true,
-  onRequest: true,
-};
+/** Describes an object with these methods, and others, which its prototype can have. */
+function describeMethods(
+  required: readonly string[],
+  further: Readonly<Record<string, Shape<unknown>>> = {},
+): Shape<unknown> {
+  const methods = Object.fromEntries(required.map((name) => [name, callback()]));
+  const others = Object.fromEntries(Object.entries(further).map(([name, shape]) => [name, optional(shape)]));
+  const shape = object({ ...methods, ...others });
+  const names = [...required, ...Object.keys(further)];
+  const select = (value: unknown): unknown =>
+    typeof value === 'object' && value !== null && !Array.isArray(value)
+      ? Object.fromEntries(names.map((name) => [name, Reflect.get(value, name)]))
+      : value;
+  return { ...shape, read: (value, path) => shape.read(select(value), path) };
+}
+
+const noncesShape = describeMethods(['claim', 'kept', 'hold', 'release']);
+
+const storeShape = describeMethods(['read', 'list', 'apply', 'close'], {
+  storeId: text(undefined, { form: /^[A-Za-z0-9]{1,32}$/, expected: '1 to 32 letters and digits' }),
+  receipt: callback(),
+  exportState: callback(),
+  importState: callback(),
+  nonces: noncesShape,
+  documents: describeMethods(['read', 'replace', 'watch'], { location: text() }),
+});
+
+const members = {
+  store: optional(storeShape),
+  nonces: optional(noncesShape),
+  resources: optional(anything),
+  users: optional(anything),
+  schemes: optional(anything),
+  onRequest: optional(callback()),
+} satisfies ShapesOf<ServerModule>;
+
+const moduleShape = object(members, undefined, {
+  expected: `an object with any of ${Object.keys(members).join(', ')}`,
+});
 
 /**
  * Checks what a module returned. The messages contain no secrets.
  * @throws RangeError with the nearest known name
  */
 function checkModule(returned: unknown): asserts returned is ServerModule {
-  const names = Object.keys(memberNames);
-  checkMembers(returned, names, 'what the function returns', `with any of ${names.join(', ')}`);
-  const member = (name: keyof ServerModule): unknown => Reflect.get(returned, name);
-  if (member('store') !== undefined) checkStore(member('store'));
-  if (member('nonces') !== undefined) checkNonces(member('nonces'), 'nonces');
-  const resources = member('resources');
+  const { resources, users, schemes } = read(moduleShape, returned, 'what the function returns');
   if (resources !== undefined && typeof resources !== 'function') checkResources(resources);
-  if (member('users') !== undefined) checkUsers(member('users'));
-  if (member('schemes') !== undefined) checkSchemes(member('schemes'), 'schemes');
-  checkFunction(member('onRequest'), 'onRequest');
+  if (users !== undefined) checkUsers(users);
+  if (schemes !== undefined) checkSchemes(schemes, 'schemes');
 }
+
+const resourcesShape = mapOf(anything, undefined, {
+  expected: "an object such as { '/path': { GET: action('anyone', …) } }",
+});
 
 /** Requires an object of resources by path template. Throws RangeError. */
 function checkResources(resources: unknown): asserts resources is Readonly<Record<string, Resource>> {
-  checkObject(resources, 'resources', "such as { '/path': { GET: action('anyone', …) } }");
-  for (const [template, resource] of Object.entries(resources)) checkResource(template, resource);
+  for (const [template, resource] of Object.entries(read(resourcesShape, resources, ['resources'])))
+    checkResource(template, resource);
 }
 
-function checkStore(store: unknown): void {
-  checkObject(store, 'store');
-  const storeId: unknown = Reflect.get(store, 'storeId');
-  if (typeof storeId !== 'string' || !/^[A-Za-z0-9]{1,32}$/.test(storeId))
-    throw new RangeError('storeId of store must be 1 to 32 letters and digits');
-  checkMethods(store, 'store', ['read', 'list', 'apply', 'close']);
-  for (const name of ['receipt', 'exportState', 'importState'])
-    checkFunction(Reflect.get(store, name), `${name} of store`);
-  const nonces: unknown = Reflect.get(store, 'nonces');
-  if (nonces !== undefined) checkNonces(nonces, 'nonces of store');
-  const documents: unknown = Reflect.get(store, 'documents');
-  if (documents === undefined) return;
-  checkObject(documents, 'documents of store');
-  if (typeof Reflect.get(documents, 'location') !== 'string')
-    throw new RangeError('location of documents of store must be text');
-  checkMethods(documents, 'documents of store', ['read', 'replace', 'watch']);
-}
-
-function checkNonces(nonces: unknown, what: string): void {
-  checkObject(nonces, what);
-  checkMethods(nonces, what, ['claim', 'kept', 'hold', 'release']);
-}
-
-function checkMethods(value: object, what: string, names: readonly string[]): void {
-  for (const name of names) {
-    const method: unknown = Reflect.get(value, name);
-    if (typeof method !== 'function')
-      throw new RangeError(`${name} of ${what} must be a function, is ${describeKind(method)}`);
-  }
-}
+const usersShape = mapOf(anything, undefined, { expected: 'an object such as { johndoe: { secret: … } }' });
 
 function checkUsers(users: unknown): void {
-  checkObject(users, 'users', 'such as { johndoe: { secret: … } }');
-  for (const [name, user] of users instanceof Map ? users : Object.entries(users)) {
+  for (const [name, user] of users instanceof Map
+    ? users
+    : Object.entries(read(usersShape, users, ['users']))) {
     const fault = typeof name === 'string' ? userNameFault(name) : 'the name of a user must be text';
     if (fault !== undefined) throw new RangeError(`users: ${fault}`);
     checkUser(name, user, false);

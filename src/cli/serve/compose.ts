@@ -11,8 +11,8 @@ import type { Options } from '../../options/options.ts';
 import { existingScopes } from '../../options/registrations.ts';
 import { optionSpecs } from '../../options/table.ts';
 import { accessRules, ownerParameter, scopeInRule } from '../../pipeline/access-rule.ts';
-import { assertServiceOptions } from '../../service/option-checks.ts';
 import type { HealthOptions, ServiceOptions, UserDeclaration } from '../../service/options.ts';
+import { checkServiceOptions } from '../../service/options-shape.ts';
 import { createService, type Service } from '../../service/service.ts';
 import { listSecrets } from '../../service/user-checks.ts';
 import type { AccountFiles } from '../accounts/account-files.ts';
@@ -82,7 +82,7 @@ function readServiceOptions(options: Options): ServiceOptions {
   }
   if (options.corsOrigin.length === 0) members.delete('cors');
   const read: unknown = Object.fromEntries(members);
-  assertServiceOptions(read);
+  checkServiceOptions(read);
   return read;
 }
 

@@ -1,7 +1,7 @@
 import type { KeyDeclaration } from '../../auth/account-key.ts';
 import type { Clock } from '../../clock.ts';
 import type { Duration } from '../../duration.ts';
-import { checkMembers, checkNumber } from '../../service/argument-checks.ts';
+import { anything, number, object, optional, read, type ShapesOf } from '../../shape/shape.ts';
 import type { SignatureAlgorithm } from '../../signature/algorithms.ts';
 import { toMilliseconds } from '../state/clock.ts';
 import type { KeyPair } from '../state/generate-key.ts';
@@ -16,8 +16,11 @@ interface Rotation {
   readonly grace?: Duration;
 }
 
-/** The names of the members. The type checks that the list is complete. */
-const rotationNames: Readonly<Record<keyof Rotation, true>> = { secret: true, grace: true };
+const rotationShape = object(
+  { secret: optional(anything), grace: optional(anything) } satisfies ShapesOf<Rotation>,
+  undefined,
+  { expected: 'an object such as { secret: … }' },
+);
 
 /** Controls users, secrets, keys and nonces. Everything is changed at once; tokens are controlled by `oauth2` and `oauth1`. */
 export interface DoubleAuth {
@@ -72,7 +75,7 @@ export function createAuthControl(parts: {
     setUser: (name, user) => users.set(name, user),
     removeUser: (name) => users.remove(name),
     rotateSecret(user, rotation = {}) {
-      checkMembers(rotation, Object.keys(rotationNames), 'a rotation', 'such as { secret: … }');
+      read(rotationShape, rotation, 'a rotation');
       const { secret, grace } = rotation;
       return users.rotate(
         user,
@@ -84,8 +87,7 @@ export function createAuthControl(parts: {
     generateKey: (user, id, algorithm = 'ed25519') => users.generateKey(user, id, algorithm),
     removeKey: (user, id) => users.removeKey(user, id),
     burnNonces(count = 1) {
-      checkNumber(count, 'the number of nonces', { min: 0, whole: true });
-      nonces.burn(count);
+      nonces.burn(read(number({ min: 0 }), count, 'the number of nonces'));
     },
   };
 }

@@ -4,9 +4,9 @@ import type { Lifetimes } from '../../oauth/lifetimes.ts';
 import type { Mechanism } from '../../oauth/records.ts';
 import { defaultScopesFor, formatScope, isWithin, parseScope } from '../../oauth/scopes.ts';
 import type { Scope } from '../../principal.ts';
-import { checkMembers, checkWord } from '../../service/argument-checks.ts';
 import type { AuthorizationServer } from '../../service/authorization-server.ts';
 import type { Fetch } from '../../service/fetch/fetch.ts';
+import { anything, object, optional, read, type ShapesOf, word } from '../../shape/shape.ts';
 import { DoubleError } from '../error.ts';
 import { toMilliseconds } from '../state/clock.ts';
 import type { DoubleUsers } from '../state/users.ts';
@@ -38,8 +38,11 @@ export interface OAuthControl {
   approve(url: string, approval: Approval): Promise<string>;
 }
 
-/** The names of the members. The type checks that the list is complete. */
-const approvalNames: Readonly<Record<keyof Approval, true>> = { user: true, decision: true };
+const approvalShape = object(
+  { user: optional(anything), decision: optional(word(['allow', 'deny'])) } satisfies ShapesOf<Approval>,
+  undefined,
+  { expected: "an object such as { user: 'johndoe' }" },
+);
 
 /** The parts from which `createOAuthControl` builds. */
 export interface OAuthControlParts {
@@ -69,9 +72,8 @@ export function createOAuthControl(
       return revokeTokens(grants, choice, mechanism);
     },
     async approve(url, approval) {
-      checkMembers(approval, Object.keys(approvalNames), 'an approval', "such as { user: 'johndoe' }");
+      read(approvalShape, approval, 'an approval');
       const { user, decision = 'allow' } = approval;
-      checkWord(decision, ['allow', 'deny'], 'a decision');
       return approveConsent(fetch, url, basicFor(user), decision);
     },
   };

@@ -3,7 +3,7 @@ import type { Consumer } from '../../oauth/clients.ts';
 import { requireFirst } from '../../oauth/grants.ts';
 import { createTokenSecrets } from '../../oauth/oauth1/secrets.ts';
 import { formatScope } from '../../oauth/scopes.ts';
-import { checkMembers, checkText } from '../../service/argument-checks.ts';
+import { object, read, type ShapesOf } from '../../shape/shape.ts';
 import {
   createOAuthControl,
   type OAuthControl,
@@ -11,20 +11,19 @@ import {
   parseLifetime,
   parseScopes,
 } from './oauth-control.ts';
-import type { IssueTokenOptions } from './oauth2.ts';
+import { type IssueTokenOptions, tokenMembers } from './oauth2.ts';
 
 /** The OAuth 1.0a token to issue. It represents a user, and there are no refresh tokens. */
 type IssueOAuth1TokenOptions = Omit<IssueTokenOptions, 'user' | 'refresh' | 'audience' | 'claims'> & {
   readonly user: string;
 };
 
-/** The names of the members. The type checks that the list is complete. */
-const optionNames: Readonly<Record<keyof IssueOAuth1TokenOptions, true>> = {
-  client: true,
-  user: true,
-  scope: true,
-  expiresIn: true,
-};
+const { client, user, scope, expiresIn } = tokenMembers;
+const tokenShape = object(
+  { client, user, scope, expiresIn } satisfies ShapesOf<IssueOAuth1TokenOptions>,
+  undefined,
+  { expected: "an object such as { user: 'johndoe' }" },
+);
 
 /** An access token of OAuth 1.0a, as a consumer receives it. */
 export interface IssuedOAuth1Token {
@@ -79,9 +78,8 @@ async function issue(
   parts: OAuth1ControlParts,
   options: IssueOAuth1TokenOptions,
 ): Promise<IssuedOAuth1Token> {
-  checkMembers(options, Object.keys(optionNames), 'a token to issue', "such as { user: 'johndoe' }");
+  read(tokenShape, options, 'a token to issue');
   const { user, expiresIn } = options;
-  checkText(options.client, 'client of a token to issue');
   const { key, scopes: registered } = findConsumer(parts, options.client);
   parts.users.credentials(user);
   const scopes = parseScopes(options.scope ?? registered, registered, key);

@@ -5,7 +5,7 @@ import { requireFirst } from '../../oauth/grants.ts';
 import type { TokenDraft } from '../../oauth/records.ts';
 import { formatScope } from '../../oauth/scopes.ts';
 import type { Scope } from '../../principal.ts';
-import { checkFlag, checkMembers, checkText } from '../../service/argument-checks.ts';
+import { anything, flag, object, optional, read, type ShapesOf, text } from '../../shape/shape.ts';
 import {
   createOAuthControl,
   type OAuthControl,
@@ -32,16 +32,18 @@ export interface IssueTokenOptions {
   readonly claims?: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** The names of the members. The type checks that the list is complete. */
-const optionNames: Readonly<Record<keyof IssueTokenOptions, true>> = {
-  client: true,
-  user: true,
-  scope: true,
-  expiresIn: true,
-  refresh: true,
-  audience: true,
-  claims: true,
-};
+/** The members of a token to issue. */
+export const tokenMembers = {
+  client: optional(text()),
+  user: optional(anything),
+  scope: optional(anything),
+  expiresIn: optional(anything),
+  refresh: optional(flag()),
+  audience: optional(anything),
+  claims: optional(anything),
+} satisfies ShapesOf<IssueTokenOptions>;
+
+const tokenShape = object(tokenMembers, undefined, { expected: "an object such as { user: 'johndoe' }" });
 
 /** An OAuth 2.0 token, as a client receives it. */
 export interface IssuedToken {
@@ -95,11 +97,9 @@ export function findClient({ oauth, clients }: OAuth2ControlParts, name: string 
 }
 
 async function issue(parts: OAuth2ControlParts, options: IssueTokenOptions): Promise<IssuedToken> {
-  checkMembers(options, Object.keys(optionNames), 'a token to issue', "such as { user: 'johndoe' }");
-  checkFlag(options.refresh, 'refresh of a token to issue');
+  read(tokenShape, options, 'a token to issue');
   const { clock, lifetimes, oauth } = parts;
   const { user, expiresIn } = options;
-  checkText(options.client, 'client of a token to issue');
   const client = findClient(parts, options.client);
   if (user !== undefined) parts.users.credentials(user);
   const scopes = parseScopes(options.scope, client.scopes, client.id);

@@ -2,7 +2,7 @@ import { didYouMean } from '../../did-you-mean.ts';
 import type { Found, Grants } from '../../oauth/grants.ts';
 import type { Mechanism, TokenKind } from '../../oauth/records.ts';
 import { hashSha256 } from '../../oauth/sha256.ts';
-import { checkMembers, checkText, checkWord } from '../../service/argument-checks.ts';
+import { object, optional, read, type ShapesOf, text, word } from '../../shape/shape.ts';
 
 /** Selects tokens. A token matches if it matches every member that is present. */
 export interface TokenFilter {
@@ -16,22 +16,16 @@ export interface TokenFilter {
   readonly fingerprint?: string;
 }
 
-/** The names of the members. The type checks that the list is complete. */
-const filterNames: Readonly<Record<keyof TokenFilter, true>> = {
-  client: true,
-  user: true,
-  kind: true,
-  fingerprint: true,
-};
-
-/** The kinds of tokens. The type checks that the list is complete. */
-const kinds: Readonly<Record<TokenKind, true>> = {
-  access: true,
-  refresh: true,
-  code: true,
-  request: true,
-  ticket: true,
-};
+const filterShape = object(
+  {
+    client: optional(text()),
+    user: optional(text()),
+    kind: optional(word(['access', 'refresh', 'code', 'request', 'ticket'] satisfies readonly TokenKind[])),
+    fingerprint: optional(text()),
+  } satisfies ShapesOf<TokenFilter>,
+  undefined,
+  { expected: "an object such as { client: 'app' }" },
+);
 
 /** The names that a token filter may contain. */
 export interface KnownNames {
@@ -46,11 +40,7 @@ export interface KnownNames {
  */
 export function checkChoice(choice: TokenChoice, names: KnownNames): void {
   if (typeof choice === 'string') return;
-  checkMembers(choice, Object.keys(filterNames), 'a token filter', "such as { client: 'app' }");
-  checkText(choice.client, 'client of a token filter');
-  checkText(choice.user, 'user of a token filter');
-  checkText(choice.fingerprint, 'fingerprint of a token filter');
-  checkWord(choice.kind, Object.keys(kinds), 'a kind of token');
+  read(filterShape, choice, 'a token filter');
   checkKnown('client', choice.client, names.clients());
   checkKnown('user', choice.user, names.users());
 }

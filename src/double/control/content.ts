@@ -3,7 +3,7 @@ import { CollectedBytes } from '../../http/collected-bytes.ts';
 import { decodeCanonicalBase64 } from '../../http/headers/content-digest.ts';
 import { Problem } from '../../http/problem.ts';
 import type { ContentReader } from '../../pipeline/resource.ts';
-import { describeKind, formatPath, type ShapeFault } from '../../shape/fault.ts';
+import { formatFault, formatPath } from '../../shape/fault.ts';
 import type { Shape } from '../../shape/shape.ts';
 
 /** The maximum nesting depth of JSON content. */
@@ -30,7 +30,12 @@ export function readContent<T>(shape: Shape<T>, content: unknown): T {
   const read = shape.read(content);
   if ('value' in read) return read.value;
   const [first] = read.faults;
-  throw first === undefined ? invalid('', 'is invalid') : describeFault(first);
+  if (first === undefined) throw invalid('', 'is invalid');
+  const field = formatPath(first.path);
+  const detail = formatFault(first, 'the content');
+  throw new Problem('invalid-content', detail.endsWith('?') ? detail : `${detail}.`, {
+    members: field === '' ? {} : { field },
+  });
 }
 
 /** Returns the problem of content that is invalid at `field`, the path of a member. */
@@ -38,25 +43,6 @@ export function invalid(field: string, why: string): Problem {
   return new Problem('invalid-content', `${field === '' ? 'The content' : field} ${why}.`, {
     members: field === '' ? {} : { field },
   });
-}
-
-function describeFault(fault: ShapeFault): Problem {
-  const field = formatPath(fault.path);
-  switch (fault.kind) {
-    case 'type':
-    case 'word':
-      return invalid(field, `must be ${fault.expected}, is ${describeKind(fault.value)}`);
-    case 'secret':
-      return invalid(field, `must be ${fault.expected}`);
-    case 'missing':
-      return invalid(field, 'is missing');
-    case 'unknown':
-      return invalid(field, `is not a known member; the members are ${fault.known.join(', ')}`);
-    case 'rule':
-      return new Problem('invalid-content', `${fault.says(field === '' ? 'The content' : field)}.`, {
-        members: field === '' ? {} : { field },
-      });
-  }
 }
 
 /** Returns content given as text or in base64. Throws RangeError if it is given as both, or is not canonical. */

@@ -9,8 +9,9 @@ import { Problem } from '../../http/problem.ts';
 import { createRequestTrace } from '../../pipeline/call.ts';
 import type { Observer } from '../../pipeline/observer.ts';
 import { toProblemResponse } from '../../pipeline/problem-response.ts';
-import { checkMembers, readGrace } from '../../service/argument-checks.ts';
+import { readGrace } from '../../service/grace.ts';
 import { createControllableService } from '../../service/service.ts';
+import { anything, object, optional, read, type ShapesOf } from '../../shape/shape.ts';
 import { createControlAuthenticator } from './authenticator.ts';
 import { consoleResources } from './console-files.ts';
 import { EventLog } from './event-log.ts';
@@ -41,8 +42,11 @@ export interface ControlOptions {
   readonly onError?: ((error: unknown) => void) | undefined;
 }
 
-/** The names of the options. The type checks that the list is complete. */
-const optionNames: Readonly<Record<keyof ControlOptions, true>> = { port: true, token: true, onError: true };
+const optionsShape = object({
+  port: optional(anything),
+  token: optional(anything),
+  onError: optional(anything),
+} satisfies ShapesOf<ControlOptions>);
 
 /** An open control interface. */
 export interface ControlServer extends AsyncDisposable {
@@ -82,7 +86,7 @@ export async function openControl(
   options: ControlOptions = {},
   unref = true,
 ): Promise<ControlServer> {
-  checkMembers(options, Object.keys(optionNames), 'the options of openControl');
+  read(optionsShape, options, { optionsOf: 'openControl' });
   const { port = 0, token = randomBytes(tokenBytes).toString('base64url'), onError } = options;
   checkToken(token);
   const log = new EventLog(target.core.events, target.clock);

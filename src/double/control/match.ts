@@ -1,41 +1,5 @@
-import {
-  anything,
-  either,
-  leaf,
-  listOf,
-  mapOf,
-  optional,
-  type Shape,
-  text,
-  textLike,
-} from '../../shape/shape.ts';
-import {
-  isMatchMethod,
-  type MatchMethod,
-  type MatchPath,
-  type RequestMatch,
-  writePattern,
-} from '../match.ts';
-
-/** A method. The match as a whole is checked where it is used. */
-const method: Shape<MatchMethod> = textLike(
-  { pattern: '^[^a-z]+$' },
-  isMatchMethod,
-  () => 'must be a method in upper case, such as GET',
-);
-
-const path: Shape<MatchPath> = textLike(
-  {
-    pattern: '^(?:/|\\*$)',
-    description: 'the path without its query: exactly, or as a template such as /articles/{id}',
-  },
-  isPath,
-  () => 'must begin with a slash',
-);
-
-function isPath(word: string): word is MatchPath {
-  return word === '*' || word.startsWith('/');
-}
+import { anything, either, leaf, listOf, mapOf, optional, type Shape, text } from '../../shape/shape.ts';
+import { matchMembers, pathShape, type RequestMatch, writePattern } from '../match.ts';
 
 const textOrNone = leaf(
   { type: ['string', 'null'], description: 'null requires that it is absent' },
@@ -45,8 +9,8 @@ const textOrNone = leaf(
 
 /** The members of an object that selects requests. A request matches if it matches every member that is present. */
 export const requestMatchMembers = {
-  method: optional(either(method, listOf(method), 'a method such as GET, or a list of methods')),
-  path: optional(path),
+  method: matchMembers.method,
+  path: optional(pathShape),
   user: optional(text('the user whom the credentials name, or to whom the token was issued, valid or not')),
   scheme: optional(text('the scheme of the credentials, valid or not')),
   query: optional(mapOf(textOrNone, 'parameters of the query, decoded')),

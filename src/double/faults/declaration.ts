@@ -1,10 +1,24 @@
-import { didYouMean } from '../../did-you-mean.ts';
-import { type Duration, readDuration, readSignedDuration } from '../../duration.ts';
+import { type Duration, readSignedDuration } from '../../duration.ts';
 import { type HeadersInput, toLines } from '../../http/field-lines.ts';
 import { sendableLine } from '../../http/fields.ts';
 import type { WireBreak, WireFault } from '../../http/wire-fault.ts';
-import { checkFlag, checkObject } from '../../service/argument-checks.ts';
-import { describeKind } from '../../shape/fault.ts';
+import { duration } from '../../shape/duration.ts';
+import { createFault, describeKind } from '../../shape/fault.ts';
+import {
+  anything,
+  either,
+  flag,
+  instanceOf,
+  leaf,
+  number,
+  object,
+  optional,
+  read,
+  refine,
+  type ShapesOf,
+  text,
+  word,
+} from '../../shape/shape.ts';
 import { checkRequestMatch, isRestricted, type RequestMatch } from '../match.ts';
 import { maxSkew } from '../state/clock.ts';
 
@@ -105,58 +119,80 @@ export type Fault =
   | (FaultParts & Without<'staleCertificate'> & OneBreak & Answer & Before)
   | (With<'staleCertificate'> & Without<Exclude<keyof FaultParts, 'staleCertificate'>>);
 
-const faultNames: Readonly<Record<keyof FaultParts, true>> = {
-  status: true,
-  body: true,
-  headers: true,
-  retryAfter: true,
-  delay: true,
-  dribble: true,
-  truncate: true,
-  reset: true,
-  close: true,
-  lostAfterActing: true,
-  badChunk: true,
-  wrongLength: true,
-  malformedXml: true,
-  staleCertificate: true,
-  rotatedSecret: true,
-  expiredToken: true,
-  nonceSeen: true,
-  skewedDate: true,
-  before: true,
-};
+/** The longest delay of setTimeout, in ms. */
+export const longestDelay = 2_147_483_647;
+
+const count = { min: 0 };
+
+/** Describes the members of a fault. */
+export const faultMembers = {
+  status: optional(
+    number({ min: 200, max: 599 }, 'status of the response that is sent instead of processing the request'),
+  ),
+  body: optional(either(text('content of that response'), instanceOf(Uint8Array, 'text or bytes'))),
+  headers: optional(anything),
+  retryAfter: optional(either(number({ min: 0 }), text(), 'Retry-After of that response')),
+  delay: optional(duration(longestDelay)),
+  dribble: optional(
+    refine(
+      number({ whole: false, expected: 'a positive number' }, 'rate of the content in bytes per second'),
+      (rate, path) =>
+        rate > 0 && Number.isFinite(rate) ? [] : [createFault(path, `must be a positive number, is ${rate}`)],
+      { exclusiveMinimum: 0 },
+    ),
+  ),
+  truncate: optional(number(count, 'the connection is closed after this number of bytes of the content')),
+  reset: optional(
+    either(
+      number(count),
+      word(['before', 'amid'], undefined, "'before', 'amid' or an integer from 0"),
+      'the connection is reset before the response, in the middle of its content, or after this number of bytes',
+    ),
+  ),
+  close: optional(flag('the connection is closed in order, without a response')),
+  lostAfterActing: optional(
+    flag('after PUT, POST or DELETE made a change, the connection is reset without a response'),
+  ),
+  badChunk: optional(flag('the size of the second chunk is not a number')),
+  wrongLength: optional(
+    refine(
+      number({}, 'number of bytes by which Content-Length is wrong'),
+      (by, path) => (by === 0 ? [createFault(path, 'must be an integer other than 0, is 0')] : []),
+      { not: { const: 0 } },
+    ),
+  ),
+  malformedXml: optional(flag('the document is cut before its last end tag')),
+  staleCertificate: optional(flag('new TLS connections get an expired certificate')),
+  rotatedSecret: optional(flag('the user’s secret is rotated before the request is verified')),
+  expiredToken: optional(flag('the request’s token expires before the request is verified')),
+  nonceSeen: optional(flag('the nonce of the request counts as used')),
+  skewedDate: optional(
+    leaf(
+      {
+        description: 'ms, or text such as -5m, by which the clock is ahead for this request',
+        type: ['number', 'string'],
+      },
+      `a number of ms, at most ${maxSkew}, or text such as -5m`,
+      (value): value is Duration => Math.abs(readSignedDuration(value) ?? Infinity) <= maxSkew,
+    ),
+  ),
+  before: optional(flag('with delay: the delay precedes processing; with reset: nothing is processed')),
+} satisfies ShapesOf<FaultParts>;
+
+const faultShape = object(faultMembers, undefined, { expected: 'an object such as { status: 503 }' });
 
 /** Returns whether a member of a fault has this name. */
 function isFaultName(name: string): boolean {
-  return Object.hasOwn(faultNames, name);
+  return Object.hasOwn(faultMembers, name);
 }
 
 const breaks = ['truncate', 'reset', 'close', 'badChunk', 'wrongLength', 'lostAfterActing'] as const;
 
-const flags = [
-  'close',
-  'lostAfterActing',
-  'badChunk',
-  'malformedXml',
-  'staleCertificate',
-  'rotatedSecret',
-  'expiredToken',
-  'nonceSeen',
-  'before',
-] as const;
-
 /** Throws RangeError if a fault is invalid. The message contains the reason. */
 export function checkFault(fault: FaultParts): asserts fault is Fault {
-  checkObject(fault, 'a fault', 'such as { status: 503 }');
+  read(faultShape, fault, 'a fault');
   const names = Object.keys(fault).filter((name) => Reflect.get(fault, name) !== undefined);
   if (names.length === 0) throw new RangeError('a fault must have a member, such as { status: 503 }');
-  for (const name of names) {
-    if (!isFaultName(name))
-      throw new RangeError(`${name} is not a fault${didYouMean(name, Object.keys(faultNames))}`);
-  }
-  checkNumbers(fault);
-  for (const name of flags) checkFlag(fault[name], `${name} of a fault`);
   checkHeaders(fault);
   checkCombination(fault, names);
 }
@@ -190,58 +226,6 @@ function checkPresent(match: RequestMatch, fault: Fault | undefined, call: strin
 function checkHeaders({ headers = {}, retryAfter = '' }: FaultParts): void {
   for (const [name, value] of toLines(headers)) sendableLine(name, value);
   sendableLine('Retry-After', String(retryAfter));
-}
-
-function checkNumbers({
-  status,
-  delay,
-  dribble,
-  truncate,
-  reset,
-  wrongLength,
-  skewedDate,
-}: FaultParts): void {
-  checkNumber(
-    'status',
-    status,
-    (value) => Number.isInteger(value) && value >= 200 && value <= 599,
-    'an integer from 200 to 599',
-  );
-  checkDelay(delay, 'delay of a fault');
-  checkNumber('dribble', dribble, (value) => value > 0 && Number.isFinite(value), 'a positive number');
-  checkNumber('truncate', truncate, isCount, 'a non-negative integer');
-  checkNumber(
-    'wrongLength',
-    wrongLength,
-    (value) => Number.isInteger(value) && value !== 0,
-    'a non-zero integer',
-  );
-  if (skewedDate !== undefined && !(Math.abs(readSignedDuration(skewedDate) ?? Infinity) <= maxSkew))
-    throw new RangeError(
-      `skewedDate of a fault must be a number of ms, at most ${maxSkew}, or text such as '-5m'`,
-    );
-  if (reset !== undefined && reset !== 'before' && reset !== 'amid')
-    checkNumber('reset', reset, isCount, "'before', 'amid' or a non-negative integer");
-}
-
-/** Throws RangeError unless a duration is undefined, or one that setTimeout can wait. */
-export function checkDelay(delay: Duration | undefined, what: string): void {
-  if (delay === undefined || (readDuration(delay, 1) ?? Infinity) <= longestDelay) return;
-  throw new RangeError(`${what} must be from 0 to ${longestDelay} ms, or text such as '2s'`);
-}
-
-/** The longest delay of setTimeout, in ms. */
-const longestDelay = 2_147_483_647;
-
-const isCount = (value: number): boolean => Number.isInteger(value) && value >= 0;
-
-function checkNumber(
-  name: string,
-  value: number | undefined,
-  isValid: (value: number) => boolean,
-  expected: string,
-): void {
-  if (value !== undefined && !isValid(value)) throw new RangeError(`${name} of a fault must be ${expected}`);
 }
 
 function checkCombination(fault: FaultParts, names: readonly string[]): void {

@@ -3,7 +3,7 @@
 import type { KeyObject } from 'node:crypto';
 import type { DateLike } from '../../clock.ts';
 import { type Duration, requireSeconds } from '../../duration.ts';
-import { checkFlag, checkMembers, checkText, checkWord } from '../../service/argument-checks.ts';
+import { anything, flag, object, optional, read, type ShapesOf, text, word } from '../../shape/shape.ts';
 import { type SignatureAlgorithm, signatureAlgorithms } from '../../signature/algorithms.ts';
 import { type OAuth1Method, oauth1Methods } from '../../signature/oauth1.ts';
 import { toTime } from '../state/clock.ts';
@@ -114,20 +114,33 @@ const schemesWith: Readonly<Record<keyof SignerOptions, readonly SchemeName[]>> 
   twoLegged: ['oauth1'],
 };
 
+const asShape = object(
+  {
+    scheme: optional(anything),
+    form: optional(word(['full', 'simple'])),
+    nonce: optional(text()),
+    date: optional(anything),
+    dateField: optional(word(['Date', 'X-Date'])),
+    signBody: optional(flag()),
+    secret: optional(text()),
+    password: optional(text()),
+    token: optional(text()),
+    client: optional(text()),
+    privateKey: optional(anything),
+    signatureMethod: optional(word(oauth1Methods)),
+    bodyHash: optional(flag()),
+    twoLegged: optional(flag()),
+  } satisfies ShapesOf<SignerOptions>,
+  undefined,
+  { expected: "an object such as { scheme: 'basic' }" },
+);
+
 /**
  * Throws RangeError if an option is unknown, has a value that it cannot have, or would be ignored because it belongs to another
  * scheme or form.
  */
 export function checkAsOptions(options: AsOptions): void {
-  checkMembers(options, Object.keys(schemesWith), 'the options of as', "such as { scheme: 'basic' }");
-  checkWord(options.form, ['full', 'simple'], 'a form');
-  checkWord(options.dateField, ['Date', 'X-Date'], 'a field that contains the date');
-  checkFlag(options.signBody, 'signBody');
-  checkFlag(options.bodyHash, 'bodyHash');
-  checkFlag(options.twoLegged, 'twoLegged');
-  checkWord(options.signatureMethod, oauth1Methods, 'a signature method');
-  for (const name of ['nonce', 'secret', 'password', 'token', 'client'] as const)
-    checkText(options[name], name);
+  read(asShape, options, { optionsOf: 'as' });
   if (options.date !== undefined) toTime(options.date);
   checkCombination(options);
 }
@@ -179,20 +192,23 @@ export interface ConfiguredSchemeOptions {
   readonly sessionToken?: string | undefined;
 }
 
-/** The names of the options. The type checks that the list is complete. */
-const names: Readonly<Record<keyof ConfiguredSchemeOptions, true>> = {
-  scheme: true,
-  keyId: true,
-  privateKey: true,
-  algorithm: true,
-  secret: true,
-  nonce: true,
-  id: true,
-  date: true,
-  components: true,
-  presign: true,
-  sessionToken: true,
-};
+const configuredShape = object(
+  {
+    scheme: text(),
+    keyId: optional(text()),
+    privateKey: optional(anything),
+    algorithm: optional(word(signatureAlgorithms, undefined, 'an algorithm with a private key')),
+    secret: optional(text()),
+    nonce: optional(text()),
+    id: optional(text()),
+    date: optional(anything),
+    components: optional(anything),
+    presign: optional(anything),
+    sessionToken: optional(text()),
+  } satisfies ShapesOf<ConfiguredSchemeOptions>,
+  undefined,
+  { expected: 'an object such as { scheme: … }' },
+);
 
 /** Returns the seconds for which a presigned URL is valid. Throws RangeError if they are invalid. */
 export function readPresign(presign: Duration): number {
@@ -206,10 +222,7 @@ const maxPresign = 604_800;
 
 /** Throws RangeError if an option is unknown, or has a value that it cannot have. */
 export function checkConfiguredOptions(options: ConfiguredSchemeOptions): void {
-  checkMembers(options, Object.keys(names), 'the options of as', 'such as { scheme: … }');
-  for (const name of ['keyId', 'secret', 'nonce', 'id', 'sessionToken'] as const)
-    checkText(options[name], name);
-  checkWord(options.algorithm, signatureAlgorithms, 'an algorithm with a private key');
+  read(configuredShape, options, { optionsOf: 'as' });
   if (options.presign !== undefined) readPresign(options.presign);
   if (options.date !== undefined) toTime(options.date);
 }

@@ -1,6 +1,5 @@
 import type { SignedRequest } from '../../client/sign.ts';
 import { type RequestInput, toLines } from '../../http/field-lines.ts';
-import { checkMembers, checkString } from '../../service/argument-checks.ts';
 import type { Complete, Fetch } from '../../service/fetch/fetch.ts';
 import {
   type Content,
@@ -10,6 +9,7 @@ import {
   type FetchRequest,
   type TypeOfText,
 } from '../../service/fetch/fetch-request.ts';
+import { anything, object, optional, read, type ShapesOf, text } from '../../shape/shape.ts';
 import type { AsOptions, ConfiguredSchemeOptions } from './as-options.ts';
 import { createSigning, type SigningParts } from './signing.ts';
 
@@ -59,9 +59,8 @@ export function createSigner(
 ): SigningClient {
   const { sign, secure } = createSigning(user, options, parts);
   const signUrl: SigningClient['signUrl'] = async (request) => {
-    checkMembers(request, requestNames, 'the request to sign', "such as { url: '/articles' }");
+    read(requestShape, request, 'the request to sign');
     const { method = 'GET', url, headers = {}, body: content } = request;
-    checkString(method, 'the method to sign');
     return sign({ method, url: parts.resolveAddress(url, secure), content, fields: toLines(headers) });
   };
   const addSignature: Complete = async (outgoing) => {
@@ -90,14 +89,16 @@ export function createSigner(
   };
 }
 
-/** The names of the members. The type checks that the list is complete. */
-const requestMembers: Readonly<Record<keyof RequestInput, true>> = {
-  method: true,
-  url: true,
-  headers: true,
-  body: true,
-};
-const requestNames = Object.keys(requestMembers);
+const requestShape = object(
+  {
+    method: optional(text()),
+    url: anything,
+    headers: optional(anything),
+    body: optional(anything),
+  } satisfies ShapesOf<RequestInput>,
+  undefined,
+  { expected: "an object such as { url: '/articles' }" },
+);
 
 /** Guesses the type of text without a Content-Type. The platform would send all of it as plain text. */
 function typeOfText(text: string): string {

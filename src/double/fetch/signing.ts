@@ -8,7 +8,7 @@ import type { Clock } from '../../clock.ts';
 import { didYouMean } from '../../did-you-mean.ts';
 import type { Consumer } from '../../oauth/clients.ts';
 import { once } from '../../once.ts';
-import { checkObject, checkString, checkWord } from '../../service/argument-checks.ts';
+import { anything, mapOf, read, text, word } from '../../shape/shape.ts';
 import { isSignatureAlgorithm, type SignatureAlgorithm } from '../../signature/algorithms.ts';
 import { createHmacScheme } from '../../signature/hmac-signing.ts';
 import { isRsaMethod } from '../../signature/oauth1.ts';
@@ -74,14 +74,16 @@ interface Choice {
   readonly isPlain?: boolean;
 }
 
+const anyOptions = mapOf(anything, undefined, { expected: "an object such as { scheme: 'basic' }" });
+
 /** Chooses how a user signs. Throws RangeError if an option is unknown or invalid, or credentials are missing. */
 export function createSigning(
   user: string,
   options: AsOptions | ConfiguredSchemeOptions,
   parts: SigningParts,
 ): Signing {
-  checkString(user, 'the user of as');
-  checkObject(options, 'the options of as', "such as { scheme: 'basic' }");
+  read(text(), user, 'the user of as');
+  read(anyOptions, options, { optionsOf: 'as' });
   const { scheme, identity, choices, isPlain = false } = choose(user, options, parts);
   const { clock, random } = parts;
   const { date } = options;
@@ -124,7 +126,8 @@ function choose(user: string, options: AsOptions | ConfiguredSchemeOptions, part
   const { scheme: name = 'hmac' } = options;
   const own = parts.schemes.find((each) => each.name === name);
   if (own !== undefined) return chooseConfigured(own, user, { ...options, scheme: own.name }, parts);
-  checkWord(name, [...builtIn, ...parts.schemes.map((each) => each.name)], 'a scheme');
+  const names = [...builtIn, ...parts.schemes.map((each) => each.name)];
+  read(word(names, undefined, 'the name of a scheme'), name, ['scheme']);
   if (!isBuiltIn(options)) throw new RangeError(`${name} is not a scheme`);
   checkAsOptions(options);
   return chooseBuiltIn(user, options, parts);

@@ -1,17 +1,20 @@
 import { HttpHeaders } from '../../http/fields.ts';
-import { type ProblemType, problemTypes } from '../../http/problem-types.ts';
+import type { ProblemType } from '../../http/problem-types.ts';
 import { findQuery } from '../../http/target.ts';
-import { checkNumber, checkWord } from '../../service/argument-checks.ts';
 import { defaultLimits } from '../../service/options.ts';
+import { number, object, optional, read, type ShapesOf } from '../../shape/shape.ts';
 import { isPromise } from '../callback.ts';
 import {
   callMatch,
-  checkMatch,
   checkName,
   differences,
   type MatchedRequest,
+  matchExample,
+  matchMembers,
   normalizePath,
+  problemTypeShape,
   type RequestMatchParts,
+  textOrPattern,
 } from '../match.ts';
 import { decodeContent } from '../stubs/content.ts';
 import type { JournalEntry, RawEntry } from './entry.ts';
@@ -33,13 +36,17 @@ interface EntryParts<Path extends string = string> extends RequestMatchParts<Pat
   readonly text?: string | RegExp;
 }
 
-/** The names of the members beside those that select requests. The type checks that the list is complete. */
-const names: Readonly<Record<Exclude<keyof EntryParts, keyof RequestMatchParts>, true>> = {
-  status: true,
-  step: true,
-  problem: true,
-  text: true,
-};
+const matchShape = object(
+  {
+    ...matchMembers,
+    status: optional(number({ min: 100, max: 599 })),
+    step: optional(number({ min: 0, max: 16 })),
+    problem: optional(problemTypeShape),
+    text: optional(textOrPattern),
+  } satisfies ShapesOf<EntryParts>,
+  undefined,
+  { expected: matchExample },
+);
 
 /**
  * Throws RangeError if a match is invalid, with the nearest known name.
@@ -47,15 +54,9 @@ const names: Readonly<Record<Exclude<keyof EntryParts, keyof RequestMatchParts>,
  */
 export function checkEntryMatch(match: EntryMatch, userNames: () => readonly string[] | undefined): void {
   if (typeof match === 'function') return;
-  checkMatch(match, Object.keys(names));
+  read(matchShape, match, 'a match');
   const known = match.user === undefined ? undefined : userNames();
   if (known !== undefined) checkName(match, known);
-  const { status, step, problem, text } = match;
-  checkNumber(status, 'status of a match', { min: 100, max: 599, whole: true });
-  checkNumber(step, 'step of a match', { min: 0, max: 16, whole: true });
-  checkWord(problem, Object.keys(problemTypes), 'a problem type');
-  if (text !== undefined && typeof text !== 'string' && !(text instanceof RegExp))
-    throw new RangeError('text of a match must be text or a regular expression');
 }
 
 /**

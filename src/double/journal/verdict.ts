@@ -1,6 +1,7 @@
-import { type ProblemType, problemTypes } from '../../http/problem-types.ts';
-import { checkMembers, checkNumber, checkWord } from '../../service/argument-checks.ts';
+import type { ProblemType } from '../../http/problem-types.ts';
 import { describeKind } from '../../shape/fault.ts';
+import { number, object, optional, read, type ShapesOf } from '../../shape/shape.ts';
+import { problemTypeShape, textOrPattern } from '../match.ts';
 import type { JournalEntry } from './entry.ts';
 import { entryOfAnswer } from './entry-key.ts';
 
@@ -17,8 +18,15 @@ export interface RefusalMatch {
   readonly hint?: string | RegExp;
 }
 
-/** The names of the members. The type checks that the list is complete. */
-const names: Readonly<Record<keyof RefusalMatch, true>> = { status: true, problem: true, hint: true };
+const refusalShape = object(
+  {
+    status: optional(number({ min: 400, max: 599 })),
+    problem: optional(problemTypeShape),
+    hint: optional(textOrPattern),
+  } satisfies ShapesOf<RefusalMatch>,
+  undefined,
+  { expected: "an object such as { status: 401, hint: 'query' }" },
+);
 
 /** Returns the entry of an answer. Throws TypeError if it has none. */
 function requireEntry(answer: unknown): JournalEntry {
@@ -51,17 +59,7 @@ export function judgeAcceptance(answer: unknown): Verdict {
 
 /** Determines whether a request was refused as expected. Throws RangeError if `expected` is invalid. */
 export function judgeRefusal(answer: unknown, expected: RefusalMatch = {}): Verdict {
-  checkMembers(
-    expected,
-    Object.keys(names),
-    'the expected refusal',
-    "such as { status: 401, hint: 'query' }",
-  );
-  const { status, problem, hint } = expected;
-  checkNumber(status, 'status of a refusal', { min: 400, max: 599, whole: true });
-  checkWord(problem, Object.keys(problemTypes), 'a problem type');
-  if (hint !== undefined && typeof hint !== 'string' && !(hint instanceof RegExp))
-    throw new RangeError(`hint of a refusal must be text or a regular expression, is ${describeKind(hint)}`);
+  read(refusalShape, expected, 'the expected refusal');
   const entry = requireEntry(answer);
   if (judgeAcceptance(entry).pass)
     return { pass: false, message: appendEntry('expected the request to be refused', entry) };

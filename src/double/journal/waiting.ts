@@ -1,7 +1,8 @@
 import { type Duration, readDuration } from '../../duration.ts';
-import { checkMembers } from '../../service/argument-checks.ts';
+import { duration } from '../../shape/duration.ts';
+import { instanceOf, object, optional, read, type ShapesOf } from '../../shape/shape.ts';
 import { DoubleError } from '../error.ts';
-import { checkDelay } from '../faults/declaration.ts';
+import { longestDelay } from '../faults/declaration.ts';
 import { describeRequestMatch } from '../match.ts';
 import { JournalEntry } from './entry.ts';
 import { checkEntryMatch, type EntryMatch, fits, listDifferences } from './match.ts';
@@ -15,8 +16,10 @@ export interface WaitOptions {
   readonly after?: JournalEntry | undefined;
 }
 
-/** The names of the options. The type checks that the list is complete. */
-const waitOptions: Readonly<Record<keyof WaitOptions, true>> = { timeout: true, after: true };
+const waitShape = object({
+  timeout: optional(duration(longestDelay)),
+  after: optional(instanceOf(JournalEntry, 'an entry of the journal')),
+} satisfies ShapesOf<WaitOptions>);
 
 /** The default timeout in ms. */
 const defaultTimeout = 2000;
@@ -46,7 +49,7 @@ export class Waiting {
   waitFor(match: EntryMatch, options: WaitOptions = {}): Promise<JournalEntry> {
     try {
       checkEntryMatch(match, this.#userNames);
-      checkOptions(options);
+      read(waitShape, options, { optionsOf: 'waitFor' });
     } catch (error) {
       return Promise.reject(error);
     }
@@ -69,14 +72,6 @@ export class Waiting {
   end(): void {
     this.#waiters.end();
   }
-}
-
-function checkOptions(options: WaitOptions): void {
-  checkMembers(options, Object.keys(waitOptions), 'the options of waitFor');
-  const { timeout, after } = options;
-  checkDelay(timeout, 'timeout of waitFor');
-  if (after !== undefined && !(after instanceof JournalEntry))
-    throw new RangeError('after of waitFor must be an entry of the journal');
 }
 
 /** Returns the reason why an entry does not match. A function is not called again, since it may throw. */

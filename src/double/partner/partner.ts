@@ -8,7 +8,7 @@ import type { IncomingRequest } from '../../http/message.ts';
 import type { Observer } from '../../pipeline/observer.ts';
 import type { Match, RouteFallback, Router } from '../../pipeline/router.ts';
 import type { Scope } from '../../principal.ts';
-import { checkText } from '../../service/argument-checks.ts';
+import { read, text } from '../../shape/shape.ts';
 import type { MatchedRequests } from '../matched-requests.ts';
 import type { DoubleOptions } from '../options.ts';
 import type { RuleHandle } from '../rules.ts';
@@ -254,7 +254,7 @@ function isDescribed(search: OperationSearch, request: IncomingRequest): boolean
 
 /** Returns the operation of an id. Throws RangeError with a suggestion. */
 function findNamed({ operations }: PartnerDocument, id: string): Operation {
-  checkText(id, 'the operationId');
+  read(text(), id, 'the operationId');
   const found = operations.find((operation) => operation.id === id);
   if (found !== undefined) return found;
   const ids = operations.map((operation) => operation.id);

@@ -1,13 +1,13 @@
 // The responses that a test chooses for operations.
 
 import type { ActionResponse } from '../../pipeline/resource.ts';
-import { checkFlag, checkMembers, checkNumber, checkText } from '../../service/argument-checks.ts';
+import { anything, flag, number, object, optional, read, type ShapesOf, text } from '../../shape/shape.ts';
 import { checkRequestMatch, type RequestMatch } from '../match.ts';
 import { type StubResponse, toActionResponse } from '../stubs/response.ts';
 import { documentedStatus } from './coverage.ts';
 import type { Operation } from './document.ts';
 import type { ResponseChoice } from './responses.ts';
-import { checkValidation, type Validation, type ValidationByDirection } from './validation.ts';
+import { type Validation, type ValidationByDirection, validationShape } from './validation.ts';
 
 /** The options of a response that a test chooses. */
 export interface RespondOptions {
@@ -40,7 +40,8 @@ export function readChoice(
   response: number | StubResponse,
   options: RespondOptions,
 ): ChosenResponse {
-  checkRespondOptions(options);
+  read(respondShape, options, { optionsOf: 'respond' });
+  checkRequestMatch(options.match ?? {});
   const { example, dynamic, validation } = options;
   const isStatus = typeof response === 'number';
   if (isStatus) checkDocumented(operation, response);
@@ -52,18 +53,20 @@ export function readChoice(
   };
 }
 
-function checkRespondOptions(options: RespondOptions): void {
-  const known = ['match', 'times', 'example', 'dynamic', 'validation'];
-  checkMembers(options, known, 'the options of respond', 'such as { times: 1 }');
-  checkRequestMatch(options.match ?? {});
-  checkNumber(options.times, 'times of a response', { min: 1, whole: true });
-  checkText(options.example, 'example of a response');
-  checkFlag(options.dynamic, 'dynamic of a response');
-  checkValidation(options.validation);
-}
+const respondShape = object(
+  {
+    match: optional(anything),
+    times: optional(number({ min: 1 })),
+    example: optional(text()),
+    dynamic: optional(flag()),
+    validation: optional(validationShape),
+  } satisfies ShapesOf<RespondOptions>,
+  undefined,
+  { expected: 'an object such as { times: 1 }' },
+);
 
 function checkDocumented(operation: Operation, status: number): void {
-  checkNumber(status, 'the status of a response', { min: 200, max: 599, whole: true });
+  read(number({ min: 200, max: 599 }), status, 'the status of a response');
   if (documentedStatus(operation, status) !== undefined) return;
   const known = operation.responses.map((each) => each.status).join(', ') || 'none';
   throw new RangeError(`${operation.id} has no response with status ${status}; the document has ${known}`);

@@ -1,5 +1,16 @@
 // How strictly the document of a partner is compared with what is received and sent.
-import { checkFlag, checkMembers, checkWord } from '../../service/argument-checks.ts';
+import {
+  anything,
+  either,
+  flag,
+  mapOf,
+  object,
+  optional,
+  read,
+  type ShapesOf,
+  text,
+  word,
+} from '../../shape/shape.ts';
 
 /**
  * How strictly requests and responses are compared with the document. `on`: a request that the document does not allow is refused, and
@@ -36,6 +47,22 @@ export interface PartnerOptions {
 /** The validation of both directions. */
 export type Validations = Readonly<Record<keyof ValidationByDirection, Validation>>;
 
+const words = word(['on', 'warn', 'off']);
+
+/** Describes a validation. */
+export const validationShape = either(
+  words,
+  object({ request: optional(words), response: optional(words) } satisfies ShapesOf<ValidationByDirection>),
+);
+
+const partnerShape = object({
+  document: either(text(), mapOf(anything, undefined, { expected: 'a document or the path of a file' })),
+  validation: optional(validationShape),
+  strict: optional(flag()),
+  dynamic: optional(flag()),
+  errors: optional(word(['partner', 'problem'])),
+} satisfies ShapesOf<PartnerOptions>);
+
 /** Returns the document and the validation of the option `partner`. Throws RangeError if it is invalid. */
 export function readPartnerOptions(partner: string | object): {
   readonly source: string | object;
@@ -47,19 +74,8 @@ export function readPartnerOptions(partner: string | object): {
   const usual: Validations = { request: 'on', response: 'on' };
   if (!isPartnerOptions(partner))
     return { source: partner, validation: usual, strict: false, dynamic: false, errors: 'partner' };
-  checkMembers(
-    partner,
-    ['document', 'validation', 'strict', 'dynamic', 'errors'],
-    'the option partner',
-    "such as { validation: 'warn' }",
-  );
+  read(partnerShape, partner, { optionsOf: 'partner' });
   const { document, validation, strict = false, dynamic = false, errors = 'partner' } = partner;
-  if (typeof document !== 'string' && (typeof document !== 'object' || document === null))
-    throw new RangeError('partner.document must be a document or the path of a file');
-  checkValidation(validation);
-  checkFlag(strict, 'partner.strict');
-  checkFlag(dynamic, 'partner.dynamic');
-  checkWord(errors, ['partner', 'problem'], 'partner.errors');
   return { source: document, validation: mergeValidation(validation, usual), strict, dynamic, errors };
 }
 
@@ -77,13 +93,4 @@ export function mergeValidation(
   if (typeof given === 'string') return { request: given, response: given };
   const { request = usual.request, response = usual.response } = given;
   return { request, response };
-}
-
-/** Checks the validation that a test gives. Throws RangeError. */
-export function checkValidation(given: unknown): void {
-  if (given === undefined) return;
-  const byDirection = typeof given === 'string' ? { request: given } : given;
-  checkMembers(byDirection, ['request', 'response'], 'validation', "such as { request: 'off' }");
-  for (const each of Object.values(byDirection))
-    checkWord(each, ['on', 'warn', 'off'], 'a validation (on, warn or off)');
 }

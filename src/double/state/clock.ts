@@ -7,7 +7,7 @@ import {
   readTime,
 } from '../../clock.ts';
 import { type Duration, readSignedDuration } from '../../duration.ts';
-import { formatArgument } from '../../service/argument-checks.ts';
+import { formatValue } from '../../shape/fault.ts';
 import type { Snapshottable } from './snapshot.ts';
 
 /**
@@ -136,7 +136,7 @@ function checkRange(time: number): number {
 export function toMilliseconds(duration: Duration): number {
   const length = readSignedDuration(duration);
   if (length !== undefined) return length;
-  throw new RangeError(`${formatArgument(duration)} is not a duration such as 1500, '90s', '11m' or '-24h'`);
+  throw new RangeError(`${formatValue(duration)} is not a duration such as 1500, '90s', '11m' or '-24h'`);
 }
 
 /** Returns a moment in ms since 1970-01-01T00:00:00Z. Throws RangeError if it is invalid. */
@@ -144,6 +144,6 @@ export function toTime(moment: DateLike): number {
   const time = readTime(moment);
   if (time !== undefined) return time;
   throw new RangeError(
-    `${formatArgument(moment)} is not a time such as '2026-03-01T12:00:00Z', a Date or ms since 1970`,
+    `${formatValue(moment)} is not a time such as '2026-03-01T12:00:00Z', a Date or ms since 1970`,
   );
 }

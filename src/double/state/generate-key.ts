@@ -1,5 +1,5 @@
 import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
-import { checkWord } from '../../service/argument-checks.ts';
+import { read, word } from '../../shape/shape.ts';
 import { generateKeys, type SignatureAlgorithm, signatureAlgorithms } from '../../signature/algorithms.ts';
 
 /** A generated key pair. */
@@ -26,7 +26,7 @@ export function generateKey(
   algorithm: SignatureAlgorithm,
   random: Random,
 ): { readonly pair: KeyPair; readonly privateKey: KeyObject } {
-  checkWord(algorithm, signatureAlgorithms, 'an algorithm with a public key');
+  read(word(signatureAlgorithms, undefined, 'an algorithm with a public key'), algorithm, 'algorithm');
   const privateKey = generatePrivateKey(algorithm, random);
   const publicKey = createPublicKey(privateKey).export({ type: 'spki', format: 'pem' }).toString();
   const pair = { publicKey, privateKey: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString() };

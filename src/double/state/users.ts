@@ -2,8 +2,8 @@ import type { KeyObject } from 'node:crypto';
 import type { KeyDeclaration } from '../../auth/account-key.ts';
 import { toAccountRecord, type UserDeclaration } from '../../auth/user-declaration.ts';
 import { didYouMean } from '../../did-you-mean.ts';
-import { checkObject, checkString } from '../../service/argument-checks.ts';
 import { checkUser } from '../../service/user-checks.ts';
+import { anything, either, listOf, mapOf, read, text } from '../../shape/shape.ts';
 import type { SignatureAlgorithm } from '../../signature/algorithms.ts';
 import { generateKey, type KeyPair } from './generate-key.ts';
 import type { Snapshottable } from './snapshot.ts';
@@ -79,7 +79,7 @@ export function createDoubleUsers(
     users = next;
   };
   const found = (name: string): UserDeclaration => {
-    checkString(name, 'the name of a user');
+    read(text(), name, 'the name of a user');
     const user = users.get(name);
     if (user === undefined)
       throw new RangeError(`the double has no user ${name}${didYouMean(name, [...users.keys()])}`);
@@ -88,7 +88,7 @@ export function createDoubleUsers(
   const credentials = (name: string): UserCredentials => toCredentials(name, found(name));
   const addKey = (name: string, id: string, key: KeyDeclaration): void => {
     const user = toAccountRecord(found(name));
-    checkString(id, 'the id of a key');
+    read(text(), id, 'the id of a key');
     checkUser(name, { keys: { [id]: key } }, true);
     change(new Map(users).set(name, { ...user, keys: { ...user.keys, [id]: key } }));
   };
@@ -134,7 +134,7 @@ export function createDoubleUsers(
     listPrivateKeys: () => privateTexts,
     removeKey(name, id) {
       const { keys = {}, ...user } = toAccountRecord(found(name));
-      checkString(id, 'the id of a key');
+      read(text(), id, 'the id of a key');
       const { [id]: key, ...others } = keys;
       if (key === undefined)
         throw new RangeError(`the user ${name} has no key ${id}${didYouMean(id, Object.keys(keys))}`);
@@ -151,16 +151,14 @@ export function createDoubleUsers(
 
 function listEntries(declared: DoubleUsersOption): (readonly [string, DoubleUser])[] {
   if (declared instanceof Map) return [...declared];
-  checkUsers(declared);
+  read(usersShape, declared, ['users']);
   return isList(declared) ? declared.map((name) => [name, {}]) : Object.entries(declared);
 }
 
-/** Throws RangeError unless the value is an object or a list of names. A message contains no value, which can be a secret. */
-function checkUsers(declared: unknown): void {
-  if (!Array.isArray(declared)) checkObject(declared, 'users', "such as { johndoe: {} } or ['johndoe']");
-  else if (declared.some((name) => typeof name !== 'string'))
-    throw new RangeError('users must be a list of names, or an object of users by name');
-}
+const usersShape = either(
+  listOf(text()),
+  mapOf(anything, undefined, { expected: "an object such as { johndoe: {} } or ['johndoe']" }),
+);
 
 function isList(declared: DoubleUsersOption): declared is readonly string[] {
   return Array.isArray(declared);

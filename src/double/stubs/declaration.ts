@@ -1,8 +1,8 @@
 import { isToken } from '../../http/syntax/token.ts';
 import type { MaybePromise } from '../../maybe-promise.ts';
 import { type Access, type Action, namedMethods, type Resource, scopeFor } from '../../pipeline/resource.ts';
-import { checkFlag, checkMembers, checkNumber } from '../../service/argument-checks.ts';
 import { checkResource } from '../../service/resource-checks.ts';
+import { anything, flag, number, object, optional, read, type ShapesOf } from '../../shape/shape.ts';
 import { checkRequestMatch, type RequestMatch } from '../match.ts';
 import type { StubResponse } from './response.ts';
 
@@ -63,23 +63,22 @@ export interface Stub<Body = Readonly<Record<string, unknown>>> extends StubOpti
   readonly response: StubHandler<Body>;
 }
 
-/** The names of the members. The types check that the lists are complete. */
-const optionNames: Readonly<Record<keyof StubOptions, true>> = {
-  access: true,
-  schemes: true,
-  times: true,
-  fallback: true,
-};
-const stubNames: Readonly<Record<keyof Stub, true>> = { match: true, response: true, ...optionNames };
+const optionMembers = {
+  access: optional(anything),
+  schemes: optional(anything),
+  times: optional(number({ min: 1 })),
+  fallback: optional(flag()),
+} satisfies ShapesOf<StubOptions>;
+const optionsShape = object(optionMembers);
+const stubShape = object(
+  { match: optional(anything), response: optional(anything), ...optionMembers } satisfies ShapesOf<Stub>,
+  undefined,
+  { expected: "an object such as { match: { path: '/rates' }, response: { body: {} } }" },
+);
 
 /** Throws RangeError if an entry of the option `stubs` is not an object with the members of a stub. */
 export function checkStubMembers(stub: unknown): void {
-  checkMembers(
-    stub,
-    Object.keys(stubNames),
-    'a stub',
-    "such as { match: { path: '/rates' }, response: { body: {} } }",
-  );
+  read(stubShape, stub, 'a stub');
 }
 
 /** Throws RangeError if a match or an option of a stub is invalid, with the nearest known name. */
@@ -90,9 +89,7 @@ export function checkStub(match: StubMatch, options: StubOptions): void {
       throw new RangeError(
         `a stub cannot have the method ${each}${each === 'HEAD' ? '; HEAD is answered as GET' : ''}`,
       );
-  checkMembers(options, Object.keys(optionNames), 'the options of a stub');
-  checkNumber(options.times, 'times of a stub', { min: 1, whole: true });
-  checkFlag(options.fallback, 'fallback of a stub');
+  read(optionsShape, options, { optionsOf: 'a stub' });
 }
 
 /** Returns the methods that a stub answers. */

@@ -2,8 +2,8 @@ import { type HeadersInput, toLines } from '../../http/field-lines.ts';
 import { createFurtherLine, isServerField, sendableLine } from '../../http/fields.ts';
 import { neverHasContent } from '../../http/message.ts';
 import type { ActionResponse, Representation } from '../../pipeline/resource.ts';
-import { checkMembers, checkNumber } from '../../service/argument-checks.ts';
 import { describeKind } from '../../shape/fault.ts';
+import { anything, number, object, optional, read, type ShapesOf } from '../../shape/shape.ts';
 
 /** The response of a stub, as a value. A function of a stub can return a `Response` of the platform, too. */
 export interface StubResponse {
@@ -17,20 +17,22 @@ export interface StubResponse {
   readonly body?: unknown | undefined;
 }
 
-const responseNames: Readonly<Record<keyof StubResponse, true>> = { status: true, headers: true, body: true };
+const responseShape = object(
+  {
+    status: optional(number({ min: 200, max: 599 })),
+    headers: optional(anything),
+    body: optional(anything),
+  } satisfies ShapesOf<StubResponse>,
+  undefined,
+  { expected: 'an object such as { status: 201, body: { id: 1 } }' },
+);
 
 /** Converts the response of a stub to an outcome. Throws RangeError if it cannot be sent. */
 export function toActionResponse(response: StubResponse): ActionResponse {
   if (isPlatformResponse(response))
     throw new RangeError('a Response can be sent only once; return it from a function instead');
-  checkMembers(
-    response,
-    Object.keys(responseNames),
-    'the response of a stub',
-    'such as { status: 201, body: { id: 1 } }',
-  );
+  read(responseShape, response, 'the response of a stub');
   const { status = 200, headers = {}, body } = response;
-  checkNumber(status, 'status of the response of a stub', { min: 200, max: 599, whole: true });
   const lines = toLines(headers).map(([name, value]) => sendableLine(name, value));
   const type = lines.find(([name]) => name.toLowerCase() === 'content-type')?.[1];
   const fields = lines

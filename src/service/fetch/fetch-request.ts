@@ -1,5 +1,5 @@
 import { describeKind } from '../../shape/fault.ts';
-import { checkObject, checkText, refuseMisspelt } from '../argument-checks.ts';
+import { anything, object, optional, read, type ShapesOf, text } from '../../shape/shape.ts';
 
 /** The addresses on which a service listens. */
 export interface Addresses {
@@ -63,36 +63,38 @@ export function readFetchRequest(
   typeOfText = plainText,
 ): FetchRequest | Promise<FetchRequest> {
   checkFetchInit(init);
-  checkText(init.peer, 'peer');
   return simple(input, init, addresses, typeOfText) ?? general(input, init, addresses, typeOfText);
 }
 
-/** The names of the options of `fetch`: those of the platform's, and two. */
-const initNames: readonly (keyof FetchInit | 'priority' | 'cache')[] = [
-  'method',
-  'headers',
-  'body',
-  'secure',
-  'peer',
-  'redirect',
-  'signal',
-  'duplex',
-  'dispatcher',
-  'credentials',
-  'mode',
-  'cache',
-  'referrer',
-  'referrerPolicy',
-  'integrity',
-  'keepalive',
-  'priority',
-  'window',
-];
+/** The options of `fetch`: those of the platform's, and two. A misspelt one, such as `secrue`, is refused; others are ignored. */
+const initShape = object(
+  {
+    method: optional(anything),
+    headers: optional(anything),
+    body: optional(anything),
+    secure: optional(anything),
+    peer: optional(text()),
+    redirect: optional(anything),
+    signal: optional(anything),
+    duplex: optional(anything),
+    dispatcher: optional(anything),
+    credentials: optional(anything),
+    mode: optional(anything),
+    cache: optional(anything),
+    referrer: optional(anything),
+    referrerPolicy: optional(anything),
+    integrity: optional(anything),
+    keepalive: optional(anything),
+    priority: optional(anything),
+    window: optional(anything),
+  } satisfies ShapesOf<FetchInit & { cache: unknown; priority: unknown }>,
+  undefined,
+  { expected: "an object such as { method: 'PUT' }", ignoresOthers: true },
+);
 
 /** Throws RangeError unless `init` is an object, or if it has a misspelt option: `secrue`. */
 export function checkFetchInit(init: unknown): void {
-  checkObject(init, 'the options of fetch', "such as { method: 'PUT' }");
-  refuseMisspelt(init, initNames, 'the options of fetch');
+  read(initShape, init, { optionsOf: 'fetch' });
 }
 
 /**

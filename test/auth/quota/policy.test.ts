@@ -36,7 +36,7 @@ const invalid: readonly (readonly [value: unknown, message: RegExp])[] = [
   [{ requests: 1.5, window: '1h' }, /requests/],
   [{ requests: '5', window: '1h' }, /requests/],
   [{ requests: 5 }, /window/],
-  [{ requests: 5, window: 1, request: 6 }, /"request" is not a member of quota; did you mean "requests"/],
+  [{ requests: 5, window: 1, request: 6 }, /^request is not a member of quota; did you mean "requests"\?$/],
   [{ requests: 5, window: 1, name: 'a"b' }, /name of quota/],
 ];
 

@@ -77,32 +77,32 @@ const invalid: readonly (readonly [what: string, text: string, message: RegExp])
   [
     'null as a store',
     'export default () => ({ store: null });',
-    /^the module FILE: store must be an object, is null$/,
+    /^the module FILE: store of what the function returns must be an object, is null$/,
   ],
   [
     'a store without an id',
     'export default () => ({ store: {} });',
-    /^the module FILE: storeId of store must be 1 to 32 letters and digits$/,
+    /^the module FILE: store\.read of what the function returns must be a function, is missing$/,
   ],
   [
     'a store without apply',
     'export default () => ({ store: { storeId: "a", read() {}, list() {}, close() {} } });',
-    /^the module FILE: apply of store must be a function, is missing$/,
+    /^the module FILE: store\.apply of what the function returns must be a function, is missing$/,
   ],
   [
     'a store with documents that are none',
     'const f = () => {}; export default () => ({ store: { storeId: "a", read: f, list: f, apply: f, close: f, documents: { location: "x", read: f, replace: f } } });',
-    /^the module FILE: watch of documents of store must be a function, is missing$/,
+    /^the module FILE: store\.documents\.watch of what the function returns must be a function, is missing$/,
   ],
   [
     'nonces without claim',
     'export default () => ({ nonces: { kept() {} } });',
-    /^the module FILE: claim of nonces must be a function, is missing$/,
+    /^the module FILE: nonces\.claim of what the function returns must be a function, is missing$/,
   ],
   [
     'resources of another type',
     'export default () => ({ resources: 3 });',
-    /^the module FILE: resources must be an object such as .*, is a number$/,
+    /^the module FILE: resources must be an object such as \{ '\/path': \{ GET: action\('anyone', …\) \} \}, is 3$/,
   ],
   [
     'a resource with a misspelt method',
@@ -123,7 +123,7 @@ const invalid: readonly (readonly [what: string, text: string, message: RegExp])
   [
     'a user without a secret',
     'export default () => ({ users: { ann: {} } });',
-    /^the module FILE: the user "ann" has no secret$/,
+    /^the module FILE: secret of the user "ann" must be non-empty text, is missing$/,
   ],
   [
     'a user with an invalid name',
@@ -138,7 +138,7 @@ const invalid: readonly (readonly [what: string, text: string, message: RegExp])
   [
     'a text as onRequest',
     'export default () => ({ onRequest: "log" });',
-    /^the module FILE: onRequest must be a function, is a string$/,
+    /^the module FILE: onRequest of what the function returns must be a function, is a string$/,
   ],
 ];
 

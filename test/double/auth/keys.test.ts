@@ -32,7 +32,7 @@ test('an invalid key is rejected, and changes nothing', async () => {
   );
   // @ts-expect-error The member is misspelt.
   assert.throws(() => double.auth.addKey('ann', 'k', { algorithm: 'ed25519', publikKey: publicKey }), {
-    message: 'publikKey is not a member of the key "k" of the user "ann"; did you mean "publicKey"?',
+    message: 'publikKey is not a member of keys.k of the user "ann"; did you mean "publicKey"?',
   });
   assert.throws(() => double.auth.addKey('nan', 'k', key), /has no user nan; did you mean "ann"/);
   assert.throws(() => double.auth.removeKey('ann', 'k'), /has no key k/);

@@ -145,7 +145,7 @@ test('a query and a method in lower case are rejected, because they would select
   );
   assert.match(
     String((await refused(422, 'POST', '/journal/find', { method: 'get' }))['detail']),
-    /^method must be a method in upper case, such as GET/,
+    /^method of the content must be a method in upper case, is "get"; did you mean "GET"\?$/,
   );
 });
 
@@ -245,7 +245,7 @@ test('invalid content is rejected with its field, and changes nothing', async ()
     const { detail, field } = await control.refused(422, 'POST', '/faults', content);
     return [field, detail];
   };
-  assert.deepEqual(await wrong([]), [undefined, 'The content must be an object, is an array.']);
+  assert.deepEqual(await wrong([]), [undefined, 'the content must be an object, is an array.']);
   assert.deepEqual(await wrong({}), ['fault', 'fault is missing.']);
   assert.deepEqual(await wrong({ fault: { status: '503' } }), [
     'fault.status',

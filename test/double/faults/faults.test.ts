@@ -234,7 +234,7 @@ test('an invalid fault is rejected when it is planned', async () => {
   await using double = await startDouble({ https: false });
   const refused: readonly [fault: object, message: RegExp][] = [
     [{}, /a fault must have a member/],
-    [{ stauts: 503 }, /stauts is not a fault; did you mean "status"\?/],
+    [{ stauts: 503 }, /^stauts is not a member of a fault; did you mean "status"\?$/],
     [{ status: 199 }, /status of a fault must be an integer from 200 to 599/],
     [{ status: 503.5 }, /status/],
     [{ body: 'x' }, /body of a fault requires a status/],

@@ -185,6 +185,6 @@ test('the control interface plans a fault by query and field, and shows patterns
     [{ path: '/^\\/a/', query: { limit: '/1/' }, body: { name: '/a/', id: null } }, { function: 'always' }],
   );
   const { detail } = await control.refused(422, 'POST', '/faults', { match: { query: { limit: 1 } }, fault });
-  assert.equal(detail, 'match.query.limit must be text or null, is a number.');
+  assert.equal(detail, 'match.query.limit of the content must be text or null, is 1.');
   await control.refused(422, 'POST', '/faults', { match: { user: 'johndo' }, fault });
 });

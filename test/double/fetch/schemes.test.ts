@@ -282,20 +282,20 @@ describe('a wrong call is rejected', () => {
     .privateKey.export({ type: 'pkcs8', format: 'pem' })
     .toString();
   const mistakes: readonly (readonly [user: string, options: object, message: string])[] = [
-    ['ann', { scheme: 'partnr' }, '"partnr" is not a scheme; did you mean "partner"?'],
-    ['anm', { scheme: 'partner' }, 'the double has no user anm; did you mean "ann"?'],
     [
       'ann',
-      { scheme: 'partner', keyID: 'x' },
-      'keyID is not a member of the options of as; did you mean "keyId"?',
+      { scheme: 'partnr' },
+      'scheme must be the name of a scheme, is "partnr"; did you mean "partner"?',
     ],
+    ['anm', { scheme: 'partner' }, 'the double has no user anm; did you mean "ann"?'],
+    ['ann', { scheme: 'partner', keyID: 'x' }, 'keyID is not an option of as; did you mean "keyId"?'],
     [
       'ann',
       { scheme: 'partner', keyId: 'ann-mc' },
       'the user ann has no key ann-mc; did you mean "ann-mac"?',
     ],
     ['ann', { scheme: 'partner', presign: 60 }, 'presign is not an option of the scheme partner'],
-    ['ann', { scheme: 'partner', password: 'x' }, 'password is not a member of the options of as'],
+    ['ann', { scheme: 'partner', password: 'x' }, 'password is not an option of as'],
     ['ann', { scheme: 'links', nonce: 'x' }, 'nonce is not an option of the scheme links'],
     ['ann', { scheme: 'links', date: 'x' }, '"x" is not'],
     ['bob', { scheme: 'stripe' }, 'the scheme stripe always signs as ann, not as bob'],
@@ -317,7 +317,7 @@ describe('a wrong call is rejected', () => {
     [
       'ann',
       { scheme: 'message-signatures', algorithm: 'ed25518' },
-      '"ed25518" is not an algorithm with a private key; did you mean "ed25519"?',
+      'algorithm must be an algorithm with a private key, is "ed25518"; did you mean "ed25519"?',
     ],
     [
       'ann',
@@ -343,7 +343,7 @@ describe('a wrong call is rejected', () => {
     assert.throws(
       // @ts-expect-error The algorithm is misspelt.
       () => double.auth.generateKey('ann', 'key-1', 'ed25518'),
-      /"ed25518" is not an algorithm with a public key; did you mean "ed25519"/,
+      /algorithm must be an algorithm with a public key, is "ed25518"; did you mean "ed25519"\?$/,
     );
     assert.throws(() => double.auth.generateKey('anm', 'key-1'), /has no user anm; did you mean "ann"/);
     double.auth.generateKey('ann', 'key-1');

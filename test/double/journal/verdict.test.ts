@@ -73,7 +73,10 @@ test('the assertions throw an error for a value that is not a response, and for 
   assert.throws(refuse({ statsu: 401 }), /did you mean "status"/);
   assert.throws(refuse({ status: 200 }), /from 400 to 599/);
   assert.throws(refuse({ problem: 'nonce-replay' }), /did you mean "nonce-replayed"/);
-  assert.throws(refuse({ hint: 1 }), /hint of a refusal must be text/);
+  assert.throws(
+    refuse({ hint: 1 }),
+    /hint of the expected refusal must be text or a regular expression, is 1$/,
+  );
 });
 
 test('journal.last returns the latest matching entry, or throws an error that lists the requests', async () => {

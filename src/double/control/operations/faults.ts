@@ -1,5 +1,5 @@
-import { either, flag, number, object, optional, text, word } from '../../../shape/shape.ts';
-import { checkFault } from '../../faults/declaration.ts';
+import { either, number, object, optional, text, word } from '../../../shape/shape.ts';
+import { checkFault, faultMembers } from '../../faults/declaration.ts';
 import type { PlannedFault } from '../../faults/faults.ts';
 import { describeHeaders, matchToJson, requestMatchMembers } from '../match.ts';
 import { createBareOperation, type Operation, operation } from '../operation.ts';
@@ -39,7 +39,7 @@ export function faultOperations({
       description: 'It applies to the next matching request, to a number of them, or to all.',
       accepts: object({
         match: optional(object(requestMatchMembers, 'selects requests; default: all')),
-        fault: object(faultMembers, 'the fault'),
+        fault: faultShape,
         times: optional(either(number({ min: 1 }), word(['always']), 'default: 1')),
       }),
       run({ match = {}, fault, times = 1 }) {
@@ -93,48 +93,11 @@ function toJson({
   };
 }
 
-const bytes = { min: 0 };
-
-const faultMembers = {
-  status: optional(
-    number({ min: 200, max: 599 }, 'status of the response that is sent instead of processing the request'),
-  ),
-  body: optional(text('content of that response')),
-  headers: optional(describeHeaders('further header fields of that response')),
-  retryAfter: optional(either(number({ min: 0 }), text(), 'Retry-After of that response')),
-  delay: optional(
-    either(
-      number({ min: 0, whole: false }),
-      text(),
-      'ms, or text such as 2s, by which the response is delayed',
-    ),
-  ),
-  dribble: optional(number({ whole: false }, 'rate of the content in bytes per second')),
-  truncate: optional(number(bytes, 'the connection is closed after this number of bytes of the content')),
-  reset: optional(
-    either(
-      number(bytes),
-      word(['before', 'amid']),
-      'the connection is reset before the response, in the middle of its content, or after this number of bytes',
-    ),
-  ),
-  close: optional(flag('the connection is closed in order, without a response')),
-  lostAfterActing: optional(
-    flag('after PUT, POST or DELETE made a change, the connection is reset without a response'),
-  ),
-  badChunk: optional(flag('the size of the second chunk is not a number')),
-  wrongLength: optional(number({}, 'number of bytes by which Content-Length is wrong')),
-  malformedXml: optional(flag('the document is cut before its last end tag')),
-  staleCertificate: optional(flag('new TLS connections get an expired certificate')),
-  rotatedSecret: optional(flag('the user’s secret is rotated before the request is verified')),
-  expiredToken: optional(flag('the request’s token expires before the request is verified')),
-  nonceSeen: optional(flag('the nonce of the request counts as used')),
-  skewedDate: optional(
-    either(
-      number({ whole: false }),
-      text(),
-      'ms, or text such as -5m, by which the clock is ahead for this request',
-    ),
-  ),
-  before: optional(flag('with delay: the delay precedes processing; with reset: nothing is processed')),
-};
+const faultShape = object(
+  {
+    ...faultMembers,
+    body: optional(text('content of that response')),
+    headers: optional(describeHeaders('further header fields of that response')),
+  },
+  'the fault',
+);

@@ -1,9 +1,8 @@
 import { quotaShape } from '../auth/quota-policy.ts';
-import { didYouMean } from '../did-you-mean.ts';
 import { defaultLifetimes } from '../oauth/lifetimes.ts';
 import { oauth2Shape } from '../oauth/oauth2-shape.ts';
 import { isBasePath } from '../pipeline/proxy.ts';
-import { formatLast, formatOwned, type ShapeFault } from '../shape/fault.ts';
+import { findFault } from '../shape/fault.ts';
 import {
   anything,
   callback,
@@ -13,10 +12,11 @@ import {
   listOf,
   mapOf,
   number,
-  type Optional,
   object,
   optional,
+  read,
   recursive,
+  refine,
   type Shape,
   type ShapesOf,
   text,
@@ -41,13 +41,11 @@ const lifetimesShape = object(
 );
 
 /** Describes objects by name, or a Map of them. Their messages contain no value, which can be a secret. */
-function describeRegistered(one: string): Optional<unknown> {
-  const shape = mapOf(anyObject, undefined, { one });
-  return optional({
-    ...shape,
-    read: (value, path) => shape.read(value instanceof Map ? Object.fromEntries(value) : value, path),
-  });
-}
+const registeredShape: Shape<unknown> = {
+  ...mapOf(anyObject),
+  read: (value, path) =>
+    mapOf(anyObject).read(value instanceof Map ? Object.fromEntries(value) : value, path),
+};
 
 const healthShape = object(
   {
@@ -77,7 +75,11 @@ const declaredShape: Shape<unknown> = grammar({}, 'a list of collections', (valu
     throw new RangeError('a list of collections must contain results of defineCollection');
 });
 
-const resourcesShape: Shape<unknown> = mapOf(anything);
+const resourcesShape = refine(mapOf(anything), (resources, path) =>
+  Object.entries(resources).flatMap(([template, resource]) =>
+    findFault([...path, template], () => checkResource(template, resource)),
+  ),
+);
 
 /** Describes the options of a service. The parts of the service check the values of `anything`. */
 export const serviceMembers = {
@@ -94,10 +96,10 @@ export const serviceMembers = {
   hmacSimple: optional(anything),
   requireBodyDigest: optional(flag()),
   schemes: optional(anything),
-  clients: describeRegistered('client'),
+  clients: optional(registeredShape),
   oauth2: optional(recursive('oauth2', () => oauth2Shape)),
   signingKeys: optional(anything),
-  consumers: describeRegistered('consumer'),
+  consumers: optional(registeredShape),
   lifetimes: optional(lifetimesShape),
   publicUrl: optional(text()),
   masterKey: optional(anything),
@@ -129,31 +131,6 @@ const serviceShape = object(serviceMembers);
  * Checks the options of a service. A misspelt one must not be ignored: the default may be less strict than what was meant.
  * @throws RangeError with the nearest known name
  */
-export function assertServiceOptions(options: unknown): asserts options is ServiceOptions {
-  checkOptions(serviceShape, options, 'a service');
-}
-
-/**
- * Checks the options of a service or a double.
- * @param owner names what has the options, in messages about unknown ones
- * @throws RangeError with the nearest known name
- */
-export function checkOptions(shape: Shape<unknown>, options: unknown, owner: string): void {
-  const read = shape.read(options);
-  if ('faults' in read)
-    throw new RangeError(
-      read.faults
-        .slice(0, 1)
-        .map((fault) => explain(fault, owner))
-        .join(),
-    );
-  const resources: unknown = Reflect.get(Object(options), 'resources');
-  for (const [template, resource] of Object.entries(resources ?? {})) checkResource(template, resource);
-}
-
-function explain(fault: ShapeFault, owner: string): string {
-  const name = formatLast(fault.path);
-  if (fault.kind === 'unknown' && fault.path.length === 1)
-    return `${name} is not an option of ${owner}${didYouMean(name, fault.known)}`;
-  return formatOwned(fault, fault.path.length === 0 ? `the options of ${owner}` : '');
+export function checkServiceOptions(options: unknown): asserts options is ServiceOptions {
+  read(serviceShape, options, { optionsOf: 'a service' });
 }

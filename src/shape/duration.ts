@@ -1,5 +1,20 @@
-import { durationForm, readDuration } from '../duration.ts';
+import { type Duration, durationForm, readDuration } from '../duration.ts';
 import { convert, leaf, type Shape } from './shape.ts';
+
+/** A duration in ms, or as text such as `2s`. It is read as given. */
+export function duration(max = Infinity): Shape<Duration> {
+  const range = max === Infinity ? '' : ` from 0 to ${max}`;
+  return leaf(
+    {
+      anyOf: [
+        { type: 'number', minimum: 0 },
+        { type: 'string', pattern: `^0$|${durationForm.source}` },
+      ],
+    },
+    `a number of ms${range} or text such as 2s`,
+    (value): value is Duration => (readDuration(value, 1) ?? Number.NaN) <= max,
+  );
+}
 
 /** The range of a duration in seconds, both inclusive. */
 interface SecondsRange {
