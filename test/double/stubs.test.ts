@@ -358,7 +358,7 @@ test('an invalid stub is rejected with the reason', async () => {
     [[{ path: 7 }, {}], /path of a match must be text or a regular expression, is 7$/],
     [['/x', {}], /a match must be an object or a function/],
     [[async () => true, {}], /must return true or false, and it is asynchronous/],
-    [[{ path: '/x' }, {}, { fallback: 'yes' }], /fallback of a stub/],
+    [[{ path: '/x' }, {}, { fallback: 'yes' }], /fallback must be true or false, is a string$/],
     [[{ path: 'x' }, {}], /must begin with a slash; did you mean "\/x"/],
     [[{ path: '/x?a=1' }, {}], /must not have a query/],
     [[{ path: '/x{id}' }, {}], /a parameter is a whole segment/],

@@ -476,7 +476,7 @@ const wrongFiles: readonly [content: unknown, faults: string[]][] = [
   [{ users: [] }, ['users must be an object, is an array']],
   [{ users: { ann: 's' } }, ['users.ann must be an object such as { "secret": "…" }, is a string']],
   [{ users: { ann: {} } }, ['users.ann.secret must be non-empty text, is missing']],
-  [{ users: { ann: { secret: '' } } }, ['users.ann.secret must be non-empty text, is missing']],
+  [{ users: { ann: { secret: '' } } }, ['users.ann.secret must be non-empty text']],
   [{ users: { ann: { secret: 's', password: 1 } } }, ['users.ann.password must be non-empty text']],
   [
     { users: { ann: { secret: 's', pasword: 'p' } } },

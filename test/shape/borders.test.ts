@@ -182,7 +182,7 @@ const rows: readonly (readonly [border: string, value: unknown, sentence: string
   [
     'createService',
     { prot: 1 },
-    'prot is not an option of a service; known are clock, random, store, users, collections, seed, resources, realm, window, notBefore, hmacSimple, requireBodyDigest, schemes, clients, consumers, lifetimes, publicUrl, masterKey, nonces, maxNonces, maxNoncesPerUser, idempotencyLifetime, maxIdempotencyKeysPerUser, maxAuthFailures, quota, trustProxy, basePath, cors, explain, defaultFormat, strictQuery, openapi, limits, health, requestId, onRequest, observer, onError',
+    'prot is not an option of a service; known are clock, random, store, users, collections, seed, resources, realm, window, notBefore, hmacSimple, requireBodyDigest, schemes, clients, oauth2, consumers, lifetimes, publicUrl, masterKey, nonces, maxNonces, maxNoncesPerUser, idempotencyLifetime, maxIdempotencyKeysPerUser, maxAuthFailures, quota, trustProxy, basePath, cors, explain, defaultFormat, strictQuery, openapi, limits, health, requestId, onRequest, observer, onError',
   ],
   ['createService', { explain: 'yes' }, 'explain must be true or false, is a string'],
   [

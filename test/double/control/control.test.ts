@@ -246,7 +246,7 @@ test('invalid content is rejected with its field, and changes nothing', async ()
     return [field, detail];
   };
   assert.deepEqual(await wrong([]), [undefined, 'the content must be an object, is an array.']);
-  assert.deepEqual(await wrong({}), ['fault', 'fault is missing.']);
+  assert.deepEqual(await wrong({}), ['fault', 'fault of the content must be an object, is missing.']);
   assert.deepEqual(await wrong({ fault: { status: '503' } }), [
     'fault.status',
     'fault.status must be an integer from 200 to 599, is a string.',

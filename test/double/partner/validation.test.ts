@@ -160,7 +160,7 @@ test('a wrong validation is refused with what is expected', async () => {
   const rows: readonly (readonly [partner: object, message: RegExp])[] = [
     [
       { document, validation: 'warm' },
-      /"warm" is not a validation \(on, warn or off\); did you mean "warn"\?/,
+      /^validation must be one of on, warn, off, is "warm"; did you mean "warn"\?$/,
     ],
     [
       { document, validation: true },
