@@ -26,10 +26,15 @@ import { MatchedRequests } from './matched-requests.ts';
 import type { DoubleOptions } from './options.ts';
 import type { PartnerPart, PreparedPartner } from './partner/partner.ts';
 import { createDoubleTime, type DoubleTime } from './state/clock.ts';
-import { type BurnableNonces, createBurnableNonces, createRestorableNonces } from './state/nonces.ts';
+import {
+  type BurnableNonces,
+  createBurnableNonces,
+  createRestorableNonces,
+  type RestorableNonces,
+} from './state/nonces.ts';
 import type { SeededRandom } from './state/random.ts';
 import { createDoubleRoutes, type DoubleRoutes } from './state/routes.ts';
-import { addItems, createItems } from './state/seed.ts';
+import { addItems, createItems, type Items } from './state/seed.ts';
 import type { Snapshottable } from './state/snapshot.ts';
 import { createState, type State } from './state/state.ts';
 import { createDoubleUsers, type DoubleUsers } from './state/users.ts';
@@ -141,12 +146,16 @@ export function compose(
   const schemes = listSchemes(options);
   const events = createEvents(onError);
   const onReplay = (user: string): void => events.emit('nonce-replayed', { type: 'nonce-replayed', user });
-  const time = createDoubleTime(systemClock, now, () => restorableNonces?.restoreClaims());
+  const time = createDoubleTime(systemClock, now, () => restorable?.nonces.restoreClaims());
   const makeNonces = nonceMaker({ ...options, schemes }, random, time);
-  const restorableNonces = memory && createRestorableNonces(makeNonces);
-  const stored = restorableNonces ?? options.nonces ?? options.store?.nonces ?? makeNonces();
-  const nonces = createBurnableNonces(stored, () => faults.burnsNonce(), onReplay);
   const routes = createDoubleRoutes(options);
+  const restorable = memory && {
+    random: memory.random,
+    nonces: createRestorableNonces(makeNonces),
+    items: createItems(memory.store, () => routes.state.collections, time.clock, seed ?? {}),
+  };
+  const stored = restorable?.nonces ?? options.nonces ?? options.store?.nonces ?? makeNonces();
+  const nonces = createBurnableNonces(stored, () => faults.burnsNonce(), onReplay);
   const { xmlDepth: maxDepth } = { ...defaultLimits, ...options.limits };
   const users = createDoubleUsers(declared, random.bytes);
   const claimedUser = claimedUserBy(users, (request) => service.claimedName(request));
@@ -166,7 +175,6 @@ export function compose(
     memory?.store ??
     options.store ??
     createMemoryStore({ storeId: Buffer.from(random.bytes(4)).toString('hex') });
-  const items = memory && createItems(memory.store, () => routes.state.collections, time.clock, seed ?? {});
   const masterKey = options.masterKey ?? random.bytes(masterKeyBytes);
   const faults = createFaults({
     clock: time.clock,
@@ -195,7 +203,7 @@ export function compose(
   const controllable = createControllableService(
     {
       ...given,
-      ...(items === undefined && { seed }),
+      ...(restorable === undefined && { seed }),
       ...routes.state,
       clock: faults.clock,
       random: known.remembering(random.bytes),
@@ -246,29 +254,35 @@ export function compose(
     random: random.bytes,
     data: { collections: () => routes.state.collections, store },
     seed: (added) =>
-      items === undefined ? addItems(store, routes.state.collections, time.clock, added) : items.seed(added),
-    memory: memory &&
-      items &&
-      restorableNonces && {
-        seed: (added) => items.seed(added),
-        ...createState({
-          items,
-          departures: createRevocationState(service),
-          users,
-          routes,
-          stubs,
-          keptItems,
-          ...(partner !== undefined && { partner }),
-          nonces: restorableNonces,
-          burning: nonces,
-          random: memory.random,
-          time,
-          quotas: createQuotaState(service),
-          faults,
-          journal,
-        }),
-      },
+      restorable === undefined
+        ? addItems(store, routes.state.collections, time.clock, added)
+        : restorable.items.seed(added),
+    memory:
+      restorable &&
+      createMemoryState(service, restorable, {
+        users,
+        routes,
+        stubs,
+        keptItems,
+        ...(partner !== undefined && { partner }),
+        burning: nonces,
+        time,
+        faults,
+        journal,
+      }),
   };
+}
+
+/** Creates the state as a whole, whose parts are restored in this order. */
+function createMemoryState(
+  service: ControllableService,
+  { items, nonces, random }: { items: Items; nonces: RestorableNonces; random: SeededRandom },
+  parts: Readonly<Record<string, Snapshottable>>,
+): MemoryState {
+  const departures = createRevocationState(service);
+  const quotas = createQuotaState(service);
+  const state = createState({ items, departures, ...parts, nonces, random, quotas });
+  return { seed: (added) => items.seed(added), ...state };
 }
 
 /** Creates what compares requests with rules. */

@@ -4,7 +4,7 @@ import { createDoubleApi } from '../../double/api.ts';
 import { type CertificateAuthority, createCertificateAuthority } from '../../double/certificate-authority.ts';
 import { type Core, compose } from '../../double/compose.ts';
 import { type ControlServer, checkToken, openControl } from '../../double/control/control.ts';
-import type { ControlledAddresses, ControlTarget } from '../../double/control/target.ts';
+import type { Controlled, ControlledAddresses } from '../../double/control/operation.ts';
 import type { PreparedPartner } from '../../double/partner/partner.ts';
 import { createSeededRandom } from '../../double/state/random.ts';
 import { requireDuration } from '../../duration.ts';
@@ -121,7 +121,7 @@ function createControlled(
         url: place.url ?? place.secureUrl ?? '',
         secureUrl: place.secureUrl,
       });
-      const target: ControlTarget = {
+      const target: Controlled = {
         ...api,
         core,
         addresses: place,

@@ -16,7 +16,7 @@ import { createControlAuthenticator } from './authenticator.ts';
 import { consoleResources } from './console-files.ts';
 import { EventLog } from './event-log.ts';
 import { buildOpenApi } from './openapi.ts';
-import { createBareOperation, createResources, type Operation } from './operation.ts';
+import { type Controlled, createBareOperation, createResources, type Operation } from './operation.ts';
 import { attackOperations } from './operations/attack.ts';
 import { clockOperations } from './operations/clock.ts';
 import { credentialOperations } from './operations/credentials.ts';
@@ -30,7 +30,6 @@ import { sendOperations } from './operations/send.ts';
 import { signOperations } from './operations/sign.ts';
 import { stateOperations } from './operations/state.ts';
 import { stubOperations } from './operations/stubs.ts';
-import type { ControlTarget } from './target.ts';
 
 /** The options of a control interface. */
 export interface ControlOptions {
@@ -82,7 +81,7 @@ export function checkToken(token: string): void {
  * @param unref whether the process may exit while the interface is open. Default: true.
  */
 export async function openControl(
-  target: ControlTarget,
+  target: Controlled,
   options: ControlOptions = {},
   unref = true,
 ): Promise<ControlServer> {
@@ -121,7 +120,7 @@ export async function openControl(
 }
 
 /** Returns all operations, including the one that returns their OpenAPI document. */
-function listOperations(target: ControlTarget, log: EventLog): readonly Operation[] {
+function listOperations(target: Controlled, log: EventLog): readonly Operation[] {
   const operations: Operation[] = [
     ...stateOperations(target),
     ...clockOperations(target),

@@ -6,7 +6,7 @@ import type { Store } from '../../store/store.ts';
 import type { Snapshottable } from './snapshot.ts';
 
 /** The items of a double in memory, and all other records in its store: tokens and grants. */
-interface Items extends Snapshottable<MemorySnapshot> {
+export interface Items extends Snapshottable<MemorySnapshot> {
   /** Adds items: all, or none if one is invalid. Throws DeclarationError that names the invalid item and field. */
   seed(seed: Seed): void;
 }

@@ -3,7 +3,7 @@ import test from 'node:test';
 import { createDoubleApi } from '../../../src/double/api.ts';
 import { compose } from '../../../src/double/compose.ts';
 import { openControl } from '../../../src/double/control/control.ts';
-import type { ControlledHealth } from '../../../src/double/control/target.ts';
+import type { ControlledHealth } from '../../../src/double/control/operation.ts';
 import { type Double, startDouble } from '../../../src/double/index.ts';
 import { createSeededRandom } from '../../../src/double/state/random.ts';
 import { createMemoryStore } from '../../../src/store/memory.ts';

@@ -7,7 +7,7 @@ import { anything, flag, number, object, optional, type ReadBy, text, word } fro
 import { signatureAlgorithms } from '../../../signature/algorithms.ts';
 import { oauth1Methods } from '../../../signature/oauth1.ts';
 import { invalid } from '../content.ts';
-import { type ControlTarget, requireMemory } from '../target.ts';
+import { type Controlled, requireMemory } from '../operation.ts';
 
 /** The signer of the adversary's requests. */
 export const signer = object({
@@ -44,12 +44,12 @@ type MessageKey = Extract<SigningScheme, { type: 'message-signatures' }>['key'];
 type SignerOptions = ReadBy<typeof signer>;
 
 /** Creates the signer. Throws a Problem if a member is missing or invalid. */
-export async function createControlSigner(options: SignerOptions, target: ControlTarget): Promise<Signer> {
+export async function createControlSigner(options: SignerOptions, target: Controlled): Promise<Signer> {
   const { createSigner } = await import('../../../attack/signers.ts');
   return createSigner(readCredentials(options, target));
 }
 
-function readCredentials(options: SignerOptions, target: ControlTarget): Credentials {
+function readCredentials(options: SignerOptions, target: Controlled): Credentials {
   const { scheme, form, dateField, signBody } = options;
   switch (scheme) {
     case 'hmac': {
@@ -75,7 +75,7 @@ function readCredentials(options: SignerOptions, target: ControlTarget): Credent
   }
 }
 
-function readDeclared(options: SignerOptions, target: ControlTarget): Credentials {
+function readDeclared(options: SignerOptions, target: Controlled): Credentials {
   const declared = buildDeclarations(options);
   const user = requireOption(options, 'user');
   const { 'message-signatures': messages, 'draft-cavage': draft, aws4, declaration } = declared;
@@ -98,14 +98,14 @@ function requireOption(options: SignerOptions, name: 'user' | 'client' | 'token'
 }
 
 /** Returns the given secret, or that of a user of this server. */
-function findSecret(options: SignerOptions, target: ControlTarget): string {
+function findSecret(options: SignerOptions, target: Controlled): string {
   if (options.secret !== undefined) return options.secret;
   requireMemory(target);
   return target.auth.credentials(requireOption(options, 'user')).secret;
 }
 
 /** Returns the password of a user of this server. */
-function findPassword(user: string, target: ControlTarget): string {
+function findPassword(user: string, target: Controlled): string {
   requireMemory(target);
   return target.auth.credentials(user).password ?? missing('signer.secret');
 }
@@ -125,7 +125,7 @@ function buildDeclarations({ scheme, declaration }: SignerOptions): SchemeDeclar
   }
 }
 
-function messageKey(options: SignerOptions, target: ControlTarget): MessageKey {
+function messageKey(options: SignerOptions, target: Controlled): MessageKey {
   const { keyId: id = requireOption(options, 'user'), privateKey, algorithm } = options;
   if (privateKey === undefined) return { id, secret: findSecret(options, target) };
   if (algorithm === undefined) throw invalid('signer.algorithm', 'is missing');

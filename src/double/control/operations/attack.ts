@@ -2,12 +2,11 @@ import type { AttackRequest } from '../../../attack/attempt.ts';
 import { decodeCanonicalBase64 } from '../../../http/headers/content-digest.ts';
 import { flag, listOf, number, object, optional, text, word } from '../../../shape/shape.ts';
 import { invalid } from '../content.ts';
-import { type Operation, operation } from '../operation.ts';
-import type { ControlTarget } from '../target.ts';
+import { type Controlled, type Operation, operation } from '../operation.ts';
 import { createControlSigner, signer } from './attack-signer.ts';
 
 /** The operation that generates requests which a correct server refuses. The caller sends them. */
-export function attackOperations(target: ControlTarget): readonly Operation[] {
+export function attackOperations(target: Controlled): readonly Operation[] {
   return [
     operation({
       method: 'POST',

@@ -1,12 +1,8 @@
 import { either, flag, number, object, optional, text } from '../../../shape/shape.ts';
-import { createBareOperation, type Operation, operation } from '../operation.ts';
-import type { ControlTarget } from '../target.ts';
+import { type Controlled, createBareOperation, type Operation, operation } from '../operation.ts';
 
 /** The operations of the clock. */
-export function clockOperations({
-  clock,
-  core,
-}: Pick<ControlTarget, 'clock' | 'core'>): readonly Operation[] {
+export function clockOperations({ clock, core }: Pick<Controlled, 'clock' | 'core'>): readonly Operation[] {
   const readClock = () => {
     const time = clock.now();
     const { setting, skew } = core.time.snapshot();

@@ -12,17 +12,22 @@ import {
   text,
   word,
 } from '../../../shape/shape.ts';
-import { createBareOperation, type Operation, operation } from '../operation.ts';
-import { type ControlTarget, requireMemory } from '../target.ts';
+import {
+  type Controlled,
+  createBareOperation,
+  type Operation,
+  operation,
+  requireMemory,
+} from '../operation.ts';
 
 /** The operations on users, secrets, nonces and tokens. */
-export function credentialOperations(target: ControlTarget): readonly Operation[] {
+export function credentialOperations(target: Controlled): readonly Operation[] {
   return [...userOperations(target), ...tokenOperations(target)];
 }
 
 const noSuchUser = { 422: 'There is no such user, or the content is invalid.' };
 
-function userOperations(target: ControlTarget): readonly Operation[] {
+function userOperations(target: Controlled): readonly Operation[] {
   /** Requires a server in memory: `countersign user` manages the users of a data directory. */
   const users = () => {
     requireMemory(target);
@@ -95,7 +100,7 @@ function userOperations(target: ControlTarget): readonly Operation[] {
   ];
 }
 
-function tokenOperations({ oauth1, oauth2 }: ControlTarget): readonly Operation[] {
+function tokenOperations({ oauth1, oauth2 }: Controlled): readonly Operation[] {
   const counting = {
     method: 'POST',
     accepts: tokenFilter,

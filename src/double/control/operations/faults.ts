@@ -2,14 +2,10 @@ import { either, number, object, optional, text, word } from '../../../shape/sha
 import { checkFault, faultMembers } from '../../faults/declaration.ts';
 import type { PlannedFault } from '../../faults/faults.ts';
 import { describeHeaders, matchToJson, requestMatchMembers } from '../match.ts';
-import { createBareOperation, type Operation, operation } from '../operation.ts';
-import type { ControlTarget } from '../target.ts';
+import { type Controlled, createBareOperation, type Operation, operation } from '../operation.ts';
 
 /** The operations on planned faults. */
-export function faultOperations({
-  faults,
-  core,
-}: Pick<ControlTarget, 'faults' | 'core'>): readonly Operation[] {
+export function faultOperations({ faults, core }: Pick<Controlled, 'faults' | 'core'>): readonly Operation[] {
   const listFaults = (all: readonly PlannedFault[]) => ({ faults: all.map(toJson) });
   return [
     createBareOperation({

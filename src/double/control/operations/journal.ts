@@ -13,8 +13,7 @@ import { formatHar } from '../exchange/har.ts';
 import { showPresented } from '../exchange/presented.ts';
 import { requestMatchMembers } from '../match.ts';
 import { version } from '../openapi.ts';
-import { createBareOperation, type Operation, operation } from '../operation.ts';
-import type { ControlTarget } from '../target.ts';
+import { type Controlled, createBareOperation, type Operation, operation } from '../operation.ts';
 
 /** The longest wait in ms. It limits waits of clients that have disconnected. */
 export const longestWait = 60_000;
@@ -27,7 +26,7 @@ export function journalOperations({
   journal,
   addresses,
   core: { options },
-}: Pick<ControlTarget, 'journal' | 'addresses' | 'core'>): readonly Operation[] {
+}: Pick<Controlled, 'journal' | 'addresses' | 'core'>): readonly Operation[] {
   const windows = dateWindows(options);
   return [
     createBareOperation({

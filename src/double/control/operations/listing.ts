@@ -1,7 +1,6 @@
 import { anything, flag, listOf, number, object, optional, text } from '../../../shape/shape.ts';
 import { createListing } from '../listing.ts';
-import { createBareOperation, type Operation, operation } from '../operation.ts';
-import type { ControlTarget } from '../target.ts';
+import { type Controlled, createBareOperation, type Operation, operation } from '../operation.ts';
 
 /** The maximum number of tokens in a list. */
 const maxTokens = 1000;
@@ -9,7 +8,7 @@ const maxTokens = 1000;
 const maxItems = 100;
 
 /** The operations that list accounts, tokens, collections and items. No response contains a secret or a token's value. */
-export function listingOperations({ core }: Pick<ControlTarget, 'core'>): readonly Operation[] {
+export function listingOperations({ core }: Pick<Controlled, 'core'>): readonly Operation[] {
   const listing = createListing(core);
   const list = (name: string, shape: typeof user | typeof record | typeof token) =>
     ({ method: 'GET', path: `/${name}`, returns: object({ [name]: listOf(shape) }).schema }) as const;

@@ -2,13 +2,12 @@ import { Problem } from '../../../http/problem.ts';
 import { anything, either, flag, number, object, optional, text, word } from '../../../shape/shape.ts';
 import { readBody } from '../content.ts';
 import { describeHeaders, requestMatchMembers } from '../match.ts';
-import { createBareOperation, type Operation, operation } from '../operation.ts';
-import type { ControlTarget } from '../target.ts';
+import { type Controlled, createBareOperation, type Operation, operation } from '../operation.ts';
 
 const validation = word(['on', 'warn', 'off'], 'how strictly the document is compared');
 
 /** The operations on the document of a partner. */
-export function partnerOperations({ core }: Pick<ControlTarget, 'core'>): readonly Operation[] {
+export function partnerOperations({ core }: Pick<Controlled, 'core'>): readonly Operation[] {
   const partner = () => {
     if (core.partner !== undefined) return core.partner;
     throw new Problem('not-found', 'There is no document of a partner. Start the server with --partner.');

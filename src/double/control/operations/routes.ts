@@ -1,9 +1,8 @@
 import { anything, object, text } from '../../../shape/shape.ts';
-import { type Operation, operation } from '../operation.ts';
-import { type ControlTarget, requireMemory } from '../target.ts';
+import { type Controlled, type Operation, operation, requireMemory } from '../operation.ts';
 
 /** The operation that adds collections. */
-export function routeOperations({ core }: Pick<ControlTarget, 'core'>): readonly Operation[] {
+export function routeOperations({ core }: Pick<Controlled, 'core'>): readonly Operation[] {
   return [
     operation({
       method: 'POST',

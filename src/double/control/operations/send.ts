@@ -5,8 +5,7 @@ import { flag, number, object, optional, text } from '../../../shape/shape.ts';
 import type { JournalEntry, RawEntry } from '../../journal/entry.ts';
 import type { DoubleJournal } from '../../journal/journal.ts';
 import { sendExact } from '../exchange/send-exact.ts';
-import { type Operation, operation } from '../operation.ts';
-import type { ControlTarget } from '../target.ts';
+import { type Controlled, type Operation, operation } from '../operation.ts';
 
 /** The maximum number of bytes of a request. */
 const maxRequest = 4 * 1024 * 1024;
@@ -25,7 +24,7 @@ const result = object({
 }).schema;
 
 /** The operation that sends bytes to the service. */
-export function sendOperations({ addresses, journal }: ControlTarget): readonly Operation[] {
+export function sendOperations({ addresses, journal }: Controlled): readonly Operation[] {
   return [
     operation({
       method: 'POST',

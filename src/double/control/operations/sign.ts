@@ -6,8 +6,7 @@ import { signatureAlgorithms } from '../../../signature/algorithms.ts';
 import { oauth1Methods } from '../../../signature/oauth1.ts';
 import type { SignedPart } from '../../../signature/signing.ts';
 import { listSignedParts } from '../../fetch/signing.ts';
-import { type Operation, operation } from '../operation.ts';
-import { type ControlTarget, requireMemory } from '../target.ts';
+import { type Controlled, type Operation, operation, requireMemory } from '../operation.ts';
 
 const accepted = object({
   user: text(),
@@ -36,7 +35,7 @@ const accepted = object({
 });
 
 /** The operation that signs a request as a user. */
-export function signOperations(target: ControlTarget): readonly Operation[] {
+export function signOperations(target: Controlled): readonly Operation[] {
   return [
     operation({
       method: 'POST',

@@ -2,14 +2,19 @@ import { Problem } from '../../../http/problem.ts';
 import { anything, flag, listOf, mapOf, number, object, optional, text } from '../../../shape/shape.ts';
 import { dateWindows, listSigners } from '../../date-windows.ts';
 import type { DoubleSnapshot } from '../../state/state.ts';
-import { createBareOperation, type Operation, operation } from '../operation.ts';
-import { type ControlTarget, requireMemory } from '../target.ts';
+import {
+  type Controlled,
+  createBareOperation,
+  type Operation,
+  operation,
+  requireMemory,
+} from '../operation.ts';
 
 /** The maximum number of snapshots. The oldest is dropped. */
 const maxSnapshots = 100;
 
 /** The operations on health, addresses, and the state as a whole. */
-export function stateOperations(target: ControlTarget): readonly Operation[] {
+export function stateOperations(target: Controlled): readonly Operation[] {
   return [
     health(target),
     ...metrics(target),
@@ -20,7 +25,7 @@ export function stateOperations(target: ControlTarget): readonly Operation[] {
   ];
 }
 
-function health(target: ControlTarget): Operation {
+function health(target: Controlled): Operation {
   return createBareOperation({
     method: 'GET',
     path: '/health',
@@ -40,7 +45,7 @@ function health(target: ControlTarget): Operation {
 }
 
 /** Returns the operation on metrics if the target has them. */
-function metrics({ metrics }: ControlTarget): readonly Operation[] {
+function metrics({ metrics }: Controlled): readonly Operation[] {
   if (metrics === undefined) return [];
   return [
     createBareOperation({
@@ -55,7 +60,7 @@ function metrics({ metrics }: ControlTarget): readonly Operation[] {
   ];
 }
 
-function server({ addresses, core: { memory, options } }: ControlTarget): Operation {
+function server({ addresses, core: { memory, options } }: Controlled): Operation {
   const members = {
     url: optional(text('origin over plain HTTP')),
     secureUrl: optional(text('origin over HTTPS')),
@@ -87,7 +92,7 @@ function server({ addresses, core: { memory, options } }: ControlTarget): Operat
   });
 }
 
-function seed({ core }: ControlTarget): Operation {
+function seed({ core }: Controlled): Operation {
   return operation({
     method: 'POST',
     path: '/seed',
@@ -101,7 +106,7 @@ function seed({ core }: ControlTarget): Operation {
   });
 }
 
-function snapshots(target: ControlTarget): readonly Operation[] {
+function snapshots(target: Controlled): readonly Operation[] {
   const snapshots = new Map<string, { readonly state: DoubleSnapshot; readonly time: number }>();
   let taken = 0;
   const named = object({ snapshot: text('name of the snapshot') });
@@ -157,7 +162,7 @@ function snapshots(target: ControlTarget): readonly Operation[] {
   ];
 }
 
-function reset(target: ControlTarget): Operation {
+function reset(target: Controlled): Operation {
   return createBareOperation({
     method: 'POST',
     path: '/reset',

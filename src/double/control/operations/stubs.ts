@@ -15,13 +15,12 @@ import {
 import type { StubRule } from '../../stubs/stubs.ts';
 import { invalid, readBody } from '../content.ts';
 import { describeHeaders, matchToJson, requestMatchMembers } from '../match.ts';
-import { createBareOperation, type Operation, operation } from '../operation.ts';
-import type { ControlTarget } from '../target.ts';
+import { type Controlled, createBareOperation, type Operation, operation } from '../operation.ts';
 
 /** The operations on stubs. */
 export function stubOperations({
   core: { stubs, keptItems },
-}: Pick<ControlTarget, 'core'>): readonly Operation[] {
+}: Pick<Controlled, 'core'>): readonly Operation[] {
   const toJson = (rule: StubRule) => describeStub(rule, keptItems.find(rule)?.path);
   return [
     createBareOperation({
