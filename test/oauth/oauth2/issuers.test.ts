@@ -1,0 +1,291 @@
+import assert from 'node:assert/strict';
+import { generateKeyPairSync, sign } from 'node:crypto';
+import { describe, test } from 'node:test';
+import type { ServiceOptions } from '../../../src/index.ts';
+import { type KeyServer, makeJwt, makeKey, publish, serveKeys } from '../../support/oauth/issuer.ts';
+import { openServer, type Server, start } from '../../support/oauth/server.ts';
+
+const issuer = 'https://login.example';
+const audience = 'https://api.example';
+const key = makeKey('one');
+const now = start / 1000;
+const claims = { iss: issuer, aud: audience, sub: 'ann', scope: 'read write', exp: now + 600, iat: now };
+const records = '/users/ann/financialrecords';
+
+type Issuers = NonNullable<NonNullable<ServiceOptions['oauth2']>['issuers']>;
+
+async function open(issuers: Issuers, options: ServiceOptions = {}): Promise<Server> {
+  const server = openServer({ oauth2: { issuers }, clients: {}, explain: true, ...options });
+  await server.service.ready;
+  return server;
+}
+
+const known: Issuers = { [issuer]: { audience, jwks: { keys: [key.jwk] } } };
+
+async function send(
+  { ask }: Server,
+  bearer: string,
+  target = records,
+): Promise<{ status: number; hint: string }> {
+  const answer = await ask('GET', target, { bearer, fields: [['Accept', 'application/json']] });
+  return { status: answer.status, hint: answer.member('hint') };
+}
+
+describe('a token of another issuer', () => {
+  test('authenticates the user whom it names, within its scopes', async () => {
+    const server = await open(known);
+    assert.equal((await send(server, makeJwt(key, claims))).status, 200);
+    assert.equal((await send(server, makeJwt(key, claims), '/users/bob/financialrecords')).status, 403);
+    assert.equal((await send(server, makeJwt(key, { ...claims, scope: 'write' }))).status, 403);
+    const several = { ...claims, aud: ['https://else.example', audience] };
+    assert.equal((await send(server, makeJwt(key, several))).status, 200);
+  });
+
+  test('can name user and scopes in other claims, and needs no registered user', async () => {
+    const server = await open({
+      [issuer]: { audience, jwks: { keys: [key.jwk] }, user: 'email', scopes: 'permissions' },
+    });
+    const token = makeJwt(key, { ...claims, sub: 'x', email: 'eve@example.com', permissions: ['read'] });
+    assert.equal((await send(server, token, '/users/eve%40example.com/financialrecords')).status, 200);
+    const missing = await send(server, makeJwt(key, claims));
+    assert.deepEqual(missing, { status: 401, hint: 'the token has no claim email' });
+  });
+
+  test('of a disabled user is refused', async () => {
+    const users = { ann: { secret: 'ann-secret', disabled: true } };
+    const { status, hint } = await send(await open(known, { users }), makeJwt(key, claims));
+    assert.deepEqual([status, hint], [401, 'the user of the token is disabled here']);
+  });
+
+  test('is accepted beside the own tokens, and the resource names its authorization servers', async () => {
+    const server = await open(known);
+    const metadata = JSON.parse((await server.ask('GET', '/.well-known/oauth-protected-resource')).text);
+    assert.deepEqual(metadata.authorization_servers, [issuer]);
+    const challenge = (await server.ask('GET', records)).field('WWW-Authenticate');
+    assert.match(
+      challenge,
+      /resource_metadata="https:\/\/localhost\/\.well-known\/oauth-protected-resource"/,
+    );
+    assert.equal((await openServer().ask('GET', '/.well-known/oauth-protected-resource')).status, 404);
+  });
+});
+
+describe('a token of another issuer is refused (RFC 8725, RFC 9068)', () => {
+  const rival = makeKey('one');
+  const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 });
+  const pem = String(rsa.publicKey.export({ type: 'spki', format: 'pem' }));
+  const encode = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url');
+  const unsigned = (header: object): string => `${encode({ typ: 'at+jwt', ...header })}.${encode(claims)}.`;
+  const good = makeJwt(key, claims);
+  const [, , signature = ''] = good.split('.');
+  const cases: Readonly<Record<string, readonly [token: string, hint: RegExp]>> = {
+    'the algorithm none': [unsigned({ alg: 'none' }), /the algorithm is none/],
+    'the algorithm nOnE': [unsigned({ alg: 'nOnE' }), /the algorithm is none/],
+    'an HMAC': [makeJwt(key, claims, { alg: 'HS256' }), /an HMAC/],
+    'another algorithm than that of the key': [
+      makeJwt(key, claims, { alg: 'ES384' }),
+      /that of the key is ES256/,
+    ],
+    'an RSA algorithm for an EC key': [makeJwt(key, claims, { alg: 'RS256' }), /that of the key is ES256/],
+    'no algorithm': [makeJwt(key, claims, { alg: undefined }), /the algorithm missing is not one of/],
+    'another key with the same id': [makeJwt(rival, claims), /the signature is not that of the key/],
+    'an unknown key': [makeJwt(makeKey('two'), claims), /publishes no key two/],
+    'a kid that is a path': [makeJwt(key, claims, { kid: '../../dev/null' }), /publishes no key/],
+    'a kid that is SQL': [makeJwt(key, claims, { kid: "x' UNION SELECT 'k" }), /publishes no key/],
+    'its own key': [makeJwt(rival, claims, { jwk: rival.jwk }), /the header has jwk/],
+    'the URL of its keys': [makeJwt(rival, claims, { jku: 'https://evil.example' }), /the header has jku/],
+    'the URL of a certificate': [makeJwt(rival, claims, { x5u: 'https://evil.example' }), /has x5u/],
+    'a certificate': [makeJwt(rival, claims, { x5c: ['x'] }), /has x5c/],
+    'a critical extension': [makeJwt(key, claims, { crit: ['exp'] }), /crit or b64/],
+    'an unencoded payload': [makeJwt(key, claims, { b64: false, crit: ['b64'] }), /crit or b64/],
+    'the type of an ID token': [makeJwt(key, claims, { typ: 'JWT' }), /typ is JWT, and at\+jwt is required/],
+    'no type': [makeJwt(key, claims, { typ: undefined }), /no typ/],
+    'the claims of an ID token': [makeJwt(key, { ...claims, nonce: 'n' }), /it is an ID token/],
+    'another audience': [
+      makeJwt(key, { ...claims, aud: 'https://a' }),
+      /^the audience is https:\/\/a; this API is https:\/\/api\.example$/,
+    ],
+    'no audience': [makeJwt(key, { ...claims, aud: undefined }), /has no audience/],
+    'an audience that only begins like ours': [
+      makeJwt(key, { ...claims, aud: `${audience}.evil` }),
+      /the audience/,
+    ],
+    'an expired token': [makeJwt(key, { ...claims, exp: now - 180 }), /^the token expired 3 minutes ago$/],
+    'a token that expires now': [makeJwt(key, { ...claims, exp: now }), /expired 0 seconds ago/],
+    'no expiry': [makeJwt(key, { ...claims, exp: undefined }), /no time of expiry/],
+    'an expiry that is text': [makeJwt(key, { ...claims, exp: '9999999999' }), /no time of expiry/],
+    'a token of the future': [
+      makeJwt(key, { ...claims, nbf: now + 60 }),
+      /not valid before 1 minute from now/,
+    ],
+    'no user': [makeJwt(key, { ...claims, sub: undefined }), /no claim sub/],
+    'a user that is an object': [makeJwt(key, { ...claims, sub: {} }), /not the name of a user/],
+    'no signature': [good.slice(0, -signature.length), /no signature/],
+    'a changed claim': [
+      good.replace(/\.[^.]*\./, `.${encode({ ...claims, sub: 'bob' })}.`),
+      /header or claims were changed/,
+    ],
+  };
+
+  for (const [name, [token, hint]] of Object.entries(cases))
+    test(name, async () => {
+      const found = await send(await open(known), token);
+      assert.equal(found.status, 401);
+      assert.match(found.hint, hint);
+    });
+
+  test('a text that has the same octets in another encoding', async () => {
+    const server = await open(known);
+    assert.equal((await send(server, good)).status, 200);
+    const [header = '', body = ''] = good.split('.');
+    const variants = [
+      `${good}=`,
+      `${header}=.${body}.${signature}`,
+      good.replace(/.$/, (last) => (last === 'A' ? 'B' : 'A')),
+    ];
+    for (const each of [...variants, `${good}.`, `${header}.${body}`, `.${good}`, `${good}.a.b`])
+      assert.notEqual((await send(server, each)).status, 200, each);
+    for (const each of [`${header} .${body}.${signature}`, `${good}\t`])
+      assert.notEqual((await send(server, each)).status, 200, each);
+  });
+
+  test('an HMAC with the public key as its secret, and one by a published symmetric key', async () => {
+    const { createHmac } = await import('node:crypto');
+    const symmetric = {
+      kty: 'oct',
+      kid: 'mac',
+      alg: 'HS256',
+      k: Buffer.from('secret').toString('base64url'),
+    };
+    const jwk = { ...rsa.publicKey.export({ format: 'jwk' }), kid: 'rsa', alg: 'RS256' };
+    const server = await open({ [issuer]: { audience, jwks: { keys: [jwk, symmetric] } } });
+    for (const [kid, secret] of [
+      ['rsa', pem],
+      ['rsa', pem.trim()],
+      ['mac', 'secret'],
+    ] as const) {
+      const signed = `${encode({ alg: 'HS256', typ: 'at+jwt', kid })}.${encode(claims)}`;
+      const mac = createHmac('sha256', secret).update(signed).digest('base64url');
+      assert.equal((await send(server, `${signed}.${mac}`)).status, 401);
+    }
+    const signed = `${encode({ alg: 'RS256', typ: 'at+jwt', kid: 'rsa' })}.${encode(claims)}`;
+    const own = sign('sha256', Buffer.from(signed), rsa.privateKey).toString('base64url');
+    assert.equal((await send(server, `${signed}.${own}`)).status, 200);
+  });
+
+  test('a token of one issuer in the name of another', async () => {
+    const other = 'https://other.example';
+    const own = makeKey('one');
+    const server = await open({ ...known, [other]: { audience, jwks: { keys: [own.jwk] } } });
+    assert.equal((await send(server, makeJwt(own, { ...claims, iss: other }))).status, 200);
+    assert.equal((await send(server, makeJwt(own, claims))).status, 401);
+    assert.equal((await send(server, makeJwt(own, { ...claims, iss: `${other}/` }))).status, 401);
+    assert.equal((await send(server, makeJwt(own, { ...claims, iss: '__proto__' }))).status, 401);
+  });
+
+  test('type JWT accepts a token without a type, and no ID token', async () => {
+    const server = await open({ [issuer]: { audience, jwks: { keys: [key.jwk] }, type: 'JWT' } });
+    for (const typ of ['JWT', undefined, 'at+jwt'])
+      assert.equal((await send(server, makeJwt(key, claims, { typ }))).status, 200);
+    assert.equal((await send(server, makeJwt(key, claims, { typ: 'logout+jwt' }))).status, 401);
+    assert.equal((await send(server, makeJwt(key, { ...claims, at_hash: 'x' }, { typ: 'JWT' }))).status, 401);
+  });
+});
+
+describe('the keys of an issuer', () => {
+  const of = ({ url }: KeyServer): Issuers => ({ [issuer]: { audience, jwks: url } });
+
+  test('are fetched for the first token, and once for many', async () => {
+    await using keys = await serveKeys(publish(key));
+    const server = await open(of(keys));
+    assert.equal(keys.count, 0);
+    const all = await Promise.all(Array.from({ length: 20 }, () => send(server, makeJwt(key, claims))));
+    assert.ok(all.every(({ status }) => status === 200));
+    assert.equal(keys.count, 1);
+  });
+
+  test('are fetched for an unknown kid at most once a minute', async () => {
+    await using keys = await serveKeys(publish(key));
+    const server = await open(of(keys));
+    const two = makeKey('two');
+    for (let at = 0; at < 50; at += 1) await send(server, makeJwt(makeKey(`kid ${at}`), claims));
+    assert.equal(keys.count, 1);
+    keys.respond = publish(two);
+    assert.equal((await send(server, makeJwt(two, claims))).status, 401);
+    server.clock.advance('61s');
+    assert.equal((await send(server, makeJwt(two, claims))).status, 200);
+    const former = await send(server, makeJwt(key, claims));
+    assert.deepEqual(former, {
+      status: 401,
+      hint: 'the token is signed by a key that the issuer no longer publishes',
+    });
+    assert.equal(keys.count, 2);
+  });
+
+  test('that are known verify while they are fetched again', async () => {
+    await using keys = await serveKeys(publish(key));
+    const server = await open(of(keys));
+    const lasting = { ...claims, exp: now + 86_400 };
+    await send(server, makeJwt(key, lasting));
+    keys.respond = () => {};
+    server.clock.advance('11m');
+    assert.equal((await send(server, makeJwt(key, lasting))).status, 200);
+  });
+
+  const hostile: Readonly<Record<string, readonly [KeyServer['respond'], RegExp]>> = {
+    'that are never sent': [() => {}, /no complete response within 2 s/],
+    'that do not end': [
+      (_, response) => {
+        const chunk = Buffer.alloc(65_536, 0x20);
+        const write = (): void => {
+          while (response.write(chunk));
+        };
+        response.on('drain', write);
+        write();
+      },
+      /more than 262144 octets/,
+    ],
+    'behind a redirect': [
+      (_, response) => response.writeHead(302, { Location: 'http://127.0.0.1:1/' }).end(),
+      /the status is 302, and no redirect is followed/,
+    ],
+    'that are no JSON': [(_, response) => response.end('<html>'), /is not JSON/],
+    'that are no keys': [(_, response) => response.end('[]'), /not a set of keys/],
+    'with an error': [(_, response) => response.writeHead(500).end('{"keys":[]}'), /the status is 500/],
+    'whose connection is closed': [(request) => request.socket.destroy(), /the connection failed/],
+    'that are 10,000': [
+      (_, response) => {
+        const many = Array.from({ length: 10_000 }, (_, at) => ({ kty: 'EC', kid: `k${at}` }));
+        response.end(JSON.stringify({ keys: [...many, key.jwk] }));
+      },
+      /more than 262144 octets|publishes no key/,
+    ],
+  };
+  for (const [name, [respond, hint]] of Object.entries(hostile))
+    test(`${name} refuse the tokens of that issuer, and of no other`, async () => {
+      await using keys = await serveKeys(respond);
+      const other = 'https://other.example';
+      const own = makeKey('own');
+      const server = await open({ ...of(keys), [other]: { audience, jwks: { keys: [own.jwk] } } });
+      const refusing = send(server, makeJwt(key, claims));
+      assert.equal((await send(server, makeJwt(own, { ...claims, iss: other }))).status, 200);
+      const refused = await refusing;
+      assert.equal(refused.status, 401);
+      assert.match(refused.hint, hint);
+      assert.equal((await send(server, makeJwt(key, claims))).status, 401);
+      assert.equal(keys.count, 1);
+    });
+
+  test('that could be replaced on their way are not configured', () => {
+    for (const jwks of [
+      'http://login.example/keys',
+      'ftp://login.example',
+      'keys',
+      'https://a:b@login.example',
+    ])
+      assert.throws(() => openServer({ oauth2: { issuers: { [issuer]: { audience, jwks } } } }), RangeError);
+    assert.throws(() =>
+      openServer({ oauth2: { issuers: { 'http://login.example': { audience, jwks: { keys: [] } } } } }),
+    );
+  });
+});
