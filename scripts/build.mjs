@@ -137,10 +137,13 @@ const chunks = {
     'oauth/oauth2/client-authentication',
     'oauth/oauth2/introspection',
     'oauth/oauth2/metadata',
+    'oauth/oauth2/openid',
+    'oauth/oauth2/protected-resource',
     'oauth/oauth2/reasons',
     'oauth/oauth2/revocation',
     'oauth/oauth2/token',
   ],
+  tokens: ['oauth/oauth2/token-signer', 'oauth/oauth2/trusted-issuers', 'net/fetch-json'],
   items: [
     'formats/json/index',
     'formats/json/content',
@@ -194,6 +197,7 @@ const chunks = {
   files: ['store/files/atomic-write', 'store/files/lock', 'cli/tls/open-certificate'],
   'account-files': [
     'accounts/clients',
+    'accounts/signing-keys',
     'accounts/users',
     'accounts/watcher',
     'cli/accounts/account-files',
@@ -215,6 +219,7 @@ const chunks = {
     'cli/commands/user',
     'cli/commands/client',
     'cli/commands/consumer',
+    'cli/commands/key',
     'cli/commands/sign-with-scheme',
   ],
   maintenance: [

@@ -16,7 +16,7 @@ import { delay } from '../timers.ts';
 export type AccountPlace = string | DocumentStore;
 
 /** The names of the account files, without their extension. A copy of a data directory has all of them. */
-export const accountFileNames = ['users', 'clients', 'consumers', 'revocations'] as const;
+export const accountFileNames = ['users', 'clients', 'consumers', 'keys', 'revocations'] as const;
 /** The name of an account file. */
 export type AccountFileName = (typeof accountFileNames)[number];
 

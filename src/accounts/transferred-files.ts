@@ -2,6 +2,7 @@ import { clientFile, consumerFile } from './clients.ts';
 import { masterKeyFile, parseMasterKey } from './master-key.ts';
 import { revocationFile } from './revocations.ts';
 import type { SecretBox } from './secret-box.ts';
+import { signingKeyFile } from './signing-keys.ts';
 import { type AccountPlace, createStoredFile, pathIn } from './stored-file.ts';
 import { userFile } from './users.ts';
 
@@ -16,6 +17,7 @@ const checks: ReadonlyMap<string, Check> = new Map<string, Check>([
   ['users.json', (...file) => userFile.parse(...file)],
   ['clients.json', (...file) => clientFile.parse(...file)],
   ['consumers.json', (...file) => consumerFile.parse(...file)],
+  ['keys.json', (...file) => signingKeyFile.parse(...file)],
   [masterKeyFile, parseMasterKey],
   [revocationFileName, (...file) => revocationFile.parse(...file)],
 ]);

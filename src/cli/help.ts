@@ -12,6 +12,7 @@ export const commands = [
   'client',
   'consumer',
   'grant',
+  'key',
   'check',
   'openapi',
   'backup',
@@ -44,6 +45,7 @@ Commands:
   consumer add|rotate|remove|list
                          manage OAuth 1.0a consumers
   grant list|revoke      list and revoke what users have granted to clients and consumers
+  key list|rotate        list and rotate the keys that sign tokens
   check                  check configuration and data, or repair a data directory
   openapi                print the OpenAPI document of the server
   backup DIR             copy the data directory, also while a server uses it
@@ -272,6 +274,17 @@ ${lines([
 ])}
 Options:
 ${lines(locationLines('clients'))}`,
+
+  key: () => `Usage: countersign key list [OPTIONS]
+       countersign key rotate [OPTIONS]
+
+Lists and rotates the keys that sign access tokens in the form of a JWT, and ID tokens. A server generates
+the first one. After a rotation, a running server signs with the new key before the command ends, and the
+former one verifies until its tokens are expired. The algorithm is "oauth2.signing" of the configuration
+file.
+
+Options:
+${lines(locationLines('keys'))}`,
 
   consumer: () => `Usage: countersign consumer add [KEY] [OPTIONS]
        countersign consumer rotate KEY [--secret-stdin] [OPTIONS]

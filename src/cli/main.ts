@@ -50,6 +50,8 @@ async function run(command: string, rest: readonly string[]): Promise<number> {
       return (await import('./commands/client.ts')).client(rest, process.env, process);
     case 'grant':
       return (await import('./commands/grant.ts')).grant(rest, process.env, process);
+    case 'key':
+      return (await import('./commands/key.ts')).key(rest, process.env, process);
     case 'consumer':
       return (await import('./commands/consumer.ts')).consumer(rest, process.env, process);
     case 'schema':

@@ -125,6 +125,7 @@ function exchangeView(entry) {
 		verdictOf(entry),
 		h('h3', 'Decision'),
 		...stepsOf(entry),
+		...tokenOf(entry),
 		h('h3', 'Request'),
 		request.method !== ''
 			? message(sent, request)
@@ -160,6 +161,21 @@ function verdictOf({ step, problem, fault, status, auth, number }) {
 			h('p.why', 'Likely cause: ', longShown(auth.hint), '.'),
 		auth?.failedAt !== undefined && h('a', { href: `#/exchanges/${number}/signature` }, 'See the signature explained'),
 	);
+}
+
+/** Shows header and claims of a bearer token that is a JWT. The journal does not contain its signature. */
+function tokenOf({ token, auth }) {
+	if (token === undefined) return [];
+	const part = (name, members) =>
+		h('pre.wire', { tabindex: 0, 'aria-label': name }, longShown(JSON.stringify(members, null, 2)));
+	return [
+		h('h3', 'Token'),
+		auth?.failedAt !== undefined && h('p', 'The check that failed: ', h('code', auth.failedAt)),
+		h('h4', 'Header'),
+		part('Header of the token', token.header),
+		h('h4', 'Claims'),
+		part('Claims of the token', token.claims),
+	].filter(Boolean);
 }
 
 /** Returns the steps of the decision, ticked up to the one that responded, and the checks of the credentials. */

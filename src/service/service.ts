@@ -109,6 +109,8 @@ export interface Service {
   replaceClients(clients: NonNullable<ServiceOptions['clients']>): void;
   /** Replaces all OAuth 1.0a consumers. If one is invalid, throws RangeError and changes nothing. */
   replaceConsumers(consumers: NonNullable<ServiceOptions['consumers']>): void;
+  /** Replaces the keys that sign tokens, if some are signed. @internal */
+  replaceSigningKeys(keys: NonNullable<ServiceOptions['signingKeys']>): void;
   /**
    * Revokes the selected OAuth grants and their tokens. A member that is not given selects all; at least one is required. Resolves
    * when they are deleted from the store. Rejects with StoreError if that failed: they are rejected until the service is closed.
@@ -373,6 +375,7 @@ export function createControllableService(
       oauth.clients.replace(clients);
     },
     replaceConsumers: (registered) => oauth.consumers.replace(readConsumers(registered)),
+    replaceSigningKeys: (keys) => oauth.keys?.replace(keys),
     async revokeGrants(selection) {
       read(selectionShape, selection, 'a selection of grants');
       if (Object.values(selection).every((value) => value === undefined))

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { type AccountFile, type AccountFileContent, accountFilePath } from '../../accounts/account-file.ts';
 import type { ClientRegistration, ConsumerRegistration } from '../../accounts/registration.ts';
 import type { SecretBox } from '../../accounts/secret-box.ts';
+import type { StoredSigningKey } from '../../accounts/signing-keys.ts';
 import { type AccountPlace, pathIn } from '../../accounts/stored-file.ts';
 import { type StoredUser, userFile } from '../../accounts/users.ts';
 import type { AccountFileWatcher } from '../../accounts/watcher.ts';
@@ -19,11 +20,19 @@ const empty = { entries: new Map<string, never>(), clear: 0, mark: undefined };
 /** Empty account files, for a server without a data directory. */
 export const noAccountFiles: AccountFiles = { users: empty, clients: empty, consumers: empty };
 
+/** Applies changed signing keys. */
+interface SigningKeyUpdate {
+  readonly mark: string | undefined;
+  replace(stored: ReadonlyMap<string, StoredSigningKey>): void;
+}
+
 /** Applies changed accounts to a running server. An error is reported, and the previous accounts stay in effect. */
 export interface AccountUpdates {
   users(stored: ReadonlyMap<string, StoredUser>): void;
   clients(stored: ReadonlyMap<string, ClientRegistration>): void;
   consumers(stored: ReadonlyMap<string, ConsumerRegistration>): Promise<void>;
+  /** Replaces the keys that sign tokens; undefined if none are stored. `mark` is the version in use. */
+  readonly keys?: SigningKeyUpdate | undefined;
   /** Revokes grants and tokens. If it rejects, it is called again. */
   readonly revoke: Revoke;
 }
@@ -112,5 +121,21 @@ export async function watchAccountFiles(
       mark: undefined,
       use: (requested) => applyRevocations(place, requested, updates.revoke),
     }),
+    ...(updates.keys === undefined ? [] : [await watchSigningKeys(common, updates.keys)]),
   ];
+}
+
+/** Watches the keys that sign tokens. Their code is loaded only if some are stored. */
+async function watchSigningKeys(
+  common: Pick<
+    Parameters<typeof import('../../accounts/watcher.ts').watchAccountFile>[0],
+    'place' | 'secretBox' | 'onWarning'
+  >,
+  { mark, replace }: SigningKeyUpdate,
+): Promise<AccountFileWatcher> {
+  const [{ watchAccountFile }, { signingKeyFile }] = await Promise.all([
+    import('../../accounts/watcher.ts'),
+    import('../../accounts/signing-keys.ts'),
+  ]);
+  return watchAccountFile({ ...common, accountFile: signingKeyFile, mark, use: replace });
 }

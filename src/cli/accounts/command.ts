@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import type { AccountFile } from '../../accounts/account-file.ts';
 import type { SecretBox } from '../../accounts/secret-box.ts';
-import type { AccountPlace } from '../../accounts/stored-file.ts';
+import type { AccountFileName, AccountPlace } from '../../accounts/stored-file.ts';
 import { waitForUsage } from '../../accounts/watcher.ts';
 import { hint, toPrintable } from '../../options/flags.ts';
 import { type Options, readOptions } from '../../options/options.ts';
@@ -161,19 +161,25 @@ function requireExisting<T>(entries: ReadonlyMap<string, T>, target: AccountTarg
   const meant = hint(name, [...entries.keys()]);
   // Without --config, the accounts of the configuration file are not known.
   const elsewhere =
-    meant === '' && options.config === undefined && accountFile.name !== 'revocations'
+    meant === '' && options.config === undefined && !isNeverConfigured(accountFile.name)
       ? ` in ${placeName(target)}; if a configuration file declares it, change it there`
       : '';
   throw new CommandError([`there is no ${accountFile.one} ${name}${meant}${elsewhere}`], 1);
 }
 
+/** Returns whether a configuration file cannot contain entries of a file. */
+function isNeverConfigured(file: AccountFileName): file is 'revocations' | 'keys' {
+  return file === 'revocations' || file === 'keys';
+}
+
 /** Throws CommandError if the account is declared in the configuration file or the module, which no command changes. */
 export function checkNotConfigured<T>({ accountFile, name, options, moduleUsers }: AccountTarget<T>): void {
-  if (accountFile.name === 'revocations') return;
-  const isOfModule = accountFile.name === 'users' && moduleUsers.has(name);
-  if (!isOfModule && !options[accountFile.name].has(name)) return;
-  const file = isOfModule ? options.module : options.config;
-  throw new CommandError([`the ${accountFile.one} ${name} is declared in ${file}; change it there`], 1);
+  const { name: file } = accountFile;
+  if (isNeverConfigured(file)) return;
+  const isOfModule = file === 'users' && moduleUsers.has(name);
+  if (!isOfModule && !options[file].has(name)) return;
+  const declaredIn = isOfModule ? options.module : options.config;
+  throw new CommandError([`the ${accountFile.one} ${name} is declared in ${declaredIn}; change it there`], 1);
 }
 
 /** Prints `lines` to standard output, `notes` to standard error, and then whether a running server has applied a change. */

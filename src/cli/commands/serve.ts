@@ -137,6 +137,7 @@ async function start({
     notices.warn(dataDirectory.undeclared);
   const nonces = module?.nonces ?? dataDirectory.nonces;
   if (accounts.consumers.size > 0) await dataDirectory.storeMasterKey();
+  const signing = await openSigning(options, dataDirectory);
   const service = composeService(
     { ...options, seed: await selectSeed(options, module) },
     accounts,
@@ -144,6 +145,7 @@ async function start({
       store,
       resources,
       masterKey: dataDirectory.masterKey,
+      signingKeys: signing?.keys,
       nonces,
       // Nonces in memory are lost at a restart, so requests signed before this start are rejected.
       ...(module?.nonces === undefined && !dataDirectory.areNoncesStored
@@ -180,6 +182,10 @@ async function start({
         if (all.size > 0) await dataDirectory.storeMasterKey();
         service.replaceConsumers(all);
       },
+      keys: signing && {
+        mark: signing.mark,
+        replace: (stored) => service.replaceSigningKeys(signing.list(stored)),
+      },
       revoke: (selection) => service.revokeGrants(selection),
     };
     dataDirectory.watch(updates, notices.warn);
@@ -192,6 +198,17 @@ async function start({
     await service.close({ grace: 0 });
     throw error;
   }
+}
+
+/** Opens the stored keys that sign tokens. Their code is loaded only if tokens are signed. */
+async function openSigning({ oauth2 }: Options, dataDirectory: DataDirectory) {
+  if (oauth2 === undefined) return undefined;
+  const { signsTokens, readOAuth2 } = await import('../../oauth/oauth2-options.ts');
+  const settings = readOAuth2(oauth2);
+  const stored = signsTokens(settings) ? await dataDirectory.openSigningKeys(settings.signing) : undefined;
+  if (stored === undefined) return undefined;
+  const { listSigningKeys: list } = await import('../accounts/signing-keys.ts');
+  return { mark: stored.mark, keys: list(stored.entries), list };
 }
 
 /** Returns the warning for unencrypted secrets, with the command that creates a key. */

@@ -78,6 +78,9 @@ async function moduleData(
     plaintextPaths: documents === undefined ? [] : plaintextPaths(documents, accountFiles),
     storeUser: async () => undefined,
     async storeMasterKey() {},
+    openSigningKeys: async (algorithm) =>
+      documents &&
+      (await import('../accounts/signing-keys.ts')).openSigningKeys(documents, secretBox, algorithm),
     async applyRevocations(revoke) {
       if (documents === undefined) return;
       await applyRevocations(documents, (await revocationFile.read(documents)).entries, revoke);

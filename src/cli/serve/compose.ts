@@ -39,7 +39,7 @@ export function composeService(
     ...more
   }: Pick<
     ServiceOptions,
-    'store' | 'nonces' | 'notBefore' | 'masterKey' | 'onRequest' | 'onError' | 'resources'
+    'store' | 'nonces' | 'notBefore' | 'masterKey' | 'signingKeys' | 'onRequest' | 'onError' | 'resources'
   > &
     Pick<HealthOptions, 'check'>,
   create: (options: ServiceOptions & KnownAccounts) => Service = createService,

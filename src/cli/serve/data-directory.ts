@@ -9,6 +9,7 @@ import { type StoredUser, userFile } from '../../accounts/users.ts';
 import type { AccountFileWatcher } from '../../accounts/watcher.ts';
 import { systemClock } from '../../clock.ts';
 import { formatUndeclaredWarning, formatWarning } from '../../collections/stored-data-check.ts';
+import type { SigningAlgorithm } from '../../jwt/algorithms.ts';
 import type { Options } from '../../options/options.ts';
 import type { StoreHealth } from '../../store/durable.ts';
 import { prepareDirectory } from '../../store/files/directory.ts';
@@ -27,6 +28,7 @@ import {
   watchAccountFiles,
 } from '../accounts/account-files.ts';
 import type { Revoke } from '../accounts/revocation.ts';
+import type { StoredSigningKeys } from '../accounts/signing-keys.ts';
 import type { Outlet } from '../terminal.ts';
 import { showProgress } from './progress.ts';
 import { formatMissingMasterKey, hasOAuth1Tokens } from './stored-tokens.ts';
@@ -60,6 +62,8 @@ export interface DataDirectory {
   storeUser(name: string, user: StoredUser): Promise<string | undefined>;
   /** Stores the master key unless it is already stored. Must be called before the first token is issued. */
   storeMasterKey(): Promise<void>;
+  /** Returns the keys that sign tokens. Generates one if there is none. Undefined in memory, where the service generates one. */
+  openSigningKeys(algorithm: SigningAlgorithm): Promise<StoredSigningKeys | undefined>;
   /** Carries out the revocations that were requested while no server ran. */
   applyRevocations(revoke: Revoke): Promise<void>;
   /** Starts to watch the account files. Calls `updates` after each change, and `report` with an error. */
@@ -144,6 +148,8 @@ export async function openDataDirectory(
         await keepMasterKey(data, master.bytes, secretBox);
         isMasterKeyStored = true;
       },
+      openSigningKeys: async (algorithm) =>
+        (await import('../accounts/signing-keys.ts')).openSigningKeys(data, secretBox, algorithm),
       async applyRevocations(revoke) {
         if (!existsSync(accountFilePath(data, 'revocations'))) return;
         const { applyRevocations } = await import('../accounts/revocation.ts');

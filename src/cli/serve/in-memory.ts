@@ -22,6 +22,7 @@ export function createMemoryData({ data }: Pick<Options, 'data'>): DataDirectory
     plaintextPaths: [],
     storeUser: async () => undefined,
     async storeMasterKey() {},
+    openSigningKeys: async () => undefined,
     async applyRevocations() {},
     watch() {},
     undo() {},

@@ -16,10 +16,12 @@ import {
   type JournalAuth,
   type JournalRequest,
   type JournalResponse,
+  type JournalToken,
   unparsedRequest,
   viewAuthentication,
   viewRequest,
   viewResponse,
+  viewToken,
 } from './view.ts';
 
 export type { FirstDifference, JournalAuth, JournalRequest, JournalResponse } from './view.ts';
@@ -201,6 +203,12 @@ export class JournalEntry {
     return authentication && viewAuthentication(authentication, this.problem?.detail, this.#redact);
   }
 
+  /** The header and the claims of the bearer token, valid or not, if it is a JWT. Undefined without one. */
+  get token(): JournalToken | undefined {
+    const { request } = this.#exchange;
+    return request && viewToken(request, this.#redact);
+  }
+
   /** The message that the server verified a wrong signature against, as a whole: `auth.expected`. Undefined if it is no text. */
   get expected(): string | undefined {
     return this.auth?.expected;
@@ -279,7 +287,7 @@ export class JournalEntry {
   /** Returns all members without secrets. Each getter redacts anew, so each is read once. */
   #members() {
     const { number, time, duration, request, received, status, response, principal } = this;
-    const { step, problem, auth, cors, fault, aborted, warnings } = this;
+    const { step, problem, auth, token, cors, fault, aborted, warnings } = this;
     return {
       number,
       time,
@@ -292,6 +300,7 @@ export class JournalEntry {
       step,
       problem,
       auth,
+      ...(token !== undefined && { token }),
       cors,
       fault,
       aborted,

@@ -63,7 +63,7 @@ const signature = /:[A-Za-z0-9+/]{43}=(?![A-Za-z0-9+/=:])/g;
 
 /** Names of parameters and members whose value is a credential or a signature. */
 const certainNames =
-  'password|secret|client_secret|client_assertion|access_token|refresh_token|id_token|code_verifier|consent_ticket|oauth_signature|oauth_token|oauth_token_secret|oauth_verifier|api_key|apikey|api-key|X-Amz-Signature|X-Amz-Security-Token';
+  'password|secret|client_secret|client_assertion|access_token|refresh_token|id_token|id_token_hint|code_verifier|consent_ticket|oauth_signature|oauth_token|oauth_token_secret|oauth_verifier|api_key|apikey|api-key|X-Amz-Signature|X-Amz-Security-Token';
 /** The same in requests and responses of OAuth. In other content, data has these names too. */
 const names = `${certainNames}|token|code`;
 
@@ -103,7 +103,15 @@ export function createRedaction(
   return buildRedaction(createMask(secrets, isToken), isSecret, places);
 }
 
-function buildRedaction(values: Mask, isSecret: (text: string) => boolean, places: CredentialPlaces): Redact {
+/** A JWT (RFC 7519 §3). Header and claims are shown; without its signature it is worth nothing. */
+const jwt = /\b(eyJ[\w-]+\.[\w-]+\.)[\w-]+/g;
+
+function withoutSignature(text: string): string {
+  return text.includes('eyJ') ? text.replace(jwt, `$1${redacted}`) : text;
+}
+
+function buildRedaction(mask: Mask, isSecret: (text: string) => boolean, places: CredentialPlaces): Redact {
+  const values = (text: string): string => mask(withoutSignature(text));
   const redact = (text: string): string =>
     values(everywhere(text).replace(encoded, `$1${redacted}`).replace(input, `$1"${redacted}"`)).replace(
       shownCode,

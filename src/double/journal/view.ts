@@ -5,6 +5,7 @@ import type { FieldLine } from '../../http/fields.ts';
 import type { Response } from '../../http/message.ts';
 import { toReadable } from '../../http/syntax/octets.ts';
 import { findQuery } from '../../http/target.ts';
+import { looksLikeJwt, parseJwt } from '../../jwt/jwt.ts';
 import { normalizePath } from '../match.ts';
 import type { RecordedContent } from './content.ts';
 import type { RecordedRequest } from './exchange.ts';
@@ -78,6 +79,35 @@ export interface JournalAuth {
   readonly differs: string | undefined;
   /** The error code of OAuth, such as `invalid_grant`. */
   readonly error: string | undefined;
+}
+
+/** The parts of a bearer token in the form of a JWT, valid or not, without its signature. */
+export interface JournalToken {
+  /** The header, as decoded. */
+  readonly header: Readonly<Record<string, unknown>>;
+  /** The claims, as decoded. */
+  readonly claims: Readonly<Record<string, unknown>>;
+}
+
+/** Returns the parts of the JWT that a request has as its bearer token, without secrets; undefined if it has none. */
+export function viewToken({ raw }: RecordedRequest, redact: Redact): JournalToken | undefined {
+  const line = linesInTurn(raw).find(([name]) => name.toLowerCase() === 'authorization');
+  const [, token = ''] = /^(?:bearer|dpop) +(\S+)$/i.exec(line?.[1] ?? '') ?? [];
+  const parsed = looksLikeJwt(token) ? parseJwt(token) : 'none';
+  if (typeof parsed === 'string') return undefined;
+  return { header: redactMembers(parsed.header, redact), claims: redactMembers(parsed.claims, redact) };
+}
+
+function redactMembers(members: JournalToken['header'], redact: Redact): JournalToken['header'] {
+  return Object.fromEntries(
+    Object.entries(members).map(([name, value]) => [redact.values(name), redactMember(value, redact)]),
+  );
+}
+
+function redactMember(value: unknown, redact: Redact): unknown {
+  if (typeof value === 'string') return redact.values(value);
+  if (typeof value !== 'object' || value === null) return value;
+  return redact.values(JSON.stringify(value));
 }
 
 /** What is known of a request that could not be parsed. The entry has the received text. */

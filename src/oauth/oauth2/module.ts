@@ -49,12 +49,11 @@ export function createOAuth2(context: OAuthContext): OAuthModule {
       open,
     }),
   );
-  const resource: Route = {
-    template: resourceMetadataPath,
-    resource: protectedResource(context),
-    open: () => hasIssuers,
-  };
-  return { schemes: [bearer], routes: hasIssuers ? [...routes, resource] : routes };
+  return { schemes: [bearer], routes: hasIssuers ? [...routes, protectedRoute(context)] : routes };
+}
+
+function protectedRoute(context: OAuthContext): Route {
+  return { template: resourceMetadataPath, resource: protectedResource(context) };
 }
 
 /** Returns the principal of a token: of one that was issued here, or of one of another issuer. */

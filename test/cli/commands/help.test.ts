@@ -104,7 +104,7 @@ describe('help, versions and unknown commands', () => {
       ['__proto__'],
       2,
       /^$/,
-      /unknown command "__proto__"; known are serve, sign, attack, user, client, consumer, grant, check, openapi, backup, restore, export, import, schema/,
+      /unknown command "__proto__"; known are serve, sign, attack, user, client, consumer, grant, key, check, openapi, backup, restore, export, import, schema/,
     ],
     [['help', 'me'], 2, /^$/, /unknown command "me"/],
     [['client', 'add', '--help'], 0, /^Usage: countersign client add \[ID\]/],

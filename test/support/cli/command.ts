@@ -10,6 +10,7 @@ import { client } from '../../../src/cli/commands/client.ts';
 import { consumer } from '../../../src/cli/commands/consumer.ts';
 import { runDataCommand } from '../../../src/cli/commands/data.ts';
 import { grant } from '../../../src/cli/commands/grant.ts';
+import { key } from '../../../src/cli/commands/key.ts';
 import { openapi } from '../../../src/cli/commands/openapi.ts';
 import { sign } from '../../../src/cli/commands/sign.ts';
 import { user } from '../../../src/cli/commands/user.ts';
@@ -81,6 +82,7 @@ export async function call(args: readonly string[], given: Given = {}): Promise<
     ['client', client],
     ['consumer', consumer],
     ['grant', grant],
+    ['key', key],
     ...dataCommandNames.map((each): [string, typeof sign] => [
       each,
       (...arguments_) => runDataCommand(each, ...arguments_),

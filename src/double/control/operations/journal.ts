@@ -258,6 +258,10 @@ const entrySchema = {
       description:
         'the verification of the credentials: passed, failedAt, hint, expected, received, firstDifference, parts, differs, error',
     },
+    token: {
+      type: 'object',
+      description: 'the parts of a bearer token that is a JWT, without its signature: header, claims',
+    },
     cors: {
       type: 'object',
       description:
