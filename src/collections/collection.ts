@@ -19,12 +19,13 @@ import {
 import type { Receipt, Store, StoredItem, StoredPage, StoredRecord } from '../store/store.ts';
 import type { Collection } from './declaration.ts';
 import { noRepetition, type Repetition } from './idempotency.ts';
-import { addShown, formatHref, linkField } from './lists/page-links.ts';
+import { addShown, formatHref, linkField, toListItem } from './lists/page-links.ts';
 import { malformedQuery, readSearch } from './lists/query.ts';
 import { compileListRules, type ListRules } from './lists/rules.ts';
 import { SearchedStore } from './lists/search.ts';
 import { findSearched, listSearched, type Searched } from './lists/searched-list.ts';
 import { createQueryCheck } from './lists/strict-query.ts';
+import { addServerValues, showValues } from './server-values.ts';
 import { requireStorablePath, type Serving } from './serving.ts';
 
 const defaultLimit = 50;
@@ -76,7 +77,7 @@ export function collectionResource(
     find: repetition.find(
       (call) => {
         checkQuery?.(call);
-        const search = rules && lists(call) ? readSearch(rules, call) : undefined;
+        const search = rules && lists(call) ? readSearch(rules, call, isCredential !== undefined) : undefined;
         if (search === undefined) return page(collection, store, call);
         return findSearched(collection, searched, call, search, parseLimit(call.query.get('limit')));
       },
@@ -160,8 +161,9 @@ function list(collection: Collection, store: Store, call: ListCall): Listing {
     after: number | undefined,
   ): Listing => {
     let last = after;
-    for (const { id, sequence, value } of entries) {
-      if (!addShown(page, { href: formatHref(call.path, id), value })) return outcome(last);
+    for (const entry of entries) {
+      const { sequence } = entry;
+      if (!addShown(page, toListItem(collection, call.path, entry))) return outcome(last);
       last = sequence;
     }
     if (!more || last === undefined || entries.length === 0) return outcome(undefined);
@@ -184,7 +186,7 @@ async function create(
   const applied = await store.apply({
     kind: 'create',
     collection: requireStorablePath(fillTemplate(collection.path, call.parameters)),
-    value: call.body,
+    value: addServerValues(collection.shape, call.body, call, undefined),
     at: call.now,
     nonce: call.principal?.nonce,
     receipt,
@@ -197,18 +199,19 @@ async function create(
 
 /** Returns the response to the creation of an item. */
 function buildCreatedOutcome(
-  { form, shape }: Collection,
+  { form, shape, showId }: Collection,
   store: Store,
   call: ListCall,
   entry: StoredItem,
 ): ActionResponse {
-  const { id, modified, revision, value } = entry;
+  const { id, modified, revision } = entry;
   const href = formatHref(call.path, id);
   const state = { tag: revisionTag(store.storeId, revision, form), modified, value: undefined };
   const fields: FieldLine[] = [['Location', href], ...formatAppliedPreference(call.incoming.headers)];
   if (wantsMinimal(call.incoming.headers)) return { status: 201, headers: fields, state };
   fields.push(['Content-Location', href]);
   const format = selectFormat(call.variant);
-  const representation = { type: format.type, body: copyContent(format.writeItem(shape, value)) };
+  const document = format.writeItem(shape, showValues(shape, entry), showId ? { id, href } : undefined);
+  const representation = { type: format.type, body: copyContent(document) };
   return { status: 201, headers: fields, state, representation };
 }

@@ -81,6 +81,10 @@ export interface CollectionDeclaration {
   readonly idempotency?: IdempotencyMode | undefined;
   /** Whether PUT, POST and DELETE of an item require a precondition, such as If-Match. Default: false. */
   readonly requirePrecondition?: boolean | undefined;
+  /** Whether PATCH changes an item by a merge patch in JSON (RFC 7396), in which null removes a field. Default: false. */
+  readonly patch?: boolean | undefined;
+  /** Whether items in JSON begin with the members `id` and `href`, which is the path. Default: false; items of lists have `href`. */
+  readonly showId?: boolean | undefined;
 }
 
 /** The access rules, as in messages. */
@@ -174,6 +178,10 @@ export const collectionShape = object(
         default: false,
       }),
     ),
+    patch: optional(
+      addKeywords(flag('whether PATCH changes an item by a JSON Merge Patch'), { default: false }),
+    ),
+    showId: optional(addKeywords(flag('whether items in JSON have their id and path'), { default: false })),
     cors: optional(
       described(() => ({
         description: 'other origins whose pages may use it; by default those of the service',

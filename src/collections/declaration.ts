@@ -81,6 +81,10 @@ export interface Collection {
   readonly idempotency: IdempotencyMode;
   /** @internal */
   readonly requirePrecondition: boolean;
+  /** Whether items have PATCH with a merge patch. @internal */
+  readonly patch: boolean;
+  /** Whether items in JSON have their id and path. @internal */
+  readonly showId: boolean;
 }
 
 /**
@@ -113,12 +117,18 @@ export function readCollection(path: string, declaration: unknown): Collection {
   const { element, item, fields, filter = [], sort = [] } = declared;
   const shape = compileShape(element, item, fields, at);
   checkPatternCosts(shape.root, `${at}.fields`);
+  if (declared.showId && shape.schema.byName.has('id'))
+    throw new DeclarationError(
+      'clash',
+      `${at}.fields.id`,
+      'the name is reserved with showId: it is the id of an item',
+    );
   compileListRules({ path, shape, filter, sort });
   return {
     [collectionBrand]: true,
     path,
     shape,
-    form: computeForm([element, item, fields]),
+    form: computeForm(declared.showId ? [element, item, fields, 'id'] : [element, item, fields]),
     access: compileAccess(declared.access ?? {}, parameters, `${at}.access`),
     createWithPut: declared.createWithPut ?? true,
     schemes: declared.schemes,
@@ -128,6 +138,8 @@ export function readCollection(path: string, declaration: unknown): Collection {
     cors: declared.cors === undefined ? undefined : checkCors(declared.cors, `${at}.cors`),
     idempotency: declared.idempotency ?? 'off',
     requirePrecondition: declared.requirePrecondition ?? false,
+    patch: declared.patch ?? false,
+    showId: declared.showId ?? false,
   };
 }
 
@@ -170,7 +182,7 @@ export function readCollections(declarations: unknown): Collection[] {
  */
 export function decodeSeed(collection: Collection, item: unknown, path: string): StoredRecord {
   const errors = new ValidationErrors();
-  const value = new JsonContent(errors, () => undefined).item(
+  const value = new JsonContent(errors, () => undefined, 'seed').item(
     collection.shape,
     toJsonNode(item, path),
     false,

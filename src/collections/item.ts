@@ -1,5 +1,11 @@
 import { createBodyReaders, type DocumentLimits, type ItemReading } from '../formats/body-readers.ts';
 import { formatsFor, selectFormat } from '../formats/index.ts';
+import {
+  applyMergePatch,
+  type MergePatch,
+  mergePatchDecoder,
+  mergePatchType,
+} from '../formats/json/merge-patch.ts';
 import { StoredValueError } from '../formats/list-item.ts';
 import { copyContent } from '../formats/page.ts';
 import type { FieldLine } from '../http/fields.ts';
@@ -26,6 +32,7 @@ import { merge } from '../schema/merge.ts';
 import type { Receipt, Replacement, Store, StoredItem, StoredRecord } from '../store/store.ts';
 import type { Collection } from './declaration.ts';
 import { noRepetition, type Repetition } from './idempotency.ts';
+import { addServerValues, showValues } from './server-values.ts';
 import { requireStorablePath, type Serving } from './serving.ts';
 
 type ItemCall = Call<StoredItem, SentItem>;
@@ -57,13 +64,14 @@ export function itemResource(
   const parameter = idParameter(path);
   const readId = (call: ItemCall): string => call.parameters[parameter] ?? '';
   const formatPath = (call: ItemCall): string => fillTemplate(path, call.parameters);
+  const mergeSent = (before: StoredRecord, sent: SentItem): StoredRecord => merge(shape, before, sent.value);
   const put = repetition.once<StoredItem, SentItem>(
     (call, receipt) => replace(collection, store, call, formatPath(call), readId(call), receipt),
     (call, { entry, created }) => buildReplacedOutcome(collection, store, call, entry, created),
     ({ value }) => value,
   );
   const post = repetition.once<StoredItem, SentItem>(
-    (call, receipt) => change(collection, store, call, formatPath(call), receipt),
+    (call, receipt) => change(collection, store, call, formatPath(call), mergeSent, receipt),
     (call, { entry }) => buildMergedOutcome(collection, store, call, entry),
     ({ value }) => value,
   );
@@ -78,7 +86,7 @@ export function itemResource(
       const found = requireExisting(call);
       return {
         status: 200,
-        representation: writeRepresentation(collection, call, found.value.value),
+        representation: writeRepresentation(collection, call, found.value),
         state: found,
       };
     }),
@@ -98,6 +106,9 @@ export function itemResource(
       reads: createBodyReaders(shape, { ...documentLimits, partial: true }).map(keepingContent<StoredItem>),
       storesNonce: true,
       ...repetition.checks,
+    }),
+    ...(collection.patch && {
+      PATCH: patchAction(collection, store, documentLimits, repetition, formatPath),
     }),
     DELETE: action(access.DELETE, (call) => deletes(call), { storesNonce: true, ...repetition.checks }),
     produces: formatsFor(collection.defaultFormat ?? defaultFormat),
@@ -159,15 +170,24 @@ export function findInvalidIdReason(id: string): string | undefined {
  * Writes an item. Throws a Problem for an item that was stored under another declaration and cannot be written: the server
  * has no representation of it (RFC 9110 §15.5.5).
  */
-function writeRepresentation({ shape }: Collection, call: ItemCall, value: StoredRecord): Representation {
+function writeRepresentation(collection: Collection, call: ItemCall, item: ShownItem): Representation {
   const format = selectFormat(call.variant);
   try {
-    return { type: format.type, body: copyContent(format.writeItem(shape, value)) };
+    return { type: format.type, body: copyContent(writeShown(collection, call, item)) };
   } catch (error) {
     if (!(error instanceof StoredValueError)) throw error;
     const reason = 'The stored item does not match the declaration of its collection';
     throw new Problem('not-found', `${reason}, so it is not shown. PUT replaces it, and DELETE removes it.`);
   }
+}
+
+/** The parts of an item that are shown. */
+type ShownItem = Pick<StoredItem, 'id' | 'value'>;
+
+/** Writes the document of an item in the format that the client prefers. */
+function writeShown({ shape, showId }: Collection, call: ItemCall, item: ShownItem): string {
+  const address = showId ? { id: item.id, href: call.path } : undefined;
+  return selectFormat(call.variant).writeItem(shape, showValues(shape, item), address);
 }
 
 async function replace(
@@ -179,7 +199,8 @@ async function replace(
   receipt?: Receipt,
 ): Promise<ActionResponse | typeof retryAction> {
   const expected = readExpected(call);
-  const { value } = requireContent(call);
+  const before = call.state?.value.value;
+  const value = addServerValues(collection.shape, requireContent(call).value, call, before);
   const applied = await store.apply({
     kind: 'put',
     collection: name,
@@ -203,7 +224,7 @@ function buildReplacedOutcome(
   created: boolean,
 ): ActionResponse {
   const fields: FieldLine[] = created ? [['Location', call.path]] : [];
-  const representation = writeRequestedRepresentation(collection, call, entry.value);
+  const representation = writeRequestedRepresentation(collection, call, entry);
   const asSent = isStoredAsSent(collection, call, entry, representation);
   const shows = asSent ? toState(collection, store, entry) : undefined;
   return buildChangedOutcome(call, representation, created ? 201 : 200, fields, shows);
@@ -214,16 +235,16 @@ function buildReplacedOutcome(
  * validator (RFC 9110 §9.3.4). The validator is that of the variant that the client prefers, so it must be the one that was sent.
  */
 function isStoredAsSent(
-  { shape }: Collection,
+  collection: Collection,
   call: ItemCall,
-  { value }: StoredItem,
+  entry: StoredItem,
   representation: Representation | undefined,
 ): boolean {
   const sent = requireContent(call);
   const format = selectFormat(call.variant);
   if (format.reads !== sent.type) return false;
   if (parseContentCoding(call.incoming.headers.get('content-encoding')) !== 'identity') return false;
-  return isAsSent(sent, representation?.body ?? format.writeItem(shape, value));
+  return isAsSent(sent, representation?.body ?? writeShown(collection, call, entry));
 }
 
 /**
@@ -235,17 +256,48 @@ function readExpected({ state: found, incoming: request }: ItemCall): Replacemen
   return isConditional(request.headers) ? found.value.revision : 'present';
 }
 
+/** Returns the action that applies a merge patch. */
+function patchAction(
+  collection: Collection,
+  store: Store,
+  { maxDepth }: DocumentLimits,
+  repetition: Repetition,
+  formatPath: (call: ItemCall) => string,
+): NonNullable<Resource<StoredItem, SentItem>['PATCH']> {
+  const apply = (before: StoredRecord, { patch }: SentItem): StoredRecord => {
+    if (patch === undefined) throw new Error('a merge patch that was read is one');
+    return applyMergePatch(collection.shape, before, patch, maxDepth);
+  };
+  const perform = repetition.once<StoredItem, SentItem>(
+    (call, receipt) => change(collection, store, call, formatPath(call), apply, receipt),
+    (call, { entry }) => buildMergedOutcome(collection, store, call, entry),
+    ({ patch }) => ({ patch: patch?.text ?? '' }),
+  );
+  const decoder = () => {
+    const inner = mergePatchDecoder(maxDepth);
+    const end = (): SentItem => ({ value: {}, type: mergePatchType, pieces: [], patch: inner.end() });
+    return { write: (bytes: Uint8Array) => inner.write(bytes), end };
+  };
+  return action(collection.access.change, (call) => perform(call), {
+    reads: [{ type: mergePatchType, decoder }],
+    storesNonce: true,
+    ...repetition.checks,
+  });
+}
+
+/** Changes an item to what `apply` makes of it. */
 async function change(
   collection: Collection,
   store: Store,
   call: ItemCall,
   name: string,
+  apply: (before: StoredRecord, sent: SentItem) => StoredRecord,
   receipt?: Receipt,
 ): Promise<ActionResponse | typeof retryAction> {
   const { id, revision, value: before } = requireExisting(call).value;
-  const value = merge(collection.shape, before, requireContent(call).value);
+  const value = addServerValues(collection.shape, apply(before, requireContent(call)), call, before);
   // Written before the change: nothing is changed if the item cannot be shown.
-  const representation = writeRequestedRepresentation(collection, call, value);
+  const representation = writeRequestedRepresentation(collection, call, { id, value });
   const applied = await store.apply({
     kind: 'put',
     collection: name,
@@ -266,7 +318,7 @@ function buildMergedOutcome(
   store: Store,
   call: ItemCall,
   entry: StoredItem,
-  representation = writeRequestedRepresentation(collection, call, entry.value),
+  representation = writeRequestedRepresentation(collection, call, entry),
 ): ActionResponse {
   return buildChangedOutcome(call, representation, 200, [], toState(collection, store, entry));
 }
@@ -275,9 +327,9 @@ function buildMergedOutcome(
 function writeRequestedRepresentation(
   collection: Collection,
   call: ItemCall,
-  value: StoredRecord,
+  item: ShownItem,
 ): Representation | undefined {
-  return wantsMinimal(call.incoming.headers) ? undefined : writeRepresentation(collection, call, value);
+  return wantsMinimal(call.incoming.headers) ? undefined : writeRepresentation(collection, call, item);
 }
 
 /** Returns the outcome of a change, with the representation unless it is undefined. */
@@ -321,6 +373,8 @@ interface SentItem {
   readonly type: string;
   /** The content as received, decompressed, in pieces. */
   readonly pieces: readonly Uint8Array[];
+  /** The merge patch, if it is one. The item then has no value of its own. */
+  readonly patch?: MergePatch;
 }
 
 /** Returns a body reader that decodes like `reading` and keeps the content as received. */

@@ -4,7 +4,7 @@ import type { Shape } from '../schema/schema.ts';
 import type { StoredRecord } from '../store/store.ts';
 import type { ItemDecoder } from './item-decoder.ts';
 import { jsonDecoder, listFormJson, writeItemJson, writeListedJson } from './json/index.ts';
-import type { ListForm, ListItem } from './list-item.ts';
+import type { ItemAddress, ListForm, ListItem } from './list-item.ts';
 import type { XmlReadingOptions } from './xml/decoder.ts';
 import { listFormXml, writeItemXml, writeListedXml } from './xml/writer.ts';
 
@@ -16,8 +16,8 @@ export interface Format extends Variant {
   readonly readsCharset: boolean;
   /** Creates a decoder for one document; asynchronous the first time, if modules must be loaded. */
   decoder(shape: Shape, options: XmlReadingOptions): MaybePromise<ItemDecoder>;
-  /** Writes the document of one item. */
-  writeItem(shape: Shape, value: StoredRecord): string;
+  /** Writes the document of one item. With an address, JSON begins with it. */
+  writeItem(shape: Shape, value: StoredRecord, address?: ItemAddress): string;
   /** Writes one item of a collection's document. */
   writeListed(shape: Shape, item: ListItem): string;
   /** Returns the beginning, separator and end of a collection's document. */
@@ -52,7 +52,7 @@ const json: Format = {
   reads: 'application/json',
   readsCharset: false,
   decoder: (shape, options) => jsonDecoder(shape, options),
-  writeItem: (shape, value) => writeItemJson(shape, value),
+  writeItem: (shape, value, address) => writeItemJson(shape, value, address),
   writeListed: (shape, item) => writeListedJson(shape, item),
   listForm: (shape) => listFormJson(shape),
 };

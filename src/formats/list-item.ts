@@ -1,8 +1,16 @@
 import type { StoredRecord } from '../store/store.ts';
 
+/** The id and the path of an item, for a document that has both. */
+export interface ItemAddress {
+  readonly id: string;
+  readonly href: string;
+}
+
 /** An item of a list with its path. */
 export interface ListItem {
   readonly href: string;
+  /** The id, if JSON has it. */
+  readonly id?: string | undefined;
   readonly value: StoredRecord;
 }
 

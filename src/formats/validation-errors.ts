@@ -1,4 +1,5 @@
 import { Problem } from '../http/problem.ts';
+import type { Field } from '../schema/schema.ts';
 import type { Violation } from '../schema/simple-type.ts';
 
 /** A position in a document; line and column from 1, the column in characters. */
@@ -54,6 +55,11 @@ export class ValidationErrors {
     if (this.#truncated) return `More than ${maxErrors} errors; the first ${maxErrors} are listed. ${first}`;
     return this.#errors.length === 1 ? first : `${this.#errors.length} errors. ${first}`;
   }
+}
+
+/** Returns why clients cannot send a field. */
+export function describeReadOnly({ set }: Pick<Field, 'set'>): string {
+  return set === undefined ? 'is read-only' : 'is set by the server';
 }
 
 /** Joins a path and a name. */

@@ -79,7 +79,8 @@ export function requireKnownMethod(token: string, router: Router): string {
   if (further.has(token)) return token;
   const all: string[] = [...methods, ...further];
   const last = all.pop() ?? '';
-  throw new Problem('method-not-implemented', `The methods are ${all.join(', ')} and ${last}.`);
+  const hint = token === 'PATCH' ? ' POST to an item changes the fields that are sent.' : '';
+  throw new Problem('method-not-implemented', `The methods are ${all.join(', ')} and ${last}.${hint}`);
 }
 
 /** Parses the target. Throws a Problem if it is longer than `limit` characters or malformed. */

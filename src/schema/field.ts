@@ -17,6 +17,7 @@ import {
   text,
   uniqueListOf,
   variants,
+  word,
 } from '../shape/shape.ts';
 import { defaultJsonLength } from './any-json.ts';
 import { type SimpleTypeName, simpleTypes } from './simple-type.ts';
@@ -136,16 +137,34 @@ interface WithAttributes {
   readonly attributes?: Declarations<AttributeDeclaration>;
 }
 
+interface SetByServer {
+  /** Whether clients cannot send it: 422. The seed and an import can. Default: false, unless `set` is given. */
+  readonly readOnly?: boolean;
+  /**
+   * What the server sets it to: the time of the creation or of the last change (type `dateTime`), the name of the user who created the
+   * item, or its id (type `text`). Only for fields of the item itself. Default: clients send it.
+   */
+  readonly set?: ServerValue;
+}
+
 /** An attribute of a field. */
 type AttributeDeclaration = Exclude<SimpleDeclaration, JsonDeclaration> & Requirable;
 
 /** A field of an item. */
-export type FieldDeclaration = FieldKind & Requirable & WithAttributes;
+export type FieldDeclaration = FieldKind & Requirable & SetByServer & WithAttributes;
+
+/** What a server sets a field to, in the order of documents. */
+const serverValues = ['created', 'modified', 'creator', 'id'] as const;
+
+/** What the server sets a field to. */
+export type ServerValue = (typeof serverValues)[number];
 
 /** A declaration of a field, an attribute or a value of a list, after it was read. */
 export interface ReadField {
   readonly type: FieldTypeName;
   readonly required?: boolean | undefined;
+  readonly readOnly?: boolean | undefined;
+  readonly set?: ServerValue | undefined;
   readonly attributes?: Declarations<ReadField> | undefined;
   readonly fields?: Declarations<ReadField> | undefined;
   /** A type stands for a declaration without other members. */
@@ -295,7 +314,9 @@ const attributes = optional(
 );
 
 const valueShape = describeField(allTypes, { attributes });
-const fieldShape = describeField(allTypes, { required, attributes });
+const readOnly = optional(addKeywords(flag('whether clients cannot send it'), { default: false }));
+const set = optional(word(serverValues, 'what the server sets it to'));
+const fieldShape = describeField(allTypes, { required, readOnly, set, attributes });
 
 /** The fields of an item or an element, by name. */
 export const fieldsShape: Shape<Declarations<ReadField>> = mapOf(

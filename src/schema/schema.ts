@@ -1,8 +1,8 @@
 import { isUnprefixedName } from '../xml/name-form.ts';
 import { DeclarationError } from './error.ts';
-import type { Declarations, ReadField } from './field.ts';
+import type { Declarations, ReadField, ServerValue } from './field.ts';
 import { compileSimple } from './simple-declaration.ts';
-import type { Simple } from './simple-type.ts';
+import type { Simple, SimpleTypeName } from './simple-type.ts';
 
 /** The compiled structure of a collection's items. */
 export interface Shape {
@@ -13,6 +13,10 @@ export interface Shape {
   readonly schema: Schema;
   /** The item as a field, which is the root of its document. */
   readonly root: Field;
+  /** The fields that clients cannot send. */
+  readonly readOnlyFields: readonly Field[];
+  /** The name of the field that has the id of the item. */
+  readonly idField: string | undefined;
 }
 
 /** The fields of an element, in the order in which they are written. */
@@ -42,6 +46,10 @@ export interface Field {
   /** The index in its element. */
   readonly index: number;
   readonly required: boolean;
+  /** Whether clients cannot send it. */
+  readonly readOnly: boolean;
+  /** What the server sets it to. */
+  readonly set: ServerValue | undefined;
   readonly content: Content;
   readonly attributes: readonly Attribute[];
   readonly attributeByName: ReadonlyMap<string, Attribute>;
@@ -88,7 +96,12 @@ export function compileShape(
       'the name is reserved: in a list, href is the address of an item',
     );
   }
-  return { element, item, schema, root: createField(item, 0, true, { kind: 'element', schema }, []) };
+  const readOnlyFields = schema.fields.filter(({ readOnly }) => readOnly);
+  const [idField, other] = readOnlyFields.filter((field) => field.set === 'id');
+  if (other !== undefined)
+    throw new DeclarationError('value', `${path}.fields.${other.name}.set`, 'another field has the id');
+  const root = createField(item, 0, { required: true }, { kind: 'element', schema }, []);
+  return { element, item, schema, root, readOnlyFields, idField: idField?.name };
 }
 
 function compileSchema(declared: Declarations<ReadField>, path: string): Schema {
@@ -102,7 +115,37 @@ function compileSchema(declared: Declarations<ReadField>, path: string): Schema 
 function compileField(name: string, index: number, declared: ReadField, path: string): Field {
   const content = compileContent(declared, path);
   const attributes = compileAttributes(declared.attributes, content, `${path}.attributes`);
-  return createField(name, index, declared.required ?? false, content, attributes);
+  checkServerValue(declared, content, attributes, path);
+  return createField(name, index, declared, content, attributes);
+}
+
+/** The types of the fields that a server sets. */
+const serverTypes: Readonly<Record<ServerValue, SimpleTypeName>> = {
+  created: 'dateTime',
+  modified: 'dateTime',
+  creator: 'text',
+  id: 'text',
+};
+
+/** Refuses a field that a server cannot set. */
+function checkServerValue(
+  { set, readOnly }: ReadField,
+  content: Content,
+  attributes: readonly Attribute[],
+  path: string,
+): void {
+  if (content.kind === 'element' && content.schema.fields.some((field) => field.readOnly))
+    throw new DeclarationError('value', path, 'readOnly and set are for fields of the item itself');
+  if (set === undefined) return;
+  if (readOnly === false)
+    throw new DeclarationError('value', `${path}.readOnly`, 'a field that the server sets is read-only');
+  const type = serverTypes[set];
+  if (content.kind !== 'simple' || content.type !== type || attributes.length > 0)
+    throw new DeclarationError(
+      'value',
+      `${path}.set`,
+      `${set} is for a field of the type ${type} without attributes`,
+    );
 }
 
 function compileContent(declared: ReadField, path: string): Content {
@@ -155,7 +198,7 @@ function refuseClash(name: string, content: Content, path: string): void {
 function createField(
   name: string,
   index: number,
-  required: boolean,
+  { required = false, readOnly, set }: Pick<ReadField, 'required' | 'readOnly' | 'set'>,
   content: Content,
   attributes: readonly Attribute[],
 ): Field {
@@ -166,7 +209,9 @@ function createField(
     close: `</${name}>`,
     key: `${JSON.stringify(name)}:`,
   };
-  return { name, index, required, content, attributes, attributeByName, ...markup };
+  const isReadOnly = readOnly === true || set !== undefined;
+  const rules = { required: required && !isReadOnly, readOnly: isReadOnly, set };
+  return { name, index, ...rules, content, attributes, attributeByName, ...markup };
 }
 
 /**

@@ -131,3 +131,20 @@ test('strictQuery accepts the parameters of credentials', async () => {
   assert.equal(response.status, 200, String(double.journal.last()));
   assert.equal(double.journal.last()?.principal?.name, 'ann');
 });
+
+test('strictQuery rejects a value that the enumeration of a field does not have', async () => {
+  const fields = {
+    size: { type: 'text', enum: ['S', 'M'] },
+    grade: { type: 'decimal', fractionDigits: 1, enum: ['1.0', '2.5'] },
+  } as const;
+  const shirts = { ...thing, fields, filter: ['size', 'grade'] };
+  for (const strictQuery of [true, false]) {
+    const { ask } = openService({ collections: { '/shirts': shirts }, strictQuery });
+    const refused = strictQuery ? 400 : 200;
+    assert.equal((await ask('GET', '/shirts?size=M&grade=1.0&grade.min=9.0', { fields: json })).status, 200);
+    assert.equal((await ask('GET', '/shirts?grade=3.0', { fields: json })).status, refused);
+    const answer = await ask('GET', '/shirts?size=XL', { fields: json });
+    assert.equal(answer.status, refused);
+    if (strictQuery) assert.equal(answer.member('detail'), 'The query parameter size must be one of S, M.');
+  }
+});

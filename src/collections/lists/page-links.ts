@@ -3,6 +3,9 @@ import type { PageWriter } from '../../formats/page.ts';
 import type { FieldLine } from '../../http/fields.ts';
 import { formatLink } from '../../http/headers/link.ts';
 import { encodeSegment } from '../../http/syntax/percent.ts';
+import type { Shape } from '../../schema/schema.ts';
+import type { StoredItem } from '../../store/store.ts';
+import { showValues } from '../server-values.ts';
 
 /**
  * Adds an item to the page if it fits, but skips an item that was stored under another declaration and cannot be written.
@@ -15,6 +18,17 @@ export function addShown(page: PageWriter, item: ListItem): boolean {
     if (error instanceof StoredValueError) return true;
     throw error;
   }
+}
+
+/** Returns an item of the collection at `path` as its list shows it. */
+export function toListItem(
+  { shape, showId }: { readonly shape: Shape; readonly showId: boolean },
+  path: string,
+  item: StoredItem,
+): ListItem {
+  const value = showValues(shape, item);
+  const href = formatHref(path, item.id);
+  return showId ? { href, id: item.id, value } : { href, value };
 }
 
 /** Returns the path of an item of the collection at `path`. */

@@ -32,8 +32,15 @@ export interface Search {
   readonly query: string;
 }
 
-/** Returns the search that a query specifies; undefined if it selects and sorts nothing. Throws a Problem (400). */
-export function readSearch(rules: ListRules, call: Pick<Call, 'query' | 'incoming'>): Search | undefined {
+/**
+ * Returns the search that a query specifies; undefined if it selects and sorts nothing. Throws a Problem (400).
+ * @param strict whether a value that no item can have is refused
+ */
+export function readSearch(
+  rules: ListRules,
+  call: Pick<Call, 'query' | 'incoming'>,
+  strict: boolean,
+): Search | undefined {
   const conditions: Condition[] = [];
   const parameters: string[] = [];
   let order: ItemOrder | undefined;
@@ -41,7 +48,7 @@ export function readSearch(rules: ListRules, call: Pick<Call, 'query' | 'incomin
     // As elsewhere, the first of several parameters of the same name counts.
     const text = call.query.get(name) ?? '';
     const filter = rules.parameters.get(name);
-    if (filter !== undefined) conditions.push(parseCondition(name, filter, text, call));
+    if (filter !== undefined) conditions.push(parseCondition(name, filter, text, call, strict));
     else if (name === 'sort' && rules.orders.size > 0) order = orderFor(rules, text);
     else continue;
     parameters.push(`${encodeURIComponent(name)}=${encodeURIComponent(text)}`);
@@ -53,15 +60,18 @@ export function readSearch(rules: ListRules, call: Pick<Call, 'query' | 'incomin
 
 function parseCondition(
   name: string,
-  { field, type, comparison, order, indexed, valueIn }: FilterParameter,
+  { field, type, oneOf, comparison, order, indexed, valueIn }: FilterParameter,
   text: string,
   { incoming: request }: Pick<Call, 'incoming'>,
+  strict: boolean,
 ): Condition {
   // U+FFFD also replaces octets that are not UTF-8.
   if (text.includes('\ufffd') && parseTargetQuery(request.target) === undefined)
     throw malformedQuery(name, 'encoded in UTF-8');
   const sought = isOfType(type, text) ? order.computeKey(toStoredValue({ type }, text)) : undefined;
   if (sought === undefined) throw wrongType(name, field, type, text);
+  if (strict && comparison === 'equals' && oneOf !== undefined)
+    requireOneOf(name, field, order, sought, oneOf);
   return {
     field: indexed,
     comparison,
@@ -72,6 +82,22 @@ function parseCondition(
       return key !== undefined && compares(comparison, order.compare(key, sought));
     },
   };
+}
+
+/** Throws a Problem unless an item can have the value that is sought. */
+function requireOneOf(
+  name: string,
+  field: string,
+  { computeKey, compare }: FilterParameter['order'],
+  sought: Key,
+  oneOf: ReadonlySet<string>,
+): void {
+  const values = [...oneOf];
+  const isPermitted = values.some((value) => {
+    const key = computeKey(value);
+    return key !== undefined && compare(key, sought) === 0;
+  });
+  if (!isPermitted) throw malformedQuery(name, `one of ${values.join(', ')}`, { members: { field } });
 }
 
 function compares(comparison: Comparison, difference: number): boolean {

@@ -5,7 +5,7 @@ import { DeclarationError } from '../../schema/error.ts';
 import { selectOrder, type TypeOrder } from '../../schema/order.ts';
 import { isRecord, readMember } from '../../schema/record.ts';
 import type { Field, Shape } from '../../schema/schema.ts';
-import type { SimpleTypeName } from '../../schema/simple-type.ts';
+import type { Simple, SimpleTypeName } from '../../schema/simple-type.ts';
 import type { StoredItem, StoredValue } from '../../store/store.ts';
 import { fieldOrder, type IndexedField, type ItemOrder, indexField, modifiedOrder } from './order.ts';
 
@@ -17,6 +17,8 @@ export interface FilterParameter {
   /** The name of the field or attribute: `price`, `price/@currency`. */
   readonly field: string;
   readonly type: SimpleTypeName;
+  /** The permitted values. Undefined for any. */
+  readonly oneOf: ReadonlySet<string> | undefined;
   readonly comparison: Comparison;
   readonly order: TypeOrder;
   readonly indexed: IndexedField;
@@ -103,11 +105,10 @@ function isSimple({ content }: Field): boolean {
 
 /** Yields the parameters of a field and of its attributes. */
 function* parametersOfField(field: Field, at: string): Generator<readonly [string, FilterParameter]> {
-  yield* parametersOfValue(field.name, field.name, requireType(field, at), ({ value }) =>
-    readValue(field, value),
-  );
+  const simple = requireSimple(field, at);
+  yield* parametersOfValue(field.name, field.name, simple, ({ value }) => readValue(field, value));
   for (const { name, content } of field.attributes) {
-    yield* parametersOfValue(`${field.name}.${name}`, `${field.name}/@${name}`, content.type, ({ value }) =>
+    yield* parametersOfValue(`${field.name}.${name}`, `${field.name}/@${name}`, content, ({ value }) =>
       memberOfRecord(readMember(value, field.name), name),
     );
   }
@@ -116,19 +117,21 @@ function* parametersOfField(field: Field, at: string): Generator<readonly [strin
 function* parametersOfValue(
   name: string,
   field: string,
-  type: SimpleTypeName,
+  { type, oneOf }: Simple,
   valueIn: FilterParameter['valueIn'],
 ): Generator<readonly [string, FilterParameter]> {
   const indexed = indexField(field, type, valueIn);
-  const of = { field, type, order: selectOrder(type), indexed, valueIn };
+  const of = { field, type, oneOf, order: selectOrder(type), indexed, valueIn };
   yield [name, { ...of, comparison: 'equals' }];
   if (!ranged.has(type)) return;
   yield [`${name}.min`, { ...of, comparison: 'min' }];
   yield [`${name}.max`, { ...of, comparison: 'max' }];
 }
 
-function requireType({ content }: Field, at: string): SimpleTypeName {
-  if (content.kind === 'simple' && content.type !== 'json') return content.type;
+function requireSimple({ content, set }: Field, at: string): Simple {
+  if (set === 'id')
+    throw new DeclarationError('value', at, 'is the id of the item, by which lists are not searched');
+  if (content.kind === 'simple' && content.type !== 'json') return content;
   throw new DeclarationError('value', at, 'is not a field with a single value');
 }
 
@@ -162,7 +165,7 @@ function orderOfItems(name: string, shape: Shape, at: string): (descending: bool
   if (name === modifiedName && !shape.schema.byName.has(name))
     return (descending) => modifiedOrder(name, descending);
   const field = requireField(name, shape, [modifiedName], at);
-  const type = requireType(field, at);
+  const { type } = requireSimple(field, at);
   const indexed = indexField(name, type, ({ value }) => readValue(field, value));
   return (descending) => fieldOrder(type, indexed, descending);
 }

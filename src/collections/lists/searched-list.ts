@@ -7,7 +7,7 @@ import { andThen, type MaybePromise } from '../../maybe-promise.ts';
 import type { ActionResponse, Call, ResourceState } from '../../pipeline/resource.ts';
 import type { Shape } from '../../schema/schema.ts';
 import type { ItemOrder, Position } from './order.ts';
-import { addShown, formatHref, linkField } from './page-links.ts';
+import { addShown, linkField, toListItem } from './page-links.ts';
 import { malformedQuery, type Search } from './query.ts';
 import { type Matches, type SearchedStore, tagOfMatches } from './search.ts';
 
@@ -23,6 +23,7 @@ interface Subject {
   readonly form: string;
   readonly path: string;
   readonly shape: Shape;
+  readonly showId: boolean;
 }
 
 /** Returns the page that the query selects. Throws a Problem (400) if `after` is malformed. */
@@ -48,14 +49,14 @@ export function findSearched(
 }
 
 /** Writes the page, up to its maximum size. */
-export function listSearched({ shape }: Subject, call: Call, found: ResourceState<Searched>): ActionResponse {
+export function listSearched(subject: Subject, call: Call, found: ResourceState<Searched>): ActionResponse {
   const { matches, query } = found.value;
   const { search, items, more } = matches;
   const format = selectFormat(call.variant);
-  const page = new PageWriter(format, shape);
+  const page = new PageWriter(format, subject.shape);
   let written = 0;
   for (const { entry } of items) {
-    if (!addShown(page, { href: formatHref(call.path, entry.id), value: entry.value })) break;
+    if (!addShown(page, toListItem(subject, call.path, entry))) break;
     written += 1;
   }
   const last = more || written < items.length ? items[written - 1] : undefined;

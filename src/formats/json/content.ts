@@ -6,7 +6,7 @@ import type { Attribute, Field, ListContent, Schema, Shape } from '../../schema/
 import { listViolations, type Simple, toStoredValue } from '../../schema/simple-type.ts';
 import type { StoredRecord, StoredValue } from '../../store/store.ts';
 import { copyString } from '../../xml/copy-string.ts';
-import { joinPath, type Position, type ValidationErrors } from '../validation-errors.ts';
+import { describeReadOnly, joinPath, type Position, type ValidationErrors } from '../validation-errors.ts';
 import { writeAnyJson } from './any.ts';
 import type { JsonNode } from './reader.ts';
 
@@ -14,20 +14,26 @@ type JsonObject = Extract<JsonNode, { kind: 'object' }>;
 type Plain = Simple | ListContent;
 type Slot = StoredValue | undefined;
 
+/**
+ * What a document is: sent by a client, part of a seed, which can have read-only fields, or of the stored form, in which a value of the
+ * type `json` is a text.
+ */
+type ContentForm = 'sent' | 'seed' | 'stored';
+
 /** Validates one document. */
 export class JsonContent {
   readonly #errors: ValidationErrors;
   readonly #findPosition: (at: number) => Position | undefined;
-  readonly #form: 'sent' | 'stored';
+  readonly #form: ContentForm;
 
   /**
    * @param findPosition returns the line and column of an index into the document; called for errors only
-   * @param form whether the document was sent, or has the stored form, in which a value of the type `json` is a text
+   * @param form what the document is
    */
   constructor(
     errors: ValidationErrors,
     findPosition: (at: number) => Position | undefined,
-    form: 'sent' | 'stored' = 'sent',
+    form: ContentForm = 'sent',
   ) {
     this.#errors = errors;
     this.#findPosition = findPosition;
@@ -61,6 +67,8 @@ export class JsonContent {
     for (const [name, { at, value }] of node.members) {
       const child = schema.byName.get(name);
       if (child === undefined) this.#attribute(field, name, at, value, path, attributes);
+      else if (child.readOnly && this.#form === 'sent')
+        this.#report(at, joinPath(path, name), 'read-only', describeReadOnly(child));
       else fields[child.index] = this.#field(child, value, joinPath(path, name));
     }
     if (!partial) this.#require(schema.fields, node, path, '');
@@ -121,7 +129,7 @@ export class JsonContent {
   }
 
   #simple(simple: Simple, node: JsonNode, path: string): StoredValue | undefined {
-    if (simple.type === 'json' && this.#form === 'sent')
+    if (simple.type === 'json' && this.#form !== 'stored')
       return this.#checked(simple, node, writeAnyJson(node), path);
     const expected = simple.type === 'integer' ? 'number' : simple.type === 'boolean' ? 'boolean' : 'string';
     if (node.kind !== expected) {

@@ -4,16 +4,21 @@ import { isJsonText } from '../../schema/any-json.ts';
 import { isList, isRecord, readMember } from '../../schema/record.ts';
 import type { Attribute, Content, Field, Schema, Shape } from '../../schema/schema.ts';
 import type { StoredRecord, StoredValue } from '../../store/store.ts';
-import { type ListForm, type ListItem, StoredValueError } from '../list-item.ts';
+import { type ItemAddress, type ListForm, type ListItem, StoredValueError } from '../list-item.ts';
 
-/** Writes the document of one item. */
-export function writeItemJson(shape: Shape, value: StoredRecord): string {
-  return `{${fieldMembers(shape.schema, value, '')}}`;
+/** Writes the document of one item, after its address, if that is given. */
+export function writeItemJson({ schema }: Shape, value: StoredRecord, address?: ItemAddress): string {
+  return `{${fieldMembers(schema, value, address === undefined ? '' : addressMembers(address))}}`;
 }
 
 /** Writes one item of a collection's document, with its `href`. */
-export function writeListedJson({ schema }: Shape, { href, value }: ListItem): string {
-  return `{${fieldMembers(schema, value, `"href":${JSON.stringify(href)}`)}}`;
+export function writeListedJson({ schema }: Shape, { href, id, value }: ListItem): string {
+  return `{${fieldMembers(schema, value, addressMembers({ id, href }))}}`;
+}
+
+function addressMembers({ id, href }: { readonly id: string | undefined; readonly href: string }): string {
+  const address = `"href":${JSON.stringify(href)}`;
+  return id === undefined ? address : `"id":${JSON.stringify(id)},${address}`;
 }
 
 /** Returns the beginning, separator and end of a collection's document. */

@@ -12,7 +12,7 @@ import type { StoredRecord, StoredValue } from '../../store/store.ts';
 import { copyString } from '../../xml/copy-string.ts';
 import type { XmlHandler } from '../../xml/handler.ts';
 import { readAnyJson } from '../json/any.ts';
-import { joinPath, type Position, type ValidationErrors } from '../validation-errors.ts';
+import { describeReadOnly, joinPath, type Position, type ValidationErrors } from '../validation-errors.ts';
 
 /** An open element. */
 interface Frame {
@@ -111,6 +111,9 @@ export class XmlContent implements XmlHandler {
     const field = findChild(content, name);
     if (field === undefined) {
       this.#unknown('', name, 'unknown-element', namesIn(content));
+    } else if (field.readOnly) {
+      this.#report(name, 'read-only', describeReadOnly(field));
+      return undefined;
     } else if (content.kind === 'element') {
       if (frame.seen[field.index] !== true) frame.seen[field.index] = true;
       else {

@@ -18,18 +18,24 @@ type Properties = Readonly<Record<string, JsonSchema>>;
 const maxItems = 500;
 
 /** Adds the schemas of a collection to the components. */
-export function addItemSchemas({ element, item, schema }: Shape, components: Components): ItemSchemas {
+export function addItemSchemas(
+  { element, item, schema }: Shape,
+  showId: boolean,
+  components: Components,
+): ItemSchemas {
   const name = pascalCase(item);
   const xml = { name: item };
   const properties = fieldProperties(schema, components);
   const required = listRequired(schema.fields);
   const href: JsonSchema = { type: 'string', description: 'the path of the item', xml: { attribute: true } };
+  const id: JsonSchema = { type: 'string', description: 'the id of the item, in JSON', readOnly: true };
+  const shown: Properties = showId ? { id, href: { ...href, readOnly: true }, ...properties } : properties;
   const listed = components.add('schemas', `Listed${name}`, {
-    ...buildObject({ href, ...properties }, ['href', ...required]),
+    ...buildObject({ href, ...shown }, ['href', ...required]),
     xml,
   });
   return {
-    item: components.add('schemas', name, { ...buildObject(properties, required), xml }),
+    item: components.add('schemas', name, { ...buildObject(shown, required), xml }),
     change: components.add('schemas', `${name}Change`, { ...buildObject(properties, []), xml }),
     page: components.add('schemas', element === item ? `${name}Page` : pascalCase(element), {
       ...buildObject({ [element]: { type: 'array', maxItems, items: listed } }, [element]),
@@ -39,7 +45,12 @@ export function addItemSchemas({ element, item, schema }: Shape, components: Com
 }
 
 function fieldProperties({ fields }: Schema, components: Components): Properties {
-  return Object.fromEntries(fields.map((field) => [field.name, fieldSchema(field, components)]));
+  return Object.fromEntries(
+    fields.map((field) => {
+      const schema = fieldSchema(field, components);
+      return [field.name, field.readOnly ? { ...schema, readOnly: true } : schema];
+    }),
+  );
 }
 
 /** Returns the schema of a field. In JSON, attributes are members beside its fields, or beside its `value`. */

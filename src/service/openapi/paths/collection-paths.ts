@@ -3,6 +3,7 @@ import type { Collection } from '../../../collections/declaration.ts';
 import { itemTemplate } from '../../../collections/item.ts';
 import { compileListRules, type FilterParameter } from '../../../collections/lists/rules.ts';
 import { formats, formatsFor } from '../../../formats/index.ts';
+import { mergePatchType } from '../../../formats/json/merge-patch.ts';
 import type { ProblemType } from '../../../http/problem-types.ts';
 import type { Access } from '../../../pipeline/resource.ts';
 import { type Components, pascalCase } from '../components.ts';
@@ -46,7 +47,7 @@ export function collectionPaths(
   collection: Collection,
   context: DocumentContext,
 ): readonly (readonly [string, PathItem])[] {
-  const schemas = addItemSchemas(collection.shape, context.components);
+  const schemas = addItemSchemas(collection.shape, collection.showId, context.components);
   const subject = { collection, schemas, context };
   const item = itemTemplate(collection);
   const parameter = pathParameters(item).at(-1)?.['name'];
@@ -67,6 +68,7 @@ export function collectionPaths(
         HEAD: reading,
         PUT: replacement,
         POST: describeChanging,
+        ...(collection.patch && { PATCH: describePatching }),
         DELETE: deletion,
       }),
     ],
@@ -82,7 +84,7 @@ function pathItem(
 ): PathItem {
   const { access } = subject.collection;
   const operations = listDescribedMethods((method) =>
-    method === 'PATCH' ? undefined : access[on === 'item' && method === 'POST' ? 'change' : method],
+    method === 'PATCH' || (on === 'item' && method === 'POST') ? access.change : access[method],
   ).flatMap(([method, rule]) => {
     const partsOf = parts[method];
     if (partsOf === undefined) return [];
@@ -99,7 +101,7 @@ function operation(
   { collection, context }: Subject,
 ): JsonSchema {
   const { schemes: allowed, shape } = collection;
-  const describeReading = formats.map((each) => each.reads);
+  const describeReading = method === 'PATCH' ? [mergePatchType] : formats.map((each) => each.reads);
   return buildOperation(
     {
       ...(method === 'HEAD' ? removeContent(parts) : parts),
@@ -214,6 +216,17 @@ function describeChanging(subject: Subject): MethodParts {
   };
 }
 
+function describePatching(subject: Subject): MethodParts {
+  const { item } = subject.collection.shape;
+  return {
+    id: `patch${pascalCase(item)}`,
+    summary: `Changes and removes fields of an item of ${subject.collection.path} (RFC 7396)`,
+    reads: { type: 'object', description: 'the members that change; null removes a field' },
+    responses: changeResponses(subject),
+    problems: ['not-found', ...ofItemContent, ...ofPreconditions, ...ofChanges],
+  };
+}
+
 function deletion({ collection, context }: Subject): MethodParts {
   const { item } = collection.shape;
   return {
@@ -264,7 +277,7 @@ function collectionFields(
 ): JsonSchema[] {
   const reads = method === 'GET' || method === 'HEAD';
   const preconditions = reads ? readPreconditions : changePreconditions;
-  const prefers = method === 'PUT' || method === 'POST';
+  const prefers = method === 'PUT' || method === 'POST' || method === 'PATCH';
   return [
     ...preconditions.map((name) => preconditionParameter(name, components)),
     ...(prefers ? [preferParameter(components)] : []),
