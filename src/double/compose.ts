@@ -262,7 +262,7 @@ export function compose(
       createMemoryState(service, restorable, {
         users,
         routes,
-        stubs,
+        stubs: stubs.rules,
         keptItems,
         ...(partner !== undefined && { partner }),
         burning: nonces,

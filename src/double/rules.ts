@@ -32,7 +32,7 @@ export type Rule<Parts> = Progress & Readonly<Parts>;
 type Order = (one: Progress, other: Progress) => number;
 
 /** The last rule that was added comes first. */
-export const lastAdded: Order = (one, other) => other.number - one.number;
+const lastAdded: Order = (one, other) => other.number - one.number;
 
 /** Limited rules come first, in their order; of the others, the last one that was added. */
 export const inTurn: Order = (one, other) => {
@@ -80,6 +80,7 @@ export class Rules<Parts extends object> implements Snapshottable<RulesSnapshot<
   #added = 0;
   #restored = 0;
   #needs: RuleNeeds | undefined;
+  #initial: RulesSnapshot<Parts> = [];
 
   /** `requests` reads of requests what rules are compared with. */
   constructor(requests: MatchedRequests, options: RulesOptions<Parts> = {}) {
@@ -152,23 +153,30 @@ export class Rules<Parts extends object> implements Snapshottable<RulesSnapshot<
     return this.#needs;
   }
 
+  /** Makes the present rules those that `reset` restores. Default: none. */
+  markInitial(): void {
+    this.#initial = this.snapshot();
+  }
+
   snapshot(): RulesSnapshot<Parts> {
-    return this.remaining().map((rule) => ({ rule, count: rule.count, remaining: rule.remaining }));
+    const rules = [...this.#exhausted, ...this.remaining()];
+    return rules.map((rule) => ({ rule, count: rule.count, remaining: rule.remaining }));
   }
 
   restore(records: RulesSnapshot<Parts>): void {
     for (const rule of [...this.#active, ...this.#exhausted]) this.#remove(rule);
     this.#restored += 1;
     for (const { rule, count, remaining } of records) {
+      Object.assign(rule, { count, remaining });
       this.#removed.delete(rule);
-      this.#insert(Object.assign(rule, { count, remaining }));
+      if (remaining > 0) this.#insert(rule);
+      else this.#exhausted = [...this.#exhausted, rule];
     }
     this.#onChange();
   }
 
-  /** Removes all rules. */
   reset(): void {
-    this.restore([]);
+    this.restore(this.#initial);
   }
 
   #findNeeds(): RuleNeeds {

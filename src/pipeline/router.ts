@@ -52,30 +52,29 @@ export interface Router {
   nearest?(request: IncomingRequest): string | undefined;
 }
 
-/** Routes that are asked before those of a router, and may change at any time. */
+/** Routes that are asked before or after those of a router, and may change at any time. */
 export interface RouteLayer {
-  /** Returns the routes for a request, the first one first. Those that do not implement its method are included. */
-  find(segments: readonly string[], request: IncomingRequest): readonly Match[];
+  /**
+   * Returns the routes at an address, the first one first. Those that do not implement the method of the request are included.
+   * @param request selects between several; undefined for all routes at the address, if they are known without a request
+   * @param router has the other routes
+   */
+  find(segments: readonly string[], request: IncomingRequest | undefined, router: Router): readonly Match[];
+  /** Returns whether its routes are asked before those that precede them. Default: never. */
+  precedes?(segments: readonly string[], request: IncomingRequest): boolean;
   readonly routes: readonly Route[];
   furtherMethods(): ReadonlySet<string>;
+  /** Describes the route that a request comes nearest to which none answers. Default: it is not described. */
   nearest?(request: IncomingRequest): string | undefined;
 }
 
-/** Routes that are asked after those of a router. */
-export interface RouteFallback extends Omit<RouteLayer, 'find'> {
-  /** Returns whether its routes are asked first for a request. Default: never. */
-  precedes?(segments: readonly string[], request: IncomingRequest): boolean;
-  /** Returns the routes at an address, the first one first. `router` has the routes before them; `request` selects between several. */
-  find(segments: readonly string[], router: Router, request: IncomingRequest | undefined): readonly Match[];
-}
-
 /** Returns a router that asks further routes after its own. */
-export function extendRoutes(router: Router, fallback: RouteFallback): Router {
+export function extendRoutes(router: Router, fallback: RouteLayer): Router {
   return {
     routes: [...router.routes, ...fallback.routes],
     find(segments, request) {
       const base = router.find(segments, request);
-      const after = fallback.find(segments, router, request);
+      const after = fallback.find(segments, request, router);
       if (after.length === 0) return base;
       const isFirst = request !== undefined && fallback.precedes?.(segments, request) === true;
       const peers = base === undefined ? after : isFirst ? [...after, base] : [base, ...after];
@@ -118,7 +117,7 @@ export function layerRoutes(layer: RouteLayer, router: Router): Router {
     },
     find(segments, request) {
       const base = router.find(segments, request);
-      const before = request === undefined ? [] : layer.find(segments, request);
+      const before = request === undefined ? [] : layer.find(segments, request, router);
       if (request === undefined || before.length === 0) return base;
       const peers = base === undefined ? before : [...before, ...(base.peers ?? [base])];
       const answering = peers.find(({ resource }) => actionFor(resource, request.method) !== undefined);

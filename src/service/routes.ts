@@ -6,7 +6,7 @@ import { explanationResource, problemsResource } from '../collections/problems.t
 import { rootResource } from '../collections/root.ts';
 import type { Serving } from '../collections/serving.ts';
 import type { Resource } from '../pipeline/resource.ts';
-import type { Route, RouteFallback } from '../pipeline/router.ts';
+import type { Route, RouteLayer } from '../pipeline/router.ts';
 import type { Store } from '../store/store.ts';
 import type { Limits, ServiceOptions } from './options.ts';
 
@@ -35,7 +35,7 @@ export function createRoutes(
   resources: Readonly<Record<string, Resource>>,
   idempotency: Idempotency,
   serving: Serving,
-  fallbacks: readonly RouteFallback[],
+  fallbacks: readonly RouteLayer[],
 ): Route[] {
   const documentLimits = {
     maxDepth: limits.xmlDepth,

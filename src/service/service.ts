@@ -33,7 +33,6 @@ import {
   extendRoutes,
   layerRoutes,
   type Route,
-  type RouteFallback,
   type RouteLayer,
   type Router,
 } from '../pipeline/router.ts';
@@ -145,7 +144,7 @@ interface ServiceControls {
   /** Routes that are asked before all others. Default: none. */
   readonly layer?: RouteLayer;
   /** Routes that are asked after all others. Default: none. */
-  readonly fallbacks?: readonly RouteFallback[] | undefined;
+  readonly fallbacks?: readonly RouteLayer[] | undefined;
   /** The scopes of a partner's document. Default: none. */
   readonly scopes?: readonly Scope[] | undefined;
   /** Whether TLS is assumed where credentials require it, because a test stands in for a service over TLS. Default: false. */

@@ -219,6 +219,10 @@ describe('a request that nothing answers is explained', () => {
     assert.deepEqual([await send(double, sent), await send(double, sent)], [200, 200]);
     const used = 'The nearest stub is GET /x, but it has answered its 2 requests, and times permits no more.';
     assert.equal(await reasonOf(double, sent), `Nothing is at this address. ${used}`);
+    const state = double.snapshot();
+    double.reset();
+    assert.equal(await reasonOf(double, sent), 'Nothing is at this address.');
+    double.restore(state);
     assert.equal(await reasonOf(double, { ...sent, method: 'HEAD' }), `Nothing is at this address. ${used}`);
   });
 

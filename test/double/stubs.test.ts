@@ -6,6 +6,7 @@ import { type Stub, type StubResponse, startDouble } from '../../src/double/inde
 import { MatchedRequests } from '../../src/double/matched-requests.ts';
 import { createStubs } from '../../src/double/stubs/stubs.ts';
 import { createRequest } from '../../src/http/message.ts';
+import { createRouter } from '../../src/pipeline/router.ts';
 
 const users = { ann: { secret: 's3cret of ann', password: 'pw of ann' }, bob: { secret: 's3cret of bob' } };
 const json = { 'Content-Type': 'application/json' };
@@ -607,7 +608,8 @@ test('a request costs as many steps among a thousand stubs as among ten', async 
           ? counted(target[Number(name)] ?? '') || undefined
           : Reflect.get(target, name),
     });
-    const found = layer.find(segments, createRequest({ method: 'GET', target: '/v1/partners/p1/orders/7' }));
+    const request = createRequest({ method: 'GET', target: '/v1/partners/p1/orders/7' });
+    const found = layer.find(segments, request, createRouter([]));
     assert.equal(found.length, 1);
     return reads;
   };

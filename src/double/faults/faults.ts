@@ -81,8 +81,8 @@ type FaultRule = Rule<{ readonly fault: Fault }>;
 /** The faults as a part of a double. */
 export interface FaultsPart extends Snapshottable<RulesSnapshot<{ readonly fault: Fault }>> {
   readonly faults: DoubleFaults;
-  /** Returns all planned faults that can still be applied. */
-  planned(): readonly PlannedFault[];
+  /** The planned faults. */
+  readonly rules: Rules<{ readonly fault: Fault }>;
   /** The clock of the service: `clock`, moved by the skew while a request with the fault `skewedDate` is processed. */
   readonly clock: Clock;
   /** Returns whether the nonce that is being claimed must count as used. */
@@ -203,7 +203,7 @@ export function createFaults(options: FaultsOptions): FaultsPart {
       clear: () => rules.reset(),
       pending,
     },
-    planned: () => rules.remaining(),
+    rules,
     clock: {
       now: () => clock.now() + skew(),
       ahead: () => (clock.ahead?.() ?? 0) + skew(),

@@ -6,7 +6,7 @@ import { findClosestMatch } from '../../did-you-mean.ts';
 import { formType, parseMediaType } from '../../http/headers/media-type.ts';
 import type { IncomingRequest } from '../../http/message.ts';
 import type { Observer } from '../../pipeline/observer.ts';
-import type { Match, RouteFallback, Router } from '../../pipeline/router.ts';
+import type { Match, RouteLayer, Router } from '../../pipeline/router.ts';
 import type { Scope } from '../../principal.ts';
 import { read, text } from '../../shape/shape.ts';
 import type { MatchedRequests } from '../matched-requests.ts';
@@ -82,7 +82,7 @@ interface PartnerRecord {
 /** The document as a part of a double. */
 export interface PartnerPart extends Snapshottable<PartnerRecord>, StubCheck {
   /** The routes of the document, which are asked after all others. */
-  readonly fallback: RouteFallback;
+  readonly fallback: RouteLayer;
   readonly control: DoublePartner;
   /** Removes the responses that a test chose. */
   clearResponses(): void;
@@ -220,7 +220,7 @@ function createFallback(
   search: OperationSearch,
   resources: OperationResources,
   { endpoints }: PartnerSecurity,
-): RouteFallback {
+): RouteLayer {
   const findMatches = (segments: readonly string[], request: IncomingRequest | undefined): Match[] =>
     search.list(segments, request).flatMap(({ operation, parameters }) => {
       const resource = resources.find(operation, request);
@@ -231,7 +231,7 @@ function createFallback(
     return endpoint === undefined ? undefined : router.find(endpoint.slice(1).split('/'));
   };
   return {
-    find(segments, router, request) {
+    find(segments, request, router) {
       const own = findEndpoint(segments, router);
       if (own === undefined || (request !== undefined && isDescribed(search, request)))
         return findMatches(segments, request);

@@ -15,7 +15,7 @@ import {
   listFurtherMethods,
   type Resource,
 } from '../../pipeline/resource.ts';
-import type { Match, Route, RouteFallback, RouteLayer } from '../../pipeline/router.ts';
+import type { Match, RouteLayer } from '../../pipeline/router.ts';
 import {
   describeRequestMatch,
   findDifference,
@@ -25,8 +25,7 @@ import {
 } from '../match.ts';
 import type { MatchedRequests } from '../matched-requests.ts';
 import { type Candidate, describeNearest } from '../nearest.ts';
-import { lastAdded, type Rule, Rules, type RulesSnapshot } from '../rules.ts';
-import type { Snapshottable } from '../state/snapshot.ts';
+import { type Rule, Rules } from '../rules.ts';
 import { createAnyReader } from './content.ts';
 import {
   checkStub,
@@ -56,15 +55,15 @@ interface StubParts {
 export type StubRule = Rule<StubParts>;
 
 /** The stubs as a part of a double. */
-export interface StubsPart extends Snapshottable<RulesSnapshot<StubParts>> {
+export interface StubsPart {
   /** The routes of the stubs, which precede all others. */
   readonly layer: RouteLayer;
   /** The routes of the stubs with `fallback`, which are asked after all others. */
-  readonly fallback: RouteFallback;
+  readonly fallback: RouteLayer;
+  /** The stubs that were added. */
+  readonly rules: Rules<StubParts>;
   /** Adds a stub. Throws RangeError if it is invalid. */
   add(stub: Stub<unknown>): StubRule;
-  /** Returns all stubs that can still answer, the oldest first. */
-  all(): readonly StubRule[];
 }
 
 /** Compares what stubs receive and send with the document of a partner. */
@@ -144,30 +143,16 @@ export function createStubs({ schemes, maxDepth, check, requests, stubs = [] }: 
     };
     return rules.add(match, parts, times);
   };
-  const find = (
-    places: StubPlaces,
-    segments: readonly string[],
-    request: IncomingRequest,
-  ): readonly Match[] =>
-    places
-      .find(segments)
-      .flatMap(({ leaf, values }) => rules.list(request, leaf).map((rule) => ({ rule, values })))
-      .sort((one, other) => lastAdded(one.rule, other.rule))
-      .map(({ rule, values }) => ({
-        template: findPath(rule.match) ?? normalizePath(request),
-        resource: rule.resource,
-        parameters: nameParameters(rule.names, values),
-        reserve() {
-          const revert = rules.take(rule);
-          if (check !== undefined) reverts.set(request, revert);
-          return revert;
-        },
-      }));
-  const routesOf = (fallback: boolean): readonly Route[] =>
-    rules.remaining().flatMap(({ match, isFallback, resource }) => {
-      const template = findPath(match);
-      return template === undefined || isFallback !== fallback ? [] : [{ template, resource }];
-    });
+  const toMatch = (rule: StubRule, values: readonly string[], request: IncomingRequest): Match => ({
+    template: findPath(rule.match) ?? normalizePath(request),
+    resource: rule.resource,
+    parameters: nameParameters(rule.names, values),
+    reserve() {
+      const revert = rules.take(rule);
+      if (check !== undefined) reverts.set(request, revert);
+      return revert;
+    },
+  });
   const furtherMethods = (): ReadonlySet<string> => {
     methods ??= new Set(rules.remaining().flatMap(({ resource }) => listFurtherMethods(resource)));
     return methods;
@@ -178,33 +163,33 @@ export function createStubs({ schemes, maxDepth, check, requests, stubs = [] }: 
       ...(check?.candidates(request) ?? []),
     ]);
 
+  const createLayer = (places: StubPlaces): RouteLayer => ({
+    find(segments, request) {
+      if (request === undefined) return [];
+      const reached = places.find(segments);
+      const valuesOf = (rule: StubRule) => reached.find(({ leaf }) => leaf.has(rule))?.values ?? [];
+      const found = rules.list(
+        request,
+        reached.flatMap(({ leaf }) => [...leaf]),
+      );
+      return found.map((rule) => toMatch(rule, valuesOf(rule), request));
+    },
+    get routes() {
+      return rules.remaining().flatMap(({ match, isFallback, resource }) => {
+        const template = findPath(match);
+        return template === undefined || isFallback !== (places === last) ? [] : [{ template, resource }];
+      });
+    },
+    furtherMethods,
+    ...(places === first && { nearest }),
+  });
+
   for (const stub of stubs) {
     checkStubMembers(stub);
     add(stub);
   }
-  const initial = rules.snapshot();
-  return {
-    layer: {
-      find: (segments, request) => find(first, segments, request),
-      get routes() {
-        return routesOf(false);
-      },
-      furtherMethods,
-      nearest,
-    },
-    fallback: {
-      find: (segments, _, request) => (request === undefined ? [] : find(last, segments, request)),
-      get routes() {
-        return routesOf(true);
-      },
-      furtherMethods,
-    },
-    add,
-    all: () => rules.remaining(),
-    snapshot: () => rules.snapshot(),
-    restore: (snapshot) => rules.restore(snapshot),
-    reset: () => rules.restore(initial),
-  };
+  rules.markInitial();
+  return { layer: createLayer(first), fallback: createLayer(last), add, rules };
 }
 
 /** Where stubs are looked for: at their paths, or everywhere. */

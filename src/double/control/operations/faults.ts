@@ -14,7 +14,7 @@ export function faultOperations({ faults, core }: Pick<Controlled, 'faults' | 'c
       id: 'faults',
       returns: listSchema,
       summary: 'Returns all planned faults that can still be applied',
-      run: () => listFaults(core.faults.planned()),
+      run: () => listFaults(core.faults.rules.remaining()),
     }),
     createBareOperation({
       method: 'GET',

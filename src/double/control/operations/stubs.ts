@@ -29,7 +29,7 @@ export function stubOperations({
       id: 'stubs',
       returns: listSchema,
       summary: 'Returns all stubs that can still answer, the oldest first',
-      run: () => ({ stubs: stubs.all().map(toJson) }),
+      run: () => ({ stubs: stubs.rules.remaining().map(toJson) }),
     }),
     operation({
       method: 'POST',
@@ -84,9 +84,7 @@ export function stubOperations({
       path: '/stubs',
       id: 'removeStubs',
       summary: 'Removes all stubs',
-      run() {
-        for (const stub of stubs.all()) stub.remove();
-      },
+      run: () => stubs.rules.restore([]),
     }),
     createBareOperation({
       method: 'DELETE',
@@ -96,7 +94,7 @@ export function stubOperations({
       description: 'Both stubs of a collection are removed together.',
       errors: { '404': 'there is no stub with this number' },
       run(_, { number: wanted }) {
-        const stub = stubs.all().find((each) => String(each.number) === wanted);
+        const stub = stubs.rules.remaining().find((each) => String(each.number) === wanted);
         if (stub === undefined) throw new Problem('not-found', `There is no stub ${wanted ?? ''}.`);
         for (const rule of keptItems.find(stub)?.rules ?? [stub]) rule.remove();
       },
