@@ -6,13 +6,13 @@ import type { KnownScheme } from '../client/read-declaration.ts';
 import { systemClock } from '../clock.ts';
 import { parseForm } from '../http/form.ts';
 import { findQuery } from '../http/target.ts';
-import {
-  nameAndOctets,
-  type Scheme,
-  type Signature,
-  type SigningIdentity,
-  type SigningOverrides,
-  type UnsignedRequest,
+import { nameAndOctets } from '../signature/message.ts';
+import type {
+  Scheme,
+  Signature,
+  SigningIdentity,
+  SigningOverrides,
+  UnsignedRequest,
 } from '../signature/signing.ts';
 import type { AttackRequest, HeaderLine } from './attempt.ts';
 import { splitUrl, toBytes } from './target.ts';

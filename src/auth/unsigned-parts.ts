@@ -2,7 +2,8 @@
 
 import { createHash } from 'node:crypto';
 import { generateKeys } from '../signature/algorithms.ts';
-import { nameAndOctets, type SigningIdentity } from '../signature/signing.ts';
+import { nameAndOctets } from '../signature/message.ts';
+import type { SigningIdentity } from '../signature/signing.ts';
 import type { ConfigurableScheme } from './configured-schemes.ts';
 
 /** An example of a request, without its credentials. */

@@ -28,12 +28,16 @@ export type PartKind =
   | 'secret'
   | 'other';
 
-/** A part of a message. */
-export interface Part {
-  readonly kind: PartKind;
+/** A named part of a message. */
+export interface NamedPart {
   /** The name in explanations: `method`, `field:X-Tenant`. Literal text has the name ''. */
   readonly name: string;
   readonly value: Piece;
+}
+
+/** A part of a message that is verified. */
+export interface Part extends NamedPart {
+  readonly kind: PartKind;
   /** How the digest of the content is written. Only for the kind `digest`. */
   readonly digest?: DigestForm;
 }
@@ -44,6 +48,11 @@ export interface DigestForm {
   readonly hash: string;
   /** Writes the digest: `hex`, or the value of a header. */
   readonly format: (digest: Buffer) => string;
+}
+
+/** Returns the name and the value of a part, the latter as octets: a form in which two parts compare. */
+export function nameAndOctets({ name, value }: NamedPart): readonly [name: string, octets: string] {
+  return [name, octetsOfPiece(value)];
 }
 
 /** Returns pieces as bytes. Each character of a string is one octet. */

@@ -5,9 +5,9 @@
 import type { KeyObject } from 'node:crypto';
 import type { BareItem } from '../http/structured-fields/value.ts';
 import type { SignatureAlgorithm } from './algorithms.ts';
-import type { Aws4Overrides } from './aws4/sign.ts';
+import type { Aws4Overrides } from './aws4/overrides.ts';
 import type { Declaration } from './declared/declaration.ts';
-import { octetsOfPiece } from './message.ts';
+import type { NamedPart } from './message.ts';
 import type { MessageKey } from './message-signatures/algorithms.ts';
 
 /** A request to sign. Each character of a string is one octet. */
@@ -18,7 +18,7 @@ export interface UnsignedRequest {
   readonly target: string;
   /** The field lines that are already set. */
   readonly fields: readonly (readonly [name: string, value: string])[];
-  readonly content: Uint8Array | undefined;
+  readonly content?: Uint8Array | undefined;
 }
 
 /** Who signs, and with which key. */
@@ -81,18 +81,6 @@ export interface SigningOverrides extends SigningChoices {
   readonly aws4?: Aws4Overrides | undefined;
 }
 
-/** A named part of a signed message. Literal text has the name ''. */
-export interface SignedPart {
-  readonly name: string;
-  /** Octets as characters, or bytes. */
-  readonly value: string | Uint8Array;
-}
-
-/** Returns the name and the value of a part, the latter as octets: a form in which two parts compare. */
-export function nameAndOctets({ name, value }: SignedPart): readonly [name: string, octets: string] {
-  return [name, octetsOfPiece(value)];
-}
-
 /** A signature in the places where it is sent. */
 export interface Signature {
   /** The field lines to add to the request. They replace lines of the same name. */
@@ -102,7 +90,7 @@ export interface Signature {
   /** The content to send, if the signature is in it. Default: that of the request. */
   readonly content?: Uint8Array | undefined;
   /** The parts of the signed message, in order; none if the scheme signs nothing. */
-  readonly parts: readonly SignedPart[];
+  readonly parts: readonly NamedPart[];
 }
 
 /** The kinds of schemes. */

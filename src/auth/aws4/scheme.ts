@@ -9,6 +9,7 @@ import {
   signatureParameter,
 } from '../../signature/aws4/credentials.ts';
 import { type Aws4Signature, presignAws4, signAws4 } from '../../signature/aws4/sign.ts';
+import type { NamedPart } from '../../signature/message.ts';
 import {
   checkId,
   checkSecret,
@@ -16,7 +17,6 @@ import {
   readHost,
   type Scheme,
   type SchemeTraits,
-  type SignedPart,
 } from '../../signature/signing.ts';
 import type { SchemeContext } from '../scheme-context.ts';
 import { headerPlace, loadOnFirstUse, problemsOfDates, type VerifiedScheme } from '../verified-scheme.ts';
@@ -104,7 +104,7 @@ function createSignFunction({
 }
 
 /** Returns the parts of the canonical request, and the string to sign in place of its parts. */
-function listShownParts({ parts, stringToSign }: Aws4Signature): SignedPart[] {
+function listShownParts({ parts, stringToSign }: Aws4Signature): NamedPart[] {
   const canonical = parts.filter(({ name }) => name !== 'timestamp' && name !== 'scope');
   return [...canonical, { name: 'string to sign', value: stringToSign }];
 }

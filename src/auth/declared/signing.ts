@@ -13,7 +13,6 @@ import {
   chooseId,
   findField,
   generateText,
-  readHost,
   type Scheme,
   type SigningChoices,
   type SigningIdentity,
@@ -33,20 +32,12 @@ export function choicesOf({ nonce, message }: DeclaredOptions): readonly (keyof 
 export function createSignFunction(declared: DeclaredOptions): Scheme['sign'] {
   return (request, identity, overrides) => {
     const declaration = { ...declared, ...overrides.declaration };
-    const { method, url, fields, content } = request;
     const nonce = declaration.nonce === undefined ? undefined : (overrides.nonce ?? generateText(overrides));
     const hasId = covers(declaration.message, 'id');
     const id = hasId ? (overrides.id ?? `msg_${generateText(overrides)}`) : undefined;
-    const unsigned = {
-      method,
-      target: addContentDigest(request, declaration.digestParameter),
-      fields,
-      host: readHost(request),
-      secure: url.protocol === 'https:',
-      content,
-    };
+    const unsigned = { ...request, target: addContentDigest(request, declaration.digestParameter) };
     const { secret, passphrase, privateKey } = identity;
-    const signed = signDeclared(unsigned, declaration, {
+    return signDeclared(unsigned, declaration, {
       user: typeof declaration.user === 'string' ? declaration.user : chooseId(identity),
       secrets: secret === undefined ? [] : [secret],
       now: overrides.now,
@@ -55,9 +46,6 @@ export function createSignFunction(declared: DeclaredOptions): Scheme['sign'] {
       nonce,
       id,
     });
-    const parts = signed.parts.map((part) => ({ name: part.name, value: part.piece }));
-    const changed = signed.content === content ? {} : { content: signed.content };
-    return { fields: signed.fields, target: signed.target, parts, ...changed };
   };
 }
 

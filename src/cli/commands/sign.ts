@@ -7,7 +7,8 @@ import { escapeInvisible } from '../../http/syntax/control-character.ts';
 import { bytesOf, replaceInvalidUtf8, toOctets } from '../../http/syntax/octets.ts';
 import { readArguments } from '../../options/flags.ts';
 import { createHmacScheme } from '../../signature/hmac-signing.ts';
-import { createSign, type Sign, type SignedPart } from '../../signature/signing.ts';
+import type { NamedPart } from '../../signature/message.ts';
+import { createSign, type Sign } from '../../signature/signing.ts';
 import { secretFrom } from '../accounts/secret-input.ts';
 import { CommandError, describeError, reportError, rethrowAsCommandError } from '../errors.ts';
 import { maskSecrets } from '../mask-secrets.ts';
@@ -73,7 +74,7 @@ interface SignedRequest {
   readonly url: string;
   readonly headers: readonly [name: string, value: string][];
   /** The parts of the signed message. */
-  readonly parts: readonly SignedPart[];
+  readonly parts: readonly NamedPart[];
 }
 
 /** Runs `countersign sign METHOD URL --user NAME`: prints the headers that sign a request. Returns the exit status. */
@@ -282,7 +283,7 @@ function curlCommand(
 const longestShown = 1000;
 
 /** Returns the parts of a message, one per line. Literal text is in quotes. */
-function formatParts(scheme: string, parts: readonly SignedPart[]): readonly string[] {
+function formatParts(scheme: string, parts: readonly NamedPart[]): readonly string[] {
   if (parts.length === 0) return [`The scheme ${scheme} signs no message: it sends the secret itself.`];
   const width = Math.max(...parts.map(({ name }) => name.length || literalName.length));
   const lines = parts.map(({ name, value }) =>

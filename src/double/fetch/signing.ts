@@ -11,13 +11,13 @@ import { once } from '../../once.ts';
 import { anything, mapOf, read, text, word } from '../../shape/shape.ts';
 import { isSignatureAlgorithm, type SignatureAlgorithm } from '../../signature/algorithms.ts';
 import { createHmacScheme } from '../../signature/hmac-signing.ts';
+import type { NamedPart } from '../../signature/message.ts';
 import { isRsaMethod } from '../../signature/oauth1.ts';
 import { createOAuth1Scheme } from '../../signature/oauth1-signing.ts';
 import { basicScheme, bearerScheme } from '../../signature/sent-credentials.ts';
 import {
   createSign,
   type Scheme,
-  type SignedPart,
   type SigningChoices,
   type SigningIdentity,
 } from '../../signature/signing.ts';
@@ -109,10 +109,10 @@ export function createSigning(
 }
 
 /** The signed messages, which users of a double do not get. */
-const messages = new WeakMap<SignedRequest, readonly SignedPart[]>();
+const messages = new WeakMap<SignedRequest, readonly NamedPart[]>();
 
 /** Returns the parts of the message that was signed, in order; none if the scheme signs nothing. */
-export function listSignedParts(signed: SignedRequest): readonly SignedPart[] {
+export function listSignedParts(signed: SignedRequest): readonly NamedPart[] {
   return messages.get(signed) ?? [];
 }
 

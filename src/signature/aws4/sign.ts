@@ -4,7 +4,7 @@ import { toOctets } from '../../http/syntax/octets.ts';
 import { encodeOctets } from '../../http/syntax/percent.ts';
 import { splitTarget } from '../../http/target.ts';
 import { encodeSecret, hmacSha256 } from '../hmac-sha256.ts';
-import type { Part } from '../message.ts';
+import type { Signature, UnsignedRequest } from '../signing.ts';
 import {
   type Aws4Message,
   aws4Algorithm,
@@ -20,17 +20,11 @@ import {
 } from './canonical-request.ts';
 import { maxExpires, signatureParameter } from './credentials.ts';
 import { formatStamp } from './date.ts';
-import { deriveKey, prepareSecret, type Scope, scopeEnd } from './signing-key.ts';
+import type { Aws4Overrides } from './overrides.ts';
+import { deriveKey, prepareSecret, scopeEnd } from './signing-key.ts';
 
-/** A request to sign. */
-interface Aws4Request {
-  readonly method: string;
-  /** Path and query as sent. */
-  readonly target: string;
-  /** The field lines to sign. `Host` is required. */
-  readonly fields: readonly (readonly [name: string, value: string])[];
-  readonly content?: Uint8Array | undefined;
-}
+/** A request to sign. All fields are signed, of which `Host` is required. */
+type Aws4Request = Omit<UnsignedRequest, 'url'>;
 
 /** The options of a signature. */
 export interface Aws4SignOptions extends PathRules, Aws4Overrides {
@@ -43,38 +37,8 @@ export interface Aws4SignOptions extends PathRules, Aws4Overrides {
   readonly sessionToken?: string | undefined;
 }
 
-/** The parts of a scope. */
-interface ScopeParts extends Scope {
-  /** The last part: `aws4_request`. */
-  readonly end: string;
-}
-
-/** What a signature can have otherwise than the options say. */
-export interface Aws4Overrides {
-  /** Whether the content is not signed. Default: false, for a presigned URL of Amazon S3 true. */
-  readonly unsignedPayload?: boolean | undefined;
-  /** The value of X-Amz-Content-Sha256. Default: the SHA-256 of the content. */
-  readonly payloadHash?: string | undefined;
-  /** The names of the signed headers, in lower case. One that is absent is signed as empty. Default: all of the request. */
-  readonly signedHeaders?: readonly string[] | undefined;
-  /** Other parts of the scope. */
-  readonly scope?: Partial<ScopeParts> | undefined;
-  /** Other parts of the scope for which the key is derived. Default: those of the scope as sent. */
-  readonly keyScope?: Partial<Scope> | undefined;
-  /** The algorithm of a presigned URL as sent. */
-  readonly algorithm?: string | undefined;
-  /** The lifetime of a presigned URL as sent. */
-  readonly expires?: string | undefined;
-}
-
 /** A signature with the texts that it covers. */
-export interface Aws4Signature {
-  /** The field lines to add to the request; none for a presigned URL. */
-  readonly fields: readonly [name: string, value: string][];
-  /** The target to send: that of the request, or a presigned one. */
-  readonly target: string;
-  /** The parts of the canonical request and of the string to sign. */
-  readonly parts: readonly Part[];
+export interface Aws4Signature extends Signature {
   readonly canonicalRequest: string;
   readonly stringToSign: string;
 }

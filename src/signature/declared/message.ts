@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { octetsOf, toOctets } from '../../http/syntax/octets.ts';
 import { decodeSome } from '../../http/syntax/percent.ts';
 import { splitTarget } from '../../http/target.ts';
-import type { Piece } from '../message.ts';
+import type { NamedPart, Piece } from '../message.ts';
 import { sortForm } from './form.ts';
 import { textAt } from './places.ts';
 import { parseBodyDigest, partName, type Template, type TemplatePart } from './template.ts';
@@ -40,12 +40,6 @@ export interface MessageSource {
 /** The piece that stands for the secret in a message. A plain digest is computed with the secret in its place. */
 export const secretPiece: Uint8Array = Buffer.from('\0the place of the secret\0', 'latin1');
 
-/** A named part of a message. Literal text has no name. */
-export interface NamedPiece {
-  readonly name: string;
-  readonly piece: Piece;
-}
-
 /** Returns the message to sign, in pieces. */
 export function messagePieces(template: Template, source: MessageSource): Piece[] {
   const pieces: Piece[] = [];
@@ -53,11 +47,11 @@ export function messagePieces(template: Template, source: MessageSource): Piece[
   return pieces;
 }
 
-/** Returns the message to sign in named pieces, for an explanation. The name of literal text is ''. */
-export function listNamedPieces(template: Template, source: MessageSource): NamedPiece[] {
+/** Returns the message to sign in named parts. The name of literal text is ''. */
+export function listNamedParts(template: Template, source: MessageSource): NamedPart[] {
   return template.map((part) => ({
     name: part.kind === 'literal' ? '' : partName(part),
-    piece: readPiece(part, source),
+    value: readPiece(part, source),
   }));
 }
 

@@ -4,26 +4,14 @@ import { isFormType } from '../../http/headers/media-type.ts';
 import { hostForms } from '../../http/host.ts';
 import { replaceInvalidUtf8, toOctets } from '../../http/syntax/octets.ts';
 import { messageBytes, type Piece } from '../message.ts';
+import { readHost, type Signature, type UnsignedRequest } from '../signing.ts';
 import { hasPrivateKey, signByKey } from './asymmetric.ts';
 import type { Declaration } from './declaration.ts';
 import { createDeclaredKey, encodeSignature, keyBytes } from './key.ts';
-import { createJsonReader, listNamedPieces, type MessageSource, type NamedPiece } from './message.ts';
+import { createJsonReader, listNamedParts, type MessageSource } from './message.ts';
 import { type RolePlace, writeTextAt } from './places.ts';
 import { formatSignatures } from './signature-format.ts';
 import { formatTimestamp } from './timestamp.ts';
-
-/** A request to sign. Each character of a string is one octet. */
-export interface UnsignedRequest {
-  readonly method: string;
-  /** Path and query as they will be sent. */
-  readonly target: string;
-  readonly secure: boolean;
-  /** The value of Host. */
-  readonly host: string;
-  /** The field lines that are already set. */
-  readonly fields?: readonly (readonly [name: string, value: string])[];
-  readonly content?: Uint8Array | undefined;
-}
 
 /** The secrets and values with which a request is signed. */
 export interface SigningParts {
@@ -41,22 +29,6 @@ export interface SigningParts {
   readonly passphrase?: string | undefined;
   /** The private key, or the Ed25519 key for a list that may contain such a signature (Standard Webhooks, `v1a`). */
   readonly privateKey?: KeyObject | undefined;
-  /** The public origin that `{url}` begins with. Default: the scheme and Host. */
-  readonly origin?: string | undefined;
-}
-
-/** A signed request. */
-export interface SignedRequest {
-  /** The target to send: with the signature, if its place is the query. */
-  readonly target: string;
-  /** The field lines to add. */
-  readonly fields: readonly [name: string, value: string][];
-  /** The content to send. It differs from that of the request if a place is in the content. */
-  readonly content: Uint8Array | undefined;
-  /** The message that is signed. */
-  readonly message: Buffer;
-  /** The parts of the message. The name of literal text is ''. */
-  readonly parts: readonly NamedPiece[];
 }
 
 /**
@@ -68,7 +40,7 @@ export function signDeclared(
   request: UnsignedRequest,
   declaration: Declaration,
   parts: SigningParts,
-): SignedRequest {
+): Signature {
   const timestamp =
     declaration.timestamp === undefined ? '' : formatTimestamp(parts.now, declaration.timestamp.unit);
   const { target: own, content: sent } = request;
@@ -77,19 +49,18 @@ export function signDeclared(
     listValues(declaration, parts, timestamp),
   );
   const source = buildSource(placed, request, declaration, parts, timestamp);
-  const named = listNamedPieces(declaration.message, source);
-  const pieces = named.map(({ piece }) => piece);
-  const message = messageBytes(pieces);
+  const named = listNamedParts(declaration.message, source);
+  const pieces = named.map(({ value }) => value);
   const value = formatSignatures(
     declaration.format,
     computeSignatures(declaration, parts, pieces),
     { timestamp, nonce: parts.nonce, user: toOctets(parts.user), 'key-id': toOctets(parts.user) },
     parts.privateKey === undefined || hasPrivateKey(declaration.algorithm)
       ? []
-      : [signByKey(ed25519, parts.privateKey, message).toString('base64')],
+      : [signByKey(ed25519, parts.privateKey, messageBytes(pieces)).toString('base64')],
   );
   const { target, fields, content } = placeAll(placed, [[declaration.place, value]]);
-  return { target, fields, content, message, parts: named };
+  return { target, fields, parts: named, ...(content !== sent && { content }) };
 }
 
 const ed25519 = { algorithm: 'ed25519', hash: 'sha512', dsaEncoding: 'der' } as const;
@@ -170,7 +141,9 @@ function buildSource(
   parts: SigningParts,
   timestamp: string,
 ): MessageSource {
-  const lines = [...(request.fields ?? []), ...placed.fields];
+  const host = readHost(request);
+  const secure = request.url.protocol === 'https:';
+  const lines = [...request.fields, ...placed.fields];
   const field = (name: string): string | undefined => {
     const values = lines.filter(([own]) => own.toLowerCase() === name).map(([, value]) => value);
     return values.length === 0 ? undefined : values.join(', ');
@@ -182,11 +155,10 @@ function buildSource(
   return {
     method: request.method,
     target,
-    secure: request.secure,
-    host: anyPort ? hostForms(request.host, request.secure)[0] : request.host,
-    origin: parts.origin,
+    secure,
+    host: anyPort ? hostForms(host, secure)[0] : host,
     decodedInUrl,
-    field: (name) => (name === 'host' ? (field(name) ?? request.host) : field(name)),
+    field: (name) => (name === 'host' ? (field(name) ?? host) : field(name)),
     content,
     json: createJsonReader(content),
     hasForm: !hasDigest && isFormType(field('content-type')),

@@ -110,6 +110,15 @@ type Class<Instance> = new (secret: string) => Instance;
 
 const body = '{"type":"contact.created","name":"Zo\u00eb"}';
 
+/** The request that the signer signs. */
+const unsigned = {
+  method: 'POST',
+  url: new URL('https://localhost/'),
+  target: '/',
+  fields: [],
+  content: Buffer.from(body),
+};
+
 test(
   'standard-webhooks: signatures of the package standardwebhooks are verified',
   unlessInstalled('standardwebhooks'),
@@ -137,7 +146,7 @@ test(
       (text) => `whsec_${Buffer.from(text.padEnd(24)).toString('base64')}`,
     );
     const signed = signDeclared(
-      { method: 'POST', target: '/', secure: true, host: 'localhost', content: Buffer.from(body) },
+      unsigned,
       readDeclaredOptions({ preset: 'standard-webhooks', user: 'ann' }, 's'),
       { user: 'ann', secrets, now: Date.now(), id: 'msg_1' },
     );
@@ -152,13 +161,6 @@ test('standard-webhooks: a retry with the same id is accepted, with its new time
   const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
   const declared = open('standard-webhooks', secret, start, {}, { replay: 'refuse' });
   const attempt = (now: number): IncomingRequest => {
-    const unsigned = {
-      method: 'POST',
-      target: '/',
-      secure: true,
-      host: 'localhost',
-      content: Buffer.from(body),
-    };
     const options = readDeclaredOptions({ preset: 'standard-webhooks', user: 'ann' }, 's');
     const { fields } = signDeclared(unsigned, options, { user: 'ann', secrets: [secret], now, id: 'msg_1' });
     return posted(body, Object.fromEntries(fields));
@@ -186,13 +188,6 @@ test('standard-webhooks: an Ed25519 signature is verified beside others, until i
   const { privateKey, publicKey } = createKeys(seed);
   const other = createKeys(Buffer.alloc(32, 8).toString('base64'));
   const options = readDeclaredOptions({ preset: 'standard-webhooks', user: 'ann' }, 's');
-  const unsigned = {
-    method: 'POST',
-    target: '/',
-    secure: true,
-    host: 'localhost',
-    content: Buffer.from(body),
-  };
   const secrets = ['whsec_bm90IHRoZSByaWdodCBzZWNyZXQ='];
   const signed = (key: KeyObject): IncomingRequest => {
     const { fields } = signDeclared(unsigned, options, {
@@ -245,11 +240,11 @@ test('stripe: its package verifies signatures of the signer', unlessInstalled('s
     webhooks: { constructEvent(payload: string, header: string, secret: string): { name: string } };
   } = requireInstalled('stripe');
   const secret = 'whsec_test_secret_of_the_endpoint';
-  const { fields } = signDeclared(
-    { method: 'POST', target: '/', secure: true, host: 'localhost', content: Buffer.from(body) },
-    readDeclaredOptions({ preset: 'stripe', user: 'ann' }, 's'),
-    { user: 'ann', secrets: [secret], now: Date.now() },
-  );
+  const { fields } = signDeclared(unsigned, readDeclaredOptions({ preset: 'stripe', user: 'ann' }, 's'), {
+    user: 'ann',
+    secrets: [secret],
+    now: Date.now(),
+  });
   assert.equal(stripe.webhooks.constructEvent(body, fields[0]?.[1] ?? '', secret).name, 'Zo\u00eb');
 });
 
@@ -265,11 +260,11 @@ test(
     const signature = await methods.sign(secret, body);
     const declared = open('github', secret, start);
     assert.equal(await declared.verdictOn(posted(body, { 'X-Hub-Signature-256': signature })), 'ann');
-    const { fields } = signDeclared(
-      { method: 'POST', target: '/', secure: true, host: 'localhost', content: Buffer.from(body) },
-      readDeclaredOptions({ preset: 'github', user: 'ann' }, 's'),
-      { user: 'ann', secrets: [secret], now: start },
-    );
+    const { fields } = signDeclared(unsigned, readDeclaredOptions({ preset: 'github', user: 'ann' }, 's'), {
+      user: 'ann',
+      secrets: [secret],
+      now: start,
+    });
     assert.equal(await methods.verify(secret, body, fields[0]?.[1] ?? ''), true);
   },
 );

@@ -187,9 +187,8 @@ test('requests signed by the signer are verified', async () => {
   for (const declaration of declarations) {
     const unsigned = {
       method: 'POST',
+      url: new URL('https://example.com/a%20b?d=1&c=2'),
       target: '/a%20b?d=1&c=2',
-      secure: true,
-      host: 'example.com',
       fields: [
         ['X-A', 'field'],
         ['Content-Type', 'application/x-www-form-urlencoded'],

@@ -3,8 +3,8 @@ import { createPrivateKey, type KeyObject } from 'node:crypto';
 import { bytesOf } from '../../../http/syntax/octets.ts';
 import { flag, listOf, mapOf, object, optional, text, word } from '../../../shape/shape.ts';
 import { signatureAlgorithms } from '../../../signature/algorithms.ts';
+import type { NamedPart } from '../../../signature/message.ts';
 import { oauth1Methods } from '../../../signature/oauth1.ts';
-import type { SignedPart } from '../../../signature/signing.ts';
 import { listSignedParts } from '../../fetch/signing.ts';
 import { type Controlled, type Operation, operation, requireMemory } from '../operation.ts';
 
@@ -80,7 +80,7 @@ export function signOperations(target: Controlled): readonly Operation[] {
   ];
 }
 
-function formatPart(value: SignedPart['value']): string {
+function formatPart(value: NamedPart['value']): string {
   const bytes = typeof value === 'string' ? bytesOf(value) : Buffer.from(value);
   return bytes.toString(isUtf8(bytes) ? 'utf8' : 'hex');
 }
