@@ -21,6 +21,7 @@ export {
 export { CountersignError } from './countersign-error.ts';
 export type { Duration } from './duration.ts';
 export { readBytes } from './formats/bytes.ts';
+export { readJson } from './formats/json/content-reader.ts';
 export type { HeadersInput, RequestInput } from './http/field-lines.ts';
 export type { HttpHeaders } from './http/fields.ts';
 export type { HttpRequest } from './http/message.ts';

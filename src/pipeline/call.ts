@@ -7,7 +7,7 @@ import type { Target } from '../http/target.ts';
 import type { Principal } from '../principal.ts';
 import type { JournalCors } from './cors.ts';
 import type { GzipQueue } from './gzip-queue.ts';
-import type { Call, DocumentFormat, Parameters, Resource, ResourceState, Variant } from './resource.ts';
+import type { Call, Parameters, Resource, ResourceState, Variant } from './resource.ts';
 
 /** The state of a request as it passes the steps, also if it is rejected later. */
 export interface RequestTrace {
@@ -22,10 +22,8 @@ export interface RequestTrace {
   problem: Problem | undefined;
   /** Returns the refusal if the nonce is claimed with the change of the request, and then refused. @internal */
   refuseNonce?: DeferredNonce['refuseNonce'];
-  /** The format of problems of the resource; undefined for that of the service. */
-  defaultFormat: DocumentFormat | undefined;
-  /** Returns the response to a problem in the format of the resource; undefined if that is a problem document. @internal */
-  writeProblem?: Resource['writeProblem'];
+  /** The resource, which determines the form of problems; undefined until it is found. */
+  resource: Resource | undefined;
   /** The state of the quota after this request; undefined if there is none. */
   quota: readonly QuotaUse[] | undefined;
   /** Gives the reservation of a limited route back. Undefined if there is none, or once its action is called. */
@@ -49,8 +47,7 @@ export function createRequestTrace(authTrace?: AuthenticationTrace): RequestTrac
     cors: undefined,
     problem: undefined,
     refuseNonce: undefined,
-    defaultFormat: undefined,
-    writeProblem: undefined,
+    resource: undefined,
     quota: undefined,
     release: undefined,
     requestId: undefined,

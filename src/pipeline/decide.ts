@@ -118,8 +118,7 @@ export function decide(
   const addressed = { request: received, method, target, route: findRoute(target, received, context.router) };
   const { resource, reserve } = addressed.route;
   trace.release = reserve?.();
-  trace.defaultFormat = resource.defaultFormat;
-  trace.writeProblem = resource.writeProblem;
+  trace.resource = resource;
   // 7: are the credentials good?
   trace.step = 7;
   const principal = authenticate(addressed, context, trace);

@@ -3,6 +3,7 @@ import type { Response } from '../http/message.ts';
 import type { CallContext } from './call.ts';
 import {
   type DocumentFormat,
+  documentFormat,
   listPossibleMethods,
   mayUse,
   type Representation,
@@ -34,7 +35,7 @@ export type Describe = (
 /** Returns the response to OPTIONS: `Allow` for this principal, and a small description (RFC 9110 §9.3.7). */
 export function describe(call: CallContext, subject: Match | readonly Route[], write: Describe): Response {
   const description = 'resource' in subject ? describeResource(call, subject) : describeServer(call, subject);
-  const format = 'resource' in subject ? subject.resource.defaultFormat : undefined;
+  const format = 'resource' in subject ? documentFormat(subject.resource) : undefined;
   const representation = write(description, call.incoming.headers.get('accept'), format);
   const fields: FieldLine[] = [
     ...formatLeadingFields(call.date, call.principal),

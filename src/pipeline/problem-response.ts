@@ -3,7 +3,7 @@ import type { IncomingRequest, Response } from '../http/message.ts';
 import { Problem } from '../http/problem.ts';
 import { isStoreError } from '../store/errors.ts';
 import type { RequestTrace } from './call.ts';
-import type { DocumentFormat, Representation } from './resource.ts';
+import { type DocumentFormat, documentFormat, type Representation } from './resource.ts';
 import { formatLeadingFields, noSniff } from './response.ts';
 
 /** Serializes a problem document (RFC 9457) in the format that `accept` prefers, by default in `format` or that of the service. */
@@ -53,10 +53,11 @@ export function toProblemResponse(
   writeProblem: WriteProblem,
 ): Response {
   const instance = request === undefined ? '' : pathSent(request);
-  const own = trace.writeProblem?.(problem, request);
+  const { resource } = trace;
+  const own = resource?.writeProblem?.(problem, request);
   const { type, body: content } =
     own?.representation ??
-    writeProblem(problem, instance, request?.headers.get('accept'), trace.defaultFormat);
+    writeProblem(problem, instance, request?.headers.get('accept'), resource && documentFormat(resource));
   const isNotStored = own?.noStore ?? rejectsPrincipal.has(problem.status);
   const fields = formatLeadingFields(date, trace.principal, isNotStored);
   fields.push(['Content-Type', type], noSniff);

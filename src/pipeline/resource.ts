@@ -199,7 +199,10 @@ export interface Resource<State = unknown, Content = unknown> {
    * refused with 401. Default: all schemes, of which a request can have the credentials of one.
    */
   readonly schemes?: AcceptedSchemes | undefined;
-  /** The format of its problems and of OPTIONS for clients that accept both. Default: that of the service. */
+  /**
+   * The format of its problems and of OPTIONS for clients that accept both. Default: `json` if it produces and reads nothing else,
+   * otherwise that of the service.
+   */
   readonly defaultFormat?: DocumentFormat | undefined;
   /**
    * The other origins whose pages may use it in browsers: `['https://app.example']`. Default: as the option `cors` of the service;
@@ -260,6 +263,16 @@ export function actionFor(resource: Resource, method: string): Action | undefine
       return methods !== undefined && Object.hasOwn(methods, method) ? methods[method] : undefined;
     }
   }
+}
+
+/** Returns the format of the problems of a resource: JSON if it produces and reads nothing else. Undefined for that of the service. */
+export function documentFormat(resource: Resource): DocumentFormat | undefined {
+  const { defaultFormat, produces = [], GET, PUT, POST, PATCH, DELETE, methods = {} } = resource;
+  if (defaultFormat !== undefined) return defaultFormat;
+  const actions = [GET, PUT, POST, PATCH, DELETE, ...Object.values(methods)];
+  const spoken = [...produces, ...actions.flatMap((each) => each?.reads ?? [])];
+  const isJson = spoken.every(({ type }) => /^application\/(?:[^;]*\+)?json *(?:;|$)/.test(type));
+  return spoken.length > 0 && isJson ? 'json' : undefined;
 }
 
 /** Returns the methods that the resource implements beside those of collections. */

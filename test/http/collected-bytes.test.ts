@@ -2,13 +2,13 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { plainJson } from '../../src/double/control/content.ts';
 import { readBytes } from '../../src/formats/bytes.ts';
 import { jsonDecoder } from '../../src/formats/json/decoder.ts';
 import { CollectedBytes } from '../../src/http/collected-bytes.ts';
 import { formatDate } from '../../src/http/headers/date.ts';
 import { createRequest, type IncomingRequest, readAll } from '../../src/http/message.ts';
 import { parseTarget } from '../../src/http/target.ts';
+import { readJson } from '../../src/index.ts';
 import type { MaybePromise } from '../../src/maybe-promise.ts';
 import { CallContext } from '../../src/pipeline/call.ts';
 import type { Decoder } from '../../src/pipeline/decoder.ts';
@@ -78,7 +78,7 @@ const call = new CallContext({
 const readers: readonly (readonly [name: string, held: () => number | Promise<number>])[] = [
   ['in JSON', () => heldByDecoder(jsonDecoder(buildShape({}), { partial: false, maxDepth: 10 }))],
   ['of any type', () => heldByDecoder(ofAnyType.decoder(call))],
-  ['for the control interface', () => heldByDecoder(plainJson.decoder(call))],
+  ['of readJson', () => heldByDecoder(readJson.decoder(call))],
   ['read ahead', heldWhileGathered],
   ['in gzip', heldWhilePacked],
 ];

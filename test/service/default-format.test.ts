@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { startDouble } from '../../src/double/index.ts';
-import { action, createService, json, xml } from '../../src/index.ts';
+import { action, createService, json, Problem, readBytes, readJson, xml } from '../../src/index.ts';
 import { openService } from '../support/service/open-service.ts';
 
 const thing = {
@@ -116,6 +116,33 @@ test('a resource in code returns its own type, and its problems default to the f
   const inJson = openService({ resources, defaultFormat: 'json' });
   assert.equal((await inJson.ask('GET', '/both')).field('Content-Type'), plainTypes.xml);
   assert.equal((await inJson.ask('PUT', '/both')).field('Content-Type'), problemTypes.json);
+});
+
+test('a resource that reads and produces nothing but JSON has its problems in JSON', async () => {
+  const refuse = () => {
+    throw new Problem('invalid-content', 'No.');
+  };
+  const jsonType = { type: 'application/vnd.example+json', mark: 'j' };
+  const { ask } = openService({
+    resources: {
+      '/reads': { POST: action('anyone', refuse, { reads: [readJson] }), GET: action('anyone', refuse) },
+      '/produces': { GET: action('anyone', refuse), produces: [jsonType] },
+      '/both': { POST: action('anyone', refuse, { reads: [readJson, readBytes] }) },
+      '/neither': { GET: action('anyone', refuse) },
+    },
+  });
+  const types = new Map<string, string | undefined>();
+  for (const path of ['/reads', '/produces', '/both', '/neither'])
+    types.set(path, (await ask('GET', path)).field('Content-Type'));
+  assert.deepEqual(
+    [...types],
+    [
+      ['/reads', problemTypes.json],
+      ['/produces', problemTypes.json],
+      ['/both', problemTypes.xml],
+      ['/neither', problemTypes.xml],
+    ],
+  );
 });
 
 test('errors in the format of AWS ignore the default format', async () => {

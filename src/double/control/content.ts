@@ -1,29 +1,7 @@
-import { readJsonBytes } from '../../formats/json/decoder.ts';
-import { CollectedBytes } from '../../http/collected-bytes.ts';
 import { decodeCanonicalBase64 } from '../../http/headers/content-digest.ts';
 import { Problem } from '../../http/problem.ts';
-import type { ContentReader } from '../../pipeline/resource.ts';
 import { formatFault, formatPath } from '../../shape/fault.ts';
 import type { Shape } from '../../shape/shape.ts';
-
-/** The maximum nesting depth of JSON content. */
-const maxDepth = 64;
-
-/** Decodes JSON content to plain values. */
-export const plainJson: ContentReader = {
-  type: 'application/json',
-  decoder() {
-    const collected = new CollectedBytes();
-    return {
-      write: (chunk) => collected.write(chunk),
-      end() {
-        // Unlike JSON.parse, readJsonBytes reports positions and rejects duplicate names.
-        const { text } = readJsonBytes(collected.bytes, maxDepth);
-        return JSON.parse(text);
-      },
-    };
-  },
-};
 
 /** Reads content by its shape. Throws a Problem `invalid-content` that names the path of the first fault: `faults.times`. */
 export function readContent<T>(shape: Shape<T>, content: unknown): T {

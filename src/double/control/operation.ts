@@ -1,3 +1,4 @@
+import { readJson } from '../../formats/json/content-reader.ts';
 import { Problem } from '../../http/problem.ts';
 import type { MaybePromise } from '../../maybe-promise.ts';
 import {
@@ -14,7 +15,7 @@ import type { JsonSchema, Shape } from '../../shape/shape.ts';
 import type { DoubleApi } from '../api.ts';
 import type { Core, MemoryState } from '../compose.ts';
 import { controller } from './authenticator.ts';
-import { plainJson, readContent } from './content.ts';
+import { readContent } from './content.ts';
 
 /** What a control interface controls. */
 export interface Controlled extends Omit<DoubleApi, 'fetch'> {
@@ -137,7 +138,7 @@ function createAction({ open = false, accepts, run, status = 200, media }: Opera
       const representation = media === undefined ? json(value) : { type: media, body: String(value) };
       return { status, representation, noStore: true };
     },
-    accepts === undefined ? {} : { reads: [plainJson] },
+    accepts === undefined ? {} : { reads: [readJson] },
   );
 }
 
