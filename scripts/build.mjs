@@ -165,7 +165,7 @@ const chunks = {
   ],
   rules: [
     'double/faults/declaration',
-    'double/request-match',
+    'double/match',
     'double/faults/response',
     'double/stubs/content',
     'double/stubs/declaration',
