@@ -8,6 +8,7 @@ import { credentialAttempts } from './cases/credentials.ts';
 import { forgeAddresses } from './cases/forged-address.ts';
 import { freshnessAttempts } from './cases/freshness.ts';
 import { hmacAttempts } from './cases/hmac.ts';
+import { jwtAttempts } from './cases/jwt.ts';
 import { messageAttempts } from './cases/message.ts';
 import { nonceAttempts } from './cases/nonces.ts';
 import { raceAttempts } from './cases/races.ts';
@@ -15,6 +16,7 @@ import { schemeAttempts } from './cases/schemes/scheme-attempts.ts';
 import { transportAttempts } from './cases/transport.ts';
 import { createForger, type Forger } from './forger.ts';
 import type { Signer } from './signer.ts';
+import type { TokenIssuerOptions } from './token-issuer.ts';
 
 /** The options of `createAttempts`. */
 export interface AttemptOptions {
@@ -26,6 +28,8 @@ export interface AttemptOptions {
   readonly otherUser?: string | undefined;
   /** Whether the request is permitted without credentials, so that attempts without them are omitted. Default: false. */
   readonly open?: boolean | undefined;
+  /** What is known of the issuer of a bearer token that is a JWT. Default: nothing. */
+  readonly issuer?: TokenIssuerOptions | undefined;
   /** Returns `size` random bytes. Default: `randomBytes` of node:crypto. */
   readonly random?: ((size: number) => Uint8Array) | undefined;
 }
@@ -46,13 +50,20 @@ export function createAttempts(
   options: AttemptOptions = {},
 ): Attempt[] {
   checkArguments(request, signer, options);
-  const { clock = systemClock, window: given = 600, otherUser, open = false, random = randomBytes } = options;
+  const {
+    clock = systemClock,
+    window: given = 600,
+    otherUser,
+    open = false,
+    random = randomBytes,
+    issuer = {},
+  } = options;
   const plain = outgoing(request);
   const now = clock.now();
   const window = readDuration(given, 1000);
   if (window === undefined)
     throw new RangeError('the options of createAttempts.window: seconds, or text such as "5m", are expected');
-  const forger = createForger({ plain, signer, now, window, otherUser, open, random });
+  const forger = createForger({ plain, signer, now, window, otherUser, open, random, issuer });
   return [
     control(forger),
     ...credentialAttempts(forger),
@@ -63,6 +74,7 @@ export function createAttempts(
     ...hmacAttempts(forger),
     ...nonceAttempts(forger),
     ...schemeAttempts(forger),
+    ...jwtAttempts(forger),
     ...raceAttempts(forger),
   ];
 }
@@ -82,6 +94,7 @@ const optionNames: Readonly<Record<keyof AttemptOptions, true>> = {
   otherUser: true,
   open: true,
   random: true,
+  issuer: true,
 };
 
 /** Throws RangeError that names the argument that is missing or of another kind. */

@@ -11,6 +11,7 @@ import {
   signByOwn,
 } from './signer.ts';
 import { appendParameters } from './target.ts';
+import type { TokenIssuerOptions } from './token-issuer.ts';
 import type { WeaknessId } from './weaknesses.ts';
 
 /** Creates requests for attempts from the good request and its signer, and determines what the signature covers. */
@@ -28,6 +29,8 @@ export interface Forger extends Locator {
   readonly otherUser: string | undefined;
   /** Whether the request is permitted without credentials. */
   readonly open: boolean;
+  /** What is known of the issuer of a token. */
+  readonly issuer: TokenIssuerOptions;
   readonly traits: SchemeTraits | undefined;
   /** What the signer signs with. Undefined if the signer is not one of this package. */
   readonly signing: Signing | undefined;
@@ -67,6 +70,7 @@ interface ForgerOptions {
   readonly window: number;
   readonly otherUser: string | undefined;
   readonly open: boolean;
+  readonly issuer: TokenIssuerOptions;
   readonly random: (size: number) => Uint8Array;
 }
 

@@ -32,6 +32,26 @@ const weaknesses = {
     'Requests without credentials are answered.',
     'Refuse a request with 401 unless it has credentials of a known scheme.',
   ),
+  'unsigned-token': high(
+    'Anyone can make a token of any user, because its signature is not verified.',
+    'Verify the signature of every JWT, and refuse the algorithm none (RFC 8725 §3.2).',
+  ),
+  'token-algorithm': high(
+    'Anyone can sign tokens, with the public key as the secret of an HMAC.',
+    'Take the algorithm from the key, never from the token (RFC 8725 §3.1).',
+  ),
+  'token-key': high(
+    'Anyone can sign tokens, because the token itself determines which key verifies it.',
+    'Verify with the published keys of the issuer alone; ignore jwk, jku and x5u, and compare kid as text (RFC 8725 §3.10).',
+  ),
+  'token-claims': high(
+    'Tokens that are expired, or were issued by others or for other APIs, are accepted.',
+    'Compare iss and aud with what you expect, and require exp (RFC 8725 §3.8, §3.9, RFC 9068 §4).',
+  ),
+  'token-type': medium(
+    'Tokens that were issued for another purpose, such as ID tokens, are accepted.',
+    'Require the type at+jwt, and refuse crit unless you know the extension (RFC 8725 §3.11, RFC 9068 §4).',
+  ),
   'proxy-fields': high(
     'Anyone can claim another user or address, because the client sends these fields.',
     'Read fields such as X-Forwarded-For only if the connection comes from your proxy, which replaces them.',
