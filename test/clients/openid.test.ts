@@ -1,0 +1,174 @@
+import assert from 'node:assert/strict';
+import { createRequire } from 'node:module';
+import { after, describe, test } from 'node:test';
+import { pathToFileURL } from 'node:url';
+import { startDouble } from '../../src/double/index.ts';
+import { importPackage, missingPackage } from '../support/packages.ts';
+
+const { resolve } = createRequire(import.meta.url);
+const secret = 'a long secret of the shop';
+const back = 'http://localhost:3000/cb';
+const double = await startDouble({
+  users: { ann: { claims: { email: 'ann@example.com' } } },
+  clients: {
+    shop: {
+      secret,
+      redirectUris: [back],
+      grants: ['authorization_code', 'refresh_token', 'client_credentials'],
+      scopes: ['read', 'openid'],
+      users: '*',
+    },
+  },
+  oauth2: { openid: true, accessTokens: 'jwt', signing: 'RS256', claims: ['email'], pkce: 'optional' },
+});
+after(() => double.close());
+
+/** Returns the reason for skipping a test if a client is not installed. */
+function missingClient(name: string): string | false {
+  try {
+    resolve(name);
+    return false;
+  } catch {
+    return `${name} is missing: npm ci --prefix test/clients`;
+  }
+}
+
+function importClient(name: string) {
+  return import(pathToFileURL(resolve(name)).href);
+}
+
+describe('unmodified clients of OpenID Connect, over plain HTTP', () => {
+  test('openid-client discovers, logs in, refreshes and reads userinfo', {
+    skip: missingClient('openid-client'),
+  }, async () => {
+    const client = await importClient('openid-client');
+    const insecure = { execute: [client.allowInsecureRequests] };
+    const config = await client.discovery(new URL(double.url), 'shop', secret, undefined, insecure);
+    assert.equal(config.serverMetadata().issuer, double.url);
+    const [state, nonce] = [client.randomState(), client.randomNonce()];
+    const pkceCodeVerifier = client.randomPKCECodeVerifier();
+    const url = client.buildAuthorizationUrl(config, {
+      redirect_uri: back,
+      scope: 'openid email read',
+      code_challenge: await client.calculatePKCECodeChallenge(pkceCodeVerifier),
+      code_challenge_method: 'S256',
+      state,
+      nonce,
+    });
+    const returned = await double.oauth2.approve(url.href, { user: 'ann' });
+    const tokens = await client.authorizationCodeGrant(config, new URL(returned), {
+      pkceCodeVerifier,
+      expectedState: state,
+      expectedNonce: nonce,
+    });
+    assert.equal(tokens.claims().email, 'ann@example.com');
+    const info = await client.fetchUserInfo(config, tokens.access_token, 'ann');
+    assert.deepEqual(info, { sub: 'ann', email: 'ann@example.com' });
+    const refreshed = await client.refreshTokenGrant(config, tokens.refresh_token);
+    assert.equal(refreshed.claims().sub, 'ann');
+    const logout = client.buildEndSessionUrl(config, { id_token_hint: refreshed.id_token });
+    assert.equal((await fetch(logout)).status, 200);
+    await assert.rejects(client.refreshTokenGrant(config, refreshed.refresh_token), {
+      error: 'invalid_grant',
+    });
+  });
+
+  test('oauth4webapi validates an access token as a resource server', {
+    skip: missingClient('oauth4webapi'),
+  }, async () => {
+    const oauth = await importClient('oauth4webapi');
+    const insecure = { [oauth.allowInsecureRequests]: true };
+    const issuer = new URL(double.url);
+    const found = await oauth.discoveryRequest(issuer, { algorithm: 'oidc', ...insecure });
+    const server = await oauth.processDiscoveryResponse(issuer, found);
+    const { accessToken } = await double.oauth2.issueToken({ user: 'ann' });
+    const request = new Request('https://api.example/', {
+      headers: { Authorization: `Bearer ${accessToken}` },
+    });
+    const claims = await oauth.validateJwtAccessToken(server, request, double.url, insecure);
+    assert.deepEqual([claims.sub, claims.client_id, claims.email], ['ann', 'shop', 'ann@example.com']);
+  });
+
+  test('simple-oauth2 obtains a token of the client without any setting', {
+    skip: missingClient('simple-oauth2'),
+  }, async () => {
+    const { ClientCredentials } = await importClient('simple-oauth2');
+    const auth = { tokenHost: double.url, tokenPath: '/oauth2/token' };
+    const { token } = await new ClientCredentials({ client: { id: 'shop', secret }, auth }).getToken({
+      scope: 'read',
+    });
+    assert.match(token.access_token, /^eyJ/);
+  });
+});
+
+describe('unmodified resource servers verify the tokens', () => {
+  test('jose, by the published keys', { skip: missingPackage('jose') }, async () => {
+    const { createRemoteJWKSet, jwtVerify } = await importPackage('jose');
+    const keys = createRemoteJWKSet(new URL(`${double.url}/oauth2/jwks`));
+    const { accessToken } = await double.oauth2.issueToken({ user: 'ann', claims: { team: 'tea' } });
+    const { payload } = await jwtVerify(accessToken, keys, {
+      issuer: double.url,
+      audience: double.url,
+      typ: 'at+jwt',
+    });
+    assert.deepEqual([payload.sub, payload.team], ['ann', 'tea']);
+    const { accessToken: other } = await double.oauth2.issueToken({ user: 'ann', audience: 'https://a' });
+    await assert.rejects(jwtVerify(other, keys, { issuer: double.url, audience: double.url }), /"aud"/);
+    double.clock.advance('2h');
+    const currentDate = new Date(double.clock.now());
+    await assert.rejects(jwtVerify(accessToken, keys, { issuer: double.url, currentDate }), /"exp"/);
+    double.clock.advance('-2h');
+  });
+
+  test('express-oauth2-jwt-bearer, by discovery', {
+    skip: missingPackage('express-oauth2-jwt-bearer'),
+  }, async () => {
+    const { auth } = await importPackage('express-oauth2-jwt-bearer');
+    const verify = auth({ issuerBaseURL: double.url, audience: double.url, strict: true });
+    const pass = async (token: string): Promise<unknown> => {
+      const headers = { authorization: `Bearer ${token}`, host: 'api.example' };
+      const request = {
+        headers,
+        query: {},
+        url: '/',
+        method: 'GET',
+        protocol: 'https',
+        is: () => false,
+        auth: undefined,
+      };
+      const error = await new Promise((done) => {
+        verify(request, {}, done);
+      });
+      if (error !== undefined) throw error;
+      return request.auth;
+    };
+    const { accessToken } = await double.oauth2.issueToken({ user: 'ann' });
+    assert.ok(await pass(accessToken));
+    const { accessToken: other } = await double.oauth2.issueToken({ user: 'ann', audience: 'https://a' });
+    await assert.rejects(pass(other), /aud/);
+  });
+
+  test('passport-jwt, with the public key in PEM', { skip: missingPackage('passport-jwt') }, async () => {
+    const { Strategy, ExtractJwt } = (await importPackage('passport-jwt')).default;
+    const { createPublicKey } = await import('node:crypto');
+    const set = await (await fetch(`${double.url}/oauth2/jwks`)).json();
+    const [key] = Reflect.get(Object(set), 'keys');
+    const secretOrKey = createPublicKey({ key, format: 'jwk' }).export({ type: 'spki', format: 'pem' });
+    const options = {
+      jwtFromRequest: ExtractJwt.fromAuthHeaderAsBearerToken(),
+      secretOrKey,
+      algorithms: ['RS256'],
+      issuer: double.url,
+      audience: double.url,
+    };
+    const strategy = new Strategy(options, (claims: unknown, done: (...given: unknown[]) => void) =>
+      done(null, claims),
+    );
+    const { accessToken } = await double.oauth2.issueToken({ user: 'ann' });
+    const user = await new Promise((resolve, reject) => {
+      Object.assign(strategy, { success: resolve, fail: reject, error: reject });
+      strategy.authenticate({ headers: { authorization: `Bearer ${accessToken}` } });
+    });
+    assert.equal(Reflect.get(Object(user), 'sub'), 'ann');
+  });
+});
