@@ -73,15 +73,18 @@ type SecretForm = 'text' | 'plain' | 'sha256' | 'scrypt';
 /**
  * Returns the registered clients of OAuth 2.0 by id. Throws RangeError, with the id, if one is invalid.
  * @param scopes the scopes that exist. A client has those beside `read` and `write` by default, if there are some
+ * @param documented the scopes of a partner's document, which a client has by default, if there are some
  */
 export function readClients(
   registered: RegisteredBy<ClientDeclaration>,
   scopes: readonly Scope[] = knownScopes,
+  documented: readonly Scope[] = [],
 ): ReadonlyMap<string, Client> {
   return registry(registered, 'client', (id, option) => {
     const { since, parts } = separateDate(option);
     const { made, faults } = readClient(id, parts, ['text', 'plain', 'sha256', 'scrypt'], scopes);
-    return { made: { id, ...made, since }, faults };
+    const isUsual = option?.scopes === undefined && documented.length > 0;
+    return { made: { id, ...made, ...(isUsual && { scopes: documented }), since }, faults };
   });
 }
 

@@ -50,6 +50,8 @@ export interface OAuth2Options {
 export interface OAuth2Settings {
   /** All scopes that exist. */
   readonly scopes: readonly Scope[];
+  /** Those of a partner's document. */
+  readonly documented: readonly Scope[];
   readonly accessTokens: 'opaque' | 'jwt';
   readonly signing: SigningAlgorithm & JwtAlgorithm;
   readonly claims: readonly string[];
@@ -83,6 +85,7 @@ export function readOAuth2(
     issuers: {},
     ...withoutUndefined(others),
     openid,
+    documented,
     paths: { ...oauth2Paths, ...withoutUndefined(paths) },
     scopes: [...new Set<Scope>([...scopes, ...documented, ...(openid ? [openidScope] : [])])],
   };

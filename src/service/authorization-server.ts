@@ -65,7 +65,9 @@ export function createAuthorizationServer(
     ...others,
     isRegistered: (user) => revocation.isUsed('user', user),
   });
-  const clientsById = readRegistrations(options.clients, (all) => readClients(all, settings.scopes));
+  const clientsById = readRegistrations(options.clients, (all) =>
+    readClients(all, settings.scopes, settings.documented),
+  );
   const consumersByKey = readRegistrations(options.consumers, (all) => readConsumers(all));
   const names = {
     user: new Set(users),

@@ -369,7 +369,7 @@ export function createControllableService(
     },
     openapi: (origins) => loadOpenApi(withRoutes(buildServedApi(), layer?.routes ?? []), origins),
     replaceClients(registered) {
-      const clients = readClients(registered, settings.scopes);
+      const clients = readClients(registered, settings.scopes, settings.documented);
       authentication.checkClients(clients);
       oauth.clients.replace(clients);
     },
