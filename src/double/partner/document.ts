@@ -105,6 +105,8 @@ export interface PartnerDocument {
   readonly findHeirs: FindHeirs;
   /** The compiled patterns of schemas. */
   readonly patterns: Patterns;
+  /** The schemas of the format `uri` for which an example of the document has a relative one. It grows as examples are read. */
+  readonly relativeUris: WeakSet<JsonSchema>;
   /** Returns the patterns that are not enforced, one sentence each. */
   examinePatterns(): readonly string[];
 }
@@ -112,7 +114,7 @@ export interface PartnerDocument {
 /** What a document says about the schemas in it. */
 export type SchemaSource = Pick<
   PartnerDocument,
-  'version' | 'resolve' | 'combine' | 'findHeirs' | 'patterns'
+  'version' | 'resolve' | 'combine' | 'findHeirs' | 'patterns' | 'relativeUris'
 >;
 
 const methods = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace'] as const;
@@ -165,6 +167,7 @@ function parseFiles(given: DocumentFiles): PartnerDocument {
     combine: createCombine(resolve),
     findHeirs: createFindHeirs(isObject(root['components']) ? root['components']['schemas'] : {}, resolve),
     patterns,
+    relativeUris: new WeakSet(),
     examinePatterns: () => examinePatterns(files, patterns),
     ...reader.read(),
   };

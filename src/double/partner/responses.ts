@@ -97,6 +97,16 @@ export function createResponses(options: ResponsesOptions): PartnerResponses {
     return created;
   };
 
+  /** Returns the first example of a media type that its schema allows. */
+  const findAllowed = (media: Media, examples: ReadonlyMap<string, unknown>): readonly unknown[] => {
+    const { schema } = media;
+    const isAllowed = (value: unknown): boolean =>
+      schema === undefined || !isChecked(media, value) || checker.checkExample(schema, value).length === 0;
+    const allowed = allowedExamples.get(media) ?? [...examples.values()].filter(isAllowed).slice(0, 1);
+    allowedExamples.set(media, allowed);
+    return allowed;
+  };
+
   /** Returns the content of a media type: a named example, an example that the schema allows, or a created value. */
   const contentOf = (
     media: Media,
@@ -109,14 +119,9 @@ export function createResponses(options: ResponsesOptions): PartnerResponses {
     const given = (value: unknown): CreatedValue => ({ value, fault: undefined });
     if (choice.example !== undefined && examples.has(choice.example))
       return given(examples.get(choice.example));
-    const isAllowed = (value: unknown): boolean =>
-      schema === undefined ||
-      !isChecked(media, value) ||
-      checker.check(schema, value, 'response').length === 0;
     const dynamic = choice.dynamic ?? options.dynamic;
     if (!dynamic) {
-      const allowed = allowedExamples.get(media) ?? [...examples.values()].filter(isAllowed).slice(0, 1);
-      allowedExamples.set(media, allowed);
+      const allowed = findAllowed(media, examples);
       if (allowed.length > 0) return given(allowed[0]);
     }
     return schema === undefined ? given(undefined) : create(schema, operation, status, dynamic);
@@ -208,6 +213,8 @@ export function createResponses(options: ResponsesOptions): PartnerResponses {
       return [`The type ${essence} is not documented (${formatPlace(at, 'content')}).`];
     const { schema } = media;
     if (schema === undefined || !(isJson(essence) || isXml(essence))) return [];
+    // Where the document's own example has a relative URI, one of a stub is permitted too.
+    findAllowed(media, readExamples(media, document));
     const body = Buffer.from(representation.body);
     try {
       const value: unknown = isXml(essence) ? readXml(body, schema) : JSON.parse(body.toString());
@@ -279,7 +286,7 @@ export function examineResponses(document: PartnerDocument): readonly string[] {
         if (schema === undefined || !isJson(media.essence)) return [];
         const examples = [...readExamples(media, document)];
         const faults = examples.flatMap(([name, value]) => {
-          const [first] = checker.check(schema, value, 'response');
+          const [first] = checker.checkExample(schema, value);
           const place =
             name === '' ? formatPlace(media.at, 'example') : formatPlace(media.at, 'examples', name);
           return first === undefined ? [] : [`${place} is not sent by default: ${describe(first)}`];

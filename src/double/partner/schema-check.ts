@@ -21,6 +21,8 @@ export type Direction = 'request' | 'response';
 export interface SchemaChecker {
   /** Returns the violations of a value. A check that would not end, or hardly, is one violation with the reason. */
   check(schema: LocatedSchema, value: unknown, direction: Direction): readonly Violation[];
+  /** Returns the violations of an example of a response. One that has relative URIs permits them wherever its schemas apply. */
+  checkExample(schema: LocatedSchema, value: unknown): readonly Violation[];
 }
 
 /** The nesting of values and of schemas within each other, at most. */
@@ -36,6 +38,12 @@ type Results = Map<JsonSchema, readonly Violation[] | undefined>;
 export function createChecker(document: SchemaSource): SchemaChecker {
   return {
     check: (schema, value, direction) => new SchemaCheck(document, direction).check(schema, value),
+    checkExample(schema, value) {
+      const relative = new Set<JsonSchema>();
+      const violations = new SchemaCheck(document, 'response', relative).check(schema, value);
+      if (violations.length === 0) for (const each of relative) document.relativeUris.add(each);
+      return violations;
+    },
   };
 }
 
@@ -61,11 +69,14 @@ export class SchemaCheck {
   readonly #texts = new Map<object, string>();
   /** What patterns may still cost in this check. */
   readonly #budget: StepBudget = { steps: maxPatternSteps };
+  /** Collects the schemas whose URIs are relative, if the value is an example, which may have some. */
+  readonly #relative: Set<JsonSchema> | undefined;
   #steps = 0;
 
-  constructor(document: SchemaSource, direction: Direction) {
+  constructor(document: SchemaSource, direction: Direction, relative?: Set<JsonSchema>) {
     this.#document = document;
     this.#direction = direction;
+    this.#relative = relative;
   }
 
   check(schema: LocatedSchema, value: unknown): readonly Violation[] {
@@ -186,8 +197,20 @@ export class SchemaCheck {
         found.add('maxLength', `must have at most ${String(maxLength)} characters, has ${length}`);
     }
     if (typeof pattern === 'string') this.#checkPattern(pattern, value, found);
-    if (typeof format === 'string' && isOfFormat(value, format) === false)
+    if (
+      typeof format === 'string' &&
+      isOfFormat(value, format) === false &&
+      !this.#isRelativeUri(schema, value)
+    )
       found.add('format', `must be of the format ${format}`);
+  }
+
+  /** Returns whether a text is a relative URI where the document's own example is one. */
+  #isRelativeUri(schema: JsonSchema, value: string): boolean {
+    const { format, example } = schema;
+    if (format !== 'uri' || !isRelativeUri(value)) return false;
+    this.#relative?.add(schema);
+    return this.#relative !== undefined || isRelativeUri(example) || this.#document.relativeUris.has(schema);
   }
 
   #checkPattern(source: string, value: string, found: Found): void {
@@ -389,6 +412,10 @@ export function isOmitted(
 ): boolean {
   const { readOnly, writeOnly } = combine(combine(schema).properties.get(name));
   return direction === 'request' ? readOnly : writeOnly;
+}
+
+function isRelativeUri(value: unknown): boolean {
+  return typeof value === 'string' && value.startsWith('/') && isOfFormat(value, 'uri-reference') === true;
 }
 
 /** The keywords by which a schema applies others to the same value. */

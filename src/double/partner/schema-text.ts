@@ -3,6 +3,7 @@ import { type CharacterClass, includes } from '../../schema/pattern/classes.ts';
 import type { EcmaPattern, StepBudget } from '../../schema/pattern/match.ts';
 import type { Expression } from '../../schema/pattern/syntax.ts';
 import { isOfFormat } from './formats.ts';
+import { proposeNamed } from './schema-names.ts';
 
 /** What values are drawn from. */
 export interface Randomness {
@@ -32,6 +33,8 @@ interface TextRules {
   readonly most: number;
   readonly patterns: readonly EcmaPattern[];
   readonly formats: readonly string[];
+  /** The place of the schema. */
+  readonly at: string;
 }
 
 /** The characters of a text that is created, at most, unless a repetition requires more. */
@@ -56,11 +59,12 @@ export function createText(rules: TextRules, randomness: Randomness, budget: Ste
 }
 
 function* proposeTexts(
-  { least, most, patterns, formats }: TextRules,
+  { least, most, patterns, formats, at }: TextRules,
   randomness: Randomness,
 ): Generator<string> {
   const { dynamic, random } = randomness;
   for (const format of formats) yield* proposeFormatted(format, Math.min(least, maxCreated), randomness);
+  yield* proposeNamed(at, randomness.now);
   for (const { expression } of patterns) yield* proposeMatching(expression, { least, most }, randomness);
   if (patterns.length > 0) return;
   const length = dynamic ? least + 4 + drawInteger(8, random) : least;

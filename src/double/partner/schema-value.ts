@@ -161,7 +161,7 @@ class Creation {
       try {
         const value =
           alternative.length === 0
-            ? this.#build(schemas, depth, share)
+            ? this.#build(schemas, depth, share, at)
             : this.create([...schemas.map(withoutChoices), ...alternative], depth + 1, share);
         if (this.#isAccepted(applied, value)) return value;
         nearest ??= { value };
@@ -245,7 +245,7 @@ class Creation {
     return undefined;
   }
 
-  #build(schemas: readonly Located[], depth: number, share: number): unknown {
+  #build(schemas: readonly Located[], depth: number, share: number, at: string): unknown {
     const listed = schemas.flatMap(({ value }) => (Array.isArray(value['enum']) ? [value['enum']] : []));
     const fixed = schemas
       .filter(({ value }) => Object.hasOwn(value, 'const'))
@@ -270,7 +270,7 @@ class Creation {
       case 'array':
         return this.#list(schemas, depth, share);
       case 'string':
-        return this.#text(schemas);
+        return this.#text(schemas, at);
       case 'integer':
         return this.#number(schemas, true);
       case 'number':
@@ -439,7 +439,7 @@ class Creation {
     return found;
   }
 
-  #text(schemas: readonly Located[]): string {
+  #text(schemas: readonly Located[], at: string): string {
     const least = Math.max(0, ...schemas.map(({ value }) => numberOr(value['minLength'], 0)));
     const most = Math.min(
       ...schemas.map(({ value }) => numberOr(value['maxLength'], Number.POSITIVE_INFINITY)),
@@ -451,7 +451,7 @@ class Creation {
     );
     this.#spend(least / 8);
     const text = createText(
-      { least, most, patterns, formats: textsOf('format') },
+      { least, most, patterns, formats: textsOf('format'), at },
       this.#options,
       this.#shared.patterns,
     );

@@ -177,3 +177,46 @@ test('another form of errors is rejected with the known ones', async () => {
     /errors.*did you mean "problem"/,
   );
 });
+
+describe('what no operation answers', () => {
+  const get = {
+    responses: {
+      200: { description: 'OK', content: { 'application/json': { schema: { type: 'object' } } } },
+      '4XX': content({ type: 'object', required: ['message'], properties: { message: { type: 'string' } } }),
+    },
+  };
+  const partner = { openapi: '3.1.0', info: { title: 'orders', version: '1' }, paths: { '/x': { get } } };
+  const requests = {
+    'another method': {
+      init: { method: 'DELETE' },
+      status: 405,
+      allow: 'HEAD, GET, OPTIONS',
+      reason: /DELETE/,
+    },
+    'another type': {
+      init: { headers: { Accept: 'text/csv' } },
+      status: 406,
+      allow: null,
+      reason: /application\/json/,
+    },
+  };
+  for (const [what, { init, status, allow, reason }] of Object.entries(requests))
+    test(`${what} gets ${status} in the documented form`, async () => {
+      await using double = await startDouble({ partner });
+      const response = await double.fetch('/x', init);
+      assert.deepEqual(
+        [response.status, response.headers.get('allow'), response.headers.get('content-type')],
+        [status, allow, 'application/json'],
+      );
+      const { message, ...others } = JSON.parse(await response.text());
+      assert.match(message, reason);
+      assert.deepEqual(others, {});
+    });
+
+  test('HEAD gets the fields of an error without its content', async () => {
+    await using double = await startDouble({ partner });
+    const response = await double.fetch('/x', { method: 'HEAD', headers: { Accept: 'text/csv' } });
+    assert.deepEqual([response.status, response.headers.get('content-type')], [406, 'application/json']);
+    assert.equal(await response.text(), '');
+  });
+});

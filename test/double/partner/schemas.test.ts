@@ -443,6 +443,58 @@ describe('contents of responses', { skip: missingPackage('ajv') }, () => {
     assert.deepEqual(await contentOf(schema, partner), { data: [{ id: '' }] });
   });
 
+  test('texts look like what the names of their members say, as far as the schema permits', async () => {
+    const members = {
+      email: text,
+      billing_email: { ...text, maxLength: 9 },
+      currency: { ...text, pattern: '^[a-z]{3}$' },
+      countryCode: text,
+      created_at: text,
+      name: text,
+      format: text,
+      urls: { type: 'array', minItems: 1, items: text },
+    };
+    const content = await contentOf(object(members, { required: Object.keys(members) }));
+    assert.ok(isRecord(content));
+    const { currency, billing_email, created_at, ...others } = content;
+    assert.match(String(currency), /^[a-z]{3}$/);
+    assert.equal(billing_email, '');
+    assert.match(String(created_at), /^\d{4}-\d\d-\d\dT[\d:.]+Z$/);
+    assert.deepEqual(others, {
+      email: 'ann@example.com',
+      countryCode: 'DE',
+      name: 'Ann Smith',
+      format: '',
+      urls: ['https://example.com/'],
+    });
+  });
+
+  test('a relative URI is sent, and permitted to stubs, where the own example of the document is one', async () => {
+    const schema = object({ next: { ...text, format: 'uri' } });
+    const media = { schema, examples: { one: { value: { next: '/orders?page=2' } } } };
+    const get = { responses: { 200: { description: 'OK', content: { 'application/json': media } } } };
+    const other = { responses: { 200: { description: 'OK', content: { 'application/json': { schema } } } } };
+    const sent = object({ self: { ...text, format: 'uri', example: '/orders' } });
+    const own = {
+      responses: { 200: { description: 'OK', content: { 'application/json': { schema: sent } } } },
+    };
+    const paths = { '/example': { get }, '/none': { get: structuredClone(other) }, '/schema': { get: own } };
+    await using double = await startDouble({
+      partner: { ...requesting({}), paths },
+      https: false,
+      onError: () => {},
+    });
+    assert.deepEqual(await (await double.fetch('/example')).json(), { next: '/orders?page=2' });
+    assert.deepEqual(await (await double.fetch('/schema')).json(), { self: '/orders' });
+    const warningsOf = async (path: string, next: string) => {
+      double.stub({ path: new RegExp(`^${path}$`) }, { body: { next } }, { access: 'anyone' });
+      await double.fetch(path);
+      return double.journal.last().warnings.length;
+    };
+    assert.deepEqual([await warningsOf('/example', '/a'), await warningsOf('/example', 'no uri')], [0, 1]);
+    assert.equal(await warningsOf('/none', '/a'), 1);
+  });
+
   test('numbers have few digits', async () => {
     const schema = object(
       {
@@ -461,6 +513,10 @@ describe('contents of responses', { skip: missingPackage('ajv') }, () => {
     assert.deepEqual(await contentOf(schema), { data: [{ name: 'Buy tea' }], page: { size: 20 } });
   });
 });
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null;
+}
 
 /** Returns the default content of a response with a schema. */
 async function contentOf(schema: Schema, document: object = requesting({})): Promise<unknown> {

@@ -142,6 +142,8 @@ function modernize(value: unknown, isOld: boolean): unknown {
       name === 'enum' || name === 'example' ? each : modernize(each, isOld),
     ]),
   );
+  // A relative URI is sent where the document's own example is one.
+  if (copy['format'] === 'uri') copy['format'] = 'uri-reference';
   if (copy['nullable'] === true && typeof copy['type'] === 'string') copy['type'] = [copy['type'], 'null'];
   for (const name of ['$id', '$anchor', '$dynamicAnchor', '$dynamicRef'])
     if (typeof copy[name] === 'string') delete copy[name];
