@@ -8,19 +8,18 @@ export function readContent<T>(shape: Shape<T>, content: unknown): T {
   const read = shape.read(content);
   if ('value' in read) return read.value;
   const [first] = read.faults;
-  if (first === undefined) throw invalid('', 'is invalid');
-  const field = formatPath(first.path);
-  const detail = formatFault(first, 'the content');
-  throw new Problem('invalid-content', detail.endsWith('?') ? detail : `${detail}.`, {
-    members: field === '' ? {} : { field },
-  });
+  const field = first === undefined ? '' : formatPath(first.path);
+  const detail = first === undefined ? 'the content is invalid' : formatFault(first, 'the content');
+  throw refuseContent(field, detail.endsWith('?') ? detail : `${detail}.`);
 }
 
 /** Returns the problem of content that is invalid at `field`, the path of a member. */
 export function invalid(field: string, why: string): Problem {
-  return new Problem('invalid-content', `${field === '' ? 'The content' : field} ${why}.`, {
-    members: field === '' ? {} : { field },
-  });
+  return refuseContent(field, `${field} of the content ${why}.`);
+}
+
+function refuseContent(field: string, detail: string): Problem {
+  return new Problem('invalid-content', detail, { members: field === '' ? {} : { field } });
 }
 
 /** Returns content given as text or in base64. Throws RangeError if it is given as both, or is not canonical. */

@@ -47,10 +47,10 @@ test('an invalid stub of the control interface is rejected with 422, and nothing
   const match = { method: 'GET', path: '/x' };
   const access = 'anyone';
   const cases: readonly [content: object, told: RegExp][] = [
-    [{ response: {}, access }, /match is missing/],
+    [{ response: {}, access }, /match of the content is missing/],
     [{ match: { path: 'x' }, response: {}, access }, /match\.path of the content must begin with a slash/],
-    [{ match, access }, /response is missing/],
-    [{ match, response: {}, access: 'everyone' }, /access must be one of anyone/],
+    [{ match, access }, /response of the content is missing/],
+    [{ match, response: {}, access: 'everyone' }, /access of the content must be one of anyone/],
     [{ match: { path: '/x/{a}' }, response: {}, access: 'owner:b' }, /owner:b/],
     [{ match, access, response: { status: 100 } }, /from 200 to 599/],
     [{ match, access, response: { body: 'a', base64: 'YQ==' } }, /body and base64 exclude each other/],
@@ -141,8 +141,8 @@ test('collections of stubs at a template have their own items, and their access 
   assert.equal((await double.as('bob').fetch('/users/ann/orders/1')).status, 403);
   assert.deepEqual(await (await double.as('bob').fetch('/users/bob/orders')).json(), []);
   for (const [content, field] of [
-    [{ collection: '/x', match: {} }, /collection.* excludes match/],
-    [{ collection: '/x', times: 1 }, /collection.* excludes match/],
+    [{ collection: '/x', match: {} }, /collection of the content excludes match/],
+    [{ collection: '/x', times: 1 }, /collection of the content excludes match/],
     [{ collection: 'x' }, /collection of the content must begin with a slash/],
     [{ collection: '/x/{item}' }, /parameter item twice/],
   ] as const)
