@@ -8,7 +8,7 @@ import { build, checkOut, type Worktree } from './measure/parts/worktree.ts';
 import { progressOn } from './measure/progress.ts';
 import { compareTrees } from './measure/results/against.ts';
 import { headlines, topics } from './measure/results/headlines.ts';
-import { keepResult, publish } from './measure/results/publish.ts';
+import { keepResult, publish, readResults } from './measure/results/publish.ts';
 import { reportText } from './measure/results/report.ts';
 import { asText } from './measure/results/table.ts';
 import { runBenchmark, type Setting } from './measure/run-benchmark.ts';
@@ -53,9 +53,10 @@ try {
 }
 
 async function main(wish: Wish): Promise<void> {
+  if (wish.help) return console.log(usage);
   const names = all.filter((name) => wish.names.length === 0 || wish.names.some((word) => fits(name, word)));
   if (names.length === 0) throw new ArgumentError(`no benchmark matches ${wish.names.join(', ')}`);
-  if (wish.list) return console.log(names.join('\n'));
+  if (wish.list) return console.log(listWithDurations(names));
   if (wish.against !== undefined) return compare(names, wish, wish.against);
   if (wish.publish) return publish(bench, { names: all, headlines, topics });
   const tree = compileTree(root);
@@ -67,6 +68,19 @@ async function main(wish: Wish): Promise<void> {
     });
   }
   tree.remove();
+}
+
+/** Returns the names, with the duration of the last run of each that has one. */
+function listWithDurations(names: readonly string[]): string {
+  const directory = join(bench, 'results');
+  const results = existsSync(directory) ? readResults(directory, names) : [];
+  const seconds = new Map(results.map((result) => [result.name, result.seconds]));
+  const width = Math.max(...names.map(({ length }) => length));
+  const lines = names.map((name) => {
+    const last = seconds.get(name);
+    return last === undefined ? name : `${name.padEnd(width)}  ${last} s`;
+  });
+  return lines.join('\n');
 }
 
 /** A complete name selects one benchmark, a part of a name all that contain it. */

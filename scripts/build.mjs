@@ -234,6 +234,7 @@ const chunks = {
     'cli/commands/schema',
     'cli/commands/sign',
     'cli/commands/attack',
+    'cli/commands/completion',
   ],
 };
 

@@ -11,6 +11,7 @@ export interface Wish {
   /** Whether to rewrite the page and its charts from the latest results, without measuring. */
   readonly publish: boolean;
   readonly list: boolean;
+  readonly help: boolean;
 }
 
 /** An error in the command line. */
@@ -27,7 +28,10 @@ NAME         run the benchmarks whose name contains NAME (default: all)
 --full       run the long form: larger sizes, longer rounds
 --against    compare the working tree with a commit, and report changes beyond the noise
 --publish    rewrite bench/README.md, bench/pages and bench/charts from the latest results, without measuring
---list       list the benchmarks`;
+--list       list the benchmarks, with the duration of the last run of each
+--help, -h   show this text
+
+A report has the duration of its run, which grows with the number of rounds, and --full takes several times as long.`;
 
 /** The minimum number of rounds for a meaningful median. */
 export const leastRounds = 5;
@@ -45,8 +49,8 @@ export function readArguments(args: readonly string[]): Wish {
   if (values.publish && (values.against !== undefined || positionals.length > 0)) {
     throw new ArgumentError('--publish stands alone: it measures nothing');
   }
-  const { full, against, publish, list } = values;
-  return { names: positionals, rounds, full, against, publish, list };
+  const { full, against, publish, list, help } = values;
+  return { names: positionals, rounds, full, against, publish, list, help };
 }
 
 function parsed(args: readonly string[]) {
@@ -60,6 +64,7 @@ function parsed(args: readonly string[]) {
         against: { type: 'string' },
         publish: { type: 'boolean', default: false },
         list: { type: 'boolean', default: false },
+        help: { type: 'boolean', short: 'h', default: false },
       },
     });
   } catch (error) {

@@ -12,7 +12,7 @@ import {
 } from '../store/files/directory.ts';
 import { errorCode, nodeDisk } from '../store/files/disk.ts';
 import { findHolder, lockDirectory } from '../store/files/lock.ts';
-import { attemptsInUse, type Scanned, scan } from '../store/scan.ts';
+import { attemptsInUse, type OnProgress, type Scanned, scan } from '../store/scan.ts';
 import { isStoreFile, snapshotName, writeStore } from '../store/snapshot/writer.ts';
 import { filesAfterStore, isReplacedFile, revocationsName, tlsDirectory } from './data-files.ts';
 import { CommandError, listMessages } from './errors.ts';
@@ -33,6 +33,8 @@ export interface DirectoryCopyOptions {
    * may use `from` then. Default: damaged data is rejected.
    */
   readonly repair?: ((scanned: Scanned, prepared: string) => Promise<readonly string[]>) | undefined;
+  /** Called while the store is read. Default: nothing. */
+  readonly onProgress?: OnProgress | undefined;
 }
 
 /** A copy of a data directory. */
@@ -132,14 +134,17 @@ async function checkTarget({ to, replace, notEmpty }: DirectoryCopyOptions): Pro
 }
 
 /** Writes all that the directory has to a new directory. */
-async function prepareCopy({ from, repair }: DirectoryCopyOptions, to: string): Promise<DirectoryCopy> {
+async function prepareCopy(
+  { from, repair, onProgress }: DirectoryCopyOptions,
+  to: string,
+): Promise<DirectoryCopy> {
   await rm(to, { recursive: true, force: true });
   await mkdir(to, { mode: 0o700 });
   try {
     const files: string[] = [];
     // Before the store: a revocation that is no longer in this file was carried out, so it is in the store then.
     if (await copyFile(from, to, revocationsName)) files.push(revocationsName);
-    const store = await readStore(from, repair !== undefined);
+    const store = await readStore(from, repair !== undefined, onProgress);
     for (const name of filesAfterStore) if (await copyFile(from, to, name)) files.push(name);
     if (await copyTls(join(from, tlsDirectory), join(to, tlsDirectory))) files.push(tlsDirectory);
     const warnings = (await repair?.(store, to)) ?? [];
@@ -157,10 +162,14 @@ async function prepareCopy({ from, repair }: DirectoryCopyOptions, to: string): 
 const attemptsWithoutServer = 3;
 
 /** Reads the store of a directory. If a server uses it, the end of a journal that is being written is not reported. */
-async function readStore(directory: string, skip: boolean): Promise<Scanned> {
+async function readStore(
+  directory: string,
+  skip: boolean,
+  onProgress: OnProgress | undefined,
+): Promise<Scanned> {
   const inUse = (await findHolder(directory)) !== undefined;
   const attempts = inUse ? attemptsInUse : attemptsWithoutServer;
-  const scanned = await scan({ directory, attempts, corrupt: skip ? 'skip' : 'reject' });
+  const scanned = await scan({ directory, attempts, corrupt: skip ? 'skip' : 'reject', onProgress });
   return inUse ? { ...scanned, reports: [] } : scanned;
 }
 

@@ -20,8 +20,10 @@ import { actAsOwner } from './accounts/ownership.ts';
 import { checkStopped } from './copy-directory.ts';
 import { CommandError } from './errors.ts';
 import type { LoadedModule } from './module/load-module.ts';
+import { showProgress } from './serve/progress.ts';
 import { newStoreId } from './serve/store-id.ts';
 import { clearValidationMarker } from './serve/validation-marker.ts';
+import type { Outlet } from './terminal.ts';
 import { withModule } from './with-module.ts';
 
 /** Where data is exported from and imported to: a data directory, or the store of a module. */
@@ -39,20 +41,28 @@ export interface DataSource {
 /** The records of a store. */
 type Records = Iterable<TransferPart> | AsyncIterable<TransferPart>;
 
-/** Runs a command on the store of the module, or else on the data directory. Closes the store. Throws CommandError. */
+/**
+ * Runs a command on the store of the module, or else on the data directory. Closes the store. Throws CommandError.
+ * @param outlet where the progress of loading is shown if it is a terminal. Default: nowhere
+ */
 export function withDataSource<T>(
   options: Options,
   environment: NodeJS.ProcessEnv,
   run: (source: DataSource) => Promise<T>,
+  outlet?: Outlet,
 ): Promise<T> {
   return withModule(options, environment, (module) =>
-    run(module?.store === undefined ? directorySource(options.data) : moduleSource(module, module.store)),
+    run(
+      module?.store === undefined
+        ? directorySource(options.data, outlet)
+        : moduleSource(module, module.store),
+    ),
   );
 }
 
 const firstJournal = formatLogName('journal', 1);
 
-function directorySource(directory: string): DataSource {
+function directorySource(directory: string, outlet: Outlet | undefined): DataSource {
   return {
     place: directory,
     async read(use) {
@@ -61,7 +71,8 @@ function directorySource(directory: string): DataSource {
       actAsOwner(directory);
       checkPermissions(directory);
       return whileLocked(directory, async () => {
-        const { state, storeId, reports } = await scan({ directory });
+        const { loading, end } = showProgress(outlet, systemClock);
+        const { state, storeId, reports } = await scan({ directory, onProgress: loading }).finally(end);
         if (storeId === undefined) throw new CommandError([`${directory} has no store to export`], 1);
         return use(state.records(storeId, systemClock.now()), reports);
       });

@@ -20,6 +20,7 @@ export const commands = [
   'export',
   'import',
   'schema',
+  'completion',
 ] as const;
 type Command = (typeof commands)[number];
 
@@ -53,11 +54,12 @@ Commands:
   export                 write all items as JSON lines
   import                 read an export into a data directory or store without items
   schema                 print the JSON Schema of the configuration file
+  completion SHELL       print the completion script for bash, zsh or fish
 
 Run "countersign COMMAND --help" for the options of a command.
 
   --help, -h             show help
-  --version              show the version
+  --version, -v          show the version
 
 ${optionLines('Options of serve')}
 ${sources}`;
@@ -161,6 +163,14 @@ Prints the JSON Schema (draft 2020-12) of the configuration file, by which edito
 its file in the member "$schema" of the configuration. "countersign check" checks more.
 `,
 
+  completion: () => `Usage: countersign completion bash|zsh|fish
+
+Prints the script with which a shell completes commands and options:
+  bash   source <(countersign completion bash)
+  zsh    source <(countersign completion zsh), after compinit
+  fish   countersign completion fish | source
+`,
+
   sign: () => `Usage: countersign sign METHOD URL --user NAME [OPTIONS]
        countersign sign METHOD URL --scheme NAME --config FILE [--user NAME] [OPTIONS]
 
@@ -188,10 +198,10 @@ ${lines([
 
   attack: () => `Usage: countersign attack URL [--scheme NAME] [--user NAME] [OPTIONS]
 
-Sends a server one good request and, derived from it, those that a correct server must refuse. Prints a report
-with the weaknesses, what each one permits and what to do. Exits with 0 if the server passes, else with 1. Data
-of the server can be lost: use a server for tests. Reads the secret, password or token from COUNTERSIGN_SECRET
-or, if that is not set, from the first line of standard input.
+Sends a server one good request and, derived from it, those that a correct server must refuse. Prints a
+report with the weaknesses, what each one permits and what to do. Exits with 0 if the server passes, else
+with 1. Data of the server can be lost: use a server for tests. Reads the secret, password or token from
+COUNTERSIGN_SECRET or, if that is not set, from the first line of standard input.
 
 Options:
 ${lines([
@@ -350,11 +360,37 @@ const sources = `Each option is also an environment variable (${formatVariable('
 users, clients, consumers, collections and seed.
 `;
 
+/** The groups of the options of the server: each begins with an option of the table. */
+const groups = new Map<string, string>([
+  ['host', 'Addresses and TLS'],
+  ['data', 'Data'],
+  ['partner', 'The OpenAPI document of a partner'],
+  ['keyFile', 'Configuration and storage'],
+  ['hmacSimple', 'Signatures, nonces and quotas'],
+  ['trustProxy', 'Proxies and browsers'],
+  ['codeLifetime', 'OAuth'],
+  ['defaultFormat', 'Responses'],
+  ['maxBody', 'Limits'],
+  ['healthPath', 'Operation'],
+]);
+
 function optionLines(title: string): string {
-  const listed = [...optionSpecs].flatMap(([key, spec]): [string, string][] =>
-    spec.about === undefined ? [] : [[formatUsage(key, spec), formatDescription(spec, spec.about)]],
-  );
-  return `${title}:\n${lines(listed)}`;
+  const sections: string[] = [];
+  let listed: [string, string][] = [];
+  const end = (): void => {
+    if (listed.length > 0) sections.push(lines(listed));
+    listed = [];
+  };
+  for (const [key, spec] of optionSpecs) {
+    const group = groups.get(key);
+    if (group !== undefined) {
+      end();
+      sections.push(`\n${group}:\n`);
+    }
+    if (spec.about !== undefined) listed.push([formatUsage(key, spec), formatDescription(spec, spec.about)]);
+  }
+  end();
+  return `${title}:\n${sections.join('')}`;
 }
 
 function formatUsage(key: string, spec: OptionSpec): string {

@@ -26,7 +26,7 @@ export async function main(argv: readonly string[], root: string | URL): Promise
 
 function chooseAction(command: string, rest: readonly string[]): 'help' | 'version' | 'run' {
   if (command === 'help' || rest.includes('--help') || rest.includes('-h')) return 'help';
-  return rest.includes('--version') ? 'version' : 'run';
+  return rest.includes('--version') || rest.includes('-v') ? 'version' : 'run';
 }
 
 async function run(command: string, rest: readonly string[]): Promise<number> {
@@ -56,6 +56,8 @@ async function run(command: string, rest: readonly string[]): Promise<number> {
       return (await import('./commands/consumer.ts')).consumer(rest, process.env, process);
     case 'schema':
       return (await import('./commands/schema.ts')).schema(rest, process);
+    case 'completion':
+      return (await import('./commands/completion.ts')).completion(rest, process);
     default:
       return reportUnknown(command);
   }

@@ -155,6 +155,11 @@ export class ExportReader {
     this.#options = options;
   }
 
+  /** The number of items so far. */
+  get items(): number {
+    return this.#items;
+  }
+
   /** Reads all complete lines, and at the end the last one. Returns the number of bytes read. */
   take(bytes: Buffer, ended: boolean): number {
     const taken = splitLines(bytes, ended, (line) => this.#takeLine(line));

@@ -14,6 +14,7 @@ test('names, rounds and a commit are read from the command line', () => {
     against: 'main~1',
     publish: false,
     list: false,
+    help: false,
   });
   assert.deepEqual(readArguments([]).names, []);
 });

@@ -73,7 +73,7 @@ function emptyFolder(path: string): void {
   mkdirSync(path);
 }
 
-function readResults(directory: string, names: readonly string[]): Result[] {
+export function readResults(directory: string, names: readonly string[]): Result[] {
   const stored = new Set(readdirSync(directory));
   return names
     .filter((name) => stored.has(`${fileName(name)}.json`))

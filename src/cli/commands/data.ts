@@ -11,6 +11,7 @@ import { copyDirectory, type DirectoryCopyOptions } from '../copy-directory.ts';
 import { type DataArguments, type DataArity, readDataArguments } from '../data-arguments.ts';
 import { CommandError, reportError } from '../errors.ts';
 import { addNonces } from '../serve/nonces.ts';
+import { showProgress } from '../serve/progress.ts';
 import { collectionName, deleteTokens } from '../serve/stored-tokens.ts';
 import { printLines, printMessage, type Terminal } from '../terminal.ts';
 
@@ -117,7 +118,9 @@ type CopyPlan = Omit<DirectoryCopyOptions, 'replace'> & Partial<Pick<DirectoryCo
 
 /** Copies a data directory, and prints what was copied and what was lost. Returns the exit status. */
 async function copyAll(plan: CopyPlan, done: string, { stdout, stderr }: Terminal): Promise<number> {
-  const { store, files, warnings } = await copyDirectory({ replace: false, ...plan });
+  const { loading, end } = showProgress(stderr, systemClock);
+  const copy = copyDirectory({ replace: false, ...plan, onProgress: loading });
+  const { store, files, warnings } = await copy.finally(end);
   const messages = [...store.reports, ...warnings];
   for (const message of messages) printMessage(message, stderr);
   const copied = [...store.state.collections()].map(({ path, count }) => `${collectionName(path)}: ${count}`);

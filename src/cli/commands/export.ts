@@ -8,7 +8,7 @@ import { replaceFile } from '../../store/files/atomic-write.ts';
 import { nodeDisk } from '../../store/files/disk.ts';
 import type { TransferPart } from '../../store/store.ts';
 import type { DataArguments } from '../data-arguments.ts';
-import { withDataSource } from '../data-source.ts';
+import { type DataSource, withDataSource } from '../data-source.ts';
 import { CommandError } from '../errors.ts';
 import { type Outlet, printLines, type Terminal, toDisplayable } from '../terminal.ts';
 
@@ -26,7 +26,7 @@ export async function exportItems(
   const isOfOAuth = (path: string): boolean => path === tokensCollection || path === grantsCollection;
   const includes = (path: string): boolean => kinds.withTokens || !isOfOAuth(path);
   const formatter = new ExportFormatter({ at: systemClock.now(), includes });
-  return withDataSource(options, environment, (source) =>
+  const write = (source: DataSource): Promise<number> =>
     source.read(async (records, warnings) => {
       const { place } = source;
       // Their modules are loaded only if they are exported.
@@ -45,8 +45,8 @@ export async function exportItems(
       const summary = `exported ${formatCount(formatter.items, 'item')}${without}${accounts}`;
       printLines([...warnings, summary], stderr);
       return 0;
-    }),
-  );
+    });
+  return withDataSource(options, environment, write, stderr);
 }
 
 /** Throws CommandError if the output file exists or is in the data directory. */

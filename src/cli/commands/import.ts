@@ -1,4 +1,5 @@
 import { createReadStream } from 'node:fs';
+import { stat } from 'node:fs/promises';
 import type { AccountPlace } from '../../accounts/stored-file.ts';
 import {
   checkTransferredFiles,
@@ -19,6 +20,7 @@ import type { StoredItem } from '../../store/store.ts';
 import type { DataArguments } from '../data-arguments.ts';
 import { withDataSource } from '../data-source.ts';
 import { CommandError } from '../errors.ts';
+import { showProgress } from '../serve/progress.ts';
 import { printLines, type Terminal } from '../terminal.ts';
 
 const newline = 0x0a;
@@ -61,7 +63,7 @@ function formatName(input: string): string {
 async function readExport(
   input: string,
   findFault: ImportOptions['findFault'],
-  { stdin }: Terminal,
+  { stdin, stderr }: Terminal,
 ): Promise<Imported> {
   const file = formatName(input);
   const reader = new ExportReader({
@@ -70,24 +72,38 @@ async function readExport(
     findFault,
     isDocument: isTransferredFile,
   });
+  const { loading, end } = showProgress(stderr, systemClock);
   try {
-    await readAll(reader, input === '-' ? stdin : createReadStream(input));
+    // The length of standard input is unknown.
+    const size = input === '-' ? 0 : (await stat(input)).size;
+    const chunks = input === '-' ? stdin : createReadStream(input);
+    await readAll(reader, chunks, (read) => loading(file, read, size, reader.items));
   } catch (error) {
     const code = errorCode(error);
     if (code === undefined || !/^E[A-Z]+$/.test(code)) throw error;
     throw new CommandError([`${file} cannot be read (${code})`], 1);
+  } finally {
+    end();
   }
   return reader.result();
 }
 
-async function readAll(reader: ExportReader, chunks: AsyncIterable<string | Uint8Array>): Promise<void> {
+/** Reads all chunks. Calls `onRead` with the number of bytes so far. */
+async function readAll(
+  reader: ExportReader,
+  chunks: AsyncIterable<string | Uint8Array>,
+  onRead: (bytes: number) => void,
+): Promise<void> {
   let pending: Uint8Array[] = [];
+  let read = 0;
   for await (const chunk of chunks) {
     const bytes = Buffer.from(chunk);
     pending.push(bytes);
+    read += bytes.length;
     if (!bytes.includes(newline)) continue;
     const whole = Buffer.concat(pending);
     pending = [whole.subarray(reader.take(whole, false))];
+    onRead(read);
   }
   reader.take(Buffer.concat(pending), true);
 }

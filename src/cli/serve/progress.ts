@@ -24,11 +24,9 @@ export function showProgress(
       if (now < next) return;
       next = now + interval;
       shown = true;
-      const share = size === 0 ? 100 : Math.floor((done / size) * 100);
+      const share = size === 0 ? '' : `, ${Math.min(Math.floor((done / size) * 100), 100)} %`;
       const what = file.startsWith('journal') ? 'changes' : 'items';
-      outlet.write(
-        `${clear}loading ${file}: ${count.toLocaleString('en')} ${what}, ${Math.min(share, 100)} %`,
-      );
+      outlet.write(`${clear}loading ${file}: ${count.toLocaleString('en')} ${what}${share}`);
     },
     end() {
       if (shown) outlet.write(clear);

@@ -1,0 +1,80 @@
+import assert from 'node:assert/strict';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { suite, test } from 'node:test';
+import { formatCompletion } from '../../../src/cli/completion.ts';
+import { commands } from '../../../src/cli/help.ts';
+import { formatFlag, optionSpecs } from '../../../src/options/table.ts';
+import { run } from '../../support/cli/command.ts';
+import { temporaryDirectory } from '../../support/temporary-directory.ts';
+
+const folder = temporaryDirectory();
+
+/** Returns what bash offers for the last of these words. */
+function complete(...words: string[]): string[] {
+  const script = join(folder, 'completion.bash');
+  writeFileSync(script, formatCompletion('bash'));
+  const line = `source ${script}; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _countersign; printf '%s\\n' "\${COMPREPLY[@]}"`;
+  const output = execFileSync('bash', ['-c', line, 'bash', 'countersign', ...words], { encoding: 'utf8' });
+  return output.split('\n').filter((word) => word !== '');
+}
+
+suite('countersign completion', () => {
+  test('bash completes commands, their actions and their options', () => {
+    assert.deepEqual(complete(''), [...commands]);
+    assert.deepEqual(complete('at'), ['attack']);
+    assert.deepEqual(complete('grant', ''), [
+      'list',
+      'revoke',
+      '--user',
+      '--client',
+      '--data',
+      '--module',
+      '--config',
+      '--help',
+    ]);
+    assert.deepEqual(complete('user', 'r'), ['rotate', 'remove']);
+    assert.ok(complete('user', '').includes('key'));
+    assert.deepEqual(complete('attack', '--w'), ['--window', '--waive']);
+    assert.deepEqual(complete('export', '--data', '/none'), []);
+  });
+
+  test('every option of the server is completed for serve, check and openapi', () => {
+    const flags = [...optionSpecs]
+      .filter(([, { about }]) => about !== undefined)
+      .map(([key]) => formatFlag(key));
+    for (const command of ['serve', 'check', 'openapi']) {
+      const offered = complete(command, '--');
+      for (const flag of flags) assert.ok(offered.includes(flag), `${command} ${flag}`);
+    }
+  });
+
+  test('the scripts for zsh and fish name the same, and are valid where the shell is installed', (context) => {
+    const [zsh, fish] = [formatCompletion('zsh'), formatCompletion('fish')];
+    assert.match(zsh, /^ {4}grant\) candidates=\(list revoke --user /m);
+    assert.match(
+      fish,
+      /^complete -c countersign -n __fish_use_subcommand -f -a backup -d 'copy the data directory, also while a server uses it'$/m,
+    );
+    assert.match(
+      fish,
+      /^complete -c countersign -n '__fish_seen_subcommand_from attack' -l window -r -d 'how far the server/m,
+    );
+    for (const [shell, script] of [
+      ['zsh', zsh],
+      ['fish', fish],
+    ] as const) {
+      const checked = spawnSync(shell, ['-n'], { input: script, encoding: 'utf8' });
+      if (checked.error !== undefined) context.diagnostic(`${shell} is not installed`);
+      else assert.equal(checked.status, 0, checked.stderr);
+    }
+  });
+
+  test('another shell is refused, with those that there are', async () => {
+    const none = await run(['completion']);
+    assert.deepEqual([none.status, none.stdout], [2, '']);
+    assert.match(none.stderr, /completion requires a shell: bash, zsh, fish/);
+    assert.match((await run(['completion', 'bsh'])).stderr, /no completion for "bsh"; did you mean "bash"/);
+  });
+});
