@@ -55,6 +55,11 @@ export class AbsentCredentials {
     return this.#express(problem, request, accepted);
   }
 
+  /** Records in the trace what is misnamed or misplaced, unless a failed check is recorded already. */
+  traceMistake(request: IncomingRequest, accepted: AcceptedSchemes | undefined): void {
+    this.#explainMissing(request, accepted);
+  }
+
   /** Returns what is misnamed, for the trace and, if errors explain themselves, for the client. */
   #explainMissing(
     request: IncomingRequest,

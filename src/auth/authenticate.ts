@@ -162,7 +162,7 @@ export function createAuthenticator(
     authenticate: (request, authTrace, accepted, deferred) =>
       authTrace === undefined
         ? authenticate({ request, authTrace, accepted, deferred })
-        : completeTrace({ request, authTrace, accepted, deferred }, authTrace, authenticate),
+        : completeTrace({ request, authTrace, accepted, deferred }, authTrace, authenticate, absent),
     challenges: (connection, accepted) => challenges.offer(connection, accepted),
     missing: (detail, request, accepted) => absent.missing(detail, request, accepted),
     claimedName(request) {
@@ -292,11 +292,16 @@ async function completeTrace(
   attempt: Attempt,
   authTrace: AuthenticationTrace,
   authenticate: (attempt: Attempt) => Authenticated,
+  absent: AbsentCredentials,
 ): Promise<Principal | undefined> {
   try {
     return await authenticate(attempt);
   } catch (error) {
-    if (error instanceof Problem) authTrace.refused(error);
+    if (error instanceof Problem) {
+      // A key may have been sent with a scheme that exists, but is not offered.
+      if (error.type === 'scheme-not-offered') absent.traceMistake(attempt.request, attempt.accepted);
+      authTrace.refused(error);
+    }
     throw error;
   }
 }

@@ -16,8 +16,25 @@ export function describeMalformedParameters(text: string): string | undefined {
   const value = text.slice(tokenEnd(text, 0));
   if (value.startsWith("='")) return 'the values are in single quotes; double quotes are expected';
   if (value.startsWith(':')) return 'a colon stands between name and value; "=" is expected';
+  if (/^=[^"]/.test(value)) return 'the values are without quotes; keyId="…" is expected';
   if (/";/.test(text)) return 'the parameters are separated by ";"; "," is expected';
+  if (/"\s+[A-Za-z]+="/.test(text)) return 'the parameters are separated by spaces; "," is expected';
+  if (text.startsWith('{')) return 'it is JSON; keyId="…",headers="…",signature="…" is expected';
   return text === '' ? 'it is empty' : undefined;
+}
+
+/** Returns the likely cause of a field that a signature covers, and that was not sent. */
+export function describeMissingField(name: string, sent: SchemeRequest['headers']): string | undefined {
+  if (name === 'digest' && sent.has('Content-Digest'))
+    return 'Content-Digest was sent; Digest is expected, or "content-digest" in the parameter headers';
+  return name === 'date' && sent.has('X-Date') ? 'X-Date was sent; cover "x-date", or send Date' : undefined;
+}
+
+/** Returns the likely cause of a value of Digest (RFC 3230 §4.3.2) that is not the digest of the content. */
+export function describeDigestForm(value: string): string | undefined {
+  if (/^:.*:$/.test(value))
+    return 'the base64 is between colons, as in Content-Digest (RFC 9530); Digest has none';
+  return /^".*"$/.test(value) ? 'the base64 is in quotes; Digest has none' : undefined;
 }
 
 /** Returns the parameter that was sent in place of a missing one. */

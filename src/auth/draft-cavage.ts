@@ -20,8 +20,10 @@ import {
 } from './defined/definition.ts';
 import {
   describeCoveredNames,
+  describeDigestForm,
   describeMalformedParameters,
   describeMisnamedParameter,
+  describeMissingField,
   readLines,
   signingStringMistakes,
 } from './draft-cavage-mistakes.ts';
@@ -56,6 +58,7 @@ export const defaultHeaders: readonly string[] = ['(request-target)', 'host'];
 const kindsOf: Readonly<Record<string, readonly KeyKind[]>> = {
   hs2019: ['secret', 'ed25519', 'ecdsa-p256-sha256', 'rsa-v1_5-sha256', 'rsa-pss-sha512'],
   'rsa-sha256': ['rsa-v1_5-sha256'],
+  'rsa-sha512': ['rsa-v1_5-sha256'],
   'hmac-sha256': ['secret'],
   'ecdsa-sha256': ['ecdsa-p256-sha256'],
   ed25519: ['ed25519'],
@@ -274,7 +277,11 @@ function buildLine(
     const { created = '', expires = '' } = parsedParameters(credentials);
     return [start, [name, name === '(created)' ? created : expires, 'time']];
   }
-  if (!headers.has(name)) throw malformed(`The signature covers ${name}, but this field is missing.`);
+  if (!headers.has(name))
+    throw malformed(
+      `The signature covers ${name}, but this field is missing.`,
+      describeMissingField(name, headers),
+    );
   const value = headers
     .getAll(name)
     .map((line) => line.trim())
@@ -296,19 +303,27 @@ function signMessage(
       .update(message)
       .digest('base64');
   }
-  return signWith(chooseAlgorithm(key, kind), key, message, { dsaEncoding: 'der' }).toString('base64');
+  const variant = { dsaEncoding: 'der', hash: hashOf(credentials) } as const;
+  return signWith(chooseAlgorithm(key, kind), key, message, variant).toString('base64');
+}
+
+/** Returns the hash function that the algorithm names; undefined for that of the key. */
+function hashOf(credentials: object | undefined): string | undefined {
+  if (credentials === undefined) return undefined;
+  return parsedParameters(credentials).algorithm === 'rsa-sha512' ? 'sha512' : undefined;
 }
 
 function verifyMessage(
   message: Buffer,
   key: KeyObject,
   signature: string,
-  { kind }: SigningContext,
+  { kind, credentials }: SigningContext,
 ): boolean {
   const bytes = Buffer.from(signature, 'base64');
   // r and s of fixed length, or ASN.1 DER: the draft does not say which.
   const dsaEncoding = bytes.length === 64 ? 'ieee-p1363' : 'der';
-  return verifyWith(chooseAlgorithm(key, kind), key, message, bytes, { dsaEncoding, anySalt: true });
+  const variant = { dsaEncoding, anySalt: true, hash: hashOf(credentials) } as const;
+  return verifyWith(chooseAlgorithm(key, kind), key, message, bytes, variant);
 }
 
 /** Returns the algorithm of a key. One of RSA has several; older clients use that of PKCS #1. */
@@ -376,5 +391,8 @@ function checkDigest(sent: string, content: Uint8Array): DigestFault | undefined
   if (wrong === undefined) return undefined;
   const { hash, value } = wrong;
   const form = { hash, format: (digest: Buffer) => digest.toString('base64') };
-  return { detail, explain: () => ({ hint: explainDigest(form, content, value, true) }) };
+  return {
+    detail,
+    explain: () => ({ hint: describeDigestForm(value) ?? explainDigest(form, content, value, true) }),
+  };
 }

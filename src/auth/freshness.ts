@@ -83,6 +83,9 @@ const joinedValues = 'two values that were joined by a comma';
 const wrongTimeForms: readonly (readonly [form: RegExp, description: string])[] = [
   [/^\s*$/, 'empty'],
   [/^"/, 'in quotes'],
+  [/^1\d{15}$/, 'a number of microseconds since 1970'],
+  [/^1\d{18}$/, 'a number of nanoseconds since 1970'],
+  [/^(?:undefined|null|none|nan)$/i, 'a word for no value'],
   [/^[A-Z][a-z]+, \d\d-[A-Z][a-z]{2}-\d\d /, 'a date in the obsolete form of RFC 850'],
   [/^[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d /, 'a date in the form of asctime'],
   [/^\d{8,}(?:T\d+Z)?, ?\d/, joinedValues],

@@ -203,7 +203,8 @@ export function refuseFault<Own extends Presented>(
   const failed = check ?? 'parse';
   const isExplained = missing !== undefined && (context.explain || authTrace !== undefined);
   const hint =
-    cause ?? (isExplained ? describeFields(missing.request, [missing.field.toLowerCase()]) : undefined);
+    cause ??
+    (isExplained ? describeFields(missing.request.headers.raw, [missing.field.toLowerCase()]) : undefined);
   const explained: Members = { ...members, ...(hint === undefined ? {} : { hint }) };
   // Otherwise the check follows from the type of the Problem.
   if (problem === undefined || check !== undefined)

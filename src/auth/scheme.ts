@@ -4,6 +4,7 @@ import type { IncomingRequest } from '../http/message.ts';
 import type { Problem, ProblemMember } from '../http/problem.ts';
 import type { ProblemType } from '../http/problem-types.ts';
 import type { MaybePromise } from '../maybe-promise.ts';
+import type { SignatureVariant } from '../signature/algorithms.ts';
 import type { Part, Piece } from '../signature/message.ts';
 import type { Variant } from './explain/mistake.ts';
 import type { Key, KeyHolder, KeyKind } from './keyring.ts';
@@ -187,6 +188,8 @@ export interface Scheme<Own extends Presented = Presented, Holder extends KeyHol
   accept?(presented: Own, key: Key, holder: Holder): MaybePromise<Fault | undefined>;
   /** Returns why the content does not have the digest that is signed. Default: nothing of the kind is signed. */
   digestFault?(presented: Own, content: Uint8Array): MaybePromise<DigestFault | undefined>;
+  /** In what signatures by private keys differ from those of RFC 9421. Default: in nothing. */
+  readonly variant?: SignatureVariant;
   /** The mistakes that only clients of this scheme make. Default: none, and mistakes in the use of a secret are not explained. */
   readonly mistakes?: OwnMistakes<Own>;
   /** Returns the Problem of a refusal in the form of a partner. Default: a problem document. */

@@ -107,6 +107,15 @@ export interface SignatureVariant {
   readonly anySalt?: boolean | undefined;
 }
 
+/** Describes how an algorithm signs, for messages: `ECDSA with SHA-256`. */
+export function describeAlgorithm(algorithm: PublicKeyKind, { hash }: SignatureVariant = {}): string {
+  const { key, padding } = table[algorithm];
+  if (key.type === 'ed25519') return 'Ed25519';
+  const used = hashOf(algorithm, hash)?.replace('sha', 'SHA-');
+  if (key.type === 'ec') return `ECDSA with ${used}`;
+  return `${padding === pkcs1 ? 'RSASSA-PKCS1-v1_5' : 'RSASSA-PSS'} with ${used}`;
+}
+
 /** Signs a message with a private key. Throws if the key is not one of the algorithm. */
 export function signWith(
   algorithm: PublicKeyKind,

@@ -41,6 +41,7 @@ export function describeBase64(text: string): string | undefined {
   if (cause !== undefined) return cause;
   if (/[_-]/.test(text) && /^[\w-]+={0,2}$/.test(text))
     return 'it is base64url; base64 with "+" and "/" is expected';
+  if (/\s/.test(text)) return 'it is wrapped: there is white space in it';
   if (!/^[A-Za-z0-9+/]+={0,2}$/.test(text)) return undefined;
   return text.length % 4 === 0 ? 'the bits before the padding are not zero' : 'the padding "=" is missing';
 }

@@ -18,6 +18,7 @@ import {
   signatureParameter,
 } from '../../signature/aws4/credentials.ts';
 import { formatStamp, parseStamp } from '../../signature/aws4/date.ts';
+import { describeForm } from '../../signature/signature-form.ts';
 import { describeTimeForm } from '../freshness.ts';
 import type { KeyKind } from '../keyring.ts';
 import type { Presented } from '../scheme.ts';
@@ -186,7 +187,16 @@ function readPayloadHash(
   }
   if (/^[0-9a-f]{64}$/.test(declared)) return { payloadHash: declared, hasContent: isSent };
   const detail = 'X-Amz-Content-Sha256 must be 64 hexadecimal digits in lower case, or UNSIGNED-PAYLOAD.';
-  return { reason: 'malformed', detail };
+  return { reason: 'malformed', detail, hint: describePayloadHash(declared) };
+}
+
+/** Returns the likely cause of a payload hash that is not 64 hexadecimal digits in lower case. */
+function describePayloadHash(sent: string): string | undefined {
+  if (/^[0-9a-f]{64}$/i.test(sent)) return 'it is in upper case';
+  if (/^[A-Za-z0-9+/_-]{43}=?$/.test(sent)) return 'it is base64';
+  if (/^[0-9a-f]{32}$|^[0-9a-f]{40}$|^[0-9a-f]{128}$/i.test(sent)) return 'it has the length of another hash';
+  if (/^unsigned[-_]?payload$/i.test(sent)) return `it must be written ${unsignedPayload}`;
+  return /^[{[<]/.test(sent) ? 'it is the content itself' : describeForm(sent);
 }
 
 /** A presigned URL of Amazon S3 does not sign the content, unless it says so. */

@@ -17,9 +17,11 @@ import { octetsOfPiece, type Part } from '../../signature/message.ts';
 import { createKeyring, deriveOnce } from '../keyring.ts';
 import type { DigestFault, Fault, Refusal, RefusalReason, Scheme } from '../scheme.ts';
 import type { SchemeContext } from '../scheme-context.ts';
+import { messageMistakes } from './canonical-mistakes.ts';
 import type { WriteProblem } from './errors/problem-writer.ts';
 import type { AwsRefusal, Reason } from './errors/refusal.ts';
-import { contentMistake, keyMistakes, messageMistakes, partMistakes } from './mistakes.ts';
+import { keyMistakes } from './key-mistakes.ts';
+import { contentMistake, partMistakes } from './mistakes.ts';
 import type { Aws4Options } from './options.ts';
 import { type Aws4Presented, present, unsignedPayload } from './presented.ts';
 

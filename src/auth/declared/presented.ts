@@ -23,6 +23,7 @@ import { describePlace, type RolePlace } from '../../signature/declared/places.t
 import { type ReadSignatures, readSignatures } from '../../signature/declared/signature-format.ts';
 import { maxNonceLength } from '../../signature/message.ts';
 import { describeForm } from '../../signature/signature-form.ts';
+import { describeParameters } from '../explain/related-names.ts';
 import { describeTimeForm, unitNames } from '../freshness.ts';
 import type { KeyKind } from '../keyring.ts';
 import type { Fault, Presented } from '../scheme.ts';
@@ -186,9 +187,13 @@ function readPlacedValue(
   if ('query' in place) {
     const values = findQueryValues(target, place.query);
     const isInForm = values.length === 0 && queryOrForm && hasForm(request);
-    return isInForm
-      ? contentValue({ form: place.query }, request, content)
-      : readQueryValue(place.query, values, removeParameters(target, [place.query]));
+    if (isInForm) return contentValue({ form: place.query }, request, content);
+    if (values.length === 0)
+      return {
+        detail: `The query parameter ${place.query} is missing; it contains the signature.`,
+        hint: describeParameters(request, [place.query]),
+      };
+    return readQueryValue(place.query, values, removeParameters(target, [place.query]));
   }
   if ('json' in place || 'form' in place) return contentValue(place, request, content);
   // Schemes are case-insensitive (RFC 9110 §11.1).
@@ -238,6 +243,9 @@ function malformedValue(fault: string, value: string, options: DeclaredOptions):
   if (decode(value.trim(), options) !== undefined)
     return { detail, hint: `the signature was sent alone, without the text around it in ${format.text}` };
   if (value === '') return { detail, hint: 'the value is empty' };
+  const [, before = '', rest = ''] = /^([^=]*=)(.+)$/s.exec(value) ?? [];
+  if (decode(rest, options) !== undefined)
+    return { detail, hint: `the signature follows ${JSON.stringify(before)}; ${format.text} is expected` };
   if (format.separator !== undefined && /[,; ]/.test(value))
     return {
       detail,

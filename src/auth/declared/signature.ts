@@ -83,6 +83,7 @@ export function createDeclaredSignature(
       return valid.length > 0;
     },
     ...(options.passphrase !== undefined && { accept: passphraseFault }),
+    variant: { hash: options.hash, dsaEncoding: options.dsaEncoding },
     digestFault: ({ target }, content) => parameterFault(target, content, options),
     mistakes: {
       mac: () => ({

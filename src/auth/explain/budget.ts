@@ -49,6 +49,7 @@ const limitedTime = 10_000;
 export class ExplanationBudget {
   #left: number;
   #hasSkipped = false;
+  #tried = 0;
 
   /** @param time The estimated time (µs) that may be spent. */
   constructor(time = limitedTime) {
@@ -60,9 +61,15 @@ export class ExplanationBudget {
     return this.#hasSkipped || this.#left < 0;
   }
 
-  /** Takes an estimated time (µs) off the budget. Returns false once it is used up. */
+  /** The number of forms of the message that were tried. */
+  get tried(): number {
+    return this.#tried;
+  }
+
+  /** Takes an estimated time (µs) off the budget, for one form of the message. Returns false once it is used up. */
   spend(time: number): boolean {
     this.#left -= time;
+    if (this.#left >= 0) this.#tried += 1;
     return this.#left >= 0;
   }
 
@@ -93,6 +100,11 @@ export class ExplanationBudget {
     }
     return found;
   }
+}
+
+/** Returns the number of forms of the message that were tried, with all budgets. */
+export function countTried({ catalogue, secrets, changes, pairs }: Budgets): number {
+  return [...new Set([catalogue, secrets, changes, pairs])].reduce((sum, { tried }) => sum + tried, 0);
 }
 
 /** The budgets of one explanation. They are the same one if the explanation has only the time of a server. */

@@ -1,12 +1,12 @@
 // Mistakes in the content: other bytes were signed, or digested, than are sent.
 
 import { createHash } from 'node:crypto';
-import { parseFormOctets } from '../../http/form.ts';
 import { bytesOf, octetsOf, replaceInvalidUtf8, toOctets } from '../../http/syntax/octets.ts';
-import { type DigestForm, messageBytes } from '../../signature/message.ts';
+import { type DigestForm, messageBytes, type Piece } from '../../signature/message.ts';
 import { describeUntried, selectLongest } from './budget.ts';
-import { encodePairs } from './encoders.ts';
-import { type Mistake, type TextMistake, toList, type Variant } from './mistake.ts';
+import { parameterMistakes } from './content-parameters.ts';
+import { omitMembers, readJsonNode, sortMembers, writeJson, writePython } from './json-writers.ts';
+import { formatHint, type Mistake, type TextMistake, toList, type Variant } from './mistake.ts';
 
 /** Returns zlib, which is loaded on first use. */
 const zlib = (): typeof import('node:zlib') => process.getBuiltinModule('node:zlib');
@@ -51,8 +51,17 @@ const encodings: readonly TextMistake[] = [
   ],
   [
     'characters other than ASCII were replaced by "?" before the content was signed',
+    (content) => [
+      ...[/[^\0-\x7f]/gu, /[^\0-\x7f]/g].map((other) => replaceInvalidUtf8(content).replace(other, '?')),
+      content.replace(/[^\0-\x7f]/g, '?'),
+    ],
+  ],
+  [
+    'characters other than ASCII were replaced by U+FFFD before the content was signed',
     (content) =>
-      [/[^\0-\x7f]/gu, /[^\0-\x7f]/g].map((other) => replaceInvalidUtf8(content).replace(other, '?')),
+      [/[^\0-\x7f]/gu, /[^\0-\x7f]/g]
+        .map((other) => toOctets(replaceInvalidUtf8(content).replace(other, '\ufffd')))
+        .concat(content.replace(/[^\0-\x7f]/g, toOctets('\ufffd'))),
   ],
   [
     'characters other than ASCII were left out before the content was signed',
@@ -76,6 +85,10 @@ const encodings: readonly TextMistake[] = [
     (content) => bytesOf(content).toString('hex'),
   ],
   ['an object was signed instead of the text of the content', () => '[object Object]'],
+  [
+    'the text {signed} was signed instead of the content: a variable that is not set?',
+    (content) => (content === '' ? undefined : ['undefined', 'null', 'None', '{}', '[]', '""', 'NaN']),
+  ],
 ];
 
 const again = 'the JSON was parsed and serialized again before it was signed; sign the bytes that are sent';
@@ -87,7 +100,13 @@ const notations: readonly TextMistake[] = [
   ],
   [
     'the notation of the value in Python was signed, not the JSON that is sent',
-    (content) => reserializeJson(content, (value) => [formatPython(value)]),
+    (content) => {
+      const node = readJsonNode(content);
+      if (node === undefined) return undefined;
+      const text = toOctets(writePython(node));
+      const replaced = text.replaceAll("'", '"');
+      return [text, replaced, text.replaceAll(' ', ''), replaced.replaceAll(' ', '')];
+    },
   ],
   [
     'the line feeds of the content were removed before it was signed',
@@ -112,47 +131,69 @@ function decompress(content: string): Buffer | undefined {
   }
 }
 
-const json: readonly TextMistake[] = [
-  [again, (content) => reserializeJson(content, reserialize)],
+/** The number of layouts of JSON that are tried before all other mistakes. */
+const usualLayouts = 4;
+
+/** Yields what programs write for the content if it is JSON. */
+function* serialize(content: string, isSorted: boolean, layouts?: number): Generator<string> {
+  const node = readJsonNode(content);
+  if (node !== undefined) yield* writeJson(isSorted ? sortMembers(node) : node, layouts);
+}
+
+/** Yields JSON without each of its members. */
+function* omitEach(content: string): Generator<string> {
+  const node = readJsonNode(content);
+  for (const fewer of node === undefined ? [] : omitMembers(node)) yield* writeJson(fewer, usualLayouts);
+}
+
+const usualJson: readonly TextMistake[] = [
+  [again, (content) => serialize(content, false, usualLayouts)],
+  [`${again}, with its members sorted`, (content) => serialize(content, true, usualLayouts)],
+];
+
+const furtherJson: readonly TextMistake[] = [
+  [again, (content) => serialize(content, false)],
+  [`${again}, with its members sorted`, (content) => serialize(content, true)],
+  [again, (content) => [...serialize(content, false, usualLayouts)].map((text) => `${text}\n`)],
+  ['a member of the JSON was added after signing', omitEach],
+];
+
+/** The lengths (bytes) after which contents are cut: each that is short, then those of buffers. */
+function* listCuts(length: number): Generator<number> {
+  for (let at = 1; at < length && at <= 1024; at += 1) yield at;
+  for (let at = 1100; at < length && at <= 16_384; at += 100) yield at;
+  for (let at = 1152; at < length && at <= 16_384; at += 128) yield at;
+  for (let at = 17_408; at < length && at <= 65_536; at += 1024) yield at;
+  for (let at = 100_000; at < length; at += 100_000) yield at;
+  for (let at = 131_072; at < length; at *= 2) yield at;
+}
+
+const cuts: readonly TextMistake[] = [
   [
-    `${again}, with its members sorted`,
-    (content) =>
-      reserializeJson(content, (value) => {
-        const sorted = sortMembers(value);
-        return [JSON.stringify(sorted), formatSpaced(sorted), escapeUnicode(formatSpaced(sorted))];
-      }),
+    'the content was signed only up to byte {length}: a part of a stream, or a buffer that was too small?',
+    function* (content) {
+      for (const length of listCuts(content.length)) yield content.slice(0, length);
+    },
   ],
 ];
 
-const formAgain =
-  'the form was parsed and serialized again before it was signed; sign the bytes that are sent';
-
-const forms: readonly TextMistake[] = [
-  [formAgain, (content) => changeForm(content, encodePairs)],
-  [
-    'the form was decoded before it was signed',
-    (content) => changeForm(content, (pairs) => [joinPairs(pairs, (text) => text)]),
-  ],
-  [
-    'the parameters of the form were sorted before they were signed',
-    (content) => changeForm(content, () => [content.split('&').sort().join('&')]),
-  ],
-];
-
-/** The contents that clients sign, or digest, in place of the bytes that are sent. */
-const otherContents: readonly TextMistake[] = [
+/** The contents that clients usually sign, or digest, in place of the bytes that are sent. */
+const usualContents: readonly TextMistake[] = [
   ['the content was signed as empty', () => ''],
   ...placeholders,
-  ...json,
+  ...usualJson,
   ...lineEnds,
   ...notations,
   ...encodings,
-  ...forms,
+  ...parameterMistakes,
 ];
+
+/** Further ones, of which there may be thousands. */
+const furtherContents: readonly TextMistake[] = [...furtherJson, ...cuts];
 
 /** The mistakes in a part that is the content. */
 export const contentMistakes: readonly Mistake[] = [
-  ...otherContents,
+  ...usualContents,
   [
     'a digest of the content was signed instead of the content',
     (content) =>
@@ -163,57 +204,65 @@ export const contentMistakes: readonly Mistake[] = [
   ],
 ];
 
-/** Returns the contents that clients sign, or digest, in place of these octets. */
-export function contentVariants(octets: string): Variant[] {
-  return otherContents.flatMap(([hint, values]) =>
-    toList(values(octets)).map((value): Variant => [hint, value]),
-  );
+/** The mistakes in a part that is the content that are tried last. */
+export const furtherContentMistakes: readonly Mistake[] = furtherContents;
+
+/** Yields the contents that clients sign, or digest, in place of these octets: those that are usual, then further ones. */
+export function* contentVariants(octets: string): Generator<Variant> {
+  yield* listContents(usualContents, octets);
+  yield* listContents(furtherContents, octets);
 }
 
-/** Returns the values that clients sign in place of a digest of the content. */
-export function digestMistakes({ hash, format }: DigestForm, sent: Uint8Array): Variant[] {
+function* listContents(mistakes: readonly TextMistake[], octets: string): Generator<Variant> {
+  for (const [hint, values] of mistakes)
+    for (const value of toList(values(octets))) yield [formatHint(hint, value), value];
+}
+
+/** Yields the digests of further contents, which are tried last. */
+export function* furtherDigestMistakes({ hash, format }: DigestForm, sent: Uint8Array): Generator<Variant> {
+  for (const [hint, value] of listContents(furtherContents, octetsOf(sent)))
+    yield [
+      hint,
+      format(
+        createHash(hash)
+          .update(messageBytes([value]))
+          .digest(),
+      ),
+    ];
+}
+
+/** Yields the values that clients sign in place of a digest of the content. */
+export function* digestMistakes({ hash, format }: DigestForm, sent: Uint8Array): Generator<Variant> {
   const content = Buffer.from(sent.buffer, sent.byteOffset, sent.byteLength);
+  const digestOf = (algorithm: string, value: Piece): string =>
+    format(
+      createHash(algorithm)
+        .update(messageBytes([value]))
+        .digest(),
+    );
   const digest = createHash(hash).update(content).digest();
-  const others = ['sha256', 'sha512', 'sha384', 'sha1', 'md5'].filter((other) => other !== hash);
-  const octets = octetsOf(content);
-  return [
-    [
-      'the digest is that of no content; it must be that of the content sent',
-      format(createHash(hash).digest()),
-    ],
-    ...contentVariants(octets).map(
-      ([hint, value]): Variant => [
-        hint,
-        format(
-          createHash(hash)
-            .update(messageBytes([value]))
-            .digest(),
-        ),
-      ],
-    ),
-    ['the digest of the content was signed in base64', digest.toString('base64')],
-    ['the digest of the content was signed in hexadecimal', digest.toString('hex')],
-    ['the digest of the content was signed in upper case', digest.toString('hex').toUpperCase()],
-    ['the digest of the content was signed as base64url', digest.toString('base64url')],
-    ['the digest of the content was signed as bytes', digest],
-    [
-      'the digest of the content was hashed again',
-      format(createHash(hash).update(digest.toString('hex')).digest()),
-    ],
-    ['the content was signed instead of its digest', content],
-    ['the digest of the content was left out', ''],
-    ...others.map(
-      (other): Variant => [
-        `${other.toUpperCase()} was used for the digest of the content`,
-        format(createHash(other).update(content).digest()),
-      ],
-    ),
-  ];
+  yield ['the digest is that of no content; it must be that of the content sent', digestOf(hash, '')];
+  yield ['the digest of the content was signed in base64', digest.toString('base64')];
+  yield ['the digest of the content was signed in hexadecimal', digest.toString('hex')];
+  yield ['the digest of the content was signed in upper case', digest.toString('hex').toUpperCase()];
+  yield ['the digest of the content was signed as base64url', digest.toString('base64url')];
+  yield ['the digest of the content was signed as bytes', digest];
+  yield ['the digest of the content was hashed again', digestOf(hash, digest.toString('hex'))];
+  yield ['the digest of the content was hashed again', digestOf(hash, digest)];
+  yield ['the content was signed instead of its digest', content];
+  yield ['the digest of the content was left out', ''];
+  for (const other of ['sha256', 'sha512', 'sha384', 'sha1', 'md5'])
+    if (other !== hash)
+      yield [`${other.toUpperCase()} was used for the digest of the content`, digestOf(other, content)];
+  for (const [hint, value] of listContents(usualContents, octetsOf(content)))
+    yield [hint, digestOf(hash, value)];
 }
 
 /** Returns the mistake behind a digest that the content does not have; undefined if none is recognized. */
 export function findDigestMistake(form: DigestForm, content: Uint8Array, sent: string): string | undefined {
-  return digestMistakes(form, content).find(([, value]) => value === sent)?.[0];
+  for (const mistakes of [digestMistakes, furtherDigestMistakes])
+    for (const [hint, value] of mistakes(form, content)) if (value === sent) return hint;
+  return undefined;
 }
 
 /**
@@ -231,158 +280,4 @@ export function explainDigest(
   if (content.length > selectLongest(isLimited))
     return `${cause}; ${describeUntried('content', content.length)}`;
   return findDigestMistake(form, content, sent) ?? cause;
-}
-
-/** The mistakes in the sorted parameters of a form (Twilio). */
-export const formMistakes: readonly Mistake[] = [
-  [
-    'the parameters of the form were not sorted',
-    (_, facts) =>
-      changeForm(octetsOf(facts.content), (pairs) => [pairs.map((pair) => pair.join('')).join('')]),
-  ],
-  [
-    'the parameters of the form were sorted without regard to letter case',
-    (_, facts) =>
-      changeForm(octetsOf(facts.content), (pairs) => [
-        sortPairs(pairs, (name) => name.toLowerCase())
-          .map((pair) => pair.join(''))
-          .join(''),
-      ]),
-  ],
-  [
-    'the parameters of the form were joined with "=" and "&"',
-    (_, facts) =>
-      changeForm(octetsOf(facts.content), (pairs) => [
-        joinPairs(
-          sortPairs(pairs, (name) => name),
-          (text) => text,
-        ),
-      ]),
-  ],
-  ['the form was signed as sent', (_, facts) => octetsOf(facts.content)],
-  ['the content was signed, but it is not a form', (_, facts) => octetsOf(facts.content)],
-  ['the parameters of the form were left out', () => ''],
-  [
-    'the parameters of the form were not decoded',
-    (_, facts) =>
-      octetsOf(facts.content)
-        .split('&')
-        .sort()
-        .map((pair) => pair.replace('=', ''))
-        .join(''),
-  ],
-  [
-    'only the values of the form were signed',
-    (_, facts) =>
-      changeForm(octetsOf(facts.content), (pairs) => [
-        sortPairs(pairs, (name) => name)
-          .map(([, value]) => value)
-          .join(''),
-      ]),
-  ],
-];
-
-type Pairs = readonly (readonly [name: string, value: string])[];
-
-function changeForm(content: string, change: (pairs: Pairs) => string[]): string[] {
-  if (!/^[!-~]+$/.test(content) || !content.includes('=')) return [];
-  const pairs = parseFormOctets(content);
-  return pairs === undefined ? [] : change(pairs);
-}
-
-function joinPairs(pairs: Pairs, write: (text: string) => string): string {
-  return pairs.map(([name, value]) => `${write(name)}=${write(value)}`).join('&');
-}
-
-function sortPairs(pairs: Pairs, key: (name: string) => string): Pairs {
-  return pairs.toSorted(([one], [other]) => (key(one) < key(other) ? -1 : 1));
-}
-
-/** The deepest JSON that is serialized again. */
-const maxDepth = 64;
-
-/** Serializes the content in other ways if it is JSON. */
-function reserializeJson(content: string, serialize: (value: unknown) => string[]): string[] {
-  try {
-    const value: unknown = JSON.parse(replaceInvalidUtf8(content));
-    return computeDepth(value, 0) > maxDepth ? [] : serialize(value).map(toOctets);
-  } catch {
-    return [];
-  }
-}
-
-/** The largest estimate of indented JSON (bytes), and how much longer it may be: deep JSON grows by its depth on each line. */
-const longestIndented = 262_144;
-const maxGrowth = 8;
-
-function reserialize(value: unknown): string[] {
-  const compact = JSON.stringify(value);
-  const depth = computeDepth(value, 0);
-  const lines = compact.match(/[,[{]/g)?.length ?? 0;
-  const longest = Math.max(longestIndented, maxGrowth * compact.length);
-  const formatIndented = (width: number, indent: number | string = width): string[] =>
-    compact.length + lines * depth * width > longest ? [] : [JSON.stringify(value, null, indent)];
-  return [
-    compact,
-    ...formatIndented(2),
-    ...formatIndented(4),
-    ...formatIndented(1, '\t'),
-    formatSpaced(value),
-    escapeUnicode(formatSpaced(value)),
-    escapeUnicode(compact),
-    compact.replaceAll('/', '\\/'),
-    escapeUnicode(compact).replaceAll('/', '\\/'),
-    compact.replace(/[<>&]/g, (character) => `\\u00${character.charCodeAt(0).toString(16)}`),
-    escapeUnicode(compact).replace(/\\u[0-9a-f]{4}/g, (unit) => `\\u${unit.slice(2).toUpperCase()}`),
-    compact.replaceAll('/', '\\/').replace(/[<>&]/g, (one) => `\\u00${one.charCodeAt(0).toString(16)}`),
-    compact.replace(/(?<=[:,[])-?\d+(?=[,\]}])/g, (number) => `${number}.0`),
-    ...formatIndented(3),
-    ...formatIndented(8),
-  ];
-}
-
-function computeDepth(value: unknown, depth: number): number {
-  if (typeof value !== 'object' || value === null || depth > maxDepth) return depth;
-  let deepest = depth;
-  for (const member of Object.values(value)) deepest = Math.max(deepest, computeDepth(member, depth + 1));
-  return deepest;
-}
-
-function sortMembers(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(sortMembers);
-  if (typeof value !== 'object' || value === null) return value;
-  const entries = Object.entries(value).toSorted(([one], [other]) => (one < other ? -1 : 1));
-  return Object.fromEntries(entries.map(([name, member]) => [name, sortMembers(member)]));
-}
-
-/** Serializes JSON with a space after each comma and colon, as Python does. */
-function formatSpaced(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(formatSpaced).join(', ')}]`;
-  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
-  const members = Object.entries(value).map(
-    ([name, member]) => `${JSON.stringify(name)}: ${formatSpaced(member)}`,
-  );
-  return `{${members.join(', ')}}`;
-}
-
-/** Writes a value as `str()` of Python does. */
-function formatPython(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(formatPython).join(', ')}]`;
-  if (value === null) return 'None';
-  if (typeof value === 'boolean') return value ? 'True' : 'False';
-  if (typeof value === 'string') {
-    const quote = value.includes("'") && !value.includes('"') ? '"' : "'";
-    return (
-      quote + value.replaceAll('\\', '\\\\').replaceAll(quote, `\\${quote}`).replaceAll('\n', '\\n') + quote
-    );
-  }
-  if (typeof value !== 'object') return String(value);
-  const members = Object.entries(value).map(
-    ([name, member]) => `${formatPython(name)}: ${formatPython(member)}`,
-  );
-  return `{${members.join(', ')}}`;
-}
-
-function escapeUnicode(text: string): string {
-  return text.replace(/[\u0080-\uffff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }

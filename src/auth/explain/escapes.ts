@@ -24,6 +24,10 @@ export const escapeMistakes: readonly Mistake[] = [
   ],
   [`${changed}: escapes were in upper case`, (text) => mapEscapes(text, (octet) => octet.toUpperCase())],
   [`${changed}: escapes were in lower case`, (text) => mapEscapes(text, (octet) => octet.toLowerCase())],
+  [
+    '{part} was percent-encoded in Latin-1 before it was signed; UTF-8 is expected',
+    (text) => encodeInLatin1(text),
+  ],
   [`${changed}: a slash was escaped as %2F`, (text) => text.replace(/%2f/gi, '/')],
   [
     `${changed}: reserved characters were not escaped`,
@@ -33,6 +37,20 @@ export const escapeMistakes: readonly Mistake[] = [
     ],
   ],
 ];
+
+/** Returns a text whose escapes of UTF-8 are those of Latin-1, and of `escape` of JavaScript (ECMA-262 §B.2.1.1). */
+function encodeInLatin1(text: string): string[] {
+  const write = (format: (code: number) => string): string =>
+    text.replace(/(?:%[89A-F][0-9A-F])+/gi, (octets) => {
+      const characters = Buffer.from(decodeEscapes(octets), 'latin1').toString('utf8');
+      return Array.from(characters, (one) => format(one.charCodeAt(0))).join('');
+    });
+  const octet = (code: number): string => (code > 0xff ? '%3F' : escapeOctet(String.fromCharCode(code)));
+  return [
+    write(octet),
+    write((code) => (code > 0xff ? `%u${code.toString(16).toUpperCase()}` : octet(code))),
+  ];
+}
 
 /** Returns the confusions of a space and a plus sign: as they are only in forms, and their escapes. */
 function confuseSpaces(part: string): readonly Mistake[] {

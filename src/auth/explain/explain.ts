@@ -4,12 +4,22 @@ import { isUtf8 } from 'node:buffer';
 import { createHash } from 'node:crypto';
 import type { ProblemMember } from '../../http/problem.ts';
 import { octetsOf, toReadable } from '../../http/syntax/octets.ts';
+import type { SignatureVariant } from '../../signature/algorithms.ts';
 import { secretPiece } from '../../signature/declared/message.ts';
 import { messageBytes, type Part, type Piece } from '../../signature/message.ts';
 import type { Explained } from '../explanation.ts';
 import { fitsOne, type Key, type KeyKind, minKeys, selectSamples } from '../keyring.ts';
 import { assembleMessage, type MessageMistake, type Presented, type Scheme } from '../scheme.ts';
-import { type Budgets, createBudgets, describeUntried, selectLongest, verificationTime } from './budget.ts';
+import type { SchemeContext } from '../scheme-context.ts';
+import type { TraceKnowledge } from '../trace.ts';
+import {
+  type Budgets,
+  countTried,
+  createBudgets,
+  describeUntried,
+  selectLongest,
+  verificationTime,
+} from './budget.ts';
 import { computePlainHash, findEmptySecretMistake, keyMistakes } from './key.ts';
 import { explainByKnowledge } from './knowledge.ts';
 import { encodingMistakes, findPublicKeyMistake } from './public-key.ts';
@@ -20,6 +30,7 @@ import {
   createTry,
   type Found,
   messageMistakes,
+  type OthersKey,
   type RefusedSignature,
   searchTime,
   type WrongSignature,
@@ -41,18 +52,42 @@ export async function prepareExplanation<Own extends Presented>({
 }: RefusedSignature<Own>): Promise<Explained> {
   const { scheme, holder, content, knowledge } = refused;
   const isUser = (scheme.rules.owner ?? 'user') === 'user';
-  const [account, arrived] = await Promise.all([
+  const hasPublicKeys = refused.presented.kinds.some((kind) => kind !== 'secret');
+  const [account, arrived, others] = await Promise.all([
     knowledge && isUser && holder && context.accounts.find(holder.principal.name),
     content.length === 0 ? knowledge?.content() : undefined,
+    knowledge && hasPublicKeys ? findOthersKeys(knowledge, context) : [],
   ]);
   const presented = withoutBody(refused.presented);
-  const wrong: WrongSignature<Own> = { ...refused, presented, arrived, account: account || undefined };
+  const wrong: WrongSignature<Own> = {
+    ...refused,
+    presented,
+    arrived,
+    account: account || undefined,
+    others,
+  };
   let made: Search | undefined;
   const search = (): Search => {
     made ??= searchCatalogue(wrong);
     return made;
   };
   return { traced: () => traceSearch(wrong, search()), shown: () => showSearch(wrong, search()) };
+}
+
+/** The number of keys of other users that are tried: a verification with a public key takes long. */
+const maxOthers = 256;
+
+/** Finds the keys that users have, with their ids, for a test double. */
+async function findOthersKeys(
+  { keyIds }: TraceKnowledge,
+  { accounts }: SchemeContext,
+): Promise<readonly OthersKey[]> {
+  const found = await Promise.all(
+    keyIds.slice(0, maxOthers).map(async (id) => ({ id, found: await accounts.findKey?.(id) })),
+  );
+  return found.flatMap(({ id, found: known }) =>
+    known === undefined ? [] : [{ id, user: known.account.name, key: known.key }],
+  );
 }
 
 /** Returns credentials that do not keep the content of their request, nor its connection. */
@@ -216,12 +251,28 @@ function hintFor<Own extends Presented>(wrong: WrongSignature<Own>, search: Sear
     (key) => key.kind !== 'secret' || mac === undefined || key.secret.derive(mac.key) !== undefined,
   );
   return isReadable
-    ? explainUnmatched(
+    ? `${explainUnmatched(
         wrong,
         search,
         keys.map(({ kind }) => kind),
-      )
+      )}${describeTries(wrong, search)}`
     : `the secret of the ${owner} is not in ${mac?.encoding ?? 'the right encoding'}`;
+}
+
+/** Describes how much was tried when no mistake made the signature, and what cannot be tried. */
+function describeTries<Own extends Presented>(
+  { presented: { request } }: WrongSignature<Own>,
+  { parts, untried, budgets }: Search,
+): string {
+  if (untried !== undefined || parts.length === 0) return '';
+  const unknown = parts.some(({ kind }) => kind === 'host' || kind === 'url')
+    ? ['a host that the request does not show, such as that of a proxy']
+    : [];
+  if (/^multipart\//i.test(request.headers.get('content-type') ?? ''))
+    unknown.push('multipart content with another boundary, which each serialization has');
+  const rest = unknown.length === 0 ? '' : `; not tried: ${unknown.join(', and ')}`;
+  const count = countTried(budgets).toLocaleString('en-US');
+  return ` (${count} forms of the message were tried${rest})`;
 }
 
 function findMistake<Own extends Presented>(
@@ -341,7 +392,7 @@ function computationMistake<Own extends Presented>(
 ): string | undefined {
   return key.kind === 'secret'
     ? key.secret.derive((secret) => secretMistake(secret, message, scheme, presented))
-    : keyMistake(key, message, presented);
+    : keyMistake(key, message, presented, scheme.variant);
 }
 
 function secretMistake<Own extends Presented>(
@@ -365,9 +416,11 @@ function keyMistake(
   key: Extract<Key, { publicKey: unknown }>,
   message: Buffer,
   { signatures }: Presented,
+  variant: SignatureVariant | undefined,
 ): string | undefined {
-  for (const signature of signatures) {
-    const hint = findPublicKeyMistake(key.kind, key.publicKey, message, Buffer.from(signature, 'base64'));
+  for (const text of signatures) {
+    const signature = Buffer.from(text, 'base64');
+    const hint = findPublicKeyMistake(key.kind, key.publicKey, message, signature, variant);
     if (hint !== undefined) return hint;
   }
   return undefined;

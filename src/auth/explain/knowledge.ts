@@ -3,6 +3,7 @@
 import { createHash } from 'node:crypto';
 import { octetsOf } from '../../http/syntax/octets.ts';
 import { messageBytes, type Part } from '../../signature/message.ts';
+import type { AccountKey } from '../account-key.ts';
 import { fitsOne, toKey } from '../keyring.ts';
 import { describeOtherSecret, otherSecrets } from '../other-secrets.ts';
 import { assembleMessage, type MessageMistake, type Presented } from '../scheme.ts';
@@ -11,7 +12,7 @@ import { describeUnknown } from '../unknown-user.ts';
 import { type Budgets, type ExplanationBudget, selectLongest, verificationTime } from './budget.ts';
 import { signWith } from './key.ts';
 import { listVariants } from './mistake.ts';
-import { formatLabel, shiftedTimeMistakes } from './parts.ts';
+import { formatLabel, secondReadings, shiftedTimeMistakes } from './parts.ts';
 import { listPublicHostMistakes } from './target.ts';
 import {
   buildRightMessages,
@@ -93,12 +94,14 @@ function findByKnowledge<Own extends Presented>(
     return undefined;
   };
   const others = otherSecrets(knowledge, user, scheme.rules.owner);
-  const rights = buildRightMessages(wrong, content).map((right) => ({ hint: '', message: right }));
+  const messages = buildRightMessages(wrong, content);
+  const rights = messages.map((right) => ({ hint: '', message: right }));
   const first =
-    findOtherKey(wrong, message, budgets.secrets) ??
+    findOtherKey(wrong, messages, budgets.secrets) ??
     findSigner(others, rights, budgets.secrets) ??
-    firstSigned(changeParts(wrong, parts, 'target', knowledge), budgets.changes) ??
+    firstSigned(changeParts(wrong, parts, 'place', knowledge), budgets.changes) ??
     firstSigned(changeParts(wrong, parts, 'time', knowledge), budgets.changes) ??
+    firstSigned(readClockAgain(wrong, parts), budgets.changes) ??
     firstSigned(contentMistakes(wrong, parts), budgets.catalogue);
   if (first !== undefined || budgets.pairs.isExhausted) return first;
   const mistakes = budgets.list.matching(
@@ -112,20 +115,29 @@ function findByKnowledge<Own extends Presented>(
   );
 }
 
-/** Finds another key of the user that made the signature. */
+/** Finds another key of the user, or one of another user, that made the signature. */
 function findOtherKey<Own extends Presented>(
-  { scheme, presented, account }: WrongSignature<Own>,
-  message: Buffer,
+  wrong: WrongSignature<Own>,
+  rights: readonly Buffer[],
   budget: ExplanationBudget,
 ): Found | undefined {
-  const kinds = presented.kinds;
-  for (const [id, accountKey] of account?.keys ?? []) {
+  const { scheme, presented, account, holder } = wrong;
+  const { kinds } = presented;
+  const made = (id: string, accountKey: AccountKey): boolean => {
     const key = toKey(accountKey);
-    const isOther = id !== presented.user && kinds.includes(key.kind) && fitsOne(key, presented.signatures);
-    if (!isOther || !budget.spend(verificationTime(key.kind, message.length))) continue;
-    if (scheme.verify(key, [octetsOf(message)], presented))
-      return { hint: `the request is signed with another key of the user: ${id}` };
-  }
+    if (id === presented.user || !kinds.includes(key.kind) || !fitsOne(key, presented.signatures))
+      return false;
+    return rights.some(
+      (right) =>
+        budget.spend(verificationTime(key.kind, right.length)) &&
+        scheme.verify(key, [octetsOf(right)], presented),
+    );
+  };
+  for (const [id, key] of account?.keys ?? [])
+    if (made(id, key)) return { hint: `the request is signed with another key of the user: ${id}` };
+  for (const { id, user, key } of wrong.others)
+    if (user !== holder?.principal.name && !('secret' in key) && made(id, key))
+      return { hint: `the request is signed with the key of another user, ${user}: its id is ${id}` };
   return undefined;
 }
 
@@ -133,19 +145,32 @@ function findOtherKey<Own extends Presented>(
 function* changeParts<Own extends Presented>(
   { scheme, presented, content }: WrongSignature<Own>,
   parts: readonly Part[],
-  kind: 'target' | 'time',
+  kind: 'place' | 'time',
   knowledge: TraceKnowledge,
 ): Generator<MessageMistake> {
-  const mistakes = kind === 'time' ? shiftedTimeMistakes : listPublicHostMistakes(knowledge.hosts);
+  const byKind = kind === 'time' ? { time: shiftedTimeMistakes } : listPublicHostMistakes(knowledge.hosts);
   const facts = readFacts(presented, content);
-  const isMeant = (part: Part): boolean => part.kind === kind || (kind === 'target' && part.kind === 'path');
   for (const [at, part] of parts.entries()) {
-    if (!isMeant(part) || typeof part.value !== 'string') continue;
+    const mistakes = byKind[part.kind];
+    if (mistakes === undefined || typeof part.value !== 'string') continue;
     for (const [hint, signed] of listVariants(mistakes, formatLabel(part), part.value, facts)) {
       const changed = assembleMessage(scheme, parts.with(at, { ...part, value: signed }), presented);
       yield { hint, message: messageBytes(changed), differs: { name: part.name, signed } };
     }
   }
+}
+
+/** Builds messages with another reading of the clock in milliseconds. */
+function* readClockAgain<Own extends Presented>(
+  { scheme, presented, content }: WrongSignature<Own>,
+  parts: readonly Part[],
+): Generator<MessageMistake> {
+  const facts = readFacts(presented, content);
+  for (const [at, part] of parts.entries())
+    for (const [hint, signed] of secondReadings(part, facts)) {
+      const changed = assembleMessage(scheme, parts.with(at, { ...part, value: signed }), presented);
+      yield { hint, message: messageBytes(changed), differs: { name: part.name, signed } };
+    }
 }
 
 /** Returns messages with a digest of content that the scheme does not read, or with the content itself. */

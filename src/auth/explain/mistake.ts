@@ -22,7 +22,9 @@ export type Variant = readonly [hint: string, value: Piece];
 /**
  * A mistake that clients make in a part: the hint, and the values that they sign in its place. In a hint, `{part}` is the part,
  * `{name}` the part without an article, `{signed}` what was signed, `{expected}` what must be, `{host}` the host as sent,
- * `{authority}` the host that was signed, `{parameter}` the parameter that was not signed, and `{prefix}` the prefix of the path that
+ * `{authority}` the host that was signed, `{parameter}` the parameter that was not signed, `{length}` the
+ * length (bytes) of what was signed, `{leftOut}` the beginning that was left out,
+ * and `{prefix}` the prefix of the path that
  * was signed or left out. Values equal to the expected one are ignored, so a mistake need not
  * ask whether it can occur.
  */
@@ -32,7 +34,7 @@ export type Mistake = readonly [hint: string, values: (value: string, facts: Fac
 export type TextMistake = readonly [hint: string, values: (value: string) => Values];
 
 /** One value, several, or none. */
-type Values = Piece | readonly Piece[] | undefined;
+type Values = Piece | Iterable<Piece> | undefined;
 
 /** Yields the variants of a value. Each is written when it is asked for. */
 export function* listVariants(
@@ -46,13 +48,19 @@ export function* listVariants(
       yield [describe(hint, part, value, signed, facts), signed];
 }
 
-/** Returns values as a list. */
-export function toList(values: Values): readonly Piece[] {
+/** Returns values as a list, each of which may be computed when it is asked for. */
+export function toList(values: Values): Iterable<Piece> {
   if (values === undefined) return [];
   return typeof values === 'string' || values instanceof Uint8Array ? [values] : values;
 }
 
-const placeholder = /\{(part|name|authority|host|prefix|expected|parameter|signed)\}/g;
+/** Returns the hint of a mistake that depends on nothing but what was signed. */
+export function formatHint(hint: string, signed: Piece): string {
+  if (!hint.includes('{')) return hint;
+  return hint.replace('{length}', String(signed.length)).replace('{signed}', JSON.stringify(signed));
+}
+
+const placeholder = /\{(part|name|authority|host|prefix|leftOut|expected|parameter|signed|length)\}/g;
 
 function describe(hint: string, part: string, expected: string, signed: Piece, facts: Facts): string {
   if (!hint.includes('{')) return hint;
@@ -62,10 +70,20 @@ function describe(hint: string, part: string, expected: string, signed: Piece, f
     if (name === 'name') return part.replace(/^the (?:value of )?/, '');
     if (name === 'authority') return /^(?:https?:)?(?:\/\/)?([^/]*)/.exec(text)?.[1] ?? '';
     if (name === 'host') return facts.host;
-    if (name === 'prefix') return facts.request.basePath ?? text.slice(0, -expected.length);
+    if (name === 'prefix') return facts.request.basePath ?? findInserted(text, expected);
+    if (name === 'leftOut') return findInserted(expected, text);
     if (name === 'expected') return expected;
+    if (name === 'length') return String(signed.length);
     return name === 'parameter' ? findMissingParameter(expected, text) : text;
   });
+}
+
+/** Returns the segments that a longer text has in a place where a shorter one does not: `/api`. */
+function findInserted(longer: string, shorter: string): string {
+  let at = 0;
+  while (at < shorter.length && longer[at] === shorter[at]) at += 1;
+  const inserted = longer.slice(at, at + longer.length - shorter.length);
+  return inserted.endsWith('/') && longer[at - 1] === '/' ? `/${inserted.slice(0, -1)}` : inserted;
 }
 
 /** Returns the name of the first parameter of a query that another one lacks. */
@@ -85,7 +103,7 @@ export function embedMistakes(
       hint,
       (text, facts) => {
         const [before, piece, after] = split(text);
-        return toList(values(piece, facts)).flatMap((signed) =>
+        return Array.from(toList(values(piece, facts))).flatMap((signed) =>
           typeof signed === 'string' ? [before + signed + after] : [],
         );
       },

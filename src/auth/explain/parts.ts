@@ -1,11 +1,16 @@
 // The catalogue: the mistakes that clients make in each kind of part, in every scheme whose message has such a part.
 import { formatDate } from '../../http/headers/date.ts';
 import { methods } from '../../http/method.ts';
+import { octetsOf } from '../../http/syntax/octets.ts';
 import { formatSignedDate, removeSpaces } from '../../signature/hmac.ts';
 import { octetsOfPiece, type Part, type PartKind } from '../../signature/message.ts';
-import { contentMistakes, digestMistakes, formMistakes } from './content.ts';
+import { contentMistakes, digestMistakes, furtherContentMistakes, furtherDigestMistakes } from './content.ts';
+import { formMistakes } from './content-parameters.ts';
 import { type Facts, listVariants, type Mistake, type Variant } from './mistake.ts';
+import { formVariants } from './parameter-steps.ts';
 import {
+  furtherHostMistakes,
+  furtherUrlMistakes,
   hostMistakes,
   pathMistakes,
   queryMistakes,
@@ -165,6 +170,13 @@ const timeForms: readonly (readonly [name: string, format: (instant: Instant) =>
   ['as a number of milliseconds', ({ time }) => String(time)],
   ['in ISO 8601 format', ({ iso }) => iso],
   ['in ISO 8601 format', ({ iso }) => iso.replace(/\.\d+/, '')],
+  ['with the offset +00:00', ({ iso }) => iso.replace('Z', '+00:00')],
+  ['with the offset +00:00', ({ iso }) => iso.replace(/\.\d+Z/, '+00:00')],
+  ['with microseconds', ({ iso }) => iso.replace('Z', '000Z')],
+  ['with microseconds', ({ iso }) => iso.replace('Z', '000+00:00')],
+  ['with microseconds', ({ iso }) => iso.replace('Z', '000')],
+  ['without its offset', ({ iso }) => iso.replace('Z', '')],
+  ['without its offset', ({ iso }) => iso.replace(/\.\d+Z/, '')],
   ['in the basic format of ISO 8601', ({ iso }) => iso.replace(/[-:]|\.\d+/g, '')],
   ['as an IMF-fixdate', ({ fixdate }) => fixdate],
   ['in the short format "20 apr 2013 12:59:24"', ({ short }) => short],
@@ -172,6 +184,7 @@ const timeForms: readonly (readonly [name: string, format: (instant: Instant) =>
   ['in the short format without spaces', ({ short }) => removeSpaces(short)],
   ['with the zone +0000', ({ fixdate }) => fixdate.replace('GMT', '+0000')],
   ['with the zone UTC', ({ fixdate }) => fixdate.replace('GMT', 'UTC')],
+  ['as a number of microseconds', ({ time }) => `${time}000`],
   ['with a fraction of a second', ({ time }) => `${Math.floor(time / 1000)}.0`],
   ['with a fraction of a second', ({ time }) => String(time / 1000)],
   ['with a fraction of a second', ({ time }) => (time / 1000).toFixed(3)],
@@ -216,6 +229,31 @@ export const shiftedTimeMistakes: readonly Mistake[] = [...seconds, ...zoneOffse
   ],
 );
 
+/** The largest distance (ms) between two readings of a clock that counts milliseconds. */
+const maxReading = 3000;
+
+/**
+ * Yields the values that contain a time of another reading of the clock, in milliseconds: the time itself, and a query or a content
+ * that contains it.
+ */
+export function* secondReadings({ kind, name, value }: Part, { time }: Facts): Generator<Variant> {
+  if (time === undefined || typeof value !== 'string' || time > maxTime - maxReading) return;
+  const instant = createInstant(time);
+  const form = timeForms.find(([, format]) => {
+    const text = format(instant);
+    return text.length >= 13 && (kind === 'time' ? value === text : value.includes(text));
+  })?.[1];
+  if (form === undefined) return;
+  const sent = form(instant);
+  for (let off = 1; off <= maxReading; off += 1)
+    for (const shift of [off, -off]) {
+      const other = form(createInstant(time + shift));
+      const hint = `the clock was read twice: a time ${off} ms ${shift < 0 ? 'earlier' : 'later'} was signed than was sent`;
+      if (other !== sent)
+        yield [kind === 'time' ? hint : `${hint} in the ${name}`, value.replace(sent, other)];
+    }
+}
+
 /** Returns the forms in which a time is sent; all of them if it is sent in none. */
 function listForms(value: string, time: number): typeof timeForms {
   const instant = createInstant(time);
@@ -249,7 +287,7 @@ export const partMistakes: Readonly<Record<PartKind, readonly Mistake[]>> = {
   user: tokenMistakes,
   content: contentMistakes,
   digest: digestFieldMistakes,
-  form: formMistakes,
+  form: none,
   secret: none,
   other: none,
 };
@@ -274,6 +312,27 @@ function parseFieldName({ name }: Part): string {
 /** Returns the values that clients sign in place of a part, most likely first. */
 export function variantsOfPart(part: Part, facts: Facts): Iterable<Variant> {
   if (part.kind === 'digest' && part.digest !== undefined) return digestMistakes(part.digest, facts.content);
+  if (part.kind === 'form') return formMistakes(facts);
   const known = part.kind === 'header' ? { ...facts, header: parseFieldName(part) } : facts;
   return listVariants(partMistakes[part.kind], formatLabel(part), octetsOfPiece(part.value), known);
+}
+
+/** The mistakes that are tried after all others, because they are many. */
+const furtherMistakes: Readonly<Partial<Record<PartKind, readonly Mistake[]>>> = {
+  host: furtherHostMistakes,
+  url: furtherUrlMistakes,
+  content: furtherContentMistakes,
+};
+
+/** Returns further values that clients sign in place of a part. */
+export function furtherVariantsOfPart(part: Part, facts: Facts): Iterable<Variant> {
+  const { content } = facts;
+  if (part.kind === 'digest' && part.digest !== undefined) return furtherDigestMistakes(part.digest, content);
+  if (part.kind === 'form') return formVariants(octetsOf(content), 2);
+  return listVariants(
+    furtherMistakes[part.kind] ?? none,
+    formatLabel(part),
+    octetsOfPiece(part.value),
+    facts,
+  );
 }

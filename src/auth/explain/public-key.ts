@@ -2,7 +2,7 @@
 
 import { constants, createHash, type KeyObject, verify } from 'node:crypto';
 import { octetsOf } from '../../http/syntax/octets.ts';
-import type { PublicKeyKind } from '../../signature/algorithms.ts';
+import { describeAlgorithm, type PublicKeyKind, type SignatureVariant } from '../../signature/algorithms.ts';
 
 /** A signature in another encoding. */
 export interface Reencoded {
@@ -35,7 +35,7 @@ export function encodingMistakes(signature: string): readonly Reencoded[] {
     const fixed = decodeDer(bytes, size);
     if (fixed !== undefined)
       found.push({
-        hint: 'the signature of ECDSA is in ASN.1 DER; r and s of fixed length are expected (IEEE P1363, RFC 9421 §3.3.4)',
+        hint: encodingHints.der,
         signature: fixed.toString('base64'),
       });
   }
@@ -63,17 +63,20 @@ function integerAt(der: Buffer, at: number, size: number): Buffer | undefined {
 /**
  * Returns the hint for a signature that a key produces in another way; undefined if it does not. The work depends on nothing but
  * the algorithm of the key and the lengths.
+ *
+ * @param expected In what the scheme differs from RFC 9421
  */
 export function findPublicKeyMistake(
   algorithm: PublicKeyKind,
   key: KeyObject,
   message: Buffer,
   signature: Buffer,
+  expected: SignatureVariant = {},
 ): string | undefined {
-  const found = publicKeyMistakes[algorithm].filter(([, check]) =>
+  const found = (others[key.asymmetricKeyType ?? ''] ?? []).filter(({ check }) =>
     passes(() => check(key, message, signature)),
   );
-  return found[0]?.[0];
+  return found[0]?.describe(describeAlgorithm(algorithm, expected), expected.dsaEncoding ?? 'ieee-p1363');
 }
 
 function passes(check: () => boolean): boolean {
@@ -84,84 +87,75 @@ function passes(check: () => boolean): boolean {
   }
 }
 
-type Check = (key: KeyObject, data: Buffer, signature: Buffer) => boolean;
-
-function rsa(hash: string, padding: number): Check {
-  const isPss = padding === constants.RSA_PKCS1_PSS_PADDING;
-  const salt = isPss ? { saltLength: constants.RSA_PSS_SALTLEN_AUTO } : {};
-  return (key, data, signature) => verify(hash, data, { key, padding, ...salt }, signature);
+/** Another way to sign with a key, and how a hint describes it. */
+interface OtherWay {
+  readonly check: (key: KeyObject, data: Buffer, signature: Buffer) => boolean;
+  readonly describe: (expected: string, dsaEncoding: 'der' | 'ieee-p1363') => string;
 }
 
-function ecdsa(hash: string): Check {
-  return (key, data, signature) => verify(hash, data, { key, dsaEncoding: 'ieee-p1363' }, signature);
+const hashes = ['sha256', 'sha512', 'sha384', 'sha1'] as const;
+
+/** RSASSA-PSS and RSASSA-PKCS1-v1_5 (RFC 8017 §8) with each hash function. */
+const rsaWays = (['RSASSA-PSS', 'RSASSA-PKCS1-v1_5'] as const).flatMap((name) =>
+  hashes.map((hash): OtherWay => {
+    const used = `${name} with ${hash.replace('sha', 'SHA-')}`;
+    const form =
+      name === 'RSASSA-PSS'
+        ? { padding: constants.RSA_PKCS1_PSS_PADDING, saltLength: constants.RSA_PSS_SALTLEN_AUTO }
+        : { padding: constants.RSA_PKCS1_PADDING };
+    return {
+      check: (key, data, signature) => verify(hash, data, { key, ...form }, signature),
+      describe: (expected) =>
+        used === expected
+          ? 'the salt of RSASSA-PSS has another length; that of the digest is expected'
+          : describeOther(used, expected),
+    };
+  }),
+);
+
+/** ECDSA in both encodings with each hash function. */
+const ecdsaWays = hashes.flatMap((hash) =>
+  (['der', 'ieee-p1363'] as const).map((dsaEncoding): OtherWay => {
+    const used = `ECDSA with ${hash.replace('sha', 'SHA-')}`;
+    return {
+      check: (key, data, signature) => verify(hash, data, { key, dsaEncoding }, signature),
+      describe: (expected, encoding) => {
+        const form = encoding === dsaEncoding ? '' : encodingHints[dsaEncoding];
+        if (used === expected) return form;
+        return `${describeOther(used, expected)}${form === '' ? '' : `; and ${form}`}`;
+      },
+    };
+  }),
+);
+
+/** Describes what was used in place of what is expected: two names of an algorithm with a hash function. */
+function describeOther(used: string, expected: string): string {
+  const [name, hash] = expected.split(' with ');
+  return `${used} was used; ${used.startsWith(`${name} `) ? hash : expected} is expected`;
 }
 
-/** Checks a signature of the hash in place of the signature base. */
-function createPrehashedCheck(hash: string, encoding: 'hex' | undefined): Check {
-  return (key, data, signature) => {
-    const digest = createHash(hash).update(data).digest();
-    return verify(
-      null,
-      encoding === undefined ? digest : Buffer.from(digest.toString(encoding)),
-      key,
-      signature,
-    );
-  };
-}
+const encodingHints = {
+  der: 'the signature of ECDSA is in ASN.1 DER; r and s of fixed length are expected (IEEE P1363, RFC 9421 §3.3.4)',
+  'ieee-p1363': 'the signature of ECDSA has r and s of fixed length (IEEE P1363); ASN.1 DER is expected',
+} as const;
 
-const pss = constants.RSA_PKCS1_PSS_PADDING;
-const pkcs1 = constants.RSA_PKCS1_PADDING;
+/** Ed25519 of a hash of the message (RFC 8032 §5.1.6 hashes it itself). */
+const ed25519Ways = (['sha256', 'sha512'] as const).flatMap((hash) =>
+  ([undefined, 'hex'] as const).map(
+    (encoding): OtherWay => ({
+      check: (key, data, signature) => {
+        const digest = createHash(hash).update(data).digest();
+        const hashed = encoding === undefined ? digest : Buffer.from(digest.toString(encoding));
+        return verify(null, hashed, key, signature);
+      },
+      describe: () => 'the message was hashed before it was signed; Ed25519 hashes it itself',
+    }),
+  ),
+);
 
-type PublicKeyMistakes = readonly (readonly [hint: string, check: Check])[];
-
-const publicKeyMistakes: Readonly<Record<PublicKeyKind, PublicKeyMistakes>> = {
-  'rsa-pss-sha512': [
-    ['the salt of RSASSA-PSS has another length; 64 bytes are expected', rsa('sha512', pss)],
-    ['RSASSA-PSS with SHA-256 was used; SHA-512 is expected', rsa('sha256', pss)],
-    ['RSASSA-PSS with SHA-384 was used; SHA-512 is expected', rsa('sha384', pss)],
-    ['rsa-v1_5-sha256 was used, but the key with this id is for rsa-pss-sha512', rsa('sha256', pkcs1)],
-    [
-      'RSASSA-PKCS1-v1_5 with SHA-512 was used, but the key with this id is for rsa-pss-sha512',
-      rsa('sha512', pkcs1),
-    ],
-  ],
-  'rsa-v1_5-sha256': [
-    ['rsa-pss-sha512 was used, but the key with this id is for rsa-v1_5-sha256', rsa('sha512', pss)],
-    ['RSASSA-PSS was used, but the key with this id is for rsa-v1_5-sha256', rsa('sha256', pss)],
-    ['RSASSA-PKCS1-v1_5 with SHA-512 was used; SHA-256 is expected', rsa('sha512', pkcs1)],
-    ['RSASSA-PKCS1-v1_5 with SHA-1 was used; SHA-256 is expected', rsa('sha1', pkcs1)],
-  ],
-  'rsa-v1_5-sha1': [
-    ['RSASSA-PKCS1-v1_5 with SHA-256 was used; SHA-1 is expected', rsa('sha256', pkcs1)],
-    ['RSASSA-PKCS1-v1_5 with SHA-512 was used; SHA-1 is expected', rsa('sha512', pkcs1)],
-    ['RSASSA-PSS was used; RSASSA-PKCS1-v1_5 is expected', rsa('sha1', pss)],
-    ['RSASSA-PSS with SHA-256 was used; RSASSA-PKCS1-v1_5 with SHA-1 is expected', rsa('sha256', pss)],
-  ],
-  'rsa-v1_5-sha512': [
-    ['RSASSA-PKCS1-v1_5 with SHA-256 was used; SHA-512 is expected', rsa('sha256', pkcs1)],
-    ['RSASSA-PKCS1-v1_5 with SHA-1 was used; SHA-512 is expected', rsa('sha1', pkcs1)],
-    ['RSASSA-PSS was used; RSASSA-PKCS1-v1_5 is expected', rsa('sha512', pss)],
-  ],
-  'ecdsa-p256-sha256': [
-    ['ECDSA with SHA-384 was used; SHA-256 is expected for P-256', ecdsa('sha384')],
-    ['ECDSA with SHA-512 was used; SHA-256 is expected for P-256', ecdsa('sha512')],
-  ],
-  'ecdsa-p384-sha384': [
-    ['ECDSA with SHA-256 was used; SHA-384 is expected for P-384', ecdsa('sha256')],
-    ['ECDSA with SHA-512 was used; SHA-384 is expected for P-384', ecdsa('sha512')],
-  ],
-  ed25519: [
-    [
-      'the signature base was hashed before it was signed; Ed25519 hashes it itself',
-      createPrehashedCheck('sha256', undefined),
-    ],
-    [
-      'the signature base was hashed before it was signed; Ed25519 hashes it itself',
-      createPrehashedCheck('sha512', undefined),
-    ],
-    [
-      'the signature base was hashed before it was signed; Ed25519 hashes it itself',
-      createPrehashedCheck('sha256', 'hex'),
-    ],
-  ],
+/** The other ways to sign, by the type of a key as node:crypto names it. */
+const others: Readonly<Record<string, readonly OtherWay[]>> = {
+  rsa: rsaWays,
+  ec: ecdsaWays,
+  ed25519: ed25519Ways,
 };

@@ -67,21 +67,28 @@ const maxNames = 64;
 export function describeMisnamed(request: IncomingRequest, expected: ExpectedNames): string | undefined {
   return (
     describeVersion2(request, expected) ??
-    describeFields(request, expected.fields) ??
+    describeFields(request.headers.raw, expected.fields) ??
     describeParameters(request, expected.parameters)
   );
 }
 
-/** Returns the field that was sent in place of another one. Undefined if there is none. */
-export function describeFields(
-  { headers: fields }: IncomingRequest,
-  expected: readonly string[],
-): string | undefined {
-  const sent = fields.raw.filter((_, at) => at % 2 === 0).slice(0, maxNames);
+/**
+ * Returns the field that was sent in place of another one. Undefined if there is none.
+ *
+ * @param raw The names and values of the fields that were sent, in turns
+ * @param expected The names that are expected, in lower case
+ */
+export function describeFields(raw: readonly string[], expected: readonly string[]): string | undefined {
+  const sent = raw.filter((_, at) => at % 2 === 0).slice(0, maxNames);
+  const names = new Set(sent.map((each) => each.toLowerCase()));
   for (const name of expected) {
-    if (fields.has(name)) continue;
-    const found = sent.find((each) => isRelated(each.toLowerCase(), name)) ?? findClosest(name, sent);
-    if (found === undefined || expected.includes(found.toLowerCase())) continue;
+    if (names.has(name)) continue;
+    const others = sent.filter((each) => !expected.includes(each.toLowerCase()));
+    const found =
+      others.find((each) => isRelated(each.toLowerCase(), name)) ??
+      findClosest(name, others) ??
+      findPurpose(name, others);
+    if (found === undefined) continue;
     const what = findGroup(name)?.find(([each]) => each.toLowerCase() === found.toLowerCase())?.[1];
     return `the field ${found} was sent${what === undefined ? '' : `, ${what}`}; ${displayName(name)} is expected`;
   }
@@ -107,6 +114,22 @@ function findClosest(name: string, sent: readonly string[]): string | undefined 
   return name.length < 8 ? undefined : findClosestMatch(name, long);
 }
 
+/** Words of the names of fields, by what the fields are for. */
+const purposes: readonly RegExp[] = [
+  /(?:^|[-_])(?:sign|signature|sig|hmac|hash)(?:[-_]|$|\d)/,
+  /(?:^|[-_])(?:(?:api|access|app|client|consumer|public)[-_]?(?:key|id|token)|apikey|key|keyid)$/,
+  /(?:^|[-_])(?:timestamp|time|ts)$/,
+  /(?:^|[-_])nonce$/,
+  /(?:^|[-_])(?:passphrase|password)$/,
+];
+
+/** Returns the only field that is for the same purpose, by the words of its name. */
+function findPurpose(name: string, sent: readonly string[]): string | undefined {
+  const purpose = purposes.find((words) => words.test(name));
+  const same = purpose === undefined ? [] : sent.filter((each) => purpose.test(each.toLowerCase()));
+  return same.length === 1 ? same[0] : undefined;
+}
+
 /** Returns a field name as its owner writes it, or else with the first letter of each word in upper case. */
 export function displayName(name: string): string {
   const known = findGroup(name)?.find(([each]) => each.toLowerCase() === name)?.[0];
@@ -119,12 +142,17 @@ function parameterNames(request: IncomingRequest): string[] {
     .map(([name]) => name);
 }
 
-function describeParameters(request: IncomingRequest, expected: readonly string[]): string | undefined {
+/** Returns the query parameter that was sent in place of another one. Undefined if there is none. */
+export function describeParameters(
+  request: IncomingRequest,
+  expected: readonly string[],
+): string | undefined {
   const sent = parameterNames(request);
   for (const name of expected) {
     const found =
       sent.find((each) => normalizeName(each.toLowerCase()) === normalizeName(name.toLowerCase())) ??
-      findClosest(name, sent);
+      findClosest(name, sent) ??
+      findPurpose(name.toLowerCase(), sent);
     if (found !== undefined && found !== name && !sent.includes(name))
       return `the query parameter ${found} was sent; ${name} is expected`;
   }

@@ -1,5 +1,7 @@
 // Mistakes in keys and tokens that are sent as they are: in their form, or in the place where they are sent.
 
+import { createHash } from 'node:crypto';
+import { findClosestMatch } from '../../did-you-mean.ts';
 import { splitPairs } from '../../http/form.ts';
 import { cookiePairs } from '../../http/headers/cookie.ts';
 import type { IncomingRequest } from '../../http/message.ts';
@@ -56,10 +58,25 @@ export function* undoChanges(
   }
 }
 
+/** Forms of what is sent in place of a key or a token. */
+const sentForms: readonly (readonly [form: RegExp, what: string])[] = [
+  [/^\s*\{"/, 'it is JSON'],
+  [/^eyJ[\w-]+\.[\w-]*\.[\w-]*$/, 'it is a JWT'],
+  [/^(?:process\.env|os\.environ|ENV)\b/, 'it is the name of a variable, not its value'],
+  [
+    /^(?:your|my|the)?[-_ ]?(?:api|secret|access|auth)[-_ ]?(?:key|token)(?:[-_ ]?here)?$/i,
+    'it is a placeholder that was not replaced',
+  ],
+  [
+    /^(?:x{6,}|X{6,}|0{8,}|changeme|change-me|todo|test|example|placeholder|secret)$/i,
+    'it is a placeholder that was not replaced',
+  ],
+];
+
 /** Returns the mistake that the form of a key or a token shows; undefined if it shows none. */
 export function describeSentForm(sent: string, kind: SentKind): string | undefined {
   const form = word.test(sent) && /\s/.test(sent) ? 'it begins with a word' : describeForm(sent);
-  const shown = form ?? (/^\s*\{"/.test(sent) ? 'it is JSON' : undefined);
+  const shown = form ?? sentForms.find(([pattern]) => pattern.test(sent))?.[1];
   return shown === undefined ? undefined : `what was sent is no ${kind}: ${shown}`;
 }
 
@@ -91,9 +108,36 @@ export function describeSentKey(
     if (current.some(({ secret }) => secret.endsWith(sent))) return 'the beginning of the key is missing';
     if (current.some(({ secret }) => secret.toLowerCase() === sent.toLowerCase()))
       return 'the key was sent in another letter case';
+    const similar = /^\s*\{"/.test(sent) ? undefined : describeSimilar(sent, [...secrets]);
+    if (similar !== undefined) return similar;
   }
   return describeSentForm(sent, 'key');
 }
+
+/** The largest number of characters in which a key is compared with others for a typo. */
+const longestCompared = 256;
+
+/** Returns how a text relates to a key that it contains, hashes, or nearly is. */
+function describeSimilar(sent: string, secrets: readonly string[]): string | undefined {
+  const long = secrets.filter(({ length }) => length >= leastRecognized);
+  const parts = sent.split(/[,;|\s]+/);
+  if (parts.length > 1 && parts.some((part) => long.includes(part)))
+    return 'the key was sent together with another value';
+  if (long.some((secret) => sent.startsWith(secret) || sent.endsWith(secret)))
+    return 'there are further characters before or after the key';
+  const hashed = hashes.find(([hash, encoding]) =>
+    long.some((secret) => createHash(hash).update(secret).digest(encoding) === sent),
+  );
+  if (hashed !== undefined) return `the ${hashed[0]} hash of the key was sent; the key itself is expected`;
+  if (sent.length > longestCompared) return undefined;
+  return findClosestMatch(sent, long) === undefined
+    ? undefined
+    : 'the key differs in a few characters from one that is known: a typo?';
+}
+
+const hashes = (['sha256', 'sha1', 'md5', 'sha512'] as const).flatMap((hash) =>
+  (['hex', 'base64'] as const).map((encoding) => [hash, encoding] as const),
+);
 
 function decodeBase64(sent: string): string | undefined {
   return /^[A-Za-z0-9+/_-]+={0,2}$/.test(sent) ? octetsOf(Buffer.from(sent, 'base64')) : undefined;

@@ -5,6 +5,8 @@ import { hostForms } from '../../http/host.ts';
 import { toOctets } from '../../http/syntax/octets.ts';
 import { findQuery, splitTarget } from '../../http/target.ts';
 import { sortQuery } from '../../signature/declared/message.ts';
+import type { PartKind } from '../../signature/message.ts';
+import { listQueryObjects } from './content-parameters.ts';
 import { escapedPathMistakes, escapedQueryMistakes, escapeMistakes } from './escapes.ts';
 import { embedMistakes, type Facts, type Mistake } from './mistake.ts';
 
@@ -47,10 +49,30 @@ const queryForms: readonly Mistake[] = [
       query.replace(/(?:\[\]|%5B%5D|\[\d+\]|%5B\d+%5D)(?==)/gi, ''),
     ],
   ],
+  ['the parameters of the query were signed as JSON', (query) => listQueryObjects(query)],
+  ['numbers in the query were signed in another notation', (query) => rewriteNumbers(query)],
   ['the query was escaped for HTML before it was signed', (query) => query.replaceAll('&', '&amp;')],
   ['empty parameters were left out of the query that was signed', (query) => removeEmpty(query)],
   ['the parameter {parameter} was left out, or added after signing', (query) => removeEach(query)],
 ];
+
+/** Returns a query with its numbers as programs write them: JavaScript, Python, and without zeros at their ends. */
+function rewriteNumbers(query: string): string[] {
+  const notations: readonly ((digits: string) => string)[] = [
+    (digits) => String(Number(digits)),
+    (digits) =>
+      Number(digits)
+        .toExponential()
+        .replace(/e([+-])(\d)$/, 'e$10$2'),
+    (digits) => digits.replace(/(\.\d*?)0+$/, '$1').replace(/\.$/, ''),
+    (digits) => (digits.includes('.') ? digits : `${digits}.0`),
+  ];
+  return notations.flatMap((write) => {
+    const numbers = /(?<==)-?\d{1,15}(?:\.\d{1,15})?(?=&|$)/g;
+    const fractions = /(?<==)-?\d{1,15}\.\d{1,15}(?=&|$)/g;
+    return [query.replace(fractions, write), query.replace(numbers, write)];
+  });
+}
 
 /** The largest number of parameters of which each one is left out. */
 const maxLeftOut = 16;
@@ -113,7 +135,34 @@ const rewrites: readonly Mistake[] = [
     (target, { request }) =>
       request.basePath === undefined ? undefined : target.replace(request.basePath, ''),
   ],
+  [
+    'the first segments of the path, {leftOut}, were not signed: a base path or a stage?',
+    (target) => removeSegments(target),
+  ],
+  [
+    'the path was signed with the first label of the host in front, as a bucket in path style: {prefix}',
+    (target, { host }) => {
+      const [, label] = /^([a-z][a-z0-9-]*)\./i.exec(host) ?? [];
+      return label === undefined ? undefined : `/${label}${target}`;
+    },
+  ],
 ];
+
+/** The number of segments that are removed from the beginning of a path. */
+const maxSegments = 3;
+
+/** Returns a target without its first segment, without the first two, and so on. */
+function removeSegments(target: string): string[] {
+  const removed: string[] = [];
+  let rest = target;
+  while (removed.length < maxSegments) {
+    const at = rest.indexOf('/', 1);
+    if (!rest.startsWith('/') || at < 0 || rest.slice(0, at).includes('?')) break;
+    rest = rest.slice(at);
+    removed.push(rest);
+  }
+  return removed;
+}
 
 /** The mistakes in a path. */
 export const pathMistakes: readonly Mistake[] = [
@@ -133,8 +182,12 @@ export const queryMistakes: readonly Mistake[] = [
   ['the query was left out', () => ''],
   [
     'the parameters of the query were signed in another order',
-    (query, { target }) => [splitTarget(target).query, sortQuery(query)],
+    (query, { target }) => [
+      ...[splitTarget(target).query].filter((sent) => sortQuery(sent) === sortQuery(query)),
+      sortQuery(query),
+    ],
   ],
+  ['the query was signed as it was sent', (_, { target }) => splitTarget(target).query],
   ['the "?" was signed with the query', (query) => [`?${query}`, `?${sortQuery(query)}`]],
   ['the path was signed with the query', (_, { target }) => target],
   ...queryForms,
@@ -153,6 +206,14 @@ export const searchMistakes: readonly Mistake[] = [
     (search) => sortQuery(search.slice(1)),
   ],
 ];
+
+const fragmentSigned =
+  'a fragment was signed; a client does not send it (RFC 9110 §4.2.5): {signed} was signed';
+
+/** Returns a target or URL with fragments that pages often have. */
+function addFragments(target: string): string[] {
+  return ['#', '#/', '#!', '#top', '#fragment', '#frag', '#section', '#anchor'].map((each) => target + each);
+}
 
 /** The mistakes in a "?" without a query. */
 const loneMarks: readonly Mistake[] = [
@@ -176,7 +237,28 @@ export const targetMistakes: readonly Mistake[] = [
   ['the query was signed without its question mark', (target) => target.replace('?', '')],
   ['the query was signed with a second question mark', (target) => target.replace('?', '??')],
   ['the path was left out', (target) => target.replace(/^[^?]*/, '')],
+  [
+    'the parameters of the query were signed as JSON after the path',
+    (target) => listQueryObjects(findQuery(target)).map((json) => target.replace(/\?.*$/s, json)),
+  ],
+  [fragmentSigned, (target) => addFragments(target)],
 ];
+
+/** Names of a machine for itself, and for the programs of its containers. */
+const localHosts = [
+  'localhost',
+  '127.0.0.1',
+  '[::1]',
+  '0.0.0.0',
+  'host.docker.internal',
+  'gateway.docker.internal',
+  'host.containers.internal',
+  'localstack',
+  'minio',
+];
+
+/** Ports on which programs listen by default. */
+const usualPorts = [':80', ':443', ':3000', ':4566', ':5000', ':8000', ':8080', ':8443', ':9000'];
 
 /** The mistakes in a host. */
 export const hostMistakes: readonly Mistake[] = [
@@ -203,12 +285,27 @@ export const hostMistakes: readonly Mistake[] = [
   ['the host was signed as 127.0.0.1', (host) => host.replace(/^localhost/, '127.0.0.1')],
   ['the host was left out', () => ''],
   ['the host was signed in Unicode, and sent in ASCII (Punycode)', (host) => unicodeHost(host)],
-  ['the host was signed with a dot at its end', (host) => host.replace(/(:\d+)?$/, '.$1')],
   [
-    'another name of this machine was signed as the host',
+    'the host was signed with the first segment of the path in front, as a bucket in virtual-hosted style: {authority}',
+    (host, { target }) => {
+      const [, segment] = /^\/([a-z0-9][a-z0-9.-]*)(?:[/?]|$)/i.exec(target) ?? [];
+      return segment === undefined ? undefined : `${segment}.${host}`;
+    },
+  ],
+  [
+    'the first label of the host was not signed: {authority} was',
+    (host) => (/^[a-z][a-z0-9-]*\.[a-z]/i.test(host) ? host.slice(host.indexOf('.') + 1) : undefined),
+  ],
+  ['the host was signed with a dot at its end', (host) => host.replace(/(:\d+)?$/, '.$1')],
+];
+
+/** The mistakes in a host that are tried last, because they are many. */
+export const furtherHostMistakes: readonly Mistake[] = [
+  [
+    'another name or port of this machine was signed as the host: {authority}',
     (host) => {
       const port = /:\d+$/.exec(host)?.[0] ?? '';
-      return ['[::1]', '0.0.0.0', 'host.docker.internal'].map((name) => name + port);
+      return localHosts.flatMap((name) => [port, '', ...usualPorts].map((each) => name + each));
     },
   ],
 ];
@@ -253,7 +350,11 @@ export const urlMistakes: readonly Mistake[] = [
   ['the query was signed without its question mark', (url) => url.replace('?', '')],
   ['the query was signed with a second question mark', (url) => url.replace('?', '??')],
   ['the path was left out', (url) => url.replace(/^(https?:\/\/[^/?]*)[^?]*/i, '$1')],
+  [fragmentSigned, (url) => addFragments(url)],
 ];
+
+/** The mistakes in a URL that are tried last. */
+export const furtherUrlMistakes: readonly Mistake[] = embedMistakes(furtherHostMistakes, splitUrlHost);
 
 function unicodeHost(host: string): string | undefined {
   if (!/xn--/i.test(host)) return undefined;
@@ -261,22 +362,57 @@ function unicodeHost(host: string): string | undefined {
   return toOctets(domainToUnicode(name) + port);
 }
 
-/** Returns the mistakes of a client that signs a host which only the configuration of the service shows. */
-export function listPublicHostMistakes(hosts: readonly string[]): readonly Mistake[] {
-  return [
+/** Returns the mistakes of a client that signs a host which only the configuration of the service shows, by kind of part. */
+export function listPublicHostMistakes(
+  hosts: readonly string[],
+): Readonly<Partial<Record<PartKind, readonly Mistake[]>>> {
+  const withPath: readonly Mistake[] = [
     [
       'the public host was signed with the path, in front of a proxy',
       (target) => hosts.flatMap((host) => listOrigins(host).map((origin) => origin + target)),
     ],
   ];
+  const host: Mistake = ['the public host was signed, in front of a proxy: {signed}', () => hosts];
+  return {
+    target: withPath,
+    path: withPath,
+    host: [host],
+    url: [
+      [
+        'the public host was signed, in front of a proxy: {authority}',
+        (url) =>
+          hosts.flatMap((each) =>
+            ['http:', 'https:'].map((scheme) => url.replace(/^https?:\/\/[^/?]*/i, `${scheme}//${each}`)),
+          ),
+      ],
+    ],
+  };
 }
 
 /** Fields in which a proxy sends the host that the client addressed. */
 const hostFields = ['x-forwarded-host', 'x-original-host', 'x-forwarded-server'];
 /** Fields in which a proxy sends the target that the client addressed. */
 const targetFields = ['x-original-uri', 'x-original-url', 'x-forwarded-uri', 'x-rewrite-url'];
-/** Prefixes that proxies often remove. */
-const usualPrefixes = ['/api', '/v1', '/api/v1', '/rest'];
+/** Prefixes that proxies often remove, or that a client adds: versions and stages. */
+const usualPrefixes = [
+  '/api',
+  '/v1',
+  '/api/v1',
+  '/rest',
+  '/v2',
+  '/api/v2',
+  '/v3',
+  '/prod',
+  '/production',
+  '/dev',
+  '/stage',
+  '/staging',
+  '/test',
+  '/sandbox',
+  '/default',
+  '/latest',
+  '/webhooks',
+];
 
 function toForwardedPrefix(sent: string | undefined): string | undefined {
   return sent === undefined ? undefined : `/${sent.replace(/^\/|\/$/g, '')}`;
@@ -284,7 +420,10 @@ function toForwardedPrefix(sent: string | undefined): string | undefined {
 
 function listForwardedHosts({ request: { headers: fields } }: Facts): string[] {
   const forwarded = /(?:^|[;,\s])host="?([^";,\s]+)/i.exec(fields.get('forwarded') ?? '')?.[1];
-  return [forwarded, ...hostFields.map((name) => fields.get(name))].filter((host) => host !== undefined);
+  const pages = ['origin', 'referer'].map((name) => /^https?:\/\/([^/]+)/.exec(fields.get(name) ?? '')?.[1]);
+  return [forwarded, ...hostFields.map((name) => fields.get(name)), ...pages].filter(
+    (host) => host !== undefined,
+  );
 }
 
 function listOrigins(host: string): string[] {

@@ -199,33 +199,59 @@ function describeOrder(parts: readonly Part[], places: readonly number[], order:
   return moved.length === 2 ? `${findName(moved[0])} and ${findName(moved[1])} were swapped; ${all}` : all;
 }
 
-/** Returns messages with a part that does not belong to them. */
-export function additions(
+/** The texts that clients write between parts, where the message has none. */
+const joints = ['', '.', ':', '\n', '|', '&', '-', ' '];
+
+/** The number of fields whose values are tried as a part that does not belong to the message. */
+const maxAdded = 8;
+
+/** Yields messages with a part that does not belong to them. */
+export function* additions(
   parts: readonly Part[],
-  { request }: Facts,
+  facts: Facts,
   user: string,
   assemble: Assemble,
-): MessageMistake[] {
-  const { headers: fields } = request;
-  const others: readonly (readonly [what: string, value: string | undefined])[] = [
+): Generator<MessageMistake> {
+  const own = new Set(parts.map(({ value }) => octetsOfPiece(value)));
+  const values = parts.filter(({ kind }) => kind !== 'text');
+  const texts = values.length > 1 ? [findSeparator(parts)] : joints;
+  for (const [what, value] of listOthers(facts, user)) {
+    if (value === undefined || value === '' || own.has(value)) continue;
+    const added: Part = { kind: 'other', name: what, value };
+    const hint = `${what} was signed too, but does not belong to the message`;
+    for (const text of texts)
+      for (let at = 0; at <= values.length; at += 1) {
+        const joined = joinParts(values.toSpliced(at, 0, added), { kind: 'text', name: '', value: text });
+        yield { hint, message: messageBytes(assemble(joined)) };
+      }
+  }
+}
+
+/** Returns what clients sign though it does not belong to the message. */
+function listOthers(
+  { request, target, host }: Facts,
+  user: string,
+): readonly (readonly [what: string, value: string | undefined])[] {
+  const { headers: fields, method, connection } = request;
+  const origin = `${connection.secure ? 'https' : 'http'}://${host}`;
+  const [path = ''] = target.split('?');
+  const times = fields.raw
+    .filter((_, at) => at % 2 === 0)
+    .filter((name) => /^(?!host$).*(?:time|date|nonce|id)/i.test(name))
+    .slice(0, maxAdded);
+  return [
     ['the user', toOctets(user)],
+    ['the method', method],
+    ['the target', target],
+    ['the path', path],
+    ['the URL', origin + target],
+    ['the URL without the query', origin + path],
     ['the host', fields.get('host')],
     ['the Content-Type', fields.get('content-type')],
     ['the Content-Length', fields.get('content-length')],
+    ...times.map((name) => [`the value of ${name}`, fields.get(name)] as const),
+    ['the method and the path', method + path],
   ];
-  const own = new Set(parts.map(({ value }) => value));
-  const separator: Part = { kind: 'text', name: '', value: findSeparator(parts) };
-  const values = parts.filter(({ kind }) => kind !== 'text');
-  if (values.length === parts.length && parts.length > 1) return [];
-  return others.flatMap(([what, value]): MessageMistake[] => {
-    if (value === undefined || own.has(value)) return [];
-    const added: Part = { kind: 'other', name: what, value };
-    const hint = `${what} was signed too, but does not belong to the message`;
-    return Array.from({ length: values.length + 1 }, (_, at) => ({
-      hint,
-      message: messageBytes(assemble(joinParts(values.toSpliced(at, 0, added), separator))),
-    }));
-  });
 }
 
 /** Returns the text that stands between parts. */

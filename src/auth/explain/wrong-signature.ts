@@ -4,6 +4,7 @@ import { timingSafeEqual } from 'node:crypto';
 import { octetsOf } from '../../http/syntax/octets.ts';
 import { addressedAuthority } from '../../http/target.ts';
 import { messageBytes, type Part, type Piece } from '../../signature/message.ts';
+import type { AccountKey } from '../account-key.ts';
 import type { Account } from '../accounts.ts';
 import type { Decoys, Key, KeyHolder } from '../keyring.ts';
 import { assembleMessage, type MessageMistake, type Presented, type Scheme } from '../scheme.ts';
@@ -12,7 +13,7 @@ import type { TraceKnowledge } from '../trace.ts';
 import { verificationTime } from './budget.ts';
 import { signWith } from './key.ts';
 import type { Facts, Variant } from './mistake.ts';
-import { variantsOfPart } from './parts.ts';
+import { furtherVariantsOfPart, variantsOfPart } from './parts.ts';
 import {
   additions,
   endMistakes,
@@ -42,6 +43,15 @@ export interface WrongSignature<Own extends Presented = Presented>
   readonly arrived: Uint8Array | undefined;
   /** The account of the user, if a test double has it. */
   readonly account: Account | undefined;
+  /** The keys of all users that a test double knows, if the signature may be one by a private key. */
+  readonly others: readonly OthersKey[];
+}
+
+/** A key of any user. */
+export interface OthersKey {
+  readonly id: string;
+  readonly user: string;
+  readonly key: AccountKey;
 }
 
 /** The mistake that made the signature. */
@@ -72,13 +82,14 @@ export function buildRightMessages<Own extends Presented>(
  * Each is built when it is asked for.
  */
 export function* messageMistakes<Own extends Presented>(
-  wrong: Pick<WrongSignature<Own>, 'scheme' | 'presented'>,
+  wrong: Pick<WrongSignature<Own>, 'scheme' | 'presented'> & { readonly arrived?: Uint8Array | undefined },
   parts: readonly Part[],
   right: Buffer,
-  content: Uint8Array,
+  read: Uint8Array,
 ): Generator<MessageMistake> {
   if (parts.length === 0) return;
-  const rights = buildRightMessages(wrong, content);
+  const rights = buildRightMessages(wrong, read);
+  const content = read.length === 0 ? (wrong.arrived ?? read) : read;
   const isRight = ({ message }: MessageMistake): boolean => rights.some((each) => each.equals(message));
   const seen = new Set<string>();
   for (const mistake of buildMistakes(wrong, parts, right, content)) {
@@ -100,15 +111,19 @@ function* buildMistakes<Own extends Presented>(
   const facts = readFacts(presented, content);
   const assemble = (changed: readonly Part[]): readonly Piece[] =>
     assembleMessage(scheme, changed, presented);
+  const buildChanged = function* (at: number, variants: Iterable<Variant>): Generator<MessageMistake> {
+    const part = parts[at];
+    if (part === undefined) return;
+    for (const [hint, signed] of variants)
+      yield {
+        hint,
+        message: messageBytes(assemble(parts.with(at, { ...part, value: signed }))),
+        differs: { name: part.name, signed },
+      };
+  };
   const changes = parts.map(function* (part, at): Generator<MessageMistake> {
-    const buildChanged = ([hint, signed]: Variant): MessageMistake => ({
-      hint,
-      message: messageBytes(assemble(parts.with(at, { ...part, value: signed }))),
-      differs: { name: part.name, signed },
-    });
-    for (const variant of scheme.mistakes?.part?.(part, presented, content) ?? [])
-      yield buildChanged(variant);
-    for (const variant of variantsOfPart(part, facts)) yield buildChanged(variant);
+    yield* buildChanged(at, scheme.mistakes?.part?.(part, presented, content) ?? []);
+    yield* buildChanged(at, variantsOfPart(part, facts));
   });
   const own = [...(scheme.mistakes?.message?.(presented, parts, content) ?? [])];
   const isOwn = ({ message }: MessageMistake): boolean => own.some((each) => each.message.equals(message));
@@ -120,6 +135,7 @@ function* buildMistakes<Own extends Presented>(
   if (scheme.join === undefined) yield* orderMistakes(parts, assemble);
   yield* wholeMistakes(right);
   yield* additions(parts, facts, presented.user, assemble);
+  yield* takeTurns(parts.map((part, at) => buildChanged(at, furtherVariantsOfPart(part, facts))));
 }
 
 /** Yields the first item of each list, then the second ones: a budget that ends early has tried the likely ones of each. */

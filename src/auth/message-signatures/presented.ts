@@ -19,6 +19,7 @@ import { isRsaLength } from '../key-weakness.ts';
 import type { KeyKind } from '../keyring.ts';
 import type { Fault, Presented } from '../scheme.ts';
 import { readContentDigest } from '../signed-digest.ts';
+import { describeFieldForms } from './mistakes.ts';
 import type { MessageSignaturesOptions } from './options.ts';
 import { type CheckRequirements, noBase } from './requirements.ts';
 
@@ -41,13 +42,17 @@ export function read(
   check: CheckRequirements,
   options: MessageSignaturesOptions,
 ): PresentedSignature | readonly PresentedSignature[] | Fault {
-  const input = request.headers.get('signature-input');
-  const signatures = parseSignatures(input, request.headers.get('signature'));
-  if (typeof signatures === 'string') return { detail: `${signatures}.`, hint: findCreatedHint(input ?? '') };
+  const [input, signature] = [request.headers.get('signature-input'), request.headers.get('signature')];
+  const signatures = parseSignatures(input, signature);
+  if (typeof signatures === 'string')
+    return {
+      detail: `${signatures}.`,
+      hint: findCreatedHint(input ?? '') ?? describeFieldForms(input, signature),
+    };
   const candidates: PresentedSignature[] = [];
   let first: Fault | undefined;
-  for (const signature of signatures) {
-    const presented = present(request, signature, check, options);
+  for (const each of signatures) {
+    const presented = present(request, each, check, options);
     if ('detail' in presented) first ??= presented;
     else candidates.push(presented);
   }

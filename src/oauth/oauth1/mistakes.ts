@@ -3,13 +3,14 @@
 import type { Variant } from '../../auth/explain/mistake.ts';
 import { orderMistakes, separatorMistakes } from '../../auth/explain/whole.ts';
 import type { MessageMistake } from '../../auth/scheme.ts';
+import { parseFormOctets } from '../../http/form.ts';
 import { bytesOf, octetsOf } from '../../http/syntax/octets.ts';
 import { decodeOctets, encodeOctets, mapEscapes } from '../../http/syntax/percent.ts';
 import { findQuery } from '../../http/target.ts';
 import { octetsOfPiece, type Part } from '../../signature/message.ts';
-import { normalizePairs } from '../../signature/oauth1.ts';
+import { encodePair, normalizePairs } from '../../signature/oauth1.ts';
 import { assemble, pairsIn } from './base-string.ts';
-import { encodingMistakes, repetitions } from './parameter-mistakes.ts';
+import { additions, encodingMistakes, repetitions } from './parameter-mistakes.ts';
 import type { OAuth1Presented } from './presented.ts';
 
 /** Returns the values that clients sign in place of a part. */
@@ -65,6 +66,7 @@ export function* messageMistakes(
   const uri = `${scheme}://${host}${path}`;
   const pairs = pairsIn(parts);
   const normalized = normalizePairs(pairs);
+  const queryPairs = new Set((parseFormOctets(findQuery(request.target)) ?? []).map(encodePair));
   const [right = ''] = assemble(parts);
   const mistake = (hint: string, base: string): MessageMistake => ({
     hint,
@@ -81,7 +83,21 @@ export function* messageMistakes(
     [...[method, uri].map((each = '') => encodeOctets(each)), normalized].join('&'),
   );
   yield mistake('the base string has escapes in lower case', mapEscapes(right, toLowerCase));
-  yield buildMistake('the parameters were not sorted', pairs.join('&'));
+  for (const order of otherOrders(pairs))
+    yield buildMistake('the parameters were not sorted', order.join('&'));
+  yield buildMistake(
+    'the parameters were sorted by name, and their values as numbers; values are sorted as text',
+    sortByNumbers(pairs).join('&'),
+  );
+  const withoutQuery = normalizePairs(pairs.filter((pair) => !queryPairs.has(pair)));
+  yield mistake(
+    'the query was left in the base URI, and its parameters were not signed as parameters',
+    [method, `${uri}?${findQuery(request.target)}`, withoutQuery]
+      .map((each = '') => encodeOctets(each))
+      .join('&'),
+  );
+  for (const { hint, parameters } of additions(presented, content))
+    yield buildMistake(hint, normalizePairs([...pairs, ...parameters]));
   yield buildMistake(
     'the parameters were sorted as one text, not by name and then by value',
     [...pairs].sort().join('&'),
@@ -95,7 +111,7 @@ export function* messageMistakes(
       .sort()
       .join('&'),
   );
-  const protocol = pairs.filter((pair) => pair.startsWith('oauth_'));
+  const protocol = pairs.filter(isProtocolPair);
   const groups = parts.filter(({ name }) => name.endsWith(' parameters'));
   if (groups.length > 1)
     yield buildMistake('the parameters of query and form were left out', normalizePairs(protocol));
@@ -116,6 +132,34 @@ export function* messageMistakes(
   yield* orderMistakes(segments, (changed) =>
     changed.map(({ kind, value }) => (kind === 'text' ? value : encodeOctets(octetsOfPiece(value)))),
   );
+}
+
+function isProtocolPair(pair: string): boolean {
+  return pair.startsWith('oauth_');
+}
+
+/** Returns orders of parameters that were not sorted: as sent, and those of the request before those of the protocol. */
+function otherOrders(pairs: readonly string[]): readonly (readonly string[])[] {
+  const protocol = pairs.filter(isProtocolPair);
+  const others = pairs.filter((pair) => !isProtocolPair(pair));
+  const groups = [protocol, [...protocol].sort()].flatMap((own) => [
+    [...others, ...own],
+    [...own, ...others],
+    [...[...others].sort(), ...own],
+  ]);
+  return [pairs, ...groups];
+}
+
+function sortByNumbers(pairs: readonly string[]): string[] {
+  const split = (pair: string): readonly [name: string, value: string] => {
+    const at = pair.indexOf('=');
+    return [pair.slice(0, at), pair.slice(at + 1)];
+  };
+  return pairs.toSorted((one, other) => {
+    const [[name, value], [otherName, otherValue]] = [split(one), split(other)];
+    if (name !== otherName) return name < otherName ? -1 : 1;
+    return Number(value) - Number(otherValue) || (value < otherValue ? -1 : 1);
+  });
 }
 
 /** Returns the three parts of the base string that are encoded and joined. */
@@ -152,6 +196,13 @@ export function keyMistakes(
     ['the secret of the token was left out of the key', `${once}&`],
     ['the key was the secret of the consumer alone, without "&" and the secret of the token', octets],
     ['the key was used without its "&"', `${octets}${tokenSecret}`],
+    ...['undefined', 'null', 'None'].map(
+      (word) =>
+        [
+          `the text ${word} was used as the secret of the token: a variable that is not set?`,
+          `${once}&${word}`,
+        ] as const,
+    ),
     ['the secrets were not percent-encoded in the key', `${octets}&${tokenSecret}`],
     ['the secrets were percent-encoded twice in the key', `${encodeOctets(once)}&${tokenSecret}`],
     ['the key was percent-encoded as a whole', encodeOctets(`${octets}&${tokenSecret}`)],

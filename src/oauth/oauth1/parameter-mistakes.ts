@@ -1,8 +1,15 @@
 // Mistakes in the names and values of the parameters: how they are encoded, and how often they count.
 
+import { listMembers, readJsonNode } from '../../auth/explain/json-writers.ts';
 import { type Parameter, parseFormOctets, splitPairs } from '../../http/form.ts';
 import { octetsOf } from '../../http/syntax/octets.ts';
-import { decodeSome, encodeOctets, mapEscapes } from '../../http/syntax/percent.ts';
+import {
+  decodeEscapes,
+  decodeSome,
+  encodeOctets,
+  escapeOctet,
+  mapEscapes,
+} from '../../http/syntax/percent.ts';
 import { findQuery } from '../../http/target.ts';
 import { encodePair, normalizePairs } from '../../signature/oauth1.ts';
 import { isProtocol } from './parameters.ts';
@@ -131,6 +138,43 @@ export function* repetitions(presented: OAuth1Presented): Generator<ParameterMis
   }
 }
 
+/** Parameters that are signed, and do not belong to the message. */
+interface Addition {
+  readonly hint: string;
+  readonly parameters: readonly string[];
+}
+
+/** Returns the parameters that clients sign though RFC 5849 §3.4.1.3.1 excludes them. */
+export function additions(
+  { request, parameters }: OAuth1Presented,
+  content: Uint8Array,
+): readonly Addition[] {
+  const found: Addition[] = [];
+  const [, realm] = /[\s,]realm="([^"]*)"/.exec(request.headers.get('authorization') ?? '') ?? [];
+  if (realm !== undefined)
+    found.push({
+      hint: 'realm was signed; it is the only parameter of Authorization that is not',
+      parameters: [encodePair(['realm', decodeEscapes(realm)])],
+    });
+  if (parameters.form !== undefined && parameters.form.length > 0) return found;
+  const octets = octetsOf(content);
+  const node = readJsonNode(octets);
+  const members = node && listMembers(node);
+  if (members !== undefined)
+    found.push({
+      hint: 'the members of the JSON were signed as parameters; only those of a form are',
+      parameters: members.map(encodePair),
+    });
+  const form = /^[!-~]+$/.test(octets) && octets.includes('=') ? parseFormOctets(octets) : undefined;
+  const type = request.headers.get('content-type') ?? 'missing';
+  if (form !== undefined && node === undefined)
+    found.push({
+      hint: `the content was signed as a form, but its Content-Type is ${type}: parameters of a form need application/x-www-form-urlencoded`,
+      parameters: form.map(encodePair),
+    });
+  return found;
+}
+
 /** An encoding that differs from that of RFC 5849 §3.6. */
 interface Encoding {
   readonly hint: string;
@@ -152,6 +196,13 @@ const encodings: readonly Encoding[] = [
   },
   { hint: 'a space was encoded as "+" instead of %20', change: (encoded) => encoded.replaceAll('%20', '+') },
   { hint: '"~" was percent-encoded', change: (encoded) => encoded.replaceAll('~', '%7E') },
+  {
+    hint: 'characters other than ASCII were encoded in Latin-1 instead of UTF-8',
+    change: (encoded) =>
+      encoded.replace(/(?:%[89A-F][0-9A-F])+/g, (octets) =>
+        Array.from(Buffer.from(decodeEscapes(octets), 'latin1').toString('utf8'), escapeOctet).join(''),
+      ),
+  },
   {
     hint: 'escapes were written in lower case',
     change: (encoded) => mapEscapes(encoded, (octet) => octet.toLowerCase()),

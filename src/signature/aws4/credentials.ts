@@ -63,15 +63,23 @@ function parseUnusualField(rest: string): Aws4Credentials | string {
     if (found.has(name)) return `${name} is given twice`;
     found.set(name, parameter.slice(equals + 1));
   }
-  for (const name of fieldParameters) if (!found.has(name)) return `${name} is missing`;
+  for (const name of fieldParameters)
+    if (!found.has(name)) return `${name} is missing${describeSeparator(found)}`;
   return readCredentials(found.get('Credential'), found.get('SignedHeaders'), found.get('Signature'));
 }
 
 const fieldParameters: ReadonlySet<string> = new Set(['Credential', 'SignedHeaders', 'Signature']);
 
+/** Describes parameters that are separated by spaces, so that the others belong to the value of the first. */
+function describeSeparator(found: ReadonlyMap<string, string>): string {
+  const isSpaced = [...found.values()].some((value) => /\s(?:SignedHeaders|Signature)=/.test(value));
+  return isSpaced ? '; the parameters are separated by spaces, and a comma is expected' : '';
+}
+
 function describeSeen(name: string): string {
   const meant = [...fieldParameters].find((known) => known.toLowerCase() === name.toLowerCase());
-  return meant === undefined ? ', separated by commas' : `: ${meant} must be written in this case`;
+  if (meant !== undefined) return `: ${meant} must be written in this case`;
+  return ', separated by commas; the names in SignedHeaders are separated by semicolons';
 }
 
 const expiresParameter = 'X-Amz-Expires';

@@ -130,7 +130,7 @@ const cases: readonly (readonly [name: string, client: Client, expected: Expecte
   [
     'another algorithm of RSA',
     { keyid: 'rsa-as-pss', sign: withKey('sha256', 'test-key-rsa') },
-    { hint: /rsa-v1_5-sha256 was used, but/ },
+    { hint: /RSASSA-PKCS1-v1_5 with SHA-256 was used; RSASSA-PSS with SHA-512 is expected/ },
   ],
   [
     'a hash signed with Ed25519',

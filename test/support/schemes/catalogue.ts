@@ -126,6 +126,11 @@ export const catalogue = {
   '%2B of the path signed as "+"': path('/things/a%2Bb', (text) => text.replace(/%(?:25)?2B/, '+')),
   '%2B of the path signed as a space': path('/things/a%2Bb', (text) => text.replace('2Bb', '20b')),
   'dot segments of the path removed': path('/things/./a/../b', () => '/things/b'),
+  'base path left out': path('/prod/things/a', (text) => text.replace('/prod', '')),
+  'stage signed, not sent': path('/things/a', (text) => `/staging${text}`),
+  'path percent-encoded in Latin-1': path('/things/%C3%A9', (text) =>
+    text.replace(/%(25)?C3%(25)?A9/, '%$1E9'),
+  ),
   'query signed with the path': {
     values: (values, request) => ({ ...values, path: `${values.path}?${request.query}` }),
   },
@@ -175,6 +180,8 @@ export const catalogue = {
   'empty parameters of the query left out': query('a=1&b=&c=3', () => 'a=1&c=3'),
   'a repeated parameter reduced to one value': query('a=1&a=2&b=3', () => 'a=2&b=3'),
   'a list in the query in another form': query('a=1&a=2', () => 'a[]=1&a[]=2'),
+  'number of the query in another notation': query('q=0.00001', () => 'q=1e-05'),
+  'query signed as JSON': query('a=1&b=x', () => '{"a":"1","b":"x"}'),
   'query escaped for HTML': query('a=1&b=2', (text) => text.replace('&', '&amp;')),
   // Host
   'port left out': host((text) => text.replace(/:\d+$/, '')),
@@ -199,6 +206,7 @@ export const catalogue = {
   'host of a container signed': host((text) => text.replace('localhost', 'host.docker.internal'), {
     host: 'localhost:8080',
   }),
+  'host of a container with its own port signed': host(() => 'localstack:4566', { host: 'localhost:8080' }),
   // Other fields
   'white space around the value of a field kept': field(['a'], (text) => ` ${text}`),
   'inner spaces of a field kept': field(['a   b'], () => 'a   b'),
@@ -322,6 +330,36 @@ export const catalogue = {
   ),
   'JSON re-serialised: numbers with a fraction': content('{"n":1}', () => '{"n":1.0}'),
   'JSON re-serialised: \\u escapes in upper case': content('{"n":"\u00e9"}', () => '{"n":"\\u00E9"}'),
+  'JSON re-serialised: as System.Text.Json escapes': content(
+    '{"a": "<é>+\'"}',
+    () => '{"a":"\\u003C\\u00E9\\u003E\\u002B\\u0027"}',
+  ),
+  'JSON re-serialised: as Gson escapes': content(
+    '{"a": "<b>=\'"}',
+    () => '{"a":"\\u003cb\\u003e\\u003d\\u0027"}',
+  ),
+  'JSON re-serialised: as Jackson indents': content(
+    '{"a":[1,2],"b":{"c":3}}',
+    () => '{\n  "a" : [ 1, 2 ],\n  "b" : {\n    "c" : 3\n  }\n}',
+  ),
+  'JSON re-serialised: with a line feed at its end': content('{"a": 1}', () => '{"a":1}\n'),
+  'member of JSON added after signing': content('{"a":1,"b":{"c":2,"d":3}}', () => '{"a":1,"b":{"c":2}}'),
+  'content cut off before it was signed': content(json, (text) => text.slice(0, 19)),
+  'JSON signed as parameters': content('{"b":"2","a":"1 3"}', () => 'a=1+3&b=2'),
+  'JSON signed as names and values': content('{"b":"2","a":"1"}', () => 'a1b2'),
+  'JSON signed as the parameter of a form': content(
+    '{"a": 1}',
+    (text) => `payload=${encodeURIComponent(text)}`,
+  ),
+  'value of the only parameter of a form signed': form('payload=%7B%22a%22%3A1%7D', () => '{"a":1}'),
+  'form signed as JSON': form('a=1&b=x', () => '{"a":"1","b":"x"}'),
+  'word for no value signed for the content': content(json, () => 'undefined'),
+  'notation of Python with other quotes signed': content(
+    '{"a":null,"b":[1,true]}',
+    () => '{"a": None, "b": [1, True]}',
+  ),
+  'bytes other than ASCII replaced by "?"': content('{"a":"é"}', () => '{"a":"??"}'),
+  'characters other than ASCII replaced by U+FFFD': content('{"a":"é"}', () => '{"a":"\ufffd"}'),
   'notation of bytes in Python signed': content('{"n":1}', (text) => `b'${text}'`),
   'notation of the value in Python signed': content(
     '{"n":1,"ok":true,"none":null}',

@@ -1,0 +1,295 @@
+// How programs write JSON: where white space stands, and which characters are escaped.
+import { replaceInvalidUtf8, toOctets } from '../../http/syntax/octets.ts';
+
+/** A value of JSON as it was read: texts decoded, numbers in the digits that were sent. */
+export type JsonNode =
+  | { readonly kind: 'object'; readonly members: readonly Member[] }
+  | { readonly kind: 'array'; readonly items: readonly JsonNode[] }
+  | { readonly kind: 'string'; readonly text: string }
+  | { readonly kind: 'literal'; readonly text: string };
+
+/** A member of an object. */
+export type Member = readonly [name: string, value: JsonNode];
+
+/** The deepest JSON that is read. */
+const maxDepth = 64;
+
+const token = /"(?:[^"\\]|\\.)*"|[^\s[\]{},:"]+|[[\]{},:]/gs;
+
+/** Reads JSON, each character of which is one octet. Returns undefined if it is none, or too deep. */
+export function readJsonNode(octets: string): JsonNode | undefined {
+  const text = replaceInvalidUtf8(octets);
+  try {
+    JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+  return readNode((text.match(token) ?? [])[Symbol.iterator](), 0);
+}
+
+function readNode(tokens: Iterator<string, undefined>, depth: number): JsonNode | undefined {
+  const first = tokens.next().value;
+  return first === undefined ? undefined : readFrom(first, tokens, depth);
+}
+
+/** Reads the value that begins with a token. The text is known to be JSON. */
+function readFrom(first: string, tokens: Iterator<string, undefined>, depth: number): JsonNode | undefined {
+  if (depth > maxDepth) return undefined;
+  if (first === '{') return readObject(tokens, depth);
+  if (first === '[') return readArray(tokens, depth);
+  return first.startsWith('"') ? { kind: 'string', text: readText(first) } : { kind: 'literal', text: first };
+}
+
+function readText(quoted: string): string {
+  return String(JSON.parse(quoted));
+}
+
+function readObject(tokens: Iterator<string, undefined>, depth: number): JsonNode | undefined {
+  const members: Member[] = [];
+  for (let next = tokens.next().value; next !== undefined && next !== '}'; next = tokens.next().value) {
+    if (next === ',') continue;
+    tokens.next();
+    const value = readNode(tokens, depth + 1);
+    if (value === undefined) return undefined;
+    members.push([readText(next), value]);
+  }
+  return { kind: 'object', members };
+}
+
+function readArray(tokens: Iterator<string, undefined>, depth: number): JsonNode | undefined {
+  const items: JsonNode[] = [];
+  for (let next = tokens.next().value; next !== undefined && next !== ']'; next = tokens.next().value) {
+    if (next === ',') continue;
+    const value = readFrom(next, tokens, depth + 1);
+    if (value === undefined) return undefined;
+    items.push(value);
+  }
+  return { kind: 'array', items };
+}
+
+/** Where a program writes white space. */
+interface Layout {
+  /** The text after a comma, and around a colon. */
+  readonly comma: string;
+  readonly colon: string;
+  /** What each level is indented by. Default: everything is on one line. */
+  readonly indent?: string;
+  readonly lineEnd?: string;
+  /** Whether only objects begin new lines (Jackson). */
+  readonly inlineArrays?: boolean;
+}
+
+const indented = (indent: string, lineEnd = '\n'): Layout => ({ comma: ',', colon: ': ', indent, lineEnd });
+
+/** Without white space, which is how most programs write. */
+const compact: Layout = { comma: ',', colon: ':' };
+
+/** The layouts that programs use, most frequent first. */
+const layouts: readonly Layout[] = [
+  compact,
+  // json.dumps of Python.
+  { comma: ', ', colon: ': ' },
+  indented('  '),
+  indented('    '),
+  indented('\t'),
+  // System.Text.Json and Newtonsoft.Json on Windows.
+  indented('  ', '\r\n'),
+  // DefaultPrettyPrinter of Jackson.
+  { comma: ',', colon: ' : ', indent: '  ', lineEnd: '\n', inlineArrays: true },
+  indented('   '),
+  indented(' '),
+  indented('        '),
+  { comma: ',', colon: ': ' },
+  { comma: ', ', colon: ':' },
+];
+
+/** Which characters a program escapes beside those that JSON requires to be escaped, and how. */
+interface Escaping {
+  readonly ascii?: 'lower' | 'upper';
+  /** Characters that are written as \u escapes, and in which letter case. */
+  readonly escaped?: string;
+  readonly isUpper?: boolean;
+  readonly slash?: boolean;
+}
+
+/** The escapings that programs use, most frequent first. */
+const escapings: readonly Escaping[] = [
+  {},
+  // json.dumps of Python, and json_encode of PHP.
+  { ascii: 'lower' },
+  { ascii: 'lower', slash: true },
+  { slash: true },
+  // encoding/json of Go, ActiveSupport of Rails, and Gson.
+  { escaped: '<>&\u2028\u2029' },
+  { escaped: "<>&='\u2028\u2029" },
+  // System.Text.Json with its default encoder.
+  { ascii: 'upper', escaped: '<>&\'"+`', isUpper: true },
+  // json_encode of PHP with JSON_HEX_TAG and its like.
+  { ascii: 'lower', escaped: '<>&\'"', isUpper: true, slash: true },
+  { ascii: 'lower', escaped: '<>&' },
+  // The webhooks of Meta, which its documentation describes as escaped Unicode in lower case.
+  { ascii: 'lower', escaped: '<', isUpper: true, slash: true },
+  { ascii: 'lower', escaped: '<%@', isUpper: true, slash: true },
+  { escaped: '<>&', slash: true },
+  { ascii: 'upper' },
+  { escaped: '<>&', isUpper: true },
+];
+
+/** Returns functions that write texts with no other characters than these, each in a way of its own. */
+function listTextWriters(characters: string): readonly ((text: string) => string)[] {
+  const distinct = [...new Set(characters)].join('');
+  const writers = new Map<string, (text: string) => string>();
+  for (const escaping of escapings) {
+    const write = (text: string): string => writeText(text, escaping);
+    const key = write(distinct);
+    if (!writers.has(key)) writers.set(key, write);
+  }
+  return [...writers.values()];
+}
+
+function writeText(text: string, { ascii, escaped = '', isUpper = false, slash = false }: Escaping): string {
+  const quoted = `"${JSON.stringify(text)
+    .slice(1, -1)
+    .replaceAll('\\"', escaped.includes('"') ? '\\u0022' : '\\"')}"`;
+  if (ascii === undefined && escaped === '' && !slash) return quoted;
+  const inside = quoted.slice(1, -1).replace(/[^\\"]/g, (unit) => {
+    if (unit === '/' && slash) return '\\/';
+    if (escaped.includes(unit)) return escapeUnit(unit, isUpper);
+    return ascii !== undefined && unit > '\u007f' ? escapeUnit(unit, ascii === 'upper') : unit;
+  });
+  return `"${inside}"`;
+}
+
+function escapeUnit(unit: string, isUpper: boolean): string {
+  const digits = unit.charCodeAt(0).toString(16).padStart(4, '0');
+  return `\\u${isUpper ? digits.toUpperCase() : digits}`;
+}
+
+/** How one program writes JSON. */
+interface Writer {
+  readonly layout: Layout;
+  readonly text: (text: string) => string;
+  readonly literal: (digits: string) => string;
+}
+
+function write(node: JsonNode, writer: Writer, depth = 0): string {
+  if (node.kind === 'string') return writer.text(node.text);
+  if (node.kind === 'literal') return writer.literal(node.text);
+  const { layout } = writer;
+  const isObject = node.kind === 'object';
+  const inner = isObject
+    ? node.members.map(
+        ([name, value]) => `${writer.text(name)}${layout.colon}${write(value, writer, depth + 1)}`,
+      )
+    : node.items.map((item) => write(item, writer, depth + 1));
+  const [open, close] = isObject ? ['{', '}'] : ['[', ']'];
+  if (inner.length === 0) return open + close;
+  const { indent, lineEnd = '\n', inlineArrays = false } = layout;
+  if (indent === undefined) return open + inner.join(layout.comma) + close;
+  if (!isObject && inlineArrays) return `${open} ${inner.join(', ')} ${close}`;
+  const [line, last] = [lineEnd + indent.repeat(depth + 1), lineEnd + indent.repeat(depth)];
+  return open + line + inner.join(`,${line}`) + last + close;
+}
+
+/** Returns all texts of a node, one after the other. */
+function collectTexts(node: JsonNode): string {
+  if (node.kind === 'string') return node.text;
+  if (node.kind === 'array') return node.items.map(collectTexts).join('');
+  if (node.kind === 'literal') return '';
+  return node.members.map(([name, value]) => name + collectTexts(value)).join('');
+}
+
+function countLines(node: JsonNode): number {
+  if (node.kind === 'array') return node.items.reduce((sum, item) => sum + 1 + countLines(item), 1);
+  if (node.kind !== 'object') return 0;
+  return node.members.reduce((sum, [, value]) => sum + 1 + countLines(value), 1);
+}
+
+function depthOf(node: JsonNode): number {
+  if (node.kind === 'array') return 1 + Math.max(0, ...node.items.map(depthOf));
+  if (node.kind !== 'object') return 0;
+  return 1 + Math.max(0, ...node.members.map(([, value]) => depthOf(value)));
+}
+
+/** The largest estimate of indented JSON (bytes), and how much longer it may be: deep JSON grows by its depth on each line. */
+const longestIndented = 262_144;
+const maxGrowth = 8;
+
+/** How numbers are written: as sent, as JavaScript does, and each with a fraction. */
+const numbers: readonly ((digits: string) => string)[] = [
+  (digits) => digits,
+  (digits) => JSON.stringify(JSON.parse(digits)),
+  (digits) => (/^-?\d+$/.test(digits) ? `${digits}.0` : digits),
+];
+
+/**
+ * Yields what programs write for a value, in octets, the most frequent ones first.
+ *
+ * @param limit How many layouts are tried. Default: all.
+ */
+export function* writeJson(node: JsonNode, limit = layouts.length): Generator<string> {
+  const size = write(node, { layout: compact, text: JSON.stringify, literal: String }).length;
+  const deepest = countLines(node) * depthOf(node);
+  const [plain = JSON.stringify, ...escaping] = listTextWriters(collectTexts(node));
+  const fitting = layouts
+    .slice(0, limit)
+    .filter(
+      ({ indent = '' }) => size + deepest * indent.length <= Math.max(longestIndented, maxGrowth * size),
+    );
+  for (const literal of numbers) {
+    for (const layout of fitting) yield toOctets(write(node, { layout, text: plain, literal }));
+    for (const text of escaping)
+      for (const layout of fitting) yield toOctets(write(node, { layout, text, literal }));
+  }
+}
+
+/** Returns a value with the members of its objects sorted by their names. */
+export function sortMembers(node: JsonNode): JsonNode {
+  if (node.kind === 'array') return { ...node, items: node.items.map(sortMembers) };
+  if (node.kind !== 'object') return node;
+  const members = node.members.map(([name, value]): Member => [name, sortMembers(value)]);
+  return { ...node, members: members.toSorted(([one], [other]) => (one < other ? -1 : 1)) };
+}
+
+/** The largest number of members that are left out one by one. */
+const maxLeftOut = 64;
+
+/** Returns a value without each of its members, and without each of those of its members' objects. */
+export function omitMembers(node: JsonNode): JsonNode[] {
+  if (node.kind !== 'object') return [];
+  const { members } = node;
+  const own = members.map((_, at): JsonNode => ({ kind: 'object', members: members.toSpliced(at, 1) }));
+  const inner = members.flatMap(([name, value], at) =>
+    omitMembers(value).map(
+      (fewer): JsonNode => ({ kind: 'object', members: members.with(at, [name, fewer]) }),
+    ),
+  );
+  return [...own, ...inner].slice(0, maxLeftOut);
+}
+
+/** Returns an object as parameters with the texts of its members; undefined if a member is no single value. */
+export function listMembers(node: JsonNode): (readonly [name: string, value: string])[] | undefined {
+  if (node.kind !== 'object') return undefined;
+  const pairs: (readonly [name: string, value: string])[] = [];
+  for (const [name, value] of node.members) {
+    if (value.kind !== 'string' && value.kind !== 'literal') return undefined;
+    pairs.push([toOctets(name), toOctets(value.text)]);
+  }
+  return pairs;
+}
+
+/** Writes a value as `str()` of Python does. */
+export function writePython(node: JsonNode): string {
+  if (node.kind === 'array') return `[${node.items.map(writePython).join(', ')}]`;
+  if (node.kind === 'string') return quotePython(node.text);
+  if (node.kind === 'literal') return pythonWords[node.text] ?? node.text;
+  return `{${node.members.map(([name, value]) => `${quotePython(name)}: ${writePython(value)}`).join(', ')}}`;
+}
+
+const pythonWords: Readonly<Record<string, string>> = { null: 'None', true: 'True', false: 'False' };
+
+function quotePython(text: string): string {
+  const quote = text.includes("'") && !text.includes('"') ? '"' : "'";
+  const inside = text.replaceAll('\\', '\\\\').replaceAll(quote, `\\${quote}`).replaceAll('\n', '\\n');
+  return quote + inside + quote;
+}

@@ -1,0 +1,156 @@
+// The steps that make a text of parameters: they are read, selected, ordered and written. Each step has the ways that clients take by
+// mistake; a mistake is one or two steps that were made in another way.
+import { parseFormOctets, splitPairs } from '../../http/form.ts';
+import { decodeEscapes } from '../../http/syntax/percent.ts';
+import { listMembers, readJsonNode } from './json-writers.ts';
+import type { Variant } from './mistake.ts';
+
+/** Parameters in their order, each octet of which is one character. */
+export type Pairs = readonly (readonly [name: string, value: string])[];
+
+/** A way to make a step: what a hint says of it, and what it does. */
+type Way<Step> = readonly [did: string, step: Step];
+
+/** The steps, each with the right way first, which has no hint. */
+interface Steps {
+  readonly read: readonly Way<(content: string) => Pairs | undefined>[];
+  readonly select: readonly Way<(pairs: Pairs) => Pairs>[];
+  readonly order: readonly Way<(pairs: Pairs) => Pairs>[];
+  readonly write: readonly Way<(pairs: Pairs) => string>[];
+}
+
+function change(pairs: Pairs | undefined, text: (octets: string) => string): Pairs | undefined {
+  return pairs?.map(([name, value]) => [text(name), text(value)]);
+}
+
+function readMembers(content: string): Pairs | undefined {
+  const node = readJsonNode(content);
+  return node && listMembers(node);
+}
+
+/** Returns the fields of multipart/form-data (RFC 7578) that are texts; undefined if the content is none. */
+export function readMultipart(content: string): Pairs | undefined {
+  const [boundary] = /^--[^\r\n]{1,70}/.exec(content) ?? [];
+  if (boundary === undefined) return undefined;
+  return content.split(boundary).flatMap((part): Pairs => {
+    const end = part.indexOf('\r\n\r\n');
+    const [, name] = /\bname="([^"\r\n]*)"/.exec(part.slice(0, Math.max(end, 0))) ?? [];
+    return name === undefined ? [] : [[name, part.slice(end + 4).replace(/\r\n$/, '')]];
+  });
+}
+
+/** Keeps the first of the parameters with one name. */
+function keepFirst(pairs: Pairs): Pairs {
+  const names = new Set<string>();
+  return pairs.filter(([name]) => names.size < names.add(name).size);
+}
+
+function joinRepeated(pairs: Pairs, separator: string): Pairs {
+  return keepFirst(pairs).map(([name]) => [
+    name,
+    pairs
+      .filter(([other]) => other === name)
+      .map(([, value]) => value)
+      .join(separator),
+  ]);
+}
+
+function sortBy(key: (name: string) => string): (pairs: Pairs) => Pairs {
+  const rank = ([name, value]: readonly [string, string]): string => `${key(name)}\0${value}`;
+  return (pairs) => pairs.toSorted((one, other) => (rank(one) < rank(other) ? -1 : 1));
+}
+
+/** The steps of Twilio: decoded, without repetitions, sorted by name and then by value, names and values without separators. */
+const formSteps: Steps = {
+  read: [
+    ['', (form) => (isForm(form) ? parseFormOctets(form) : undefined)],
+    ['the parameters of the form were not decoded', splitForm],
+    ['"+" in the form was not decoded as a space', (form) => change(splitForm(form), decodeEscapes)],
+    ['the form was decoded twice', (form) => change(change(splitForm(form), decodeText), decodeText)],
+    ['the members of the JSON were signed as the parameters of a form', readMembers],
+    ['the fields of the multipart content were signed as the parameters of a form', readMultipart],
+  ],
+  select: [
+    ['', (pairs) => pairs.filter((pair, at) => !pairs.slice(0, at).some((other) => isSame(pair, other)))],
+    ['repeated parameters of the form were signed more than once', (pairs) => pairs],
+    ['empty parameters of the form were left out', (pairs) => pairs.filter(([, value]) => value !== '')],
+    ['a repeated parameter of the form was reduced to one value', keepFirst],
+    ['a repeated parameter of the form was reduced to one value', (pairs) => keepFirst(pairs.toReversed())],
+    ['the values of a repeated parameter were joined', (pairs) => joinRepeated(pairs, ',')],
+    ['the values of a repeated parameter were joined', (pairs) => joinRepeated(pairs, '')],
+    [
+      'the brackets in the names of the form were left out',
+      (pairs) => pairs.map(([name, value]) => [name.replace(/\[\w*\]/g, ''), value]),
+    ],
+  ],
+  order: [
+    ['', sortBy((name) => name)],
+    ['the parameters of the form were not sorted', (pairs) => pairs],
+    [
+      'the parameters of the form were sorted without regard to letter case',
+      sortBy((name) => name.toLowerCase()),
+    ],
+    [
+      'the parameters of the form were sorted in reverse',
+      (pairs) => sortBy((name) => name)(pairs).toReversed(),
+    ],
+  ],
+  write: [
+    ['', (pairs) => pairs.flat().join('')],
+    ['the parameters of the form were joined with "=" and "&"', (pairs) => joinWith(pairs, '=', '&')],
+    ['the parameters of the form were joined with "="', (pairs) => joinWith(pairs, '=', '')],
+    ['the parameters of the form were joined with "&"', (pairs) => joinWith(pairs, '', '&')],
+    ['the parameters of the form were joined with ":"', (pairs) => joinWith(pairs, ':', '')],
+    ['only the values of the form were signed', (pairs) => pairs.map(([, value]) => value).join('')],
+    ['only the names of the form were signed', (pairs) => pairs.map(([name]) => name).join('')],
+  ],
+};
+
+function isForm(content: string): boolean {
+  return content.includes('=') && /^[!-~]+$/.test(content);
+}
+
+function splitForm(content: string): Pairs | undefined {
+  return isForm(content) ? splitPairs(content) : undefined;
+}
+
+function decodeText(text: string): string {
+  return decodeEscapes(text.replaceAll('+', ' '));
+}
+
+function isSame(
+  [name, value]: readonly [string, string],
+  [other, otherValue]: readonly [string, string],
+): boolean {
+  return name === other && value === otherValue;
+}
+
+function joinWith(pairs: Pairs, inner: string, outer: string): string {
+  return pairs.map((pair) => pair.join(inner)).join(outer);
+}
+
+/** The largest number of parameters with which two mistakes at once are tried. */
+const maxPairs = 64;
+
+/** Yields what clients sign in place of the sorted parameters of a form, with this number of mistakes, each in a step of its own. */
+export function* formVariants(content: string, mistakes: number): Generator<Variant> {
+  for (const { hints, text } of listMade(content))
+    if (hints.length === mistakes) yield [hints.join('; and '), text];
+}
+
+/** Returns the texts of all ways, with the hints of the steps that differ from the right ones. */
+function listMade(content: string): { readonly hints: readonly string[]; readonly text: string }[] {
+  const { read, select, order, write } = formSteps;
+  return read.flatMap(([reading, readPairs]) => {
+    const pairs = readPairs(content);
+    if (pairs === undefined || pairs.length === 0 || pairs.length > maxPairs) return [];
+    return select.flatMap(([selecting, selectPairs]) =>
+      order.flatMap(([ordering, orderPairs]) =>
+        write.map(([writing, writePairs]) => ({
+          hints: [reading, selecting, ordering, writing].filter((hint) => hint !== ''),
+          text: writePairs(orderPairs(selectPairs(pairs))),
+        })),
+      ),
+    );
+  });
+}
