@@ -103,8 +103,11 @@ export class ExplanationBudget {
 }
 
 /** Returns the number of forms of the message that were tried, with all budgets. */
-export function countTried({ catalogue, secrets, changes, pairs }: Budgets): number {
-  return [...new Set([catalogue, secrets, changes, pairs])].reduce((sum, { tried }) => sum + tried, 0);
+export function countTried({ catalogue, secrets, changes, readings, pairs }: Budgets): number {
+  return [...new Set([catalogue, secrets, changes, readings, pairs])].reduce(
+    (sum, { tried }) => sum + tried,
+    0,
+  );
 }
 
 /** The budgets of one explanation. They are the same one if the explanation has only the time of a server. */
@@ -116,6 +119,8 @@ export interface Budgets {
   readonly secrets: ExplanationBudget;
   /** For values of the target and the time that are many. */
   readonly changes: ExplanationBudget;
+  /** For other readings of the clock. */
+  readonly readings: ExplanationBudget;
   /** For the list of mistakes that are tried with the secrets of others, and in pairs. */
   readonly list: ExplanationBudget;
   readonly pairs: ExplanationBudget;
@@ -125,13 +130,14 @@ export interface Budgets {
 export function createBudgets(isLimited: boolean): Budgets {
   if (isLimited) {
     const all = new ExplanationBudget();
-    return { isLimited, catalogue: all, secrets: all, changes: all, list: all, pairs: all };
+    return { isLimited, catalogue: all, secrets: all, changes: all, readings: all, list: all, pairs: all };
   }
   return {
     isLimited,
     catalogue: new ExplanationBudget(Number.POSITIVE_INFINITY),
     secrets: new ExplanationBudget(300_000),
     changes: new ExplanationBudget(200_000),
+    readings: new ExplanationBudget(200_000),
     list: new ExplanationBudget(),
     pairs: new ExplanationBudget(150_000),
   };

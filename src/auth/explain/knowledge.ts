@@ -101,7 +101,7 @@ function findByKnowledge<Own extends Presented>(
     findSigner(others, rights, budgets.secrets) ??
     firstSigned(changeParts(wrong, parts, 'place', knowledge), budgets.changes) ??
     firstSigned(changeParts(wrong, parts, 'time', knowledge), budgets.changes) ??
-    firstSigned(readClockAgain(wrong, parts), budgets.changes) ??
+    firstSigned(readClockAgain(wrong, parts), budgets.readings) ??
     firstSigned(contentMistakes(wrong, parts), budgets.catalogue);
   if (first !== undefined || budgets.pairs.isExhausted) return first;
   const mistakes = budgets.list.matching(

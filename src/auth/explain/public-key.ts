@@ -95,6 +95,13 @@ interface OtherWay {
 
 const hashes = ['sha256', 'sha512', 'sha384', 'sha1'] as const;
 
+/** The hints at a signature of the algorithm of the key, which the request refuses. */
+const sameAlgorithm = {
+  'RSASSA-PSS': 'the salt of RSASSA-PSS has another length; that of the digest is expected',
+  'RSASSA-PKCS1-v1_5':
+    'the hash function of the key was used; the algorithm that the request names has another one',
+} as const;
+
 /** RSASSA-PSS and RSASSA-PKCS1-v1_5 (RFC 8017 §8) with each hash function. */
 const rsaWays = (['RSASSA-PSS', 'RSASSA-PKCS1-v1_5'] as const).flatMap((name) =>
   hashes.map((hash): OtherWay => {
@@ -105,10 +112,7 @@ const rsaWays = (['RSASSA-PSS', 'RSASSA-PKCS1-v1_5'] as const).flatMap((name) =>
         : { padding: constants.RSA_PKCS1_PADDING };
     return {
       check: (key, data, signature) => verify(hash, data, { key, ...form }, signature),
-      describe: (expected) =>
-        used === expected
-          ? 'the salt of RSASSA-PSS has another length; that of the digest is expected'
-          : describeOther(used, expected),
+      describe: (expected) => (used === expected ? sameAlgorithm[name] : describeOther(used, expected)),
     };
   }),
 );

@@ -61,7 +61,6 @@ export function* undoChanges(
 /** Forms of what is sent in place of a key or a token. */
 const sentForms: readonly (readonly [form: RegExp, what: string])[] = [
   [/^\s*\{"/, 'it is JSON'],
-  [/^eyJ[\w-]+\.[\w-]*\.[\w-]*$/, 'it is a JWT'],
   [/^(?:process\.env|os\.environ|ENV)\b/, 'it is the name of a variable, not its value'],
   [
     /^(?:your|my|the)?[-_ ]?(?:api|secret|access|auth)[-_ ]?(?:key|token)(?:[-_ ]?here)?$/i,
@@ -76,7 +75,8 @@ const sentForms: readonly (readonly [form: RegExp, what: string])[] = [
 /** Returns the mistake that the form of a key or a token shows; undefined if it shows none. */
 export function describeSentForm(sent: string, kind: SentKind): string | undefined {
   const form = word.test(sent) && /\s/.test(sent) ? 'it begins with a word' : describeForm(sent);
-  const shown = form ?? sentForms.find(([pattern]) => pattern.test(sent))?.[1];
+  const isJwt = kind === 'key' && /^eyJ[\w-]+\.[\w-]*\.[\w-]*$/.test(sent);
+  const shown = form ?? (isJwt ? 'it is a JWT' : sentForms.find(([pattern]) => pattern.test(sent))?.[1]);
   return shown === undefined ? undefined : `what was sent is no ${kind}: ${shown}`;
 }
 
