@@ -70,10 +70,14 @@ function parseUnusualField(rest: string): Aws4Credentials | string {
 
 const fieldParameters: ReadonlySet<string> = new Set(['Credential', 'SignedHeaders', 'Signature']);
 
-/** Describes parameters that are separated by spaces, so that the others belong to the value of the first. */
+/** Describes parameters that are separated by something else than a comma, so that the others belong to the value of the first. */
 function describeSeparator(found: ReadonlyMap<string, string>): string {
-  const isSpaced = [...found.values()].some((value) => /\s(?:SignedHeaders|Signature)=/.test(value));
-  return isSpaced ? '; the parameters are separated by spaces, and a comma is expected' : '';
+  const [, separator] =
+    [...found.values()]
+      .map((value) => /(;\s*|\s+)(?:SignedHeaders|Signature)=/.exec(value))
+      .find((match) => match !== null) ?? [];
+  if (separator === undefined) return '';
+  return `; the parameters are separated by ${separator.startsWith(';') ? 'semicolons' : 'spaces'}, and a comma is expected`;
 }
 
 function describeSeen(name: string): string {
