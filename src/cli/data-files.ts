@@ -2,6 +2,8 @@
 // listed is derived (`judged.json`), belongs to a process (locks, `….seen`), or is kept for a person (`torn-….bin`).
 import { masterKeyFile } from '../accounts/master-key.ts';
 import { accountFileNames } from '../accounts/stored-file.ts';
+import { parseLogName } from '../store/log/line.ts';
+import { isStoreFile } from '../store/snapshot/writer.ts';
 
 /** The directory of the certificate and its key. */
 export const tlsDirectory = 'tls';
@@ -19,15 +21,15 @@ export const filesAfterStore: readonly string[] = [
   ...accountFileNames.map((name) => `${name}.json`).filter((name) => name !== revocationsName),
 ];
 
-/** Returns whether a file, unlike those of the store, has no second copy of its content: accounts, key and nonces. */
-export function isAccompanyingFile(name: string): boolean {
-  return name === revocationsName || filesAfterStore.includes(name) || /^nonces-[0-9]+\.jsonl$/.test(name);
-}
-
-const storeFiles = /^(?:store\.json|store\.previous\.json|judged\.json|journal-[0-9]+\.jsonl)$/;
-const seenFiles = new Set(accountFileNames.map((name) => `${name}.seen`));
+const others: ReadonlySet<string> = new Set([
+  revocationsName,
+  ...filesAfterStore,
+  ...accountFileNames.map((name) => `${name}.seen`),
+  'judged.json',
+  tlsDirectory,
+]);
 
 /** Returns whether a copy into a data directory replaces this file. Other files stay. */
 export function isReplacedFile(name: string): boolean {
-  return storeFiles.test(name) || isAccompanyingFile(name) || seenFiles.has(name) || name === tlsDirectory;
+  return isStoreFile(name) || parseLogName('nonces', name) !== undefined || others.has(name);
 }

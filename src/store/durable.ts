@@ -7,7 +7,7 @@ import { nextTurn } from '../timers.ts';
 import { IsoDates } from './encoding/iso-date.ts';
 import { StoreError } from './errors.ts';
 import { type Disk, nodeDisk } from './files/disk.ts';
-import { Journal } from './journal/journal.ts';
+import { Journal } from './log/journal.ts';
 import { formatMembers } from './record.ts';
 import type { Scanned } from './scan.ts';
 import { Compaction, type CompactionLimits } from './snapshot/compaction.ts';

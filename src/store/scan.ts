@@ -295,7 +295,13 @@ class Scan {
     const reader = new LogReader({
       coverage: 'line',
       preallocated: true,
-      onLine: (text, position) => this.#locate(name, position, () => takeLine(text)),
+      onLine: (text, position) => {
+        try {
+          takeLine(text);
+        } catch (error) {
+          throw error instanceof RecordFault ? this.#corruption(name, error.message, position) : error;
+        }
+      },
       onStray(text) {
         const durable = readDurable(text);
         highestDurable = Math.max(highestDurable, durable ?? 0);
@@ -330,15 +336,12 @@ class Scan {
     const { broken, seq, highestDurable } = content;
     if (broken === undefined) return;
     const name = formatLogName('journal', generation);
-    const missing = seq + 1;
-    const proof = !isLast
-      ? 'a later journal was created after it'
-      : highestDurable >= missing
-        ? 'a later line shows that it was on the disk'
-        : (this.#snapshot?.reached ?? 0) >= missing
-          ? `${snapshotName} was written after it was on the disk`
-          : undefined;
-    if (proof !== undefined) throw this.#corruption(name, `${broken.reason}, although ${proof}`, broken);
+    const reject = (proof: string): never => {
+      throw this.#corruption(name, `${broken.reason}, although ${proof}`, broken);
+    };
+    if (!isLast) reject('a later journal was created after it');
+    if (highestDurable > seq) reject('a later line shows that it was on the disk');
+    if ((this.#snapshot?.reached ?? 0) > seq) reject(`${snapshotName} was written after it was on the disk`);
     const savedAs = `torn-${generation}-${broken.byte}.bin`;
     this.#reports.push(
       `${this.#path(name)} has an incomplete end, as after a crash, from line ${broken.line}, at byte ${broken.byte}, on: ${broken.reason}; nothing shows that it was on the disk; it is moved to ${savedAs}`,
@@ -350,14 +353,13 @@ class Scan {
   #checkWithoutHead({ broken, more }: JournalContent, { generation, isLast }: JournalPosition): void {
     const name = formatLogName('journal', generation);
     const reason = broken?.reason ?? 'it is empty';
-    const proof = !isLast
-      ? ', although a later journal was created after it'
-      : generation === this.#snapshot?.head.generation
-        ? `, although ${snapshotName} was written after the journal was created`
-        : more
-          ? ''
-          : undefined;
-    if (proof !== undefined) throw this.#corruption(name, `${reason}${proof}`, { line: 1, byte: 0 });
+    const reject = (proof: string): never => {
+      throw this.#corruption(name, `${reason}${proof}`, { line: 1, byte: 0 });
+    };
+    if (!isLast) reject(', although a later journal was created after it');
+    if (generation === this.#snapshot?.head.generation)
+      reject(`, although ${snapshotName} was written after the journal was created`);
+    if (more) reject('');
     const savedAs = broken === undefined ? undefined : `torn-${generation}-0.bin`;
     this.#reports.push(
       `${this.#path(name)} was being created when the server ended, and has no lines; it is ${savedAs === undefined ? 'removed' : `renamed to ${savedAs}`}`,
@@ -380,15 +382,6 @@ class Scan {
 
   #path(name: string): string {
     return join(this.#directory, name);
-  }
-
-  /** Calls a function, and throws what is wrong with its record as CorruptionError. */
-  #locate(name: string, location: CorruptionLocation, read: () => void): void {
-    try {
-      read();
-    } catch (error) {
-      throw error instanceof RecordFault ? this.#corruption(name, error.message, location) : error;
-    }
   }
 
   #corruption(name: string, reason: string, location?: CorruptionLocation): CorruptionError {

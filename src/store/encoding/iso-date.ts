@@ -3,9 +3,14 @@ export function formatIsoDate(time: number): string {
   return new Date(time).toISOString();
 }
 
+/** The dates of this format that exist in every month. */
+const plainDate =
+  /^[0-9]{4}-[0-9]{2}-(?:[01][0-9]|2[0-8])T(?:[01][0-9]|2[0-3]):[0-9]{2}:[0-9]{2}\.[0-9]{3}Z$/;
+
 /** Parses a date of exactly this format. Returns its time (ms), or undefined for any other text. */
 export function parseIsoDate(text: string): number | undefined {
   const time = Date.parse(text);
+  if (plainDate.test(text)) return Number.isNaN(time) ? undefined : time;
   // Date.parse accepts other formats, and dates that do not exist. So the result is formatted and compared.
   return Number.isNaN(time) || formatIsoDate(time) !== text ? undefined : time;
 }

@@ -227,15 +227,16 @@ export class State {
     if (present === undefined || present.revision < entry.revision) place(collection, entry, present);
   }
 
-  #takeChange({ kind, collection: path, value, ...entry }: MadeChange): void {
-    const collection = this.#collection(path);
-    this.#raise(collection, entry);
-    reserveId(collection, kind, entry.id);
-    const present = collection.items.get(entry.id);
-    if (present !== undefined && present.revision >= entry.revision) return;
-    if (kind !== 'delete') place(collection, { ...entry, value: value ?? {} }, present);
+  #takeChange(change: MadeChange): void {
+    const { kind, id, sequence, revision, modified, value = {} } = change;
+    const collection = this.#collection(change.collection);
+    this.#raise(collection, change);
+    reserveId(collection, kind, id);
+    const present = collection.items.get(id);
+    if (present !== undefined && present.revision >= revision) return;
+    if (kind !== 'delete') place(collection, { id, sequence, revision, modified, value }, present);
     else if (present !== undefined) {
-      collection.items.delete(entry.id);
+      collection.items.delete(id);
       collection.order.remove(present.sequence);
     }
   }
@@ -344,8 +345,10 @@ function isExpected(former: StoredItem | undefined, expected: Replacement['expec
 
 /** Updates the counter, or the ids that it has to skip, for an id that was used. */
 function reserveId(collection: Collection, kind: MadeChange['kind'], id: string): void {
+  // Most ids are below the counter, or no numbers.
+  if (!(Number(id) > collection.counter)) return;
   const number = counterNumber(id);
-  if (number === undefined || number <= collection.counter) return;
+  if (number === undefined) return;
   if (kind === 'put') collection.chosen.add(number);
   if (kind !== 'create') return;
   collection.counter = number;

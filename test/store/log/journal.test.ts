@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { JournalBatch } from '../../../src/store/journal/journal.ts';
+import { JournalBatch } from '../../../src/store/log/journal.ts';
 import { verifyLine } from '../../../src/store/log/line.ts';
 import { type ChangeRecord, formatMembers, readJournalRecord } from '../../../src/store/record.ts';
 import type { StoredRecord } from '../../../src/store/store.ts';

@@ -1,12 +1,12 @@
 import type { Clock } from '../../clock.ts';
 import { StoreError } from '../errors.ts';
 import type { Disk } from '../files/disk.ts';
-import { LogCreateError, LogFile, maxWriteSize } from '../log/file.ts';
-import { formatLine, formatLogName } from '../log/line.ts';
 import { type ChangeInit, formatChange, formatJournalHead, type HeadInit } from '../record.ts';
 import type { Scanned } from '../scan.ts';
 import type { Prepared } from '../state/state.ts';
 import type { Receipt, StoreChange } from '../store.ts';
+import { LogCreateError, LogFile, maxWriteSize } from './file.ts';
+import { formatLine, formatLogName } from './line.ts';
 
 /** The options of a journal. */
 interface JournalOptions {
