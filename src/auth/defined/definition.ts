@@ -225,7 +225,7 @@ export class CredentialsFault extends Error {
   }
 }
 
-/** A definition of either kind. Built-in schemes have secrets and public keys, and members that `defineScheme` does not offer. @internal */
+/** A definition of either kind. Built-in schemes have secrets and public keys, and members that `defineScheme` does not offer. */
 export interface Definition extends CommonDefinition<ParsedCredentials> {
   readonly key?: SecretSchemeDefinition['key'];
   readonly algorithms?: PublicKeySchemeDefinition['algorithms'];
