@@ -2,7 +2,7 @@ import type { IncomingRequest } from '../http/message.ts';
 import { Problem } from '../http/problem.ts';
 import type { Attempt } from './attempt.ts';
 import type { Challenges } from './challenges.ts';
-import { type RateLimiter, tooManyFailures } from './rate-limit.ts';
+import { countRefusal, type RateLimiter, requireUnblocked } from './rate-limit.ts';
 import type { BadVerdict, Verifier } from './verifier.ts';
 
 /** Throttles authentication: counts the failures of peers and users, wherever a request has its credentials. */
@@ -17,7 +17,7 @@ export class AuthFailures {
 
   /** Throws a Problem (429) if the peer has failed too often. Called for every request with credentials, before they are examined. */
   requireUnblocked({ connection: { peer } }: IncomingRequest): void {
-    if (this.#rateLimiter.blocksPeer(peer)) throw tooManyFailures(this.#rateLimiter, 'peer');
+    requireUnblocked(this.#rateLimiter, peer);
   }
 
   /** Counts malformed credentials as a failure of the peer, because no user is known. */
@@ -39,16 +39,14 @@ export class AuthFailures {
     scheme: Verifier,
   ): Problem {
     const { connection } = request;
-    const limiter = this.#rateLimiter;
     if (problem.status !== 401) {
-      if (isMalformedAttempt(problem)) limiter.fail(connection.peer, undefined);
+      if (isMalformedAttempt(problem)) this.#rateLimiter.fail(connection.peer, undefined);
       return challenge === undefined ? problem : problem.with([['WWW-Authenticate', challenge]]);
     }
-    const isBlocked = claimed !== undefined && limiter.blocksUser(claimed);
-    limiter.fail(connection.peer, claimed);
-    return isBlocked
-      ? tooManyFailures(limiter, 'user')
-      : problem.with(this.#challenges.offer(connection, accepted, scheme, challenge));
+    return (
+      countRefusal(this.#rateLimiter, connection.peer, claimed) ??
+      problem.with(this.#challenges.offer(connection, accepted, scheme, challenge))
+    );
   }
 }
 

@@ -11,7 +11,7 @@ import { octetsOf, toOctets } from '../http/syntax/octets.ts';
 import { SigningKey } from '../signature/hmac-sha256.ts';
 import type { Account, Accounts } from './accounts.ts';
 import { blockedAttempt, type HashQueue, queueFull } from './hash-queue.ts';
-import { type RateLimiter, rateLimitKey, tooManyFailures } from './rate-limit.ts';
+import { type RateLimiter, rateLimitKey, refusePair } from './rate-limit.ts';
 import type { AuthenticationTrace } from './trace.ts';
 import type { Verdict, Verifier } from './verifier.ts';
 
@@ -106,8 +106,8 @@ export function createBasicScheme(options: BasicOptions): Verifier {
       const presented = parseBasicCredentials(rest);
       if (typeof presented === 'string')
         return { outcome: 'bad', problem: new Problem('malformed-credentials', `${presented}.`) };
-      if (rateLimiter.blocksPair(connection.peer, presented.user))
-        return { outcome: 'bad', problem: tooManyFailures(rateLimiter, 'peer-and-user') };
+      const blocked = refusePair(rateLimiter, connection.peer, presented.user);
+      if (blocked !== undefined) return { outcome: 'bad', problem: blocked };
       const found = accounts.findComposed(presented.user);
       return found === undefined || 'name' in found
         ? verifyCredentials(presented, found, connection.peer, authTrace)

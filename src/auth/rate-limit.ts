@@ -149,3 +149,28 @@ export function tooManyFailures(rateLimiter: RateLimiter, subject: CountedSubjec
     members: { counted: subject },
   });
 }
+
+/** Throws a Problem (429) if a peer has failed too often. Called before its credentials are examined. */
+export function requireUnblocked(rateLimiter: RateLimiter, peer: string): void {
+  if (rateLimiter.blocksPeer(peer)) throw tooManyFailures(rateLimiter, 'peer');
+}
+
+/** Returns a Problem (429) if a peer has failed too often for a user, whose credentials are then not examined. */
+export function refusePair(
+  rateLimiter: RateLimiter,
+  peer: string,
+  user: string | undefined,
+): Problem | undefined {
+  return rateLimiter.blocksPair(peer, user) ? tooManyFailures(rateLimiter, 'peer-and-user') : undefined;
+}
+
+/** Counts wrong credentials. Returns the Problem (429) that takes the place of the refusal if the user has failed too often before. */
+export function countRefusal(
+  rateLimiter: RateLimiter,
+  peer: string,
+  user: string | undefined,
+): Problem | undefined {
+  const isBlocked = user !== undefined && rateLimiter.blocksUser(user);
+  rateLimiter.fail(peer, user);
+  return isBlocked ? tooManyFailures(rateLimiter, 'user') : undefined;
+}

@@ -7,7 +7,7 @@ import { describeFields } from './explain/related-names.ts';
 import type { Explained } from './explanation.ts';
 import type { KeyHolder } from './keyring.ts';
 import { type RefusedNonce, unclaimableNonce } from './nonce-claim.ts';
-import { tooManyFailures } from './rate-limit.ts';
+import { refusePair } from './rate-limit.ts';
 import type { DigestFault, Fault, Presented, RefusalReason } from './scheme.ts';
 import type { SchemeContext } from './scheme-context.ts';
 import type { Verification } from './verification.ts';
@@ -184,10 +184,8 @@ export function refuseNonce<Own extends Presented>(
 /** Returns the refusal of credentials of a user for which the peer has failed too often. */
 export function refuseBlocked(presented: Presented, { rateLimiter }: SchemeContext): BadVerdict | undefined {
   if (rateLimiter === undefined) return undefined;
-  const { claimed } = claimedBy(presented);
-  return rateLimiter.blocksPair(presented.request.connection.peer, claimed)
-    ? { outcome: 'bad', problem: tooManyFailures(rateLimiter, 'peer-and-user') }
-    : undefined;
+  const problem = refusePair(rateLimiter, presented.request.connection.peer, claimedBy(presented).claimed);
+  return problem && { outcome: 'bad', problem };
 }
 
 /** Returns the name for which a failure is counted. A key that identifies its user names none. */

@@ -1,4 +1,4 @@
-import { type RateLimiter, tooManyFailures } from '../../auth/rate-limit.ts';
+import { countRefusal, type RateLimiter, requireUnblocked } from '../../auth/rate-limit.ts';
 import { type AuthenticationTrace, findTrace } from '../../auth/trace.ts';
 import { holdForm, type Parameter } from '../../http/form.ts';
 import { parseCredentials } from '../../http/headers/authorization.ts';
@@ -48,7 +48,7 @@ export function createSignedAction(
   return action('anyone', async ({ incoming: request }): Promise<ActionResponse> => {
     const { peer } = request.connection;
     const authTrace = findTrace(request);
-    if (rateLimiter.blocksPeer(peer)) throw tooManyFailures(rateLimiter, 'peer');
+    requireUnblocked(rateLimiter, peer);
     let claimed: string | undefined;
     try {
       const read = (await reader.read(request, readAuthorization(request))) ?? reader.absent;
@@ -117,9 +117,8 @@ function errorResponse(
   const { connection } = request;
   if (problem.status === 400) rateLimiter.fail(connection.peer, undefined);
   if (problem.status === 401) {
-    const blocked = claimed !== undefined && rateLimiter.blocksUser(claimed);
-    rateLimiter.fail(connection.peer, claimed);
-    if (blocked) throw tooManyFailures(rateLimiter, 'user');
+    const blocked = countRefusal(rateLimiter, connection.peer, claimed);
+    if (blocked !== undefined) throw blocked;
   }
   return {
     status: problem.status,

@@ -1,6 +1,12 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { blockedAttempt, type HashQueue, queueFull } from '../../auth/hash-queue.ts';
-import { type RateLimiter, rateLimitKey, tooManyFailures } from '../../auth/rate-limit.ts';
+import {
+  countRefusal,
+  type RateLimiter,
+  rateLimitKey,
+  refusePair,
+  requireUnblocked,
+} from '../../auth/rate-limit.ts';
 import { findTrace } from '../../auth/trace.ts';
 import { decodeFormText } from '../../http/form.ts';
 import { formatChallenge, parseCredentials } from '../../http/headers/authorization.ts';
@@ -75,14 +81,15 @@ export function createClientAuthentication(context: ClientAuthenticationContext)
 
   return async (request, values, which) => {
     const { peer } = request.connection;
-    if (rateLimiter.blocksPeer(peer)) throw tooManyFailures(rateLimiter, 'peer');
+    requireUnblocked(rateLimiter, peer);
     if (values instanceof OAuthError) throw countFailure(values, peer);
     const presented = readPresented(request, values, invalidClient);
     const unsupported = findUnsupportedAuthentication(request, values);
     if (presented instanceof OAuthError)
       throw countFailure(unsupported === undefined ? presented : presented.because(unsupported), peer);
     const claimed = claimedBy(presented);
-    if (rateLimiter.blocksPair(peer, claimed)) throw tooManyFailures(rateLimiter, 'peer-and-user');
+    const blocked = refusePair(rateLimiter, peer, claimed);
+    if (blocked !== undefined) throw blocked;
     for (const { id, secret } of presented) {
       const client = clients.find(id);
       if (which === 'confidential' && client?.secret === undefined) continue;
@@ -90,9 +97,8 @@ export function createClientAuthentication(context: ClientAuthenticationContext)
       // The client may have been changed or removed while the secret was hashed.
       if (right && client !== undefined && clients.find(id) === client) return { client, values };
     }
-    const blocked = rateLimiter.blocksUser(claimed);
-    rateLimiter.fail(peer, claimed);
-    if (blocked) throw tooManyFailures(rateLimiter, 'user');
+    const tooMany = countRefusal(rateLimiter, peer, claimed);
+    if (tooMany !== undefined) throw tooMany;
     const refused = refusedClient(invalidClient, presented, clients, request);
     throw unsupported === undefined ? refused : refused.because(unsupported);
   };
