@@ -102,6 +102,7 @@ export function createDoubleApi(context: Core, addresses: Addresses): DoubleApi 
     ...shared,
     clients: () => listNames(context.options.clients),
     issuer: issuerOf(context, addresses),
+    mistakes: context.tokenMistakes,
   };
   const oauth1Parts = { ...shared, consumers: () => listNames(context.options.consumers), masterKey };
   const [oauth2, oauth1] = [createOAuth2Control(oauth2Parts), createOAuth1Control(oauth1Parts)];

@@ -16,6 +16,7 @@ import { checkDistinctSecrets } from '../service/user-checks.ts';
 import { createMemoryStore, type MemoryStore } from '../store/memory.ts';
 import { bucketSpanFor, createNonces, type MemoryNonces } from '../store/nonces/nonces.ts';
 import type { Store } from '../store/store.ts';
+import { createTokenMistakes, type TokenMistakes } from './auth/token-mistakes.ts';
 import { tokenUser } from './auth/token-user.ts';
 import { type ClaimedUser, claimedUserBy } from './claimed-user.ts';
 import { createEvents, type Events } from './events.ts';
@@ -99,6 +100,8 @@ export interface Core {
   readonly random: (size: number) => Uint8Array;
   readonly routes: DoubleRoutes;
   readonly stubs: StubsPart;
+  /** The planned mistakes of token responses. */
+  readonly tokenMistakes: TokenMistakes;
   /** The items that stubs keep. */
   readonly keptItems: KeptItems;
   /** The partner's document; undefined if there is none. */
@@ -200,6 +203,7 @@ export function compose(
   );
   let registered: Pick<ServiceOptions, 'clients' | 'consumers'> = options;
   const observer = skewDates(time, journal.observer(faults));
+  const tokenMistakes = createTokenMistakes();
   const controllable = createControllableService(
     {
       ...given,
@@ -215,6 +219,7 @@ export function compose(
     },
     {
       onGrantEvent: (event) => events.emit(event.type, event),
+      alterations: tokenMistakes,
       onReplay,
       aliases,
       layer: stubs.layer,
@@ -246,6 +251,7 @@ export function compose(
     routes,
     stubs,
     keptItems,
+    tokenMistakes,
     partner,
     users,
     masterKey,
@@ -266,6 +272,7 @@ export function compose(
         keptItems,
         ...(partner !== undefined && { partner }),
         burning: nonces,
+        tokenMistakes,
         time,
         faults,
         journal,

@@ -8,6 +8,7 @@ import type { CompleteNonces } from '../store/nonces/nonces.ts';
 import type { Client, Consumer, Registry } from './clients.ts';
 import type { Grants } from './grants.ts';
 import type { Lifetimes } from './lifetimes.ts';
+import type { Alterations } from './oauth2/alterations.ts';
 import type { TokenSigner } from './oauth2/token-signer.ts';
 import type { TrustedIssuers } from './oauth2/trusted-issuers.ts';
 import type { OAuth2Settings } from './oauth2-options.ts';
@@ -32,6 +33,8 @@ export interface OAuthContext {
   readonly settings: OAuth2Settings;
   /** Returns what signs tokens; undefined if they are opaque, or its code is not loaded yet. */
   readonly signer: () => TokenSigner | undefined;
+  /** Makes responses wrong in a double. Default: none is. */
+  readonly alterations?: Alterations | undefined;
   /** Returns what verifies the tokens of other issuers; undefined if none is trusted, or its code is not loaded yet. */
   readonly issuers: () => TrustedIssuers | undefined;
   readonly origins: Origins;

@@ -15,6 +15,7 @@ import { type Clock, readTime } from '../clock.ts';
 import { requireSeconds } from '../duration.ts';
 import type { IncomingRequest } from '../http/message.ts';
 import { readLifetimes } from '../oauth/lifetimes.ts';
+import type { Alterations } from '../oauth/oauth2/alterations.ts';
 import type { OAuth2Settings } from '../oauth/oauth2-options.ts';
 import type { TokenEvent } from '../oauth/records.ts';
 import { httpsOrigin, type Origins } from '../pipeline/origin.ts';
@@ -55,6 +56,8 @@ interface AuthenticationParts {
   readonly origins: Origins;
   /** Called for each event of a grant or token. */
   readonly onGrantEvent?: ((event: TokenEvent) => void) | undefined;
+  /** Makes responses of the authorization server wrong. Default: none is. */
+  readonly alterations?: Alterations | undefined;
   /** The options of OAuth 2.0. */
   readonly settings: OAuth2Settings;
 }
@@ -70,7 +73,7 @@ export function createAuthentication(
   options: ServiceOptions,
   clock: Clock,
   random: (size: number) => Uint8Array,
-  { store, origins, onGrantEvent, settings }: AuthenticationParts,
+  { store, origins, onGrantEvent, alterations, settings }: AuthenticationParts,
 ): Authentication {
   const window = readWindow(options);
   const notBefore = readNotBefore(options);
@@ -136,6 +139,7 @@ export function createAuthentication(
   const oauth = createAuthorizationServer(options, {
     store,
     onGrantEvent,
+    alterations,
     settings,
     basic,
     realm,

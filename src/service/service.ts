@@ -18,6 +18,7 @@ import { ByteBudget } from '../net/byte-budget.ts';
 import { type ListenerOptions, listen, type ServerSocket } from '../net/listener.ts';
 import { type RequestListener, requestListener } from '../net/request-listener.ts';
 import type { TlsIdentity } from '../net/tls/identity.ts';
+import type { Alterations } from '../oauth/oauth2/alterations.ts';
 import { readOAuth2 } from '../oauth/oauth2-options.ts';
 import type { TokenEvent } from '../oauth/records.ts';
 import { createRequestIds, type RequestIds } from '../pipeline/access-entry.ts';
@@ -135,6 +136,8 @@ export interface Service {
 interface ServiceControls {
   /** Called for each event of a grant or token. */
   readonly onGrantEvent?: (event: TokenEvent) => void;
+  /** Makes responses of the authorization server wrong. */
+  readonly alterations?: Alterations | undefined;
   /** Called with the user of each nonce that was claimed with a change, and had been used before. */
   readonly onReplay?: (user: string) => void;
   /** Authenticates requests instead of all schemes. */
@@ -193,6 +196,7 @@ export function createControllableService(
   options: ServiceOptions = {},
   {
     onGrantEvent,
+    alterations,
     onReplay,
     authenticator: controlled,
     aliases = [],
@@ -219,6 +223,7 @@ export function createControllableService(
     store,
     origins,
     onGrantEvent,
+    alterations,
     settings,
   });
   checkDistinctSecrets(options);

@@ -134,6 +134,7 @@ describe('unmodified resource servers verify the tokens', () => {
         method: 'GET',
         protocol: 'https',
         is: () => false,
+        get: (name: string) => new Map(Object.entries(headers)).get(name.toLowerCase()),
         auth: undefined,
       };
       const error = await new Promise((done) => {

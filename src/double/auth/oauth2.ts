@@ -5,7 +5,7 @@ import { requireFirst } from '../../oauth/grants.ts';
 import type { TokenDraft } from '../../oauth/records.ts';
 import { formatScope } from '../../oauth/scopes.ts';
 import type { Scope } from '../../principal.ts';
-import { anything, flag, object, optional, read, type ShapesOf, text } from '../../shape/shape.ts';
+import { anything, flag, object, optional, read, type ShapesOf, text, word } from '../../shape/shape.ts';
 import {
   createOAuthControl,
   type OAuthControl,
@@ -13,6 +13,7 @@ import {
   parseLifetime,
   parseScopes,
 } from './oauth-control.ts';
+import type { TokenMistake, TokenMistakes } from './token-mistakes.ts';
 
 /** The token to issue. */
 export interface IssueTokenOptions {
@@ -67,6 +68,19 @@ export interface DoubleOAuth2 extends OAuthControl {
    * @example const { accessToken } = await double.oauth2.issueToken({ user: 'johndoe', scope: 'read write' });
    */
   issueToken(options?: IssueTokenOptions): Promise<IssuedToken>;
+  /**
+   * Makes the next successful response of the token endpoint wrong, so that a client is shown to refuse it: the access token, if it is a
+   * JWT, and the ID token have the mistake. `replayed-code` refuses the code, and `mix-up` names another issuer in the next redirect
+   * with a code.
+   * @throws RangeError if there is no mistake of this name
+   * @example double.oauth2.next('token', 'wrong-nonce');
+   */
+  next(endpoint: 'token', mistake: TokenMistake): void;
+  /**
+   * Signs with another key from now on. The former key is published until its tokens are expired. Returns the id of the new key.
+   * @throws RangeError if no tokens are signed
+   */
+  rotateKey(): string;
 }
 
 /** The parts from which `createOAuth2Control` builds. */
@@ -74,12 +88,26 @@ interface OAuth2ControlParts extends OAuthControlParts {
   readonly clients: () => Iterable<string>;
   /** The issuer of tokens that no client requests. */
   readonly issuer: string;
+  readonly mistakes: TokenMistakes;
 }
+
+const endpointShape = word(['token']);
 
 /** Creates the control of OAuth 2.0. */
 export function createOAuth2Control(parts: OAuth2ControlParts): DoubleOAuth2 {
   return {
     issueToken: (options = {}) => issue(parts, options),
+    next(endpoint, mistake) {
+      read(endpointShape, endpoint, 'the endpoint');
+      parts.mistakes.plan(mistake);
+    },
+    rotateKey() {
+      const { keys } = parts.oauth;
+      if (keys !== undefined) return keys.rotate();
+      throw new RangeError(
+        "the double signs no tokens; start it with oauth2: { accessTokens: 'jwt' } or openid",
+      );
+    },
     ...createOAuthControl(parts, 'oauth2'),
   };
 }

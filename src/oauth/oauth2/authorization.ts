@@ -39,7 +39,7 @@ import { audienceReason, readAudience, resourceParameters, unknownTarget } from 
 /** Dependencies of the authorization endpoint. */
 interface AuthorizationContext
   extends TokenHolderContext,
-    Pick<OAuthContext, 'settings' | 'origins' | 'signer'> {
+    Pick<OAuthContext, 'settings' | 'origins' | 'signer' | 'alterations'> {
   readonly approver: Authenticator;
   readonly consents: Consents;
   readonly lifetimes: Lifetimes;
@@ -91,7 +91,7 @@ async function ask(
     if (!(await hasConsented(context, answer)))
       return redirectError(context, request, authorization, consentRequired);
     const code = await issueCode(context, client, answer);
-    return redirect(redirectUri, { code, state, iss: issuerFor(context, request) });
+    return redirect(redirectUri, { code, state, iss: issuerOfCode(context, request) });
   }
   return context.consents.ask(
     { mechanism: 'oauth2', client: client.id, user, scopes, details },
@@ -182,7 +182,14 @@ async function conclude(
   }
   const iss = issuerFor(context, request);
   if (!answer.allowed) return redirect(redirectUri, { error: 'access_denied', state, iss });
-  return redirect(redirectUri, { code: await issueCode(context, client, answer), state, iss });
+  const code = await issueCode(context, client, answer);
+  return redirect(redirectUri, { code, state, iss: issuerOfCode(context, request) });
+}
+
+/** Returns the issuer that a redirect with a code names (RFC 9207). */
+function issuerOfCode(context: AuthorizationContext, request: IncomingRequest): string {
+  const issuer = issuerFor(context, request);
+  return context.alterations?.issuer(issuer) ?? issuer;
 }
 
 /** Returns an error page, and records the error. */

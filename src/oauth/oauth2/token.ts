@@ -3,6 +3,7 @@ import type { IncomingRequest } from '../../http/message.ts';
 import type { Resource } from '../../pipeline/resource.ts';
 import type { Scope } from '../../principal.ts';
 import type { GrantType } from '../clients.ts';
+import type { OAuthContext } from '../context.ts';
 import { type Found, type Issued, requireFirst } from '../grants.ts';
 import type { Lifetimes } from '../lifetimes.ts';
 import { openidScope } from '../oauth2-options.ts';
@@ -31,7 +32,7 @@ import { codeReason, refreshReason } from './reasons.ts';
 import { readAudience, resourceParameters } from './resource-indicators.ts';
 
 /** Dependencies of the token endpoint. */
-interface TokenContext extends TokenHolderContext, AccessTokenContext {
+interface TokenContext extends TokenHolderContext, AccessTokenContext, Pick<OAuthContext, 'alterations'> {
   readonly lifetimes: Lifetimes;
   /** Whether errors explain what the server checked. */
   readonly explain: boolean;
@@ -61,7 +62,8 @@ export function tokenResource(context: TokenContext, authenticate: AuthenticateC
           hint: `${id} is registered for ${grants.join(', ')}`,
         },
       );
-    return exchanges[type](request);
+    const response = await exchanges[type](request);
+    return context.alterations?.token(response, context.signer()?.keys) ?? response;
   };
   return {
     ownCredentials: true,
