@@ -1,7 +1,12 @@
 import { decodeCanonicalBase64 } from '../../http/headers/content-digest.ts';
 import { Problem } from '../../http/problem.ts';
 import { formatFault, formatPath } from '../../shape/fault.ts';
-import type { Shape } from '../../shape/shape.ts';
+import { anything, type Shape } from '../../shape/shape.ts';
+
+/** Describes an object of any members. */
+export function anyObject(description?: string): Shape<unknown> {
+  return { ...anything, schema: { type: 'object', ...(description !== undefined && { description }) } };
+}
 
 /** Reads content by its shape. Throws a Problem `invalid-content` that names the path of the first fault: `faults.times`. */
 export function readContent<T>(shape: Shape<T>, content: unknown): T {

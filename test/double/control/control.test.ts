@@ -249,7 +249,7 @@ test('invalid content is rejected with its field, and changes nothing', async ()
   assert.deepEqual(await wrong({}), ['fault', 'fault of the content must be an object, is missing.']);
   assert.deepEqual(await wrong({ fault: { status: '503' } }), [
     'fault.status',
-    'fault.status must be an integer from 200 to 599, is a string.',
+    'fault.status of the content must be an integer from 200 to 599, is a string.',
   ]);
   assert.deepEqual((await wrong({ fault: { reset: 'after' } }))[0], 'fault.reset');
   assert.deepEqual(

@@ -47,9 +47,9 @@ test('an invalid stub of the control interface is rejected with 422, and nothing
   const match = { method: 'GET', path: '/x' };
   const access = 'anyone';
   const cases: readonly [content: object, told: RegExp][] = [
-    [{ response: {}, access }, /match of the content is missing/],
+    [{ response: {}, access }, /match of the content must be an object, is missing/],
     [{ match: { path: 'x' }, response: {}, access }, /match\.path of the content must begin with a slash/],
-    [{ match, access }, /response of the content is missing/],
+    [{ match, access }, /response of the content must be an object, is missing/],
     [{ match, response: {}, access: 'everyone' }, /access of the content must be one of anyone/],
     [{ match: { path: '/x/{a}' }, response: {}, access: 'owner:b' }, /owner:b/],
     [{ match, access, response: { status: 100 } }, /from 200 to 599/],

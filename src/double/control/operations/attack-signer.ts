@@ -3,10 +3,10 @@ import type { Signer } from '../../../attack/signer.ts';
 import { checkSchemes } from '../../../auth/configured-schemes.ts';
 import type { SchemeDeclarations } from '../../../auth/scheme-declarations.ts';
 import type { Credentials, SigningScheme } from '../../../client/index.ts';
-import { anything, flag, number, object, optional, type ReadBy, text, word } from '../../../shape/shape.ts';
+import { flag, number, object, optional, type ReadBy, text, word } from '../../../shape/shape.ts';
 import { signatureAlgorithms } from '../../../signature/algorithms.ts';
 import { oauth1Methods } from '../../../signature/oauth1.ts';
-import { invalid } from '../content.ts';
+import { anyObject, invalid } from '../content.ts';
 import { type Controlled, requireMemory } from '../operation.ts';
 
 /** The signer of the adversary's requests. */
@@ -25,13 +25,9 @@ export const signer = object({
   tokenSecret: optional(text('for oauth1')),
   signatureMethod: optional(word(oauth1Methods, 'for oauth1; default: HMAC-SHA256, or RSA-SHA256')),
   bodyHash: optional(flag('for oauth1: whether oauth_body_hash is sent; default: false')),
-  declaration: optional({
-    ...anything,
-    schema: {
-      type: 'object',
-      description: 'the scheme as in the configuration; required for aws4, declared and api-key',
-    },
-  }),
+  declaration: optional(
+    anyObject('the scheme as in the configuration; required for aws4, declared and api-key'),
+  ),
   keyId: optional(text('for message-signatures; default: the user')),
   algorithm: optional(word(signatureAlgorithms, 'for message-signatures with a private key')),
   privateKey: optional(text('for message-signatures and oauth1: a key in PEM, instead of the secret')),

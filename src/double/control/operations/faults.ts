@@ -1,6 +1,7 @@
-import { either, number, object, optional, text, word } from '../../../shape/shape.ts';
+import { either, listOf, number, object, optional, text, word } from '../../../shape/shape.ts';
 import { checkFault, faultMembers } from '../../faults/declaration.ts';
 import type { PlannedFault } from '../../faults/faults.ts';
+import { anyObject } from '../content.ts';
 import { describeHeaders, matchToJson, requestMatchMembers } from '../match.ts';
 import { type Controlled, createBareOperation, type Operation, operation } from '../operation.ts';
 
@@ -30,7 +31,7 @@ export function faultOperations({ faults, core }: Pick<Controlled, 'faults' | 'c
       path: '/faults',
       id: 'planFault',
       status: 201,
-      returns: plannedSchema,
+      returns: planned.schema,
       summary: 'Plans a fault',
       description: 'It applies to the next matching request, to a number of them, or to all.',
       accepts: object({
@@ -55,25 +56,14 @@ export function faultOperations({ faults, core }: Pick<Controlled, 'faults' | 'c
   ];
 }
 
-const plannedSchema = {
-  type: 'object',
-  required: ['match', 'fault', 'remaining', 'count'],
-  properties: {
-    match: { type: 'object' },
-    fault: { type: 'object' },
-    remaining: {
-      anyOf: [{ type: 'integer' }, { const: 'always' }],
-      description: 'the number of requests to which it will still be applied',
-    },
-    count: { type: 'integer', description: 'the number of requests to which it was applied' },
-  },
-};
+const planned = object({
+  match: anyObject(),
+  fault: anyObject(),
+  remaining: either(number({}), word(['always']), 'the number of requests to which it will still be applied'),
+  count: number({}, 'the number of requests to which it was applied'),
+});
 
-const listSchema = {
-  type: 'object',
-  required: ['faults'],
-  properties: { faults: { type: 'array', items: plannedSchema } },
-};
+const listSchema = object({ faults: listOf(planned) }).schema;
 
 function toJson({
   match,

@@ -1,13 +1,25 @@
 import { didYouMean } from '../../../did-you-mean.ts';
 import { Problem } from '../../../http/problem.ts';
 import { type ProblemType, problemTypes } from '../../../http/problem-types.ts';
-import { number, object, optional, type Shape, text, textLike } from '../../../shape/shape.ts';
+import {
+  either,
+  flag,
+  listOf,
+  number,
+  object,
+  optional,
+  type Shape,
+  text,
+  textLike,
+  word,
+} from '../../../shape/shape.ts';
 import { nextTurn } from '../../../timers.ts';
 import { dateWindows } from '../../date-windows.ts';
 import { DoubleError } from '../../error.ts';
 import type { EntrySummary, JournalEntry } from '../../journal/entry.ts';
 import type { DoubleJournal } from '../../journal/journal.ts';
 import type { WaitOptions } from '../../journal/waiting.ts';
+import { anyObject } from '../content.ts';
 import { entriesJson } from '../exchange/entries-json.ts';
 import { formatHar } from '../exchange/har.ts';
 import { showPresented } from '../exchange/presented.ts';
@@ -43,7 +55,7 @@ export function journalOperations({
       method: 'GET',
       path: '/journal/last',
       id: 'lastEntry',
-      returns: entrySchema,
+      returns: entry.schema,
       summary: 'Returns the latest entry',
       errors: { 404: 'The journal is empty.' },
       run() {
@@ -66,7 +78,7 @@ export function journalOperations({
       method: 'POST',
       path: '/journal/wait',
       id: 'waitForEntry',
-      returns: entrySchema,
+      returns: entry.schema,
       summary: 'Returns the first matching entry, and waits for it if necessary',
       errors: { 404: 'No matching entry in time; the detail lists the entries and how each differs.' },
       accepts: object({
@@ -109,7 +121,7 @@ export function journalOperations({
       method: 'GET',
       path: '/journal/{number}',
       id: 'entry',
-      returns: entrySchema,
+      returns: entry.schema,
       summary: 'Returns an entry, with the date and nonce of its signature, and an earlier use of the nonce',
       errors: { 404: 'The journal does not contain the entry.' },
       run(_, { number: wanted = '' }) {
@@ -209,113 +221,82 @@ const entryMembers = {
   text: optional(text('text that the content of the request contains')),
 };
 
-const fieldsSchema = { type: 'array', items: { type: 'array', items: { type: 'string' } } };
+const pairs = listOf(listOf(text()), 'names and values');
 
-const entrySchema = {
-  type: 'object',
-  required: ['number', 'time', 'duration', 'request', 'status', 'aborted', 'text'],
-  properties: {
-    number: { type: 'integer', description: 'sequence number, from 1' },
-    time: { type: 'number', description: 'time of the server’s clock, in ms since 1970-01-01T00:00:00Z' },
-    duration: { type: 'number', description: 'ms of the host’s time' },
-    request: {
-      type: 'object',
-      description: 'its members are empty if the request could not be parsed',
-      properties: {
-        method: { type: 'string' },
-        target: { type: 'string' },
-        path: { type: 'string' },
-        query: fieldsSchema,
-        version: { type: 'string' },
-        headers: fieldsSchema,
-        length: { type: 'integer' },
-        body: { type: 'string', description: 'the recorded content, as UTF-8' },
-        peer: { type: 'string' },
-        secure: { enum: [true, false, 'assumed'] },
-      },
+const entry = object({
+  number: number({}, 'sequence number, from 1'),
+  time: number({ whole: false }, 'time of the server’s clock, in ms since 1970-01-01T00:00:00Z'),
+  duration: number({ whole: false }, 'ms of the host’s time'),
+  request: object(
+    {
+      method: text(),
+      target: text(),
+      path: text(),
+      query: pairs,
+      version: text(),
+      headers: pairs,
+      length: number({}),
+      body: text('the recorded content, as UTF-8'),
+      peer: text(),
+      secure: either(flag(), word(['assumed'])),
     },
-    received: { type: 'string', description: 'the received text if the request could not be parsed' },
-    status: { type: 'integer', description: 'status of the response; 0 if there was none' },
-    response: {
-      type: 'object',
-      description: 'the response; absent if there was none',
-      properties: { status: { type: 'integer' }, headers: fieldsSchema, body: { type: 'string' } },
-    },
-    principal: {
-      type: 'object',
-      properties: { name: { type: 'string' }, scheme: { type: 'string' } },
-    },
-    step: {
-      type: 'integer',
-      description: 'step, 0 to 16, that produced the response; absent if a fault did',
-    },
-    problem: {
-      type: 'object',
-      properties: { type: { type: 'string' }, detail: { type: 'string' }, hint: { type: 'string' } },
-    },
-    auth: {
-      type: 'object',
-      description:
-        'the verification of the credentials: passed, failedAt, hint, expected, received, firstDifference, parts, differs, error',
-    },
-    token: {
-      type: 'object',
-      description: 'the parts of a bearer token that is a JWT, without its signature: header, claims',
-    },
-    cors: {
-      type: 'object',
-      description:
-        'a browser’s request from another origin: origin, preflight, failedAt (origin, status, method, header), detail',
-    },
-    fault: { type: 'object', description: 'the fault that was applied' },
-    aborted: { type: 'boolean' },
-    warnings: {
-      type: 'array',
-      items: { type: 'string' },
-      description:
-        'how the request or the response differs from the document of a partner; absent if it does not',
-    },
-    text: {
-      type: 'string',
-      description:
-        'request, response and reason in one line; for wrong credentials, what differs in further ones',
-    },
-  },
-};
+    'its members are empty if the request could not be parsed',
+  ),
+  received: optional(text('the received text if the request could not be parsed')),
+  status: number({}, 'status of the response; 0 if there was none'),
+  response: optional(
+    object({ status: number({}), headers: pairs, body: text() }, 'the response; absent if there was none'),
+  ),
+  principal: optional(object({ name: text(), scheme: text() })),
+  step: optional(number({}, 'step, 0 to 16, that produced the response; absent if a fault did')),
+  problem: optional(object({ type: text(), detail: text(), hint: optional(text()) })),
+  auth: optional(
+    anyObject(
+      'the verification of the credentials: passed, failedAt, hint, expected, received, firstDifference, parts, differs, error',
+    ),
+  ),
+  cors: optional(
+    anyObject(
+      'a browser’s request from another origin: origin, preflight, failedAt (origin, status, method, header), detail',
+    ),
+  ),
+  fault: optional(anyObject('the fault that was applied')),
+  aborted: flag('whether the client disconnected'),
+  warnings: optional(
+    listOf(
+      text(),
+      'how the request or the response differs from the document of a partner; absent if it does not',
+    ),
+  ),
+  text: text('request, response and reason in one line; for wrong credentials, what differs in further ones'),
+  user: optional(text('of a single entry: the user that the credentials name, valid or not')),
+  presented: optional(
+    anyObject(
+      'of a single entry: date and nonce of its signature, an earlier use of the nonce, and the window',
+    ),
+  ),
+});
 
-const listSchema = {
-  type: 'object',
-  required: ['entries'],
-  properties: {
-    entries: {
-      type: 'array',
-      items: {
-        type: 'object',
-        required: ['number', 'time', 'duration', 'method', 'target', 'status', 'aborted'],
-        properties: {
-          number: { type: 'integer' },
-          time: { type: 'number' },
-          duration: { type: 'number' },
-          method: { type: 'string', description: 'empty if the request could not be parsed' },
-          target: { type: 'string', description: 'at most 2,000 characters' },
-          user: { type: 'string', description: 'the user that the credentials name, valid or not' },
-          scheme: { type: 'string' },
-          status: { type: 'integer', description: '0 if there was no response' },
-          step: { type: 'integer' },
-          problem: { type: 'string' },
-          hint: { type: 'string', description: 'the usual cause of the problem, if one is recognized' },
-          fault: { type: 'boolean', description: 'whether a fault was applied' },
-          aborted: { type: 'boolean' },
-        },
-      },
-    },
-    first: { type: 'integer', description: 'number of the oldest entry of the journal' },
-    last: { type: 'integer', description: 'number of the latest entry of the journal' },
-  },
-};
+const summary = object({
+  number: number({}),
+  time: number({ whole: false }),
+  duration: number({ whole: false }),
+  method: text('empty if the request could not be parsed'),
+  target: text('at most 2,000 characters'),
+  user: optional(text('the user that the credentials name, valid or not')),
+  scheme: optional(text()),
+  status: number({}, '0 if there was no response'),
+  step: optional(number({})),
+  problem: optional(text()),
+  hint: optional(text('the usual cause of the problem, if one is recognized')),
+  fault: flag('whether a fault was applied'),
+  aborted: flag(),
+});
 
-const entriesSchema = {
-  type: 'object',
-  required: ['entries'],
-  properties: { entries: { type: 'array', items: entrySchema } },
-};
+const listSchema = object({
+  entries: listOf(summary),
+  first: optional(number({}, 'number of the oldest entry of the journal')),
+  last: optional(number({}, 'number of the latest entry of the journal')),
+}).schema;
+
+const entriesSchema = object({ entries: listOf(entry) }).schema;

@@ -1,4 +1,5 @@
-import { anything, flag, listOf, number, object, optional, text } from '../../../shape/shape.ts';
+import { flag, listOf, number, object, optional, text } from '../../../shape/shape.ts';
+import { anyObject } from '../content.ts';
 import { createListing } from '../listing.ts';
 import { type Controlled, createBareOperation, type Operation, operation } from '../operation.ts';
 
@@ -71,7 +72,7 @@ const user = object({
   keys: listOf(object({ id: text(), algorithm: text(), until: optional(time('expiry')) })),
 });
 
-const record = { ...anything, schema: { type: 'object' } };
+const record = anyObject();
 
 const token = object({
   fingerprint: text('SHA-256 of the token’s value, in base64url'),

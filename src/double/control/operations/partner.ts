@@ -1,5 +1,16 @@
 import { Problem } from '../../../http/problem.ts';
-import { anything, either, flag, number, object, optional, text, word } from '../../../shape/shape.ts';
+import {
+  anything,
+  either,
+  flag,
+  listOf,
+  mapOf,
+  number,
+  object,
+  optional,
+  text,
+  word,
+} from '../../../shape/shape.ts';
 import { readBody } from '../content.ts';
 import { describeHeaders, requestMatchMembers } from '../match.ts';
 import { type Controlled, createBareOperation, type Operation, operation } from '../operation.ts';
@@ -77,29 +88,20 @@ export function partnerOperations({ core }: Pick<Controlled, 'core'>): readonly 
   ];
 }
 
-const counts = { type: 'object', additionalProperties: { type: 'integer' } };
+const counts = (description: string) => mapOf(number({}), description);
 
-const coverageSchema = {
-  type: 'object',
-  required: ['operations', 'uncovered', 'text'],
-  properties: {
-    operations: {
-      type: 'array',
-      items: {
-        type: 'object',
-        required: ['operationId', 'method', 'path', 'requests', 'statuses', 'undocumented', 'parameters'],
-        properties: {
-          operationId: { type: 'string' },
-          method: { type: 'string' },
-          path: { type: 'string' },
-          requests: { type: 'integer' },
-          statuses: { ...counts, description: 'the number of responses by status of the document' },
-          undocumented: { ...counts, description: 'the number of responses by any other status' },
-          parameters: { ...counts, description: 'the number of requests that had each parameter' },
-        },
-      },
-    },
-    uncovered: { type: 'array', items: { type: 'string' }, description: 'operations without a request' },
-    text: { type: 'string' },
-  },
-};
+const coverageSchema = object({
+  operations: listOf(
+    object({
+      operationId: text(),
+      method: text(),
+      path: text(),
+      requests: number({}),
+      statuses: counts('the number of responses by status of the document'),
+      undocumented: counts('the number of responses by any other status'),
+      parameters: counts('the number of requests that had each parameter'),
+    }),
+  ),
+  uncovered: listOf(text(), 'operations without a request'),
+  text: text(),
+}).schema;

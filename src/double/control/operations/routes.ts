@@ -1,4 +1,5 @@
-import { anything, object, text } from '../../../shape/shape.ts';
+import { object, text } from '../../../shape/shape.ts';
+import { anyObject } from '../content.ts';
 import { type Controlled, type Operation, operation, requireMemory } from '../operation.ts';
 
 /** The operation that adds collections. */
@@ -14,7 +15,9 @@ export function routeOperations({ core }: Pick<Controlled, 'core'>): readonly Op
       errors: { 409: 'The server has a data directory and this collection.' },
       accepts: object({
         path: text('path template of the collection'),
-        declaration: { ...anything, schema: declarationSchema },
+        declaration: anyObject(
+          'as in the configuration under collections: element, item, fields, access, createWithPut',
+        ),
       }),
       run({ path, declaration }) {
         // The stored items are those of the declaration that they were checked against.
@@ -24,8 +27,3 @@ export function routeOperations({ core }: Pick<Controlled, 'core'>): readonly Op
     }),
   ];
 }
-
-const declarationSchema = {
-  type: 'object',
-  description: 'as in the configuration under collections: element, item, fields, access, createWithPut',
-};

@@ -11,9 +11,10 @@ import {
   type Shape,
   text,
   textLike,
+  word,
 } from '../../../shape/shape.ts';
 import type { StubRule } from '../../stubs/stubs.ts';
-import { invalid, readBody } from '../content.ts';
+import { anyObject, invalid, readBody } from '../content.ts';
 import { describeHeaders, matchToJson, requestMatchMembers } from '../match.ts';
 import { type Controlled, createBareOperation, type Operation, operation } from '../operation.ts';
 
@@ -36,7 +37,7 @@ export function stubOperations({
       path: '/stubs',
       id: 'addStub',
       status: 201,
-      returns: stubSchema,
+      returns: planned.schema,
       summary:
         'Adds a route with a fixed response, or a collection, which precedes resources and collections',
       description:
@@ -71,8 +72,8 @@ export function stubOperations({
             throw invalid('collection', 'excludes match, response and times');
           return toJson(keptItems.add(stubs, collection, options).rules[0]);
         }
-        if (match === undefined) throw invalid('match', 'is missing');
-        if (response === undefined) throw invalid('response', 'is missing');
+        if (match === undefined) throw invalid('match', 'must be an object, is missing');
+        if (response === undefined) throw invalid('response', 'must be an object, is missing');
         const { base64, body, ...others } = response;
         return toJson(
           stubs.add({ ...options, match, response: { ...others, body: readBody(body, base64) } }),
@@ -131,26 +132,15 @@ const accessShape = either(
   'principals with access: a list of users, or one of these words',
 );
 
-const stubSchema = {
-  type: 'object',
-  required: ['number', 'match', 'count', 'remaining'],
-  properties: {
-    number: { type: 'integer', description: 'the number of the stub, from 1' },
-    match: { type: 'object' },
-    collection: { type: 'string', description: 'the path of the collection to which the stub belongs' },
-    count: { type: 'integer', description: 'the number of requests that it answered' },
-    remaining: {
-      anyOf: [{ type: 'integer' }, { const: 'always' }],
-      description: 'the number of requests that it will still answer',
-    },
-  },
-};
+const planned = object({
+  number: number({}, 'the number of the stub, from 1'),
+  match: anyObject(),
+  collection: optional(text('the path of the collection to which the stub belongs')),
+  count: number({}, 'the number of requests that it answered'),
+  remaining: either(number({}), word(['always']), 'the number of requests that it will still answer'),
+});
 
-const listSchema = {
-  type: 'object',
-  required: ['stubs'],
-  properties: { stubs: { type: 'array', items: stubSchema } },
-};
+const listSchema = object({ stubs: listOf(planned) }).schema;
 
 function describeStub({ number: assigned, match, count, remaining }: StubRule, collection?: string) {
   return {
