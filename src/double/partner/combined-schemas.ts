@@ -1,6 +1,6 @@
 // Reads what a schema says about a value together with the schemas that it refers to and combines, whichever of them applies.
 import type { JsonSchema } from '../../service/openapi/document.ts';
-import { isObject, type Located, type LocatedSchema } from './located.ts';
+import { isObject, type Located, type LocatedSchema, referenceOf } from './located.ts';
 import { listTypes, schemaIn, schemaMapIn, schemasIn } from './schema-parts.ts';
 
 /** What a schema and those that it refers to and combines say about a value. */
@@ -44,7 +44,7 @@ function listCombined(
     if (!isObject(value) || found.has(value)) continue;
     const located = { value, at };
     found.set(value, located);
-    if (typeof value['$ref'] === 'string') open.push(resolve(located));
+    if (referenceOf(value) !== undefined) open.push(resolve(located));
     for (const name of ['allOf', 'anyOf', 'oneOf']) open.push(...schemasIn(located, name));
   }
   return [...found.values()];

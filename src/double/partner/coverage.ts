@@ -1,5 +1,6 @@
 // Counts which operations, statuses and parameters of a document the requests of a test suite have used.
 import type { Operation } from './document.ts';
+import { findResponse } from './documented-response.ts';
 import { formatName } from './parameters.ts';
 
 /** How often an operation and its parts were used. */
@@ -96,7 +97,7 @@ export function createCoverage(operations: readonly Operation[]): CoveragePart {
   return {
     add(operation, status, parameters) {
       const before = counts.get(operation) ?? empty;
-      const key = documentedStatus(operation, status);
+      const key = findResponse(operation, status)?.status;
       counts.set(operation, {
         requests: before.requests + 1,
         statuses: increase(before.statuses, key === undefined ? [] : [key]),
@@ -116,12 +117,6 @@ function increase(
   names: readonly string[],
 ): ReadonlyMap<string, number> {
   return new Map([...counts, ...names.map((name): [string, number] => [name, (counts.get(name) ?? 0) + 1])]);
-}
-
-/** Returns the key under which the document lists a status: the status itself, its range, or `default`; undefined if it does not. */
-export function documentedStatus({ responses }: Operation, status: number): string | undefined {
-  const keys = [String(status), `${String(status).charAt(0)}XX`, 'default'];
-  return keys.find((key) => responses.some((response) => response.status === key));
 }
 
 function summarizeOperation(

@@ -1,7 +1,7 @@
 // Follows discriminators (OpenAPI 3.1.1, Discriminator Object): those of alternatives, and those of a schema that others extend by `allOf`.
 import type { JsonSchema } from '../../service/openapi/document.ts';
 import type { Combine } from './combined-schemas.ts';
-import { formatPlace, isObject, type Located, type LocatedSchema } from './located.ts';
+import { formatPlace, isObject, type Located, type LocatedSchema, referenceOf } from './located.ts';
 import type { Resolve } from './references.ts';
 import { schemasIn } from './schema-parts.ts';
 
@@ -34,13 +34,9 @@ function listParents(schemas: unknown, resolve: Resolve): ReadonlyMap<string, re
     Object.entries(isObject(schemas) ? schemas : {}).map(([name, value]) => {
       const at = formatPlace(schemasPlace, name);
       const parts = isObject(value) ? schemasIn({ value, at }, 'allOf') : [];
-      return [at, parts.flatMap((part) => (isReference(part) ? [resolve(part).at] : []))];
+      return [at, parts.flatMap((part) => (referenceOf(part.value) === undefined ? [] : [resolve(part).at]))];
     }),
   );
-}
-
-function isReference({ value }: LocatedSchema): boolean {
-  return isObject(value) && typeof value['$ref'] === 'string';
 }
 
 function readHeirs(
@@ -90,8 +86,8 @@ function toReference(target: string, parents: ReadonlyMap<string, unknown>): str
 /** Adds the value of the discriminator that selects a branch, unless the branch permits only others. */
 export function nameBranch({ value }: Located, branch: LocatedSchema, combine: Combine): LocatedSchema {
   const { discriminator } = value;
-  const reference = isObject(branch.value) ? branch.value['$ref'] : undefined;
-  if (!isObject(discriminator) || typeof reference !== 'string') return branch;
+  const reference = referenceOf(branch.value);
+  if (!isObject(discriminator) || reference === undefined) return branch;
   const { propertyName, mapping } = discriminator;
   const mapped = Object.entries(isObject(mapping) ? mapping : {});
   const isTarget = (target: unknown): boolean =>
@@ -169,7 +165,7 @@ export function discriminated(schema: Located, value: unknown): LocatedSchema | 
   const mapped = isObject(mapping) && Object.hasOwn(mapping, name) ? String(mapping[name]) : name;
   const reference = mapped.startsWith('#') ? mapped : `${schemasPlace}/${mapped}`;
   const branches = [...schemasIn(schema, 'oneOf'), ...schemasIn(schema, 'anyOf')];
-  return branches.find((branch) => isObject(branch.value) && branch.value['$ref'] === reference);
+  return branches.find((branch) => referenceOf(branch.value) === reference);
 }
 
 /** Returns the value of the discriminator of a schema; undefined if there is none, or it is no text. */

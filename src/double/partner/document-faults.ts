@@ -1,7 +1,7 @@
 // Finds the mistakes of a document that cost operations: references that lead nowhere, and patterns that are not enforced.
 import { DeclarationError } from '../../schema/error.ts';
 import { type DocumentFiles, listAllObjects, placeOfStep, type Step } from './document-walk.ts';
-import { formatPlace, isObject } from './located.ts';
+import { formatPlace, isObject, referenceOf } from './located.ts';
 import type { Patterns } from './patterns.ts';
 import type { Resolve } from './references.ts';
 
@@ -17,7 +17,7 @@ export function findBrokenPlaces(files: DocumentFiles, resolve: Resolve): Broken
   const open: { readonly at: string; readonly fault: DeclarationError }[] = [];
   const referring = new Map<string, string[]>();
   for (const { step, value, first } of listAllObjects(files)) {
-    if (first === undefined && typeof value['$ref'] !== 'string') continue;
+    if (first === undefined && referenceOf(value) === undefined) continue;
     const at = placeOfStep(step);
     try {
       const target = first === undefined ? resolve({ value, at }, true).at : placeOfStep(first);

@@ -22,8 +22,11 @@ interface Visited {
   readonly first: Step | undefined;
 }
 
-/** Members whose values are data: a `$ref` in them is none. */
-const dataNames: ReadonlySet<string> = new Set(['example', 'default', 'enum', 'const', 'value', 'mapping']);
+/** Members whose values are data: a `$ref` in them is none. Texts are often kept in files of their own, which nobody needs here. */
+const dataNames: ReadonlySet<string> = new Set([
+  ...['example', 'default', 'enum', 'const', 'value', 'mapping'],
+  ...['description', 'summary'],
+]);
 
 /** Members that are maps: the names in them mean nothing. `examples` is one outside of schemas. */
 const mapNames: ReadonlySet<string> = new Set([

@@ -19,6 +19,12 @@ export function isObject(value: unknown): value is JsonSchema {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
+/** Returns the reference of a schema or another object; undefined if it has none. */
+export function referenceOf(value: unknown): string | undefined {
+  const reference = isObject(value) ? value['$ref'] : undefined;
+  return typeof reference === 'string' ? reference : undefined;
+}
+
 /** Returns the place of a member: `#/paths` and `/orders` make `#/paths/~1orders`. */
 export function formatPlace(at: string, ...names: readonly (string | number)[]): string {
   return [at, ...names.map((name) => String(name).replaceAll('~', '~0').replaceAll('/', '~1'))].join('/');

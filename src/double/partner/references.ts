@@ -5,7 +5,7 @@ import { DeclarationError } from '../../schema/error.ts';
 import type { JsonSchema } from '../../service/openapi/document.ts';
 import { type DocumentFiles, listObjects } from './document-walk.ts';
 import { createDynamicScopes } from './dynamic-scopes.ts';
-import { followPointer, isObject, type Located, type LocatedSchema } from './located.ts';
+import { followPointer, isObject, type Located, type LocatedSchema, referenceOf } from './located.ts';
 import type { SchemaResources } from './schema-resources.ts';
 
 /**
@@ -45,8 +45,8 @@ export function splitReference(
 export function listReferredFiles(root: unknown, name: string): readonly string[] {
   const names = new Set<string>();
   for (const { value } of isObject(root) ? listObjects(root, name) : []) {
-    const reference = value['$ref'];
-    const split = typeof reference === 'string' ? splitReference(reference, name) : '';
+    const reference = referenceOf(value);
+    const split = reference === undefined ? '' : splitReference(reference, name);
     if (typeof split !== 'string') names.add(split.file);
   }
   return [...names];
@@ -71,8 +71,8 @@ export function createResolver(
     let current = node;
     for (let steps = 0; ; steps += 1) {
       const { value, at } = current;
-      const reference = isObject(value) ? value['$ref'] : undefined;
-      if (!isObject(value) || typeof reference !== 'string') return current;
+      const reference = referenceOf(value);
+      if (!isObject(value) || reference === undefined) return current;
       // Beside the reference of a schema, other keywords apply.
       if (!last && steps > 0 && Object.keys(value).length > 1) return current;
       if (steps > 100)

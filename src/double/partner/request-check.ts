@@ -6,7 +6,7 @@ import { andThen, isPromiseLike, type MaybePromise } from '../../maybe-promise.t
 import type { Operation, PartnerDocument } from './document.ts';
 import { readFormParts } from './form-parts.ts';
 import type { LocatedSchema } from './located.ts';
-import { createParameterChecker, type QueryRules } from './parameters.ts';
+import { createParameterChecker, type ParameterChecker, type QueryRules } from './parameters.ts';
 import type { ReceivedParameters } from './received.ts';
 import { findMedia } from './responses.ts';
 import type { SchemaChecker } from './schema-check.ts';
@@ -14,7 +14,7 @@ import { describe, listMembers } from './violations.ts';
 import { createReadXml, isXml } from './xml-values.ts';
 
 /** Compares requests with the document. */
-export interface RequestCheck {
+export interface RequestCheck extends Pick<ParameterChecker, 'fits' | 'present'> {
   /** Throws a Problem (400) if parameters are missing, unknown or malformed. */
   checkParameters(operation: Operation, received: ReceivedParameters): void;
   /** Throws a Problem (400, 415 or 422) if the document does not allow the content. Undefined if there is none. */
@@ -25,10 +25,6 @@ export interface RequestCheck {
     received: ReceivedParameters,
     content: unknown,
   ): MaybePromise<readonly string[]>;
-  /** Returns whether the values of a path are those of an operation; if its key has a fragment, also the fields. */
-  fits(operation: Operation, received: ReceivedParameters): boolean;
-  /** Returns the names of the documented parameters that a request has, with their places: `query.limit`. */
-  present(operation: Operation, received: ReceivedParameters): readonly string[];
 }
 
 /** What the check depends on. */
@@ -92,8 +88,8 @@ export function createRequestCheck({ document, checker, context }: RequestCheckP
       const inContent = listDetails(() => checkContent(operation, content, received.headers));
       return andThen(inParameters, (first) => andThen(inContent, (second) => [...first, ...second]));
     },
-    fits: (operation, received) => parameters.fits(operation, received),
-    present: (operation, received) => parameters.present(operation, received),
+    fits: parameters.fits,
+    present: parameters.present,
   };
 }
 

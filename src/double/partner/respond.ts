@@ -4,8 +4,8 @@ import type { ActionResponse } from '../../pipeline/resource.ts';
 import { anything, flag, number, object, optional, read, type ShapesOf, text } from '../../shape/shape.ts';
 import { checkRequestMatch, type RequestMatch } from '../match.ts';
 import { type StubResponse, toActionResponse } from '../stubs/response.ts';
-import { documentedStatus } from './coverage.ts';
 import type { Operation } from './document.ts';
+import { findResponse } from './documented-response.ts';
 import type { ResponseChoice } from './responses.ts';
 import { type Validation, type ValidationByDirection, validationShape } from './validation.ts';
 
@@ -67,7 +67,7 @@ const respondShape = object(
 
 function checkDocumented(operation: Operation, status: number): void {
   read(number({ min: 200, max: 599 }), status, 'the status of a response');
-  if (documentedStatus(operation, status) !== undefined) return;
+  if (findResponse(operation, status) !== undefined) return;
   const known = operation.responses.map((each) => each.status).join(', ') || 'none';
   throw new RangeError(`${operation.id} has no response with status ${status}; the document has ${known}`);
 }

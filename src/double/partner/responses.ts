@@ -10,8 +10,8 @@ import { neverHasContent } from '../../http/message.ts';
 import { Problem } from '../../http/problem.ts';
 import type { ActionResponse, Representation } from '../../pipeline/resource.ts';
 import { createSeededRandom } from '../state/random.ts';
-import { documentedStatus } from './coverage.ts';
 import type { DocumentedResponse, Media, Operation, Parameter, PartnerDocument } from './document.ts';
+import { chooseStatus, findResponse, selectResponse } from './documented-response.ts';
 import { fillReason, findErrorStatus } from './errors.ts';
 import { formatPlace, isObject, type Located, type LocatedSchema } from './located.ts';
 import { createChecker, type SchemaChecker } from './schema-check.ts';
@@ -61,9 +61,6 @@ export interface ResponsesOptions {
 
 /** The nesting of responses in XML that are compared with the document, at most. */
 const maxXmlDepth = 100;
-
-/** The responses that have a fixed place before others: the lowest successful one, any successful one, and so on. */
-const usualOrder = [/^2\d\d$/, /^2XX$/, /^default$/, /^3/, /^[145]/];
 
 /** Creates the responses of a document. */
 export function createResponses(options: ResponsesOptions): PartnerResponses {
@@ -184,7 +181,7 @@ export function createResponses(options: ResponsesOptions): PartnerResponses {
     accept: string | undefined,
     problem?: Problem,
   ): ActionResponse => {
-    const response = responseFor(operation, choice.status);
+    const response = selectResponse(operation, choice.status);
     if (response === undefined) return { status: choice.status ?? 200 };
     const status = choice.status ?? chooseStatus(response);
     const headers = headersOf(response, operation, status);
@@ -230,8 +227,8 @@ export function createResponses(options: ResponsesOptions): PartnerResponses {
       const wanted = preferences(request.headers.getAll('prefer'));
       const code = wanted.get('code') ?? '';
       const status =
-        /^[2-5]\d\d$/.test(code) && documentedStatus(operation, Number(code)) ? Number(code) : undefined;
-      const response = responseFor(operation, status);
+        /^[2-5]\d\d$/.test(code) && findResponse(operation, Number(code)) ? Number(code) : undefined;
+      const response = selectResponse(operation, status);
       const name = wanted.get('example');
       const isNamed = response?.content.some(
         (media) => name !== undefined && readExamples(media, document).has(name),
@@ -252,7 +249,7 @@ export function createResponses(options: ResponsesOptions): PartnerResponses {
       // It has the form of another partner already.
       if (problem.document !== undefined) return undefined;
       const status = findErrorStatus(operation, problem.status);
-      const response = status === undefined ? undefined : responseFor(operation, status);
+      const response = status === undefined ? undefined : findResponse(operation, status);
       if (status === undefined || response === undefined || response.content.length === 0) return undefined;
       const { representation, headers = [] } = createDocumented(operation, { status }, accept, problem);
       if (representation === undefined) return undefined;
@@ -261,8 +258,7 @@ export function createResponses(options: ResponsesOptions): PartnerResponses {
       return { status: problem.status, headers: [...problem.headers, ...further], representation };
     },
     check(operation, outcome) {
-      const key = documentedStatus(operation, outcome.status);
-      const response = operation.responses.find(({ status }) => status === key);
+      const response = findResponse(operation, outcome.status);
       if (response === undefined)
         return [
           `The status ${outcome.status} is not documented (${formatPlace(operation.at, 'responses')}).`,
@@ -306,30 +302,6 @@ function valueFaults(
 ): readonly string[] {
   const { fault } = createValue(schema, document, { direction: 'response', dynamic: false, random, now: 0 });
   return fault === undefined ? [] : [fault];
-}
-
-function responseFor({ responses }: Operation, status: number | undefined): DocumentedResponse | undefined {
-  if (status !== undefined) {
-    const keys = [String(status), `${String(status).charAt(0)}XX`, 'default'];
-    for (const key of keys) {
-      const found = responses.find((each) => each.status === key);
-      if (found !== undefined) return found;
-    }
-    return undefined;
-  }
-  const sorted = [...responses].sort((one, other) => (one.status < other.status ? -1 : 1));
-  for (const form of usualOrder) {
-    const found = sorted.find((each) => form.test(each.status));
-    if (found !== undefined) return found;
-  }
-  return undefined;
-}
-
-function chooseStatus({ status }: DocumentedResponse): number {
-  if (status === 'default') return 200;
-  const lowest = Number(status.replace('XX', '00'));
-  // A final response cannot have an informational status (RFC 9110 §15.2).
-  return lowest < 200 ? 200 : lowest;
 }
 
 /** Returns the examples of a media type or a field by name; the single one has the name ''. */

@@ -7,7 +7,7 @@ import { discriminated, readDiscriminator } from './discriminators.ts';
 import type { SchemaSource } from './document.ts';
 import { isOfFormat } from './formats.ts';
 import { canonical, permittedBy } from './json-values.ts';
-import { isObject, type Located, type LocatedSchema } from './located.ts';
+import { isObject, type Located, type LocatedSchema, referenceOf } from './located.ts';
 import { maxPatternSteps } from './patterns.ts';
 import { numberOr, schemaIn, schemaMapIn, schemasIn, schemasOfMember, textsIn } from './schema-parts.ts';
 import { checkNumber, checkType } from './schema-rules.ts';
@@ -125,8 +125,7 @@ export class SchemaCheck {
   /** Returns the target of a schema that only refers to it. */
   #withoutReference(schema: LocatedSchema): LocatedSchema {
     const { value } = schema;
-    const refersOnly =
-      isObject(value) && typeof value['$ref'] === 'string' && Object.keys(value).length === 1;
+    const refersOnly = referenceOf(value) !== undefined && Object.keys(value).length === 1;
     return refersOnly ? this.#document.resolve(schema) : schema;
   }
 
@@ -145,7 +144,7 @@ export class SchemaCheck {
 
   #collect(schema: Located, value: unknown, depth: number, whole: LocatedSchema): readonly Violation[] {
     const found = new Found(schema.at);
-    if (typeof schema.value['$ref'] === 'string') {
+    if (referenceOf(schema.value) !== undefined) {
       found.addAll(this.#visit(this.#document.resolve(schema), value, depth + 1, whole));
       // In 3.0, members beside a reference are ignored.
       if (this.#document.version === '3.0') return found.violations;

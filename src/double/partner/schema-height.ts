@@ -1,7 +1,7 @@
 // Computes how deep the smallest values of schemas are nested, so that the creation of a recursive value ends.
 import type { JsonSchema } from '../../service/openapi/document.ts';
 import type { PartnerDocument } from './document.ts';
-import type { Located, LocatedSchema } from './located.ts';
+import { type Located, type LocatedSchema, referenceOf } from './located.ts';
 import { listTypes, numberOr, schemaIn, schemaMapIn, schemasIn, textsIn } from './schema-parts.ts';
 
 /** The references and combinations that are followed for one value, at most. */
@@ -42,7 +42,7 @@ export class SchemaHeights {
 
   #compute(schema: Located, height: number, followed: number): boolean {
     const has = (each: LocatedSchema): boolean => this.#has(each, height, followed + 1);
-    if (typeof schema.value['$ref'] === 'string') {
+    if (referenceOf(schema.value) !== undefined) {
       if (!has(this.#document.resolve(schema))) return false;
       if (this.#document.version === '3.0') return true;
     }

@@ -1,7 +1,7 @@
 // Finds the members and items to which no schema for their place applies: those of `unevaluatedProperties` and `unevaluatedItems` (JSON
 // Schema 2020-12, Core, 11).
 import type { JsonSchema } from '../../service/openapi/document.ts';
-import { isObject, type Located, type LocatedSchema } from './located.ts';
+import { isObject, type Located, type LocatedSchema, referenceOf } from './located.ts';
 import { schemaIn, schemaMapIn, schemasIn } from './schema-parts.ts';
 
 /** What decides which schemas apply to a value. */
@@ -71,7 +71,7 @@ function listNext(schema: Located, value: unknown, { resolve, accepts }: Applyin
     ? Array.from(schemaMapIn(schema, 'dependentSchemas')).filter(([name]) => Object.hasOwn(value, name))
     : [];
   return [
-    ...(typeof schema.value['$ref'] === 'string' ? [resolve(schema)] : []),
+    ...(referenceOf(schema.value) === undefined ? [] : [resolve(schema)]),
     ...schemasIn(schema, 'allOf'),
     ...choices.filter((each) => accepts(each, value)),
     ...dependents.map(([, each]) => each),

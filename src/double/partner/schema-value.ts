@@ -6,7 +6,7 @@ import type { JsonSchema } from '../../service/openapi/document.ts';
 import { nameBranch, nameHeirs } from './discriminators.ts';
 import type { SchemaSource } from './document.ts';
 import { canonical, isEqual } from './json-values.ts';
-import { isObject, type Located, type LocatedSchema } from './located.ts';
+import { isObject, type Located, type LocatedSchema, referenceOf } from './located.ts';
 import {
   alternativesOf,
   chooseType,
@@ -205,7 +205,7 @@ class Creation {
       if (!isObject(schema.value) || seen.has(schema.value)) continue;
       seen.add(schema.value);
       const located = { value: schema.value, at: schema.at };
-      if (typeof schema.value['$ref'] === 'string') {
+      if (referenceOf(schema.value) !== undefined) {
         open.push(this.#shared.document.resolve(schema));
         if (this.#shared.document.version === '3.0') continue;
       }
@@ -288,9 +288,8 @@ class Creation {
     const required = requiredIn(schemas);
     for (const name of documented.keys()) if (!properties.includes(name)) required.delete(name);
     this.#spend(properties.length + required.size);
-    const limit = (name: string): readonly number[] =>
-      schemas.map(({ value }) => value[name]).filter((each) => typeof each === 'number');
-    const most = Math.min(share + required.size, ...limit('maxProperties'));
+    const bounds = boundsIn(schemas, 'minProperties', 'maxProperties');
+    const most = Math.min(share + required.size, bounds.most);
     const wanted = properties.filter(
       (name) => !required.has(name) && this.#isShown(documented.get(name) ?? [], depth),
     );
@@ -306,11 +305,10 @@ class Creation {
       if (required.has(name)) add(name);
       else if (optional.includes(name)) this.#attempt(() => add(name));
     for (const name of required) if (!created.has(name)) add(name);
-    const least = Math.max(0, ...limit('minProperties'));
-    for (const name of properties) if (created.size < least && !created.has(name)) add(name);
+    for (const name of properties) if (created.size < bounds.least && !created.has(name)) add(name);
     const taken = new Map([...created.keys()].map((name) => [canonical(name), name]));
     const addNamed = (): void => add(this.#createName(schemas, taken));
-    while (created.size < least) addNamed();
+    while (created.size < bounds.least) addNamed();
     const isMap =
       documented.size === 0 &&
       schemas.some(
@@ -382,10 +380,7 @@ class Creation {
 
   #list(schemas: readonly Located[], depth: number, share: number): readonly unknown[] {
     const { dynamic } = this.#options;
-    const least = Math.max(0, ...schemas.map(({ value }) => numberOr(value['minItems'], 0)));
-    const most = Math.min(
-      ...schemas.map(({ value }) => numberOr(value['maxItems'], Number.POSITIVE_INFINITY)),
-    );
+    const { least, most } = boundsIn(schemas, 'minItems', 'maxItems');
     const contained = schemas.flatMap(listContained);
     const items = listOthers(schemas, 'items');
     const shown = share >= 2 && this.#isShown(items, depth) ? 1 + (dynamic ? this.#integer(2) : 0) : 0;
@@ -440,10 +435,7 @@ class Creation {
   }
 
   #text(schemas: readonly Located[], at: string): string {
-    const least = Math.max(0, ...schemas.map(({ value }) => numberOr(value['minLength'], 0)));
-    const most = Math.min(
-      ...schemas.map(({ value }) => numberOr(value['maxLength'], Number.POSITIVE_INFINITY)),
-    );
+    const { least, most } = boundsIn(schemas, 'minLength', 'maxLength');
     const textsOf = (name: string): readonly string[] =>
       schemas.map(({ value }) => value[name]).filter((each) => typeof each === 'string');
     const patterns = textsOf('pattern').flatMap(
@@ -463,6 +455,14 @@ class Creation {
   #integer(limit: number): number {
     return drawInteger(limit, this.#options.random);
   }
+}
+
+/** Returns the bounds of a length or a size. */
+function boundsIn(schemas: readonly Located[], minimum: string, maximum: string) {
+  return {
+    least: Math.max(0, ...schemas.map(({ value }) => numberOr(value[minimum], 0))),
+    most: Math.min(...schemas.map(({ value }) => numberOr(value[maximum], Number.POSITIVE_INFINITY))),
+  };
 }
 
 /** Returns the schemas in one member of each schema, as far as they have it. */

@@ -5,7 +5,7 @@ import type { JsonSchema } from '../../service/openapi/document.ts';
 import { createParser } from '../../xml/parser.ts';
 import { createWriter, XmlWriteError, type XmlWriter } from '../../xml/writer.ts';
 import type { SchemaSource } from './document.ts';
-import { isObject, type LocatedSchema } from './located.ts';
+import { isObject, type LocatedSchema, referenceOf } from './located.ts';
 import type { SchemaChecker } from './schema-check.ts';
 import { TextValues } from './text-values.ts';
 
@@ -56,8 +56,8 @@ function placeOf(source: Source, schema: LocatedSchema | undefined, usual: strin
 }
 
 /** Returns whether the members of a schema are ignored: those beside a reference in 3.0. */
-function isIgnored({ version }: Source, { $ref }: JsonSchema): boolean {
-  return version === '3.0' && typeof $ref === 'string';
+function isIgnored({ version }: Source, value: JsonSchema): boolean {
+  return version === '3.0' && referenceOf(value) !== undefined;
 }
 
 function toObject(value: unknown): JsonSchema {
@@ -66,8 +66,7 @@ function toObject(value: unknown): JsonSchema {
 
 /** Returns the name of the root element: that of the schema, or of the component that it refers to. */
 function rootName({ value }: LocatedSchema): string {
-  const reference = isObject(value) ? value['$ref'] : undefined;
-  return typeof reference === 'string' ? reference.replace(/^.*[/#]/s, '') : 'root';
+  return referenceOf(value)?.replace(/^.*[/#]/s, '') ?? 'root';
 }
 
 /** Returns the name of the items of a list. */

@@ -617,6 +617,19 @@ test('a document may consist of several files, whose references are relative to 
   assert.deepEqual(await read(await double.fetch('/x')), { id: 'o-1', price: { amount: 7 }, next: null });
 });
 
+test('an operation can stand in a file of its own, and so can a description, which is not read', async () => {
+  const file = writeFiles({
+    'partner.json': {
+      ...documentOf({ get: { $ref: 'operations/get.json' } }),
+      tags: [{ name: 'orders', description: { $ref: 'texts/orders.md' } }],
+    },
+    'operations/get.json': returning({ $ref: '../order.json' }),
+    'order.json': { const: { id: 7 } },
+  });
+  await using double = await startDouble({ partner: { document: file, strict: true }, https: false });
+  assert.deepEqual(await (await double.fetch('/x')).json(), { id: 7 });
+});
+
 test('a file that cannot be read, and a URL, cost the operations that use them', async () => {
   const file = writeFiles({
     'partner.json': {
