@@ -252,7 +252,10 @@ test('respond sets the responses of an operation, and the latest call takes prec
     () => double.partner.respond('getOrder', 409),
     /no response with status 409; the document has 200, 404/,
   );
-  assert.throws(() => double.partner.respond('getOrder', 404, { times: 0 }), /times of a response/);
+  assert.throws(
+    () => double.partner.respond('getOrder', 404, { times: 0 }),
+    /times must be an integer from 1/,
+  );
 });
 
 test('a stub precedes the document, and its requests and responses are still validated', async () => {
