@@ -167,6 +167,7 @@ const chunks = {
     'double/faults/declaration',
     'double/match',
     'double/faults/response',
+    'double/state/clock',
     'double/stubs/content',
     'double/stubs/declaration',
     'double/stubs/response',
