@@ -3,7 +3,7 @@ import { bytesOf } from '../http/syntax/octets.ts';
 import { tokenEnd } from '../http/syntax/token.ts';
 import { octetsOfPiece } from '../signature/message.ts';
 import type { SchemeRequest } from './defined/definition.ts';
-import { permutations } from './explain/target.ts';
+import { permutations } from './explain/permutations.ts';
 import type { MessageMistake } from './scheme.ts';
 
 /** The names of the parameters (§2.1), which are compared as written. */

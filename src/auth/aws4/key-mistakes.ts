@@ -8,7 +8,7 @@ import {
   type Scope,
   scopeEnd,
 } from '../../signature/aws4/signing-key.ts';
-import { permutations } from '../explain/target.ts';
+import { permutations } from '../explain/permutations.ts';
 
 const hour = 3_600_000;
 

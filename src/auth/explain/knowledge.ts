@@ -10,10 +10,10 @@ import { assembleMessage, type MessageMistake, type Presented } from '../scheme.
 import type { KnownSecret, TraceKnowledge } from '../trace.ts';
 import { describeUnknown } from '../unknown-user.ts';
 import { type Budgets, type ExplanationBudget, selectLongest, verificationTime } from './budget.ts';
+import { listPublicHostMistakes } from './host.ts';
 import { signWith } from './key.ts';
 import { listVariants } from './mistake.ts';
 import { formatLabel, secondReadings, shiftedTimeMistakes } from './parts.ts';
-import { listPublicHostMistakes } from './target.ts';
 import {
   buildRightMessages,
   createSignatureTest,

@@ -6,18 +6,11 @@ import { formatSignedDate, removeSpaces } from '../../signature/hmac.ts';
 import { octetsOfPiece, type Part, type PartKind } from '../../signature/message.ts';
 import { contentMistakes, digestMistakes, furtherContentMistakes, furtherDigestMistakes } from './content.ts';
 import { formMistakes } from './content-parameters.ts';
+import { furtherHostMistakes, hostMistakes } from './host.ts';
 import { type Facts, listVariants, type Mistake, type Variant } from './mistake.ts';
 import { formVariants } from './parameter-steps.ts';
-import {
-  furtherHostMistakes,
-  furtherUrlMistakes,
-  hostMistakes,
-  pathMistakes,
-  queryMistakes,
-  searchMistakes,
-  targetMistakes,
-  urlMistakes,
-} from './target.ts';
+import { queryMistakes, searchMistakes } from './query.ts';
+import { furtherUrlMistakes, pathMistakes, targetMistakes, urlMistakes } from './target.ts';
 
 const methodMistakes: readonly Mistake[] = [
   ['the method was signed in lower case', (method) => method.toLowerCase()],

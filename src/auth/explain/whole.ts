@@ -5,7 +5,7 @@ import { messageBytes, octetsOfPiece, type Part, type Piece } from '../../signat
 import type { MessageMistake } from '../scheme.ts';
 import type { Facts } from './mistake.ts';
 import { formatLabel } from './parts.ts';
-import { permutations } from './target.ts';
+import { permutations } from './permutations.ts';
 
 /** Builds the octets that are signed from parts. */
 export type Assemble = (parts: readonly Part[]) => readonly Piece[];

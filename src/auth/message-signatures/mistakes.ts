@@ -7,7 +7,7 @@ import { messageBytes, octetsOfPiece, type Part, type PartKind } from '../../sig
 import { type BaseLine, formatBase, parametersName } from '../../signature/message-signatures/base.ts';
 import type { Variant } from '../explain/mistake.ts';
 import { variantsOfPart } from '../explain/parts.ts';
-import { permutations } from '../explain/target.ts';
+import { permutations } from '../explain/permutations.ts';
 import { readFacts } from '../explain/wrong-signature.ts';
 import type { MessageMistake } from '../scheme.ts';
 import type { PresentedSignature } from './presented.ts';

@@ -1,0 +1,127 @@
+import { splitTarget } from '../../http/target.ts';
+import { sortQuery } from '../../signature/declared/message.ts';
+import { listQueryObjects } from './content-parameters.ts';
+import { escapedQueryMistakes, escapeMistakes } from './escapes.ts';
+import { embedMistakes, type Mistake } from './mistake.ts';
+import { permutations } from './permutations.ts';
+
+/** The mistakes in the order and form of the parameters of a query. */
+export const queryForms: readonly Mistake[] = [
+  ['the parameters of the query were sorted before they were signed', (query) => sortQuery(query)],
+  ['the query was signed in another order', (query) => otherOrders(query)],
+  [
+    'the parameters of the query were sorted without regard to letter case',
+    (query) => query.split('&').sort(compareCaseless).join('&'),
+  ],
+  ['a parameter without a value was signed without its "="', (query) => query.replace(/=(?=&|$)/g, '')],
+  [
+    'a parameter without a value was signed with a "="',
+    (query) => query.replace(/(^|&)([^=&]+)(?=&|$)/g, '$1$2='),
+  ],
+  ['names and values of the query were signed without "=" and "&"', (query) => query.replace(/[=&]/g, '')],
+  [
+    'a repeated parameter was reduced to one value before it was signed',
+    (query) => [
+      reduceRepeated(query.split('&')),
+      reduceRepeated(query.split('&').reverse()).split('&').reverse().join('&'),
+    ],
+  ],
+  [
+    'a list in the query was signed in another form',
+    (query) => [
+      query.replace(/(^|&)([^=&[\]]+)=/g, '$1$2[]='),
+      query.replace(/(?:\[\]|%5B%5D|\[\d+\]|%5B\d+%5D)(?==)/gi, ''),
+    ],
+  ],
+  ['the parameters of the query were signed as JSON', (query) => listQueryObjects(query)],
+  ['numbers in the query were signed in another notation', (query) => rewriteNumbers(query)],
+  ['the query was escaped for HTML before it was signed', (query) => query.replaceAll('&', '&amp;')],
+  ['empty parameters were left out of the query that was signed', (query) => removeEmpty(query)],
+  ['the parameter {parameter} was left out, or added after signing', (query) => removeEach(query)],
+];
+
+/** Returns a query with its numbers as programs write them: JavaScript, Python, and without zeros at their ends. */
+function rewriteNumbers(query: string): string[] {
+  const notations: readonly ((digits: string) => string)[] = [
+    (digits) => String(Number(digits)),
+    (digits) =>
+      Number(digits)
+        .toExponential()
+        .replace(/e([+-])(\d)$/, 'e$10$2'),
+    (digits) => digits.replace(/(\.\d*?)0+$/, '$1').replace(/\.$/, ''),
+    (digits) => (digits.includes('.') ? digits : `${digits}.0`),
+  ];
+  return notations.flatMap((write) => {
+    const numbers = /(?<==)-?\d{1,15}(?:\.\d{1,15})?(?=&|$)/g;
+    const fractions = /(?<==)-?\d{1,15}\.\d{1,15}(?=&|$)/g;
+    return [query.replace(fractions, write), query.replace(numbers, write)];
+  });
+}
+
+/** The largest number of parameters of which each one is left out. */
+const maxLeftOut = 16;
+
+function removeEach(query: string): string[] {
+  const parameters = query.split('&');
+  if (parameters.length < 2) return [];
+  return parameters.slice(0, maxLeftOut).map((_, at) => parameters.toSpliced(at, 1).join('&'));
+}
+
+/** Returns the parameters without those whose name an earlier one has. */
+function reduceRepeated(parameters: readonly string[]): string {
+  const names = new Set<string>();
+  return parameters
+    .filter((parameter) => names.size < names.add(parameter.replace(/=.*$/s, '')).size)
+    .join('&');
+}
+
+function removeEmpty(query: string): string {
+  return query
+    .split('&')
+    .filter((parameter) => !parameter.endsWith('=') && parameter.includes('='))
+    .join('&');
+}
+
+/** The mistakes in a query without its question mark. */
+export const queryMistakes: readonly Mistake[] = [
+  ['the query was left out', () => ''],
+  [
+    'the parameters of the query were signed in another order',
+    (query, { target }) => [
+      ...[splitTarget(target).query].filter((sent) => sortQuery(sent) === sortQuery(query)),
+      sortQuery(query),
+    ],
+  ],
+  ['the query was signed as it was sent', (_, { target }) => splitTarget(target).query],
+  ['the "?" was signed with the query', (query) => [`?${query}`, `?${sortQuery(query)}`]],
+  ['the path was signed with the query', (_, { target }) => target],
+  ...queryForms,
+  ...escapeMistakes,
+  ...escapedQueryMistakes,
+];
+
+/** The mistakes in a query with its question mark, which stands alone if there is no query. */
+export const searchMistakes: readonly Mistake[] = [
+  ['the query was signed without its question mark', (search) => search.slice(1)],
+  ['the query was left out', () => ''],
+  ['the path was signed with the query', (_, { target }) => target],
+  ...embedMistakes(queryMistakes, (search) => ['?', search.slice(1), '']),
+  [
+    'the query was signed without its question mark, and the parameters in another order',
+    (search) => sortQuery(search.slice(1)),
+  ],
+];
+
+/** The largest number of parameters of which all orders are tried. */
+const maxOrdered = 4;
+
+function otherOrders(query: string): string[] {
+  const parameters = query.split('&');
+  if (parameters.length < 2) return [];
+  if (parameters.length > maxOrdered) return [parameters.toReversed().join('&')];
+  return permutations(parameters).map((order) => order.join('&'));
+}
+
+function compareCaseless(one: string, other: string): number {
+  return one.toLowerCase() < other.toLowerCase() ? -1 : 1;
+}
