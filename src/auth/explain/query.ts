@@ -1,3 +1,4 @@
+// Mistakes in a query: in the order, the form and the number of its parameters.
 import { splitTarget } from '../../http/target.ts';
 import { sortQuery } from '../../signature/declared/message.ts';
 import { listQueryObjects } from './content-parameters.ts';
