@@ -25,7 +25,7 @@ export const clientFile = new AccountFile<ClientRegistration>({
     });
     const { secret } = client;
     if (secret !== undefined && 'scrypt' in secret && !isPasswordHash(secret.scrypt))
-      throw document.corruption(`secret of ${where} is not a digest of a secret`);
+      throw document.corruption(`secret of ${where} must be a digest of a secret`);
     return since === undefined ? client : { ...client, since: document.time(since, `since of ${where}`) };
   },
   write: ({ since, ...client }) =>

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { readMembers } from '../auth/option-values.ts';
 import { type Clock, systemClock } from '../clock.ts';
 import { type Duration, readDuration } from '../duration.ts';
 import { type RequestInput, toLines } from '../http/field-lines.ts';
+import { membersOf, read } from '../shape/shape.ts';
 import { type AttackRequest, type Attempt, accepted, attempt } from './attempt.ts';
 import { credentialAttempts } from './cases/credentials.ts';
 import { forgeAddresses } from './cases/forged-address.ts';
@@ -61,8 +61,7 @@ export function createAttempts(
   const plain = outgoing(request);
   const now = clock.now();
   const window = readDuration(given, 1000);
-  if (window === undefined)
-    throw new RangeError('the options of createAttempts.window: seconds, or text such as "5m", are expected');
+  if (window === undefined) throw new RangeError('window must be a number of seconds or text such as "5m"');
   const forger = createForger({ plain, signer, now, window, otherUser, open, random, issuer });
   return [
     control(forger),
@@ -99,12 +98,12 @@ const optionNames: Readonly<Record<keyof AttemptOptions, true>> = {
 
 /** Throws RangeError that names the argument that is missing or of another kind. */
 function checkArguments(request: unknown, signer: unknown, options: unknown): void {
-  const { url } = readMembers(request, 'the good request', Object.keys(requestNames));
+  const { url } = read(membersOf(Object.keys(requestNames)), request, 'the good request');
   if (!(url instanceof URL) && !(typeof url === 'string' && URL.canParse(url)))
-    throw new RangeError('the good request.url: an absolute URL is expected');
+    throw new RangeError('url of the good request must be an absolute URL');
   if (!isSigner(signer))
-    throw new RangeError('the signer: an object with a function sign is expected, as createSigner returns');
-  readMembers(options, 'the options of createAttempts', Object.keys(optionNames));
+    throw new RangeError('the signer must be an object with a function sign, as createSigner returns');
+  read(membersOf(Object.keys(optionNames)), options, { optionsOf: 'createAttempts' });
 }
 
 function isSigner(value: unknown): boolean {

@@ -1,6 +1,6 @@
-import { readMembers } from '../auth/option-values.ts';
 import type { Duration } from '../duration.ts';
 import type { Agent, OpenRawClient, RawClient, RawRequest } from '../net/raw-client.ts';
+import { membersOf, read } from '../shape/shape.ts';
 import { type AttackRequest, type Attempt, appendLines, type HeaderLine, type Transport } from './attempt.ts';
 import { explainRefusal } from './refusal.ts';
 import {
@@ -57,8 +57,8 @@ export async function attack(
 ): Promise<AttackReport<AttemptResult>> {
   const server = readTarget(target);
   if (!isIterable(attempts))
-    throw new RangeError('the attempts of attack: a list is expected, such as the result of createAttempts');
-  readMembers(options, 'the options of attack', ['agent', 'timeout', 'waive']);
+    throw new RangeError('the attempts of attack must be a list, such as the result of createAttempts');
+  read(membersOf(['agent', 'timeout', 'waive']), options, { optionsOf: 'attack' });
   checkWaivers(options.waive, 'the options of attack');
   const timeout = readTimeout(options.timeout, 'the options of attack');
   // Loaded on first use, since it requires node:https and most tests do not attack.
@@ -67,7 +67,7 @@ export async function attack(
   const results: AttemptResult[] = [];
   for (const attempt of attempts) {
     if (typeof attempt !== 'object' || attempt === null)
-      throw new RangeError('an attempt of attack: an object is expected, such as createAttempts returns');
+      throw new RangeError('an attempt of attack must be an object, such as createAttempts returns');
     results.push(await perform(server, attempt, openClient));
   }
   return createReport(results, { describe, waive: options.waive, notTested: listUntested(results) });
@@ -84,7 +84,7 @@ function readTarget(target: string | URL | AttackTarget): AttackTarget {
   // The members are not read here: those of a double can throw.
   if (typeof target === 'object' && target !== null && ('url' in target || 'secureUrl' in target))
     return target;
-  throw new RangeError('the target of attack: a URL, or an object with url or secureUrl, is expected');
+  throw new RangeError('the target of attack must be a URL, or an object with url or secureUrl');
 }
 
 function isIterable(value: unknown): boolean {

@@ -1,7 +1,8 @@
 // The signers of all schemes, as tests create them.
-import { readMembers } from '../auth/option-values.ts';
+
 import { type Credentials, credentialNames, readCredentials } from '../client/credentials.ts';
 import type { ReadDeclaration } from '../client/read-declaration.ts';
+import { membersOf, read } from '../shape/shape.ts';
 import { createSign } from '../signature/signing.ts';
 import { createSchemeSigner, type Signer, type Signing } from './signer.ts';
 
@@ -18,7 +19,7 @@ import { createSchemeSigner, type Signer, type Signing } from './signer.ts';
  * @example createSigner({ scheme: { preset: 'stripe' }, secret: 'whsec_…' })
  */
 export function createSigner(credentials: Credentials): Signer {
-  const members = readMembers(credentials, 'credentials', credentialNames);
+  const members = read(membersOf(credentialNames), credentials, ['credentials']);
   return createReadSigner(readCredentials(members, 'credentials'));
 }
 

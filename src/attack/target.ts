@@ -48,7 +48,7 @@ export function replaceParameter(url: string, name: string, value: string): stri
 export function readTimeout(timeout: unknown, where: string): number {
   const ms = timeout === undefined ? 10_000 : readDuration(timeout, 1);
   if (ms !== undefined) return ms;
-  throw new RangeError(`${where}.timeout: ms, or text such as "5s", are expected`);
+  throw new RangeError(`${where}.timeout must be a number of ms or text such as "5s"`);
 }
 
 /** Returns the content as bytes. Undefined if there is none. */

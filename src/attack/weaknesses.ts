@@ -225,14 +225,14 @@ export type Waivers = Readonly<Partial<Record<WeaknessId, string>>>;
 export function checkWaivers(waive: unknown, where: string): void {
   if (waive === undefined) return;
   if (typeof waive !== 'object' || waive === null || Array.isArray(waive))
-    throw new RangeError(`${where}.waive: an object such as { 'future-date': 'reason' } is expected`);
+    throw new RangeError(`${where}.waive must be an object such as { 'future-date': 'reason' }`);
   for (const [id, reason] of Object.entries(waive)) {
     if (!isWeakness(id))
       throw new RangeError(
         `${where}.waive: there is no weakness ${JSON.stringify(id)}${didYouMean(id, weaknessIds)}`,
       );
     if (typeof reason !== 'string' || reason.trim() === '')
-      throw new RangeError(`${where}.waive.${id}: the reason is expected as text`);
+      throw new RangeError(`${where}.waive.${id} must be the reason as text`);
   }
 }
 

@@ -34,7 +34,7 @@ export const builtInSchemes: readonly string[] = ['basic', 'hmac', 'bearer', 'oa
  */
 export function readSchemes(value: unknown, where = 'schemes'): readonly ConfigurableScheme[] {
   if (typeof value !== 'object' || value === null || Array.isArray(value))
-    throw new RangeError(`${where}: an object of schemes by name is expected`);
+    throw new RangeError(`${where} must be an object of schemes by name`);
   return Object.entries(value).flatMap(([name, declared]) =>
     declared === undefined ? [] : [readScheme(name, declared, `${where}.${name}`)],
   );

@@ -5,7 +5,7 @@ import { decodeCanonicalBase64 } from '../http/headers/content-digest.ts';
 import { formatDate, parseDate } from '../http/headers/date.ts';
 import { valueBetween, valueEnd } from '../http/syntax/parameters.ts';
 import { isToken, skipWhitespace, tokenEnd } from '../http/syntax/token.ts';
-import { grammar, object, optional, type ShapesOf, word } from '../shape/shape.ts';
+import { grammar, object, optional, read, type ShapesOf, word } from '../shape/shape.ts';
 import { findAlgorithm, type PublicKeyKind, signWith, verifyWith } from '../signature/algorithms.ts';
 import { describeBase64 } from '../signature/signature-form.ts';
 import {
@@ -30,9 +30,9 @@ import {
 import { explainDigest } from './explain/content.ts';
 import { describeTimeForm } from './freshness.ts';
 import type { KeyKind } from './keyring.ts';
-import { readShape, readText, windowShape } from './option-values.ts';
 import type { DigestFault } from './scheme.ts';
 import type { DraftCavageDeclaration } from './scheme-declarations.ts';
+import { filledText, windowShape } from './scheme-shapes.ts';
 
 /** Describes the declaration of the scheme. */
 export const draftCavageShape = object({
@@ -71,7 +71,7 @@ const kindsOf: Readonly<Record<string, readonly KeyKind[]>> = {
  * @throws RangeError if a key is unknown, or a value invalid
  */
 export function readDraftCavage(value: unknown, where: string): Definition {
-  const declared = readShape(draftCavageShape, value, where);
+  const declared = read(draftCavageShape, value, [where]);
   const { headers: required = defaultHeaders, window = 300, replay = 'accept' } = declared;
   return {
     headers: ['Authorization', 'Signature', 'Date', 'X-Date', 'Digest', 'X-Content-SHA256'],
@@ -104,10 +104,10 @@ export function readDraftCavage(value: unknown, where: string): Definition {
 
 function readHeaders(value: unknown, where: string): readonly string[] {
   if (value === undefined) return defaultHeaders;
-  if (!Array.isArray(value)) throw new RangeError(`${where}: a list of header fields is expected`);
+  if (!Array.isArray(value)) throw new RangeError(`${where} must be a list of header fields`);
   const names: readonly unknown[] = value;
   return names.map((each, at) => {
-    const name = readText(each, `${where}[${at}]`).toLowerCase();
+    const name = read(filledText, each, [`${where}[${at}]`]).toLowerCase();
     if (isToken(name) || pseudoFields.includes(name)) return name;
     throw new RangeError(`${where}[${at}]: ${JSON.stringify(each)} is not a field`);
   });

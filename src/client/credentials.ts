@@ -1,7 +1,8 @@
 import type { KeyObject } from 'node:crypto';
 import type { Scheme } from '../auth/defined/definition.ts';
-import { type Members, readFlag, readText, readWord } from '../auth/option-values.ts';
+import { filledText } from '../auth/scheme-shapes.ts';
 import { findClosestMatch } from '../did-you-mean.ts';
+import { defaulted, flag, type Members, read, word } from '../shape/shape.ts';
 import { createHmacScheme } from '../signature/hmac-signing.ts';
 import { type OAuth1Method, oauth1Methods } from '../signature/oauth1.ts';
 import { createOAuth1Scheme } from '../signature/oauth1-signing.ts';
@@ -106,16 +107,18 @@ export function readCredentials(members: Members, where: string): ReadDeclaratio
   const optional = (name: string): string | undefined => {
     const value = members[name];
     if (value === undefined || typeof value === 'string') return value;
-    throw new RangeError(`${where}.${name}: a text is expected`);
+    throw new RangeError(`${where}.${name} must be text`);
   };
-  const text = (name: string): string => readText(members[name], `${where}.${name}`);
+  const text = (name: string): string => read(filledText, members[name], [`${where}.${name}`]);
   switch (scheme) {
     case 'hmac': {
       checkMembers(members, where, scheme, builtIn[scheme]);
       const options = {
-        form: readWord(members['form'], `${where}.form`, ['full', 'simple'], 'full'),
-        dateField: readWord(members['dateField'], `${where}.dateField`, ['Date', 'X-Date'], 'Date'),
-        signBody: readFlag(members['signBody'], `${where}.signBody`, true),
+        form: read(defaulted(word(['full', 'simple']), 'full'), members['form'], [`${where}.form`]),
+        dateField: read(defaulted(word(['Date', 'X-Date']), 'Date'), members['dateField'], [
+          `${where}.dateField`,
+        ]),
+        signBody: read(defaulted(flag(), true), members['signBody'], [`${where}.signBody`]),
       };
       const identity = { user: optional('user'), secret: text('secret') };
       return { scheme: createHmacScheme(options), identity, choices: {} };
@@ -137,7 +140,7 @@ export function readCredentials(members: Members, where: string): ReadDeclaratio
       if (typeof scheme === 'string') {
         const meant = findClosestMatch(scheme, Object.keys(builtIn));
         const hint = meant === undefined ? '' : `; did you mean "${meant}"?`;
-        throw new RangeError(`scheme: an object is expected${hint}`);
+        throw new RangeError(`scheme must be an object${hint}`);
       }
       const user = optional('user');
       const read = readSigningDeclaration(scheme, user);
@@ -162,15 +165,15 @@ export function readCredentials(members: Members, where: string): ReadDeclaratio
 
 /** Reads the credentials of OAuth 1.0a. */
 function readOAuth1(members: Members, where: string): ReadDeclaration {
-  const text = (name: string): string => readText(members[name], `${where}.${name}`);
+  const text = (name: string): string => read(filledText, members[name], [`${where}.${name}`]);
   const { secret, privateKey, token, tokenSecret, signatureMethod } = members;
   const isPrivate = privateKey !== undefined;
   const options = {
     signatureMethod:
       signatureMethod === undefined
         ? undefined
-        : readWord(signatureMethod, `${where}.signatureMethod`, oauth1Methods, 'HMAC-SHA256'),
-    bodyHash: readFlag(members['bodyHash'], `${where}.bodyHash`, false),
+        : read(defaulted(word(oauth1Methods), 'HMAC-SHA256'), signatureMethod, [`${where}.signatureMethod`]),
+    bodyHash: read(defaulted(flag(), false), members['bodyHash'], [`${where}.bodyHash`]),
   };
   if (token === undefined && tokenSecret !== undefined)
     throw new RangeError(`${where}.tokenSecret: there is no token`);

@@ -11,7 +11,7 @@ export function parsePrivateKey(source: unknown, what: string): KeyObject {
     throw new RangeError(`${what} is a ${source.type} key; a private key is required`);
   }
   if (typeof source !== 'string')
-    throw new RangeError(`${what}: a private key in PEM format (PKCS #8) is expected`);
+    throw new RangeError(`${what} must be a private key in PEM format (PKCS #8)`);
   if (/ENCRYPTED/.test(source)) throw new RangeError(`${what} is encrypted; it must not be`);
   if (/PUBLIC KEY/.test(source)) throw new RangeError(`${what} is a public key; a private key is required`);
   try {

@@ -10,9 +10,10 @@ import { createDefinedScheme } from '../auth/defined/scheme.ts';
 import { readDraftCavage } from '../auth/draft-cavage.ts';
 import { readMessageSignaturesOptions } from '../auth/message-signatures/options.ts';
 import { createMessageSignaturesScheme } from '../auth/message-signatures/scheme.ts';
-import { type Members, readMembers, readText, readWord } from '../auth/option-values.ts';
 import { algorithmNamed } from '../auth/parse-account-key.ts';
+import { filledText } from '../auth/scheme-shapes.ts';
 import { readDuration } from '../duration.ts';
+import { defaulted, type Members, membersOf, read, word } from '../shape/shape.ts';
 import { isSignatureAlgorithm } from '../signature/algorithms.ts';
 import type { Scheme, SigningChoices, SigningIdentity } from '../signature/signing.ts';
 import { parsePrivateKey } from './private-key.ts';
@@ -52,7 +53,7 @@ const aws4Keys = [
  */
 export function readSigningDeclaration(value: unknown, user: string | undefined): ReadDeclaration {
   if (typeof value !== 'object' || value === null || Array.isArray(value))
-    throw new RangeError('scheme: an object is expected');
+    throw new RangeError('scheme must be an object');
   const defined = findDefinition(value);
   if (defined !== undefined)
     return { scheme: createDefinedScheme('defined', defined), identity: {}, choices: {} };
@@ -60,7 +61,7 @@ export function readSigningDeclaration(value: unknown, user: string | undefined)
   if (members['type'] !== undefined) return readNamed(members);
   const isDeclared = 'preset' in members || 'message' in members;
   if (!isDeclared && !('secret' in members))
-    throw new RangeError('scheme: one of type, preset, message and secret is expected');
+    throw new RangeError('scheme must have one of type, preset, message and secret');
   const none = { identity: {}, choices: {} };
   if (!isDeclared)
     return { scheme: createApiKeyScheme('api-key', readApiKeyOptions(members, 'scheme')), ...none };
@@ -71,7 +72,7 @@ export function readSigningDeclaration(value: unknown, user: string | undefined)
 
 /** Reads the declaration of a scheme that has a name of its own. */
 function readNamed({ type, ...members }: Members): ReadDeclaration {
-  switch (readWord(type, 'scheme.type', types, 'aws4')) {
+  switch (read(defaulted(word(types), 'aws4'), type, ['scheme.type'])) {
     case 'aws4':
       return readAws4(members);
     case 'message-signatures':
@@ -85,34 +86,33 @@ function readNamed({ type, ...members }: Members): ReadDeclaration {
 
 function readMessageSignatures(members: Members): ReadDeclaration {
   const own = ['key', 'lifetime', 'alg', 'label'];
-  readMembers(members, 'scheme', [...messageSignaturesKeys, ...own]);
+  read(membersOf([...messageSignaturesKeys, ...own]), members, ['scheme']);
   const options = readMessageSignaturesOptions(selectMembers(members, messageSignaturesKeys), 'scheme');
   const { lifetime, alg, label } = members;
-  if (alg !== undefined && typeof alg !== 'boolean')
-    throw new RangeError('scheme.alg: true or false is expected');
+  if (alg !== undefined && typeof alg !== 'boolean') throw new RangeError('scheme.alg must be true or false');
   return {
     scheme: createMessageSignaturesScheme('message-signatures', options),
     identity: readKey(members['key']),
     choices: {
       alg,
       lifetime: lifetime === undefined ? undefined : readSeconds(lifetime, 'scheme.lifetime'),
-      label: label === undefined ? undefined : readText(label, 'scheme.label'),
+      label: label === undefined ? undefined : read(filledText, label, ['scheme.label']),
     },
   };
 }
 
 function readKey(value: unknown): SigningIdentity {
   const where = 'scheme.key';
-  const members = readMembers(value, where, ['id', 'algorithm', 'privateKey', 'secret']);
+  const members = read(membersOf(['id', 'algorithm', 'privateKey', 'secret']), value, [where]);
   const { algorithm: named, privateKey, secret } = members;
-  const keyId = readText(members['id'], `${where}.id`);
+  const keyId = read(filledText, members['id'], [`${where}.id`]);
   const algorithm = named === undefined ? undefined : algorithmNamed(named, where);
   if ((privateKey === undefined) === (secret === undefined))
-    throw new RangeError(`${where}: either privateKey or secret is expected`);
+    throw new RangeError(`${where} must have either privateKey or secret`);
   if (privateKey === undefined) {
     if (algorithm !== undefined && algorithm !== 'hmac-sha256')
       throw new RangeError(`${where}.secret: ${algorithm} requires privateKey`);
-    return { keyId, secret: readText(secret, `${where}.secret`) };
+    return { keyId, secret: read(filledText, secret, [`${where}.secret`]) };
   }
   if (algorithm !== undefined && !isSignatureAlgorithm(algorithm))
     throw new RangeError(`${where}.privateKey: ${algorithm} requires secret`);
@@ -121,16 +121,17 @@ function readKey(value: unknown): SigningIdentity {
 
 function readAws4(members: Members): ReadDeclaration {
   const own = ['accessKeyId', 'secret', 'sessionToken', 'presign'];
-  readMembers(members, 'scheme', [...aws4Keys, ...own]);
+  read(membersOf([...aws4Keys, ...own]), members, ['scheme']);
   const { sessionToken, presign } = members;
   return {
     scheme: createAws4Scheme('aws4', readAws4Options(selectMembers(members, aws4Keys), 'scheme')),
     identity: {
-      keyId: readText(members['accessKeyId'], 'scheme.accessKeyId'),
-      secret: readText(members['secret'], 'scheme.secret'),
+      keyId: read(filledText, members['accessKeyId'], ['scheme.accessKeyId']),
+      secret: read(filledText, members['secret'], ['scheme.secret']),
     },
     choices: {
-      sessionToken: sessionToken === undefined ? undefined : readText(sessionToken, 'scheme.sessionToken'),
+      sessionToken:
+        sessionToken === undefined ? undefined : read(filledText, sessionToken, ['scheme.sessionToken']),
       presign: presign === undefined ? undefined : readSeconds(presign, 'scheme.presign'),
     },
   };
@@ -143,5 +144,5 @@ function selectMembers(members: Members, names: readonly string[]): Members {
 function readSeconds(value: unknown, where: string): number {
   const length = (readDuration(value, 1000) ?? 0) / 1000;
   if (Number.isInteger(length) && length >= 1) return length;
-  throw new RangeError(`${where}: a whole number of seconds, at least 1, or text such as 5m is expected`);
+  throw new RangeError(`${where} must be a whole number of seconds, at least 1, or text such as 5m`);
 }

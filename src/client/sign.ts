@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { isDate } from 'node:util/types';
-import { type Members, readMembers, readText } from '../auth/option-values.ts';
+import { filledText } from '../auth/scheme-shapes.ts';
 import { type Clock, type DateLike, systemClock } from '../clock.ts';
 import { type RequestInput, toLines } from '../http/field-lines.ts';
+import { type Members, membersOf, read } from '../shape/shape.ts';
 import { createSign, type Sign, type Signature } from '../signature/signing.ts';
 import { type Credentials, credentialNames, readCredentials } from './credentials.ts';
 import { toFetchTarget } from './fetch-target.ts';
@@ -92,9 +93,9 @@ function sign(options: SignRequestOptions): {
   readonly target: string;
   readonly signature: Signature;
 } {
-  const members = readMembers(options, 'options', names);
+  const members = read(membersOf(names), options, ['options']);
   const { method = 'GET', headers = {}, body, clock = systemClock, random = randomBytes } = options;
-  if (!URL.canParse(String(options.url))) throw new TypeError('options.url: an absolute URL is expected');
+  if (!URL.canParse(String(options.url))) throw new TypeError('options.url must be an absolute URL');
   const url = new URL(options.url);
   const target = options.target ?? toFetchTarget(url);
   const content = body === undefined ? undefined : Buffer.from(body);
@@ -135,13 +136,11 @@ function isLoopback({ hostname }: URL): boolean {
 function readTime(date: unknown): number {
   const time = typeof date === 'string' ? Date.parse(date) : isDate(date) ? date.getTime() : date;
   if (typeof time === 'number' && Number.isFinite(time)) return time;
-  throw new RangeError(
-    "options.date: a Date, ms since 1970 or text such as '2026-03-01T12:00:00Z' is expected",
-  );
+  throw new RangeError("options.date must be a Date, ms since 1970 or text such as '2026-03-01T12:00:00Z'");
 }
 
 function readOptional(value: unknown, name: string): string | undefined {
-  return value === undefined ? undefined : readText(value, `options.${name}`);
+  return value === undefined ? undefined : read(filledText, value, [`options.${name}`]);
 }
 
 /** Returns a signed request, with the URL that is sent. */

@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { type Members, readMembers } from '../auth/option-values.ts';
 import { type Clock, systemClock } from '../clock.ts';
-import { findClosestMatch } from '../did-you-mean.ts';
+import { anything, type Members, object, optional, read, type Shape } from '../shape/shape.ts';
 import { type Credentials, credentialNames } from './credentials.ts';
 import { toFetchTarget } from './fetch-target.ts';
 import {
@@ -39,7 +38,7 @@ export type SignedFetchInit = Omit<RequestInit, 'body'> &
  * });
  */
 export async function signedFetch(url: string | URL, init: SignedFetchInit): Promise<Response> {
-  const sign = createFetchSign(readInit(init), init.clock ?? systemClock);
+  const sign = createFetchSign(read(initShape, init, ['options']), init.clock ?? systemClock);
   const { body, redirect = 'follow', clock: _, ...others } = init;
   const first: Outgoing = {
     url: removeEmptyQuery(url),
@@ -67,18 +66,6 @@ const initNames = [
   'duplex',
 ] as const;
 
-/** Throws RangeError unless `init` is an object, or if it has a misspelt option. The platform ignores other unknown ones, too. */
-function readInit(init: unknown): Members {
-  const members = readMembers(init, 'options');
-  const known = [...initNames, ...platformNames, ...credentialNames];
-  for (const name of Object.keys(members)) {
-    const meant = known.includes(name) ? undefined : findClosestMatch(name, known);
-    if (meant !== undefined)
-      throw new RangeError(`options.${name}: unknown key; did you mean ${JSON.stringify(meant)}?`);
-  }
-  return members;
-}
-
 /** The other names of the options of the platform's `fetch` (Fetch §5.4). */
 const platformNames = [
   'credentials',
@@ -91,6 +78,15 @@ const platformNames = [
   'priority',
   'window',
 ];
+
+/** Describes the options. A misspelt one is refused; the platform ignores other unknown ones, too. */
+const initShape: Shape<Members> = object(
+  Object.fromEntries(
+    [...initNames, ...platformNames, ...credentialNames].map((name) => [name, optional(anything)]),
+  ),
+  undefined,
+  { ignoresOthers: true },
+);
 
 type Content = string | Uint8Array;
 

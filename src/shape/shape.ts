@@ -394,6 +394,25 @@ export function object<const M extends MemberShapes>(
   };
 }
 
+/** The members of an object by name. */
+export type Members = Readonly<Record<string, unknown>>;
+
+/** An object with any members, which are read later. */
+export const anyMembers: Shape<Members> = mapOf(anything);
+
+/** An object with members of these names and no others, whose values are read later. */
+export function membersOf(names: readonly string[]): Shape<Members> {
+  return object(Object.fromEntries(names.map((name) => [name, optional(anything)])));
+}
+
+/** A value that is `fallback` if it is undefined. */
+export function defaulted<T>(shape: Shape<T>, fallback: T): Shape<T> {
+  return {
+    ...shape,
+    read: (value, path) => (value === undefined ? { value: fallback } : shape.read(value, path)),
+  };
+}
+
 /** A value that must also follow a rule. `check` returns its faults, each with a path that begins with `path`. */
 export function refine<T>(
   shape: Shape<T>,

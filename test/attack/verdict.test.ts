@@ -121,7 +121,10 @@ suite('the verdict of an attack', () => {
       waive({ 'future-dates': 'why' }),
       /there is no weakness "future-dates"; did you mean/,
     );
-    await assert.rejects(waive({ 'future-date': ' ' }), /waive\.future-date: the reason is expected as text/);
+    await assert.rejects(
+      waive({ 'future-date': ' ' }),
+      /the options of attack\.waive\.future-date must be the reason as text$/,
+    );
     await assert.rejects(waive([]), /waive: an object such as/);
   });
 

@@ -128,21 +128,24 @@ describe('signRequest', () => {
 
 describe('signRequest rejects wrong options', () => {
   const mistakes: readonly (readonly [options: object, message: string])[] = [
-    [{ user: 'ann', secret, content: 'Tea' }, 'options.content: unknown key; known are '],
-    [{ user: 'ann', secret, bdy: 'Tea' }, 'options.bdy: unknown key; did you mean "body"?'],
-    [{ user: 'ann' }, 'options.secret: a text that is not empty is expected'],
+    [
+      { user: 'ann', secret, content: 'Tea' },
+      'content is not a member of options; known are method, url, headers, body, target, date, nonce, id, clock, random, scheme, user, secret, form, dateField, signBody, password, token, client, privateKey, tokenSecret, signatureMethod, bodyHash, keyId, passphrase',
+    ],
+    [{ user: 'ann', secret, bdy: 'Tea' }, 'bdy is not a member of options; did you mean "body"?'],
+    [{ user: 'ann' }, 'options.secret must be non-empty text, is missing'],
     [{ scheme: 'basic', user: 'ann', secret }, 'options.secret is not an option of the scheme basic'],
-    [{ scheme: 'basic', user: 'ann' }, 'options.password: a text that is not empty is expected'],
-    [{ scheme: 'bearer', token: '' }, 'options.token: a text that is not empty is expected'],
-    [{ scheme: 'basik', user: 'ann' }, 'scheme: an object is expected; did you mean "basic"?'],
+    [{ scheme: 'basic', user: 'ann' }, 'options.password must be non-empty text, is missing'],
+    [{ scheme: 'bearer', token: '' }, 'options.token must be non-empty text, is empty'],
+    [{ scheme: 'basik', user: 'ann' }, 'scheme must be an object; did you mean "basic"?'],
     [
       { scheme: { preset: 'stripe' }, secret, form: 'simple' },
       'options.form is not an option of the scheme stripe',
     ],
-    [{ scheme: { preset: 'stripe' }, secret: 5 }, 'options.secret: a text is expected'],
+    [{ scheme: { preset: 'stripe' }, secret: 5 }, 'options.secret must be text'],
     [
       { scheme: { preset: 'stripe' }, secret, date: 'yesterday' },
-      "options.date: a Date, ms since 1970 or text such as '2026-03-01T12:00:00Z' is expected",
+      "options.date must be a Date, ms since 1970 or text such as '2026-03-01T12:00:00Z'",
     ],
   ];
   for (const [wrong, message] of mistakes)

@@ -241,15 +241,18 @@ describe('a wrong option is rejected', () => {
   const message = { type: 'message-signatures' };
   const aws4 = { type: 'aws4', ...region, accessKeyId: 'ann', secret };
   const mistakes: readonly (readonly [options: object, message: string])[] = [
-    [{ scheme: partner, usr: 'ann' }, 'options.usr: unknown key; did you mean "user"?'],
-    [{ scheme: { type: 'aws' } }, 'scheme.type: "aws" is not known; did you mean "aws4"?'],
-    [{ scheme: {} }, 'scheme: one of type, preset, message and secret is expected'],
-    [{ scheme: 'stripe' }, 'scheme: an object is expected'],
+    [{ scheme: partner, usr: 'ann' }, 'usr is not a member of options; did you mean "user"?'],
+    [
+      { scheme: { type: 'aws' } },
+      'scheme.type must be one of message-signatures, aws4, draft-cavage, is "aws"; did you mean "aws4"?',
+    ],
+    [{ scheme: {} }, 'scheme must have one of type, preset, message and secret'],
+    [{ scheme: 'stripe' }, 'scheme must be an object'],
     [
       { scheme: { preset: 'strype' }, secret },
-      'scheme.preset: "strype" is not a preset; did you mean "stripe"?',
+      'scheme.preset must be a preset, is "strype"; did you mean "stripe"?',
     ],
-    [{ scheme: { ...partner, nonc: 1 }, secret }, 'scheme.nonc: unknown key; did you mean "nonce"?'],
+    [{ scheme: { ...partner, nonc: 1 }, secret }, 'nonc is not a member of scheme; did you mean "nonce"?'],
     [{ scheme: partner, secret }, ''],
     [{ scheme: { preset: 'stripe' } }, 'the scheme stripe requires a secret'],
     [
@@ -270,20 +273,23 @@ describe('a wrong option is rejected', () => {
       { scheme: { preset: 'standard-webhooks' }, privateKey: rsa },
       'the scheme standard-webhooks requires an Ed25519 key',
     ],
-    [{ scheme: { ...aws4, regoin: 'x' } }, 'scheme.regoin: unknown key; did you mean "region"?'],
-    [{ scheme: { ...aws4, region: undefined } }, 'scheme.region: a value is required'],
+    [{ scheme: { ...aws4, regoin: 'x' } }, 'regoin is not a member of scheme; did you mean "region"?'],
+    [
+      { scheme: { ...aws4, region: undefined } },
+      'scheme.region must be 1 to 64 letters, digits, hyphens and underscores, is missing',
+    ],
     [
       { scheme: { ...aws4, presign: 0 } },
-      'scheme.presign: a whole number of seconds, at least 1, or text such as 5m is expected',
+      'scheme.presign must be a whole number of seconds, at least 1, or text such as 5m',
     ],
     [{ scheme: { ...aws4, presign: 604_801 } }, 'expires must be a number of seconds from 1 to 604800'],
     [{ scheme: aws4, secret }, 'options.secret: the scheme aws4 has its own credentials'],
     [{ scheme: aws4, nonce: 'n' }, 'nonce is not an option of the scheme aws4'],
-    [{ scheme: message }, 'scheme.key: an object is expected'],
-    [{ scheme: { ...message, key: { id: 'k' } } }, 'scheme.key: either privateKey or secret is expected'],
+    [{ scheme: message }, 'scheme.key must be an object, is missing'],
+    [{ scheme: { ...message, key: { id: 'k' } } }, 'scheme.key must have either privateKey or secret'],
     [
       { scheme: { ...message, key: { id: 'k', secret, algoritm: 'x' } } },
-      'scheme.key.algoritm: unknown key; did you mean "algorithm"?',
+      'algoritm is not a member of scheme.key; did you mean "algorithm"?',
     ],
     [
       { scheme: { ...message, key: { id: 'k', privateKey, algorithm: 'ed25518' } } },

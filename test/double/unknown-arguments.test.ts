@@ -108,16 +108,16 @@ const cases: Readonly<Record<string, readonly [run: (double: Double) => unknown,
   'as().fetch(…, { secrue })': [(double) => call(double.as('ann').fetch, '/x', { secrue: true }), /"secure"/],
   'signedFetch(…, { methd })': [
     () => call(client.signedFetch, url, { ...credentials, methd: 'PUT' }),
-    /^options\.methd: unknown key; did you mean "method"\?$/,
+    /^methd is not a member of options; did you mean "method"\?$/,
   ],
-  'signedFetch(url)': [() => call(client.signedFetch, url), /^options: an object is expected$/],
+  'signedFetch(url)': [() => call(client.signedFetch, url), /^options must be an object, is missing$/],
   'createAttempts({ content })': [
     () => call(attack.createAttempts, { url, content: 'tea' }, signer),
-    /^the good request\.content: unknown key; known are method, url, headers, body$/,
+    /^content is not a member of the good request; known are method, url, headers, body$/,
   ],
   'attack(…, { timout })': [
     (double) => call(attack.attack, double, [], { timout: 1 }),
-    /^the options of attack\.timout: unknown key; did you mean "timeout"\?$/,
+    /^timout is not an option of attack; did you mean "timeout"\?$/,
   ],
   'stub with schemes as text': [
     (double) => call(double.stub, { path: '/x' }, {}, { schemes: 'carrier' }),

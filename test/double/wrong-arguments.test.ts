@@ -172,17 +172,17 @@ const refused: readonly (readonly [call: (double: Double) => unknown, name: stri
   [
     () => Reflect.apply(attack.createAttempts, undefined, [good]),
     'RangeError',
-    'the signer: an object with a function sign is expected, as createSigner returns',
+    'the signer must be an object with a function sign, as createSigner returns',
   ],
   [
     () => Reflect.apply(attack.createSigner, undefined, [{ user: 'ann' }]),
     'RangeError',
-    'credentials.secret: a text that is not empty is expected',
+    'credentials.secret must be non-empty text, is missing',
   ],
   [
     () => Reflect.apply(attack.createSigner, undefined, [{ user: 'ann', secert: 'a secret' }]),
     'RangeError',
-    'credentials.secert: unknown key; did you mean "secret"?',
+    'secert is not a member of credentials; did you mean "secret"?',
   ],
   [
     ({ clock }) => Reflect.apply(clock.set, clock, [null]),

@@ -103,7 +103,7 @@ const onlyByReader = new RegExp(
     /the component "/,
     /must not be used in a/,
     /component parameter/,
-    /a field is expected, or/,
+    /must be a field name, or/,
     /cannot contain an API key/,
     /cannot be used with Basic/,
     /requires a timestamp/,
@@ -230,5 +230,8 @@ test('a member with the value null is rejected, even if the server has a default
   assert.equal(listFaults({ quota: { name: null, requests: 1, window: 1 } }).length, 1);
   const signature = { field: 'X-Signature', format: 't={timestamp},v1={signature}' };
   const partner = { message: '{timestamp}', signature, user: 'ann', timestamp: null };
-  assert.match(listFaults({ schemes: { partner } }).join(), /timestamp: an object is expected/);
+  assert.match(
+    listFaults({ schemes: { partner } }).join(),
+    /schemes\.partner\.timestamp must be an object, is null$/,
+  );
 });

@@ -5,14 +5,14 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import test from 'node:test';
 import { responseSigningShape } from '../../src/auth/message-signatures/response-signing.ts';
-import { readShape } from '../../src/auth/option-values.ts';
 import { createRequest, type IncomingRequest, type Response } from '../../src/http/message.ts';
 import { createResponseSigner } from '../../src/service/sign-responses.ts';
+import { read } from '../../src/shape/shape.ts';
 import { start } from '../support/signature/message-scheme.ts';
 import { publicKey, signingKey } from '../support/signature/rfc9421.ts';
 
 function readResponseSigning(value: unknown, where: string) {
-  return readShape(responseSigningShape, value, where);
+  return read(responseSigningShape, value, [where]);
 }
 
 const tests = join(import.meta.dirname, '..');
@@ -166,14 +166,11 @@ test('the key and the components are read from a configuration', () => {
 
 const pem = 'privateKey' in key ? String(key.privateKey.export({ type: 'pkcs8', format: 'pem' })) : '';
 const faults: readonly (readonly [value: unknown, message: string])[] = [
-  [undefined, 'signResponses: an object is expected'],
-  [{}, 'signResponses.key: an object is expected'],
-  [{ keys: {} }, 'signResponses.keys: unknown key; did you mean "key"?'],
-  [{ key: { algorithm: 'ed25519' } }, 'signResponses.key.id: a text that is not empty is expected'],
-  [
-    { key: { id: 'ä', algorithm: 'ed25519' } },
-    'signResponses.key.id: printable ASCII characters are expected',
-  ],
+  [undefined, 'signResponses must be an object, is missing'],
+  [{}, 'signResponses.key must be an object, is missing'],
+  [{ keys: {} }, 'keys is not a member of signResponses; did you mean "key"?'],
+  [{ key: { algorithm: 'ed25519' } }, 'signResponses.key.id must be non-empty text, is missing'],
+  [{ key: { id: 'ä', algorithm: 'ed25519' } }, 'signResponses.key.id must be printable ASCII characters'],
   [
     { key: { id: 'k', algorithm: 'ed2551' } },
     'signResponses.key.algorithm: there is no such algorithm; did you mean "ed25519"?',
@@ -184,7 +181,7 @@ const faults: readonly (readonly [value: unknown, message: string])[] = [
   ],
   [
     { key: { id: 'k', algorithm: 'ed25519', privateKey: 'x' } },
-    'signResponses.key.privateKey: a private key in PEM format, without a passphrase, is expected',
+    'signResponses.key.privateKey must be a private key in PEM format, without a passphrase',
   ],
   [
     { key: { id: 'k', algorithm: 'rsa-pss-sha512', privateKey: pem } },
@@ -192,11 +189,11 @@ const faults: readonly (readonly [value: unknown, message: string])[] = [
   ],
   [
     { key: { id: 'k', algorithm: 'hmac-sha256', secret: '' } },
-    'signResponses.key.secret: a text that is not empty is expected',
+    'signResponses.key.secret must be non-empty text, is empty',
   ],
   [
     { key: { id: 'k', algorithm: 'hmac-sha256', secret: 's' }, components: [] },
-    'signResponses.components: a list with at least one component is expected',
+    'signResponses.components must be a list with at least one component',
   ],
   [
     { key: { id: 'k', algorithm: 'hmac-sha256', secret: 's' }, components: ['date'] },

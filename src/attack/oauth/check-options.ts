@@ -1,5 +1,5 @@
-import { readMembers } from '../../auth/option-values.ts';
 import { checkOptionNames } from '../../did-you-mean.ts';
+import { anyMembers, read } from '../../shape/shape.ts';
 import { checkWaivers } from '../weaknesses.ts';
 import type { ConnectionOptions } from './sender.ts';
 
@@ -24,16 +24,14 @@ export function checkOAuthOptions(
   known: Readonly<Record<string, true>>,
   objects: Readonly<Record<string, readonly string[]>>,
 ): void {
-  const members = readMembers(options, name);
+  const members = read(anyMembers, options, { optionsOf: name });
   checkOptionNames(options, [...Object.keys(known), ...Object.keys(connectionNames)], name);
   checkWaivers(members['waive'], name);
   for (const [option, endpoints] of Object.entries(objects)) {
     const where = `${name}.${option}`;
-    const object = readMembers(members[option], where);
+    const object = read(anyMembers, members[option], [where]);
     for (const endpoint of endpoints)
-      if (!URL.canParse(String(object[endpoint])))
-        throw new TypeError(`${where}.${endpoint}: a URL is expected`);
+      if (!URL.canParse(String(object[endpoint]))) throw new TypeError(`${where}.${endpoint} must be a URL`);
   }
-  if (typeof members['approve'] !== 'function')
-    throw new RangeError(`${name}.approve: a function is expected`);
+  if (typeof members['approve'] !== 'function') throw new RangeError(`${name}.approve must be a function`);
 }

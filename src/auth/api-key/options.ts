@@ -1,15 +1,6 @@
-import { grammar, object, optional, type ShapesOf } from '../../shape/shape.ts';
-import {
-  describePlaces,
-  fieldNameSchema,
-  parameterNameSchema,
-  readFieldName,
-  readFieldPlace,
-  readMembers,
-  readParameterName,
-  readShape,
-} from '../option-values.ts';
+import { grammar, membersOf, object, optional, read, type ShapesOf } from '../../shape/shape.ts';
 import type { ApiKeyDeclaration } from '../scheme-declarations.ts';
+import { describePlaces, fieldNameShape, fieldPlaceShape, parameterNameShape } from '../scheme-shapes.ts';
 import { userNameFault } from '../user-name.ts';
 
 /** The place of a secret; `authorization` is the scheme before it in Authorization, as written. */
@@ -45,7 +36,7 @@ export const apiKeyShape = object({
     grammar(
       {
         description: 'field with the name of the user or the id of a key, or the name of the only user',
-        anyOf: [{ type: 'string', minLength: 1 }, describePlaces({ field: fieldNameSchema })],
+        anyOf: [{ type: 'string', minLength: 1 }, describePlaces({ field: fieldNameShape.schema })],
       },
       'a user',
       readUser,
@@ -55,10 +46,10 @@ export const apiKeyShape = object({
     {
       description: 'the place of the secret',
       ...describePlaces({
-        field: fieldNameSchema,
-        query: parameterNameSchema,
-        cookie: fieldNameSchema,
-        authorization: fieldNameSchema,
+        field: fieldNameShape.schema,
+        query: parameterNameShape.schema,
+        cookie: fieldNameShape.schema,
+        authorization: fieldNameShape.schema,
       }),
     },
     'an object',
@@ -73,7 +64,7 @@ export const apiKeyShape = object({
  * @throws RangeError if something is unknown or missing, or both fields are the same
  */
 export function readApiKeyOptions(value: unknown, where: string): ApiKeyOptions {
-  const { user, secret } = readShape(apiKeyShape, value, where);
+  const { user, secret } = read(apiKeyShape, value, [where]);
   if (user === undefined) return { secret };
   const fields = [user, secret].map((place) =>
     typeof place === 'object' && 'field' in place ? place.field.toLowerCase() : '',
@@ -86,7 +77,7 @@ export function readApiKeyOptions(value: unknown, where: string): ApiKeyOptions 
 }
 
 function readUser(value: unknown, where: string): { readonly field: string } | string {
-  if (typeof value !== 'string') return checkField(readFieldPlace(value, where), where);
+  if (typeof value !== 'string') return checkField(read(fieldPlaceShape, value, [where]), where);
   const fault = userNameFault(value);
   if (fault !== undefined) throw new RangeError(`${where}: ${fault}`);
   return value;
@@ -99,15 +90,15 @@ function checkField<Place extends { readonly field: string }>(place: Place, wher
 }
 
 function readSecretPlace(value: unknown, where: string): SecretPlace {
-  const members = readMembers(value, where, placeKeys);
+  const members = read(membersOf(placeKeys), value, [where]);
   const [kind, another] = placeKeys.filter((key) => members[key] !== undefined);
   if (kind === undefined || another !== undefined)
-    throw new RangeError(`${where}: one of ${placeKeys.join(', ')} is expected`);
+    throw new RangeError(`${where} must have one of ${placeKeys.join(', ')}`);
   const name = members[kind];
-  if (kind === 'field') return checkField({ field: readFieldName(name, `${where}.field`) }, where);
-  if (kind === 'cookie') return { cookie: readFieldName(name, `${where}.cookie`) };
-  if (kind === 'query') return { query: readParameterName(name, `${where}.query`) };
-  const scheme = readFieldName(name, `${where}.authorization`);
+  if (kind === 'field') return checkField({ field: read(fieldNameShape, name, [`${where}.field`]) }, where);
+  if (kind === 'cookie') return { cookie: read(fieldNameShape, name, [`${where}.cookie`]) };
+  if (kind === 'query') return { query: read(parameterNameShape, name, [`${where}.query`]) };
+  const scheme = read(fieldNameShape, name, [`${where}.authorization`]);
   if (builtIn.includes(scheme.toLowerCase()))
     throw new RangeError(`${where}.authorization: the scheme ${scheme} is built in`);
   return { authorization: scheme };

@@ -1,6 +1,6 @@
-import { flag, object, optional, type Shape, type ShapesOf, text, word } from '../../shape/shape.ts';
-import { readShape, windowShape } from '../option-values.ts';
+import { flag, object, optional, read, type Shape, type ShapesOf, text, word } from '../../shape/shape.ts';
 import type { Aws4Declaration } from '../scheme-declarations.ts';
+import { windowShape } from '../scheme-shapes.ts';
 
 /** The options of AWS Signature Version 4. */
 export interface Aws4Options {
@@ -54,7 +54,7 @@ const defaultWindow = 900;
  * @throws RangeError for an unknown key, a missing or empty value, or a value of the wrong type
  */
 export function readAws4Options(value: unknown, where: string): Aws4Options {
-  const declared = readShape(aws4Shape, value, where);
+  const declared = read(aws4Shape, value, [where]);
   const { region, service, window = defaultWindow, errors = 'problem', replay = 'allow' } = declared;
   const isS3 = service === 's3';
   const { normalizePath = !isS3, doubleEncode = !isS3, unsignedPayload = isS3 } = declared;

@@ -1,12 +1,19 @@
 import { didYouMean } from '../../did-you-mean.ts';
 import { durationForm, readDuration } from '../../duration.ts';
 import {
+  addKeywords,
+  anyMembers,
+  defaulted,
   described,
   grammar,
   type JsonSchema,
+  type Members,
+  membersOf,
   object,
   optional,
+  read,
   type ShapesOf,
+  text,
   word,
 } from '../../shape/shape.ts';
 import { hasPrivateKey } from '../../signature/declared/asymmetric.ts';
@@ -33,22 +40,15 @@ import {
 } from '../../signature/declared/signature-format.ts';
 import { covers, parseTemplate, placeholders, type Template } from '../../signature/declared/template.ts';
 import { timestampUnits } from '../../signature/declared/timestamp.ts';
+import type { HmacDeclaration, PresetDeclaration } from '../scheme-declarations.ts';
 import {
   describePlaces,
-  fieldNameSchema,
-  filled,
-  type Members,
+  fieldNameShape,
+  fieldPlaceShape,
+  filledText,
   maxWindow,
-  parameterNameSchema,
-  readFieldName,
-  readFieldPlace,
-  readMembers,
-  readParameterName,
-  readShape,
-  readText,
-  readWord,
-} from '../option-values.ts';
-import type { HmacDeclaration, PresetDeclaration } from '../scheme-declarations.ts';
+  parameterNameShape,
+} from '../scheme-shapes.ts';
 import { userNameFault } from '../user-name.ts';
 import { type Preset, type PresetExtras, presets } from './presets.ts';
 
@@ -73,8 +73,8 @@ export interface DeclaredOptions extends Declaration {
 const defaultWindow = 300;
 
 const placeSchemas: Readonly<Record<(typeof placeKeys)[number], JsonSchema>> = {
-  field: fieldNameSchema,
-  query: parameterNameSchema,
+  field: fieldNameShape.schema,
+  query: parameterNameShape.schema,
   json: { type: 'string', pattern: '^/' },
   form: { type: 'string', minLength: 1 },
 };
@@ -82,7 +82,10 @@ const placeSchemas: Readonly<Record<(typeof placeKeys)[number], JsonSchema>> = {
 const signaturePlaceSchemas = {
   ...placeSchemas,
   field: {
-    anyOf: [fieldNameSchema, { type: 'array', items: fieldNameSchema, minItems: 1, maxItems: maxSignatures }],
+    anyOf: [
+      fieldNameShape.schema,
+      { type: 'array', items: fieldNameShape.schema, minItems: 1, maxItems: maxSignatures },
+    ],
   },
 } satisfies typeof placeSchemas;
 
@@ -129,28 +132,21 @@ const declaredShape = object(
     encoding: optional(word(encodings, 'the encoding of the signature')),
     dsaEncoding: optional(word(dsaEncodings, 'the form of a signature of ECDSA')),
     key: optional(word(keyEncodings, 'how the secret is decoded')),
-    keyPrefix: optional(filled('text that is removed from the secret before it is decoded')),
+    keyPrefix: optional(text('text that is removed from the secret before it is decoded', { min: 1 })),
     signature: described(() => ({
       description: 'the place of the signature, and its format',
       ...describePlaces(signaturePlaceSchemas, {
         format: textSchema,
-        names: { type: 'array', items: fieldNameSchema },
+        names: { type: 'array', items: fieldNameShape.schema },
       }),
     })),
-    separator: optional(filled('the text between several signatures')),
+    separator: optional(text('the text between several signatures', { min: 1 })),
     user: optional(described(() => userSchema)),
     timestamp: optional(described(describeTimestamp)),
     nonce: optional(described(() => describePlaces(placeSchemas))),
-    id: optional(grammar(describePlaces({ field: fieldNameSchema }), 'a field', readFieldPlace)),
+    id: optional(fieldPlaceShape),
     passphrase: optional(
-      grammar(
-        {
-          description: 'the field with the passphrase of the key',
-          ...describePlaces({ field: fieldNameSchema }),
-        },
-        'a field',
-        readFieldPlace,
-      ),
+      addKeywords(fieldPlaceShape, { description: 'the field with the passphrase of the key' }),
     ),
     replay: optional(replayShape),
   } satisfies ShapesOf<HmacDeclaration>,
@@ -230,20 +226,17 @@ const builtIn = ['aws4-hmac-sha256', 'basic', 'bearer', 'digest', 'hmac', 'oauth
 export function readDeclaredOptions(value: unknown, where: string, signer?: string): DeclaredOptions {
   const isPreset = typeof value === 'object' && value !== null && 'preset' in value;
   if (!isPreset) return readDeclaration(value, where, {}, signer);
-  const name = readText(readMembers(value, where)['preset'], `${where}.preset`);
-  const preset = Object.hasOwn(presets, name) ? presets[name] : undefined;
-  if (preset === undefined)
-    throw new RangeError(
-      `${where}.preset: ${JSON.stringify(name)} is not a preset${didYouMean(name, Object.keys(presets))}`,
-    );
+  const presetShape = word(Object.keys(presets), undefined, 'a preset');
+  const name = read(presetShape, read(anyMembers, value, [where])['preset'], [`${where}.preset`]);
+  const preset = presets[name];
+  if (preset === undefined) throw new RangeError(`${where}.preset must be a preset`);
   const { declaration, extras = {} } = preset;
   // The requests of some providers name the user.
-  const own = readMembers(value, where, [
-    'preset',
-    'timestamp',
-    'replay',
-    ...('user' in declaration ? [] : ['user']),
-  ]);
+  const own = read(
+    membersOf(['preset', 'timestamp', 'replay', ...('user' in declaration ? [] : ['user'])]),
+    value,
+    [where],
+  );
   if (own['timestamp'] !== undefined && extras.lifetime !== undefined)
     throw new RangeError(`${where}.timestamp: the requests of this provider choose their lifetime`);
   const timestamp = presetTimestamp(declaration['timestamp'], own['timestamp'], `${where}.timestamp`);
@@ -261,7 +254,7 @@ function presetTimestamp(declared: unknown, own: unknown, where: string): Member
   if (own === undefined) return {};
   if (typeof declared !== 'object' || declared === null)
     throw new RangeError(`${where}: this preset has no timestamp`);
-  return { timestamp: { ...declared, ...readMembers(own, where, ['window']) } };
+  return { timestamp: { ...declared, ...read(membersOf(['window']), own, [where]) } };
 }
 
 function readDeclaration(
@@ -270,7 +263,7 @@ function readDeclaration(
   extras: PresetExtras,
   signer: string | undefined,
 ): DeclaredOptions {
-  const members = readShape(declaredShape, declared, where);
+  const members = read(declaredShape, declared, [where]);
   const { message, keyPrefix, id, passphrase, replay = 'accept', algorithm = 'hmac' } = members;
   const { hash = 'sha256', encoding = 'hex', dsaEncoding = 'der', key = 'utf8' } = members;
   const { place, otherFields, format, names } = readSignature(
@@ -321,7 +314,7 @@ function readOptional<Read>(value: unknown, read: (value: unknown) => Read): Rea
 }
 
 function readMessage(value: unknown, where: string): Template {
-  const template = parseTemplate(readText(value, where));
+  const template = parseTemplate(read(filledText, value, [where]));
   if (!('fault' in template)) return template;
   const { fault, unknown } = template;
   const nearest =
@@ -332,27 +325,27 @@ function readMessage(value: unknown, where: string): Template {
 /** The members that name a place. */
 const placeKeys = ['field', 'query', 'json', 'form'] as const;
 
-const placeExpected = 'either field or query is expected, or json or form for a place in the content';
+const placeExpected = 'must have either field or query, or json or form for a place in the content';
 
 /** Reads the place among the members of an object. Undefined if they name none. */
 function readPlaceIn(members: Members, where: string): Place | undefined {
   const given = placeKeys.filter((key) => members[key] !== undefined);
   const [kind] = given;
-  if (given.length > 1) throw new RangeError(`${where}: ${placeExpected}`);
+  if (given.length > 1) throw new RangeError(`${where} ${placeExpected}`);
   if (kind === undefined) return undefined;
   const value = members[kind];
-  if (kind === 'field') return { field: readFieldName(value, `${where}.field`) };
-  if (kind === 'query') return { query: readParameterName(value, `${where}.query`) };
-  if (kind === 'form') return { form: readText(value, `${where}.form`) };
-  const json = readText(value, `${where}.json`);
+  if (kind === 'field') return { field: read(fieldNameShape, value, [`${where}.field`]) };
+  if (kind === 'query') return { query: read(parameterNameShape, value, [`${where}.query`]) };
+  if (kind === 'form') return { form: read(filledText, value, [`${where}.form`]) };
+  const json = read(filledText, value, [`${where}.json`]);
   if (parsePointer(json) !== undefined) return { json };
-  throw new RangeError(`${where}.json: a JSON Pointer (RFC 6901) such as /event/id is expected`);
+  throw new RangeError(`${where}.json must be a JSON Pointer (RFC 6901) such as /event/id`);
 }
 
 /** Reads a place: an object with one of `field`, `query`, `json` and `form`. */
 function readPlace(value: unknown, where: string): Place {
-  const place = readPlaceIn(readMembers(value, where, placeKeys), where);
-  if (place === undefined) throw new RangeError(`${where}: ${placeExpected}`);
+  const place = readPlaceIn(read(membersOf(placeKeys), value, [where]), where);
+  if (place === undefined) throw new RangeError(`${where} ${placeExpected}`);
   return place;
 }
 
@@ -368,11 +361,12 @@ function readSignature(
   readonly names: unknown;
 } {
   const at = `${where}.signature`;
-  const signature = readMembers(declared, at, [...placeKeys, 'format', 'names']);
+  const signature = read(membersOf([...placeKeys, 'format', 'names']), declared, [at]);
   const [field, ...otherFields] = readFieldList(signature['field'], `${at}.field`);
   const place = readPlaceIn({ ...signature, field }, at);
-  if (place === undefined) throw new RangeError(`${at}: ${placeExpected}`);
-  const text = readOptional(signature['format'], (value) => readText(value, `${at}.format`)) ?? '{signature}';
+  if (place === undefined) throw new RangeError(`${at} ${placeExpected}`);
+  const text =
+    readOptional(signature['format'], (value) => read(filledText, value, [`${at}.format`])) ?? '{signature}';
   const format = parseSignatureFormat(text, separator, extras.asymmetric);
   if (typeof format === 'string') throw new RangeError(`${at}.format: ${format}`);
   return { place, otherFields, format, names: signature['names'] };
@@ -382,9 +376,9 @@ function readSignature(
 function readFieldList(value: unknown, where: string): readonly [unknown, ...string[]] {
   if (!Array.isArray(value)) return [value];
   if (value.length === 0 || value.length > maxSignatures)
-    throw new RangeError(`${where}: a list of 1 to ${maxSignatures} fields is expected`);
+    throw new RangeError(`${where} must be a list of 1 to ${maxSignatures} fields`);
   const [first, ...others] = value.map((each, at) => {
-    const name = readFieldName(each, `${where}[${at}]`);
+    const name = read(fieldNameShape, each, [`${where}[${at}]`]);
     if (value.length > 1 && /^authorization$|^authentication$/i.test(name))
       throw new RangeError(`${where}[${at}]: ${name} cannot be one of several fields`);
     return name;
@@ -411,9 +405,9 @@ function readAuthorizationName(place: Place, { text }: SignatureFormat, where: s
 function readOtherNames(value: unknown, own: string | undefined, where: string): readonly string[] {
   if (value === undefined) return [];
   if (own === undefined) throw new RangeError(`${where}: only a signature in Authorization has names`);
-  if (!Array.isArray(value)) throw new RangeError(`${where}: a list of names is expected`);
+  if (!Array.isArray(value)) throw new RangeError(`${where} must be a list of names`);
   return value.map((each, at) => {
-    const name = readText(each, `${where}[${at}]`);
+    const name = read(filledText, each, [`${where}[${at}]`]);
     if (!/^[A-Za-z0-9][A-Za-z0-9._-]*$/.test(name))
       throw new RangeError(`${where}[${at}]: ${JSON.stringify(name)} is not the name of a scheme`);
     checkOwnName(name, `${where}[${at}]`);
@@ -438,7 +432,7 @@ function readUser(
   const value = declared ?? signer;
   if (value === undefined)
     throw new RangeError(
-      `${where}: the name of a user, or { "field": NAME } is expected, or {user} in signature.format`,
+      `${where} must be the name of a user or { "field": NAME }, or {user} must be in signature.format`,
     );
   if (typeof value !== 'string') return readPlace(value, where);
   const fault = userNameFault(value);
@@ -459,20 +453,20 @@ function readTimestamp(
 ): DeclaredTimestamp | undefined {
   const isInFormat = has.has('timestamp');
   if (value === undefined && !isInFormat) return undefined;
-  const members = readMembers(value === undefined ? {} : value, where, [...placeKeys, 'unit', 'window']);
+  const members = read(membersOf([...placeKeys, 'unit', 'window']), value === undefined ? {} : value, [
+    where,
+  ]);
   const given = readPlaceIn(members, where);
   if (isInFormat && given !== undefined)
     throw new RangeError(`${where}.${Object.keys(given)[0]}: the timestamp is already in signature.format`);
   const place = isInFormat ? ({ format: true } as const) : given;
   if (place === undefined)
-    throw new RangeError(`${where}.field: a field is expected, or {timestamp} in signature.format`);
+    throw new RangeError(`${where}.field must be a field name, or {timestamp} must be in signature.format`);
   const { window: declared = defaultWindow } = members;
   const window = readDuration(declared, 1000) ?? 0;
   if (!(window > 0 && window <= maxWindow * 1000))
-    throw new RangeError(
-      `${where}.window: a number of seconds up to ${maxWindow} or text such as 5m is expected`,
-    );
-  const unit = readWord(members['unit'], `${where}.unit`, timestampUnits, 's');
+    throw new RangeError(`${where}.window must be a number of seconds up to ${maxWindow} or text such as 5m`);
+  const unit = read(defaulted(word(timestampUnits), 's'), members['unit'], [`${where}.unit`]);
   return { place, unit, window };
 }
 

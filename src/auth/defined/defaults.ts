@@ -5,7 +5,7 @@ import { octetsOf } from '../../http/syntax/octets.ts';
 import { signatureAlgorithms } from '../../signature/algorithms.ts';
 import { decodeKey } from '../../signature/declared/key.ts';
 import type { KeyKind } from '../keyring.ts';
-import { maxWindow } from '../option-values.ts';
+import { maxWindow } from '../scheme-shapes.ts';
 import type { Definition } from './definition.ts';
 
 /** The longest window (ms), which is also that of a request without a date. */

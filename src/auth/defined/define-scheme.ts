@@ -3,9 +3,10 @@
 import { didYouMean } from '../../did-you-mean.ts';
 import { readDuration } from '../../duration.ts';
 import { isToken } from '../../http/syntax/token.ts';
+import { defaulted, flag, membersOf, read, word } from '../../shape/shape.ts';
 import { type SignatureAlgorithm, signatureAlgorithms } from '../../signature/algorithms.ts';
 import { parsePointer } from '../../signature/declared/places.ts';
-import { maxWindow, readFlag, readMembers, readText, readWord } from '../option-values.ts';
+import { filledText, maxWindow } from '../scheme-shapes.ts';
 import { longestWindow } from './defaults.ts';
 import {
   type Definition,
@@ -86,14 +87,14 @@ export function findDefinition(value: unknown): Definition | undefined {
 /** Returns a copy of a definition, which later changes do not reach. Throws RangeError if a member is invalid. */
 function copyDefinition<Parsed extends ParsedCredentials>(definition: SchemeDefinition<Parsed>): Definition {
   const where = 'definition';
-  const members = readMembers(definition, where, keys);
+  const members = read(membersOf(keys), definition, [where]);
   for (const name of ['parse', 'message', 'sign', 'format'])
-    if (typeof members[name] !== 'function') throw new RangeError(`${where}.${name}: a function is expected`);
+    if (typeof members[name] !== 'function') throw new RangeError(`${where}.${name} must be a function`);
   if (members['verify'] !== undefined && typeof members['verify'] !== 'function')
-    throw new RangeError(`${where}.verify: a function is expected`);
+    throw new RangeError(`${where}.verify must be a function`);
   const { join } = members;
   if (join !== undefined && typeof join !== 'string' && typeof join !== 'function')
-    throw new RangeError(`${where}.join: a text or a function is expected`);
+    throw new RangeError(`${where}.join must be a text or a function`);
   const headers = readNames(members['headers'], `${where}.headers`, isToken);
   const query = readNames(members['query'], `${where}.query`, (name) => /^[\w.~-]+$/.test(name));
   const json = readNames(members['json'], `${where}.json`, (name) => parsePointer(name) !== undefined);
@@ -111,9 +112,11 @@ function copyDefinition<Parsed extends ParsedCredentials>(definition: SchemeDefi
     json,
     form,
     ...(authorization !== undefined && { authorization }),
-    needsBody: readFlag(members['needsBody'], `${where}.needsBody`, false),
-    nonce: readWord(members['nonce'], `${where}.nonce`, ['off', 'optional', 'required'], 'required'),
-    replay: readWord(members['replay'], `${where}.replay`, ['accept', 'refuse'], 'accept'),
+    needsBody: read(defaulted(flag(), false), members['needsBody'], [`${where}.needsBody`]),
+    nonce: read(defaulted(word(['off', 'optional', 'required']), 'required'), members['nonce'], [
+      `${where}.nonce`,
+    ]),
+    replay: read(defaulted(word(['accept', 'refuse']), 'accept'), members['replay'], [`${where}.replay`]),
     algorithms: verify && readAlgorithms(members['algorithms'], `${where}.algorithms`),
     parse: definition.parse.bind(definition),
     message: definition.message.bind(definition),
@@ -125,10 +128,10 @@ function copyDefinition<Parsed extends ParsedCredentials>(definition: SchemeDefi
 
 function readNames(value: unknown, where: string, isName: (name: string) => boolean): readonly string[] {
   if (value === undefined) return [];
-  if (!Array.isArray(value)) throw new RangeError(`${where}: a list of names is expected`);
+  if (!Array.isArray(value)) throw new RangeError(`${where} must be a list of names`);
   const names: readonly unknown[] = value;
   return names.map((name, at) => {
-    const text = readText(name, `${where}[${at}]`);
+    const text = read(filledText, name, [`${where}[${at}]`]);
     if (!isName(text)) throw new RangeError(`${where}[${at}]: ${JSON.stringify(text)} is not a name`);
     return text;
   });
@@ -142,7 +145,7 @@ function readAuthorization(headers: readonly string[], value: unknown, where: st
   if (value === undefined && !hasField) return undefined;
   if (!hasField) throw new RangeError(`${where}.authorization: headers does not contain Authorization`);
   if (typeof value !== 'string' || !isToken(value))
-    throw new RangeError(`${where}.authorization: the name of the scheme in Authorization is expected`);
+    throw new RangeError(`${where}.authorization must be the name of the scheme in Authorization`);
   if (builtIn.includes(value.toLowerCase()))
     throw new RangeError(`${where}.authorization: the scheme ${value} is built in`);
   return value;
@@ -152,17 +155,17 @@ function checkWindow(value: unknown, where: string): void {
   if (value === undefined) return;
   const ms = readDuration(value, 1000);
   if (ms !== undefined && ms > 0 && ms <= longestWindow) return;
-  throw new RangeError(`${where}: a number of seconds up to ${maxWindow}, or text such as "5m", is expected`);
+  throw new RangeError(`${where} must be a number of seconds up to ${maxWindow}, or text such as "5m"`);
 }
 
 function checkKey(value: unknown, where: string): void {
-  if (typeof value !== 'function') readWord(value, where, ['utf8', 'hex', 'base64'], 'utf8');
+  if (typeof value !== 'function') read(defaulted(word(['utf8', 'hex', 'base64']), 'utf8'), value, [where]);
 }
 
 function readAlgorithms(value: unknown, where: string): readonly SignatureAlgorithm[] {
   if (value === undefined) return signatureAlgorithms;
   if (!Array.isArray(value) || value.length === 0)
-    throw new RangeError(`${where}: a list of algorithms is expected`);
+    throw new RangeError(`${where} must be a list of algorithms`);
   const names: readonly unknown[] = value;
   return names.map((name) => {
     const algorithm = signatureAlgorithms.find((each) => each === name);

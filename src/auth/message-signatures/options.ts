@@ -1,7 +1,7 @@
 import { didYouMean } from '../../did-you-mean.ts';
 import { isToken } from '../../http/syntax/token.ts';
 import type { ShapeFault, ShapePath } from '../../shape/fault.ts';
-import { grammar, mapOf, object, optional, type ShapesOf, text, word } from '../../shape/shape.ts';
+import { grammar, mapOf, object, optional, read, type ShapesOf, text, word } from '../../shape/shape.ts';
 import {
   derivedComponents,
   identifierFault,
@@ -10,8 +10,8 @@ import {
 } from '../../signature/message-signatures/identifiers.ts';
 import { defaultComponents } from '../../signature/message-signatures/sign.ts';
 import type { StructuredFieldTypes } from '../../signature/message-signatures/structured-field-types.ts';
-import { fieldNameSchema, readShape, windowShape } from '../option-values.ts';
 import type { MessageSignaturesDeclaration } from '../scheme-declarations.ts';
+import { fieldNameShape, windowShape } from '../scheme-shapes.ts';
 import { type ResponseSigningOptions, responseSigningShape } from './response-signing.ts';
 
 /** The options of the scheme for HTTP Message Signatures (RFC 9421). */
@@ -57,7 +57,7 @@ export const messageSignaturesShape = object({
   ),
   structuredFields: optional(
     mapOf(word(['item', 'list', 'dictionary']), 'types of structured fields that are not registered', {
-      names: fieldNameSchema,
+      names: fieldNameShape.schema,
       checkName: checkFieldName,
     }),
   ),
@@ -71,7 +71,7 @@ export const messageSignaturesShape = object({
  * @throws RangeError if a key is unknown or a value is invalid
  */
 export function readMessageSignaturesOptions(value: unknown, where: string): MessageSignaturesOptions {
-  const declared = readShape(messageSignaturesShape, value, where);
+  const declared = read(messageSignaturesShape, value, [where]);
   const { components = defaultComponents, window = 300, nonce = 'optional', tag, signResponses } = declared;
   const { structuredFields = {} } = declared;
   const types = Object.entries(structuredFields).map(([name, type]) => [name.toLowerCase(), type]);
@@ -86,12 +86,11 @@ function checkFieldName(name: string, path: ShapePath): readonly ShapeFault[] {
 
 function readComponents(value: unknown, where: string): readonly string[] {
   if (!Array.isArray(value) || value.length === 0)
-    throw new RangeError(`${where}: a list with at least one component is expected`);
+    throw new RangeError(`${where} must be a list with at least one component`);
   const keys = new Set<string>();
   return value.map((component: unknown, index) => {
     const at = `${where}[${index}]`;
-    if (typeof component !== 'string')
-      throw new RangeError(`${at}: a component such as "@method" is expected`);
+    if (typeof component !== 'string') throw new RangeError(`${at} must be a component such as "@method"`);
     const key = normalizeComponent(component, at);
     if (keys.has(key)) throw new RangeError(`${at}: the component ${key} is listed twice`);
     keys.add(key);

@@ -1,7 +1,16 @@
 import { createPrivateKey, type KeyObject } from 'node:crypto';
 import { didYouMean } from '../../did-you-mean.ts';
 import type { Item } from '../../http/structured-fields/value.ts';
-import { grammar, type JsonSchema, object, optional, type Shape, type ShapesOf } from '../../shape/shape.ts';
+import {
+  grammar,
+  type JsonSchema,
+  membersOf,
+  object,
+  optional,
+  read,
+  type Shape,
+  type ShapesOf,
+} from '../../shape/shape.ts';
 import { signatureAlgorithms } from '../../signature/algorithms.ts';
 import {
   isMessageAlgorithm,
@@ -10,8 +19,8 @@ import {
   messageAlgorithms,
 } from '../../signature/message-signatures/algorithms.ts';
 import { identifierFault, parseIdentifier } from '../../signature/message-signatures/identifiers.ts';
-import { readMembers, readText } from '../option-values.ts';
 import type { ResponseSigningDeclaration } from '../scheme-declarations.ts';
+import { filledText } from '../scheme-shapes.ts';
 
 /** How responses are signed (RFC 9421). */
 export interface ResponseSigningOptions {
@@ -72,10 +81,10 @@ export const responseSigningShape: Shape<ResponseSigningOptions> = object(
 );
 
 function readKey(value: unknown, where: string): MessageKey {
-  const members = readMembers(value, where, ['id', 'algorithm', 'privateKey', 'secret']);
-  const id = readText(members['id'], `${where}.id`);
-  if (!keyIdForm.test(id)) throw new RangeError(`${where}.id: printable ASCII characters are expected`);
-  const algorithm = readText(members['algorithm'], `${where}.algorithm`);
+  const members = read(membersOf(['id', 'algorithm', 'privateKey', 'secret']), value, [where]);
+  const id = read(filledText, members['id'], [`${where}.id`]);
+  if (!keyIdForm.test(id)) throw new RangeError(`${where}.id must be printable ASCII characters`);
+  const algorithm = read(filledText, members['algorithm'], [`${where}.algorithm`]);
   if (!isMessageAlgorithm(algorithm))
     throw new RangeError(
       `${where}.algorithm: there is no such algorithm${didYouMean(algorithm, messageAlgorithms)}`,
@@ -83,7 +92,7 @@ function readKey(value: unknown, where: string): MessageKey {
   const [used, unused] = algorithm === 'hmac-sha256' ? ['secret', 'privateKey'] : ['privateKey', 'secret'];
   if (members[unused] !== undefined)
     throw new RangeError(`${where}.${unused}: a key for ${algorithm} has ${used} instead`);
-  const material = readText(members[used], `${where}.${used}`);
+  const material = read(filledText, members[used], [`${where}.${used}`]);
   if (algorithm === 'hmac-sha256') return { id, algorithm, secret: material };
   const privateKey = readPrivateKey(material, `${where}.privateKey`);
   if (!isMessageKey(algorithm, privateKey))
@@ -95,17 +104,17 @@ function readPrivateKey(pem: string, where: string): KeyObject {
   try {
     return createPrivateKey(pem);
   } catch {
-    throw new RangeError(`${where}: a private key in PEM format, without a passphrase, is expected`);
+    throw new RangeError(`${where} must be a private key in PEM format, without a passphrase`);
   }
 }
 
 function readComponents(value: unknown, where: string): readonly string[] {
   if (!Array.isArray(value) || value.length === 0)
-    throw new RangeError(`${where}: a list with at least one component is expected`);
+    throw new RangeError(`${where} must be a list with at least one component`);
   if (!value.includes('@status')) throw new RangeError(`${where}: the component @status is required`);
   return value.map((component: unknown, index) => {
     const at = `${where}[${index}]`;
-    const text = readText(component, at);
+    const text = read(filledText, component, [at]);
     const fault = identifierFault(readIdentifier(text, at), 'response');
     if (fault !== undefined) throw new RangeError(`${at}: ${fault}`);
     return text;

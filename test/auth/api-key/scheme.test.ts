@@ -111,11 +111,11 @@ test('the trace lists the checks, without the secret', async () => {
 });
 
 const refused: [what: string, value: unknown, message: RegExp][] = [
-  ['no secret', { user: { field: 'A' } }, /: schemes\.key\.secret: an object is expected$/],
+  ['no secret', { user: { field: 'A' } }, /schemes\.key\.secret must be an object, is missing$/],
   [
     'an unknown key',
     { ...declaration, sekret: 1 },
-    /: schemes\.key\.sekret: unknown key; did you mean "secret"\?$/,
+    /sekret is not a member of schemes\.key; did you mean "secret"\?$/,
   ],
   [
     'one field for both',

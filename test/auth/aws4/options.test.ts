@@ -21,30 +21,39 @@ test('the defaults are those of AWS, and depend on the service', () => {
 });
 
 const refused: [value: unknown, message: string][] = [
-  [undefined, 'schemes.aws4: an object is expected'],
-  [[], 'schemes.aws4: an object is expected'],
-  [{ service: 's3' }, 'schemes.aws4.region: a value is required'],
-  [{ region: 'eu-central-1' }, 'schemes.aws4.service: a value is required'],
+  [undefined, 'schemes.aws4 must be an object, is missing'],
+  [[], 'schemes.aws4 must be an object, is an array'],
+  [
+    { service: 's3' },
+    'schemes.aws4.region must be 1 to 64 letters, digits, hyphens and underscores, is missing',
+  ],
+  [
+    { region: 'eu-central-1' },
+    'schemes.aws4.service must be 1 to 64 letters, digits, hyphens and underscores, is missing',
+  ],
   [
     { ...least, region: '' },
-    'schemes.aws4.region: 1 to 64 letters, digits, hyphens and underscores are expected',
+    'schemes.aws4.region must be 1 to 64 letters, digits, hyphens and underscores, is empty',
   ],
   [
     { ...least, region: 'a/b' },
-    'schemes.aws4.region: 1 to 64 letters, digits, hyphens and underscores are expected',
+    'schemes.aws4.region must be 1 to 64 letters, digits, hyphens and underscores, is a string',
   ],
-  [{ ...least, regoin: 'x' }, 'schemes.aws4.regoin: unknown key; did you mean "region"?'],
+  [{ ...least, regoin: 'x' }, 'regoin is not a member of schemes.aws4; did you mean "region"?'],
   [
     { ...least, window: '900' },
-    'schemes.aws4.window: a whole number of seconds from 1 to 86400 or text such as 5m is expected',
+    'schemes.aws4.window must be a whole number of seconds from 1 to 86400 or text such as 5m, is a string',
   ],
   [
     { ...least, window: 0 },
-    'schemes.aws4.window: a whole number of seconds from 1 to 86400 or text such as 5m is expected',
+    'schemes.aws4.window must be a whole number of seconds from 1 to 86400 or text such as 5m, is 0',
   ],
-  [{ ...least, doubleEncode: 'no' }, 'schemes.aws4.doubleEncode: true or false is expected'],
-  [{ ...least, errors: 'awss' }, 'schemes.aws4.errors: "awss" is not known; did you mean "aws"?'],
-  [{ ...least, replay: true }, 'schemes.aws4.replay: true is not known; known are allow, refuse'],
+  [{ ...least, doubleEncode: 'no' }, 'schemes.aws4.doubleEncode must be true or false, is a string'],
+  [
+    { ...least, errors: 'awss' },
+    'schemes.aws4.errors must be one of problem, aws, is "awss"; did you mean "aws"?',
+  ],
+  [{ ...least, replay: true }, 'schemes.aws4.replay must be one of allow, refuse, is a boolean'],
 ];
 for (const [value, message] of refused) {
   test(`the options ${JSON.stringify(value)} are rejected`, () => {

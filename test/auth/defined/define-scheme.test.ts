@@ -438,7 +438,7 @@ test('defineScheme rejects an invalid definition', () => {
     format: () => ({ headers: { 'X-Sig': 'x' } }),
   };
   for (const [change, message] of [
-    [{ header: [] }, /definition\.header: unknown key; did you mean "headers"\?/],
+    [{ header: [] }, /header is not a member of definition; did you mean "headers"\?$/],
     [{ headers: [] }, /headers, query, json or form must name where the credentials are/],
     [{ headers: ['Host'] }, /Host cannot contain credentials/],
     [{ headers: ['Authorization'] }, /the name of the scheme in Authorization is expected/],

@@ -28,20 +28,23 @@ test('all options are read', () => {
 });
 
 const faults: readonly (readonly [value: unknown, message: RegExp])[] = [
-  [null, /^schemes\.m: an object is expected$/],
-  [[], /^schemes\.m: an object is expected$/],
-  [{ windows: 1 }, /^schemes\.m\.windows: unknown key; did you mean "window"\?$/],
+  [null, /^schemes\.m must be an object, is null$/],
+  [[], /^schemes\.m must be an object, is an array$/],
+  [{ windows: 1 }, /^windows is not a member of schemes\.m; did you mean "window"\?$/],
   [
     { window: '300' },
-    /^schemes\.m\.window: a whole number of seconds from 1 to 86400 or text such as 5m is expected$/,
+    /^schemes\.m\.window must be a whole number of seconds from 1 to 86400 or text such as 5m, is a string$/,
   ],
   [{ window: 0 }, /schemes\.m\.window/],
   [{ window: 1.5 }, /schemes\.m\.window/],
-  [{ nonce: 'require' }, /^schemes\.m\.nonce: "require" is not known; did you mean "required"\?$/],
-  [{ nonce: true }, /^schemes\.m\.nonce: true is not known; known are off, optional, required$/],
+  [
+    { nonce: 'require' },
+    /^schemes\.m\.nonce must be one of off, optional, required, is "require"; did you mean "required"\?$/,
+  ],
+  [{ nonce: true }, /^schemes\.m\.nonce must be one of off, optional, required, is a boolean$/],
   [{ tag: '' }, /^schemes\.m\.tag/],
   [{ tag: 'ä' }, /^schemes\.m\.tag/],
-  [{ components: [] }, /^schemes\.m\.components: a list with at least one component is expected$/],
+  [{ components: [] }, /^schemes\.m\.components must be a list with at least one component$/],
   [{ components: '@method' }, /^schemes\.m\.components/],
   [{ components: [1] }, /^schemes\.m\.components\[0\]/],
   [
@@ -55,10 +58,10 @@ const faults: readonly (readonly [value: unknown, message: RegExp])[] = [
   [{ components: ['date', '"date"'] }, /^schemes\.m\.components\[1\]: the component "date" is listed twice$/],
   [
     { structuredFields: { a: 'map' } },
-    /^schemes\.m\.structuredFields\.a: "map" is not known; known are item, list, dictionary$/,
+    /^schemes\.m\.structuredFields\.a must be one of item, list, dictionary, is "map"$/,
   ],
   [{ structuredFields: { 'a b': 'list' } }, /is not the name of a field/],
-  [{ structuredFields: [] }, /^schemes\.m\.structuredFields: an object is expected$/],
+  [{ structuredFields: [] }, /^schemes\.m\.structuredFields must be an object, is an array$/],
 ];
 
 for (const [value, message] of faults) {

@@ -354,7 +354,7 @@ describe('a wrong call is rejected', () => {
     // @ts-expect-error The preset is misspelt.
     await assert.rejects(startDouble({ schemes: { a: { preset: 'strype', user: 'ann' } } }), {
       name: 'RangeError',
-      message: 'schemes.a.preset: "strype" is not a preset; did you mean "stripe"?',
+      message: 'schemes.a.preset must be a preset, is "strype"; did you mean "stripe"?',
     });
   });
 });
