@@ -10,7 +10,7 @@ export interface PostgresRow {
 export interface PostgresClient {
   /** Executes a statement with parameters `$1`, `$2`, …, all of which are strings, numbers, booleans or null. */
   query(text: string, values: unknown[]): PromiseLike<{ readonly rows: readonly PostgresRow[] }>;
-  /** Returns a connection of a pool: see PostgresConnection. Without it, changed documents are found by polling only. */
+  /** Returns a connection of a pool: see PostgresConnection. */
   connect?(): PromiseLike<unknown>;
   /** Adds a listener for errors of idle connections, which would otherwise end the process. */
   on?(event: 'error', listener: (error: Error) => void): unknown;
@@ -37,14 +37,6 @@ export function isPooled(value: unknown): value is PostgresConnection {
     typeof Reflect.get(value, 'query') === 'function' &&
     typeof Reflect.get(value, 'release') === 'function'
   );
-}
-
-/** Returns the maximum number of connections of a pool, if it has such a member (as `pg.Pool` does). */
-export function readPoolSize(client: PostgresClient): number {
-  const options: unknown = Reflect.get(client, 'options');
-  const max: unknown =
-    typeof options === 'object' && options !== null ? Reflect.get(options, 'max') : undefined;
-  return typeof max === 'number' ? max : Number.POSITIVE_INFINITY;
 }
 
 /** Returns a column as text. Throws TypeError if it is not. */

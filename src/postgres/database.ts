@@ -35,11 +35,6 @@ export class Database {
     client.on?.('error', ignore);
   }
 
-  /** Whether `connect` returns a connection of a pool. */
-  get isPool(): boolean {
-    return this.#pooled;
-  }
-
   /** Whether the last query failed because PostgreSQL cannot be reached or does not answer. */
   get isUnreachable(): boolean {
     return this.#unreachable;

@@ -1,42 +1,31 @@
 import type { DocumentStore, StoredDocument } from '../store/documents.ts';
-import { clearInterval, clearTimeout, setInterval, setTimeout } from '../timers.ts';
-import { type PostgresConnection, textIn } from './client.ts';
+import { clearInterval, setInterval } from '../timers.ts';
+import { textIn } from './client.ts';
 import type { Database } from './database.ts';
-import { quoteIdentifier, type SchemaName } from './schema/names.ts';
+import type { SchemaName } from './schema/names.ts';
 import { escapeText } from './text.ts';
 
-/** The time (ms) between two polls: a change must be found within a second, also if notifications do not arrive. */
+/** The time (ms) between two polls: a change must be found within a second. */
 const pollInterval = 700;
-/** The time (ms) after which a lost connection for notifications is opened again. */
-const listenAgainAfter = 500;
 
-/** Documents in a table, whose changes are announced by notifications and found by polling. */
+/** Documents in a table, whose changes are found by polling. */
 export class DocumentTable implements DocumentStore {
   readonly location: string;
   readonly #database: Database;
   readonly #schema: SchemaName;
   readonly #random: (bytes: number) => Uint8Array;
-  readonly #listens: boolean;
   readonly #watchers = new Set<() => void>();
   #polling: NodeJS.Timeout | undefined;
-  #listening: Listening | undefined;
   /** The versions that the last poll found. */
   #versions: string | undefined;
   #poll: Promise<void> | undefined;
   #pollsAgain = false;
 
-  /** @param listens whether a connection of the pool can be used for notifications */
-  constructor(
-    database: Database,
-    schema: SchemaName,
-    random: (bytes: number) => Uint8Array,
-    listens: boolean,
-  ) {
+  constructor(database: Database, schema: SchemaName, random: (bytes: number) => Uint8Array) {
     this.location = `PostgreSQL, schema ${schema.identifier}`;
     this.#database = database;
     this.#schema = schema;
     this.#random = random;
-    this.#listens = listens;
   }
 
   async read(name: string): Promise<StoredDocument | undefined> {
@@ -92,15 +81,11 @@ export class DocumentTable implements DocumentStore {
     if (this.#polling !== undefined) return;
     this.#polling = setInterval(() => this.#startPoll(), pollInterval);
     this.#polling.unref();
-    if (!this.#listens) return;
-    this.#listening = new Listening(this.#database, this.#schema.channel, () => this.#startPoll());
   }
 
   #end(): void {
     clearInterval(this.#polling);
     this.#polling = undefined;
-    this.#listening?.close();
-    this.#listening = undefined;
   }
 
   /** Polls now; after the current poll, which may not find the latest change. */
@@ -132,63 +117,5 @@ export class DocumentTable implements DocumentStore {
       [],
     );
     return textIn(row, 'versions');
-  }
-}
-
-/** Listens for notifications on a connection of its own, which is opened again when it is lost. */
-class Listening {
-  readonly #database: Database;
-  readonly #channel: string;
-  readonly #onNotification: () => void;
-  #connection: PostgresConnection | undefined;
-  #again: NodeJS.Timeout | undefined;
-  #closed = false;
-
-  constructor(database: Database, channel: string, onNotification: () => void) {
-    this.#database = database;
-    this.#channel = channel;
-    this.#onNotification = onNotification;
-    void this.#listen();
-  }
-
-  close(): void {
-    this.#closed = true;
-    clearTimeout(this.#again);
-    this.#release();
-  }
-
-  async #listen(): Promise<void> {
-    try {
-      const connection = await this.#database.connect();
-      if (connection === undefined) return;
-      this.#connection = connection;
-      connection.on?.('notification', this.#onNotification);
-      connection.on?.('error', this.#lost);
-      connection.on?.('end', this.#lost);
-      if (this.#closed) this.#release();
-      else await connection.query(`LISTEN ${quoteIdentifier(this.#channel)}`, []);
-      // Notifications before it are lost.
-      this.#onNotification();
-    } catch {
-      this.#lost();
-    }
-  }
-
-  /** Closes the connection, and opens another one later. An arrow function, because it is a listener. */
-  readonly #lost = (): void => {
-    this.#release();
-    if (this.#closed) return;
-    clearTimeout(this.#again);
-    this.#again = setTimeout(() => void this.#listen(), listenAgainAfter);
-    this.#again.unref();
-  };
-
-  /** Closes the connection: another user of the pool must not get one that listens. */
-  #release(): void {
-    const connection = this.#connection;
-    this.#connection = undefined;
-    connection?.removeListener?.('notification', this.#onNotification);
-    connection?.removeListener?.('end', this.#lost);
-    if (connection !== undefined) this.#database.release(connection, true);
   }
 }

@@ -14,7 +14,7 @@ import type {
   TransferPart,
 } from '../store/store.ts';
 import { ChangeQueue } from './change-queue.ts';
-import { numberIn, type PostgresClient, readPoolSize } from './client.ts';
+import { numberIn, type PostgresClient } from './client.ts';
 import { Database } from './database.ts';
 import { DocumentTable } from './documents.ts';
 import { NonceTable, type PostgresNonces } from './nonces.ts';
@@ -98,8 +98,7 @@ export async function openPostgresStore(
       onWarning,
     });
     await maintenance.compareClocks();
-    const listens = database.isPool && readPoolSize(client) > 1;
-    const documents = new DocumentTable(database, schema, random, listens);
+    const documents = new DocumentTable(database, schema, random);
     const changes = new ChangeQueue({
       database,
       schema: schema.identifier,

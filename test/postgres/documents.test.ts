@@ -89,28 +89,18 @@ function describeWatchers(server: Server): void {
     stop();
   };
 
-  /** Waits until so many connections listen for changes in a schema. */
-  const listeners = async (schema: string, count: number): Promise<void> => {
-    const listening = `SELECT 1 FROM pg_stat_activity WHERE query = $1`;
-    while ((await server.query(listening, [`LISTEN "${schema}"`])).length !== count);
-  };
-
-  test('is announced to another process by a notification', async () => {
+  test('is found by another process within a second', async () => {
     const schema = server.schema();
     const stores = await Promise.all(
       [server.pool(), server.pool()].map((p) => openPostgresStore(p, { schema })),
     );
     const [watching, changing] = stores;
     assert.ok(watching !== undefined && changing !== undefined);
-    const stop = watching.documents.watch(() => {});
-    await listeners(schema, 1);
     await announce(watching, changing);
-    stop();
-    await listeners(schema, 0);
     await Promise.all(stores.map((store) => store.close()));
   });
 
-  test('is found by polling if the client has no connect', async () => {
+  test('is found if the client has no connect', async () => {
     const schema = server.schema();
     const pool = server.pool();
     const query: Pool['query'] = (text, values) => pool.query(text, values);
@@ -121,7 +111,7 @@ function describeWatchers(server: Server): void {
     await changing.close();
   });
 
-  test('is announced after the connection for notifications was lost', async () => {
+  test('is found after all connections were lost', async () => {
     const schema = server.schema();
     const pool = server.pool({ application_name: 'listener' });
     const watching = await openPostgresStore(pool, { schema });

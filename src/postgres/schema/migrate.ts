@@ -20,13 +20,13 @@ const migrationTime = 60_000;
 /** The encodings whose texts PostgreSQL returns as they were sent. */
 const encodings = ['UTF8', 'SQL_ASCII'];
 
-function firstVersion({ identifier, channel }: SchemaName): string {
+function firstVersion({ identifier }: SchemaName): string {
   return [
     formatTables(identifier),
     formatReadFunctions(identifier),
     formatChangeFunctions(identifier),
     formatNonceFunctions(identifier),
-    formatDocumentFunctions(identifier, channel),
+    formatDocumentFunctions(identifier),
   ].join(';\n');
 }
 
@@ -106,10 +106,10 @@ export function toOpeningError(error: unknown): unknown {
 
 /**
  * Returns the statement that creates `replace_document`, which replaces a document if it has the expected version (null:
- * if there is none), and notifies the channel of the schema. Returns whether the document has the new version, so a
+ * if there is none). Returns whether the document has the new version, so a
  * repeated call returns the same. The lock makes concurrent creations of a document wait for each other.
  */
-function formatDocumentFunctions(schema: string, channel: string): string {
+function formatDocumentFunctions(schema: string): string {
   return `${functionHead(
     schema,
     'replace_document(wanted text, content_base64 text, expected text, next text, wait integer) RETURNS boolean',
@@ -126,9 +126,7 @@ BEGIN
     UPDATE ${schema}.documents SET version = next, content = decode(content_base64, 'base64')
       WHERE name = wanted AND version = expected;
   END IF;
-  IF NOT FOUND THEN RETURN false; END IF;
-  PERFORM pg_notify(${dollarQuote(channel)}, '');
-  RETURN true;
+  RETURN FOUND;
 END
 `)}`;
 }

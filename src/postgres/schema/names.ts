@@ -6,15 +6,13 @@ export interface SchemaName {
   readonly name: string;
   /** The quoted identifier. */
   readonly identifier: string;
-  /** The name of the channel of notifications, unquoted. */
-  readonly channel: string;
 }
 
 /** Validates and quotes the name of a schema. Throws RangeError. */
 export function schemaName(name: string): SchemaName {
   const fault = findFault(name);
   if (fault !== undefined) throw new RangeError(`the name of the schema ${fault}`);
-  return { name, identifier: quoteIdentifier(name), channel: name };
+  return { name, identifier: quoteIdentifier(name) };
 }
 
 function findFault(name: string): string | undefined {
