@@ -73,6 +73,7 @@ const chunks = {
     'accounts/registered',
     'auth/quota-policy',
     'countersign-error',
+    'double/state/max-skew',
     'duration',
     'http/syntax/control-character',
     'oauth/lifetimes',

@@ -20,7 +20,7 @@ import {
   word,
 } from '../../shape/shape.ts';
 import { checkRequestMatch, isRestricted, type RequestMatch } from '../match.ts';
-import { maxSkew } from '../state/clock.ts';
+import { maxSkew } from '../state/max-skew.ts';
 
 /** The members of a fault. */
 interface FaultParts {

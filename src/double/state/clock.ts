@@ -8,6 +8,7 @@ import {
 } from '../../clock.ts';
 import { type Duration, readSignedDuration } from '../../duration.ts';
 import { formatValue } from '../../shape/fault.ts';
+import { maxSkew } from './max-skew.ts';
 import type { Snapshottable } from './snapshot.ts';
 
 /**
@@ -119,9 +120,6 @@ function freezeAt(clock: AdjustableClock, at: DateLike): void {
   clock.freeze();
   clock.set(time);
 }
-
-/** The greatest skew of a date in ms: 366 days. */
-export const maxSkew = 366 * 86_400_000;
 
 /** The first ms of the year 2 and the last ms of 9997. Skewed by up to two years, they still have a year of four digits. */
 const [earliest, latest] = [-62_104_060_800_000, 253_339_228_799_999];
