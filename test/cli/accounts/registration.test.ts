@@ -274,13 +274,13 @@ test('check lists clients and consumers, and reports files that cannot be used',
   const whole = await call(['check', '--data', data]);
   assert.equal(whole.status, 0, whole.stderr);
   assert.match(whole.stdout, /^clients {6}app\nconsumers {4}key\nsecrets {6}not encrypted$/m);
-  writeFileSync(join(data, 'clients.json'), '{"version":1,"clients":{"app":{"scopes":["all"]}}}');
+  writeFileSync(join(data, 'clients.json'), '{"version":1,"clients":{"app":{"scopes":["a b"]}}}');
   writeFileSync(join(data, 'oauth.key'), 'cut', { mode: 0o600 });
   const damaged = await call(['check', '--data', data]);
   assert.equal(damaged.status, 1);
   assert.match(
     damaged.stderr,
-    /clients\.json cannot be used: scopes\[0\] of the client "app" is not one of read, write/,
+    /clients\.json cannot be used: scopes\[0\] of the client "app" is not a scope/,
   );
   assert.match(damaged.stderr, /oauth\.key cannot be used: it is not a key of 32 bytes/);
 });
