@@ -108,7 +108,13 @@ const chunks = {
     'options/table',
     'options/flags',
   ],
-  service: ['service/service', 'accounts/secret-box', 'http/field-lines', 'pipeline/thrown-problem'],
+  service: [
+    'service/service',
+    'accounts/secret-box',
+    'formats/json/content-reader',
+    'http/field-lines',
+    'pipeline/thrown-problem',
+  ],
   double: ['double/double'],
   schemes: [
     'auth/declared/options',
