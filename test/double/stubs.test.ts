@@ -360,12 +360,12 @@ test('an invalid stub is rejected with the reason', async () => {
     [['/x', {}], /a match must be an object or a function/],
     [[async () => true, {}], /must return true or false, and it is asynchronous/],
     [[{ path: '/x' }, {}, { fallback: 'yes' }], /fallback must be true or false, is a string$/],
-    [[{ path: 'x' }, {}], /must begin with a slash; did you mean "\/x"/],
+    [[{ path: 'x' }, {}], /must begin with a slash, is "x"; did you mean "\/x"/],
     [[{ path: '/x?a=1' }, {}], /must not have a query/],
     [[{ path: '/x{id}' }, {}], /a parameter is a whole segment/],
     [[{ path: '/x', methd: 'GET' }, {}], /did you mean "method"/],
     [[{ path: '/x', method: 'GTE' }, {}], /did you mean "GET"/],
-    [[{ path: '/x', method: 'patch' }, {}], /is not a method in upper case/],
+    [[{ path: '/x', method: 'patch' }, {}], /must be a method in upper case, is "patch"/],
     [[{ path: '/x', method: 'HEAD' }, {}], /HEAD is answered as GET/],
     [[{ path: '/x', method: 'OPTIONS' }, {}], /cannot have the method OPTIONS/],
     [[{ path: '/x', headers: { 'a b': '1' } }, {}], /not the name of a field/],
@@ -377,7 +377,7 @@ test('an invalid stub is rejected with the reason', async () => {
     [[{ path: '/x' }, {}, { access: 'owner:user' }], /access rule/],
     [[{ path: '/x' }, {}, { schemes: ['hmca'] }], /there is no scheme "hmca"; did you mean "hmac"/],
     [[{ path: '/x' }, {}, { schemes: [] }], /at least one name/],
-    [[{ path: '/x' }, {}, { times: 0 }], /times of a stub/],
+    [[{ path: '/x' }, {}, { times: 0 }], /times must be an integer from 1, is 0/],
   ];
   for (const [args, told] of cases) assert.throws(() => call(...args), told, JSON.stringify(args));
   assert.equal((await double.fetch('/x')).status, 404);
