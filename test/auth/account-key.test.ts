@@ -92,7 +92,7 @@ describe('a key of a user', () => {
       [{ algorithm: 'ecdsa-p384-sha384', publicKey: pem(p256.publicKey) }, /is not an EC key on P-384/],
       [{ algorithm: 'rsa-pss-sha512', publicKey }, /is not an RSA key/],
       [{ algorithm: 'ed25519', publicKey: 'no key' }, /is not a public key in PEM \(SPKI\) or JWK format/],
-      [{ algorithm: 'aws4', secret: '' }, /the secret of .* is not a non-empty string/],
+      [{ algorithm: 'aws4', secret: '' }, /secret of .* must be non-empty text/],
     ];
     for (const [key, message] of cases) assert.throws(() => accountsWith({ ann: user({ k: key }) }), message);
     const short = generateKeyPairSync('rsa', { modulusLength: 1024 });

@@ -14,12 +14,11 @@ import {
   type MessageSignature,
   parseSignatures,
 } from '../../signature/message-signatures/signature-fields.ts';
-import { describeTimeForm } from '../freshness.ts';
 import { isRsaLength } from '../key-weakness.ts';
 import type { KeyKind } from '../keyring.ts';
 import type { Fault, Presented } from '../scheme.ts';
 import { readContentDigest } from '../signed-digest.ts';
-import { describeFieldForms } from './mistakes.ts';
+import { describeFieldForms } from './field-forms.ts';
 import type { MessageSignaturesOptions } from './options.ts';
 import { type CheckRequirements, noBase } from './requirements.ts';
 
@@ -47,7 +46,7 @@ export function read(
   if (typeof signatures === 'string')
     return {
       detail: `${signatures}.`,
-      hint: findCreatedHint(input ?? '') ?? describeFieldForms(input, signature),
+      hint: describeFieldForms(input, signature),
     };
   const candidates: PresentedSignature[] = [];
   let first: Fault | undefined;
@@ -117,14 +116,4 @@ export function selectKinds(signature: string): readonly KeyKind[] {
 
 function toMessage({ method, target, headers: fields, connection }: IncomingRequest): RequestMessage {
   return { method, target, fields, secure: connection.secure };
-}
-
-/** Returns the hint at a `created` that is not an integer. */
-function findCreatedHint(input: string): string | undefined {
-  const sent = /;\s*created=([^;]*)/.exec(input)?.[1]?.trim();
-  if (sent === undefined || /^\d{1,15}$/.test(sent)) return undefined;
-  const [, quoted] = /^"([^"]*)"/.exec(sent) ?? [];
-  const form = describeTimeForm(quoted ?? sent);
-  if (form !== undefined && form !== 'a number') return `created is ${form}`;
-  return quoted === undefined ? undefined : 'created is a string; send the number without quotes';
 }
