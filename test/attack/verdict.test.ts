@@ -125,7 +125,7 @@ suite('the verdict of an attack', () => {
       waive({ 'future-date': ' ' }),
       /the options of attack\.waive\.future-date must be the reason as text$/,
     );
-    await assert.rejects(waive([]), /waive: an object such as/);
+    await assert.rejects(waive([]), /waive must be an object such as/);
   });
 
   test('another method that has no route is refused, and what is not tested is stated', async (context) => {
