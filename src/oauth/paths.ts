@@ -1,13 +1,20 @@
 /** The paths of the endpoints of OAuth 2.0 and OpenID Connect. */
 export interface OAuth2Paths {
+  /** The metadata of the authorization server (RFC 8414 §3). */
   readonly metadata: string;
+  /** The authorization endpoint (RFC 6749 §3.1). */
   readonly authorize: string;
+  /** The token endpoint (RFC 6749 §3.2). */
   readonly token: string;
+  /** The revocation endpoint (RFC 7009 §2). */
   readonly revoke: string;
+  /** The introspection endpoint (RFC 7662 §2). */
   readonly introspect: string;
   /** The public keys that verify tokens. */
   readonly jwks: string;
+  /** The UserInfo endpoint (OpenID Connect Core 1.0 §5.3). */
   readonly userinfo: string;
+  /** The end session endpoint (OpenID Connect RP-Initiated Logout 1.0 §2). */
   readonly logout: string;
 }
 

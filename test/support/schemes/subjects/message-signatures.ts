@@ -55,7 +55,11 @@ export const withKey: SchemeSubject = {
     ann: { user: 'ann-1', secret: ann.secret },
     bob: { user: 'bob-1', secret: bob.secret },
   },
-  knowledge: { former: 'none', expired: /signed with an expired key/ },
+  knowledge: {
+    other: /key of another user, bob: its id is bob-1/,
+    former: 'none',
+    expired: /signed with an expired key/,
+  },
   rotate(double) {
     double.auth.addKey('ann', 'ann-1', { ...toKey(ann), until: start + 3_600_000 });
     double.auth.addKey('ann', 'ann-2', toKey(renewed));
