@@ -14,7 +14,7 @@ const skip = missingPackage(checker);
 /** Why the expressions that a file builds are not judged. */
 const exempt: Readonly<Record<string, string>> = {
   'auth/declared/scheme.ts': 'it splits a value that the signer of a test has written',
-  'auth/defined/define-scheme.ts': 'it splits a value that the signer of a test has written',
+  'auth/defined/places.ts': 'it splits a value that the signer of a test has written',
   'schema/pattern/classes.ts': 'it matches a single character, of a property that is inserted',
   'schema/pattern/ecma-syntax.ts': 'it is compiled, and matches nothing',
 };

@@ -123,7 +123,7 @@ test('creating a service with invalid options throws a RangeError', () => {
     [{ users: { ann: { secrets: [], password: { hash: 'pw' } } } }, /hash of the user "ann"/],
     [{ users: { ann: { secret: 'ann-secret', password: '' } } }, /password of the user "ann"/],
     [{ users: { ann: { secrets: [], password: { plain: '' } } } }, /password.plain of the user "ann"/],
-    [{ users: { ann: { secret: '' } } }, /the secret of the user "ann" is not a non-empty string/],
+    [{ users: { ann: { secret: '' } } }, /secret of the user "ann" must be non-empty text/],
     [{ window: Number.NaN }, /window is not/],
     [{ window: -1 }, /window is not/],
     [{ window: Number.MAX_VALUE }, /window is not/],

@@ -163,7 +163,7 @@ test('an invalid default format is rejected with a suggestion of the nearest one
   const resource = { GET: action('anyone', () => json(1)), ...wrong };
   assert.throws(
     () => createService({ resources: { '/x': resource } }),
-    /"jsno" is not a value of defaultFormat/,
+    /defaultFormat of the resource at \/x must be one of xml, json, is "jsno"/,
   );
 });
 

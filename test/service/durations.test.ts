@@ -68,7 +68,7 @@ test('the window of a scheme accepts a number of seconds or text', () => {
   for (const window of ['300', '2d', '500ms'])
     assert.throws(
       () => status({ 'message-signatures': { window } }),
-      /window: a whole number of seconds/,
+      /window must be a whole number of seconds/,
       window,
     );
 });

@@ -116,13 +116,13 @@ describe('an invalid configuration of schemes is rejected at start', () => {
       'a misspelt key',
       // @ts-expect-error The key is misspelt.
       { schemes: { aws4: { regoin: 'eu-central-1', service: 's3' } } },
-      /^schemes\.aws4\.regoin: .*did you mean "region"/,
+      /^regoin is not a member of schemes\.aws4; did you mean "region"/,
     ],
     [
       'an unknown preset',
       // @ts-expect-error The preset is misspelt.
       { schemes: { orders: { preset: 'strip', user: 'ann' } } },
-      /^schemes\.orders\.preset: .*did you mean "stripe"/,
+      /^schemes\.orders\.preset must be a preset, .*did you mean "stripe"/,
     ],
     [
       'the name of a built-in scheme',

@@ -49,7 +49,7 @@ test('rotate stores a given secret of a client as a scrypt hash', async () => {
   const invalid = await call(args, { input: 'not in ASCII: é\n' });
   assert.deepEqual(
     [invalid.status, invalid.stderr],
-    [2, 'countersign: the secret is not a text of printable ASCII characters\n'],
+    [2, 'countersign: the secret must be a text of printable ASCII characters\n'],
   );
 });
 

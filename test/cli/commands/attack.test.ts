@@ -102,7 +102,7 @@ suite('countersign attack', () => {
       /--waive requires an id and a reason/,
     );
     assert.match(await faultsOf(url, '--user', 'ann', '--waive', 'futur-date=x'), /no weakness "futur-date"/);
-    assert.match(await faultsOf(url, '--user', 'ann', '--window', 'soon'), /seconds, or text such as "5m"/);
+    assert.match(await faultsOf(url, '--user', 'ann', '--window', 'soon'), /seconds or text such as "5m"/);
     assert.match(await faultsOf(url, '--scheme', 'x', '--key-id', 'k'), /--key-id requires --config FILE/);
   });
 });

@@ -335,7 +335,7 @@ function byPrivateKey(
       user: (sent) => withField(sent, 'X-Key', () => 'key-b'),
     },
     credentialFields: ['X-Signature', 'X-Time', 'X-Key'],
-    knowledge: { former: 'none' },
+    knowledge: { other: /key of another user, bob: its id is key-b/, former: 'none' },
     without: {
       replay: 'the declaration accepts a signature again',
       restart: 'the declaration accepts a signature again',

@@ -126,7 +126,7 @@ function keyed(
       },
     },
     identities: { ann: { user: 'ann', secret: ann.secret }, bob: { user: 'bob', secret: bob.secret } },
-    knowledge: { former: 'none' },
+    knowledge: { other: /key of another user, bob/, former: 'none' },
     without: { ...base.without, rotation: 'a provider has one public key' },
   };
 }
