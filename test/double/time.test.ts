@@ -133,7 +133,7 @@ test('faults, waits and the end of a double accept durations as text', async () 
   await assert.rejects(double.journal.waitFor({ method: 'PUT' }, { timeout: '5ms' }), { code: 'timeout' });
   assert.throws(
     () => double.faults.next({}, { delay: '60' }),
-    /^RangeError: delay of a fault must be from 0/,
+    /^RangeError: delay of a fault must be a number of ms from 0/,
   );
   assert.throws(
     () => double.faults.next({}, { skewedDate: '367d' }),

@@ -75,6 +75,6 @@ test('the type of waitFor also rejects a path with a query', async () => {
   await assert.rejects(double.journal.waitFor({ path: '/articles?limit=1' }), {
     name: 'RangeError',
     message:
-      'the path "/articles?limit=1" of a match must not have a query or fragment; did you mean "/articles"?',
+      'path of a match must not have a query or fragment, is "/articles?limit=1"; did you mean "/articles"?',
   });
 });

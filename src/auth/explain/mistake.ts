@@ -80,10 +80,12 @@ function describe(hint: string, part: string, expected: string, signed: Piece, f
 
 /** Returns the segments that a longer text has in a place where a shorter one does not: `/api`. */
 function findInserted(longer: string, shorter: string): string {
+  const added = longer.length - shorter.length;
   let at = 0;
   while (at < shorter.length && longer[at] === shorter[at]) at += 1;
-  const inserted = longer.slice(at, at + longer.length - shorter.length);
-  return inserted.endsWith('/') && longer[at - 1] === '/' ? `/${inserted.slice(0, -1)}` : inserted;
+  const slash = shorter.lastIndexOf('/', at);
+  const start = slash >= 0 && longer.slice(slash + added) === shorter.slice(slash) ? slash : at;
+  return longer.slice(start, start + added);
 }
 
 /** Returns the name of the first parameter of a query that another one lacks. */

@@ -42,9 +42,9 @@ const usual: readonly Mistake[] = [
     'sends the Content-MD5 of another body',
     {
       ...post,
-      headers: [...typed, ['Content-MD5', createHash('md5').update('{}').digest('base64')]],
+      headers: [...typed, ['Content-MD5', createHash('md5').update('other content').digest('base64')]],
       body: json,
-      message: `POST+/articles+${stamp}+NONCE+${createHash('md5').update('{}').digest('base64')}`,
+      message: `POST+/articles+${stamp}+NONCE+${createHash('md5').update('other content').digest('base64')}`,
     },
     /digest in Content-MD5: the digest is that of other content.*68 bytes/,
   ],

@@ -183,7 +183,8 @@ test('each check that fails is named, with the checks that passed before it', as
   ];
   for (const [headers, failedAt, passed, hint] of failures) {
     const story = await readTrace(double, '/articles', headers);
-    assert.deepEqual([story.failedAt, story.passed, story.hint], [failedAt, passed, hint]);
+    const said = story.hint?.replace(/ \([\d,]+ forms of the message were tried\)$/, '');
+    assert.deepEqual([story.failedAt, story.passed, said], [failedAt, passed, hint]);
   }
   assert.equal((await readTrace(double, '/articles', good)).failedAt, undefined);
   const replayed = await readTrace(double, '/articles', good);
