@@ -11,6 +11,9 @@ export const setInterval = timers.setInterval;
 export const clearInterval = timers.clearInterval;
 export const setImmediate = timers.setImmediate;
 
+/** The longest delay of `setTimeout` (ms). */
+export const longestDelay = 2_147_483_647;
+
 /** Resolves after `ms` milliseconds. */
 export function delay(ms: number): Promise<void> {
   return new Promise((resolve) => {

@@ -182,7 +182,10 @@ export class Rules<Parts extends object> implements Snapshottable<RulesSnapshot<
   #findNeeds(): RuleNeeds {
     const rules = [...this.#active, ...this.#exhausted];
     const matches = rules.flatMap((rule) => this.#conditions(rule) ?? []);
-    return { user: matches.some(dependsOnUser), content: matches.some(dependsOnContent) };
+    return {
+      user: matches.some((match) => dependsOnUser(match)),
+      content: matches.some((match) => dependsOnContent(match)),
+    };
   }
 
   #sort(place: Iterable<Rule<Parts>>): Rule<Parts>[] {

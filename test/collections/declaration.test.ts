@@ -154,7 +154,7 @@ for (const [declaration, message] of [
   ],
   [
     { ...plain, requirePrecondition: 1 },
-    'collections./things.requirePrecondition: must be true or false, is a number',
+    'collections./things.requirePrecondition: must be true or false, is 1',
   ],
   [
     { ...plain, createWithPut: 'no' },
@@ -174,11 +174,11 @@ for (const [declaration, message] of [
   ],
   [
     { ...plain, access: { read: true } },
-    'collections./things.access.read: must be one of anyone, authenticated, nobody, owner:PARAMETER, scope:NAME, or a list of user names; is a boolean',
+    'collections./things.access.read: must be one of anyone, authenticated, nobody, owner:PARAMETER, scope:NAME, or a list of user names, is a boolean',
   ],
   [
     { ...plain, access: { PUT: ['ann', 1] } },
-    'collections./things.access.PUT[1]: must be non-empty text, is a number',
+    'collections./things.access.PUT[1]: must be non-empty text, is 1',
   ],
   [{ ...plain, access: { PUT: ['ann', 'ann'] } }, 'collections./things.access.PUT[1]: ann is listed twice'],
   [
@@ -224,7 +224,7 @@ const fieldCases: [declared: unknown, message: string][] = [
   [{ a: 'text' }, 'fields.a: must be an object, is a string'],
   [
     { a: {} },
-    'fields.a.type: must be one of text, decimal, integer, boolean, date, dateTime, currency, json, element, list; is missing',
+    'fields.a.type: must be one of text, decimal, integer, boolean, date, dateTime, currency, json, element, list, is missing',
   ],
   [{ a: { type: 'datetime' } }, 'fields.a.type: "datetime" is not a field type; did you mean "dateTime"?'],
   [
@@ -247,12 +247,12 @@ const fieldCases: [declared: unknown, message: string][] = [
     { a: { type: 'text', maxLength: 1.5 } },
     'fields.a.maxLength: must be a whole number from 1 to 9007199254740991, is 1.5',
   ],
-  [{ a: { type: 'text', required: 1 } }, 'fields.a.required: must be true or false, is a number'],
+  [{ a: { type: 'text', required: 1 } }, 'fields.a.required: must be true or false, is 1'],
   [
     { a: { type: 'text', pattern: '(?=a)' } },
     'fields.a.pattern: "(?" must be followed by ":"; lookaround, named groups and flags are not supported (character 1)',
   ],
-  [{ a: { type: 'text', pattern: 1 } }, 'fields.a.pattern: must be text, is a number'],
+  [{ a: { type: 'text', pattern: 1 } }, 'fields.a.pattern: must be text, is 1'],
   [
     { a: { type: 'text', pattern: '(ab){250}' } },
     'fields.a.pattern: has 501 states, too many for a text of this length; set maxLength to at most 99800',
@@ -294,7 +294,7 @@ const fieldCases: [declared: unknown, message: string][] = [
     { a: { type: 'text', enum: ['\u0000'] } },
     'fields.a.enum[0]: must not contain a character that XML cannot represent, contains U+0000',
   ],
-  [{ a: { ...decimal, min: 0 } }, 'fields.a.min: must be a JSON string, is a number'],
+  [{ a: { ...decimal, min: 0 } }, 'fields.a.min: must be a JSON string, is 0'],
   [{ a: { ...decimal, min: '0' } }, 'fields.a.min: must have exactly 2 fraction digits, has 0'],
   [{ a: { ...decimal, min: '1.00', max: '0.99' } }, 'fields.a.min: 1.00 is greater than max, which is 0.99'],
   [

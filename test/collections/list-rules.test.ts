@@ -28,15 +28,15 @@ for (const [member, value, message] of [
   ['filter', ['price'], 'filter[0]: the query parameter price.min would have two meanings'],
   ['filter', ['size.min', 'size'], 'filter[1]: the query parameter size.min would have two meanings'],
   ['filter', 'title', 'filter: must be a list of names of fields, is a string'],
-  ['filter', [1], 'filter[0]: must be the name of a field, is a number'],
+  ['filter', [1], 'filter[0]: must be the name of a field, is 1'],
   ['sort', ['-prise'], 'sort[0]: "prise" is not a field; did you mean "price"?'],
   ['sort', ['modfied'], 'sort[0]: "modfied" is not a field; did you mean "modified"?'],
   ['sort', ['maker'], 'sort[0]: maker has fields of its own, so it cannot be compared with one value'],
   ['sort', ['price', '-price'], 'sort[1]: price is listed twice'],
   ['sort', [''], 'sort[0]: "" is not a field; known are title, price, size.min, size, limit, modified'],
   ['sort', { price: true }, 'sort: must be a list of names of fields, is an object'],
-  ['defaultFormat', 'jsno', 'defaultFormat: "jsno" is not known; did you mean "json"?'],
-  ['defaultFormat', 1, 'defaultFormat: must be xml or json, is a number'],
+  ['defaultFormat', 'jsno', 'defaultFormat: must be xml or json, is "jsno"; did you mean "json"?'],
+  ['defaultFormat', 1, 'defaultFormat: must be xml or json, is 1'],
   ['filters', [], 'filters: is not a key of a collection; did you mean "filter"?'],
 ] as const) {
   test(`${member} ${JSON.stringify(value)} is rejected with the reason`, () => {

@@ -129,6 +129,11 @@ function joinWith(pairs: Pairs, inner: string, outer: string): string {
   return pairs.map((pair) => pair.join(inner)).join(outer);
 }
 
+/** The hints of all mistakes in the steps. */
+export const formStepHints: readonly string[] = Object.values(formSteps).flatMap(
+  (ways: readonly Way<unknown>[]) => ways.flatMap(([did]) => (did === '' ? [] : [did])),
+);
+
 /** The largest number of parameters with which two mistakes at once are tried. */
 const maxPairs = 64;
 

@@ -311,7 +311,7 @@ export function variantsOfPart(part: Part, facts: Facts): Iterable<Variant> {
 }
 
 /** The mistakes that are tried after all others, because they are many. */
-const furtherMistakes: Readonly<Partial<Record<PartKind, readonly Mistake[]>>> = {
+export const furtherMistakes: Readonly<Partial<Record<PartKind, readonly Mistake[]>>> = {
   host: furtherHostMistakes,
   url: furtherUrlMistakes,
   content: furtherContentMistakes,

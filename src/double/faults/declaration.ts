@@ -19,6 +19,7 @@ import {
   text,
   word,
 } from '../../shape/shape.ts';
+import { longestDelay } from '../../timers.ts';
 import { checkRequestMatch, isRestricted, type RequestMatch } from '../match.ts';
 import { maxSkew } from '../state/max-skew.ts';
 
@@ -118,9 +119,6 @@ type Before =
 export type Fault =
   | (FaultParts & Without<'staleCertificate'> & OneBreak & Answer & Before)
   | (With<'staleCertificate'> & Without<Exclude<keyof FaultParts, 'staleCertificate'>>);
-
-/** The longest delay of setTimeout, in ms. */
-export const longestDelay = 2_147_483_647;
 
 const count = { min: 0 };
 

@@ -1,8 +1,8 @@
 import { type Duration, readDuration } from '../../duration.ts';
 import { duration } from '../../shape/duration.ts';
 import { instanceOf, object, optional, read, type ShapesOf } from '../../shape/shape.ts';
+import { longestDelay } from '../../timers.ts';
 import { DoubleError } from '../error.ts';
-import { longestDelay } from '../faults/declaration.ts';
 import { describeRequestMatch } from '../match.ts';
 import { JournalEntry } from './entry.ts';
 import { checkEntryMatch, type EntryMatch, fits, listDifferences } from './match.ts';

@@ -502,13 +502,13 @@ const refused: readonly (readonly [cors: unknown, message: string])[] = [
     ['https://app.example/'],
     'cors.origins: "https://app.example/" has a trailing slash; write https://app.example',
   ],
-  [[1], 'cors.origins: must be a list of origins such as https://app.example'],
-  [{}, 'cors.origins: must be a list of origins such as https://app.example'],
+  [[1], 'cors.origins: must be a list of origins such as https://app.example, is an array'],
+  [{}, 'cors.origins: must be a list of origins such as https://app.example, is missing'],
   [{ origin: [] }, 'cors.origin: is not known; did you mean "origins"?'],
-  [{ origins: [], credentials: 'no' }, 'cors.credentials: must be true or false'],
+  [{ origins: [], credentials: 'no' }, 'cors.credentials: must be true or false, is a string'],
   [
     { origins: [], maxAge: -1 },
-    'cors.maxAge: must be a whole number of seconds from 0 to 86400 or text such as 5m',
+    'cors.maxAge: must be a whole number of seconds from 0 to 86400 or text such as 5m, is -1',
   ],
   [['*', 'https://app.example'], 'cors.origins: "*" includes all origins; remove the others'],
   [
@@ -534,10 +534,10 @@ describe('an invalid CORS option is rejected', () => {
         message: message.replace('cors', 'cors of the resource at /own'),
       });
     });
-  test('requestHeaders of the resource at /own must be a list of field names', () => {
+  test('a field name of requestHeaders must be a token', () => {
     const resource = { GET: action('anyone', () => text('')), requestHeaders: ['a b'] };
     assert.throws(() => createControllableService({ resources: { '/own': resource } }), {
-      message: 'requestHeaders of the resource at /own must be a list of field names',
+      message: 'requestHeaders[0] of the resource at /own is not a field name',
     });
   });
 });

@@ -2,7 +2,8 @@
 import { createHmac } from 'node:crypto';
 import { digestMistakes } from '../../../src/auth/explain/content.ts';
 import { keyMistakes } from '../../../src/auth/explain/key.ts';
-import { partMistakes, shiftedTimeMistakes } from '../../../src/auth/explain/parts.ts';
+import { formStepHints } from '../../../src/auth/explain/parameter-steps.ts';
+import { furtherMistakes, partMistakes, shiftedTimeMistakes } from '../../../src/auth/explain/parts.ts';
 import { endMistakes, omissions, separatorMistakes, wholeMistakes } from '../../../src/auth/explain/whole.ts';
 import type { Part, PartKind } from '../../../src/signature/message.ts';
 
@@ -40,6 +41,8 @@ const placeholders: readonly (readonly [name: string, shown: string])[] = [
   ['{host}', 'HOST'],
   ['{authority}', 'OTHER'],
   ['{prefix}', 'PREFIX'],
+  ['{leftOut}', 'PREFIX'],
+  ['{length}', 'N'],
   ['{parameter}', 'NAME'],
 ];
 
@@ -63,6 +66,13 @@ const parts: readonly Part[] = [
   { kind: 'nonce', name: 'nonce', value: 'n' },
 ];
 
+/** Returns the hints that are tried after all others. */
+function listFurther(kind: string): readonly string[] {
+  if (kind === 'form') return formStepHints;
+  const further = Object.entries(furtherMistakes).find(([name]) => name === kind)?.[1] ?? [];
+  return further.map(([hint]) => hint);
+}
+
 /** Returns the page docs/mistakes.md. */
 export function renderMistakes(): string {
   const ofParts = Object.entries(partMistakes).flatMap(([kind, mistakes]) => {
@@ -73,7 +83,7 @@ export function renderMistakes(): string {
       : [
           section(
             title,
-            mistakes.map(([hint]) => shown(hint, label)),
+            [...mistakes.map(([hint]) => hint), ...listFurther(kind)].map((hint) => shown(hint, label)),
           ),
         ];
   });
