@@ -65,7 +65,7 @@ test('invalid and reserved method names, and methods without a function, are rej
   assert.throws(of({ HEAD: handler }), /methods\.HEAD of the resource .* is derived, or has no path/);
   assert.throws(of({ CONNECT: handler }), /methods\.CONNECT of the resource .* is derived, or has no path/);
   assert.throws(of({ GET: handler }), /methods\.GET .* is a member of the resource itself/);
-  assert.throws(of({ PROPFIND: {} }), /the function of PROPFIND/);
+  assert.throws(of({ PROPFIND: {} }), /methods\.PROPFIND\.handle of the resource .* must be a function/);
 });
 
 test('an action without reads that accesses the request content fails with 500 and a clear error', async () => {
