@@ -132,7 +132,8 @@ async function checkNoItems(directory: string): Promise<void> {
 /** Returns whether the first journal of a directory is missing, or has no line but the first one. */
 async function isUnused(directory: string): Promise<boolean> {
   const bytes = (await nodeDisk.read(join(directory, firstJournal))) ?? new Uint8Array();
-  const text = Buffer.from(bytes).toString('latin1').replace(/\0+$/, '');
+  // The rest of the file may be preallocated.
+  const [text = ''] = Buffer.from(bytes).toString('latin1').split('\0', 1);
   return text === '' || text.indexOf('\n') === text.length - 1;
 }
 

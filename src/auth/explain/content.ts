@@ -140,9 +140,13 @@ function* serialize(content: string, isSorted: boolean, layouts?: number): Gener
   if (node !== undefined) yield* writeJson(isSorted ? sortMembers(node) : node, layouts);
 }
 
+/** The longest JSON (bytes) of which members are left out one by one, and the longest content that is changed in further ways. */
+const longestOmitted = 8192;
+const longestFurther = 65_536;
+
 /** Yields JSON without each of its members. */
 function* omitEach(content: string): Generator<string> {
-  const node = readJsonNode(content);
+  const node = content.length > longestOmitted ? undefined : readJsonNode(content);
   for (const fewer of node === undefined ? [] : omitMembers(node)) yield* writeJson(fewer, usualLayouts);
 }
 
@@ -185,11 +189,19 @@ const usualContents: readonly TextMistake[] = [
   ...lineEnds,
   ...notations,
   ...encodings,
-  ...parameterMistakes,
+  ...limitLength(parameterMistakes),
 ];
 
 /** Further ones, of which there may be thousands. */
-const furtherContents: readonly TextMistake[] = [...furtherJson, ...cuts];
+const furtherContents: readonly TextMistake[] = limitLength([...furtherJson, ...cuts]);
+
+/** Returns mistakes that are tried only for contents that are not long. */
+function limitLength(mistakes: readonly TextMistake[]): TextMistake[] {
+  return mistakes.map(([hint, values]) => [
+    hint,
+    (content) => (content.length > longestFurther ? undefined : values(content)),
+  ]);
+}
 
 /** The mistakes in a part that is the content. */
 export const contentMistakes: readonly Mistake[] = [

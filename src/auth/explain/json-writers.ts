@@ -140,24 +140,33 @@ function listTextWriters(characters: string): readonly ((text: string) => string
   const distinct = [...new Set(characters)].join('');
   const writers = new Map<string, (text: string) => string>();
   for (const escaping of escapings) {
-    const write = (text: string): string => writeText(text, escaping);
+    const write = createTextWriter(escaping);
     const key = write(distinct);
     if (!writers.has(key)) writers.set(key, write);
   }
   return [...writers.values()];
 }
 
-function writeText(text: string, { ascii, escaped = '', isUpper = false, slash = false }: Escaping): string {
-  const quoted = `"${JSON.stringify(text)
-    .slice(1, -1)
-    .replaceAll('\\"', escaped.includes('"') ? '\\u0022' : '\\"')}"`;
-  if (ascii === undefined && escaped === '' && !slash) return quoted;
-  const inside = quoted.slice(1, -1).replace(/[^\\"]/g, (unit) => {
+/** Creates the function that writes a text as a JSON string. Names occur often, so each text is written once. */
+function createTextWriter(escaping: Escaping): (text: string) => string {
+  const { ascii, escaped = '', isUpper = false, slash = false } = escaping;
+  const others = `${slash ? '/' : ''}${escaped.replaceAll('"', '')}`;
+  const units = `${others.replace(/[\\\]^-]/g, '\\$&')}${ascii === undefined ? '' : '\u0080-\uffff'}`;
+  const changed = units === '' ? undefined : new RegExp(`[${units}]`, 'g');
+  const change = (unit: string): string => {
     if (unit === '/' && slash) return '\\/';
-    if (escaped.includes(unit)) return escapeUnit(unit, isUpper);
-    return ascii !== undefined && unit > '\u007f' ? escapeUnit(unit, ascii === 'upper') : unit;
-  });
-  return `"${inside}"`;
+    return escapeUnit(unit, escaped.includes(unit) ? isUpper : ascii === 'upper');
+  };
+  const written = new Map<string, string>();
+  return (text) => {
+    const known = written.get(text);
+    if (known !== undefined) return known;
+    const quoted = JSON.stringify(text);
+    const inner = escaped.includes('"') ? `"${quoted.slice(1, -1).replaceAll('\\"', '\\u0022')}"` : quoted;
+    const result = changed === undefined ? inner : inner.replace(changed, change);
+    written.set(text, result);
+    return result;
+  };
 }
 
 function escapeUnit(unit: string, isUpper: boolean): string {
@@ -222,6 +231,9 @@ const numbers: readonly ((digits: string) => string)[] = [
   (digits) => (/^-?\d+$/.test(digits) ? `${digits}.0` : digits),
 ];
 
+/** The number of characters that are written for one value: long JSON is written in fewer ways. */
+const maxWritten = 524_288;
+
 /**
  * Yields what programs write for a value, in octets, the most frequent ones first.
  *
@@ -236,11 +248,14 @@ export function* writeJson(node: JsonNode, limit = layouts.length): Generator<st
     .filter(
       ({ indent = '' }) => size + deepest * indent.length <= Math.max(longestIndented, maxGrowth * size),
     );
-  for (const literal of numbers) {
-    for (const layout of fitting) yield toOctets(write(node, { layout, text: plain, literal }));
-    for (const text of escaping)
-      for (const layout of fitting) yield toOctets(write(node, { layout, text, literal }));
-  }
+  let left = maxWritten;
+  for (const literal of numbers)
+    for (const text of [plain, ...escaping])
+      for (const layout of fitting) {
+        left -= size;
+        if (left < 0) return;
+        yield toOctets(write(node, { layout, text, literal }));
+      }
 }
 
 /** Returns a value with the members of its objects sorted by their names. */

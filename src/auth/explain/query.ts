@@ -41,6 +41,12 @@ export const queryForms: readonly Mistake[] = [
   ['the parameter {parameter} was left out, or added after signing', (query) => removeEach(query)],
 ];
 
+function removeTrailingZeros(digits: string): string {
+  let end = digits.length;
+  while (digits.includes('.') && digits[end - 1] === '0') end -= 1;
+  return digits.slice(0, digits[end - 1] === '.' ? end - 1 : end);
+}
+
 /** Returns a query with its numbers as programs write them: JavaScript, Python, and without zeros at their ends. */
 function rewriteNumbers(query: string): string[] {
   const notations: readonly ((digits: string) => string)[] = [
@@ -49,7 +55,7 @@ function rewriteNumbers(query: string): string[] {
       Number(digits)
         .toExponential()
         .replace(/e([+-])(\d)$/, 'e$10$2'),
-    (digits) => digits.replace(/(\.\d*?)0+$/, '$1').replace(/\.$/, ''),
+    removeTrailingZeros,
     (digits) => (digits.includes('.') ? digits : `${digits}.0`),
   ];
   return notations.flatMap((write) => {

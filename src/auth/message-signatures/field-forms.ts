@@ -9,10 +9,7 @@ const inputForms: readonly (readonly [form: RegExp, hint: string])[] = [
     'the names of the components are without quotes; ("@method" "@path") is expected',
   ],
   [/\([^)]*'[^)]*\)/, 'the names are in single quotes; double quotes are expected'],
-  [
-    /\([^)]*"\s*[,;]\s*"[^)]*\)/,
-    'the components are separated by a comma or a semicolon; a space is expected',
-  ],
+  [/"[ \t]*[,;][ \t]*"/, 'the components are separated by a comma or a semicolon; a space is expected'],
   [/;\s*keyid=[^"]/, 'keyid is without quotes; keyid="…" is expected'],
   [/;\s*alg=[^"]/, 'alg is without quotes; alg="…" is expected'],
   [/;\s*nonce=[^"]/, 'nonce is without quotes; nonce="…" is expected'],

@@ -72,12 +72,18 @@ const fieldParameters: ReadonlySet<string> = new Set(['Credential', 'SignedHeade
 
 /** Describes parameters that are separated by something else than a comma, so that the others belong to the value of the first. */
 function describeSeparator(found: ReadonlyMap<string, string>): string {
-  const [, separator] =
-    [...found.values()]
-      .map((value) => /(;\s*|\s+)(?:SignedHeaders|Signature)=/.exec(value))
-      .find((match) => match !== null) ?? [];
-  if (separator === undefined) return '';
-  return `; the parameters are separated by ${separator.startsWith(';') ? 'semicolons' : 'spaces'}, and a comma is expected`;
+  for (const value of found.values()) {
+    const at = value.search(/[;\s](?:SignedHeaders|Signature)=/);
+    if (at < 0) continue;
+    const separator = value
+      .slice(0, at + 1)
+      .trimEnd()
+      .endsWith(';')
+      ? 'semicolons'
+      : 'spaces';
+    return `; the parameters are separated by ${separator}, and a comma is expected`;
+  }
+  return '';
 }
 
 function describeSeen(name: string): string {
