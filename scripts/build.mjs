@@ -78,6 +78,7 @@ const chunks = {
     'http/syntax/control-character',
     'oauth/lifetimes',
     'oauth/paths',
+    'once',
     'pipeline/cors-policy',
     'pipeline/resource',
     'shape/shape',
