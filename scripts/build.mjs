@@ -113,6 +113,7 @@ const chunks = {
   service: [
     'service/service',
     'accounts/secret-box',
+    'auth/decoded-secret',
     'formats/json/content-reader',
     'http/field-lines',
     'pipeline/thrown-problem',
