@@ -3,7 +3,7 @@ import { parseFormOctets } from '../../http/form.ts';
 import { isFormType } from '../../http/headers/media-type.ts';
 import { octetsOf } from '../../http/syntax/octets.ts';
 import { encodePairs } from './encoders.ts';
-import { type JsonNode, listMembers, readJsonNode, writeJson } from './json-writers.ts';
+import { type JsonNode, listMembers, readJsonNode, writeUsualJson } from './json-writers.ts';
 import type { Facts, TextMistake, Variant } from './mistake.ts';
 import { formVariants, type Pairs, readMultipart } from './parameter-steps.ts';
 
@@ -84,7 +84,7 @@ function listObjects(pairs: Pairs): string[] {
       : texts(value);
   return [texts, literals].flatMap((read) => {
     const members = pairs.map(([name, value]) => [decodeUtf8(name), read(value)] as const);
-    return [...writeJson({ kind: 'object', members }, 2)];
+    return [...writeUsualJson({ kind: 'object', members })];
   });
 }
 

@@ -5,7 +5,15 @@ import { bytesOf, octetsOf, replaceInvalidUtf8, toOctets } from '../../http/synt
 import { type DigestForm, messageBytes, type Piece } from '../../signature/message.ts';
 import { describeUntried, selectLongest } from './budget.ts';
 import { parameterMistakes } from './content-parameters.ts';
-import { omitMembers, readJsonNode, sortMembers, writeJson, writePython } from './json-writers.ts';
+import {
+  type JsonNode,
+  omitMembers,
+  readJsonNode,
+  sortMembers,
+  writeJson,
+  writePython,
+  writeUsualJson,
+} from './json-writers.ts';
 import { formatHint, type Mistake, type TextMistake, toList, type Variant } from './mistake.ts';
 
 /** Returns zlib, which is loaded on first use. */
@@ -131,13 +139,14 @@ function decompress(content: string): Buffer | undefined {
   }
 }
 
-/** The number of layouts of JSON that are tried before all other mistakes. */
-const usualLayouts = 4;
-
 /** Yields what programs write for the content if it is JSON. */
-function* serialize(content: string, isSorted: boolean, layouts?: number): Generator<string> {
+function* serialize(
+  content: string,
+  isSorted: boolean,
+  written: (node: JsonNode) => Generator<string>,
+): Generator<string> {
   const node = readJsonNode(content);
-  if (node !== undefined) yield* writeJson(isSorted ? sortMembers(node) : node, layouts);
+  if (node !== undefined) yield* written(isSorted ? sortMembers(node) : node);
 }
 
 /** The longest JSON (bytes) of which members are left out one by one, and the longest content that is changed in further ways. */
@@ -147,18 +156,18 @@ const longestFurther = 65_536;
 /** Yields JSON without each of its members. */
 function* omitEach(content: string): Generator<string> {
   const node = content.length > longestOmitted ? undefined : readJsonNode(content);
-  for (const fewer of node === undefined ? [] : omitMembers(node)) yield* writeJson(fewer, usualLayouts);
+  for (const fewer of node === undefined ? [] : omitMembers(node)) yield* writeUsualJson(fewer);
 }
 
 const usualJson: readonly TextMistake[] = [
-  [again, (content) => serialize(content, false, usualLayouts)],
-  [`${again}, with its members sorted`, (content) => serialize(content, true, usualLayouts)],
+  [again, (content) => serialize(content, false, writeUsualJson)],
+  [`${again}, with its members sorted`, (content) => serialize(content, true, writeUsualJson)],
 ];
 
 const furtherJson: readonly TextMistake[] = [
-  [again, (content) => serialize(content, false)],
-  [`${again}, with its members sorted`, (content) => serialize(content, true)],
-  [again, (content) => [...serialize(content, false, usualLayouts)].map((text) => `${text}\n`)],
+  [again, (content) => serialize(content, false, writeJson)],
+  [`${again}, with its members sorted`, (content) => serialize(content, true, writeJson)],
+  [again, (content) => [...serialize(content, false, writeUsualJson)].map((text) => `${text}\n`)],
   ['a member of the JSON was added after signing', omitEach],
 ];
 
@@ -192,7 +201,7 @@ const usualContents: readonly TextMistake[] = [
   ...limitLength(parameterMistakes),
 ];
 
-/** Further ones, of which there may be thousands. */
+/** Further ones: there may be thousands. */
 const furtherContents: readonly TextMistake[] = limitLength([...furtherJson, ...cuts]);
 
 /** Returns mistakes that are tried only for contents that are not long. */

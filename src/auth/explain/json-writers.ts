@@ -103,6 +103,10 @@ const layouts: readonly Layout[] = [
   { comma: ', ', colon: ':' },
 ];
 
+/** The layouts that stand on one line, and those that are tried first. */
+const oneLine = layouts.slice(0, 2);
+const usualLayouts = layouts.slice(0, 5);
+
 /** Which characters a program escapes beside those that JSON requires to be escaped, and how. */
 interface Escaping {
   readonly ascii?: 'lower' | 'upper';
@@ -234,28 +238,41 @@ const numbers: readonly ((digits: string) => string)[] = [
 /** The number of characters that are written for one value: long JSON is written in fewer ways. */
 const maxWritten = 524_288;
 
-/**
- * Yields what programs write for a value, in octets, the most frequent ones first.
- *
- * @param limit How many layouts are tried. Default: all.
- */
-export function* writeJson(node: JsonNode, limit = layouts.length): Generator<string> {
-  const size = write(node, { layout: compact, text: JSON.stringify, literal: String }).length;
-  const deepest = countLines(node) * depthOf(node);
+/** Yields what programs write most often for a value, in octets: about 20 texts, and as many if they write its numbers otherwise. */
+export function* writeUsualJson(node: JsonNode): Generator<string> {
+  const [asSent = String, asParsed = String, ...notations] = numbers;
   const [plain = JSON.stringify, ...escaping] = listTextWriters(collectTexts(node));
-  const fitting = layouts
-    .slice(0, limit)
-    .filter(
-      ({ indent = '' }) => size + deepest * indent.length <= Math.max(longestIndented, maxGrowth * size),
-    );
+  const make = (layout: Layout, text: Writer['text'], literal: Writer['literal']): string =>
+    toOctets(write(node, { layout, text, literal }));
+  const isSame = make(compact, plain, asSent) === make(compact, plain, asParsed);
+  for (const literal of isSame ? [asSent] : [asSent, asParsed]) {
+    for (const layout of listFitting(node, usualLayouts)) yield make(layout, plain, literal);
+    for (const text of escaping) for (const layout of oneLine) yield make(layout, text, literal);
+  }
+  for (const literal of notations) yield make(compact, plain, literal);
+}
+
+/** Yields what programs write for a value, in octets, in all ways that are not too long together. */
+export function* writeJson(node: JsonNode): Generator<string> {
+  const texts = listTextWriters(collectTexts(node));
+  const fitting = listFitting(node, layouts);
   let left = maxWritten;
   for (const literal of numbers)
-    for (const text of [plain, ...escaping])
+    for (const text of texts)
       for (const layout of fitting) {
-        left -= size;
+        const written = write(node, { layout, text, literal });
+        left -= written.length;
         if (left < 0) return;
-        yield toOctets(write(node, { layout, text, literal }));
+        yield toOctets(written);
       }
+}
+
+/** Returns the layouts in which a value is not longer than is tried. */
+function listFitting(node: JsonNode, some: readonly Layout[]): readonly Layout[] {
+  const size = write(node, { layout: compact, text: JSON.stringify, literal: String }).length;
+  const deepest = countLines(node) * depthOf(node);
+  const longest = Math.max(longestIndented, maxGrowth * size);
+  return some.filter(({ indent = '' }) => size + deepest * indent.length <= longest);
 }
 
 /** Returns a value with the members of its objects sorted by their names. */

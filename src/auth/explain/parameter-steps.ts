@@ -134,28 +134,25 @@ export const formStepHints: readonly string[] = Object.values(formSteps).flatMap
   (ways: readonly Way<unknown>[]) => ways.flatMap(([did]) => (did === '' ? [] : [did])),
 );
 
-/** The largest number of parameters with which two mistakes at once are tried. */
+/** The largest number of parameters that are tried. */
 const maxPairs = 64;
 
-/** Yields what clients sign in place of the sorted parameters of a form, with this number of mistakes, each in a step of its own. */
-export function* formVariants(content: string, mistakes: number): Generator<Variant> {
-  for (const { hints, text } of listMade(content))
-    if (hints.length === mistakes) yield [hints.join('; and '), text];
-}
+/** The longest form (bytes) with which two mistakes at once are tried. */
+const longestTwice = 8192;
 
-/** Returns the texts of all ways, with the hints of the steps that differ from the right ones. */
-function listMade(content: string): { readonly hints: readonly string[]; readonly text: string }[] {
+/** Yields what clients sign in place of the sorted parameters of a form, with this number of mistakes, each in a step of its own. */
+export function* formVariants(content: string, mistakes: 1 | 2): Generator<Variant> {
+  if (mistakes === 2 && content.length > longestTwice) return;
   const { read, select, order, write } = formSteps;
-  return read.flatMap(([reading, readPairs]) => {
+  for (const [reading, readPairs] of read) {
     const pairs = readPairs(content);
-    if (pairs === undefined || pairs.length === 0 || pairs.length > maxPairs) return [];
-    return select.flatMap(([selecting, selectPairs]) =>
-      order.flatMap(([ordering, orderPairs]) =>
-        write.map(([writing, writePairs]) => ({
-          hints: [reading, selecting, ordering, writing].filter((hint) => hint !== ''),
-          text: writePairs(orderPairs(selectPairs(pairs))),
-        })),
-      ),
-    );
-  });
+    if (pairs === undefined || pairs.length === 0 || pairs.length > maxPairs) continue;
+    for (const [selecting, selectPairs] of select)
+      for (const [ordering, orderPairs] of order)
+        for (const [writing, writePairs] of write) {
+          const hints = [reading, selecting, ordering, writing].filter((hint) => hint !== '');
+          if (hints.length === mistakes)
+            yield [hints.join('; and '), writePairs(orderPairs(selectPairs(pairs)))];
+        }
+  }
 }

@@ -82,7 +82,7 @@ export function buildRightMessages<Own extends Presented>(
  * Each is built when it is asked for.
  */
 export function* messageMistakes<Own extends Presented>(
-  wrong: Pick<WrongSignature<Own>, 'scheme' | 'presented'> & { readonly arrived?: Uint8Array | undefined },
+  wrong: SearchedSignature<Own>,
   parts: readonly Part[],
   right: Buffer,
   read: Uint8Array,
@@ -102,8 +102,12 @@ export function* messageMistakes<Own extends Presented>(
 /** The longest message (bytes) that is remembered, so that one that equals it is not tried again. */
 const longestRemembered = 65_536;
 
+/** What the messages depend on. */
+type SearchedSignature<Own extends Presented> = Pick<WrongSignature<Own>, 'scheme' | 'presented'> &
+  Partial<Pick<WrongSignature<Own>, 'arrived' | 'knowledge'>>;
+
 function* buildMistakes<Own extends Presented>(
-  { scheme, presented }: Pick<WrongSignature<Own>, 'scheme' | 'presented'>,
+  { scheme, presented, knowledge }: SearchedSignature<Own>,
   parts: readonly Part[],
   right: Buffer,
   content: Uint8Array,
@@ -135,7 +139,9 @@ function* buildMistakes<Own extends Presented>(
   if (scheme.join === undefined) yield* orderMistakes(parts, assemble);
   yield* wholeMistakes(right);
   yield* additions(parts, facts, presented.user, assemble);
-  yield* takeTurns(parts.map((part, at) => buildChanged(at, furtherVariantsOfPart(part, facts))));
+  // To build them takes longer than a server has.
+  if (knowledge?.isLimited === false)
+    yield* takeTurns(parts.map((part, at) => buildChanged(at, furtherVariantsOfPart(part, facts))));
 }
 
 /** Yields the first item of each list, then the second ones: a budget that ends early has tried the likely ones of each. */
