@@ -339,7 +339,7 @@ function findMistake<Own extends Presented>(
     return {
       hint: `the request is signed with an expired ${expired.key.kind === 'secret' ? 'secret' : 'key'}`,
     };
-  const hint = computed ?? reencoded ?? hashed?.hint;
+  const hint = reencoded ?? computed ?? hashed?.hint;
   return signed ?? (hint === undefined ? undefined : { hint });
 }
 

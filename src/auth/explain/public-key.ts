@@ -3,6 +3,7 @@
 import { constants, createHash, type KeyObject, verify } from 'node:crypto';
 import { octetsOf } from '../../http/syntax/octets.ts';
 import { describeAlgorithm, type PublicKeyKind, type SignatureVariant } from '../../signature/algorithms.ts';
+import { describeBase64 } from '../../signature/signature-form.ts';
 
 /** A signature in another encoding. */
 export interface Reencoded {
@@ -16,6 +17,10 @@ export function encodingMistakes(signature: string): readonly Reencoded[] {
   const bytes = Buffer.from(signature, 'base64');
   const text = octetsOf(bytes);
   const found: Reencoded[] = [];
+  const canonical = bytes.toString('base64');
+  const form = canonical === signature ? undefined : describeBase64(signature);
+  if (form !== undefined)
+    found.push({ hint: `the signature is not canonical base64: ${form}`, signature: canonical });
   if (/^(?:[0-9a-f]{2})+$/i.test(signature))
     found.push({
       hint: 'the signature was sent in hexadecimal; base64 is expected',
