@@ -7,6 +7,7 @@ import { describeAccepted, isAccepted, listAlternatives } from './accepted-schem
 import type { Challenges } from './challenges.ts';
 import { describeMisnamed, displayName, type ExpectedNames } from './explain/related-names.ts';
 import { describeMisplacedKey, describeMisplacedToken } from './explain/sent-keys.ts';
+import { authorizationNamesOf, listAuthorization } from './find-credentials.ts';
 import { findTrace } from './trace.ts';
 import { type AcceptedSchemes, refuseScheme, type Verifier } from './verifier.ts';
 
@@ -71,7 +72,8 @@ export class AbsentCredentials {
     const hint =
       describeMisnamed(request, listExpectedNames(expected)) ??
       describeMisplacedKey(request, listKeyPlaces(expected), authTrace?.knowledge?.secrets ?? []) ??
-      (expected.some(isBearerOffered) ? describeMisplacedToken(request) : undefined);
+      (expected.some(isBearerOffered) ? describeMisplacedToken(request) : undefined) ??
+      describeOtherScheme(request, expected);
     if (hint === undefined) return {};
     authTrace?.fail('scheme', { hint });
     return this.#explain ? { hint } : {};
@@ -119,14 +121,32 @@ function isBearerOffered({ name, challenge }: Verifier): boolean {
 
 /** Returns the places where keys are sent as they are, for hints. */
 function listKeyPlaces(schemes: readonly Verifier[]): readonly string[] {
-  return schemes
-    .filter(({ tlsOnly }) => tlsOnly === true)
-    .flatMap(({ locations }) =>
-      locations.flatMap((place) => {
-        if ('authorization' in place) return [`Authorization with ${displayName(place.authorization)}`];
-        if ('field' in place) return [displayName(place.field)];
-        if ('query' in place) return [`the query parameter ${place.query}`];
-        return 'cookie' in place ? [`the cookie ${place.cookie}`] : [];
-      }),
-    );
+  return schemes.filter(({ tlsOnly }) => tlsOnly === true).flatMap(listPlaces);
+}
+
+/** Returns the places of a scheme that have a name, for hints. */
+function listPlaces({ locations }: Verifier): readonly string[] {
+  return locations.flatMap((place) => {
+    if ('authorization' in place) return [`Authorization with ${displayName(place.authorization)}`];
+    if ('field' in place) return [displayName(place.field)];
+    if ('query' in place) return [`the query parameter ${place.query}`];
+    return 'cookie' in place ? [`the cookie ${place.cookie}`] : [];
+  });
+}
+
+/** The places of credentials that one hint lists, at most. */
+const maxListed = 3;
+
+/** The length of the name of a scheme, at most. A longer word may be a key. */
+const maxSchemeName = 20;
+
+/** Returns with which scheme Authorization was sent, and where credentials are expected. Undefined if it is none of another scheme. */
+function describeOtherScheme(request: IncomingRequest, expected: readonly Verifier[]): string | undefined {
+  const [sent] = listAuthorization(request);
+  const places = [...new Set(expected.flatMap(listPlaces))];
+  if (sent === undefined || places.length === 0 || places.length > maxListed) return undefined;
+  if (expected.some((scheme) => authorizationNamesOf(scheme).includes(sent.scheme))) return undefined;
+  const isNamed = sent.rest !== '' && sent.scheme.length <= maxSchemeName;
+  const name = isNamed ? `with ${displayName(sent.scheme)}` : 'without the name of a scheme';
+  return `Authorization was sent ${name}; ${places.join(' or ')} is expected`;
 }

@@ -99,7 +99,7 @@ export function createAuthenticator(
     const shown = readShown(request, table, challenges);
     const { named, located } = shown;
     const [first, second] = located;
-    if (authTrace !== undefined) authTrace.scheme = named?.scheme ?? first?.name;
+    if (authTrace !== undefined) authTrace.scheme = named ? table.nameIn(named) : first?.name;
     if (named === undefined && first === undefined) return findPossible(request, table);
     if (named === undefined && second !== undefined && areRotated(located))
       return located.map((scheme) => requireShown(scheme, shown, request));
@@ -124,10 +124,10 @@ export function createAuthenticator(
       ...inAuthorization.flatMap(({ scheme }) => table.named(scheme) ?? []),
       ...table.find(request),
     ];
-    const name = inAuthorization[0]?.scheme ?? sent[0]?.name;
-    if (name === undefined) return;
+    const [first] = inAuthorization;
+    if (first === undefined && sent.length === 0) return;
     failures.requireUnblocked(request);
-    if (authTrace !== undefined) authTrace.scheme = name;
+    if (authTrace !== undefined) authTrace.scheme = first ? table.nameIn(first) : sent[0]?.name;
     throw absent.notAccepted(request, sent, accepted);
   };
 
@@ -175,7 +175,7 @@ export function createAuthenticator(
     claimedScheme(request) {
       const [named] = listAuthorization(request);
       if (named === undefined) return table.find(request)[0]?.name;
-      return table.named(named.scheme)?.name ?? named.scheme;
+      return table.named(named.scheme)?.name ?? table.nameIn(named);
     },
     credentialFields: listInspectedFields(schemes, table.fields),
     isCredentialParameter: (name) =>

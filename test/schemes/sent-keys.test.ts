@@ -92,6 +92,30 @@ describe('an API key', () => {
     });
 });
 
+describe('credentials of another scheme', () => {
+  for (const [sent, hint] of [
+    ['Token 0123456789', /Authorization was sent with Token; Authorization with Bot is expected/],
+    ['a-key-of-another-server', /without the name of a scheme; Authorization with Bot is expected/],
+    [`${'a-long-word-'.repeat(3)} b`, /without the name of a scheme; Authorization with Bot is expected/],
+  ] as const)
+    test(`are explained by the name that is expected: ${sent}`, async () => {
+      const double = await startDouble({
+        users: { ann: { secret: key } },
+        schemes: { partner: { secret: { authorization: 'Bot' } } },
+      });
+      after(() => double.close());
+      double.stub({ path: '/a' }, { status: 204 }, { schemes: ['partner'] });
+      assert.match(await send(double, { Authorization: sent }), hint);
+    });
+
+  test('are not shown where they may be a key', async () => {
+    const double = await openKeys({ field: 'X-Api-Key' });
+    await send(double, { Authorization: 'a-key-of-another-server' });
+    const entry = double.journal.last();
+    assert.doesNotMatch(`${entry}${JSON.stringify(entry)}`, /a-key-of-another/);
+  });
+});
+
 describe('an access token', () => {
   async function openTokens(): Promise<{ double: Double; token: string }> {
     const app = {
