@@ -1,5 +1,5 @@
 import { defaultMethods, grantTypes } from '../accounts/registration.ts';
-import type { OptionSpec } from '../options/spec.ts';
+import type { Option } from '../options/option.ts';
 import { formatFlag, formatVariable, optionSpecs } from '../options/table.ts';
 import { oauth1Methods } from '../signature/oauth1.ts';
 
@@ -381,26 +381,26 @@ function optionLines(title: string): string {
     if (listed.length > 0) sections.push(lines(listed));
     listed = [];
   };
-  for (const [key, spec] of optionSpecs) {
+  for (const [key, option] of optionSpecs) {
     const group = groups.get(key);
     if (group !== undefined) {
       end();
       sections.push(`\n${group}:\n`);
     }
-    if (spec.about !== undefined) listed.push([formatUsage(key, spec), formatDescription(spec, spec.about)]);
+    listed.push([formatUsage(key, option), formatDescription(option)]);
   }
   end();
   return `${title}:\n${sections.join('')}`;
 }
 
-function formatUsage(key: string, spec: OptionSpec): string {
-  if (spec.kind === 'toggle') return formatFlag(key);
-  return `${formatFlag(key)} ${spec.kind === 'choice' ? spec.words.join('|') : spec.value}`;
+function formatUsage(key: string, { value }: Option<unknown>): string {
+  return value === undefined ? formatFlag(key) : `${formatFlag(key)} ${value}`;
 }
 
-function formatDescription(spec: OptionSpec, about: string): string {
-  const value = spec.byDefault ?? ('fallback' in spec ? spec.fallback : undefined);
-  return value === undefined ? about : `${about} (default: ${value})`;
+function formatDescription({ about, value, fallback, byDefault }: Option<unknown>): string {
+  const hasDefault = value !== undefined && fallback !== undefined && !Array.isArray(fallback);
+  const shown = byDefault ?? (hasDefault ? fallback : undefined);
+  return shown === undefined ? about : `${about} (default: ${shown})`;
 }
 
 /** Formats two columns. A left cell that is wider than its column gets its own line. */

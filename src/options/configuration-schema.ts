@@ -5,11 +5,10 @@ import { configuredUsersShape } from '../auth/user-declaration.ts';
 import { collectionDefinitions, collectionsSchema } from '../collections/declaration-shape.ts';
 import { seedShape } from '../collections/seed.ts';
 import { oauth2Shape } from '../oauth/oauth2-shape.ts';
-import { seconds } from '../shape/duration.ts';
-import { flag, type JsonSchema, number, type Shape, text, word } from '../shape/shape.ts';
+import { type JsonSchema, listOf, text } from '../shape/shape.ts';
 import { listGroups, type parts, schemaMember } from './file.ts';
-import type { OptionSpec } from './spec.ts';
-import { nonEmptyText, optionSpecs, textOrTexts, texts } from './table.ts';
+import { type Option, textOption } from './option.ts';
+import { optionSpecs } from './table.ts';
 
 const partSchemas: Readonly<Record<(typeof parts)[number], JsonSchema>> = {
   users: configuredUsersShape.schema,
@@ -44,48 +43,31 @@ export function configurationSchema(): JsonSchema {
 /** Returns the schemas of all options and groups of a configuration file, by key. */
 function optionSchemas(): Readonly<Record<string, JsonSchema>> {
   const options = [...optionSpecs].filter(([key]) => key !== 'config');
-  const groups = [...listGroups(optionSpecs)].map(([name, keys]) => [name, groupSchema(name, keys)] as const);
-  return Object.fromEntries([...options.map(([key, spec]) => [key, optionSchema(spec)] as const), ...groups]);
+  const groups = [...listGroups()].map(([name, keys]) => [name, groupSchema(name, keys)] as const);
+  return Object.fromEntries([
+    ...options.map(([key, option]) => [key, optionSchema(option)] as const),
+    ...groups,
+  ]);
 }
 
 /** Returns the schema of a group of options. A list stands for the only list of the group. */
 function groupSchema(name: string, keys: ReadonlyMap<string, string>): JsonSchema {
-  const specs = [...keys].flatMap(([member, key]) => {
-    const spec = optionSpecs.get(key);
-    return spec === undefined ? [] : [{ member, spec }];
+  const options = [...keys].flatMap(([member, key]) => {
+    const option = optionSpecs.get(key);
+    return option === undefined ? [] : [{ member, option }];
   });
-  const properties = Object.fromEntries(specs.map(({ member, spec }) => [member, optionSchema(spec)]));
+  const properties = Object.fromEntries(options.map(({ member, option }) => [member, optionSchema(option)]));
   const group = { type: 'object', properties, additionalProperties: false };
-  const hasList = specs.some(({ spec }) => spec.kind === 'list');
   const description = `options of ${name}`;
-  return hasList ? { description, anyOf: [texts.schema, group] } : { description, ...group };
+  if (!options.some(({ option }) => option.repeatable)) return { description, ...group };
+  return { description, anyOf: [listOf(textOption()).schema, group] };
 }
 
-function optionSchema(spec: OptionSpec): JsonSchema {
-  const { about = '', byDefault } = spec;
-  const description = byDefault === undefined ? about : `${about} (default: ${byDefault})`;
-  const fallback = spec.kind === 'toggle' ? false : 'fallback' in spec ? spec.fallback : undefined;
+function optionSchema({ shape, about, byDefault, fallback }: Option<unknown>): JsonSchema {
+  const isFixed = fallback !== undefined && !Array.isArray(fallback);
   return {
-    ...describeValue(spec).schema,
-    ...(description === '' ? {} : { description }),
-    ...(fallback === undefined ? {} : { default: fallback }),
+    ...shape.schema,
+    description: byDefault === undefined ? about : `${about} (default: ${byDefault})`,
+    ...(isFixed && { default: fallback }),
   };
-}
-
-/** Describes the value of an option in a file. */
-function describeValue(spec: OptionSpec): Shape<unknown> {
-  switch (spec.kind) {
-    case 'toggle':
-      return flag();
-    case 'whole':
-      return spec.value === 'SECONDS'
-        ? seconds({ min: spec.min, max: spec.max })
-        : number({ min: spec.min, max: spec.max });
-    case 'choice':
-      return word(spec.words);
-    case 'text':
-      return spec.inFile ?? nonEmptyText;
-    case 'list':
-      return textOrTexts;
-  }
 }

@@ -3,25 +3,13 @@ import { checkSchemes } from '../auth/configured-schemes.ts';
 import type { SchemeDeclarations } from '../auth/scheme-declarations.ts';
 import { type ConfiguredUser, configuredUsersShape } from '../auth/user-declaration.ts';
 import { JsonError, readJson } from '../formats/json/reader.ts';
-import { escapeInvisible } from '../http/syntax/control-character.ts';
 import type { OAuth2Options } from '../oauth/oauth2-options.ts';
 import { oauth2Shape } from '../oauth/oauth2-shape.ts';
-import { formatFault, type ShapeFault } from '../shape/fault.ts';
 import { hint, toPrintable } from './flags.ts';
 import { toMembers } from './members.ts';
 import { existingScopes, type Registrations, readRegistrations } from './registrations.ts';
-import type { OptionSpec } from './spec.ts';
+import { explainFault, type Setting } from './sources.ts';
 import { optionSpecs } from './table.ts';
-
-/** The value of an option from one source. */
-export interface Setting {
-  readonly key: string;
-  /** The name of the option in its source: `--port`, `COUNTERSIGN_PORT`, `config.json: port`. */
-  readonly name: string;
-  readonly value: unknown;
-  /** Whether `value` is text to be parsed, from a flag or a variable, and not a JSON value. */
-  readonly textual: boolean;
-}
 
 /** The content of a configuration file. */
 export interface ConfigurationFile extends Registrations {
@@ -50,14 +38,14 @@ type Groups = ReadonlyMap<string, ReadonlyMap<string, string>>;
 
 /** Returns the value of a group as an object. A list stands for the only list of the group. */
 function groupValue(group: ReadonlyMap<string, string>, value: unknown): unknown {
-  const list = [...group].find(([, key]) => optionSpecs.get(key)?.kind === 'list');
+  const list = [...group].find(([, key]) => optionSpecs.get(key)?.repeatable === true);
   return Array.isArray(value) && list !== undefined ? { [list[0]]: value } : value;
 }
 
 /** Returns the groups of options that a file can have. */
-export function listGroups(specs: ReadonlyMap<string, OptionSpec>): Groups {
+export function listGroups(): Groups {
   const found = new Map<string, Map<string, string>>();
-  for (const [key, { within }] of specs) {
+  for (const [key, { within }] of optionSpecs) {
     if (within === undefined) continue;
     const [group, name] = within;
     found.set(group, (found.get(group) ?? new Map<string, string>()).set(name, key));
@@ -81,7 +69,7 @@ export function readConfigurationFile(
 ): ConfigurationFile {
   const members = toMembers(readDocument(path, faults)) ?? new Map<string, unknown>();
   const settings: Setting[] = [];
-  const groups = listGroups(optionSpecs);
+  const groups = listGroups();
   for (const [key, value] of members) readKey(path, key, value, groups, settings, faults);
   const part = (name: string): ReadonlyMap<string, unknown> | undefined => {
     const value = members.get(name);
@@ -107,7 +95,7 @@ export function readConfigurationFile(
 function readUsers(value: unknown, file: string, faults: string[]): ReadonlyMap<string, ConfiguredUser> {
   const read = configuredUsersShape.read(value, ['users']);
   if ('value' in read) return new Map(Object.entries(read.value));
-  faults.push(...read.faults.map((fault) => `${file}: ${explain(fault)}`));
+  faults.push(...read.faults.map((fault) => explainFault(fault, file)));
   return new Map();
 }
 
@@ -116,14 +104,8 @@ function readFileOAuth2(value: unknown, file: string, faults: string[]): OAuth2O
   if (value === undefined) return undefined;
   const read = oauth2Shape.read(value, ['oauth2']);
   if ('value' in read) return read.value;
-  faults.push(...read.faults.map((fault) => `${file}: ${explain(fault)}`));
+  faults.push(...read.faults.map((fault) => explainFault(fault, file)));
   return undefined;
-}
-
-/** Formats a fault of a part of the file. */
-function explain(fault: ShapeFault): string {
-  const path = fault.path.map((step) => (typeof step === 'number' ? step : toPrintable(step)));
-  return escapeInvisible(formatFault({ ...fault, path }, []));
 }
 
 /** Checks each scheme, so that the errors of all are reported. Returns those that are valid. */
@@ -173,7 +155,7 @@ function readKey(
   else if (key === schemaMember) {
     if (typeof value !== 'string') faults.push(`${path}: ${key} must be a string`);
   } else if (key === 'config') faults.push(`${path}: config is not allowed in a configuration file`);
-  else if (optionSpecs.has(key)) settings.push({ key, name: `${path}: ${key}`, value, textual: false });
+  else if (optionSpecs.has(key)) settings.push({ key, name: key, file: path, value });
   else if (!parts.some((part) => part === key)) {
     faults.push(`${path}: unknown key ${toPrintable(key)}${hint(key, listKnownKeys(groups))}`);
   }
@@ -192,7 +174,7 @@ function readGroup(
   for (const [member, inner] of members ?? []) {
     const key = group.get(member);
     const name = `${groupName}.${toPrintable(member)}`;
-    if (key !== undefined) settings.push({ key, name: `${path}: ${name}`, value: inner, textual: false });
+    if (key !== undefined) settings.push({ key, name, file: path, value: inner });
     else faults.push(`${path}: unknown key ${name}${hint(member, [...group.keys()])}`);
   }
 }

@@ -1,116 +1,39 @@
 import { requireTls } from '../accounts/registered.ts';
 import { readSchemes } from '../auth/configured-schemes.ts';
-import type { QuotaPolicy } from '../auth/quota-policy.ts';
 import type { SchemeDeclarations } from '../auth/scheme-declarations.ts';
 import type { ConfiguredUser } from '../auth/user-declaration.ts';
 import { type Collection, defaultCollections, readCollection } from '../collections/declaration.ts';
 import { decodeSeeds, type Seed } from '../collections/seed.ts';
 import type { OAuth2Options } from '../oauth/oauth2-options.ts';
+import { originsFault } from '../pipeline/cors-policy.ts';
 import { DeclarationError } from '../schema/error.ts';
+import { createFault } from '../shape/fault.ts';
 import { OptionsError } from './error.ts';
-import { type ConfigurationFile, readConfigurationFile, type Setting } from './file.ts';
-import { type Arity, hint, readArguments, toPrintable } from './flags.ts';
+import { type ConfigurationFile, readConfigurationFile } from './file.ts';
+import { toPrintable } from './flags.ts';
 import { oddClients, type Registrations } from './registrations.ts';
-import { Settings } from './settings.ts';
-import { formatFlag, formatVariable, optionSpecs, optionTable, otherVariables, type Word } from './table.ts';
+import {
+  type Environment,
+  explainFault,
+  readFlags,
+  readSetting,
+  readValues,
+  readVariables,
+  type Setting,
+} from './sources.ts';
+import { explainPart, formatFlag, type OptionValues } from './table.ts';
 
 export { OptionsError } from './error.ts';
 
-/** The validated, frozen options of the server. */
-export interface Options extends Declarations, Registrations {
-  readonly host: string;
+/** The validated, frozen options of the server. Times are in seconds, and sizes in bytes. */
+export interface Options
+  extends Omit<OptionValues, 'noHttp' | 'noTls' | 'port' | 'tlsPort'>,
+    Declarations,
+    Registrations {
   /** The port of plain HTTP; undefined if it is off. */
   readonly port: number | undefined;
   /** The port of HTTPS; undefined if it is off. */
   readonly tlsPort: number | undefined;
-  /** Whether TLS is assumed where credentials require it; only on a loopback address. */
-  readonly tls: Word<'tls'>;
-  /** The path of the certificate, PEM. Defined if and only if `tlsKey` is. */
-  readonly tlsCert: string | undefined;
-  /** The path of the private key, PEM. */
-  readonly tlsKey: string | undefined;
-  /** The path of the data directory. */
-  readonly data: string;
-  readonly memory: boolean;
-  /** The path of the module with parts of the server. */
-  readonly module: string | undefined;
-  /** The path of the OpenAPI document of a partner. Without collections in the configuration file there are then none. */
-  readonly partner: string | undefined;
-  /** Whether a mistake in the document of a partner refuses the start, in place of the operations that have it. */
-  readonly strict: boolean;
-  /** How strictly requests and responses are compared with the document of a partner. */
-  readonly validation: Word<'validation'>;
-  /** The path of the key that encrypts stored secrets. */
-  readonly keyFile: string | undefined;
-  /** The path of the configuration file. */
-  readonly config: string | undefined;
-  readonly durability: Word<'durability'>;
-  /** Whether the server starts if stored items do not match the declarations, so that they cannot be shown. */
-  readonly onMismatch: Word<'onMismatch'>;
-  readonly hmacSimple: Word<'hmacSimple'>;
-  readonly hmacRequireBodyDigest: boolean;
-  /** The maximum difference between a signed date and the clock, in seconds. */
-  readonly window: number;
-  readonly maxNonces: number;
-  /** At most `maxNonces`. Default: a tenth of them. */
-  readonly maxNoncesPerUser: number | undefined;
-  /** In seconds. */
-  readonly idempotencyLifetime: number;
-  readonly maxIdempotencyKeysPerUser: number;
-  readonly maxAuthFailures: number;
-  /** The quota of each user and peer; undefined if there is none. */
-  readonly quota: readonly QuotaPolicy[] | undefined;
-  /** The networks (CIDR) of trusted proxies. */
-  readonly trustProxy: readonly string[];
-  /** The https origin of the issuer and of links. Default: the listener's origin. */
-  readonly publicUrl: string | undefined;
-  /** The path prefix that a proxy removes from request targets. */
-  readonly basePath: string | undefined;
-  /** The origins whose pages may use the server; `*` alone for all. */
-  readonly corsOrigin: readonly string[];
-  /** Whether these pages may send requests with credentials of the browser. */
-  readonly corsCredentials: boolean;
-  /** In seconds. */
-  readonly corsMaxAge: number;
-  /** In seconds, as are the following seven. */
-  readonly codeLifetime: number;
-  readonly accessLifetime: number;
-  readonly refreshLifetime: number;
-  readonly refreshTotalLifetime: number;
-  readonly ticketLifetime: number;
-  readonly requestTokenLifetime: number;
-  readonly oauth1AccessLifetime: number;
-  /** At most `window`. */
-  readonly oauth1Window: number;
-  /** The format of responses to clients that accept both. */
-  readonly defaultFormat: Word<'defaultFormat'>;
-  /** Whether unknown and repeated query parameters of lists are rejected. */
-  readonly strictQuery: boolean;
-  /** Whether the OpenAPI document is served. */
-  readonly openapi: boolean;
-  readonly explain: boolean;
-  /** The path of health checks; undefined if there is none. */
-  readonly healthPath: string | undefined;
-  /** Whether responses have X-Request-Id. */
-  readonly requestId: boolean;
-  /** The port of the control interface; undefined if it is off. */
-  readonly controlPort: number | undefined;
-  /** Whether the server stops when its standard input closes. */
-  readonly untilStdinCloses: boolean;
-  /** In bytes, as are the following two. */
-  readonly maxBody: number;
-  readonly maxUnverifiedContent: number;
-  readonly maxTarget: number;
-  readonly maxHeaders: number;
-  readonly maxXmlDepth: number;
-  readonly maxXmlAttributes: number;
-  readonly maxConnections: number;
-  /** In seconds. */
-  readonly headerTimeout: number;
-  /** In seconds. */
-  readonly requestTimeout: number;
-  /** Default: `pretty` if standard error is a terminal, else `json`. */
-  readonly log: Word<'log'> | undefined;
   /** The users of the configuration file by name. */
   readonly users: ReadonlyMap<string, ConfiguredUser>;
   /** The schemes of the configuration file. */
@@ -123,8 +46,6 @@ export interface Options extends Declarations, Registrations {
   readonly warnings: readonly string[];
 }
 
-type Environment = Readonly<Record<string, string | undefined>>;
-
 /**
  * Reads the options from flags, environment variables and the configuration file. A flag takes precedence over a
  * variable, a variable over the file. Validates every value, even one that is overridden.
@@ -134,25 +55,29 @@ type Environment = Readonly<Record<string, string | undefined>>;
 export function readOptions(argv: readonly string[], environment: Environment): Options {
   const faults: string[] = [];
   const warnings: string[] = [];
-  const flags = flagSettings(argv, faults);
+  const flags = readFlags(argv, faults);
   const code = faults.length > 0 ? 'usage' : 'invalid';
-  const outer = [...flags, ...variableSettings(environment, warnings)];
-  const config = new Settings(outer, faults).text('config');
+  const outer = [...flags, ...readVariables(environment, warnings)];
+  const { config } = readValues(
+    outer.filter(({ key }) => key === 'config'),
+    [],
+  );
   const file = config === undefined ? emptyFile : readFile(config, faults, outer);
-  const settings = new Settings([...outer, ...file.settings], faults);
+  const settings = [...outer, ...file.settings];
+  const { noHttp, noTls, ...read } = readValues(settings, faults);
+  checkTogether(settings, read, faults);
   const { users, schemes, clients, consumers, oauth2 } = file;
-  const others = independentOptions(settings);
-  const hasDefaults = others.partner === undefined || file.collections !== undefined;
+  const hasDefaults = read.partner === undefined || file.collections !== undefined;
   const declared = readDeclarations(
     hasDefaults ? file : { ...file, collections: new Map() },
     config ?? '',
     faults,
   );
-  // Nonces are kept for `window`, so a timestamp must not differ by more.
   const values = {
-    ...others,
-    oauth1Window: settings.whole('oauth1Window', others.window),
-    maxNoncesPerUser: settings.maybeWhole('maxNoncesPerUser', others.maxNonces),
+    ...read,
+    port: noHttp ? undefined : read.port,
+    tlsPort: noTls ? undefined : read.tlsPort,
+    oauth1Window: Math.min(read.oauth1Window, read.window),
   };
   checkListening(values, faults, warnings);
   checkAssumedTls(values, faults);
@@ -183,6 +108,33 @@ export function readOptions(argv: readonly string[], environment: Environment): 
   };
   if (faults.length > 0) throw new OptionsError(faults, code);
   return Object.freeze(options);
+}
+
+/** Checks the values of each source that depend on another option. Adds to `faults`. */
+function checkTogether(
+  settings: readonly Setting[],
+  { window, maxNonces, corsCredentials }: Pick<OptionValues, 'window' | 'maxNonces' | 'corsCredentials'>,
+  faults: string[],
+): void {
+  const limits = new Map([
+    // Nonces are kept for `window`, so a timestamp must not differ by more.
+    ['oauth1Window', { limit: window, other: formatFlag('window') }],
+    ['maxNoncesPerUser', { limit: maxNonces, other: formatFlag('maxNonces') }],
+  ]);
+  for (const { key, name, file, ...setting } of settings) {
+    const value = readSetting({ key, name, ...setting }, []);
+    const { limit = Infinity, other } = limits.get(key) ?? {};
+    if (typeof value === 'number' && value > limit) {
+      const predicate = `must be at most ${other}, which is ${limit}, is ${value}`;
+      faults.push(explainFault(createFault([name], predicate), file));
+    }
+    const fault = key === 'corsOrigin' && isTexts(value) ? originsFault(value, corsCredentials) : undefined;
+    if (fault !== undefined) faults.push(explainFault(explainPart([name], fault), file));
+  }
+}
+
+function isTexts(value: unknown): value is readonly string[] {
+  return Array.isArray(value) && value.every((text) => typeof text === 'string');
 }
 
 /** Checks that the ports and TLS options are compatible with each other. Adds to `faults` and `warnings`. */
@@ -242,117 +194,6 @@ function readFile(path: string, faults: string[], outer: readonly Setting[]): Co
     const fault = `the configuration file ${path} cannot be read: ${reason}`;
     throw new OptionsError([...faults, fault], faults.length === 0 ? 'unreadable' : 'invalid');
   }
-}
-
-/** The options that do not depend on another one. */
-type IndependentOptions = Omit<
-  Options,
-  | 'config'
-  | 'users'
-  | 'schemes'
-  | 'oauth2'
-  | 'nonceWindow'
-  | 'warnings'
-  | 'oauth1Window'
-  | 'maxNoncesPerUser'
-  | keyof Declarations
-  | keyof Registrations
->;
-
-function independentOptions(settings: Settings): IndependentOptions {
-  const corsCredentials = settings.toggle('corsCredentials');
-  return {
-    host: settings.address(),
-    port: settings.toggle('noHttp') ? undefined : settings.whole('port'),
-    tlsPort: settings.toggle('noTls') ? undefined : settings.whole('tlsPort'),
-    tls: settings.choice('tls') ?? optionTable.tls.fallback,
-    tlsCert: settings.text('tlsCert'),
-    tlsKey: settings.text('tlsKey'),
-    keyFile: settings.text('keyFile'),
-    data: settings.text('data') ?? optionTable.data.fallback,
-    memory: settings.toggle('memory'),
-    module: settings.text('module'),
-    partner: settings.text('partner'),
-    strict: settings.toggle('strict'),
-    validation: settings.choice('validation') ?? optionTable.validation.fallback,
-    durability: settings.choice('durability') ?? optionTable.durability.fallback,
-    onMismatch: settings.choice('onMismatch') ?? optionTable.onMismatch.fallback,
-    hmacSimple: settings.choice('hmacSimple') ?? optionTable.hmacSimple.fallback,
-    hmacRequireBodyDigest: settings.toggle('hmacRequireBodyDigest'),
-    window: settings.whole('window'),
-    maxNonces: settings.whole('maxNonces'),
-    idempotencyLifetime: settings.whole('idempotencyLifetime'),
-    maxIdempotencyKeysPerUser: settings.whole('maxIdempotencyKeysPerUser'),
-    maxAuthFailures: settings.whole('maxAuthFailures'),
-    quota: settings.quota('quota'),
-    trustProxy: settings.networks('trustProxy'),
-    publicUrl: settings.origin('publicUrl'),
-    basePath: settings.basePath('basePath'),
-    corsOrigin: settings.origins('corsOrigin', corsCredentials),
-    corsCredentials,
-    corsMaxAge: settings.whole('corsMaxAge'),
-    codeLifetime: settings.whole('codeLifetime'),
-    accessLifetime: settings.whole('accessLifetime'),
-    refreshLifetime: settings.whole('refreshLifetime'),
-    refreshTotalLifetime: settings.whole('refreshTotalLifetime'),
-    ticketLifetime: settings.whole('ticketLifetime'),
-    requestTokenLifetime: settings.whole('requestTokenLifetime'),
-    oauth1AccessLifetime: settings.whole('oauth1AccessLifetime'),
-    defaultFormat: settings.choice('defaultFormat') ?? optionTable.defaultFormat.fallback,
-    strictQuery: settings.toggle('strictQuery'),
-    openapi: settings.toggle('openapi'),
-    explain: settings.toggle('explain'),
-    healthPath: settings.basePath('healthPath'),
-    requestId: settings.toggle('requestId'),
-    untilStdinCloses: settings.toggle('untilStdinCloses'),
-    controlPort: settings.maybeWhole('controlPort'),
-    maxBody: settings.whole('maxBody'),
-    maxUnverifiedContent: settings.whole('maxUnverifiedContent'),
-    maxTarget: settings.whole('maxTarget'),
-    maxHeaders: settings.whole('maxHeaders'),
-    maxXmlDepth: settings.whole('maxXmlDepth'),
-    maxXmlAttributes: settings.whole('maxXmlAttributes'),
-    maxConnections: settings.whole('maxConnections'),
-    headerTimeout: settings.whole('headerTimeout'),
-    requestTimeout: settings.whole('requestTimeout'),
-    log: settings.choice('log'),
-  };
-}
-
-function flagSettings(argv: readonly string[], faults: string[]): Setting[] {
-  const keys = new Map([...optionSpecs.keys()].map((key) => [formatFlag(key), key]));
-  const arities = new Map([...keys].map(([name, key]) => [name, findArity(key)]));
-  const { flags, lists, words, faults: found } = readArguments(argv, arities);
-  faults.push(...found, ...words.map((word) => `unexpected argument ${toPrintable(JSON.stringify(word))}`));
-  const settings: Setting[] = [];
-  for (const [name, key] of keys) {
-    const value = lists.get(name)?.join(',') ?? flags.get(name);
-    if (value !== undefined) settings.push({ key, name, value, textual: true });
-  }
-  return settings;
-}
-
-function findArity(key: string): Arity {
-  const kind = optionSpecs.get(key)?.kind;
-  if (kind === 'list') return 'values';
-  return kind === 'toggle' ? 'toggle' : 'value';
-}
-
-function variableSettings(environment: Environment, warnings: string[]): Setting[] {
-  const names = Object.keys(environment).filter((name) => name.startsWith('COUNTERSIGN_'));
-  if (names.length === 0) return [];
-  const keys = new Map([...optionSpecs.keys()].map((key) => [formatVariable(key), key]));
-  const settings: Setting[] = [];
-  for (const name of names) {
-    const [key, value] = [keys.get(name), environment[name]];
-    if (value === undefined || otherVariables.includes(name)) continue;
-    if (key !== undefined) settings.push({ key, name, value, textual: true });
-    else
-      warnings.push(
-        `unknown environment variable ${toPrintable(name)} is ignored${hint(name, [...keys.keys()])}`,
-      );
-  }
-  return settings;
 }
 
 /** An empty configuration, used without a configuration file. */

@@ -1,251 +1,187 @@
-import { quotaShape } from '../auth/quota-policy.ts';
+import { quotaShape, readQuota } from '../auth/quota-policy.ts';
+import { parseIpNetwork } from '../http/syntax/ip-address.ts';
 import { defaultLifetimes, type Lifetimes } from '../oauth/lifetimes.ts';
 import { defaultCorsMaxAge, longestCorsMaxAge } from '../pipeline/cors-policy.ts';
+import { httpsOrigin } from '../pipeline/origin.ts';
+import { isBasePath } from '../pipeline/proxy.ts';
 import { documentFormats } from '../pipeline/resource.ts';
-import { either, listOf, recursive, text } from '../shape/shape.ts';
-import type { OptionSpec } from './spec.ts';
+import type { ShapeFault, ShapePath } from '../shape/fault.ts';
+import { convert, either, listOf, recursive, refine, type Shape } from '../shape/shape.ts';
+import { choice, type Option, textOption, time, toggle, whole, written } from './option.ts';
 
 /** In seconds. */
 const day = 86_400;
 /** In seconds. */
 const year = 31_536_000;
-/** The maximum of a limit without a bound of its own. */
-const maxCount = 2_147_483_647;
-/** The maximum delay of a Node.js timer, in whole seconds. */
-const maxTimeout = 2_147_483;
+/** The range of a limit without a bound of its own. */
+const counts = [1, 2_147_483_647] as const;
+const countsFrom0 = [0, 2_147_483_647] as const;
+const ports = [0, 65_535] as const;
+/** The range of a Node.js timer, in whole seconds. */
+const timeouts = [1, 2_147_483] as const;
 
-/** An address to bind: an IP address or a host name. */
-export const addressForm = /^[A-Za-z0-9.:%_-]{1,255}$/;
+const anyText = textOption();
+const address = textOption('an address such as 127.0.0.1, ::1 or localhost', (text) =>
+  /^[A-Za-z0-9.:%_-]{1,255}$/.test(text),
+);
+const path = textOption('a path such as /api, without a slash at the end', isBasePath);
+const origin = convert(
+  textOption('an https origin such as https://api.example', (text) => httpsOrigin(text) !== undefined),
+  (text) => httpsOrigin(text) ?? text,
+);
+const quota = convert(
+  recursive('quota', () => quotaShape),
+  (declared) => readQuota(declared, 'quota'),
+);
 
-export const nonEmptyText = text(undefined, { min: 1 });
-export const texts = listOf(nonEmptyText);
-/** Texts separated by commas, or an array of texts. */
-export const textOrTexts = either(nonEmptyText, texts);
+/** Describes texts separated by commas, or an array of texts. */
+function separated(expected: string): Shape<readonly string[]> {
+  return convert(either(anyText, listOf(anyText, undefined, { expected })), (value) =>
+    typeof value === 'string' ? value.split(',').map((text) => text.trim()) : value,
+  );
+}
 
-/** Returns the specification of a lifetime of OAuth, in seconds. */
-function lifetime(name: keyof Lifetimes, max: number, about: string) {
-  const fallback = defaultLifetimes[name] / 1000;
-  const within: readonly [string, string] = ['lifetimes', name];
-  return { kind: 'whole', value: 'SECONDS', min: 1, max, fallback, within, sets: within, about } as const;
+const networks = refine(separated('a list of networks'), (texts, at) =>
+  texts.flatMap((text) => {
+    const fault = parseIpNetwork(text);
+    return typeof fault === 'string' ? [explainPart(at, `${JSON.stringify(text)} ${fault}`)] : [];
+  }),
+);
+
+/** Returns the fault of a part of a value, whose sentence names the part. */
+export function explainPart(path: ShapePath, sentence: string): ShapeFault {
+  return { path, kind: 'rule', says: (what) => `${what}: ${sentence}` };
+}
+
+/** Creates the option of a lifetime of OAuth. */
+function lifetime(name: keyof Lifetimes, max: number, about: string): Option<number> {
+  const within = ['lifetimes', name] as const;
+  return time([1, max], defaultLifetimes[name] / 1000, about, { within, sets: within });
 }
 
 /** All options of the server by key, in the order of `--help`. */
 export const optionTable = {
-  host: {
-    kind: 'text',
-    value: 'ADDRESS',
-    fallback: '127.0.0.1',
-    inFile: text(undefined, { form: addressForm }),
-    about: 'address to bind',
-  },
-  port: {
-    kind: 'whole',
-    value: 'PORT',
-    min: 0,
-    max: 65535,
-    fallback: 8080,
-    about: 'port for plain HTTP; 0 selects a free port',
-  },
-  noHttp: { kind: 'toggle', about: 'disable plain HTTP' },
-  tlsPort: {
-    kind: 'whole',
-    value: 'PORT',
-    min: 0,
-    max: 65535,
-    fallback: 8443,
-    about: 'port for HTTPS; 0 selects a free port',
-  },
-  noTls: { kind: 'toggle', about: 'disable HTTPS' },
-  tls: {
-    kind: 'choice',
-    words: ['required', 'assumed'],
-    fallback: 'required',
-    about: 'assumed: credentials that require TLS work over plain HTTP',
-  },
-  tlsCert: {
-    kind: 'text',
-    value: 'FILE',
-    fallback: undefined,
-    about: 'PEM file with the certificate and its chain',
+  host: written(address, 'ADDRESS', '127.0.0.1', 'address to bind'),
+  port: whole('PORT', ports, 8080, 'port for plain HTTP; 0 selects a free port'),
+  noHttp: toggle('disable plain HTTP'),
+  tlsPort: whole('PORT', ports, 8443, 'port for HTTPS; 0 selects a free port'),
+  noTls: toggle('disable HTTPS'),
+  tls: choice(
+    ['required', 'assumed'],
+    'required',
+    'assumed: credentials that require TLS work over plain HTTP',
+  ),
+  tlsCert: written(anyText, 'FILE', undefined, 'PEM file with the certificate and its chain', {
     byDefault: 'generated',
-  },
-  tlsKey: {
-    kind: 'text',
-    value: 'FILE',
-    fallback: undefined,
-    about: 'PEM file with the private key',
-    byDefault: 'generated',
-  },
-  data: {
-    kind: 'text',
-    value: 'DIR',
-    fallback: './countersign-data',
-    about: 'data directory, mode 0700',
-  },
-  memory: { kind: 'toggle', about: 'store nothing on disk' },
-  module: {
-    kind: 'text',
-    value: 'FILE',
-    fallback: undefined,
-    about: 'ES module with a store, resources and other parts of the server',
-  },
-  partner: {
-    kind: 'text',
-    value: 'FILE',
-    fallback: undefined,
-    about: 'OpenAPI document of a partner, in JSON or YAML, which the server stands in for',
-  },
-  strict: { kind: 'toggle', about: 'with --partner, a mistake in the document refuses the start' },
-  validation: {
-    kind: 'choice',
-    words: ['on', 'warn', 'off'],
-    fallback: 'on',
-    about: 'with --partner: how requests and responses are compared with it',
-  },
-  keyFile: {
-    kind: 'text',
-    value: 'FILE',
-    fallback: undefined,
-    about: 'file with the key that encrypts stored secrets; or COUNTERSIGN_KEY',
-  },
-  config: { kind: 'text', value: 'FILE', fallback: undefined, about: 'JSON configuration file' },
-  durability: {
-    kind: 'choice',
-    words: ['fsync', 'os'],
-    fallback: 'fsync',
-    about: 'with os, changes do not survive a power failure',
-  },
-  onMismatch: {
-    kind: 'choice',
-    words: ['refuse', 'warn'],
-    fallback: 'refuse',
-    about: 'with warn, start although stored values have other types',
-  },
-  hmacSimple: {
+  }),
+  tlsKey: written(anyText, 'FILE', undefined, 'PEM file with the private key', { byDefault: 'generated' }),
+  data: written(anyText, 'DIR', './countersign-data', 'data directory, mode 0700'),
+  memory: toggle('store nothing on disk'),
+  module: written(
+    anyText,
+    'FILE',
+    undefined,
+    'ES module with a store, resources and other parts of the server',
+  ),
+  partner: written(
+    anyText,
+    'FILE',
+    undefined,
+    'OpenAPI document of a partner, in JSON or YAML, which the server stands in for',
+  ),
+  strict: toggle('with --partner, a mistake in the document refuses the start'),
+  validation: choice(
+    ['on', 'warn', 'off'],
+    'on',
+    'with --partner: how requests and responses are compared with it',
+  ),
+  keyFile: written(
+    anyText,
+    'FILE',
+    undefined,
+    'file with the key that encrypts stored secrets; or COUNTERSIGN_KEY',
+  ),
+  config: written(anyText, 'FILE', undefined, 'JSON configuration file'),
+  durability: choice(['fsync', 'os'], 'fsync', 'with os, changes do not survive a power failure'),
+  onMismatch: choice(
+    ['refuse', 'warn'],
+    'refuse',
+    'with warn, start although stored values have other types',
+  ),
+  hmacSimple: choice(['safe', 'all', 'off'], 'safe', 'methods that the simple form can sign', {
     sets: ['hmacSimple'],
-    kind: 'choice',
-    words: ['safe', 'all', 'off'],
-    fallback: 'safe',
-    about: 'methods that the simple form can sign',
-  },
-  hmacRequireBodyDigest: {
+  }),
+  hmacRequireBodyDigest: toggle('reject signed requests whose content has no signed digest', {
     sets: ['requireBodyDigest'],
-    kind: 'toggle',
     within: ['hmac', 'requireBodyDigest'],
-    about: 'reject signed requests whose content has no signed digest',
-  },
-  window: {
+  }),
+  window: time([1, year], 600, 'maximum difference between a signed date and the clock', {
     sets: ['window'],
-    kind: 'whole',
-    value: 'SECONDS',
-    min: 1,
-    max: year,
-    fallback: 600,
-    about: 'maximum difference between a signed date and the clock',
-  },
-  maxNonces: {
+  }),
+  maxNonces: whole('COUNT', counts, 10_000_000, 'maximum number of stored nonces, then 503', {
     sets: ['maxNonces'],
-    kind: 'whole',
-    value: 'COUNT',
-    min: 1,
-    max: maxCount,
-    fallback: 10_000_000,
     within: ['nonces', 'max'],
-    about: 'maximum number of stored nonces, then 503',
-  },
-  maxNoncesPerUser: {
+  }),
+  maxNoncesPerUser: whole('COUNT', counts, undefined, 'maximum per user or consumer, then 429', {
     sets: ['maxNoncesPerUser'],
-    kind: 'whole',
-    value: 'COUNT',
-    min: 1,
-    max: maxCount,
-    fallback: undefined,
     within: ['nonces', 'maxPerUser'],
-    about: 'maximum per user or consumer, then 429',
     byDefault: 'a tenth of --max-nonces',
-  },
-  idempotencyLifetime: {
-    sets: ['idempotencyLifetime'],
-    kind: 'whole',
-    value: 'SECONDS',
-    min: 1,
-    max: year,
-    fallback: 86_400,
-    about: 'time in which a request with an Idempotency-Key can be repeated',
-  },
-  maxIdempotencyKeysPerUser: {
-    sets: ['maxIdempotencyKeysPerUser'],
-    kind: 'whole',
-    value: 'COUNT',
-    min: 1,
-    max: maxCount,
-    fallback: 10_000,
-    about: 'maximum number of stored idempotency keys per user, then 429',
-  },
-  maxAuthFailures: {
-    sets: ['maxAuthFailures'],
-    kind: 'whole',
-    value: 'COUNT',
-    min: 0,
-    max: maxCount,
-    fallback: 100,
-    about: 'failures per minute, per peer and per user, then 429; 0: no limit',
-  },
-  quota: {
-    sets: ['quota'],
-    kind: 'text',
-    value: 'COUNT/TIME[,…]',
-    inFile: recursive('quota', () => quotaShape),
-    fallback: undefined,
-    about: 'requests per user and per peer, such as 1000/1h, then 429',
-    byDefault: 'no limit',
-  },
-  trustProxy: {
-    sets: ['trustProxy'],
-    kind: 'text',
-    value: 'CIDR[,CIDR]',
-    inFile: textOrTexts,
-    fallback: undefined,
-    about: 'networks of trusted proxies',
-  },
-  publicUrl: {
+  }),
+  idempotencyLifetime: time(
+    [1, year],
+    86_400,
+    'time in which a request with an Idempotency-Key can be repeated',
+    { sets: ['idempotencyLifetime'] },
+  ),
+  maxIdempotencyKeysPerUser: whole(
+    'COUNT',
+    counts,
+    10_000,
+    'maximum number of stored idempotency keys per user, then 429',
+    { sets: ['maxIdempotencyKeysPerUser'] },
+  ),
+  maxAuthFailures: whole(
+    'COUNT',
+    countsFrom0,
+    100,
+    'failures per minute, per peer and per user, then 429; 0: no limit',
+    { sets: ['maxAuthFailures'] },
+  ),
+  quota: written(
+    quota,
+    'COUNT/TIME[,…]',
+    undefined,
+    'requests per user and per peer, such as 1000/1h, then 429',
+    { sets: ['quota'], byDefault: 'no limit' },
+  ),
+  trustProxy: written(networks, 'CIDR[,CIDR]', [], 'networks of trusted proxies', { sets: ['trustProxy'] }),
+  publicUrl: written(origin, 'URL', undefined, 'https origin of the OAuth issuer and of links', {
     sets: ['publicUrl'],
-    kind: 'text',
-    value: 'URL',
-    fallback: undefined,
-    about: 'https origin of the OAuth issuer and of links',
     byDefault: 'the HTTPS origin',
-  },
-  basePath: {
+  }),
+  basePath: written(path, 'PATH', undefined, 'path prefix that a proxy removes, such as /api', {
     sets: ['basePath'],
-    kind: 'text',
-    value: 'PATH',
-    fallback: undefined,
-    about: 'path prefix that a proxy removes, such as /api',
-  },
+  }),
   corsOrigin: {
-    sets: ['cors', 'origins'],
-    kind: 'list',
-    value: 'ORIGIN',
-    within: ['cors', 'origins'],
-    about: 'origin whose pages may send requests in browsers, or * for all; repeatable',
+    ...written(
+      separated('a list of origins'),
+      'ORIGIN',
+      [],
+      'origin whose pages may send requests in browsers, or * for all; repeatable',
+      { sets: ['cors', 'origins'], within: ['cors', 'origins'] },
+    ),
+    repeatable: true,
   },
-  corsCredentials: {
+  corsCredentials: toggle('permit these pages to send requests with credentials of the browser', {
     sets: ['cors', 'credentials'],
-    kind: 'toggle',
     within: ['cors', 'credentials'],
-    about: 'permit these pages to send requests with credentials of the browser',
-  },
-  corsMaxAge: {
-    sets: ['cors', 'maxAge'],
-    kind: 'whole',
-    value: 'SECONDS',
-    min: 0,
-    max: longestCorsMaxAge,
-    fallback: defaultCorsMaxAge,
-    within: ['cors', 'maxAge'],
-    about: 'time for which browsers may cache what a preflight permits',
-  },
+  }),
+  corsMaxAge: time(
+    [0, longestCorsMaxAge],
+    defaultCorsMaxAge,
+    'time for which browsers may cache what a preflight permits',
+    { sets: ['cors', 'maxAge'], within: ['cors', 'maxAge'] },
+  ),
   codeLifetime: lifetime('code', 600, 'lifetime of an OAuth 2.0 authorization code'), // RFC 6749 §4.1.2
   accessLifetime: lifetime('access', year, 'lifetime of an OAuth 2.0 access token'),
   refreshLifetime: lifetime('refresh', year, 'lifetime of an OAuth 2.0 refresh token that is not used'),
@@ -262,162 +198,74 @@ export const optionTable = {
     year,
     'maximum difference of an OAuth 1.0a timestamp; at most --window',
   ),
-  defaultFormat: {
+  defaultFormat: choice(documentFormats, 'xml', 'format of responses to clients that accept both', {
     sets: ['defaultFormat'],
-    kind: 'choice',
-    words: documentFormats,
-    fallback: 'xml',
-    about: 'format of responses to clients that accept both',
-  },
-  strictQuery: {
-    sets: ['strictQuery'],
-    kind: 'toggle',
-    about: 'reject unknown and repeated query parameters of lists',
-  },
-  openapi: {
-    sets: ['openapi'],
-    kind: 'toggle',
-    about: 'GET /openapi.json returns the OpenAPI document of the server',
-  },
-  explain: {
-    sets: ['explain'],
-    kind: 'toggle',
-    about: 'error responses explain what was checked; never a secret',
-  },
-  maxBody: {
-    sets: ['limits', 'body'],
-    kind: 'whole',
-    value: 'BYTES',
-    min: 1,
-    max: maxCount,
-    fallback: 1_048_576,
-    about: 'maximum size of request content',
-  },
-  maxUnverifiedContent: {
-    sets: ['limits', 'unverifiedContent'],
-    kind: 'whole',
-    value: 'BYTES',
-    min: 1,
-    max: maxCount,
-    fallback: 67_108_864,
-    about: 'maximum content of all unauthenticated requests',
-  },
-  maxTarget: {
+  }),
+  strictQuery: toggle('reject unknown and repeated query parameters of lists', { sets: ['strictQuery'] }),
+  openapi: toggle('GET /openapi.json returns the OpenAPI document of the server', { sets: ['openapi'] }),
+  explain: toggle('error responses explain what was checked; never a secret', { sets: ['explain'] }),
+  maxBody: whole('BYTES', counts, 1_048_576, 'maximum size of request content', { sets: ['limits', 'body'] }),
+  maxUnverifiedContent: whole(
+    'BYTES',
+    counts,
+    67_108_864,
+    'maximum content of all unauthenticated requests',
+    { sets: ['limits', 'unverifiedContent'] },
+  ),
+  maxTarget: whole('BYTES', counts, 8192, 'maximum length of a request target, path and query', {
     sets: ['limits', 'target'],
-    kind: 'whole',
-    value: 'BYTES',
-    min: 1,
-    max: maxCount,
-    fallback: 8192,
-    about: 'maximum length of a request target, path and query',
-  },
-  maxHeaders: {
+  }),
+  maxHeaders: whole('BYTES', counts, 16_384, 'maximum size of a header section', {
     sets: ['limits', 'headers'],
-    kind: 'whole',
-    value: 'BYTES',
-    min: 1,
-    max: maxCount,
-    fallback: 16_384,
-    about: 'maximum size of a header section',
-  },
-  maxXmlDepth: {
+  }),
+  maxXmlDepth: whole('COUNT', counts, 32, 'maximum nesting of XML elements', {
     sets: ['limits', 'xmlDepth'],
-    kind: 'whole',
-    value: 'COUNT',
-    min: 1,
-    max: maxCount,
-    fallback: 32,
-    about: 'maximum nesting of XML elements',
-  },
-  maxXmlAttributes: {
+  }),
+  maxXmlAttributes: whole('COUNT', countsFrom0, 64, 'maximum number of attributes of an XML element', {
     sets: ['limits', 'xmlAttributes'],
-    kind: 'whole',
-    value: 'COUNT',
-    min: 0,
-    max: maxCount,
-    fallback: 64,
-    about: 'maximum number of attributes of an XML element',
-  },
-  maxConnections: {
+  }),
+  maxConnections: whole('COUNT', counts, 1000, 'maximum number of open connections', {
     sets: ['limits', 'connections'],
-    kind: 'whole',
-    value: 'COUNT',
-    min: 1,
-    max: maxCount,
-    fallback: 1000,
-    about: 'maximum number of open connections',
-  },
-  headerTimeout: {
+  }),
+  headerTimeout: time(timeouts, 10, 'time limit for receiving a header section', {
     sets: ['limits', 'headerTimeout'],
     times: 1000,
-    kind: 'whole',
-    value: 'SECONDS',
-    min: 1,
-    max: maxTimeout,
-    fallback: 10,
-    about: 'time limit for receiving a header section',
-  },
-  requestTimeout: {
+  }),
+  requestTimeout: time(timeouts, 60, 'time limit for receiving a complete request', {
     sets: ['limits', 'requestTimeout'],
     times: 1000,
-    kind: 'whole',
-    value: 'SECONDS',
-    min: 1,
-    max: maxTimeout,
-    fallback: 60,
-    about: 'time limit for receiving a complete request',
-  },
-  healthPath: {
-    sets: ['health', 'path'],
-    kind: 'text',
-    value: 'PATH',
-    fallback: undefined,
-    about: 'path of health checks; readiness checks have the path PATH/ready',
-  },
-  requestId: {
-    sets: ['requestId'],
-    kind: 'toggle',
-    about: 'responses have the id of the request in X-Request-Id',
-  },
-  controlPort: {
-    kind: 'whole',
-    value: 'PORT',
-    min: 0,
-    max: 65535,
-    fallback: undefined,
-    about: 'port of the control interface on 127.0.0.1; 0 selects a free port',
-  },
-  untilStdinCloses: {
-    kind: 'toggle',
-    about: 'stop when standard input closes, as it does when the parent process ends',
-  },
-  log: {
-    kind: 'choice',
-    words: ['pretty', 'json', 'off'],
-    fallback: undefined,
-    about: 'request log on standard error',
+  }),
+  healthPath: written(
+    path,
+    'PATH',
+    undefined,
+    'path of health checks; readiness checks have the path PATH/ready',
+    {
+      sets: ['health', 'path'],
+    },
+  ),
+  requestId: toggle('responses have the id of the request in X-Request-Id', { sets: ['requestId'] }),
+  controlPort: whole(
+    'PORT',
+    ports,
+    undefined,
+    'port of the control interface on 127.0.0.1; 0 selects a free port',
+  ),
+  untilStdinCloses: toggle('stop when standard input closes, as it does when the parent process ends'),
+  log: choice(['pretty', 'json', 'off'], undefined, 'request log on standard error', {
     byDefault: 'pretty on a terminal, otherwise json',
-  },
-} as const satisfies Readonly<Record<string, OptionSpec>>;
+  }),
+} as const satisfies Readonly<Record<string, Option<unknown>>>;
 
-/** The name of an option in the configuration file and in `Options`: `hmacSimple`. */
-type OptionKey = keyof typeof optionTable;
-type KeyOfKind<Kind> = {
-  [Key in OptionKey]: (typeof optionTable)[Key] extends { kind: Kind } ? Key : never;
-}[OptionKey];
-export type ToggleKey = KeyOfKind<'toggle'>;
-/** Whole numbers with a default. */
-export type WholeKey = Exclude<KeyOfKind<'whole'>, WholeKeyWithoutDefault>;
-/** Whole numbers without a fixed default. */
-export type WholeKeyWithoutDefault = 'controlPort' | 'maxNoncesPerUser';
-export type ChoiceKey = KeyOfKind<'choice'>;
-export type TextKey = KeyOfKind<'text'>;
-export type ListKey = KeyOfKind<'list'>;
-/** A word of a choice. */
-export type Word<Key extends ChoiceKey> = (typeof optionTable)[Key]['words'][number];
+/** The values of all options by key. */
+export type OptionValues = {
+  readonly [Key in keyof typeof optionTable]: (typeof optionTable)[Key] extends Option<infer Value>
+    ? Value
+    : never;
+};
 
-/** The specifications of all options by key, in the order of `optionTable`. */
-export const optionSpecs: ReadonlyMap<string, OptionSpec> = new Map(Object.entries(optionTable));
+/** All options by key, in the order of `optionTable`. */
+export const optionSpecs: ReadonlyMap<string, Option<unknown>> = new Map(Object.entries(optionTable));
 
 /** Environment variables that are not options. */
 export const otherVariables: readonly string[] = [

@@ -220,5 +220,5 @@ test('items of a collection that is no longer declared are reported at a start, 
 test('--on-mismatch rejects any value other than refuse and warn', async () => {
   const { status, stderr } = await call(['check', '--on-mismatch', 'ignore', '--memory']);
   assert.equal(status, 1);
-  assert.match(stderr, /--on-mismatch: "ignore" is not one of refuse, warn/);
+  assert.match(stderr, /--on-mismatch must be one of refuse, warn, is "ignore"/);
 });

@@ -56,7 +56,6 @@ const refused: readonly (readonly [argv: readonly string[], fault: string])[] = 
   [['app.example'], `"app.example" has no scheme; write ${app}`],
   [['https://App.Example'], `"https://App.Example" is not in lower case; write ${app}`],
   [[app, 'localhost:3000'], `"localhost:3000" has no scheme; write ${other}`],
-  [[''], '"" is not an origin such as https://app.example'],
   [['\u001b[2J'], '"\\u001b[2J" is not an origin such as https://app.example'],
   [['*', app], '"*" includes all origins; remove the others'],
 ];
@@ -77,9 +76,13 @@ describe('an invalid origin is rejected in one line', () => {
     ]);
   });
 
+  test('an empty text is rejected', () => {
+    assert.deepEqual(listFaults(['--cors-origin=']), ['--cors-origin must be a list of origins, is empty']);
+  });
+
   test('an array with anything but strings is rejected', () => {
     const file = fileWith({ corsOrigin: [1] });
-    assert.deepEqual(listFaults(['--config', file]), [`${file}: corsOrigin: [1] is not a list of origins`]);
+    assert.deepEqual(listFaults(['--config', file]), [`${file}: corsOrigin[0] must be non-empty text, is 1`]);
   });
 
   test('an unknown member and a value of another kind are rejected', () => {

@@ -80,12 +80,12 @@ const onlyByReader = new RegExp(
     /requests of .* must be/,
     /two policies/,
     /is not a network such as/,
-    /is not an https origin/,
-    /is not a path such as/,
+    /must be an https origin/,
+    /must be a path such as/,
     /must be used together/,
     /leave no port/,
     /are both/,
-    /(?:maxPerUser|maxNoncesPerUser|oauth1Window): [1-9][0-9]* is not a whole number/,
+    /(?:maxPerUser|maxNoncesPerUser|oauth1Window) must be at most --/,
     /require HTTPS/,
     /seed\.\S+: is not the path/,
     /seed\.[^[]+\[[0-9]+\]/,
@@ -167,8 +167,11 @@ describe('the schema of the configuration file', { skip: missingPackage('ajv') }
     const validate = await validator();
     const probes = [null, true, -1, 0, 1, 0.5, 1e300, '', 'x', '1', [], ['x'], [''], [1], {}, { x: 1 }];
     for (const [key, spec] of optionSpecs) {
-      const bounds = spec.kind === 'whole' ? [spec.min - 1, spec.min, spec.max, spec.max + 1] : [];
-      const words = spec.kind === 'choice' ? spec.words : [];
+      const { anyOf, minimum, maximum, enum: words = [] } = spec.shape.schema;
+      const [range] = Array.isArray(anyOf) ? anyOf : [];
+      const [min, max] = [range?.minimum ?? minimum, range?.maximum ?? maximum];
+      const bounds = typeof min === 'number' ? [min - 1, min, max, max + 1] : [];
+      assert.ok(Array.isArray(words));
       const places = [
         (value: unknown): unknown => ({ [key]: value }),
         (value: unknown): unknown =>

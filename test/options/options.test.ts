@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
+import type { Option } from '../../src/options/option.ts';
 import { type Options, OptionsError, readOptions } from '../../src/options/options.ts';
-import type { OptionSpec } from '../../src/options/spec.ts';
 import { formatFlag, formatVariable, optionSpecs } from '../../src/options/table.ts';
 import { type Seeded, seeded } from '../support/seeded.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
@@ -129,7 +129,7 @@ test('a value follows its flag or is attached to it', () => {
 });
 
 function publicUrlFault(value: string): string {
-  return `--public-url: ${JSON.stringify(value)} is not an https origin such as https://api.example`;
+  return `--public-url must be an https origin such as https://api.example, is ${JSON.stringify(value)}`;
 }
 
 const refused: readonly [argv: string[], fault: string][] = [
@@ -143,56 +143,62 @@ const refused: readonly [argv: string[], fault: string][] = [
   [['--port'], '--port requires a value'],
   [['--data', '--memory'], '--data requires a value'],
   [['--port', '1', '--port=1'], '--port is given more than once'],
-  [['--port', '80a'], '--port: "80a" is not a whole number from 0 to 65535'],
-  [['--port', '65536'], '--port: "65536" is not a whole number from 0 to 65535'],
-  [['--port', '-1'], '--port: "-1" is not a whole number from 0 to 65535'],
-  [['--port', ''], '--port: "" is not a whole number from 0 to 65535'],
-  [['--port', '1e3'], '--port: "1e3" is not a whole number from 0 to 65535'],
-  [['--port', '0x10'], '--port: "0x10" is not a whole number from 0 to 65535'],
-  [['--port', ' 1'], '--port: " 1" is not a whole number from 0 to 65535'],
-  [['--port', '٣'], '--port: "٣" is not a whole number from 0 to 65535'],
-  [['--window', '0'], '--window: "0" is not a whole number of seconds from 1 to 31536000 or text such as 5m'],
+  [['--port', '80a'], '--port must be an integer from 0 to 65535, is "80a"'],
+  [['--port', '65536'], '--port must be an integer from 0 to 65535, is 65536'],
+  [['--port', '-1'], '--port must be an integer from 0 to 65535, is "-1"'],
+  [['--port', ''], '--port must be an integer from 0 to 65535, is empty'],
+  [['--port', '1e3'], '--port must be an integer from 0 to 65535, is "1e3"'],
+  [['--port', '0x10'], '--port must be an integer from 0 to 65535, is "0x10"'],
+  [['--port', ' 1'], '--port must be an integer from 0 to 65535, is " 1"'],
+  [['--port', '٣'], '--port must be an integer from 0 to 65535, is "٣"'],
+  [
+    ['--window', '0'],
+    '--window must be a whole number of seconds from 1 to 31536000 or text such as 5m, is 0',
+  ],
   [
     ['--window', '1.5'],
-    '--window: "1.5" is not a whole number of seconds from 1 to 31536000 or text such as 5m',
+    '--window must be a whole number of seconds from 1 to 31536000 or text such as 5m, is "1.5"',
   ],
-  [['--durability', 'fsnyc'], '--durability: "fsnyc" is not one of fsync, os; did you mean "fsync"?'],
-  [['--hmac-simple', 'SAFE'], '--hmac-simple: "SAFE" is not one of safe, all, off; did you mean "safe"?'],
-  [['--default-format', 'jsno'], '--default-format: "jsno" is not one of xml, json; did you mean "json"?'],
-  [['--strict-query=yes'], '--strict-query: "yes" is not true, false, 1 or 0'],
-  [['--log', 'xml'], '--log: "xml" is not one of pretty, json, off'],
-  [['--memory=yes'], '--memory: "yes" is not true, false, 1 or 0'],
-  [['--host='], '--host: "" is not an address such as 127.0.0.1, ::1 or localhost'],
-  [['--host', 'http://x'], '--host: "http://x" is not an address such as 127.0.0.1, ::1 or localhost'],
-  [['--data='], '--data: "" is not a non-empty string'],
+  [['--durability', 'fsnyc'], '--durability must be one of fsync, os, is "fsnyc"; did you mean "fsync"?'],
+  [['--hmac-simple', 'SAFE'], '--hmac-simple must be one of safe, all, off, is "SAFE"; did you mean "safe"?'],
+  [
+    ['--default-format', 'jsno'],
+    '--default-format must be one of xml, json, is "jsno"; did you mean "json"?',
+  ],
+  [['--strict-query=yes'], '--strict-query must be true or false, is "yes"'],
+  [['--log', 'xml'], '--log must be one of pretty, json, off, is "xml"'],
+  [['--memory=yes'], '--memory must be true or false, is "yes"'],
+  [['--host='], '--host must be an address such as 127.0.0.1, ::1 or localhost, is empty'],
+  [['--host', 'http://x'], '--host must be an address such as 127.0.0.1, ::1 or localhost, is "http://x"'],
+  [['--data='], '--data must be non-empty text, is empty'],
   [['--no-http', '--no-tls'], '--no-http and --no-tls together leave no port to listen on'],
   [['--port', '8443'], '--port and --tls-port are both 8443'],
   [['--tls-port', '8080'], '--port and --tls-port are both 8080'],
   [['--control-port', '8080'], '--control-port and --port are both 8080'],
   [['--control-port', '8443'], '--control-port and --tls-port are both 8443'],
-  [['--tls-port', '65536'], '--tls-port: "65536" is not a whole number from 0 to 65535'],
+  [['--tls-port', '65536'], '--tls-port must be an integer from 0 to 65535, is 65536'],
   [['--tls-cert', 'c.pem'], '--tls-cert and --tls-key must be used together: --tls-key is missing'],
   [['--tls-key', 'k.pem'], '--tls-cert and --tls-key must be used together: --tls-cert is missing'],
-  [['--tls-cert='], '--tls-cert: "" is not a non-empty string'],
+  [['--tls-cert='], '--tls-cert must be non-empty text, is empty'],
   [
     ['--trust-proxy', '10.0.0.0/8,10.0.0.0/33'],
-    '--trust-proxy: "10.0.0.0/8,10.0.0.0/33" is not a list of networks: "10.0.0.0/33" is not a network such as 10.0.0.0/8 or fd00::/8',
+    '--trust-proxy: "10.0.0.0/33" is not a network such as 10.0.0.0/8 or fd00::/8',
   ],
   [
     ['--trust-proxy', '192.0.2.1/24'],
-    '--trust-proxy: "192.0.2.1/24" is not a list of networks: "192.0.2.1/24" has bits set behind its prefix; the network is 192.0.2.0/24',
+    '--trust-proxy: "192.0.2.1/24" has bits set behind its prefix; the network is 192.0.2.0/24',
   ],
   [
     ['--code-lifetime', '601'],
-    '--code-lifetime: "601" is not a whole number of seconds from 1 to 600 or text such as 5m',
+    '--code-lifetime must be a whole number of seconds from 1 to 600 or text such as 5m, is 601',
   ],
-  [
-    ['--oauth1-window', '601'],
-    '--oauth1-window: "601" is not a whole number of seconds from 1 to 600 or text such as 5m',
-  ],
+  [['--oauth1-window', '601'], '--oauth1-window must be at most --window, which is 600, is 601'],
   [['--public-url', 'http://a.example'], publicUrlFault('http://a.example')],
-  [['--base-path', '/api/'], '--base-path: "/api/" is not a path such as /api, without a slash at the end'],
-  [['--base-path', 'api'], '--base-path: "api" is not a path such as /api, without a slash at the end'],
+  [
+    ['--base-path', '/api/'],
+    '--base-path must be a path such as /api, without a slash at the end, is "/api/"',
+  ],
+  [['--base-path', 'api'], '--base-path must be a path such as /api, without a slash at the end, is "api"'],
   [['--public-url', 'https://a.example/b'], publicUrlFault('https://a.example/b')],
   [['--public-url', 'https://a.example?'], publicUrlFault('https://a.example?')],
   [['--public-url', 'https://u@a.example'], publicUrlFault('https://u@a.example')],
@@ -280,9 +286,9 @@ test('all faults of flags, variables and the file are reported together', () => 
       'unknown option --bogus',
       `${config}: unknown key prot; did you mean "port"?`,
       `${config}: users.a:b: a user name must have no colon`,
-      'COUNTERSIGN_PORT: "x" is not a whole number from 0 to 65535',
-      `${config}: window: "600" is not a whole number of seconds from 1 to 31536000 or text such as 5m`,
-      'COUNTERSIGN_CONTROL_PORT: "-1" is not a whole number from 0 to 65535',
+      'COUNTERSIGN_PORT must be an integer from 0 to 65535, is "x"',
+      `${config}: window must be a whole number of seconds from 1 to 31536000 or text such as 5m, is "600"`,
+      'COUNTERSIGN_CONTROL_PORT must be an integer from 0 to 65535, is "-1"',
     ],
   );
 });
@@ -328,24 +334,26 @@ test('an unknown COUNTERSIGN_ variable causes a warning, and a known one that is
 });
 
 /** What options are when nobody says so; two ports must not be the same, so no sample is another's default. */
-const fallbacks = new Set(
-  [...optionSpecs.values()].map((spec) => ('fallback' in spec ? spec.fallback : undefined)),
-);
+const fallbacks = new Set([...optionSpecs.values()].map(({ fallback }) => fallback));
 
 /** Three different values of an option, as text and as they stand in a file; for a number no option's default. */
-function sampleValues(spec: OptionSpec, random: Seeded): [text: string, json: unknown][] {
-  if (spec.kind === 'toggle') return ['true', 'false', 'true'].map((text) => [text, text === 'true']);
-  if (spec.kind === 'choice') return [...spec.words, ...spec.words].slice(0, 3).map((word) => [word, word]);
-  if (spec.kind === 'list')
+function sampleValues(option: Option<unknown>, random: Seeded): [text: string, json: unknown][] {
+  const { shape, value, repeatable } = option;
+  if (value === undefined) return ['true', 'false', 'true'].map((text) => [text, text === 'true']);
+  const words = shape.schema['enum'];
+  if (Array.isArray(words)) return [...words, ...words].slice(0, 3).map((word) => [word, word]);
+  if (repeatable)
     return ['a', 'b', 'c'].map((name) => [`https://${name}.example`, [`https://${name}.example`]]);
-  if (spec.kind === 'text') {
-    const slash = spec.value === 'PATH' ? '/' : '';
-    return ['a.example', 'b.example', 'c.example'].map((text) => [slash + text, slash + text]);
-  }
-  const start = spec.min + random.below(Math.min(spec.max - spec.min - 2, 10_000));
+  const reads = (number: number): boolean => 'value' in shape.read(number);
+  const start = random.below(10_000);
   const numbers = [start, start + 1, start + 2];
-  if (numbers.some((number) => fallbacks.has(number))) return sampleValues(spec, random);
-  return numbers.map((number) => [String(number), number]);
+  if (['SECONDS', 'COUNT', 'BYTES', 'PORT'].includes(value)) {
+    if (numbers.some((number) => fallbacks.has(number) || !reads(number)))
+      return sampleValues(option, random);
+    return numbers.map((number) => [String(number), number]);
+  }
+  const slash = value === 'PATH' ? '/' : '';
+  return ['a.example', 'b.example', 'c.example'].map((text) => [slash + text, slash + text]);
 }
 
 /** Options that have to be there when another is. */
@@ -367,7 +375,7 @@ describe('a flag overrides a variable, which overrides the file', () => {
       const others = companions.get(key) ?? {};
       const variable = { ...others, [formatVariable(key)]: second[0] };
       const flag = [formatFlag(key) + (random.below(2) === 0 ? '=' : ' ') + first[0]].flatMap((text) =>
-        spec.kind === 'toggle' ? [text.replace(' ', '=')] : text.split(' '),
+        spec.value === undefined ? [text.replace(' ', '=')] : text.split(' '),
       );
       const message = `seed ${random.seed}`;
       assert.deepEqual(readOption(readOptions([...flag, ...file], variable), key), first[1], message);
@@ -398,9 +406,7 @@ test('a quota is a string in flags and variables, and a string, an object or an 
   const options = readOptions(['--config', object], {});
   assert.deepEqual(options.quota, [hourly]);
   assert.equal(options.users.get('ann')?.quota, 'none');
-  assert.deepEqual(listFaults(['--quota', '5']), [
-    '--quota: "5" is not a quota: it must be such as 1000/1h, 20/1s,1000/1h or none',
-  ]);
+  assert.deepEqual(listFaults(['--quota', '5']), ['--quota must be such as 1000/1h, 20/1s,1000/1h or none']);
   assert.deepEqual(fileFaults({ users: { ann: { secret: 'a', quota: {} } } }), [
     'requests of users.ann.quota must be a whole number from 1 to 1000000000, is missing',
   ]);
@@ -421,7 +427,10 @@ test('idempotency keys have a lifetime and a maximum number per user, both at le
   );
   assert.deepEqual([idempotencyLifetime, maxIdempotencyKeysPerUser], [60, 7]);
   for (const flag of ['--idempotency-lifetime', '--max-idempotency-keys-per-user'])
-    assert.throws(() => readOptions([flag, '0'], {}), /is not a whole number (?:of seconds )?from 1 to/);
+    assert.throws(
+      () => readOptions([flag, '0'], {}),
+      /must be (?:an integer|a whole number of seconds) from 1 to/,
+    );
 });
 
 test('--max-nonces-per-user is at most --max-nonces', () => {
@@ -432,10 +441,13 @@ test('--max-nonces-per-user is at most --max-nonces', () => {
   assert.equal(readOptions(['--config', file], {}).maxNoncesPerUser, 3);
   const grouped = fileWith({ nonces: { max: 9, maxPerUser: 4 } });
   assert.equal(readOptions(['--config', grouped], {}).maxNoncesPerUser, 4);
-  for (const count of ['21', '0', 'x'])
-    assert.throws(
-      () => readOptions(['--max-nonces', '20', '--max-nonces-per-user', count], {}),
-      /--max-nonces-per-user: .* is not a whole number from 1 to 20/,
+  const perUser = (count: string): readonly string[] =>
+    listFaults(['--max-nonces', '20', '--max-nonces-per-user', count]);
+  assert.deepEqual(perUser('21'), ['--max-nonces-per-user must be at most --max-nonces, which is 20, is 21']);
+  for (const count of ['0', 'x'])
+    assert.match(
+      perUser(count).join(),
+      /^--max-nonces-per-user must be an integer from 1 to 2147483647, is /,
     );
 });
 
@@ -457,16 +469,16 @@ const wrongFiles: readonly [content: unknown, faults: string[]][] = [
   [{ tlsProt: 1 }, ['unknown key tlsProt; did you mean "tlsPort"?']],
   [{ hmacSimpel: 'all' }, ['unknown key hmacSimpel; did you mean "hmacSimple"?']],
   [{ config: 'x.json' }, ['config is not allowed in a configuration file']],
-  [{ port: '8080' }, ['port: "8080" is not a whole number from 0 to 65535']],
-  [{ port: 80.5 }, ['port: 80.5 is not a whole number from 0 to 65535']],
-  [{ memory: 1 }, ['memory: 1 is not true or false']],
-  [{ memory: 'true' }, ['memory: "true" is not true or false']],
+  [{ port: '8080' }, ['port must be an integer from 0 to 65535, is "8080"']],
+  [{ port: 80.5 }, ['port must be an integer from 0 to 65535, is 80.5']],
+  [{ memory: 1 }, ['memory must be true or false, is 1']],
+  [{ memory: 'true' }, ['memory must be true or false, is "true"']],
   [
     { hmac: { requireBodyDigset: true } },
     ['unknown key hmac.requireBodyDigset; did you mean "requireBodyDigest"?'],
   ],
   [{ hmac: true }, ['hmac must be an object']],
-  [{ nonces: { max: 0 } }, ['nonces.max: 0 is not a whole number from 1 to 2147483647']],
+  [{ nonces: { max: 0 } }, ['nonces.max must be an integer from 1 to 2147483647, is 0']],
   [{ noHttp: true, noTls: true }, ['--no-http and --no-tls together leave no port to listen on']],
   [{ port: 1, tlsPort: 1 }, ['--port and --tls-port are both 1']],
   [[], ['the file must contain a JSON object']],
@@ -495,9 +507,9 @@ const wrongFiles: readonly [content: unknown, faults: string[]][] = [
   [{ lifetimes: { cod: 1 } }, ['unknown key lifetimes.cod; did you mean "code"?']],
   [
     { lifetimes: { access: 0 } },
-    ['lifetimes.access: 0 is not a whole number of seconds from 1 to 31536000 or text such as 5m'],
+    ['lifetimes.access must be a whole number of seconds from 1 to 31536000 or text such as 5m, is 0'],
   ],
-  [{ publicUrl: 7 }, ['publicUrl: 7 is not an https origin such as https://api.example']],
+  [{ publicUrl: 7 }, ['publicUrl must be an https origin such as https://api.example, is 7']],
   [{ clients: [] }, ['clients must be an object']],
   [{ consumers: 'key' }, ['consumers must be an object']],
   [{ client: {} }, ['unknown key client; did you mean "clients"?']],
