@@ -34,18 +34,6 @@ export function didYouMean(word: string, known: readonly string[]): string {
   return known.length === 0 ? '' : `; known are ${known.join(', ')}`;
 }
 
-/**
- * Throws RangeError unless `options` is an object with no other members than the known ones. `owner` has the options, for the message:
- * `a durable store`.
- */
-export function checkOptionNames(options: unknown, known: readonly string[], owner: string): void {
-  if (typeof options !== 'object' || options === null || Array.isArray(options))
-    throw new RangeError(`the options of ${owner} must be an object`);
-  for (const name of Object.keys(options))
-    if (!known.includes(name))
-      throw new RangeError(`${name} is not an option of ${owner}${didYouMean(name, known)}`);
-}
-
 /** Bounds the work: computing a distance takes time in proportion to the product of both lengths. */
 const longest = 64;
 

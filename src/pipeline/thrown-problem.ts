@@ -1,8 +1,9 @@
-import { checkOptionNames, didYouMean } from '../did-you-mean.ts';
+import { didYouMean } from '../did-you-mean.ts';
 import { toLines } from '../http/field-lines.ts';
 import { createFurtherLine } from '../http/fields.ts';
 import { Problem as BaseProblem, type ProblemOptions } from '../http/problem.ts';
 import { problemTypes } from '../http/problem-types.ts';
+import { membersOf, read } from '../shape/shape.ts';
 
 /** The names of the options. The type checks that the list is complete. */
 const optionNames: Readonly<Record<keyof ProblemOptions, true>> = {
@@ -31,7 +32,7 @@ export const Problem: typeof BaseProblem = class Problem extends BaseProblem {
       throw new RangeError(
         `${JSON.stringify(type)} is not the type of a problem${didYouMean(String(type), Object.keys(problemTypes))}`,
       );
-    checkOptionNames(options, Object.keys(optionNames), 'a problem');
+    read(membersOf(Object.keys(optionNames)), options, { optionsOf: 'a problem' });
     const { headers = [] } = options;
     for (const [name, value] of toLines(headers)) createFurtherLine(name, value);
     super(...parameters);

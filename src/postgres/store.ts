@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { type Clock, systemClock } from '../clock.ts';
-import { checkOptionNames } from '../did-you-mean.ts';
+import { membersOf, read } from '../shape/shape.ts';
 import type { DocumentStore } from '../store/documents.ts';
 import { createRefusal, type NonceStore } from '../store/nonces/nonces.ts';
 import type {
@@ -77,7 +77,7 @@ export async function openPostgresStore(
   client: PostgresClient,
   options: PostgresStoreOptions = {},
 ): Promise<PostgresStore> {
-  checkOptionNames(options, Object.keys(optionNames), 'a store on PostgreSQL');
+  read(membersOf(Object.keys(optionNames)), options, { optionsOf: 'a store on PostgreSQL' });
   const { clock = systemClock, random = randomBytes, onWarning = emitWarning, endClient = true } = options;
   const schema = schemaName(options.schema ?? 'countersign');
   const database = new Database(client, onWarning);

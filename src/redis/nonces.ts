@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type Clock, systemClock } from '../clock.ts';
-import { checkOptionNames } from '../did-you-mean.ts';
 import { type Duration, readDuration, requireSeconds } from '../duration.ts';
+import { membersOf, read } from '../shape/shape.ts';
 import { StoreError } from '../store/errors.ts';
 import type { NonceStore } from '../store/nonces/nonces.ts';
 import { endOfLost, lostUntil, type NoncesLost } from '../store/nonces/time.ts';
@@ -222,7 +222,7 @@ const optionNames: Readonly<Record<keyof RedisNonceStoreOptions, true>> = {
 };
 
 function readOptions(options: RedisNonceStoreOptions): ReadOptions {
-  checkOptionNames(options, Object.keys(optionNames), 'nonces in Redis');
+  read(membersOf(Object.keys(optionNames)), options, { optionsOf: 'nonces in Redis' });
   const { prefix = 'countersign:', window = 600, clockTolerance = 30, timeout = 2000 } = options;
   const { clock = systemClock, onWarning = emitWarning } = options;
   if (typeof prefix !== 'string') throw new RangeError('prefix is not a string');

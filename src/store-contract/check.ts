@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto';
 import { systemClock } from '../clock.ts';
-import { checkOptionNames } from '../did-you-mean.ts';
 import type { MaybePromise } from '../maybe-promise.ts';
+import { membersOf, read } from '../shape/shape.ts';
 import type { Store } from '../store/store.ts';
 import { createRandom, type Random } from './random.ts';
 
@@ -58,7 +58,7 @@ export function check<Engine>(
   return {
     name,
     async run(open, options = {}) {
-      checkOptionNames(options, ['reopen', 'peer', 'seed', 'now'], 'a check');
+      read(membersOf(['reopen', 'peer', 'seed', 'now']), options, { optionsOf: 'a check' });
       const opened = new OpenedEngines(await open(), close, options);
       try {
         await opened.openPeer();

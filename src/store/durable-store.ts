@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { type Clock, systemClock } from '../clock.ts';
-import { checkOptionNames } from '../did-you-mean.ts';
 import { type Duration, requireSeconds } from '../duration.ts';
+import { membersOf, read } from '../shape/shape.ts';
 import type { StoreHealth } from './durable.ts';
 import { prepareDirectory } from './files/directory.ts';
 import type { NonceStore } from './nonces/nonces.ts';
@@ -117,7 +117,7 @@ function emitWarning(line: string): void {
 function checkOptions(directory: unknown, options: DurableStoreOptions): void {
   if (typeof directory !== 'string' || directory === '')
     throw new RangeError('the directory of a durable store must be a path');
-  checkOptionNames(options, Object.keys(optionNames), 'a durable store');
+  read(membersOf(Object.keys(optionNames)), options, { optionsOf: 'a durable store' });
   const { durability = 'fsync', window = 600, maxNonces = maxCount, maxNoncesPerUser = maxNonces } = options;
   if (durability !== 'fsync' && durability !== 'os')
     throw new RangeError('durability is not one of fsync, os');

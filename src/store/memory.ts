@@ -1,4 +1,4 @@
-import { checkOptionNames } from '../did-you-mean.ts';
+import { membersOf, read } from '../shape/shape.ts';
 import { State } from './state/state.ts';
 import { createTimelines } from './state/timelines.ts';
 import type { Store, StoreChange, StoreResult, TransferPart } from './store.ts';
@@ -35,7 +35,7 @@ export function createMemoryStore(options: MemoryStoreOptions): MemoryStore;
  */
 export function createMemoryStore(options: MemoryStoreOptions): Store;
 export function createMemoryStore(options: MemoryStoreOptions): MemoryStore {
-  checkOptionNames(options, ['storeId'], 'a store in memory');
+  read(membersOf(['storeId']), options, { optionsOf: 'a store in memory' });
   if (typeof options.storeId !== 'string' || options.storeId === '')
     throw new RangeError('storeId of a store in memory must be text');
   const timelines = createTimelines();

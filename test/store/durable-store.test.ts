@@ -160,7 +160,7 @@ describe('openDurableStore', () => {
     [{ window: '600' }, "window is not a number of seconds from 1 to 31536000, or text such as '10m'"],
     [{ maxNonces: 1.5 }, 'maxNonces is not a whole number from 1 to 2147483647'],
     [{ maxNonces: 10, maxNoncesPerUser: 11 }, 'maxNoncesPerUser is not a whole number from 1 to 10'],
-    [null, 'the options of a durable store must be an object'],
+    [null, 'the options of a durable store must be an object, is null'],
   ];
   for (const [options, message] of invalid) {
     test(`rejects the options ${JSON.stringify(options)}`, async () => {

@@ -1,5 +1,4 @@
-import { checkOptionNames } from '../../did-you-mean.ts';
-import { anyMembers, read } from '../../shape/shape.ts';
+import { anyMembers, membersOf, read } from '../../shape/shape.ts';
 import { checkWaivers } from '../weaknesses.ts';
 import type { ConnectionOptions } from './sender.ts';
 
@@ -25,7 +24,7 @@ export function checkOAuthOptions(
   objects: Readonly<Record<string, readonly string[]>>,
 ): void {
   const members = read(anyMembers, options, { optionsOf: name });
-  checkOptionNames(options, [...Object.keys(known), ...Object.keys(connectionNames)], name);
+  read(membersOf([...Object.keys(known), ...Object.keys(connectionNames)]), options, { optionsOf: name });
   checkWaivers(members['waive'], name);
   for (const [option, endpoints] of Object.entries(objects)) {
     const where = `${name}.${option}`;
