@@ -142,6 +142,7 @@ const chunks = {
   tokens: ['oauth/oauth2/token-signer', 'oauth/oauth2/trusted-issuers', 'net/fetch-json'],
   double: ['double/double'],
   schemes: [
+    'auth/auth-scheme',
     'auth/declared/options',
     'auth/message-signatures/options',
     'auth/api-key/options',

@@ -1,6 +1,8 @@
 /** Verifiers of AWS Signature Version 4: this project's, and packages that sign the request again and compare. */
+
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { createAccounts } from '../../src/auth/accounts.ts';
+import { createVerifier } from '../../src/auth/auth-scheme.ts';
 import { readAws4Options } from '../../src/auth/aws4/options.ts';
 import { createAws4Scheme } from '../../src/auth/aws4/scheme.ts';
 import { createHmacScheme } from '../../src/auth/hmac.ts';
@@ -65,7 +67,7 @@ function verifiedBy(scheme: Verifier, request: IncomingRequest): ReturnType<Chec
 function countersign(): Peer {
   const context = { realm: 'bench', accounts, nonces, clock: systemClock };
   const limits = { nonceWindow: window, explain: false, bodyLimit: 1_000_000 };
-  const scheme = createAws4Scheme('aws4', readAws4Options(scope, 'aws4')).createVerifier({
+  const scheme = createVerifier(createAws4Scheme('aws4', readAws4Options(scope, 'aws4')), {
     ...context,
     ...limits,
   });

@@ -8,7 +8,7 @@ import { parseForm } from '../http/form.ts';
 import { findQuery } from '../http/target.ts';
 import { nameAndOctets } from '../signature/message.ts';
 import type {
-  Scheme,
+  ClientScheme,
   Signature,
   SigningIdentity,
   SigningOverrides,
@@ -192,7 +192,7 @@ function ignoreRangeError<Value>(compute: () => Value): Value | undefined {
   }
 }
 
-function toUnsigned(request: AttackRequest, { signsAllFields = false }: Scheme): UnsignedRequest {
+function toUnsigned(request: AttackRequest, { signsAllFields = false }: ClientScheme): UnsignedRequest {
   const { target } = splitUrl(request.url);
   // A server need not require that other fields are signed, and If-Match is added after signing.
   const isSigned = ([name]: HeaderLine): boolean =>

@@ -7,9 +7,15 @@ import { describeAccepted, isAccepted, listAlternatives } from './accepted-schem
 import type { Challenges } from './challenges.ts';
 import { describeMisnamed, displayName, type ExpectedNames } from './explain/related-names.ts';
 import { describeMisplacedKey, describeMisplacedToken } from './explain/sent-keys.ts';
-import { authorizationNamesOf, listAuthorization } from './find-credentials.ts';
+import { listAuthorization } from './find-credentials.ts';
 import { findTrace } from './trace.ts';
-import { type AcceptedSchemes, refuseScheme, type Verifier } from './verifier.ts';
+import {
+  type AcceptedSchemes,
+  type CredentialPlace,
+  listAuthorizationNames,
+  refuseScheme,
+  type Verifier,
+} from './verifier.ts';
 
 /** Creates the Problems of requests that lack the right credentials, in the form of the partner whose scheme is accepted. */
 export class AbsentCredentials {
@@ -105,13 +111,13 @@ function incomplete(
 
 /** Returns where schemes have their credentials. */
 function listExpectedNames(schemes: readonly Verifier[]): ExpectedNames {
-  const locations = schemes.flatMap((scheme) => scheme.locations);
+  const places = schemes.flatMap((scheme) => scheme.places).filter(({ isDependent = false }) => !isDependent);
+  const listNames = (kind: CredentialPlace['in']) =>
+    places.filter((place) => place.in === kind).map(({ name }) => name);
   return {
-    fields: locations.flatMap((location) => ('field' in location ? [location.field] : [])),
-    parameters: locations.flatMap((location) => ('query' in location ? [location.query] : [])),
-    authorization: locations.flatMap((location) =>
-      'authorization' in location ? [location.authorization] : [],
-    ),
+    fields: listNames('header').map((name) => name.toLowerCase()),
+    parameters: listNames('query'),
+    authorization: schemes.flatMap(listAuthorizationNames),
   };
 }
 
@@ -124,14 +130,16 @@ function listKeyPlaces(schemes: readonly Verifier[]): readonly string[] {
   return schemes.filter(({ tlsOnly }) => tlsOnly === true).flatMap(listPlaces);
 }
 
-/** Returns the places of a scheme that have a name, for hints. */
-function listPlaces({ locations }: Verifier): readonly string[] {
-  return locations.flatMap((place) => {
-    if ('authorization' in place) return [`Authorization with ${displayName(place.authorization)}`];
-    if ('field' in place) return [displayName(place.field)];
-    if ('query' in place) return [`the query parameter ${place.query}`];
-    return 'cookie' in place ? [`the cookie ${place.cookie}`] : [];
-  });
+/** Returns the places of a scheme whose presence means that a request has its credentials, for hints. */
+function listPlaces({ places }: Verifier): readonly string[] {
+  return places.filter(({ isDependent = false }) => !isDependent).map(describePlace);
+}
+
+function describePlace({ in: kind, name }: CredentialPlace): string {
+  const shown = displayName(name.toLowerCase());
+  if (kind === 'authorization') return `Authorization with ${shown}`;
+  if (kind === 'header') return shown;
+  return kind === 'query' ? `the query parameter ${name}` : `the cookie ${name}`;
 }
 
 /** The places of credentials that one hint lists, at most. */
@@ -145,7 +153,7 @@ function describeOtherScheme(request: IncomingRequest, expected: readonly Verifi
   const [sent] = listAuthorization(request);
   const places = [...new Set(expected.flatMap(listPlaces))];
   if (sent === undefined || places.length === 0 || places.length > maxListed) return undefined;
-  if (expected.some((scheme) => authorizationNamesOf(scheme).includes(sent.scheme))) return undefined;
+  if (expected.some((scheme) => listAuthorizationNames(scheme).includes(sent.scheme))) return undefined;
   const isNamed = sent.rest !== '' && sent.scheme.length <= maxSchemeName;
   const name = isNamed ? `with ${displayName(sent.scheme)}` : 'without the name of a scheme';
   return `Authorization was sent ${name}; ${places.join(' or ')} is expected`;

@@ -9,7 +9,6 @@ import type { Attempt, DeferredNonce } from './attempt.ts';
 import { AuthFailures } from './auth-failures.ts';
 import { Challenges } from './challenges.ts';
 import {
-  authorizationNamesOf,
   type FoundCredentials,
   findAccepted,
   findPossible,
@@ -26,7 +25,13 @@ import { areRotated, isRotation, verifyAny } from './rotation.ts';
 import { SchemeLimits } from './scheme-limits.ts';
 import { type StoreNonce, type VerifyOne, verifyTogether } from './together.ts';
 import type { AuthenticationTrace } from './trace.ts';
-import type { AcceptedSchemes, RefuseNonce, Verdict, Verifier } from './verifier.ts';
+import {
+  type AcceptedSchemes,
+  listAuthorizationNames,
+  type RefuseNonce,
+  type Verdict,
+  type Verifier,
+} from './verifier.ts';
 
 /** Authenticates requests with the scheme that their credentials name. */
 export interface Authenticator {
@@ -117,7 +122,7 @@ export function createAuthenticator(
     if (listAlternatives(accepted).some((names) => names.length === 0)) return;
     const inAuthorization = listAuthorization(request);
     const usesField = schemes.some(
-      (scheme) => isAccepted(scheme, accepted) && authorizationNamesOf(scheme).length > 0,
+      (scheme) => isAccepted(scheme, accepted) && listAuthorizationNames(scheme).length > 0,
     );
     if (inAuthorization.length === 0 && usesField) readAuthorization(request, table, challenges);
     const sent = [
@@ -181,7 +186,7 @@ export function createAuthenticator(
     isCredentialParameter: (name) =>
       table.hasParameter(name) || schemes.some((scheme) => scheme.ownsParameter?.(name) === true),
     requestHeaders: (accepted) => [
-      ...new Set(schemes.filter((scheme) => isAccepted(scheme, accepted)).flatMap(fieldsReadBy)),
+      ...new Set(schemes.filter((scheme) => isAccepted(scheme, accepted)).flatMap(listFields)),
     ],
     scopeChallenge(name, needed) {
       const challenge = table.named(name)?.scopeChallenge?.(needed);
@@ -214,10 +219,8 @@ async function selectInContent(
   return undefined;
 }
 
-async function hasInContent({ locations }: Verifier, request: IncomingRequest): Promise<boolean> {
-  for (const location of locations)
-    if ('content' in location && (await location.content.isPresent(request))) return true;
-  return false;
+async function hasInContent({ content }: Verifier, request: IncomingRequest): Promise<boolean> {
+  return (await content?.isPresent(request)) === true;
 }
 
 /** Creates the function that verifies the credentials of one scheme, and checks that the user may use it. */
@@ -268,12 +271,12 @@ function notPermitted(name: string, permitted: readonly string[]): Problem {
 }
 
 /** Returns the fields that a scheme reads, in lower case. */
-function fieldsReadBy({ locations, requestHeaders = [] }: Verifier): string[] {
-  const places = locations.flatMap((location) => {
-    if ('authorization' in location) return ['authorization'];
-    return 'field' in location ? [location.field] : [];
+function listFields({ places, requestHeaders = [] }: Verifier): string[] {
+  const fields = places.flatMap(({ in: kind, name }) => {
+    if (kind === 'authorization') return ['authorization'];
+    return kind === 'header' ? [name.toLowerCase()] : [];
   });
-  return [...places, ...requestHeaders];
+  return [...fields, ...requestHeaders];
 }
 
 /**
@@ -281,10 +284,18 @@ function fieldsReadBy({ locations, requestHeaders = [] }: Verifier): string[] {
  * credentials outside Authorization. Host belongs to the URL.
  */
 function listInspectedFields(schemes: readonly Verifier[], places: readonly string[]): readonly string[] {
-  const outside = schemes.filter(({ locations }) => locations.some((each) => !('authorization' in each)));
-  const read = outside.flatMap(({ requestHeaders = [] }) => requestHeaders);
+  const outside = schemes.filter(isOutside);
+  const read = outside.flatMap(listFields);
   const common = ['authorization', 'authentication', 'accept', 'accept-encoding', 'host'];
   return [...new Set([...places, ...read])].filter((field) => !common.includes(field));
+}
+
+/** Returns whether a scheme may have credentials outside Authorization. */
+function isOutside({ places, isInQuery, content }: Verifier): boolean {
+  const others = places.filter(
+    ({ in: kind, isDependent = false }) => kind !== 'authorization' && !isDependent,
+  );
+  return others.length > 0 || isInQuery !== undefined || content !== undefined;
 }
 
 /** Authenticates, and records the Problem in the trace if the scheme recorded no failed check. */

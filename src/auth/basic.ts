@@ -101,7 +101,7 @@ export function createBasicScheme(options: BasicOptions): Verifier {
 
   return {
     name: 'basic',
-    locations: [{ authorization: 'basic' }],
+    places: [{ role: '', in: 'authorization', name: 'Basic' }],
     authenticate({ connection }, rest = '', authTrace) {
       const presented = parseBasicCredentials(rest);
       if (typeof presented === 'string')

@@ -56,7 +56,7 @@ export function createBearerScheme(options: BearerOptions): Verifier {
 
   return {
     name: 'bearer',
-    locations: [{ authorization: 'bearer' }],
+    places: [{ role: '', in: 'authorization', name: 'Bearer' }],
     authenticate(request, token = '', authTrace) {
       if (!offered()) return refuseScheme();
       if (!tokenForm.test(token)) {

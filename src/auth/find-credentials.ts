@@ -6,7 +6,7 @@ import { Problem } from '../http/problem.ts';
 import { listAlternatives } from './accepted-schemes.ts';
 import type { Challenges } from './challenges.ts';
 import type { LocationTable } from './locations.ts';
-import type { AcceptedSchemes, Verifier } from './verifier.ts';
+import { type AcceptedSchemes, listAuthorizationNames, type Verifier } from './verifier.ts';
 
 /** Credentials of a scheme that a request has, or may have. */
 export interface FoundCredentials {
@@ -149,7 +149,7 @@ function findOwn(
   request: IncomingRequest,
   { inAuthorization, located, possible }: Places,
 ): FoundCredentials | 'several' | undefined {
-  const names = authorizationNamesOf(scheme);
+  const names = listAuthorizationNames(scheme);
   const [own, another] = inAuthorization.filter((each) => names.includes(each.scheme));
   const isLocated = located.includes(scheme) && !(own !== undefined && scheme.refusesSeveral === true);
   if (own !== undefined) {
@@ -168,11 +168,6 @@ export function listAuthorization({ headers: fields }: IncomingRequest): readonl
   const parse = (name: string): Credentials[] =>
     fields.getAll(name).flatMap((value) => parseCredentials(value) ?? []);
   return [...parse('authorization'), ...parse('authentication').filter(({ scheme }) => scheme === 'hmac')];
-}
-
-/** Returns the names of the credentials of a scheme in Authorization. */
-export function authorizationNamesOf({ locations }: Verifier): readonly string[] {
-  return locations.flatMap((location) => ('authorization' in location ? [location.authorization] : []));
 }
 
 /** Schemes whose credentials an eavesdropper could use. Over plain HTTP they are refused without being read. */

@@ -25,7 +25,7 @@ import { isSafeMethod } from './freshness.ts';
 import { createKeyring, type KeyKind } from './keyring.ts';
 import type { Nonces } from './nonce-claim.ts';
 import type { RateLimiter } from './rate-limit.ts';
-import type { Fault, MessageMistake, Presented, Scheme } from './scheme.ts';
+import type { Fault, MessageMistake, Presented, SchemeVerification } from './scheme.ts';
 import { malformedDigest } from './signed-digest.ts';
 import { explainDateForm } from './time-form.ts';
 import type { Verifier } from './verifier.ts';
@@ -67,7 +67,7 @@ export function createHmacScheme(options: HmacOptions): Verifier {
   const context = { ...options, nonceWindow, bodyLimit: 0 };
   return {
     name: 'hmac',
-    locations: [{ authorization: 'hmac' }],
+    places: [{ role: '', in: 'authorization', name: 'hmac' }],
     requestHeaders: ['authentication', 'x-date'],
     authenticate: createVerification(createScheme(options), context),
     claimedUser(rest) {
@@ -84,7 +84,7 @@ export function createHmacScheme(options: HmacOptions): Verifier {
 
 const kinds: readonly KeyKind[] = ['secret'];
 
-function createScheme(options: HmacOptions): Scheme<HmacPresented> {
+function createScheme(options: HmacOptions): SchemeVerification<HmacPresented> {
   const parseDate = createDateParser();
   const find = createKeyring(options.accounts, 'hmac');
   return {

@@ -5,7 +5,7 @@ import type { Credentials } from '../http/headers/authorization.ts';
 import { cookiesIn } from '../http/headers/cookie.ts';
 import type { IncomingRequest } from '../http/message.ts';
 import { findQuery } from '../http/target.ts';
-import type { ContentLocation, Verifier } from './verifier.ts';
+import type { Verifier } from './verifier.ts';
 
 /** Finds the schemes that a request has credentials of. It verifies nothing. */
 export interface LocationTable {
@@ -31,19 +31,17 @@ export function createLocationTable(schemes: readonly Verifier[]): LocationTable
   const byField = new Map<string, FieldOwner[]>();
   const byParameter = new Map<string, Verifier[]>();
   const byCookie = new Map<string, Verifier[]>();
-  const byQuery: (readonly [holds: (query: string) => boolean, scheme: Verifier])[] = [];
-  const byContent: (readonly [content: ContentLocation, scheme: Verifier])[] = [];
   for (const scheme of schemes)
-    for (const location of scheme.locations) {
-      if ('authorization' in location) {
-        if (!byName.has(location.authorization)) byName.set(location.authorization, scheme);
-      } else if ('field' in location)
-        ensureList(byField, location.field).push({ scheme, unless: location.unless });
-      else if ('query' in location) ensureList(byParameter, location.query).push(scheme);
-      else if ('cookie' in location) ensureList(byCookie, location.cookie).push(scheme);
-      else if ('parameters' in location) byQuery.push([location.parameters, scheme]);
-      else byContent.push([location.content, scheme]);
+    for (const { in: kind, name, isDependent = false, unless } of scheme.places) {
+      if (isDependent) continue;
+      const lower = name.toLowerCase();
+      if (kind === 'header') ensureList(byField, lower).push({ scheme, unless });
+      else if (kind === 'query') ensureList(byParameter, name).push(scheme);
+      else if (kind === 'cookie') ensureList(byCookie, name).push(scheme);
+      else if (!byName.has(lower)) byName.set(lower, scheme);
     }
+  const byQuery = schemes.filter(({ isInQuery }) => isInQuery !== undefined);
+  const byContent = schemes.filter(({ content }) => content !== undefined);
   const fields = [...byField];
   const isEmpty = byField.size + byParameter.size + byCookie.size + byQuery.length === 0;
   return {
@@ -60,7 +58,7 @@ export function createLocationTable(schemes: readonly Verifier[]): LocationTable
       if (query !== '') {
         if (byParameter.size > 0)
           for (const [name] of splitPairs(query)) found.push(...(byParameter.get(name) ?? none));
-        for (const [holds, scheme] of byQuery) if (holds(query)) found.push(scheme);
+        for (const scheme of byQuery) if (scheme.isInQuery?.(query) === true) found.push(scheme);
       }
       for (const [name, sharing] of byCookie)
         if (cookiesIn(request.headers, name).length > 0) found.push(...sharing);
@@ -68,7 +66,7 @@ export function createLocationTable(schemes: readonly Verifier[]): LocationTable
     },
     findPossible(request) {
       if (byContent.length === 0) return none;
-      return byContent.flatMap(([content, scheme]) => (content.isPossible(request) ? [scheme] : []));
+      return byContent.filter(({ content }) => content?.isPossible(request) === true);
     },
   };
 }

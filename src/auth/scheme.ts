@@ -161,7 +161,7 @@ export interface OwnMistakes<Own extends Presented = Presented> {
 }
 
 /** A signature scheme as a value. `Holder` is what its `find` returns. */
-export interface Scheme<Own extends Presented = Presented, Holder extends KeyHolder = KeyHolder> {
+export interface SchemeVerification<Own extends Presented = Presented, Holder extends KeyHolder = KeyHolder> {
   readonly name: string;
   readonly rules: Rules;
   /**
@@ -209,7 +209,7 @@ export interface DigestFault {
 
 /** Returns the octets that are signed, in pieces. */
 export function assembleMessage<Own extends Presented>(
-  scheme: Scheme<Own>,
+  scheme: SchemeVerification<Own>,
   parts: readonly Part[],
   presented: Own,
 ): readonly Piece[] {

@@ -35,6 +35,11 @@ export function refuseScheme(
   return { outcome: 'bad', problem: new Problem('scheme-not-offered', detail, { headers, members }) };
 }
 
+/** Returns the names of a scheme in Authorization, in lower case. */
+export function listAuthorizationNames({ places }: Pick<Verifier, 'places'>): readonly string[] {
+  return places.flatMap((place) => (place.in === 'authorization' ? [place.name.toLowerCase()] : []));
+}
+
 /** Returns the verdict on a request whose nonce is refused, and records it in the trace. */
 export type RefuseNonce = (claimed: RefusedNonce) => BadVerdict;
 
@@ -46,22 +51,22 @@ export interface ContentLocation {
   isPresent(request: IncomingRequest): Promise<boolean>;
 }
 
-/**
- * A place whose presence means that a request has credentials of a scheme: a name in `Authorization`, in lower case
- * (`aws4-hmac-sha256`), a field, by its name in lower case, a parameter of the query or a cookie, by its exact name, a query by its
- * parameters, or content.
- */
-export type CredentialLocation =
-  | { readonly authorization: string }
-  | {
-      readonly field: string;
-      /** The name of a field, in lower case, whose presence means that `field` belongs to another scheme. Default: none. */
-      readonly unless?: string | undefined;
-    }
-  | { readonly query: string }
-  | { readonly cookie: string }
-  | { readonly parameters: (query: string) => boolean }
-  | { readonly content: ContentLocation };
+/** A place of a part of credentials outside the content: Authorization, another field, a parameter of the query, or a cookie. */
+export interface CredentialPlace {
+  /** The part, such as `timestamp`; '' for the proof: the signature, or the secret that is sent alone. */
+  readonly role: string;
+  readonly in: 'authorization' | 'header' | 'query' | 'cookie';
+  /** The name as declared; in Authorization that of the scheme, such as `AWS4-HMAC-SHA256`. */
+  readonly name: string;
+  /** What stands there, for documents. Default: documents do not show the place. */
+  readonly description?: string | undefined;
+  /** Whether it can be sent in place of another one. Default: a request needs it. */
+  readonly isAlternative?: boolean;
+  /** Whether it is read only with another place. Default: its presence means that a request has credentials of the scheme. */
+  readonly isDependent?: boolean;
+  /** The name of a field, in lower case, whose presence means that this one belongs to another scheme. Default: none. */
+  readonly unless?: string | undefined;
+}
 
 /**
  * The schemes that a resource accepts: alternatives in order, each the name of a scheme, or of several whose credentials are required
@@ -73,14 +78,18 @@ export type AcceptedSchemes = readonly (string | readonly string[])[];
 export interface Verifier {
   /** The name of the scheme, in configurations, traces and principals: `hmac`. */
   readonly name: string;
-  /** The places of its credentials. */
-  readonly locations: readonly CredentialLocation[];
+  /** The places of its credentials outside the content. */
+  readonly places: readonly CredentialPlace[];
+  /** Returns whether a query has credentials by several of its parameters. Default: only `places` show them. */
+  isInQuery?(query: string): boolean;
+  /** The content as a place of credentials. Default: it has none. */
+  readonly content?: ContentLocation | undefined;
   /** Whether it refuses its own credentials in two places itself, in a form of its own. Default: false. */
   readonly refusesSeveral?: boolean;
-  /** Returns whether a query parameter beside `locations` belongs to its credentials. Default: none does. */
+  /** Returns whether a query parameter beside `places` belongs to its credentials. Default: none does. */
   ownsParameter?(name: string): boolean;
   /**
-   * The further fields that it reads, in lower case, such as a timestamp or a nonce. Pages of other origins may send them (CORS).
+   * The fields that it reads beside `places`, in lower case, such as a date or those that are signed. Pages of other origins may send them (CORS).
    * Default: none.
    */
   readonly requestHeaders?: readonly string[] | undefined;

@@ -2,7 +2,7 @@
 
 import type { Piece } from '../signature/message.ts';
 import { fits, isCurrent, type Key, type KeyHolder, minKeys, selectSamples } from './keyring.ts';
-import { assembleMessage, type Presented, type Scheme } from './scheme.ts';
+import { assembleMessage, type Presented, type SchemeVerification } from './scheme.ts';
 import type { Verification } from './verification.ts';
 
 /** The key that made a signature. */
@@ -18,7 +18,7 @@ const noKeys: readonly Key[] = [];
 export function assembleMessages<Own extends Presented>(
   presented: Own,
   content: Uint8Array,
-  scheme: Scheme<Own>,
+  scheme: SchemeVerification<Own>,
 ): readonly (readonly Piece[])[] {
   const messages: (readonly Piece[])[] = [];
   for (const parts of scheme.messages(presented, content))

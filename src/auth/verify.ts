@@ -5,7 +5,7 @@ import { holdForm } from '../http/form.ts';
 import { type MaybePromise, run, type Steps, wait } from '../maybe-promise.ts';
 import { Decoys } from './keyring.ts';
 import { type Failure, refuse, refuseBlocked, refuseFault, wrongDigest, wrongSignature } from './refuse.ts';
-import type { DigestFault, Fault, Presented, Scheme } from './scheme.ts';
+import type { DigestFault, Fault, Presented, SchemeVerification } from './scheme.ts';
 import type { SchemeContext } from './scheme-context.ts';
 import type { AuthenticationTrace } from './trace.ts';
 import type { Verification } from './verification.ts';
@@ -23,17 +23,17 @@ export type Verify<Own extends Presented> = (
 
 /** Creates the function that verifies the requests of a scheme. */
 export function createVerification<Own extends Presented>(
-  scheme: Scheme<Own>,
+  scheme: SchemeVerification<Own>,
   context: SchemeContext,
 ): Verifier['authenticate'] {
-  const verifyRead = createVerifier(scheme, context);
+  const verifyRead = createVerify(scheme, context);
   return (request, rest = '', authTrace, deferrable = false) =>
     verifyRead(scheme.parse(request, rest), authTrace, deferrable);
 }
 
 /** Creates the function that verifies credentials of a scheme which the caller has read, from the content for instance. */
-export function createVerifier<Own extends Presented>(
-  scheme: Scheme<Own>,
+export function createVerify<Own extends Presented>(
+  scheme: SchemeVerification<Own>,
   context: SchemeContext,
 ): Verify<Own> {
   const decoys = new Decoys();
@@ -127,7 +127,7 @@ function readContent({ request, needs }: Presented, { bodyLimit }: SchemeContext
 function compareDigest<Own extends Presented>(
   presented: Own,
   content: Uint8Array,
-  scheme: Scheme<Own>,
+  scheme: SchemeVerification<Own>,
 ): MaybePromise<DigestFault | undefined> {
   // Content of a sender that is authenticated now.
   presented.request.body.release?.();

@@ -15,11 +15,11 @@ import { filledText } from '../auth/scheme-shapes.ts';
 import { readDuration } from '../duration.ts';
 import { defaulted, type Members, membersOf, read, word } from '../shape/shape.ts';
 import { isSignatureAlgorithm } from '../signature/algorithms.ts';
-import type { Scheme, SigningChoices, SigningIdentity } from '../signature/signing.ts';
+import type { ClientScheme, SigningChoices, SigningIdentity } from '../signature/signing.ts';
 import { parsePrivateKey } from './private-key.ts';
 
 /** A scheme to sign with. */
-export type KnownScheme = ConfigurableScheme | Scheme<'hmac' | 'basic' | 'bearer' | 'oauth1'>;
+export type KnownScheme = ConfigurableScheme | ClientScheme<'hmac' | 'basic' | 'bearer' | 'oauth1'>;
 
 /** A scheme to sign with, read from a declaration. */
 export interface ReadDeclaration {

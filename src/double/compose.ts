@@ -1,6 +1,6 @@
 import { listRegistered } from '../accounts/registered.ts';
+import type { AuthScheme } from '../auth/auth-scheme.ts';
 import type { QuotaSnapshot } from '../auth/quota.ts';
-import type { VerifiedScheme } from '../auth/verified-scheme.ts';
 import { systemClock } from '../clock.ts';
 import type { Collection } from '../collections/declaration.ts';
 import type { Seed } from '../collections/seed.ts';
@@ -88,7 +88,7 @@ export interface Core {
   >;
   readonly service: ControllableService;
   /** The configured schemes. */
-  readonly schemes: readonly VerifiedScheme[];
+  readonly schemes: readonly AuthScheme[];
   readonly time: DoubleTime;
   readonly users: DoubleUsers;
   readonly nonces: Pick<BurnableNonces, 'burn' | 'size'>;
@@ -357,7 +357,7 @@ function createQuotaState({ quotas }: ControllableService): Snapshottable<QuotaS
 /** Returns a function that creates an empty set of nonces in memory. */
 function nonceMaker(
   options: Pick<ServiceOptions, 'window' | 'lifetimes' | 'maxNonces' | 'maxNoncesPerUser'> & {
-    readonly schemes: readonly VerifiedScheme[];
+    readonly schemes: readonly AuthScheme[];
   },
   random: RandomSource,
   time: DoubleTime,

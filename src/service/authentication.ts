@@ -1,6 +1,7 @@
 import { buildDecoy, decoyFor, isPasswordHash, verifyPassword } from '../accounts/passwords.ts';
 import { listRegistered } from '../accounts/registered.ts';
 import { createAccounts } from '../auth/accounts.ts';
+import { type AuthScheme, createVerifier } from '../auth/auth-scheme.ts';
 import { type Authenticator, createAuthenticator } from '../auth/authenticate.ts';
 import { createBasicScheme } from '../auth/basic.ts';
 import { checkSchemeNames, readSchemes } from '../auth/configured-schemes.ts';
@@ -10,7 +11,7 @@ import { Quotas } from '../auth/quota.ts';
 import { createRateLimiter } from '../auth/rate-limit.ts';
 import { SchemeLimits } from '../auth/scheme-limits.ts';
 import { type AccountRecord, toAccountRecord } from '../auth/user-declaration.ts';
-import type { VerifiedScheme } from '../auth/verified-scheme.ts';
+import { listAuthorizationNames } from '../auth/verifier.ts';
 import { type Clock, readTime } from '../clock.ts';
 import { requireSeconds } from '../duration.ts';
 import type { IncomingRequest } from '../http/message.ts';
@@ -40,7 +41,7 @@ interface Authentication {
   /** The quotas of principals and peers. */
   readonly quotas: Quotas;
   /** The configured schemes. */
-  readonly configured: readonly VerifiedScheme[];
+  readonly configured: readonly AuthScheme[];
   /**
    * Stores the nonce of a request before its response, if no change has stored it. Returns undefined if there is nothing to
    * wait for. With `durably`, resolves when the nonce is on disk. Rejects with StoreError.
@@ -135,7 +136,7 @@ export function createAuthentication(
     bodyLimit,
     onError,
   };
-  const further = configured.map((scheme) => scheme.createVerifier(schemeContext));
+  const further = configured.map((scheme) => createVerifier(scheme, schemeContext));
   const oauth = createAuthorizationServer(options, {
     store,
     onGrantEvent,
@@ -201,8 +202,8 @@ export function createAuthentication(
 }
 
 /** Returns the name of the configured scheme that has the credentials of a built-in one in Authorization. */
-function findOwner(configured: readonly VerifiedScheme[], builtIn: string): string | undefined {
-  return configured.find(({ authorization }) => authorization?.toLowerCase() === builtIn)?.name;
+function findOwner(configured: readonly AuthScheme[], builtIn: string): string | undefined {
+  return configured.find((scheme) => listAuthorizationNames(scheme).includes(builtIn))?.name;
 }
 
 /** Returns whether a request is a health check, which is not counted; undefined if there are none. */
@@ -213,7 +214,7 @@ function createExemption({ health }: ServiceOptions): ((request: IncomingRequest
 /** Returns how far (ms) the dates and timestamps that come with nonces may be from the clock. */
 export function computeNoncesWindow(
   options: Pick<ServiceOptions, 'window' | 'lifetimes'>,
-  schemes: readonly VerifiedScheme[],
+  schemes: readonly AuthScheme[],
 ): number {
   return computeNonceWindow(readWindow(options), options, schemes);
 }
@@ -239,7 +240,7 @@ function readNotBefore({ notBefore }: ServiceOptions): number | undefined {
 function computeNonceWindow(
   window: number,
   { lifetimes }: Pick<ServiceOptions, 'lifetimes'>,
-  schemes: readonly VerifiedScheme[],
+  schemes: readonly AuthScheme[],
 ): number {
   const { oauth1Window } = readLifetimes(lifetimes);
   return Math.max(window, oauth1Window, ...schemes.map((scheme) => scheme.window));
@@ -277,7 +278,7 @@ function requireLimit(name: string, max: number | undefined, own: number): void 
 }
 
 /** Returns the schemes of the options. Throws RangeError if one is invalid. */
-export function listSchemes({ schemes = {} }: Pick<ServiceOptions, 'schemes'>): readonly VerifiedScheme[] {
+export function listSchemes({ schemes = {} }: Pick<ServiceOptions, 'schemes'>): readonly AuthScheme[] {
   return readSchemes(schemes);
 }
 
@@ -295,7 +296,7 @@ function readDeclarations(users: Users): ReadonlyMap<string, AccountRecord> {
  * configured must not prevent a start.
  * @throws RangeError with the nearest known name
  */
-function checkUserSchemes(users: Users, configured: readonly VerifiedScheme[]): void {
+function checkUserSchemes(users: Users, configured: readonly AuthScheme[]): void {
   for (const [name, user] of listRegistered(users))
     if (!('secrets' in user))
       checkSchemeNames(user.schemes, configured, `schemes of the user ${JSON.stringify(name)}`);

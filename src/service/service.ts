@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { readClients, readConsumers } from '../accounts/registration.ts';
 import type { GrantSelection } from '../accounts/revocations.ts';
+import type { AuthScheme } from '../auth/auth-scheme.ts';
 import type { Authenticator } from '../auth/authenticate.ts';
 import { checkSchemeNames } from '../auth/configured-schemes.ts';
 import { type Quotas, rateLimitFields } from '../auth/quota.ts';
-import type { VerifiedScheme } from '../auth/verified-scheme.ts';
 import { type Clock, systemClock } from '../clock.ts';
 import type { Collection } from '../collections/declaration.ts';
 import { Idempotency, type IdempotencyOptions } from '../collections/idempotency.ts';
@@ -466,7 +466,7 @@ function createCompletion(
 
 /** Signs responses as the schemes are configured. Loads the code first; until `loaded`, responses are unsigned. */
 function createResponseSigning(
-  configured: readonly VerifiedScheme[],
+  configured: readonly AuthScheme[],
   clock: Clock,
 ):
   | {

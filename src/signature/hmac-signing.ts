@@ -8,7 +8,7 @@ import {
   messageParts,
   messageText,
 } from './hmac.ts';
-import { generateText, type Scheme } from './signing.ts';
+import { type ClientScheme, generateText } from './signing.ts';
 
 /** How a client signs with the scheme `hmac`. */
 interface HmacSigning {
@@ -21,7 +21,7 @@ interface HmacSigning {
 }
 
 /** Creates the scheme `hmac`, as a client signs with it. */
-export function createHmacScheme(options: HmacSigning = {}): Scheme<'hmac'> {
+export function createHmacScheme(options: HmacSigning = {}): ClientScheme<'hmac'> {
   const { form = 'full', dateField = 'Date', signBody = true } = options;
   const isFull = form === 'full';
   return {

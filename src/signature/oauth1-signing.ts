@@ -14,7 +14,7 @@ import {
   rsaMethods,
   secretMethods,
 } from './oauth1.ts';
-import { findField, generateText, type Scheme, type SigningIdentity } from './signing.ts';
+import { type ClientScheme, findField, generateText, type SigningIdentity } from './signing.ts';
 
 /** How a client signs with OAuth 1.0a. */
 export interface OAuth1Options {
@@ -118,7 +118,7 @@ function parametersIn(octets: string): readonly Parameter[] {
 export function createOAuth1Scheme({
   signatureMethod,
   bodyHash = false,
-}: OAuth1Options = {}): Scheme<'oauth1'> {
+}: OAuth1Options = {}): ClientScheme<'oauth1'> {
   return {
     kind: 'oauth1',
     name: 'oauth1',

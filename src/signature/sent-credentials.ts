@@ -1,6 +1,6 @@
 // Schemes that sign nothing and need no configuration: each request has the same credentials.
 
-import type { Scheme } from './signing.ts';
+import type { ClientScheme } from './signing.ts';
 
 /** Returns the Authorization value of HTTP Basic (RFC 7617 §2), in UTF-8. */
 export function basicHeader(user: string, password: string): string {
@@ -8,7 +8,7 @@ export function basicHeader(user: string, password: string): string {
 }
 
 /** HTTP Basic. The password is the secret. */
-export const basicScheme: Scheme<'basic'> = {
+export const basicScheme: ClientScheme<'basic'> = {
   kind: 'basic',
   name: 'basic',
   choices: [],
@@ -25,7 +25,7 @@ export const basicScheme: Scheme<'basic'> = {
 };
 
 /** A bearer token (RFC 6750 §2.1), which is the secret. */
-export const bearerScheme: Scheme<'bearer'> = {
+export const bearerScheme: ClientScheme<'bearer'> = {
   kind: 'bearer',
   name: 'bearer',
   choices: [],

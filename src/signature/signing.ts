@@ -129,7 +129,7 @@ export interface SchemeTraits {
 }
 
 /** A scheme with its options: how it signs, and what those who sign with it ask. */
-export interface Scheme<Kind extends SchemeKind = SchemeKind> {
+export interface ClientScheme<Kind extends SchemeKind = SchemeKind> {
   readonly kind: Kind;
   /** The name in the configuration, or that of the kind. */
   readonly name: string;
@@ -177,7 +177,11 @@ export type Sign = (request: UnsignedRequest, moment: SigningMoment) => Signatur
  * Creates the function that signs requests as an identity.
  * @throws RangeError if credentials are missing, or something is chosen that the scheme does not have
  */
-export function createSign(scheme: Scheme, identity: SigningIdentity, choices: SigningChoices = {}): Sign {
+export function createSign(
+  scheme: ClientScheme,
+  identity: SigningIdentity,
+  choices: SigningChoices = {},
+): Sign {
   const permitted: readonly string[] = scheme.choices;
   for (const [choice, value] of Object.entries(choices))
     if (value !== undefined && !permitted.includes(choice))

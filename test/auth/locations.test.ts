@@ -10,21 +10,22 @@ import { Problem } from '../../src/http/problem.ts';
 function scheme(name: string, parts: Partial<Verifier> = {}): Verifier {
   return {
     name,
-    locations: [{ authorization: name }],
+    places: [{ role: '', in: 'authorization', name }],
     authenticate: () => ({ outcome: 'good', principal: { name: `by ${name}`, scheme: name } }),
     challenge: () => `${name} realm="here"`,
     ...parts,
   };
 }
 
-const inField = scheme('partner', { locations: [{ field: 'x-signature' }] });
+const inField = scheme('partner', { places: [{ role: '', in: 'header', name: 'x-signature' }] });
 const inQuery = scheme('aws', {
-  locations: [{ authorization: 'aws4-hmac-sha256' }, { query: 'X-Amz-Signature' }],
+  places: [
+    { role: '', in: 'authorization', name: 'AWS4-HMAC-SHA256' },
+    { role: '', in: 'query', name: 'X-Amz-Signature' },
+  ],
 });
 const inContent = scheme('content', {
-  locations: [
-    { content: { isPossible: () => true, isPresent: async ({ target }) => target.startsWith('/signed') } },
-  ],
+  content: { isPossible: () => true, isPresent: async ({ target }) => target.startsWith('/signed') },
 });
 
 async function findOutcome(
@@ -68,7 +69,7 @@ describe('credentials outside Authorization', () => {
   });
 
   test('of a scheme that requires TLS are refused over plain HTTP with 403', async () => {
-    const key = scheme('key', { locations: [{ field: 'x-api-key' }], tlsOnly: true });
+    const key = scheme('key', { places: [{ role: '', in: 'header', name: 'x-api-key' }], tlsOnly: true });
     const fields = [['X-Api-Key', 'ann']] as const;
     assert.equal(await findOutcome([key], { headers: fields }), '403 tls-required');
     assert.equal(await findOutcome([key], { headers: fields, secure: true }), 'by key');
@@ -90,7 +91,7 @@ describe('credentials outside Authorization', () => {
   });
 
   test('in a place that two schemes share are verified by the scheme that the resource accepts', async () => {
-    const other = scheme('other', { locations: [{ field: 'x-signature' }] });
+    const other = scheme('other', { places: [{ role: '', in: 'header', name: 'x-signature' }] });
     const fields = [['X-Signature', 'v1=a']] as const;
     assert.equal(await findOutcome([inField, other], { headers: fields }, ['other']), 'by other');
     assert.equal(await findOutcome([inField, other], { headers: fields }, ['partner']), 'by partner');
@@ -99,7 +100,7 @@ describe('credentials outside Authorization', () => {
 });
 
 describe('a resource that accepts certain schemes', () => {
-  const key = scheme('key', { locations: [{ field: 'x-key' }], tlsOnly: true });
+  const key = scheme('key', { places: [{ role: '', in: 'header', name: 'x-key' }], tlsOnly: true });
   const schemes = [inField, inQuery, key, inContent, scheme('hmac'), scheme('basic')];
   const all = {
     target: '/?X-Amz-Signature=0',
@@ -166,8 +167,8 @@ describe('a peer that has failed too often', () => {
     inQuery,
     inContent,
     scheme('hmac'),
-    scheme('session', { locations: [{ cookie: 'session' }] }),
-    scheme('parameters', { locations: [{ parameters: (query) => query.includes('own_') }] }),
+    scheme('session', { places: [{ role: '', in: 'cookie', name: 'session' }] }),
+    scheme('parameters', { isInQuery: (query) => query.includes('own_') }),
   ];
   const places: Readonly<Record<string, Partial<RequestParts>>> = {
     Authorization: { headers: [['Authorization', 'hmac a:b']] },
@@ -209,8 +210,16 @@ describe('a peer that has failed too often', () => {
 });
 
 test('the fields on which authentication depends are the places of credentials, and what is read beside them', () => {
-  const signed = scheme('signed', { locations: [{ query: 'sig' }], requestHeaders: ['x-user', 'host'] });
-  const inCookie = scheme('cookie', { locations: [{ cookie: 'session' }, { cookie: 'other' }] });
+  const signed = scheme('signed', {
+    places: [{ role: '', in: 'query', name: 'sig' }],
+    requestHeaders: ['x-user', 'host'],
+  });
+  const inCookie = scheme('cookie', {
+    places: [
+      { role: '', in: 'cookie', name: 'session' },
+      { role: '', in: 'cookie', name: 'other' },
+    ],
+  });
   const hmac = scheme('hmac', { requestHeaders: ['x-date'] });
   const limiter = createRateLimiter(100, createManualClock(0));
   const { credentialFields } = createAuthenticator([inField, signed, inCookie, hmac], limiter);

@@ -2,11 +2,13 @@
  * Verifiers of declared signatures, and the packages of the providers. All have one user and a window of 300 s. The package of a
  * provider knows neither users nor nonces.
  */
+
 import { createHmac, generateKeyPairSync, type KeyObject, randomBytes, sign, verify } from 'node:crypto';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import type { AccountKey } from '../../../src/auth/account-key.ts';
 import { createAccounts } from '../../../src/auth/accounts.ts';
+import { createVerifier } from '../../../src/auth/auth-scheme.ts';
 import { readDeclaredOptions } from '../../../src/auth/declared/options.ts';
 import { createDeclaredScheme } from '../../../src/auth/declared/scheme.ts';
 import type { Verifier } from '../../../src/auth/verifier.ts';
@@ -53,7 +55,7 @@ function schemeOf(declaration: unknown, keys: readonly AccountKey[] = []): Verif
   const found = accounts.find(user);
   if (found === undefined || found instanceof Promise) throw new RangeError('the user is not in memory');
   const account = { ...found, keys: new Map(keys.map((key) => [key.id, key])) };
-  return createDeclaredScheme('bench', readDeclaredOptions(declaration, 'bench')).createVerifier({
+  return createVerifier(createDeclaredScheme('bench', readDeclaredOptions(declaration, 'bench')), {
     realm: 'bench',
     accounts: { ...accounts, find: (name) => (name === user ? account : undefined) },
     nonces: createNonces({

@@ -14,6 +14,7 @@ import {
 import { createRequire } from 'node:module';
 import type { AccountKey } from '../../../src/auth/account-key.ts';
 import { createAccounts } from '../../../src/auth/accounts.ts';
+import { createVerifier } from '../../../src/auth/auth-scheme.ts';
 import { createHmacScheme } from '../../../src/auth/hmac.ts';
 import { readMessageSignaturesOptions } from '../../../src/auth/message-signatures/options.ts';
 import { createMessageSignaturesScheme } from '../../../src/auth/message-signatures/scheme.ts';
@@ -101,7 +102,7 @@ const accounts = createAccounts(new Map([[user, { secrets: [{ secret }] }]]));
 function schemeWith(accountKey: AccountKey | undefined): Verifier {
   const account = accounts.find(user);
   if (account === undefined || account instanceof Promise) throw new RangeError('the user is not in memory');
-  return createMessageSignaturesScheme('bench', readMessageSignaturesOptions({}, 'bench')).createVerifier({
+  return createVerifier(createMessageSignaturesScheme('bench', readMessageSignaturesOptions({}, 'bench')), {
     realm: 'bench',
     accounts: {
       ...accounts,

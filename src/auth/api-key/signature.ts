@@ -10,7 +10,7 @@ import { bytesOf, toOctets } from '../../http/syntax/octets.ts';
 import type { MaybePromise } from '../../maybe-promise.ts';
 import { describeForm } from '../../signature/signature-form.ts';
 import { createKeyring, deriveOnce, type KeyHolder, type KeyKind } from '../keyring.ts';
-import type { Scheme } from '../scheme.ts';
+import type { SchemeVerification } from '../scheme.ts';
 import type { SchemeContext } from '../scheme-context.ts';
 import { readUser } from '../user-name.ts';
 import type { ApiKeyOptions, SecretPlace } from './options.ts';
@@ -25,7 +25,7 @@ export function createApiKeySignature(
   name: string,
   options: ApiKeyOptions,
   { accounts }: SchemeContext,
-): Scheme {
+): SchemeVerification {
   const find = createKeyring(accounts, name, {
     ofUser: () => false,
     byId: ({ algorithm }) => algorithm === 'hmac-sha256',

@@ -1,5 +1,5 @@
-import { formatChallenge } from '../../http/headers/authorization.ts';
 import type { IncomingRequest } from '../../http/message.ts';
+import type { Problem } from '../../http/problem.ts';
 import { splitTarget } from '../../http/target.ts';
 import { aws4Algorithm } from '../../signature/aws4/canonical-request.ts';
 import {
@@ -11,16 +11,14 @@ import {
 import { type Aws4Signature, presignAws4, signAws4 } from '../../signature/aws4/sign.ts';
 import type { NamedPart } from '../../signature/message.ts';
 import {
+  type ClientScheme,
   checkId,
   checkSecret,
   chooseId,
   readHost,
-  type Scheme,
   type SchemeTraits,
 } from '../../signature/signing.ts';
-import type { SchemeContext } from '../scheme-context.ts';
-import { headerPlace, loadOnFirstUse, problemsOfDates, type VerifiedScheme } from '../verified-scheme.ts';
-import type { Verifier } from '../verifier.ts';
+import { type AuthScheme, problemsOfDates } from '../auth-scheme.ts';
 import { createProblemWriter, expressRefusal } from './errors/problem-writer.ts';
 import type { Aws4Options } from './options.ts';
 
@@ -42,9 +40,11 @@ const unsignedFields: ReadonlySet<string> = new Set([
 ]);
 
 /** Creates the scheme AWS Signature Version 4. It signs in `Authorization` or, with `presign`, in the query. */
-export function createAws4Scheme(name: string, options: Aws4Options): VerifiedScheme<'aws4', Aws4Options> {
+export function createAws4Scheme(name: string, options: Aws4Options): AuthScheme<'aws4', Aws4Options> {
   const { region, service, window, replay } = options;
   const about = `AWS Signature Version 4 (\`AWS4-HMAC-SHA256 Credential=…\`) for the region ${region} and the service ${service}, or a presigned URL`;
+  const hasOwnErrors = options.errors === 'aws';
+  const writeProblem = createProblemWriter(options);
   return {
     kind: 'aws4',
     name,
@@ -55,9 +55,17 @@ export function createAws4Scheme(name: string, options: Aws4Options): VerifiedSc
     emptySecret: '\0',
     dateWindow: window,
     window: replay === 'refuse' ? window : 0,
-    places: [headerPlace('', 'Authorization', about)],
+    places: [
+      { role: '', in: 'authorization', name: aws4Algorithm, description: about },
+      { role: '', in: 'query', name: signatureParameter, isAlternative: true },
+    ],
+    requestHeaders: ['x-amz-content-sha256', 'x-amz-date', 'x-amz-security-token'],
+    challengeParameters: [
+      ['region', region],
+      ['service', service],
+    ],
     problems: [...problemsOfDates, 'digest-required', 'streaming-signature-not-implemented'],
-    hasOwnErrors: options.errors === 'aws',
+    hasOwnErrors,
     claimedBy: chooseId,
     check(identity) {
       checkId(identity, name);
@@ -65,7 +73,20 @@ export function createAws4Scheme(name: string, options: Aws4Options): VerifiedSc
     },
     sign: createSignFunction(options),
     traits: ({ presign }) => ({ ...traitsOf(presign), acceptedOnce: replay === 'refuse' }),
-    createVerifier: (context) => createAws4Verifier(name, options, context),
+    ownsParameter: (parameter) => parameter.startsWith('X-Amz-'),
+    claimedUser(rest, request) {
+      const credentials = readCredentials(rest, request, service);
+      return typeof credentials === 'string' ? undefined : credentials.accessKeyId;
+    },
+    ...(hasOwnErrors && {
+      express: (problem: Problem, request: IncomingRequest, now: number) =>
+        expressRefusal(problem, request, writeProblem, now),
+    }),
+    // It checks in this order: grammar, scope, access key, signature, date, content, replay.
+    async load(context) {
+      const { createAws4Signature } = await import('./signature.ts');
+      return createAws4Signature(name, options, context, writeProblem);
+    },
   };
 }
 
@@ -75,7 +96,7 @@ function createSignFunction({
   normalizePath,
   doubleEncode,
   plusInPath,
-}: Aws4Options): Scheme['sign'] {
+}: Aws4Options): ClientScheme['sign'] {
   return (request, identity, { now, presign, sessionToken, aws4 }) => {
     const { method, target, fields, content } = request;
     const signedFields = fields.filter(([field]) => !unsignedFields.has(field.toLowerCase()));
@@ -113,34 +134,6 @@ function traitsOf(presign: number | undefined): SchemeTraits {
   return presign === undefined
     ? { place: { in: { field: 'Authorization' }, form: /^(.*Signature=)(.*)()$/s }, dateField: 'X-Amz-Date' }
     : { place: { in: { query: signatureParameter }, form: /^()(.*)()$/ }, lifetime: presign };
-}
-
-/** Creates the verifier. It checks in this order: grammar, scope, access key, signature, date, content, replay. */
-function createAws4Verifier(name: string, options: Aws4Options, context: SchemeContext): Verifier {
-  const writeProblem = createProblemWriter(options);
-  return {
-    name,
-    locations: [{ authorization: aws4Algorithm.toLowerCase() }, { query: signatureParameter }],
-    requestHeaders: ['x-amz-content-sha256', 'x-amz-date', 'x-amz-security-token'],
-    ownsParameter: (parameter) => parameter.startsWith('X-Amz-'),
-    authenticate: loadOnFirstUse(context, async () => {
-      const { createAws4Signature } = await import('./signature.ts');
-      return createAws4Signature(name, options, context, writeProblem);
-    }),
-    claimedUser(rest, request) {
-      const credentials = readCredentials(rest, request, options.service);
-      return typeof credentials === 'string' ? undefined : credentials.accessKeyId;
-    },
-    challenge: () =>
-      formatChallenge(aws4Algorithm, [
-        ['realm', context.realm],
-        ['region', options.region],
-        ['service', options.service],
-      ]),
-    ...(options.errors === 'aws' && {
-      express: (problem, request) => expressRefusal(problem, request, writeProblem, context.clock.now()),
-    }),
-  };
 }
 
 function readCredentials(

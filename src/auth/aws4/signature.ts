@@ -15,7 +15,7 @@ import { deriveKey, prepareSecret, scopeText } from '../../signature/aws4/signin
 import { hmacSha256 } from '../../signature/hmac-sha256.ts';
 import { octetsOfPiece, type Part } from '../../signature/message.ts';
 import { createKeyring, deriveOnce } from '../keyring.ts';
-import type { DigestFault, Fault, Refusal, RefusalReason, Scheme } from '../scheme.ts';
+import type { DigestFault, Fault, Refusal, RefusalReason, SchemeVerification } from '../scheme.ts';
 import type { SchemeContext } from '../scheme-context.ts';
 import { messageMistakes } from './canonical-mistakes.ts';
 import type { WriteProblem } from './errors/problem-writer.ts';
@@ -31,7 +31,7 @@ export function createAws4Signature(
   options: Aws4Options,
   { accounts, clock, explain, bodyLimit }: SchemeContext,
   writeProblem: WriteProblem,
-): Scheme<Aws4Presented> {
+): SchemeVerification<Aws4Presented> {
   const find = createKeyring(accounts, name, {
     ofUser: () => false,
     byId: ({ algorithm }) => algorithm === 'aws4',

@@ -106,19 +106,14 @@ export function sentence(text: string): string {
 }
 
 /** Returns the content as a place of credentials: it has some if one of the places has a value. */
-export function locateContent(
-  places: readonly Place[],
-  bodyLimit: number,
-): { readonly content: ContentLocation } {
+export function locateContent(places: readonly Place[], bodyLimit: number): ContentLocation {
   return {
-    content: {
-      isPossible: (request) => mayHold(request, places),
-      async isPresent(request) {
-        const content = readContent(request, await holdForm(request, bodyLimit));
-        if ('detail' in content) return true;
-        const reader = { request, values: {}, content, queryOrForm: false };
-        return places.some((place) => readPlace(place, 'nonce', reader) !== undefined);
-      },
+    isPossible: (request) => mayHold(request, places),
+    async isPresent(request) {
+      const content = readContent(request, await holdForm(request, bodyLimit));
+      if ('detail' in content) return true;
+      const reader = { request, values: {}, content, queryOrForm: false };
+      return places.some((place) => readPlace(place, 'nonce', reader) !== undefined);
     },
   };
 }

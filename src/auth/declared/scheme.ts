@@ -1,53 +1,21 @@
-import { formatChallenge } from '../../http/headers/authorization.ts';
 import { escapeLiteral } from '../../http/syntax/character-class.ts';
 import { hasPrivateKey } from '../../signature/declared/asymmetric.ts';
 import { decodeKey } from '../../signature/declared/key.ts';
 import { fieldIn, parameterIn, type RolePlace } from '../../signature/declared/places.ts';
 import { chooseId, type SchemeTraits } from '../../signature/signing.ts';
-import type { SchemeContext } from '../scheme-context.ts';
-import {
-  type CredentialPlace,
-  headerPlace,
-  loadOnFirstUse,
-  problemsOfDates,
-  type VerifiedScheme,
-} from '../verified-scheme.ts';
-import type { CredentialLocation, Verifier } from '../verifier.ts';
+import { type AuthScheme, headerPlace, problemsOfDates } from '../auth-scheme.ts';
+import type { CredentialPlace } from '../verifier.ts';
 import { readsContent } from './compiled.ts';
 import type { DeclaredOptions } from './options.ts';
-import { locateContent } from './places.ts';
 import { claimedUser } from './presented.ts';
 import { checkIdentity, choicesOf, createSignFunction } from './signing.ts';
-
-/** Returns the fields beside that of the signature, in lower case. */
-function fieldsReadBy({ message, user, timestamp, nonce, id, passphrase }: DeclaredOptions): string[] {
-  const places = [user, timestamp?.place, nonce, id, passphrase].map(fieldIn);
-  const signed = message.flatMap((part) => (part.kind === 'field' ? [part.field] : []));
-  return [...places, ...signed].flatMap((field) => (field === undefined ? [] : [field.toLowerCase()]));
-}
-
-/** Returns the places whose presence means that a request has credentials of the scheme. */
-function listLocations(
-  { place, otherFields, authorizationName, otherNames, user, queryOrForm = false }: DeclaredOptions,
-  bodyLimit: number,
-): CredentialLocation[] {
-  if (authorizationName !== undefined)
-    return [authorizationName, ...otherNames].map((each) => ({ authorization: each.toLowerCase() }));
-  if ('field' in place) return [place.field, ...otherFields].map((field) => ({ field: field.toLowerCase() }));
-  if ('query' in place) {
-    const field = fieldIn(user);
-    const inForm = queryOrForm && field !== undefined ? [{ field: field.toLowerCase() }] : [];
-    return [{ query: place.query }, ...inForm];
-  }
-  return [locateContent([place], bodyLimit)];
-}
 
 /** Creates a declared scheme. */
 export function createDeclaredScheme(
   name: string,
   options: DeclaredOptions,
-): VerifiedScheme<'declared', DeclaredOptions> {
-  const { algorithm, format, user, timestamp, nonce, replay, lifetime } = options;
+): AuthScheme<'declared', DeclaredOptions> {
+  const { algorithm, format, user, timestamp, nonce, replay, lifetime, place, message } = options;
   const isStored = nonce !== undefined || replay === 'refuse';
   const longest = Math.max(timestamp?.window ?? 0, lifetime?.longest ?? 0);
   const isOptional = format.asymmetric === undefined ? 'never' : 'accepted';
@@ -61,6 +29,9 @@ export function createDeclaredScheme(
     dateWindow: timestamp?.window ?? 0,
     window: isStored ? longest : 0,
     places: listPlaces(options),
+    contentPlaces: 'field' in place || 'query' in place ? undefined : [place],
+    requestHeaders: message.flatMap((part) => (part.kind === 'field' ? [part.field.toLowerCase()] : [])),
+    rotation: typeof user === 'string' ? describeRotation(options) : undefined,
     problems: problemsOfDates,
     readsContent: readsContent(options),
     user: typeof user === 'string' ? user : undefined,
@@ -69,7 +40,12 @@ export function createDeclaredScheme(
     check: (identity) => checkIdentity(name, options, identity),
     sign: createSignFunction(options),
     traits: () => traitsOf(options),
-    createVerifier: (context) => createDeclaredVerifier(name, options, context),
+    ownsParameter: (parameter) => parameter === options.digestParameter || parameter === lifetime?.parameter,
+    claimedUser: (rest, request) => claimedUser(request, rest, options),
+    async load(context) {
+      const { createDeclaredSignature } = await import('./signature.ts');
+      return createDeclaredSignature(name, options, context);
+    },
   };
 }
 
@@ -86,17 +62,35 @@ function findSecretFault(secret: string, { key, keyPrefix = '' }: DeclaredOption
 }
 
 function listPlaces(options: DeclaredOptions): readonly CredentialPlace[] {
-  const { place, otherFields, format, user, timestamp, nonce, id, passphrase } = options;
-  const about = `\`${format.text}\`, where the signature is ${describeSignature(options)}`;
-  const isList = otherFields.length > 0;
+  const { user, timestamp, nonce, id, passphrase, place, queryOrForm = false } = options;
+  // If the form may have the other parameters, the user alone stands in a field.
+  const isShown = queryOrForm && 'query' in place;
   return [
-    ...describe('', place, isList ? `${about}; or in ${otherFields.join(', ')}` : about),
-    ...otherFields.map((field) => ({ ...headerPlace('', field, about), isAlternative: true })),
-    ...describe('user', typeof user === 'string' ? undefined : user, 'The user or the id of a key'),
+    ...listProofPlaces(options),
+    ...describe('user', typeof user === 'string' ? undefined : user, 'The user or the id of a key', !isShown),
     ...describe('timestamp', timestamp?.place, `The signed time (${timestamp?.unit})`),
     ...describe('nonce', nonce, 'A text that is used only once'),
     ...describe('id', id, 'The signed id of the message'),
     ...describe('passphrase', passphrase, 'The passphrase of the key'),
+  ];
+}
+
+/** Returns the places of the signature. */
+function listProofPlaces(options: DeclaredOptions): readonly CredentialPlace[] {
+  const { place, otherFields, otherNames, authorizationName, format } = options;
+  const about = `\`${format.text}\`, where the signature is ${describeSignature(options)}`;
+  if (authorizationName !== undefined)
+    return [authorizationName, ...otherNames].map((name, at) => ({
+      role: '',
+      in: 'authorization',
+      name,
+      description: at === 0 ? about : undefined,
+      isAlternative: at > 0,
+    }));
+  const isList = otherFields.length > 0;
+  return [
+    ...describe('', place, isList ? `${about}; or in ${otherFields.join(', ')}` : about, false),
+    ...otherFields.map((field) => ({ ...headerPlace('', field, about), isAlternative: true })),
   ];
 }
 
@@ -106,11 +100,16 @@ function describeSignature({ algorithm, hash, encoding }: DeclaredOptions): stri
 }
 
 /** Returns the place of a part; none for one in the content. */
-function describe(role: string, place: RolePlace | undefined, description: string): CredentialPlace[] {
+function describe(
+  role: string,
+  place: RolePlace | undefined,
+  description: string,
+  isDependent = true,
+): CredentialPlace[] {
   const field = fieldIn(place);
-  if (field !== undefined) return [headerPlace(role, field, description)];
+  if (field !== undefined) return [{ ...headerPlace(role, field, description), isDependent }];
   const name = parameterIn(place);
-  return name === undefined ? [] : [{ role, in: 'query', name, description }];
+  return name === undefined ? [] : [{ role, in: 'query', name, description, isDependent }];
 }
 
 /** Returns what an adversary has to know. The proof follows the last text of the format before it, up to the next text. */
@@ -144,25 +143,4 @@ function describeRotation({
   ...others
 }: DeclaredOptions): string | undefined {
   return 'field' in place ? JSON.stringify(others) : undefined;
-}
-
-function createDeclaredVerifier(name: string, options: DeclaredOptions, context: SchemeContext): Verifier {
-  const { authorizationName } = options;
-  const challenge = formatChallenge(authorizationName ?? name, [['realm', context.realm]]);
-  const ownParameters = [options.user, options.timestamp?.place, options.nonce]
-    .map(parameterIn)
-    .concat(options.digestParameter, options.lifetime?.parameter);
-  return {
-    name,
-    locations: listLocations(options, context.bodyLimit),
-    rotation: typeof options.user === 'string' ? describeRotation(options) : undefined,
-    requestHeaders: fieldsReadBy(options),
-    ownsParameter: (parameter) => ownParameters.includes(parameter),
-    authenticate: loadOnFirstUse(context, async () => {
-      const { createDeclaredSignature } = await import('./signature.ts');
-      return createDeclaredSignature(name, options, context);
-    }),
-    claimedUser: (rest, request) => claimedUser(request, rest, options),
-    challenge: () => challenge,
-  };
 }

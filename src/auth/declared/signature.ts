@@ -19,7 +19,7 @@ import { parseBodyDigest, partName, type TemplatePart } from '../../signature/de
 import { type DigestForm, messageBytes, type Part, type PartKind } from '../../signature/message.ts';
 import type { Variant } from '../explain/mistake.ts';
 import { createKeyring, deriveOnce, type Key, type KeyHolder } from '../keyring.ts';
-import { type DigestFault, type Fault, type Scheme, wrongKey } from '../scheme.ts';
+import { type DigestFault, type Fault, type SchemeVerification, wrongKey } from '../scheme.ts';
 import type { SchemeContext } from '../scheme-context.ts';
 import { type CompiledDeclaration, compileDeclaration } from './compiled.ts';
 import type { DeclaredOptions } from './options.ts';
@@ -30,7 +30,7 @@ export function createDeclaredSignature(
   name: string,
   declared: DeclaredOptions,
   { accounts, publicOrigin }: SchemeContext,
-): Scheme<DeclaredPresented> {
+): SchemeVerification<DeclaredPresented> {
   const options = compileDeclaration(declared);
   const { algorithm, hash, dsaEncoding } = options;
   const form: KeySignatureForm = hasPrivateKey(algorithm) ? { algorithm, hash, dsaEncoding } : listedForm;

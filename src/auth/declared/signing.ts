@@ -8,12 +8,12 @@ import { hasPrivateKey, keyKinds } from '../../signature/declared/asymmetric.ts'
 import { signDeclared } from '../../signature/declared/sign.ts';
 import { covers } from '../../signature/declared/template.ts';
 import {
+  type ClientScheme,
   checkId,
   checkSecret,
   chooseId,
   findField,
   generateText,
-  type Scheme,
   type SigningChoices,
   type SigningIdentity,
   type UnsignedRequest,
@@ -29,7 +29,7 @@ export function choicesOf({ nonce, message }: DeclaredOptions): readonly (keyof 
 }
 
 /** Creates the function that signs with a declared scheme. */
-export function createSignFunction(declared: DeclaredOptions): Scheme['sign'] {
+export function createSignFunction(declared: DeclaredOptions): ClientScheme['sign'] {
   return (request, identity, overrides) => {
     const declaration = { ...declared, ...overrides.declaration };
     const nonce = declaration.nonce === undefined ? undefined : (overrides.nonce ?? generateText(overrides));

@@ -1,17 +1,8 @@
-import { formatChallenge } from '../../http/headers/authorization.ts';
 import type { IncomingRequest } from '../../http/message.ts';
 import { fieldIn, type Place, parameterIn } from '../../signature/declared/places.ts';
 import { checkId, checkSecret, chooseId, type SchemeTraits } from '../../signature/signing.ts';
-import { locateContent } from '../declared/places.ts';
-import type { SchemeContext } from '../scheme-context.ts';
-import {
-  type CredentialPlace,
-  headerPlace,
-  loadOnFirstUse,
-  problemsOfDates,
-  type VerifiedScheme,
-} from '../verified-scheme.ts';
-import type { CredentialLocation, Verifier } from '../verifier.ts';
+import { type AuthScheme, problemsOfDates } from '../auth-scheme.ts';
+import type { CredentialPlace } from '../verifier.ts';
 import { kindsOf, usesBody, windowsOf } from './defaults.ts';
 import type { Definition } from './definition.ts';
 import { type DefinitionPlaces, findPlaces } from './places.ts';
@@ -19,15 +10,16 @@ import { createSchemeRequest, toSource } from './request.ts';
 import { signByDefinition } from './sign.ts';
 
 /** Creates the scheme of a definition. */
-export function createDefinedScheme(
-  name: string,
-  definition: Definition,
-): VerifiedScheme<'defined', Definition> {
+export function createDefinedScheme(name: string, definition: Definition): AuthScheme<'defined', Definition> {
   const { verify, nonce, replay, json = [], form = [] } = definition;
   const places = findPlaces(definition);
   const kinds = kindsOf(definition);
   const { dated, undated } = windowsOf(definition);
   const window = places.isDated ? dated : undated;
+  const inContent: readonly Place[] = [
+    ...json.map((pointer) => ({ json: pointer })),
+    ...form.map((parameter) => ({ form: parameter })),
+  ];
   return {
     kind: 'defined',
     name,
@@ -38,8 +30,9 @@ export function createDefinedScheme(
     emptySecret: '\0',
     dateWindow: places.isDated ? dated : 0,
     window: nonce !== 'off' || replay === 'refuse' ? window : 0,
-    authorization: definition.authorization,
     places: listPlaces(definition, places),
+    contentPlaces: inContent.length === 0 ? undefined : inContent,
+    challengeParameters: definition.challenge,
     problems: problemsOfDates,
     claimedBy: chooseId,
     check(identity) {
@@ -49,9 +42,13 @@ export function createDefinedScheme(
       checkSecret(identity, name);
     },
     sign: (request, identity, options) => signByDefinition(request, definition, places, identity, options),
-    readsContent: json.length + form.length > 0,
+    readsContent: inContent.length > 0,
     traits: () => traitsOf(definition, places),
-    createVerifier: (context) => createDefinedVerifier(name, definition, places, context),
+    claimedUser: (_rest, request) => findClaimedUser(request, definition),
+    async load(context) {
+      const { createDefinedSignature } = await import('./signature.ts');
+      return createDefinedSignature(name, definition, places, context);
+    },
   };
 }
 
@@ -72,63 +69,27 @@ function traitsOf(
 }
 
 function listPlaces(
-  { headers = [], query = [], authorization }: Definition,
+  { headers = [], query = [], authorization, unless, credentialHeaders }: Definition,
   { place }: DefinitionPlaces,
 ): readonly CredentialPlace[] {
   const about =
     authorization === undefined ? 'The signature' : `The scheme \`${authorization}\` with its signature`;
-  const further = 'A part of the credentials';
-  return [
-    ...headers.map((name) =>
-      'field' in place && place.field === name
-        ? headerPlace('', name, about)
-        : headerPlace(name.toLowerCase(), name, further),
-    ),
-    ...query.map((name): CredentialPlace => {
-      const isSigned = 'query' in place && place.query === name;
-      return { role: isSigned ? '' : name, in: 'query', name, description: isSigned ? about : further };
-    }),
-  ];
-}
-
-function createDefinedVerifier(
-  name: string,
-  definition: Definition,
-  places: DefinitionPlaces,
-  context: SchemeContext,
-): Verifier {
-  const { authorization, headers = [], query = [], json = [], form = [], unless } = definition;
-  const inContent: readonly Place[] = [
-    ...json.map((pointer) => ({ json: pointer })),
-    ...form.map((parameter) => ({ form: parameter })),
-  ];
+  const describe = (name: string, isProof: boolean) =>
+    isProof ? { role: '', description: about } : { role: name, description: 'A part of the credentials' };
   // With Authorization, other fields are parts of its credentials, and no credentials without it.
-  const { credentialHeaders = authorization === undefined ? headers : [] } = definition;
-  const fields = credentialHeaders.map(toLowerCase);
-  const challenge = formatChallenge(authorization ?? name, [
-    ['realm', context.realm],
-    ...(definition.challenge ?? []),
-  ]);
-  return {
-    name,
-    locations: [
-      ...(authorization === undefined ? [] : [{ authorization: authorization.toLowerCase() }]),
-      ...fields.map((field): CredentialLocation => ({ field, unless })),
-      ...query.map((parameter): CredentialLocation => ({ query: parameter })),
-      ...(inContent.length === 0 ? [] : [locateContent(inContent, context.bodyLimit)]),
-    ],
-    requestHeaders: headers.map(toLowerCase),
-    authenticate: loadOnFirstUse(context, async () => {
-      const { createDefinedSignature } = await import('./signature.ts');
-      return createDefinedSignature(name, definition, places, context);
+  const shown = credentialHeaders ?? (authorization === undefined ? headers : []);
+  return [
+    ...headers.map((name): CredentialPlace => {
+      const described = describe(name.toLowerCase(), 'field' in place && place.field === name);
+      if (name.toLowerCase() === 'authorization' && authorization !== undefined)
+        return { ...described, in: 'authorization', name: authorization };
+      return { ...described, in: 'header', name, unless, isDependent: !shown.includes(name) };
     }),
-    claimedUser: (_rest, request) => findClaimedUser(request, definition),
-    challenge: () => challenge,
-  };
-}
-
-function toLowerCase(text: string): string {
-  return text.toLowerCase();
+    ...query.map((name): CredentialPlace => {
+      const described = describe(name, 'query' in place && place.query === name);
+      return { ...described, in: 'query', name };
+    }),
+  ];
 }
 
 /** Returns the user that the fields or the query name; undefined if the credentials are malformed, or stand in the content. */

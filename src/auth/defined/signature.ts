@@ -11,7 +11,7 @@ import { type DigestForm, messageBytes, type Part, type Piece } from '../../sign
 import { contentVariants, digestMistakes } from '../explain/content.ts';
 import type { Variant } from '../explain/mistake.ts';
 import { createKeyring, deriveOnce, type Key } from '../keyring.ts';
-import { type Fault, type Mac, type Presented, type Scheme, wrongKey } from '../scheme.ts';
+import { type Fault, type Mac, type Presented, type SchemeVerification, wrongKey } from '../scheme.ts';
 import type { SchemeContext } from '../scheme-context.ts';
 import { keyReaderOf, kindsOf, usesBody, windowsOf } from './defaults.ts';
 import {
@@ -49,7 +49,7 @@ export function createDefinedSignature(
   definition: Definition,
   { place }: DefinitionPlaces,
   { accounts, bodyLimit, onError }: SchemeContext,
-): Scheme<DefinedPresented> {
+): SchemeVerification<DefinedPresented> {
   const needsBody = usesBody(definition);
   const kinds = kindsOf(definition);
   const windows = windowsOf(definition);

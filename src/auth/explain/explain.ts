@@ -9,7 +9,7 @@ import { secretPiece } from '../../signature/declared/message.ts';
 import { messageBytes, type Part, type Piece } from '../../signature/message.ts';
 import type { Explained } from '../explanation.ts';
 import { fitsOne, type Key, type KeyKind, minKeys, selectSamples } from '../keyring.ts';
-import { assembleMessage, type MessageMistake, type Presented, type Scheme } from '../scheme.ts';
+import { assembleMessage, type MessageMistake, type Presented, type SchemeVerification } from '../scheme.ts';
 import type { SchemeContext } from '../scheme-context.ts';
 import type { TraceKnowledge } from '../trace.ts';
 import {
@@ -387,7 +387,7 @@ function keysToTry<Own extends Presented>(
 function computationMistake<Own extends Presented>(
   key: Key,
   message: Buffer,
-  scheme: Scheme<Own>,
+  scheme: SchemeVerification<Own>,
   presented: Own,
 ): string | undefined {
   return key.kind === 'secret'
@@ -398,7 +398,7 @@ function computationMistake<Own extends Presented>(
 function secretMistake<Own extends Presented>(
   secret: Buffer,
   message: Buffer,
-  scheme: Scheme<Own>,
+  scheme: SchemeVerification<Own>,
   presented: Own,
 ): string | undefined {
   const mac = scheme.mistakes?.mac?.(presented);

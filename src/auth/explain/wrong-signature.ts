@@ -7,7 +7,7 @@ import { messageBytes, type Part, type Piece } from '../../signature/message.ts'
 import type { AccountKey } from '../account-key.ts';
 import type { Account } from '../accounts.ts';
 import type { Decoys, Key, KeyHolder } from '../keyring.ts';
-import { assembleMessage, type MessageMistake, type Presented, type Scheme } from '../scheme.ts';
+import { assembleMessage, type MessageMistake, type Presented, type SchemeVerification } from '../scheme.ts';
 import type { SchemeContext } from '../scheme-context.ts';
 import type { TraceKnowledge } from '../trace.ts';
 import { verificationTime } from './budget.ts';
@@ -25,7 +25,7 @@ import {
 
 /** A request whose signature no key of the user made, when it is refused. */
 export interface RefusedSignature<Own extends Presented = Presented> {
-  readonly scheme: Scheme<Own>;
+  readonly scheme: SchemeVerification<Own>;
   readonly presented: Own;
   /** Undefined if the user does not exist. */
   readonly holder: KeyHolder | undefined;
@@ -170,7 +170,7 @@ export function createSignatureTest({ signatures }: Presented): (signature: Buff
 /** Creates the function that returns whether a key made the signature of a mistaken message. The key is derived once. */
 export function createTry<Own extends Presented>(
   key: Key,
-  scheme: Scheme<Own>,
+  scheme: SchemeVerification<Own>,
   presented: Own,
 ): (mistake: MessageMistake) => boolean {
   if (key.kind !== 'secret') return ({ message }) => scheme.verify(key, [message], presented);

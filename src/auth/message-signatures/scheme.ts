@@ -1,4 +1,3 @@
-import { formatChallenge } from '../../http/headers/authorization.ts';
 import type { IncomingRequest } from '../../http/message.ts';
 import { StructuredFieldError } from '../../http/structured-fields/parse.ts';
 import { formatAcceptSignature } from '../../signature/message-signatures/accept-signature.ts';
@@ -9,21 +8,21 @@ import {
   toMessageKey,
 } from '../../signature/message-signatures/sign.ts';
 import { parseSignatures } from '../../signature/message-signatures/signature-fields.ts';
-import { checkId, checkSecret, chooseId, generateText, type Scheme } from '../../signature/signing.ts';
-import type { SchemeContext } from '../scheme-context.ts';
-import { headerPlace, loadOnFirstUse, problemsOfDates, type VerifiedScheme } from '../verified-scheme.ts';
-import type { Verifier } from '../verifier.ts';
+import { type ClientScheme, checkId, checkSecret, chooseId, generateText } from '../../signature/signing.ts';
+import { type AuthScheme, headerPlace, problemsOfDates } from '../auth-scheme.ts';
 import type { MessageSignaturesOptions } from './options.ts';
 
 /** Creates the scheme HTTP Message Signatures (RFC 9421): signatures in Signature-Input and Signature. */
 export function createMessageSignaturesScheme(
   name: string,
   options: MessageSignaturesOptions,
-): VerifiedScheme<'message-signatures', MessageSignaturesOptions> {
+): AuthScheme<'message-signatures', MessageSignaturesOptions> {
   const { components, nonce, tag } = options;
   const window = options.window * 1000;
   const tagged = tag === undefined ? '' : `, with the tag ${JSON.stringify(tag)}`;
   const about = `HTTP Message Signatures (RFC 9421): the signature covers at least ${components.join(', ')}${tagged}`;
+  const covered = components.map(parseIdentifier);
+  const signed = covered.map(readName).filter((component) => !component.startsWith('@'));
   return {
     kind: 'message-signatures',
     name,
@@ -38,7 +37,8 @@ export function createMessageSignaturesScheme(
       headerPlace('input', 'Signature-Input', 'The signed components and the parameters of the signature'),
     ],
     problems: [...problemsOfDates, 'signature-insufficient', 'digest-required'],
-    challengeFields: ['Accept-Signature'],
+    requestHeaders: [...signed, ...(options.signResponses === undefined ? [] : ['accept-signature'])],
+    challengeFields: [['Accept-Signature', formatAcceptSignature(covered, { created: true, tag })]],
     signResponses: options.signResponses,
     claimedBy: chooseId,
     check(identity) {
@@ -56,11 +56,15 @@ export function createMessageSignaturesScheme(
       },
       lifetime,
     }),
-    createVerifier: (context) => createMessageVerifier(name, options, context),
+    claimedUser: (_rest, request) => claimedKeyId(request),
+    async load(context) {
+      const { createMessageSignature } = await import('./signature.ts');
+      return createMessageSignature(name, options, context);
+    },
   };
 }
 
-function createSignFunction(options: MessageSignaturesOptions): Scheme['sign'] {
+function createSignFunction(options: MessageSignaturesOptions): ClientScheme['sign'] {
   return ({ method, url, target, fields, content }, identity, overrides) => {
     const { components = options.components, covered, parameters, lifetime, alg, label } = overrides;
     const created = Math.floor(overrides.now / 1000);
@@ -91,29 +95,6 @@ function withRangeErrors<Value>(sign: () => Value): Value {
     if (error instanceof StructuredFieldError) throw new RangeError(error.message);
     throw error;
   }
-}
-
-function createMessageVerifier(
-  name: string,
-  options: MessageSignaturesOptions,
-  context: SchemeContext,
-): Verifier {
-  const { tag } = options;
-  const components = options.components.map(parseIdentifier);
-  const accepted = formatAcceptSignature(components, { created: true, tag });
-  const signed = components.map(readName).filter((component) => !component.startsWith('@'));
-  return {
-    name,
-    locations: [{ field: 'signature-input' }, { field: 'signature' }],
-    requestHeaders: [...signed, ...(options.signResponses === undefined ? [] : ['accept-signature'])],
-    authenticate: loadOnFirstUse(context, async () => {
-      const { createMessageSignature } = await import('./signature.ts');
-      return createMessageSignature(name, options, context);
-    }),
-    claimedUser: (_rest, request) => claimedKeyId(request),
-    challenge: () => formatChallenge(name, [['realm', context.realm]]),
-    challengeFields: () => [['Accept-Signature', accepted]],
-  };
 }
 
 /** Returns the id of the key that the first signature names; failures are counted for it. Undefined if it is malformed. */

@@ -7,7 +7,7 @@ import { verifySignature } from '../../signature/message-signatures/algorithms.t
 import { type BaseLine, formatBase } from '../../signature/message-signatures/base.ts';
 import { readName } from '../../signature/message-signatures/identifiers.ts';
 import { createKeyring, type Key } from '../keyring.ts';
-import { type Scheme, wrongKey } from '../scheme.ts';
+import { type SchemeVerification, wrongKey } from '../scheme.ts';
 import type { SchemeContext } from '../scheme-context.ts';
 import { compareContent } from '../signed-digest.ts';
 import { messageMistakes, partMistakes } from './mistakes.ts';
@@ -20,7 +20,7 @@ export function createMessageSignature(
   name: string,
   options: MessageSignaturesOptions,
   { accounts, bodyLimit }: SchemeContext,
-): Scheme<PresentedSignature> {
+): SchemeVerification<PresentedSignature> {
   // The key determines the algorithm, and its id the key (RFC 9421 §3.2).
   const find = createKeyring(accounts, name, {
     ofUser: () => false,

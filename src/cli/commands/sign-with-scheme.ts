@@ -1,6 +1,6 @@
+import type { AuthScheme } from '../../auth/auth-scheme.ts';
 import { type ConfigurableScheme, readSchemes } from '../../auth/configured-schemes.ts';
 import { algorithmNamed } from '../../auth/parse-account-key.ts';
-import type { VerifiedScheme } from '../../auth/verified-scheme.ts';
 import { parsePrivateKey } from '../../client/private-key.ts';
 import { didYouMean } from '../../did-you-mean.ts';
 import { type Options, readOptions } from '../../options/options.ts';
@@ -73,7 +73,7 @@ function findScheme(name: string, { config, schemes }: Options): ConfigurableSch
 }
 
 async function readIdentity(
-  scheme: VerifiedScheme,
+  scheme: AuthScheme,
   given: SchemeArguments,
   options: Options,
   environment: NodeJS.ProcessEnv,

@@ -1,6 +1,6 @@
 // What a user of a double signs with.
 
-import type { VerifiedScheme } from '../../auth/verified-scheme.ts';
+import type { AuthScheme } from '../../auth/auth-scheme.ts';
 import { targetSentByFetch } from '../../client/fetch-target.ts';
 import { parsePrivateKey } from '../../client/private-key.ts';
 import type { SignedRequest } from '../../client/sign.ts';
@@ -16,8 +16,8 @@ import { isRsaMethod } from '../../signature/oauth1.ts';
 import { createOAuth1Scheme } from '../../signature/oauth1-signing.ts';
 import { basicScheme, bearerScheme } from '../../signature/sent-credentials.ts';
 import {
+  type ClientScheme,
   createSign,
-  type Scheme,
   type SigningChoices,
   type SigningIdentity,
 } from '../../signature/signing.ts';
@@ -35,7 +35,7 @@ import {
 export interface SigningParts {
   readonly users: DoubleUsers;
   /** The configured schemes. */
-  readonly schemes: readonly VerifiedScheme[];
+  readonly schemes: readonly AuthScheme[];
   readonly clock: Clock;
   readonly random: (size: number) => Uint8Array;
   /** Issues an access token of OAuth 2.0 for a user, with all scopes of the client. */
@@ -67,7 +67,7 @@ interface Signing {
 
 /** A scheme with an identity, which is read for each request: a secret may have been rotated, and a token is issued on first use. */
 interface Choice {
-  readonly scheme: Scheme;
+  readonly scheme: ClientScheme;
   readonly identity: () => SigningIdentity | Promise<SigningIdentity>;
   readonly choices: SigningChoices;
   /** Whether the credentials are accepted over plain HTTP although the scheme requires TLS. Default: false. */
@@ -195,7 +195,7 @@ export function requirePassword(users: DoubleUsers, user: string): string {
 }
 
 function chooseConfigured(
-  scheme: VerifiedScheme,
+  scheme: AuthScheme,
   user: string,
   options: ConfiguredSchemeOptions,
   { users }: SigningParts,
@@ -211,7 +211,7 @@ function chooseConfigured(
 
 /** Returns the credentials of a configured scheme. */
 function readIdentity(
-  scheme: VerifiedScheme,
+  scheme: AuthScheme,
   user: string,
   options: ConfiguredSchemeOptions,
   users: DoubleUsers,

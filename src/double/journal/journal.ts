@@ -1,5 +1,5 @@
+import type { AuthScheme } from '../../auth/auth-scheme.ts';
 import { AuthenticationTrace, type KnownSecret } from '../../auth/trace.ts';
-import type { VerifiedScheme } from '../../auth/verified-scheme.ts';
 import { type Clock, systemClock } from '../../clock.ts';
 import type { IncomingRequest, Response } from '../../http/message.ts';
 import { createRequestTrace } from '../../pipeline/call.ts';
@@ -90,7 +90,7 @@ interface JournalSchemes {
   /** Returns the user that the credentials of a request name. Default: that of `hmac` and `basic`. */
   readonly claimedUser?: ClaimedUser;
   /** The configured schemes, whose credentials are redacted. Default: none. */
-  readonly schemes?: readonly VerifiedScheme[];
+  readonly schemes?: readonly AuthScheme[];
 }
 
 /** The journal as a part of a double. */

@@ -1,8 +1,9 @@
 // Stubs are routes in a tree of their own, which a request meets before the router, so adding one changes no other route, and a
 // request costs the same whether there are ten or a thousand. A request is counted when it is routed, and no longer if the action of
 // the stub is not called: then neither refused requests count, nor can requests at the same time exceed a limited number.
+
+import type { AuthScheme } from '../../auth/auth-scheme.ts';
 import { checkSchemeNames } from '../../auth/configured-schemes.ts';
-import type { VerifiedScheme } from '../../auth/verified-scheme.ts';
 import { linesInTurn } from '../../http/field-lines.ts';
 import type { IncomingRequest } from '../../http/message.ts';
 import type { MaybePromise } from '../../maybe-promise.ts';
@@ -81,7 +82,7 @@ export interface StubCheck {
 
 /** What stubs know of their double. */
 interface StubsOptions {
-  readonly schemes: readonly VerifiedScheme[];
+  readonly schemes: readonly AuthScheme[];
   /** The maximum nesting of JSON content. */
   readonly maxDepth: number;
   /** Checks requests and responses with the document of a partner. Default: none is checked. */

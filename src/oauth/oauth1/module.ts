@@ -79,17 +79,12 @@ function createOAuth1Scheme(
       isOffered() ? verify(request, rest, authTrace, deferrable) : refuseScheme(),
     // RFC 5849 §3.1 reserves this prefix.
     ownsParameter: (parameter) => parameter.startsWith('oauth_'),
-    locations: [
-      { authorization: 'oauth' },
-      { parameters: (query) => isOffered() && hasProtocol(query) },
-      {
-        content: {
-          isPossible: (request) => isOffered() && mayHaveSignedForm(request),
-          isPresent: async (request) =>
-            (await signedRequests().reader.read(request, undefined)) !== undefined,
-        },
-      },
-    ],
+    places: [{ role: '', in: 'authorization', name: 'OAuth' }],
+    isInQuery: (query) => isOffered() && hasProtocol(query),
+    content: {
+      isPossible: (request) => isOffered() && mayHaveSignedForm(request),
+      isPresent: async (request) => (await signedRequests().reader.read(request, undefined)) !== undefined,
+    },
     refusesSeveral: true,
     readsPlain,
     challenge: (connection) =>

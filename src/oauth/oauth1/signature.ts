@@ -3,7 +3,7 @@
 import { createHash, createPublicKey } from 'node:crypto';
 import { wholeSecond } from '../../auth/freshness.ts';
 import { deriveOnce, type Key, type KeyHolder } from '../../auth/keyring.ts';
-import type { DigestFault, Fault, Refusal, Scheme } from '../../auth/scheme.ts';
+import type { DigestFault, Fault, Refusal, SchemeVerification } from '../../auth/scheme.ts';
 import { isConfidential } from '../../http/message.ts';
 import type { Problem } from '../../http/problem.ts';
 import { octetsOf } from '../../http/syntax/octets.ts';
@@ -52,7 +52,7 @@ export function createOAuth1Signature(
   signedFor: SignedFor,
   reader: Reader,
   context: OAuthContext,
-): Scheme<OAuth1Presented, OAuth1Holder> {
+): SchemeVerification<OAuth1Presented, OAuth1Holder> {
   const { consumers, grants, origins, lifetimes, explain, bodyLimit } = context;
   const kind = chooseTokenKind(signedFor);
   const otherKind = kind === 'access' ? 'request' : 'access';
@@ -172,7 +172,7 @@ function keyBytes(secret: Buffer, tokenSecret: string): Buffer {
 }
 
 /** Creates the function that returns whether a key made the signature. What depends on the key alone is computed once. */
-function createSignatureCheck(): Scheme<OAuth1Presented>['verify'] {
+function createSignatureCheck(): SchemeVerification<OAuth1Presented>['verify'] {
   const prepared = deriveOnce((secret) => ({ text: `${encodeOctets(octetsOf(secret))}&` }));
   const checks = new WeakMap<object, SignatureCheck>();
   return (key, message, { method, signature, tokenSecret }) => {

@@ -1,4 +1,4 @@
-import { createVerifier, type Verify } from '../../auth/verify.ts';
+import { createVerify, type Verify } from '../../auth/verify.ts';
 import type { OAuthContext } from '../context.ts';
 import type { SignedFor } from './checks.ts';
 import { createReader, type OAuth1Presented, type Reader } from './presented.ts';
@@ -13,5 +13,5 @@ export interface SignedRequests {
 /** Creates the reading and the verification for a purpose. */
 export function createSignedRequests(signedFor: SignedFor, context: OAuthContext): SignedRequests {
   const reader = createReader(signedFor, context);
-  return { reader, verifier: createVerifier(createOAuth1Signature(signedFor, reader, context), context) };
+  return { reader, verifier: createVerify(createOAuth1Signature(signedFor, reader, context), context) };
 }

@@ -1,5 +1,5 @@
 /** The header fields of requests and responses. */
-import type { VerifiedScheme } from '../../auth/verified-scheme.ts';
+import type { AuthScheme } from '../../auth/auth-scheme.ts';
 import type { Components } from './components.ts';
 import type { JsonSchema } from './document.ts';
 
@@ -73,11 +73,15 @@ export function buildHeaders(names: readonly ResponseField[], components: Compon
   );
 }
 
+function listChallengeFields({ challengeFields = [] }: AuthScheme): ResponseField[] {
+  return challengeFields.map(([name]) => name);
+}
+
 /** Returns the names of the fields of a response with a problem of this status. */
-export function problemFields(status: number, schemes: readonly VerifiedScheme[]): ResponseField[] {
+export function problemFields(status: number, schemes: readonly AuthScheme[]): ResponseField[] {
   switch (status) {
     case 401:
-      return ['WWW-Authenticate', ...schemes.flatMap(({ challengeFields = [] }) => challengeFields)];
+      return ['WWW-Authenticate', ...schemes.flatMap(listChallengeFields)];
     case 403:
       return ['WWW-Authenticate'];
     case 405:

@@ -1,5 +1,5 @@
 /** The problem types that an operation can have. */
-import { problemsOfDates } from '../../auth/verified-scheme.ts';
+import { problemsOfDates } from '../../auth/auth-scheme.ts';
 import type { ProblemType } from '../../http/problem-types.ts';
 import type { Access } from '../../pipeline/resource.ts';
 

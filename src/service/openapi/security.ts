@@ -1,6 +1,6 @@
 /** The security schemes of a document, and the security requirements of its operations. */
-import type { VerifiedScheme } from '../../auth/verified-scheme.ts';
-import type { AcceptedSchemes } from '../../auth/verifier.ts';
+import type { AuthScheme } from '../../auth/auth-scheme.ts';
+import { type AcceptedSchemes, listAuthorizationNames } from '../../auth/verifier.ts';
 import type { ProblemType } from '../../http/problem-types.ts';
 import { oauth1Paths, oauth2Paths } from '../../oauth/paths.ts';
 import { ownerParameter } from '../../pipeline/access-rule.ts';
@@ -24,7 +24,7 @@ export interface OfferedScheme {
 
 /** What determines the offered schemes. */
 interface SecuritySource {
-  readonly schemes: readonly VerifiedScheme[];
+  readonly schemes: readonly AuthScheme[];
   /** Whether OAuth 2.0 and OAuth 1.0a are offered. */
   readonly oauth2: boolean;
   readonly oauth1: boolean;
@@ -42,7 +42,7 @@ const meanings: ReadonlyMap<Scope, string> = new Map([
 /** Adds the security schemes to the components. Returns the offered schemes, in the order of their challenges. */
 export function addSecuritySchemes(source: SecuritySource, components: Components): OfferedScheme[] {
   const { schemes, oauth2, oauth1, scopes, endpoints } = source;
-  const replaced = schemes.map(({ authorization }) => authorization?.toLowerCase());
+  const replaced = schemes.flatMap(listAuthorizationNames);
   const add = (name: keyof typeof problemsOfBuiltIn, scheme: JsonSchema): OfferedScheme[] => {
     if (replaced.includes(name)) return [];
     const problems = problemsOfBuiltIn[name];
@@ -68,9 +68,11 @@ export function addSecuritySchemes(source: SecuritySource, components: Component
   ];
 }
 
-function buildOfferedScheme(scheme: VerifiedScheme, components: Components): OfferedScheme {
+function buildOfferedScheme(scheme: AuthScheme, components: Components): OfferedScheme {
   const { name, problems, places } = scheme;
-  const needed = places.filter(({ isAlternative = false }) => !isAlternative);
+  const needed = places.filter(
+    ({ description, isAlternative = false }) => description !== undefined && !isAlternative,
+  );
   return {
     name,
     problems,
@@ -78,8 +80,8 @@ function buildOfferedScheme(scheme: VerifiedScheme, components: Components): Off
     components: needed.map(({ role, in: place, name: own, description }) =>
       components.addNamed('securitySchemes', role === '' ? name : `${name}.${role}`, {
         type: 'apiKey',
-        in: place,
-        name: own,
+        in: place === 'authorization' ? 'header' : place,
+        name: place === 'authorization' ? 'Authorization' : own,
         description,
       }),
     ),

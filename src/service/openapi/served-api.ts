@@ -1,4 +1,4 @@
-import type { VerifiedScheme } from '../../auth/verified-scheme.ts';
+import type { AuthScheme } from '../../auth/auth-scheme.ts';
 import type { Collection } from '../../collections/declaration.ts';
 import type { Resource } from '../../pipeline/resource.ts';
 import type { Scope } from '../../principal.ts';
@@ -15,7 +15,7 @@ export interface ServedApi {
     ServiceOptions,
     'basePath' | 'publicUrl' | 'strictQuery' | 'defaultFormat' | 'health' | 'requestId' | 'openapi'
   >;
-  readonly schemes: readonly VerifiedScheme[];
+  readonly schemes: readonly AuthScheme[];
   /** Whether OAuth 2.0 and OAuth 1.0a are offered. */
   readonly oauth2: boolean;
   readonly oauth1: boolean;

@@ -69,7 +69,6 @@ test('the signature can be in the query, and the message does not contain it', a
     await declared.verdictOn(get(`/a?b=1&c=2&sig=${encoded}&sig=${encoded}`)),
     'malformed-credentials',
   );
-  assert.deepEqual(declared.scheme.locations, [{ query: 'sig' }]);
 });
 
 test('the signature can be in Authorization, under a scheme of its own', async () => {
@@ -79,7 +78,6 @@ test('the signature can be in Authorization, under a scheme of its own', async (
     user: 'ann',
   });
   const signature = createHmac('sha256', 'the secret of ann').update('GET /').digest('hex');
-  assert.deepEqual(declared.scheme.locations, [{ authorization: 'acme-hmac' }]);
   assert.equal(await declared.verdictOn(createRequest({ method: 'GET', target: '/' }), signature), 'ann');
   assert.equal(declared.scheme.challenge({ peer: '127.0.0.1', secure: false }), 'Acme-HMAC realm="test"');
 });

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Accounts, createAccounts } from '../../../src/auth/accounts.ts';
+import { createVerifier } from '../../../src/auth/auth-scheme.ts';
 import { readAws4Options } from '../../../src/auth/aws4/options.ts';
 import { createAws4Scheme } from '../../../src/auth/aws4/scheme.ts';
 import type { SchemeContext } from '../../../src/auth/scheme-context.ts';
@@ -115,7 +116,7 @@ export function openAws4Service(
     ...changes,
   };
   const read = readAws4Options({ region: 'us-east-1', service: 'service', ...options }, 'schemes.aws4');
-  const scheme = createAws4Scheme('aws4', read).createVerifier(context);
+  const scheme = createVerifier(createAws4Scheme('aws4', read), context);
   const verdictOn = async (request: IncomingRequest, authTrace?: AuthenticationTrace): Promise<Verdict> => {
     const credentials = parseCredentials(request.headers.get('authorization') ?? '');
     try {

@@ -3,6 +3,7 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import type { AccountKey } from '../../../src/auth/account-key.ts';
 import { type Account, type AccountRecord, createAccounts } from '../../../src/auth/accounts.ts';
+import { type AuthScheme, createVerifier } from '../../../src/auth/auth-scheme.ts';
 import { readDeclaredOptions } from '../../../src/auth/declared/options.ts';
 import { createDeclaredScheme } from '../../../src/auth/declared/scheme.ts';
 import type { SchemeContext } from '../../../src/auth/scheme-context.ts';
@@ -48,14 +49,14 @@ const ann: ReadonlyMap<string, AccountRecord> = new Map([
 /** Opens a scheme as a configuration declares it. */
 export function openDeclared(configuration: unknown, parts: DeclaredParts = {}): DeclaredTest {
   const options = readDeclaredOptions(configuration, 'schemes.test');
-  return openScheme(createDeclaredScheme('test', options).createVerifier, parts);
+  return openScheme(createDeclaredScheme('test', options), parts);
 }
 
-/** Opens any scheme that takes a context. */
-export function openScheme(create: (context: SchemeContext) => Verifier, parts: DeclaredParts): DeclaredTest {
+/** Opens any scheme of a configuration. */
+export function openScheme(configured: AuthScheme, parts: DeclaredParts): DeclaredTest {
   const { users = ann, keys = {}, context = {}, at = start } = parts;
   const clock = createManualClock(at);
-  const scheme = create({
+  const scheme = createVerifier(configured, {
     realm: 'test',
     accounts: accountsWith(users, keys),
     nonces: createNonces({

@@ -1,7 +1,9 @@
 /** Verifies requests with the scheme for HTTP Message Signatures, alone. */
+
 import { generateKeyPairSync } from 'node:crypto';
 import type { AccountKey } from '../../../src/auth/account-key.ts';
 import { type Account, type Accounts, createAccounts } from '../../../src/auth/accounts.ts';
+import { createVerifier } from '../../../src/auth/auth-scheme.ts';
 import { readMessageSignaturesOptions } from '../../../src/auth/message-signatures/options.ts';
 import { createMessageSignaturesScheme } from '../../../src/auth/message-signatures/scheme.ts';
 import { AuthenticationTrace, type TraceKnowledge } from '../../../src/auth/trace.ts';
@@ -111,19 +113,22 @@ export function openScheme({
 }: SchemeSetting = {}): SchemeUnderTest {
   const clock = createManualClock(start * 1000);
   const nonces = createNonces({ bucketSpan: 75_000, max: 1000, key: new Uint8Array(16), monotonic: () => 0 });
-  const scheme = createMessageSignaturesScheme(
-    'message-signatures',
-    readMessageSignaturesOptions(options, 'schemes.message-signatures'),
-  ).createVerifier({
-    realm: 'test',
-    accounts: accounts ?? accountsWithKeys(),
-    nonces,
-    clock,
-    nonceWindow: 300_000,
-    notBefore,
-    explain: explain ?? false,
-    bodyLimit: 1024,
-  });
+  const scheme = createVerifier(
+    createMessageSignaturesScheme(
+      'message-signatures',
+      readMessageSignaturesOptions(options, 'schemes.message-signatures'),
+    ),
+    {
+      realm: 'test',
+      accounts: accounts ?? accountsWithKeys(),
+      nonces,
+      clock,
+      nonceWindow: 300_000,
+      notBefore,
+      explain: explain ?? false,
+      bodyLimit: 1024,
+    },
+  );
   return {
     scheme,
     clock,

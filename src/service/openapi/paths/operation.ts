@@ -1,5 +1,5 @@
 /** The parts that all operations of a document have. */
-import type { VerifiedScheme } from '../../../auth/verified-scheme.ts';
+import type { AuthScheme } from '../../../auth/auth-scheme.ts';
 import type { AcceptedSchemes } from '../../../auth/verifier.ts';
 import type { ProblemType } from '../../../http/problem-types.ts';
 import type { Access, DocumentFormat } from '../../../pipeline/resource.ts';
@@ -17,7 +17,7 @@ export type OperationMethod = 'GET' | 'HEAD' | 'PUT' | 'POST' | 'PATCH' | 'DELET
 export interface DocumentContext {
   readonly components: Components;
   readonly offered: readonly OfferedScheme[];
-  readonly schemes: readonly VerifiedScheme[];
+  readonly schemes: readonly AuthScheme[];
   readonly form: ProblemForm;
   /** Whether the requests of users or peers are limited. */
   readonly quota: boolean;
@@ -115,7 +115,7 @@ export function listDescribedMethods(
 /** Creates the form of the problems of a document. */
 export function createProblemForm(
   common: readonly ResponseField[],
-  schemes: readonly VerifiedScheme[],
+  schemes: readonly AuthScheme[],
   basePath: string,
   components: Components,
 ): ProblemForm {
