@@ -219,6 +219,19 @@ export function computeNoncesWindow(
   return computeNonceWindow(readWindow(options), options, schemes);
 }
 
+/** Returns the seconds by which the date of a signature may differ from the clock, by scheme. */
+export function listDateWindows(
+  options: Pick<ServiceOptions, 'window' | 'lifetimes'>,
+  schemes: readonly AuthScheme[],
+): Readonly<Record<string, number>> {
+  const { oauth1Window } = readLifetimes(options.lifetimes);
+  return {
+    hmac: readWindow(options) / 1000,
+    oauth: oauth1Window / 1000,
+    ...Object.fromEntries(schemes.map(({ name, dateWindow }) => [name, dateWindow / 1000])),
+  };
+}
+
 /** The longest window, in seconds: a year. */
 const longestWindow = 31_536_000;
 

@@ -9,7 +9,6 @@ import { DoubleError } from '../error.ts';
 import type { FaultsPart } from '../faults/faults.ts';
 import type { Snapshottable } from '../state/snapshot.ts';
 import { RecordedContent, readArrivedContent } from './content.ts';
-import { listCredentialPlaces } from './credential-places.ts';
 import { JournalEntry } from './entry.ts';
 import { buildAnsweredExchange, buildRefusedExchange, type RecordedExchange } from './exchange.ts';
 import { checkEntryMatch, type EntryMatch, fits } from './match.ts';
@@ -117,7 +116,7 @@ export function createJournal(
   const redact = createRedaction(
     () => known?.secrets ?? [],
     (text) => known?.isToken(text) ?? false,
-    listCredentialPlaces(schemes),
+    schemes.flatMap(({ places }) => places),
   );
   const entries = new JournalEntries(limits.entries, limits.bytes);
   const userNames = (): readonly string[] | undefined => {

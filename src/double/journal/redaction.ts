@@ -1,9 +1,10 @@
+import { listRelatedFields } from '../../auth/explain/related-names.ts';
 import { createMask, type Mask, redacted } from '../../auth/secret-search/secret-search.ts';
+import type { CredentialPlace } from '../../auth/verifier.ts';
 import { findClosestMatch } from '../../did-you-mean.ts';
 import { decodeText } from '../../http/syntax/percent.ts';
 import { findQuery } from '../../http/target.ts';
 import { oauth1Paths, oauth2Paths } from '../../oauth/paths.ts';
-import type { CredentialPlaces } from './credential-places.ts';
 
 /** Replaces credentials in a text: known values, and the values of parameters and members that are named like one. */
 export interface Redact {
@@ -12,8 +13,16 @@ export interface Redact {
   readonly values: Mask;
   /** Replaces a text that equals a known value of any length, or contains one. For places where a credential can stand. */
   readonly credential: Mask;
-  /** The places where configured schemes have credentials. */
-  readonly places: CredentialPlaces;
+  /** The names with which configured schemes send secrets or signatures. */
+  readonly names: SecretNames;
+}
+
+/** Names of places with secrets or signatures. */
+interface SecretNames {
+  /** Names of fields in lower case. */
+  readonly fields: ReadonlySet<string>;
+  /** Names of parameters of the query. */
+  readonly parameters: ReadonlySet<string>;
 }
 
 /** Fields whose whole value is a credential. */
@@ -89,18 +98,31 @@ const inData = createNamedRedaction(certainNames);
  * words too. A longer one is replaced anywhere and in any encoding, or as a whole word if it consists of fewer than 12 letters.
  * @param secrets returns all secrets and passwords, former ones included: the same object until one is added
  * @param isToken returns whether a text of 43 characters was issued as a token, a code or a ticket
- * @param places where configured schemes have credentials
+ * @param places where configured schemes have credentials; default: they have none
  */
 export function createRedaction(
   secrets: () => Iterable<string>,
   isToken: (text: string) => boolean = () => false,
-  places: CredentialPlaces = noPlaces,
+  places: readonly CredentialPlace[] = [],
 ): Redact {
   const isSecret = (text: string): boolean => {
     for (const secret of secrets()) if (secret.toLowerCase() === text.toLowerCase()) return text !== '';
     return false;
   };
-  return buildRedaction(createMask(secrets, isToken), isSecret, places);
+  return buildRedaction(createMask(secrets, isToken), isSecret, listSecretNames(places));
+}
+
+/** The parts of credentials that are secrets or signatures. */
+const secretRoles: readonly string[] = ['', 'secret', 'passphrase'];
+
+/** Returns the names of the places with secrets or signatures. Authorization and Cookie contain credentials anyway. */
+function listSecretNames(places: readonly CredentialPlace[]): SecretNames {
+  const secret = places.filter(({ role }) => secretRoles.includes(role));
+  const fields = secret.flatMap(({ in: kind, name }) => (kind === 'header' ? [name.toLowerCase()] : []));
+  const parameters = secret.flatMap(({ in: kind, name }) => (kind === 'query' ? [name] : []));
+  // A signature in a misnamed field is one nevertheless.
+  const related = fields.flatMap((name) => [...listRelatedFields(name)]);
+  return { fields: new Set([...fields, ...related]), parameters: new Set(parameters) };
 }
 
 /** A JWT (RFC 7519 §3). Header and claims are shown; without its signature it is worth nothing. */
@@ -110,7 +132,7 @@ function withoutSignature(text: string): string {
   return text.includes('eyJ') ? text.replace(jwt, `$1${redacted}`) : text;
 }
 
-function buildRedaction(mask: Mask, isSecret: (text: string) => boolean, places: CredentialPlaces): Redact {
+function buildRedaction(mask: Mask, isSecret: (text: string) => boolean, secretNames: SecretNames): Redact {
   const values = (text: string): string => mask(withoutSignature(text));
   const redact = (text: string): string =>
     values(everywhere(text).replace(encoded, `$1${redacted}`).replace(input, `$1"${redacted}"`)).replace(
@@ -118,7 +140,7 @@ function buildRedaction(mask: Mask, isSecret: (text: string) => boolean, places:
       `$1${redacted}`,
     );
   const credential = (text: string): string => (isSecret(text) || values(text) !== text ? redacted : text);
-  return Object.assign(redact, { values, credential, places });
+  return Object.assign(redact, { values, credential, names: secretNames });
 }
 
 /**
@@ -136,24 +158,18 @@ export function redactSessionToken(redact: Redact, raw: readonly string[]): Reda
   return Object.assign((text: string) => hide(redact(text)), {
     values: (text: string) => hide(redact.values(text)),
     credential: redact.credential,
-    places: redact.places,
+    names: redact.names,
   });
 }
 
 const sessionToken = 'x-amz-security-token';
-
-const noPlaces: CredentialPlaces = { fields: new Set(), parameters: new Set() };
 
 /** Redacts the value of a field. */
 export function redactField(name: string, value: string, redact: Redact): string {
   const lower = name.toLowerCase();
   if (tagFields.has(lower)) return redactTags(value, redact);
   if (publicFields.has(lower)) return redact.values(value);
-  if (
-    redact.places.fields.has(lower) ||
-    secretFields.has(lower.replace(/^x-/, '')) ||
-    credentials.test(value)
-  )
+  if (redact.names.fields.has(lower) || secretFields.has(lower.replace(/^x-/, '')) || credentials.test(value))
     return redacted;
   if (findClosestMatch(lower.replace(/^x-/, ''), misspelt) !== undefined) return redacted;
   return redact(value).replace(signature, `:${redacted}`);
@@ -177,7 +193,7 @@ export function redactTarget(target: string, redact: Redact): string {
 function redactValue(name: string, value: string, redact: Redact): string {
   // The separator of a query that was escaped for HTML, once or more often.
   const bare = name.replace(/^(?:amp;|#38;|#x26;)+/i, '');
-  const isSecret = isSecretName.test(bare) || redact.places.parameters.has(bare);
+  const isSecret = isSecretName.test(bare) || redact.names.parameters.has(bare);
   return isSecret ? redacted : redact.values(value);
 }
 

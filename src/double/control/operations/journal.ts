@@ -1,6 +1,7 @@
 import { didYouMean } from '../../../did-you-mean.ts';
 import { Problem } from '../../../http/problem.ts';
 import { type ProblemType, problemTypes } from '../../../http/problem-types.ts';
+import { listDateWindows } from '../../../service/authentication.ts';
 import {
   either,
   flag,
@@ -14,7 +15,6 @@ import {
   word,
 } from '../../../shape/shape.ts';
 import { nextTurn } from '../../../timers.ts';
-import { dateWindows } from '../../date-windows.ts';
 import { DoubleError } from '../../error.ts';
 import type { EntrySummary, JournalEntry } from '../../journal/entry.ts';
 import type { DoubleJournal } from '../../journal/journal.ts';
@@ -37,9 +37,9 @@ const longestList = 1000;
 export function journalOperations({
   journal,
   addresses,
-  core: { options },
+  core: { options, schemes },
 }: Pick<Controlled, 'journal' | 'addresses' | 'core'>): readonly Operation[] {
-  const windows = dateWindows(options);
+  const windows = listDateWindows(options, schemes);
   return [
     createBareOperation({
       method: 'GET',

@@ -1,6 +1,6 @@
 import { Problem } from '../../../http/problem.ts';
+import { listDateWindows } from '../../../service/authentication.ts';
 import { anything, flag, listOf, mapOf, number, object, optional, text } from '../../../shape/shape.ts';
-import { dateWindows, listSigners } from '../../date-windows.ts';
 import type { DoubleSnapshot } from '../../state/state.ts';
 import {
   type Controlled,
@@ -60,7 +60,7 @@ function metrics({ metrics }: Controlled): readonly Operation[] {
   ];
 }
 
-function server({ addresses, core: { memory, options } }: Controlled): Operation {
+function server({ addresses, core: { memory, options, schemes } }: Controlled): Operation {
   const members = {
     url: optional(text('origin over plain HTTP')),
     secureUrl: optional(text('origin over HTTPS')),
@@ -86,8 +86,14 @@ function server({ addresses, core: { memory, options } }: Controlled): Operation
     run: () => ({
       ...addresses,
       keeps: memory === undefined ? 'data' : 'memory',
-      schemes: Object.keys(dateWindows(options)),
-      signers: listSigners(options.schemes),
+      schemes: Object.keys(listDateWindows(options, schemes)),
+      signers: schemes.map(({ name, kind, dateWindow, choices }) => ({
+        name,
+        kind,
+        date: dateWindow > 0,
+        // A scheme in code may ignore it.
+        nonce: choices.includes('nonce'),
+      })),
     }),
   });
 }
