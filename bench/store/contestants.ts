@@ -84,7 +84,7 @@ export async function fillOurs(directory: string, count: number): Promise<void> 
   const state = new State();
   for (let number = 0; number < count; number += 1) {
     const made = state.prepare({ kind: 'create', collection: articles, value: article(number), at: 0 });
-    if (made !== undefined) state.commit(made);
+    if (!('applied' in made)) state.commit(made);
   }
   await writeStore(directory, { storeId: 'bench', state, now: 0 });
 }

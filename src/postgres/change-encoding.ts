@@ -1,6 +1,13 @@
 import type { NonceClaim } from '../principal.ts';
 import { counterNumber } from '../store/state/reserved-ids.ts';
-import type { Receipt, StoreChange, StoredRecord, StoreResult } from '../store/store.ts';
+import type {
+  Receipt,
+  StoreChange,
+  StoredRecord,
+  StoreResult,
+  UniqueConflict,
+  UniqueRules,
+} from '../store/store.ts';
 import { isRecordValue } from '../store/value.ts';
 import { computeDigest, escapeText, unescapeText } from './text.ts';
 
@@ -94,10 +101,11 @@ function encodeReceipt(receipt: Receipt): object {
 /** Encodes the parameters `claims` and `groups` of a batch. */
 export function encodeBatch(changes: readonly EncodedChange[]): { claims: string; groups: string } {
   const claims: string[] = [];
-  const groups = new Map<string, { creates: boolean; members: string[] }>();
+  const groups = new Map<string, Group>();
   for (const [index, { change, path, creates, members, nonce }] of changes.entries()) {
-    const group = groups.get(path) ?? { creates: false, members: [] };
+    const group = groups.get(path) ?? { creates: false, rules: undefined, members: [] };
     groups.set(path, group);
+    group.rules ??= change.unique;
     group.creates ||= creates;
     let claimed = '';
     if (nonce !== undefined && change.nonce !== undefined) {
@@ -108,11 +116,20 @@ export function encodeBatch(changes: readonly EncodedChange[]): { claims: string
   }
   const encoded = [...groups]
     .sort(([one], [other]) => (one < other ? -1 : 1))
-    .map(
-      ([path, { creates, members }]) =>
-        `{"p":${JSON.stringify(path)},"n":${creates},"c":[${members.join()}]}`,
-    );
+    .map(([path, group]) => encodeGroup(path, group));
   return { claims: claims.length === 0 ? '' : `[${claims.join()}]`, groups: `[${encoded.join()}]` };
+}
+
+/** The changes of one collection. */
+interface Group {
+  creates: boolean;
+  rules: UniqueRules | undefined;
+  readonly members: string[];
+}
+
+function encodeGroup(path: string, { creates, rules, members }: Group): string {
+  const unique = rules === undefined ? '' : `"u":${JSON.stringify(rules)},`;
+  return `{"p":${JSON.stringify(path)},"n":${creates},${unique}"c":[${members.join()}]}`;
 }
 
 /** Encodes a claim of a nonce. A time that is no date has passed. */
@@ -137,12 +154,21 @@ export function decodeResults(changes: readonly EncodedChange[], text: string): 
 function decodeResult(change: StoreChange, result: unknown): DecodedResult {
   if (result === null) return notApplied;
   if (result === 'nonce') return 'nonce-refused';
-  if (!Array.isArray(result)) throw new TypeError('PostgreSQL returned a result that is no array');
+  if (!Array.isArray(result)) return { applied: false, conflict: decodeConflict(change, result) };
   const [sequence, revision, modified, last] = result.map((each: unknown) => each);
   const numbers = { sequence: Number(sequence), revision: Number(revision), modified: Number(modified) };
   const id = change.kind === 'create' ? String(last) : change.id;
   const value = change.kind === 'delete' ? decodeValue(String(last)) : change.value;
   return { applied: true, entry: { id, ...numbers, value } };
+}
+
+/** Decodes the conflict with another item. Throws TypeError if it is none. */
+function decodeConflict({ unique }: StoreChange, result: unknown): UniqueConflict {
+  const { r: rule, d: id } = Object(result);
+  const fields = unique?.[Number(rule) - 1];
+  if (fields === undefined || typeof id !== 'string')
+    throw new TypeError('PostgreSQL returned a result that is no array and no conflict');
+  return { fields, id: decodeKey(id) };
 }
 
 /** Parses a stored value. */

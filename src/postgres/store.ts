@@ -150,6 +150,7 @@ interface Parts {
 }
 
 class OpenStore implements PostgresStore {
+  readonly checksUnique = true;
   #storeId: string;
   readonly nonces: PostgresNonces;
   readonly documents: DocumentStore;

@@ -7,13 +7,14 @@ import { itemChecks } from './items.ts';
 import { listChecks } from './lists.ts';
 import { receiptChecks } from './receipts.ts';
 import { storedNonceChecks } from './stored-nonces.ts';
+import { uniqueChecks } from './unique.ts';
 
 export type { ContractCheck, ContractOptions } from './check.ts';
 export { nonceContract } from './nonces.ts';
 
 /**
  * The rules of the interface `Store`, for any test runner. Each check opens a store of its own, and closes it. Checks of
- * nonces and receipts pass if the store has none.
+ * nonces, receipts and unique values pass if the store has none.
  *
  * @example
  * // `test` is that of node:test, Vitest or Jest.
@@ -27,4 +28,5 @@ export const storeContract: readonly ContractCheck<Store>[] = [
   ...historyChecks,
   ...storedNonceChecks,
   ...receiptChecks,
+  ...uniqueChecks,
 ];

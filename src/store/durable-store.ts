@@ -101,6 +101,7 @@ function createDurableStore({ store, nonces }: OpenedStore, opened: StoreDirecto
     read: (collection, id) => store.read(collection, id),
     list: (collection, after, limit) => store.list(collection, after, limit),
     apply: (change) => store.apply(change),
+    checksUnique: store.checksUnique,
     watch: (collection, listener) => store.watch(collection, listener),
     receipt: (key, now) => store.receipt(key, now),
     receiptsOf: (user, now) => store.receiptsOf(user, now),

@@ -12,6 +12,7 @@ import { formatMembers } from './record.ts';
 import type { Scanned } from './scan.ts';
 import { Compaction, type CompactionLimits } from './snapshot/compaction.ts';
 import type { Prepared, State } from './state/state.ts';
+import { listUniqueKeys } from './state/unique-keys.ts';
 import type {
   ChangeListener,
   ReceiptCount,
@@ -97,6 +98,7 @@ interface Member {
  */
 export class JournaledStore implements Store {
   readonly storeId: string;
+  readonly checksUnique = true;
   readonly #state: State;
   readonly #journal: Journal;
   readonly #compaction: Compaction;
@@ -289,7 +291,11 @@ export class JournaledStore implements Store {
       const before = batch.latest(queued.change);
       const { receipt } = queued.change;
       const repeats = receipt !== undefined && batch.hasReceipt(receipt.key);
-      const waits = full || repeats || (before !== undefined && !mayFollow(before, queued.change));
+      const waits =
+        full ||
+        repeats ||
+        batch.hasKeyOf(queued.change) ||
+        (before !== undefined && !mayFollow(before, queued.change));
       if (waits) left.push(queued);
       else if (!this.#admit(queued, before, batch)) {
         full = true;
@@ -309,8 +315,8 @@ export class JournaledStore implements Store {
       const value = change.kind === 'delete' ? undefined : JSON.stringify(change.value);
       if (!this.#journal.hasRoomFor(change, value ?? this.#formerValue(change))) return false;
       const prepared = this.#state.prepare(change, before);
-      if (prepared === undefined) {
-        queued.resolve({ applied: false });
+      if ('applied' in prepared) {
+        queued.resolve(prepared);
         return true;
       }
       const members = this.#formatMembers(prepared, value);
@@ -342,10 +348,18 @@ class Batch {
   readonly #latest = new Map<string, Map<string, Prepared>>();
   /** The keys of receipts; undefined if there are none. */
   #receipts: Set<string> | undefined;
+  /** The unique keys of the changes, with their collections; undefined if there are none. */
+  #keys: Set<string> | undefined;
 
   /** Returns whether the batch has a change with a receipt of this key: another one must wait for it. */
   hasReceipt(key: string): boolean {
     return this.#receipts?.has(key) ?? false;
+  }
+
+  /** Returns whether a change of the batch has a unique key of this one, which must wait for it. */
+  hasKeyOf(change: StoreChange): boolean {
+    const keys = this.#keys;
+    return keys !== undefined && listKeys(change).some((key) => keys.has(key));
   }
 
   /** Returns the last change of the same item. */
@@ -354,11 +368,15 @@ class Batch {
   }
 
   add(member: Member): void {
-    const { prepared } = member;
+    const { prepared, queued } = member;
     const { collection, entry, receipted } = prepared;
     if (receipted !== undefined) {
       this.#receipts ??= new Set();
       this.#receipts.add(receipted.receipt.key);
+    }
+    for (const key of listKeys(queued.change)) {
+      this.#keys ??= new Set();
+      this.#keys.add(key);
     }
     const items = this.#latest.get(collection);
     if (items === undefined) this.#latest.set(collection, new Map([[entry.id, prepared]]));
@@ -386,6 +404,12 @@ function orderBatch(queue: readonly QueuedChange[]): readonly QueuedChange[] {
 /** Returns whether a change can be in the same batch after `before`, a change of the same item. */
 function mayFollow(before: Prepared, change: StoreChange): boolean {
   return before.kind === 'set' && expectsPresent(change);
+}
+
+/** Returns the unique keys of a change, with its collection. */
+function listKeys(change: StoreChange): string[] {
+  if (change.unique === undefined || change.kind === 'delete') return [];
+  return listUniqueKeys(change.unique, change.value).map(({ key }) => `${change.collection}\n${key}`);
 }
 
 /** Returns a key for the item of a change. */

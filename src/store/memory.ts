@@ -42,7 +42,7 @@ export function createMemoryStore(options: MemoryStoreOptions): MemoryStore {
   let state = new State(0, timelines.assign);
   const applyNow = (change: StoreChange): StoreResult => {
     const prepared = state.prepare(change);
-    if (prepared === undefined) return { applied: false };
+    if ('applied' in prepared) return prepared;
     state.commit(prepared);
     return { applied: true, entry: prepared.entry };
   };
@@ -53,6 +53,7 @@ export function createMemoryStore(options: MemoryStoreOptions): MemoryStore {
     async apply(change: StoreChange): Promise<StoreResult> {
       return applyNow(change);
     },
+    checksUnique: true,
     watch: (collection, listener) => state.watch(collection, listener),
     receipt: (key, now) => state.receipts.find(key, now),
     receiptsOf: (user, now) => state.receipts.of(user, now),

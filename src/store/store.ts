@@ -74,6 +74,17 @@ export interface ReceiptCount {
   readonly freeAt: number | undefined;
 }
 
+/** Lists of fields. No two items of a collection have the same values in all fields of a list; an item without one of them differs. */
+export type UniqueRules = readonly (readonly string[])[];
+
+/** An item with values that another one may not have. */
+export interface UniqueConflict {
+  /** The fields of the rule. */
+  readonly fields: readonly string[];
+  /** The id of the item that has the values. */
+  readonly id: string;
+}
+
 /** The members that all changes have. */
 interface Changing {
   /** The path of the collection: `/articles`. */
@@ -87,6 +98,11 @@ interface Changing {
    * stores with `receipt`.
    */
   readonly receipt?: Receipt | undefined;
+  /**
+   * The rules of the collection, which all its changes have. A change that would break one is not applied, and the result has the
+   * conflict. Only for stores with `checksUnique`. Default: none.
+   */
+  readonly unique?: UniqueRules | undefined;
 }
 
 /** Adds an item under an id that the store assigns. */
@@ -130,7 +146,7 @@ export type StoreChange = Creation | Replacement | Deletion;
  */
 export type ChangeListener = (sequence: number, entry: StoredItem | undefined, revision: number) => void;
 
-/** The result of a change: the item after it (for a deletion: before it), or that the item was not in the expected state. */
+/** The result of a change: the item after it (for a deletion: before it), or why it was not made. */
 export type StoreResult =
   | {
       /** Whether the change was made. */
@@ -138,10 +154,15 @@ export type StoreResult =
       /** The item after the change; for a deletion: before it. */
       readonly entry: StoredItem;
     }
-  | {
-      /** Whether the change was made. */
-      readonly applied: false;
-    };
+  | NotApplied;
+
+/** The result of a change that was not made. */
+export interface NotApplied {
+  /** Whether the change was made. */
+  readonly applied: false;
+  /** The unique values that another item has. Default: the item was not in the expected state, or the receipt was stored already. */
+  readonly conflict?: UniqueConflict;
+}
 
 /** The first part of a transferred store. */
 export interface TransferredStore {
@@ -220,6 +241,8 @@ export interface Store {
    * Rejects with NonceRefusedError if the nonce of the change was deferred and cannot be claimed.
    */
   apply(change: StoreChange): Promise<StoreResult>;
+  /** Whether `apply` checks the unique rules of changes. Collections with such rules require it. Default: false. */
+  readonly checksUnique?: boolean;
   /**
    * Calls a function with each change of a collection, in the turn in which it becomes visible. Lists that are filtered or
    * sorted use it to keep an index. Only for stores whose items are in the memory of this process and change nowhere else;

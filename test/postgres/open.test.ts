@@ -66,9 +66,31 @@ function describeSchemas(server: Server): void {
     await server.query(`UPDATE ${schema}.meta SET version = 99`);
     await assert.rejects(openPostgresStore(server.pool(), { schema }), {
       code: 'newer',
-      message: `the schema "${schema}" has version 99, which a newer version of countersign created; this one supports version 1`,
+      message: `the schema "${schema}" has version 99, which a newer version of countersign created; this one supports version 2`,
     });
     assert.deepEqual(await server.query(`SELECT version FROM ${schema}.meta`), [{ version: 99 }]);
+  });
+
+  test('is migrated from version 1, with its items', async () => {
+    const schema = server.schema();
+    const first = await openPostgresStore(server.pool(), { schema });
+    await create(first, '/a', { sku: 'x' });
+    await first.close();
+    await server.query(`DROP TABLE ${schema}.unique_keys`);
+    await server.query(`ALTER TABLE ${schema}.collections DROP COLUMN uniques`);
+    await server.query(`UPDATE ${schema}.meta SET version = 1`);
+    const second = await openPostgresStore(server.pool(), { schema });
+    const change = {
+      kind: 'create',
+      collection: '/a',
+      value: { sku: 'x' },
+      at: 0,
+      unique: [['sku']],
+    } as const;
+    const conflict = { fields: ['sku'], id: '1' };
+    assert.deepEqual(await second.apply(change), { applied: false, conflict });
+    await second.close();
+    assert.deepEqual(await server.query(`SELECT version FROM ${schema}.meta`), [{ version: 2 }]);
   });
 
   test('is created completely or not at all', async () => {

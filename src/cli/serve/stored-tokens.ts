@@ -33,7 +33,7 @@ export function deleteTokens(state: State, now: number): number {
     const view = [...state.collections()].find(({ path }) => path === collection);
     for (const { id, revision } of [...(view?.entries ?? [])]) {
       const prepared = state.prepare({ kind: 'delete', collection, id, expected: revision, at: now });
-      if (prepared !== undefined) state.commit(prepared);
+      if (!('applied' in prepared)) state.commit(prepared);
       deleted += 1;
     }
   }

@@ -60,15 +60,15 @@ END
 
 /**
  * `groups` are the changes by collection, in ascending order of the paths: `[{"p": path, "n": whether a change may create
- * the collection, "c": changes}]`. A change has a position `i` from 1, a kind `k` (0: create, 1: put, 2: delete), an id `d`, an
- * expected revision `e` (-1: absent, -2: present), a time `a`, a value `v`, the number of its id `m`, the position of its
+ * the collection, "u": its unique rules, if it has any, "c": changes}]`. A change has a position `i` from 1, a kind `k`
+ * (0: create, 1: put, 2: delete), an id `d`, an expected revision `e` (-1: absent, -2: present), a time `a`, a value `v`, the number of its id `m`, the position of its
  * nonce `o`, and a receipt `r`.
  *
  * `wait` is the maximum time (ms) to wait for a lock: the caller does not wait longer, and the changes must not be made
  * after it has reported a failure.
  *
  * Returns the results in order: `[sequence, revision, modified]`, for a creation with the id, for a deletion with the value;
- * null for a change that does not apply; "nonce" for a refused nonce.
+ * null for a change that does not apply; "nonce" for a refused nonce; `{"r": rule, "d": id}` if another item has its unique values.
  */
 function applyChanges(schema: string): string {
   return `${functionHead(
@@ -84,6 +84,8 @@ DECLARE
   change record;
   place ${schema}.collections;
   item ${schema}.items;
+  rules text;
+  conflict text;
   done boolean;
 BEGIN
   PERFORM set_config('lock_timeout', wait::text, true);
@@ -100,6 +102,10 @@ BEGIN
   IF claims <> '' THEN claimed := ${schema}.insert_nonces(claims::json, 0); END IF;
   FOR part IN SELECT value FROM json_array_elements(groups::json) LOOP
     SELECT * INTO place FROM ${schema}.collections WHERE path = part->>'p';
+    rules := part->>'u';
+    IF place.uniques IS DISTINCT FROM rules AND place.number IS NOT NULL THEN
+      PERFORM ${schema}.index_items(place.number, rules);
+    END IF;
     FOR change IN
       SELECT * FROM json_to_recordset(part->'c') AS each(i integer, k integer, d text, e bigint, a bigint, v text, m bigint, o integer, r json)
     LOOP
@@ -108,9 +114,15 @@ BEGIN
         CONTINUE;
       END IF;
       done := false;
+      conflict := NULL;
+      IF rules IS NOT NULL AND change.k < 2 THEN
+        conflict := ${schema}.find_conflict(place.number, rules, change.v, change.d);
+      END IF;
       IF change.r IS NOT NULL AND EXISTS (
         SELECT 1 FROM ${schema}.receipts WHERE key = decode(change.r->>'k', 'base64') AND until > change.a
       ) THEN
+        conflict := NULL;
+      ELSIF conflict IS NOT NULL THEN
         NULL;
       ELSIF change.k = 0 THEN
         place.counter := place.counter + 1;
@@ -148,9 +160,15 @@ BEGIN
         done := FOUND;
       END IF;
       IF NOT done THEN
-        results[change.i] := 'null';
+        results[change.i] := coalesce(conflict, 'null');
         IF change.o IS NOT NULL THEN unused := unused || change.o; END IF;
         CONTINUE;
+      END IF;
+      IF rules IS NOT NULL THEN
+        DELETE FROM ${schema}.unique_keys WHERE collection = place.number AND sequence = item.sequence;
+        INSERT INTO ${schema}.unique_keys (collection, rule, key, sequence)
+          SELECT place.number, found.rule, found.key, item.sequence
+          FROM ${schema}.list_keys(rules, item.value) AS found WHERE change.k < 2;
       END IF;
       place.revision := CASE change.k WHEN 2 THEN nextval(${dollarQuote(`${schema}.revisions`)}) ELSE item.revision END;
       place.modified := greatest(place.modified, change.a);

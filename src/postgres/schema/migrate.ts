@@ -6,9 +6,10 @@ import { formatChangeFunctions } from './change-functions.ts';
 import { dollarQuote, type SchemaName } from './names.ts';
 import { formatNonceFunctions } from './nonce-functions.ts';
 import { formatTables, functionHead, lockKeys } from './tables.ts';
+import { formatUniqueFunctions } from './unique-functions.ts';
 
 /** The migrations. The version of a schema is the number of those that were executed. */
-const migrations: readonly ((schema: SchemaName) => string)[] = [firstVersion];
+const migrations: readonly ((schema: SchemaName) => string)[] = [firstVersion, secondVersion];
 const knownVersion = migrations.length;
 
 /** The key of the advisory lock under which schemas are migrated: "countersign" as a checksum (CRC-32). */
@@ -24,10 +25,13 @@ function firstVersion({ identifier }: SchemaName): string {
   return [
     formatTables(identifier),
     formatReadFunctions(identifier),
-    formatChangeFunctions(identifier),
     formatNonceFunctions(identifier),
     formatDocumentFunctions(identifier),
   ].join(';\n');
+}
+
+function secondVersion({ identifier }: SchemaName): string {
+  return [formatUniqueFunctions(identifier), formatChangeFunctions(identifier)].join(';\n');
 }
 
 /**

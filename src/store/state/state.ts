@@ -7,6 +7,7 @@ import type {
   Creation,
   Deletion,
   MadeChange,
+  NotApplied,
   Replacement,
   StoreChange,
   StoredItem,
@@ -14,11 +15,13 @@ import type {
   StoredReceipt,
   TransferPart,
   TransferredCollection,
+  UniqueRules,
 } from '../store.ts';
 import { isRecordValue } from '../value.ts';
 import { OrderedItems } from './ordered-items.ts';
 import { Receipts } from './receipts.ts';
 import { counterNumber, type NumberRange, ReservedIds } from './reserved-ids.ts';
+import { UniqueKeys } from './unique-keys.ts';
 
 /** The maximum distance of a date from 1970 in ms (ECMA-262 §21.4.1.1). */
 const maxTime = 8.64e15;
@@ -27,6 +30,8 @@ const maxTime = 8.64e15;
 export type AssignRevision = (highest: number, change: StoreChange) => number;
 
 const countUp: AssignRevision = (highest) => highest + 1;
+
+const notApplied: NotApplied = { applied: false };
 
 /** A change that was checked and has its numbers, but is not visible yet. */
 export interface Prepared {
@@ -55,6 +60,8 @@ export interface CollectionView extends CollectionNumbers {
 interface Collection {
   readonly order: OrderedItems;
   readonly items: Map<string, StoredItem>;
+  /** Since the first change with unique rules. */
+  unique?: UniqueKeys;
   chosen: ReservedIds;
   counter: number;
   sequence: number;
@@ -111,24 +118,27 @@ export class State {
   }
 
   /**
-   * Prepares a change. Returns undefined if the item is not in the expected state, or if its receipt is stored already.
+   * Prepares a change. Returns why it is not made if the item is not in the expected state, if its receipt is stored already, or if
+   * another visible item has its unique values.
    * Throws TypeError if the value is not plain JSON, RangeError if the time is out of range.
    * @param before a prepared change of the same item that is not committed yet, after which the change is checked
    */
-  prepare(change: StoreChange, before?: Prepared): Prepared | undefined {
+  prepare(change: StoreChange, before?: Prepared): Prepared | NotApplied {
     const at = Math.floor(change.at);
     if (!(Math.abs(at) <= maxTime)) throw new RangeError('the time of a change is out of range');
     if (change.kind !== 'delete' && !isRecordValue(change.value)) {
       throw new TypeError('the value of an item must be a record of plain JSON');
     }
     if (change.receipt !== undefined) return this.#prepareReceipted(change, at, before);
-    return this.#prepareExpected(change, at, before);
+    return this.#prepareUnique(change, at, before);
   }
 
   /** Makes a prepared change visible. */
   commit(prepared: Prepared): void {
     const { entry } = prepared;
     const collection = this.#collection(prepared.collection);
+    if (collection.unique !== undefined)
+      updateKeys(collection.unique, collection.items.get(entry.id), prepared);
     if (prepared.kind === 'delete') {
       collection.items.delete(entry.id);
       collection.order.remove(entry.sequence);
@@ -254,6 +264,24 @@ export class State {
       listener(entry.sequence, kind === 'set' ? entry : undefined, revision);
   }
 
+  #prepareUnique(change: StoreChange, at: number, before: Prepared | undefined): Prepared | NotApplied {
+    const { unique } = change;
+    if (unique !== undefined && change.kind !== 'delete') {
+      const id = change.kind === 'create' ? undefined : change.id;
+      const conflict = this.#keysOf(change.collection, unique).findConflict(change.value, id);
+      if (conflict !== undefined) return { applied: false, conflict };
+    }
+    return this.#prepareExpected(change, at, before) ?? notApplied;
+  }
+
+  /** Returns the unique keys of a collection. They are collected when its first change has these rules. */
+  #keysOf(path: string, rules: UniqueRules): UniqueKeys {
+    const collection = this.#collection(path);
+    if (collection.unique?.follows(rules) !== true)
+      collection.unique = new UniqueKeys(rules, collection.items.values());
+    return collection.unique;
+  }
+
   #prepareExpected(change: StoreChange, at: number, before: Prepared | undefined): Prepared | undefined {
     switch (change.kind) {
       case 'create':
@@ -265,12 +293,12 @@ export class State {
     }
   }
 
-  #prepareReceipted(change: StoreChange, at: number, before: Prepared | undefined): Prepared | undefined {
+  #prepareReceipted(change: StoreChange, at: number, before: Prepared | undefined): Prepared | NotApplied {
     const { receipt, kind, collection } = change;
-    if (receipt === undefined || this.receipts.find(receipt.key, at) !== undefined) return undefined;
+    if (receipt === undefined || this.receipts.find(receipt.key, at) !== undefined) return notApplied;
     const created = kind === 'create' || (kind === 'put' && this.#findFormer(change, before) === undefined);
-    const prepared = this.#prepareExpected(change, at, before);
-    if (prepared === undefined) return undefined;
+    const prepared = this.#prepareUnique(change, at, before);
+    if ('applied' in prepared) return prepared;
     return { ...prepared, receipted: { receipt, kind, created, collection, entry: prepared.entry } };
   }
 
@@ -320,9 +348,9 @@ export class State {
   #collection(path: string): Collection {
     const found = this.#collections.get(path);
     if (found !== undefined) return found;
-    const collection = {
+    const collection: Collection = {
       order: new OrderedItems(),
-      items: new Map<string, StoredItem>(),
+      items: new Map(),
       chosen: new ReservedIds(),
       counter: 0,
       sequence: 0,
@@ -337,6 +365,12 @@ export class State {
 function buildView(path: string, collection: Collection): CollectionView {
   const { counter, sequence, revision, modified, chosen, order, items } = collection;
   return { path, counter, sequence, revision, modified, chosen, entries: order, count: items.size };
+}
+
+/** Updates the unique keys for a change that becomes visible. */
+function updateKeys(keys: UniqueKeys, former: StoredItem | undefined, { kind, entry }: Prepared): void {
+  if (former !== undefined) keys.remove(former);
+  if (kind === 'set') keys.add(entry);
 }
 
 function isExpected(former: StoredItem | undefined, expected: Replacement['expected']): boolean {

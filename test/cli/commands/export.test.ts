@@ -8,7 +8,7 @@ import { formatJournalHead } from '../../../src/store/record.ts';
 import { recover } from '../../../src/store/recover.ts';
 import { call, type Ended, root, run, startServer } from '../../support/cli/command.ts';
 import { begun, History } from '../../support/store/history.ts';
-import { seen } from '../../support/store/snapshot.ts';
+import { make, seen } from '../../support/store/snapshot.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
 
 const articles = '/articles';
@@ -155,9 +155,7 @@ describe('import', () => {
     assert.equal(found.storeId, made.storeId);
     assert.deepEqual(seen(found.state), seen(made.state));
     const drawn = ['4', '5', '6', '7', '8', '10'].map(() => {
-      const next = found.state.prepare({ kind: 'create', collection: articles, value: {}, at: begun });
-      if (next !== undefined) found.state.commit(next);
-      return next?.entry.id;
+      return make(found.state, { kind: 'create', collection: articles, value: {}, at: begun }).id;
     });
     assert.deepEqual(drawn, ['4', '5', '6', '7', '8', '10'], 'neither 3 nor 9 is used again');
     for (const name of ['store.json', 'journal-1.jsonl'])
@@ -251,10 +249,7 @@ describe('import', () => {
     const { data, status } = await imported(`${header}\n${item}\n{"end":true}\n`);
     assert.equal(status, 0);
     const { state } = await recover({ directory: data });
-    assert.equal(
-      state.prepare({ kind: 'create', collection: articles, value: {}, at: begun })?.entry.id,
-      '2',
-    );
+    assert.equal(make(state, { kind: 'create', collection: articles, value: {}, at: begun }).id, '2');
   });
 
   test('reports items of undeclared collections', async () => {

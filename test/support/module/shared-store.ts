@@ -31,7 +31,7 @@ export function openSharedStore(directory: string): SharedStore {
     list: (collection, after, limit) => state.list(collection, after, limit),
     async apply(change) {
       const prepared = state.prepare(change);
-      if (prepared === undefined) return { applied: false };
+      if ('applied' in prepared) return prepared;
       state.commit(prepared);
       changed = true;
       return { applied: true, entry: prepared.entry };

@@ -37,7 +37,7 @@ export async function reread(directory: string, content: string | Uint8Array): P
 /** Makes a change whose expectation holds. */
 export function make(state: State, change: StoreChange): StoredItem {
   const prepared = state.prepare(change);
-  if (prepared === undefined) throw new Error('the expectation does not hold');
+  if ('applied' in prepared) throw new Error('the expectation does not hold');
   state.commit(prepared);
   return prepared.entry;
 }
