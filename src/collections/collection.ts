@@ -17,6 +17,7 @@ import {
   retryAction,
 } from '../pipeline/resource.ts';
 import type { Receipt, Store, StoredItem, StoredPage, StoredRecord } from '../store/store.ts';
+import { requireUniqueStore, retryOrThrow } from './conflict.ts';
 import type { Collection } from './declaration.ts';
 import { noRepetition, type Repetition } from './idempotency.ts';
 import { addShown, formatHref, linkField, toListItem } from './lists/page-links.ts';
@@ -53,6 +54,7 @@ export function collectionResource(
   repetition: Repetition = noRepetition,
   { defaultFormat, isCredential, searched = new SearchedStore(store, systemClock) }: Serving = {},
 ): Resource<State, StoredRecord> {
+  requireUniqueStore(collection, store);
   const { access, cors, filter, shape, schemes, sort } = collection;
   const rules = compileListRules(collection);
   const checkQuery = isCredential && createQueryCheck(listParameters(rules), isCredential);
@@ -183,17 +185,20 @@ async function create(
   receipt?: Receipt,
 ): Promise<ActionResponse | typeof retryAction> {
   if (call.body === undefined) throw new Problem('content-missing', 'An item is expected.');
+  const path = requireStorablePath(fillTemplate(collection.path, call.parameters));
   const applied = await store.apply({
     kind: 'create',
-    collection: requireStorablePath(fillTemplate(collection.path, call.parameters)),
+    collection: path,
     value: addServerValues(collection.shape, call.body, call, undefined),
     at: call.now,
     nonce: call.principal?.nonce,
     receipt,
+    unique: collection.unique,
   });
   if (applied.applied) return buildCreatedOutcome(collection, store, call, applied.entry);
+  const retry: typeof retryAction = retryOrThrow(applied, collection, path, call);
   // Another request with the same receipt was performed meanwhile.
-  if (receipt !== undefined) return retryAction;
+  if (receipt !== undefined) return retry;
   throw new Error('the store refused to create an item');
 }
 

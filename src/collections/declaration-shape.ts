@@ -58,6 +58,8 @@ export interface CollectionDeclaration {
   readonly access?: AccessRules | undefined;
   /** Whether PUT creates an item that does not exist. Default: true. */
   readonly createWithPut?: boolean | undefined;
+  /** The fields in which no two items have the same values: `['sku', 'shop']`. Default: those that are `unique` by themselves. */
+  readonly unique?: readonly string[] | undefined;
   /** The names of the authentication schemes that it accepts: `['aws4']`. Default: all. */
   readonly schemes?: readonly string[] | undefined;
   /**
@@ -137,6 +139,12 @@ export const collectionShape = object(
     ),
     createWithPut: optional(
       addKeywords(flag('whether PUT creates an item that does not exist'), { default: true }),
+    ),
+    unique: optional(
+      uniqueListOf(fieldName, 'fields in which no two items have the same values', {
+        min: 1,
+        expected: 'a list of at least one name of a field',
+      }),
     ),
     schemes: optional(
       uniqueListOf(name, 'names of the authentication schemes that it accepts; by default all', {

@@ -18,7 +18,7 @@ import { checkPatternCosts } from '../schema/pattern/cost.ts';
 import { compileShape, type Shape as ItemShape } from '../schema/schema.ts';
 import { describeKind } from '../shape/fault.ts';
 import { anything, mapOf } from '../shape/shape.ts';
-import type { StoredRecord } from '../store/store.ts';
+import type { StoredRecord, UniqueRules } from '../store/store.ts';
 import {
   type AccessRules,
   accessWords,
@@ -31,6 +31,7 @@ import {
 export type { AccessRules, CollectionDeclaration, CollectionMethod } from './declaration-shape.ts';
 
 import { compileListRules } from './lists/rules.ts';
+import { compileUnique } from './unique-rules.ts';
 
 export { DeclarationError } from '../schema/error.ts';
 export type { FieldDeclaration } from '../schema/field.ts';
@@ -63,6 +64,8 @@ export interface Collection {
   readonly shape: ItemShape;
   /** A short identifier of the declaration, which is part of every entity tag. @internal */
   readonly form: string;
+  /** The lists of fields in which no two items have the same values; undefined if there are none. @internal */
+  readonly unique: UniqueRules | undefined;
   /** @internal */
   readonly access: CollectionAccess;
   /** @internal */
@@ -114,7 +117,7 @@ export function readCollection(path: string, declaration: unknown): Collection {
   const at = `collections.${path}`;
   const parameters = parseParameters(path, at);
   const declared = readDeclared(collectionShape, declaration, at);
-  const { element, item, fields, filter = [], sort = [] } = declared;
+  const { element, item, fields, unique, filter = [], sort = [] } = declared;
   const shape = compileShape(element, item, fields, at);
   checkPatternCosts(shape.root, `${at}.fields`);
   if (declared.showId && shape.schema.byName.has('id'))
@@ -128,7 +131,14 @@ export function readCollection(path: string, declaration: unknown): Collection {
     [collectionBrand]: true,
     path,
     shape,
-    form: computeForm(declared.showId ? [element, item, fields, 'id'] : [element, item, fields]),
+    form: computeForm([
+      element,
+      item,
+      fields,
+      ...(declared.showId ? ['id'] : []),
+      ...(unique === undefined ? [] : [unique]),
+    ]),
+    unique: compileUnique(shape.schema, unique, at),
     access: compileAccess(declared.access ?? {}, parameters, `${at}.access`),
     createWithPut: declared.createWithPut ?? true,
     schemes: declared.schemes,

@@ -26,10 +26,11 @@ import {
   type Representation,
   type Resource,
   type ResourceState,
-  retryAction,
+  type retryAction,
 } from '../pipeline/resource.ts';
 import { merge } from '../schema/merge.ts';
 import type { Receipt, Replacement, Store, StoredItem, StoredRecord } from '../store/store.ts';
+import { retryOrThrow } from './conflict.ts';
 import type { Collection } from './declaration.ts';
 import { noRepetition, type Repetition } from './idempotency.ts';
 import { addServerValues, showValues } from './server-values.ts';
@@ -76,7 +77,7 @@ export function itemResource(
     ({ value }) => value,
   );
   const deletes = repetition.once<StoredItem, SentItem>(
-    (call, receipt) => remove(store, call, formatPath(call), receipt),
+    (call, receipt) => remove(collection, store, call, formatPath(call), receipt),
     () => ({ status: 204 }),
     ({ value }) => value,
   );
@@ -210,8 +211,9 @@ async function replace(
     at: call.now,
     nonce: call.principal?.nonce,
     receipt,
+    unique: collection.unique,
   });
-  if (!applied.applied) return retryAction;
+  if (!applied.applied) return retryOrThrow(applied, collection, name, call);
   return buildReplacedOutcome(collection, store, call, applied.entry, expected === 'absent');
 }
 
@@ -307,8 +309,9 @@ async function change(
     at: call.now,
     nonce: call.principal?.nonce,
     receipt,
+    unique: collection.unique,
   });
-  if (!applied.applied) return retryAction;
+  if (!applied.applied) return retryOrThrow(applied, collection, name, call);
   return buildMergedOutcome(collection, store, call, applied.entry, representation);
 }
 
@@ -348,6 +351,7 @@ function buildChangedOutcome(
 }
 
 async function remove(
+  collection: Collection,
   store: Store,
   call: ItemCall,
   name: string,
@@ -362,8 +366,9 @@ async function remove(
     at: call.now,
     nonce: call.principal?.nonce,
     receipt,
+    unique: collection.unique,
   });
-  return applied.applied ? { status: 204 } : retryAction;
+  return applied.applied ? { status: 204 } : retryOrThrow(applied, collection, name, call);
 }
 
 /** An item that a client sent. */

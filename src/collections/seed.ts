@@ -4,7 +4,9 @@ import { createRouter } from '../pipeline/router.ts';
 import { DeclarationError, readDeclared } from '../schema/error.ts';
 import { describeKind } from '../shape/fault.ts';
 import { anything, described, listOf, mapOf } from '../shape/shape.ts';
-import type { Store, StoredRecord } from '../store/store.ts';
+import { UniqueKeys } from '../store/state/unique-keys.ts';
+import type { Store, StoredRecord, UniqueRules } from '../store/store.ts';
+import { formatConflict } from './conflict.ts';
 import { type Collection, decodeSeed } from './declaration.ts';
 
 /** Initial items by collection path, such as `/users/ann/notes` for the template `/users/{name}/notes`. */
@@ -28,22 +30,26 @@ export async function loadSeed(
   clock: Clock,
 ): Promise<void> {
   if (Object.keys(seed).length === 0) return;
-  for (const [path, values] of decodeSeeds(collections, seed)) {
+  for (const { path, values, unique } of decodeSeeds(collections, seed)) {
     const { revision } = await store.list(path, 0, 1);
     if (revision > 0) continue;
     for (const value of values)
-      await store.apply({ kind: 'create', collection: path, value, at: clock.now() });
+      await store.apply({ kind: 'create', collection: path, value, at: clock.now(), unique });
   }
 }
 
+/** The decoded items of a collection. */
+interface DecodedSeed {
+  readonly path: string;
+  readonly values: readonly StoredRecord[];
+  readonly unique: UniqueRules | undefined;
+}
+
 /**
- * Decodes the items of a seed, by path.
+ * Decodes the items of a seed.
  * @throws {DeclarationError} for an item that violates a rule, or a path without a collection
  */
-export function decodeSeeds(
-  collections: readonly Collection[],
-  seed: Seed,
-): [path: string, values: StoredRecord[]][] {
+export function decodeSeeds(collections: readonly Collection[], seed: Seed): DecodedSeed[] {
   const collectionAt = collectionFinder(collections);
   return Object.entries(readDeclared(mapOf(anything), seed, 'seed')).map(([path, items]) => {
     const collection = collectionAt(path);
@@ -58,8 +64,22 @@ export function decodeSeeds(
         `seed.${path}`,
         `must be an array of items, is ${describeKind(items)}`,
       );
-    return [path, items.map((item, at) => decodeSeed(collection, item, `seed.${path}[${at}]`))];
+    const values = items.map((item, at) => decodeSeed(collection, item, `seed.${path}[${at}]`));
+    const { unique } = collection;
+    if (unique !== undefined) checkUnique(unique, values, path);
+    return { path, values, unique };
   });
+}
+
+function checkUnique(rules: UniqueRules, values: readonly StoredRecord[], path: string): void {
+  const keys = new UniqueKeys(rules);
+  for (const [at, value] of values.entries()) {
+    const conflict = keys.findConflict(value);
+    keys.add({ id: `seed.${path}[${at}]`, value });
+    if (conflict === undefined) continue;
+    const position = `seed.${path}[${at}].${conflict.fields[0]}`;
+    throw new DeclarationError('seed', position, `${conflict.id} ${formatConflict(conflict)}`);
+  }
 }
 
 /**

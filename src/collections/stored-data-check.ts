@@ -6,6 +6,7 @@ import { StoredValueError } from '../formats/list-item.ts';
 import { type ValidationError, ValidationErrors } from '../formats/validation-errors.ts';
 import { grantsCollection, readGrant, readToken, tokensCollection } from '../oauth/records.ts';
 import { simpleTypes } from '../schema/simple-type.ts';
+import { UniqueKeys } from '../store/state/unique-keys.ts';
 import type { StoredItem } from '../store/store.ts';
 import type { Collection } from './declaration.ts';
 import { collectionFinder } from './seed.ts';
@@ -34,6 +35,7 @@ export interface Mismatches {
 /** Compares stored items with the declarations of their collections. */
 export class StoredDataCheck {
   readonly #collectionAt: (path: string) => Collection | undefined;
+  readonly #unique = new UniqueCheck();
   #last: { readonly path: string; readonly collection: Collection | undefined } | undefined;
   #items = 0;
   #misfits = 0;
@@ -63,7 +65,7 @@ export class StoredDataCheck {
     const { collection } = this.#last;
     if (collection === undefined) return;
     const unwritable = findUnwritableField(collection, entry);
-    const errors = listViolations(collection, entry);
+    const errors = [...listViolations(collection, entry), ...this.#unique.add(collection, path, entry)];
     const ofType = errors.find(({ rule }) => typeRules.has(rule));
     const violation = ofType ?? errors.find(({ rule }) => !isUndeclared(rule));
     this.#countUndeclared(collection, errors);
@@ -173,15 +175,37 @@ export function createConformityCheck(
   collections: readonly Collection[],
 ): (path: string, entry: StoredItem) => string | undefined {
   const collectionAt = collectionFinder(collections);
+  const unique = new UniqueCheck();
   let last: { readonly path: string; readonly collection: Collection | undefined } | undefined;
   return (path, entry) => {
     if (path === tokensCollection || path === grantsCollection) return findOAuthFault(path, entry);
     if (last?.path !== path) last = { path, collection: collectionAt(path) };
-    const [violation] = last.collection === undefined ? [] : listViolations(last.collection, entry);
+    const { collection } = last;
+    if (collection === undefined) return undefined;
+    const [violation] = [...listViolations(collection, entry), ...unique.add(collection, path, entry)];
     if (violation === undefined) return undefined;
     const { field } = violation;
     return `${path}/${entry.id} does not match its declaration: ${field} ${formatReason(violation)}`;
   };
+}
+
+/** Finds items with the unique values of an earlier one. */
+class UniqueCheck {
+  /** The unique values by the path of the collection. */
+  readonly #keys = new Map<string, UniqueKeys>();
+
+  /** Adds an item. Returns the rule that it violates. */
+  add({ unique }: Collection, path: string, entry: StoredItem): readonly ValidationError[] {
+    if (unique === undefined) return [];
+    const keys = this.#keys.get(path) ?? new UniqueKeys(unique);
+    this.#keys.set(path, keys);
+    const conflict = keys.findConflict(entry.value);
+    keys.add(entry);
+    if (conflict === undefined) return [];
+    const { fields, id } = conflict;
+    const detail = `${fields.length === 1 ? 'equals that' : 'equal those'} of ${path}/${id}`;
+    return [{ field: fields.join(' and '), rule: 'unique', detail }];
+  }
 }
 
 /** The names of rules that a value violates if it has another type than its field. */

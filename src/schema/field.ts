@@ -147,11 +147,19 @@ interface SetByServer {
   readonly set?: ServerValue;
 }
 
+interface Unique {
+  /**
+   * Whether no two items of the collection have the same value: 409. Only for text, numbers, dates and currencies without attributes, of
+   * the item itself. Default: false.
+   */
+  readonly unique?: boolean;
+}
+
 /** An attribute of a field. */
 type AttributeDeclaration = Exclude<SimpleDeclaration, JsonDeclaration> & Requirable;
 
 /** A field of an item. */
-export type FieldDeclaration = FieldKind & Requirable & SetByServer & WithAttributes;
+export type FieldDeclaration = FieldKind & Requirable & SetByServer & Unique & WithAttributes;
 
 /** What a server sets a field to, in the order of documents. */
 const serverValues = ['created', 'modified', 'creator', 'id'] as const;
@@ -165,6 +173,7 @@ export interface ReadField {
   readonly required?: boolean | undefined;
   readonly readOnly?: boolean | undefined;
   readonly set?: ServerValue | undefined;
+  readonly unique?: boolean | undefined;
   readonly attributes?: Declarations<ReadField> | undefined;
   readonly fields?: Declarations<ReadField> | undefined;
   /** A type stands for a declaration without other members. */
@@ -316,7 +325,10 @@ const attributes = optional(
 const valueShape = describeField(allTypes, { attributes });
 const readOnly = optional(addKeywords(flag('whether clients cannot send it'), { default: false }));
 const set = optional(word(serverValues, 'what the server sets it to'));
-const fieldShape = describeField(allTypes, { required, readOnly, set, attributes });
+const unique = optional(
+  addKeywords(flag('whether no two items of the collection have the same value'), { default: false }),
+);
+const fieldShape = describeField(allTypes, { required, readOnly, set, unique, attributes });
 
 /** The fields of an item or an element, by name. */
 export const fieldsShape: Shape<Declarations<ReadField>> = mapOf(

@@ -48,6 +48,8 @@ export interface Field {
   readonly required: boolean;
   /** Whether clients cannot send it. */
   readonly readOnly: boolean;
+  /** Whether no two items have the same value. */
+  readonly unique: boolean;
   /** What the server sets it to. */
   readonly set: ServerValue | undefined;
   readonly content: Content;
@@ -136,6 +138,8 @@ function checkServerValue(
 ): void {
   if (content.kind === 'element' && content.schema.fields.some((field) => field.readOnly))
     throw new DeclarationError('value', path, 'readOnly and set are for fields of the item itself');
+  if (content.kind === 'element' && content.schema.fields.some((field) => field.unique))
+    throw new DeclarationError('value', path, 'unique is for fields of the item itself');
   if (set === undefined) return;
   if (readOnly === false)
     throw new DeclarationError('value', `${path}.readOnly`, 'a field that the server sets is read-only');
@@ -198,7 +202,12 @@ function refuseClash(name: string, content: Content, path: string): void {
 function createField(
   name: string,
   index: number,
-  { required = false, readOnly, set }: Pick<ReadField, 'required' | 'readOnly' | 'set'>,
+  {
+    required = false,
+    readOnly,
+    unique = false,
+    set,
+  }: Pick<ReadField, 'required' | 'readOnly' | 'unique' | 'set'>,
   content: Content,
   attributes: readonly Attribute[],
 ): Field {
@@ -210,7 +219,7 @@ function createField(
     key: `${JSON.stringify(name)}:`,
   };
   const isReadOnly = readOnly === true || set !== undefined;
-  const rules = { required: required && !isReadOnly, readOnly: isReadOnly, set };
+  const rules = { required: required && !isReadOnly, readOnly: isReadOnly, unique, set };
   return { name, index, ...rules, content, attributes, attributeByName, ...markup };
 }
 

@@ -320,20 +320,20 @@ const fieldCases: [declared: unknown, message: string][] = [
   ],
   [
     { a: { type: 'text', min: 'a' } },
-    'fields.a.min: is not an option of text; known are type, required, readOnly, set, attributes, maxLength, pattern, enum',
+    'fields.a.min: is not an option of text; known are type, required, readOnly, set, unique, attributes, maxLength, pattern, enum',
   ],
   [
     { a: { type: 'boolean', enum: [true] } },
-    'fields.a.enum: is not an option of boolean; known are type, required, readOnly, set, attributes',
+    'fields.a.enum: is not an option of boolean; known are type, required, readOnly, set, unique, attributes',
   ],
   [
     { a: { type: 'integer', pattern: '1' } },
-    'fields.a.pattern: is not an option of integer; known are type, required, readOnly, set, attributes, enum, min, max',
+    'fields.a.pattern: is not an option of integer; known are type, required, readOnly, set, unique, attributes, enum, min, max',
   ],
   [{ a: { type: 'element' } }, 'fields.a.fields: must be an object, is missing'],
   [
     { a: { type: 'element', fields: {}, maxLength: 1 } },
-    'fields.a.maxLength: is not an option of element; known are type, required, readOnly, set, attributes, fields',
+    'fields.a.maxLength: is not an option of element; known are type, required, readOnly, set, unique, attributes, fields',
   ],
   [
     { a: { type: 'element', fields: { b: { type: 'txt' } } } },

@@ -222,3 +222,32 @@ test('--on-mismatch rejects any value other than refuse and warn', async () => {
   assert.equal(status, 1);
   assert.match(stderr, /--on-mismatch must be one of refuse, warn, is "ignore"/);
 });
+
+test('items with the same unique values are listed by check and refused by import', async () => {
+  const unique = { ...articles, fields: { title: { type: 'text', unique: true } } };
+  const config = join(temporaryDirectory(), 'countersign.json');
+  writeFileSync(config, JSON.stringify({ collections: { '/articles': unique } }), { mode: 0o600 });
+  const data = createDirectory({ title: 'a' }, { title: 'b' }, { title: 'a' });
+  const checked = await call(['check', '--data', data, '--config', config]);
+  assert.match(
+    checked.stderr,
+    /1 item breaks today's rules: title of \/articles\/3 equals that of \/articles\/1\n/,
+  );
+  const exported = await call(['export', '--data', data]);
+  const file = join(temporaryDirectory(), 'export.jsonl');
+  writeFileSync(file, exported.stdout);
+  const imported = await call([
+    'import',
+    '--input',
+    file,
+    '--data',
+    join(temporaryDirectory(), 'new'),
+    '--config',
+    config,
+  ]);
+  assert.equal(imported.status, 1);
+  assert.match(
+    imported.stderr,
+    /\/articles\/3 does not match its declaration: title equals that of \/articles\/1/,
+  );
+});

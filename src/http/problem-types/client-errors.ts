@@ -24,6 +24,12 @@ export const clientErrorTypes = {
     explanation:
       'The header section or the content did not arrive within the time limit. Send the request again, faster.',
   },
+  conflict: {
+    status: 409,
+    title: 'Another item has the same value',
+    explanation:
+      'No two items of the collection may have the same values in the fields that the member fields names. Nothing was changed. The member href is the address of the other item, if you may read it: change that one, or choose another value.',
+  },
   'memory-only': {
     status: 409,
     title: 'Available only with --memory',

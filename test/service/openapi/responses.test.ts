@@ -333,7 +333,14 @@ test('items and pages in XML have the elements and attributes that the document 
 });
 
 test('every problem type that a resource can return is in a document', async () => {
-  const all: DoubleOptions[] = [...Object.values(configurations), { quota: '1/1h', strictQuery: true }];
+  const fields = { sku: { type: 'text', unique: true } } as const;
+  const access = { write: 'authenticated' } as const;
+  const products = { element: 'products', item: 'product', fields, access };
+  const all: DoubleOptions[] = [
+    ...Object.values(configurations),
+    { quota: '1/1h', strictQuery: true },
+    { collections: { '/products': products } },
+  ];
   const known = new Set<string>();
   for (const options of all) {
     await using double = await startDouble(options);

@@ -306,7 +306,7 @@ const ofKeys: readonly ProblemType[] = [
 
 /** Returns the problem types of the fields that the declaration of a collection enables. */
 function collectionProblems(
-  { idempotency, requirePrecondition }: Collection,
+  { idempotency, requirePrecondition, unique }: Collection,
   on: 'collection' | 'item',
   method: OperationMethod,
 ): readonly ProblemType[] {
@@ -315,6 +315,7 @@ function collectionProblems(
     ...(idempotency === 'off' ? [] : ofKeys),
     ...(idempotency === 'required' && method === 'POST' ? (['idempotency-key-missing'] as const) : []),
     ...(requirePrecondition && on === 'item' ? (['precondition-required'] as const) : []),
+    ...(unique !== undefined && method !== 'DELETE' ? (['conflict'] as const) : []),
   ];
 }
 

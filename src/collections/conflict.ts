@@ -1,0 +1,35 @@
+import { Problem } from '../http/problem.ts';
+import { type Call, permits, retryAction } from '../pipeline/resource.ts';
+import type { NotApplied, Store, UniqueConflict } from '../store/store.ts';
+import type { Collection } from './declaration.ts';
+import { formatHref } from './lists/page-links.ts';
+
+/**
+ * Returns how an action continues whose change was not made: it is repeated, because the item has changed meanwhile.
+ * @param path the path of the collection
+ * @throws {Problem} `conflict` if another item has its unique values
+ */
+export function retryOrThrow(
+  { conflict }: NotApplied,
+  { access }: Collection,
+  path: string,
+  { principal, parameters }: Pick<Call, 'principal' | 'parameters'>,
+): typeof retryAction {
+  if (conflict === undefined) return retryAction;
+  const { fields, id } = conflict;
+  const href = permits(access.GET, principal, parameters) ? { href: formatHref(path, id) } : {};
+  throw new Problem('conflict', `Another item ${formatConflict(conflict)}. Nothing was changed.`, {
+    members: { fields, ...href },
+  });
+}
+
+/** Throws RangeError if a collection has unique fields, and the store does not check them. */
+export function requireUniqueStore({ path, unique }: Collection, store: Store): void {
+  if (unique === undefined || store.checksUnique === true) return;
+  throw new RangeError(`collections.${path}.unique requires a store with \`checksUnique\``);
+}
+
+/** Returns what another item has in common with one that conflicts with it: `has the same sku`. */
+export function formatConflict({ fields }: UniqueConflict): string {
+  return `has the same ${fields.join(' and ')}`;
+}
