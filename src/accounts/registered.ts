@@ -20,10 +20,23 @@ export type ClientSecret =
       readonly scrypt: string;
     };
 
+/** The public keys with which a client of OAuth 2.0 authenticates (RFC 7523). */
+export interface ClientKeys {
+  /** A set of public keys (RFC 7517 §5). Default: none. */
+  readonly jwks?:
+    | {
+        /** JWKs; each with `alg`, unless its curve determines that or it is RS256. */
+        readonly keys: readonly object[];
+      }
+    | undefined;
+  /** One public key: PEM (SPKI). Default: none. */
+  readonly publicKey?: string | undefined;
+}
+
 /** A registered client of OAuth 2.0. */
-export interface Client {
+export interface Client extends ClientKeys {
   readonly id: string;
-  /** Undefined for a public client. */
+  /** Undefined for a client that is public, or authenticates with a key. */
   readonly secret: ClientSecret | undefined;
   /** Redirect URIs, compared character by character. */
   readonly redirectUris: readonly string[];
@@ -70,8 +83,8 @@ export interface ClientLifetimes {
 }
 
 /** A client of OAuth 2.0 as an option. A secret that is a string is the secret itself. */
-export interface ClientDeclaration {
-  /** Default: none, a public client. */
+export interface ClientDeclaration extends ClientKeys {
+  /** Default: none, a public client unless it has keys. */
   readonly secret?: string | ClientSecret | undefined;
   /** The redirect URIs, compared character by character. Default: none. */
   readonly redirectUris?: readonly string[] | undefined;

@@ -1,10 +1,12 @@
 import { createPublicKey } from 'node:crypto';
 import { keyWeakness } from '../auth/key-weakness.ts';
+import { parsePublicKey } from '../auth/parse-account-key.ts';
 import { hasControlCharacter, hasLoneSurrogate } from '../http/syntax/control-character.ts';
 import { isKnownScope, isScope, knownScopes, type Scope, scopePattern } from '../principal.ts';
 import { seconds } from '../shape/duration.ts';
-import { createFault, describeFault, formatPath } from '../shape/fault.ts';
+import { createFault, describeFault, formatPath, type ShapeFault, type ShapePath } from '../shape/fault.ts';
 import {
+  anything,
   convert,
   either,
   flag,
@@ -154,6 +156,8 @@ export function readClient(
     ...(read?.postLogoutRedirectUris !== undefined && {
       postLogoutRedirectUris: read.postLogoutRedirectUris,
     }),
+    ...(read?.jwks !== undefined && { jwks: read.jwks }),
+    ...(read?.publicKey !== undefined && { publicKey: read.publicKey }),
   };
   return { made, faults: [...idFaults, ...faults] };
 }
@@ -239,6 +243,20 @@ function describeScopes(scopes: readonly Scope[] | undefined): Shape<readonly Sc
 
 const lifetime = optional(seconds({ min: 1, max: 31_536_000 }));
 
+/** Describes a public key of a client (RFC 7517 §4). */
+const jwkShape = refine(mapOf(anything), (jwk, path) => keyFaults(jwk, path), { required: ['kty'] });
+
+/** Returns the fault of a public key: PEM, or a JWK. It contains nothing of the key. */
+function keyFaults(key: unknown, path: ShapePath): readonly ShapeFault[] {
+  try {
+    const weakness = keyWeakness(parsePublicKey(key, 'the key'));
+    return weakness === undefined ? [] : [createFault(path, weakness)];
+  } catch (error) {
+    const message = error instanceof Error ? error.message : '';
+    return [createFault(path, message.replace(/^the key /, ''))];
+  }
+}
+
 /** Describes the members of a client's registration. */
 function describeClientMembers(secretForms: readonly SecretForm[], scopes: readonly Scope[] | undefined) {
   return {
@@ -250,6 +268,15 @@ function describeClientMembers(secretForms: readonly SecretForm[], scopes: reado
     lifetimes: optional(object({ access: lifetime, refresh: lifetime }, 'lifetimes of its tokens')),
     postLogoutRedirectUris: optional(
       describeTexts('URIs after a logout, compared exactly', redirectUriFault),
+    ),
+    jwks: optional(
+      object({ keys: listOf(jwkShape, 'public keys (RFC 7517)', { min: 1 }) }, 'keys that sign assertions'),
+    ),
+    publicKey: optional(
+      refine(
+        text('the key that signs assertions, PEM (SPKI)', { min: 1, expected: filled, isSecret: true }),
+        (pem, path) => keyFaults(pem, path),
+      ),
     ),
   } satisfies ShapesOf<Omit<ClientDeclaration, 'since'>>;
 }
@@ -268,11 +295,11 @@ function describeUsers(description: string): Shape<'*' | readonly string[]> {
 function describeClient(secretForms: readonly SecretForm[], scopes?: readonly Scope[] | undefined) {
   return refine(
     object(describeClientMembers(secretForms, scopes), undefined, isObject),
-    ({ secret, grants = [] }, path) =>
-      secret === undefined && grants.includes('client_credentials')
+    ({ secret, jwks, publicKey, grants = [] }, path) =>
+      (secret ?? jwks ?? publicKey) === undefined && grants.includes('client_credentials')
         ? [createFault(path, 'has no secret, and so cannot have the grant client_credentials')]
         : [],
-    requireIf('grants', { const: 'client_credentials' }, ['secret']),
+    requireOneIf('grants', { const: 'client_credentials' }, ['secret', 'jwks', 'publicKey']),
   );
 }
 
@@ -376,6 +403,13 @@ function requireIf(member: string, item: JsonSchema, required: readonly string[]
   const contains = { type: 'array', minItems: 1, contains: item };
   // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
   return { if: { required: [member], properties: { [member]: contains } }, then: { required } };
+}
+
+/** Returns a schema that requires one of these members if another one is an array with such an item. */
+function requireOneIf(member: string, item: JsonSchema, names: readonly string[]): JsonSchema {
+  const anyOf = names.map((name) => ({ required: [name] }));
+  // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
+  return { ...requireIf(member, item, []), then: { anyOf } };
 }
 
 /** Returns why a text is not a valid redirect URI, or undefined. */

@@ -356,7 +356,7 @@ function createQuotaState({ quotas }: ControllableService): Snapshottable<QuotaS
 
 /** Returns a function that creates an empty set of nonces in memory. */
 function nonceMaker(
-  options: Pick<ServiceOptions, 'window' | 'lifetimes' | 'maxNonces' | 'maxNoncesPerUser'> & {
+  options: Pick<ServiceOptions, 'window' | 'lifetimes' | 'oauth2' | 'maxNonces' | 'maxNoncesPerUser'> & {
     readonly schemes: readonly AuthScheme[];
   },
   random: RandomSource,

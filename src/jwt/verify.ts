@@ -21,6 +21,10 @@ export interface JwtRules {
   readonly types: readonly string[];
   /** The claims that it must have beside `iss`, `aud` and `exp`. Default: none. */
   readonly required?: readonly string[] | undefined;
+  /** How far (ms) the clock of its issuer may be ahead. Default: 0. */
+  readonly leeway?: number | undefined;
+  /** The algorithms with a shared secret that it may have. Default: none. */
+  readonly hmac?: readonly string[] | undefined;
 }
 
 /** Returns whether a result is a fault. */
@@ -36,26 +40,37 @@ export function readJwt(text: string): ParsedJwt | JwtFault {
 
 /** Returns why the header or the claims of a JWT are refused, before any key is needed. */
 export function findJwtFault(jwt: ParsedJwt, rules: JwtRules, now: number): JwtFault | undefined {
-  return headerFault(jwt.header) ?? typeFault(jwt, rules) ?? claimsFault(jwt.claims, rules, now);
+  return findHeaderFault(jwt.header, rules) ?? typeFault(jwt, rules) ?? claimsFault(jwt.claims, rules, now);
 }
 
-function headerFault(header: JwtMembers): JwtFault | undefined {
+/** The members of a header that a JWT may have although they are refused by default. */
+interface HeaderRules extends Pick<JwtRules, 'hmac'> {
+  /** Whether it contains the key that verifies it, as a proof of possession does. Default: false. */
+  readonly hasKey?: boolean | undefined;
+}
+
+/** Returns why the header of a JWT is refused (RFC 8725 §3.1, RFC 7515 §4.1). */
+export function findHeaderFault(
+  header: JwtMembers,
+  { hmac = [], hasKey = false }: HeaderRules,
+): JwtFault | undefined {
   const { alg, crit, b64 } = header;
   const isNone = typeof alg === 'string' && alg.toLowerCase() === 'none';
   if (isNone) return { check: 'alg', hint: 'the algorithm is none: the token has no signature' };
-  if (typeof alg === 'string' && alg.startsWith('HS'))
+  const isShared = typeof alg === 'string' && hmac.includes(alg);
+  if (typeof alg === 'string' && alg.startsWith('HS') && !isShared)
     return {
       check: 'alg',
       hint: `the algorithm is ${alg}, an HMAC; tokens are signed with a private key, and a public key is no secret`,
     };
-  if (!isJwtAlgorithm(alg))
+  if (!isShared && !isJwtAlgorithm(alg))
     return { check: 'alg', hint: `the algorithm ${quote(alg)} is not one of ${jwtAlgorithms.join(', ')}` };
   if (crit !== undefined || b64 !== undefined)
     return {
       check: 'crit',
       hint: 'the header has crit or b64, and no extension is understood (RFC 7515 §4.1.11)',
     };
-  const given = ['jwk', 'jku', 'x5u', 'x5c'].find((name) => name in header);
+  const given = ['jwk', 'jku', 'x5u', 'x5c'].find((name) => name in header && !(hasKey && name === 'jwk'));
   if (given === undefined) return undefined;
   return { check: given, hint: `the header has ${given}, and a token cannot say which key verifies it` };
 }
@@ -86,7 +101,7 @@ function claimsFault(claims: JwtMembers, rules: JwtRules, now: number): JwtFault
     return { check: 'iss', hint: `the issuer is ${quote(iss)}, and ${rules.issuer} is required` };
   const missing = rules.required?.find((name) => claims[name] === undefined);
   if (missing !== undefined) return { check: missing, hint: `the token has no claim ${missing}` };
-  return audienceFault(claims['aud'], rules) ?? timeFault(claims, now);
+  return audienceFault(claims['aud'], rules) ?? timeFault(claims, now, rules.leeway);
 }
 
 function audienceFault(aud: unknown, { audiences, self = 'this API' }: JwtRules): JwtFault | undefined {
@@ -101,7 +116,7 @@ function audienceFault(aud: unknown, { audiences, self = 'this API' }: JwtRules)
   };
 }
 
-function timeFault({ exp, nbf }: JwtMembers, now: number): JwtFault | undefined {
+function timeFault({ exp, nbf }: JwtMembers, now: number, leeway = 0): JwtFault | undefined {
   if (typeof exp !== 'number' || !Number.isFinite(exp))
     return { check: 'exp', hint: 'the token has no time of expiry: exp must be a number of seconds' };
   if (exp * 1000 <= now)
@@ -109,7 +124,7 @@ function timeFault({ exp, nbf }: JwtMembers, now: number): JwtFault | undefined 
   if (nbf === undefined) return undefined;
   if (typeof nbf !== 'number' || !Number.isFinite(nbf))
     return { check: 'nbf', hint: 'nbf is not a number of seconds' };
-  if (nbf * 1000 <= now) return undefined;
+  if (nbf * 1000 <= now + leeway) return undefined;
   return { check: 'nbf', hint: `the token is not valid before ${describeSpan(nbf * 1000 - now)} from now` };
 }
 

@@ -1,3 +1,5 @@
+import type { Client } from '../accounts/registered.ts';
+
 export type {
   Client,
   ClientSecret,
@@ -34,4 +36,9 @@ export function createRegistry<T>(all: ReadonlyMap<string, T>): Registry<T> {
       current = others;
     },
   };
+}
+
+/** Returns whether a client authenticates (RFC 6749 §2.1): with a secret, or with a key. */
+export function isConfidential({ secret, jwks, publicKey }: Client): boolean {
+  return (secret ?? jwks ?? publicKey) !== undefined;
 }

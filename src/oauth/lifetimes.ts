@@ -1,4 +1,5 @@
 import { type Duration, readDuration } from '../duration.ts';
+import type { OAuth2Options } from './oauth2-options.ts';
 
 /** Lifetimes of codes, tokens and tickets: seconds, or text such as `10m`. */
 export interface LifetimeOptions {
@@ -71,4 +72,13 @@ function readLifetime(given: Duration | undefined, name: string): number | undef
   throw new RangeError(
     `lifetimes.${name} is ${JSON.stringify(given)}, not seconds or a duration such as '10m'`,
   );
+}
+
+/** The maximum time (ms) from now to the expiry of an assertion. */
+export const maxAssertionLifetime = hour;
+
+/** Returns how far (ms) the times of assertions and proofs, each of which is accepted once, may be from the clock. */
+export function onceWindow({ clientAuthentication = [] }: OAuth2Options = {}): number {
+  // A nonce is stored for two windows.
+  return clientAuthentication.some((method) => method.endsWith('_jwt')) ? maxAssertionLifetime / 2 : 0;
 }

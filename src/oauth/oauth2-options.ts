@@ -19,6 +19,14 @@ export interface IssuerDeclaration {
   readonly type?: 'at+jwt' | 'JWT' | undefined;
 }
 
+/** A method with which clients authenticate (OpenID Connect Core 1.0 §9); `none` is that of public clients. */
+export type ClientAuthenticationMethod =
+  | 'client_secret_basic'
+  | 'client_secret_post'
+  | 'none'
+  | 'private_key_jwt'
+  | 'client_secret_jwt';
+
 /** The options of OAuth 2.0. Without them, access tokens are opaque, and the scopes are `read` and `write`. */
 export interface OAuth2Options {
   /**
@@ -38,6 +46,11 @@ export interface OAuth2Options {
   readonly openid?: boolean | undefined;
   /** Whether confidential clients may omit PKCE. A code that was requested with a challenge needs its verifier anyway. Default: `required`. */
   readonly pkce?: 'required' | 'optional' | undefined;
+  /**
+   * The methods with which clients can authenticate. `private_key_jwt` is for clients with keys (`jwks` or `publicKey`), `client_secret_jwt`
+   * for those whose secret is in the configuration. Default: `client_secret_basic`, `client_secret_post` and `none`.
+   */
+  readonly clientAuthentication?: readonly ClientAuthenticationMethod[] | undefined;
   /** The paths of the endpoints, such as `{ token: '/oauth/token' }`. Default: those below `/oauth2`. */
   readonly paths?: Partial<OAuth2Paths> | undefined;
   /** The issuer in metadata and tokens. Default: the origin that a request was addressed to. */
@@ -60,6 +73,7 @@ export interface OAuth2Settings {
   readonly ignoresResources: boolean;
   readonly openid: boolean;
   readonly pkce: 'required' | 'optional';
+  readonly clientAuthentication: readonly ClientAuthenticationMethod[];
   readonly paths: OAuth2Paths;
   readonly issuer: string | undefined;
   readonly issuers: Readonly<Record<string, IssuerDeclaration>>;
@@ -81,6 +95,7 @@ export function readOAuth2(
     resources: [],
     ignoresResources: options === undefined,
     pkce: 'required',
+    clientAuthentication: ['client_secret_basic', 'client_secret_post', 'none'],
     issuer: undefined,
     issuers: {},
     ...withoutUndefined(others),

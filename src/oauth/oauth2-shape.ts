@@ -77,6 +77,14 @@ const issuersShape = mapOf(issuerShape, 'other authorization servers, by issuer'
   },
 });
 
+const methods = [
+  'client_secret_basic',
+  'client_secret_post',
+  'none',
+  'private_key_jwt',
+  'client_secret_jwt',
+] as const;
+
 /** Claims that the server itself computes. */
 const ownClaims: readonly string[] = [
   ...['iss', 'sub', 'aud', 'exp', 'nbf', 'iat', 'jti', 'client_id', 'scope', 'cnf'],
@@ -100,6 +108,11 @@ export const oauth2Shape: Shape<OAuth2Options> = object(
     resources: optional(listOf(resource, 'resource indicators (RFC 8707); the first one is the default')),
     openid: optional(flag('whether OpenID Connect is offered')),
     pkce: optional(word(['required', 'optional'], 'whether confidential clients need PKCE')),
+    clientAuthentication: optional(
+      listOf(word(methods), 'the methods with which clients can authenticate', {
+        min: 1,
+      }),
+    ),
     paths: optional(pathsShape),
     issuer: optional(checked('the issuer in metadata and tokens', issuerUrlFault)),
     issuers: optional(issuersShape),

@@ -4,6 +4,7 @@ import type { SchemeDeclarations } from '../auth/scheme-declarations.ts';
 import type { ConfiguredUser } from '../auth/user-declaration.ts';
 import { type Collection, defaultCollections, readCollection } from '../collections/declaration.ts';
 import { decodeSeeds, type Seed } from '../collections/seed.ts';
+import { onceWindow } from '../oauth/lifetimes.ts';
 import type { OAuth2Options } from '../oauth/oauth2-options.ts';
 import { originsFault } from '../pipeline/cors-policy.ts';
 import { DeclarationError } from '../schema/error.ts';
@@ -99,7 +100,11 @@ export function readOptions(argv: readonly string[], environment: Environment): 
     config,
     users,
     schemes,
-    nonceWindow: Math.max(values.window * 1000, ...readSchemes(schemes).map(({ window }) => window)),
+    nonceWindow: Math.max(
+      values.window * 1000,
+      onceWindow(oauth2),
+      ...readSchemes(schemes).map(({ window }) => window),
+    ),
     clients,
     consumers,
     oauth2,

@@ -15,7 +15,7 @@ import { listAuthorizationNames } from '../auth/verifier.ts';
 import { type Clock, readTime } from '../clock.ts';
 import { requireSeconds } from '../duration.ts';
 import type { IncomingRequest } from '../http/message.ts';
-import { readLifetimes } from '../oauth/lifetimes.ts';
+import { onceWindow, readLifetimes } from '../oauth/lifetimes.ts';
 import type { Alterations } from '../oauth/oauth2/alterations.ts';
 import type { OAuth2Settings } from '../oauth/oauth2-options.ts';
 import type { TokenEvent } from '../oauth/records.ts';
@@ -213,7 +213,7 @@ function createExemption({ health }: ServiceOptions): ((request: IncomingRequest
 
 /** Returns how far (ms) the dates and timestamps that come with nonces may be from the clock. */
 export function computeNoncesWindow(
-  options: Pick<ServiceOptions, 'window' | 'lifetimes'>,
+  options: Pick<ServiceOptions, 'window' | 'lifetimes' | 'oauth2'>,
   schemes: readonly AuthScheme[],
 ): number {
   return computeNonceWindow(readWindow(options), options, schemes);
@@ -252,11 +252,11 @@ function readNotBefore({ notBefore }: ServiceOptions): number | undefined {
  */
 function computeNonceWindow(
   window: number,
-  { lifetimes }: Pick<ServiceOptions, 'lifetimes'>,
+  { lifetimes, oauth2 }: Pick<ServiceOptions, 'lifetimes' | 'oauth2'>,
   schemes: readonly AuthScheme[],
 ): number {
   const { oauth1Window } = readLifetimes(lifetimes);
-  return Math.max(window, oauth1Window, ...schemes.map((scheme) => scheme.window));
+  return Math.max(window, oauth1Window, onceWindow(oauth2), ...schemes.map((scheme) => scheme.window));
 }
 
 /**

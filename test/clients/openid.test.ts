@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { generateKeyPairSync } from 'node:crypto';
 import { createRequire } from 'node:module';
 import { after, describe, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
@@ -7,7 +8,9 @@ import { importPackage, missingPackage } from '../support/packages.ts';
 
 const { resolve } = createRequire(import.meta.url);
 const secret = 'a long secret of the shop';
+const longSecret = 'a secret with which an assertion can be signed';
 const back = 'http://localhost:3000/cb';
+const own = generateKeyPairSync('ec', { namedCurve: 'P-256' });
 const double = await startDouble({
   users: { ann: { claims: { email: 'ann@example.com' } } },
   clients: {
@@ -18,8 +21,26 @@ const double = await startDouble({
       scopes: ['read', 'openid'],
       users: '*',
     },
+    long: { secret: longSecret, grants: ['client_credentials'], scopes: ['read'] },
+    signer: {
+      jwks: { keys: [own.publicKey.export({ format: 'jwk' })] },
+      grants: ['client_credentials'],
+      scopes: ['read'],
+    },
   },
-  oauth2: { openid: true, accessTokens: 'jwt', signing: 'RS256', claims: ['email'], pkce: 'optional' },
+  oauth2: {
+    clientAuthentication: [
+      'client_secret_basic',
+      'client_secret_post',
+      'private_key_jwt',
+      'client_secret_jwt',
+    ],
+    openid: true,
+    accessTokens: 'jwt',
+    signing: 'RS256',
+    claims: ['email'],
+    pkce: 'optional',
+  },
 });
 after(() => double.close());
 
@@ -98,6 +119,49 @@ describe('unmodified clients of OpenID Connect, over plain HTTP', () => {
       scope: 'read',
     });
     assert.match(token.access_token, /^eyJ/);
+  });
+});
+
+describe('unmodified clients authenticate with an assertion', () => {
+  const exported = own.privateKey.export({ type: 'pkcs8', format: 'der' });
+  const algorithm = { name: 'ECDSA', namedCurve: 'P-256' };
+  const importKey = () => crypto.subtle.importKey('pkcs8', exported, algorithm, false, ['sign']);
+
+  test('openid-client, signed with a private key or with the secret', {
+    skip: missingClient('openid-client'),
+  }, async () => {
+    const client = await importClient('openid-client');
+    const insecure = { execute: [client.allowInsecureRequests] };
+    const issuer = new URL(double.url);
+    for (const [id, method] of [
+      ['signer', client.PrivateKeyJwt(await importKey())],
+      ['long', client.ClientSecretJwt(longSecret)],
+    ]) {
+      const config = await client.discovery(issuer, id, undefined, method, insecure);
+      const { access_token: token } = await client.clientCredentialsGrant(config);
+      assert.match(token, /^eyJ/);
+      const { active } = await client.tokenIntrospection(config, token);
+      assert.equal(active, true);
+    }
+  });
+
+  test('oauth4webapi, signed with a private key or with the secret', {
+    skip: missingClient('oauth4webapi'),
+  }, async () => {
+    const oauth = await importClient('oauth4webapi');
+    const insecure = { [oauth.allowInsecureRequests]: true };
+    const issuer = new URL(double.url);
+    const found = await oauth.discoveryRequest(issuer, { algorithm: 'oidc', ...insecure });
+    const server = await oauth.processDiscoveryResponse(issuer, found);
+    for (const [id, method] of [
+      ['signer', oauth.PrivateKeyJwt(await importKey())],
+      ['long', oauth.ClientSecretJwt(longSecret)],
+    ]) {
+      const client = { client_id: id };
+      const response = await oauth.clientCredentialsGrantRequest(server, client, method, {}, insecure);
+      const { access_token: token } = await oauth.processClientCredentialsResponse(server, client, response);
+      assert.match(token, /^eyJ/);
+    }
   });
 });
 

@@ -14,7 +14,7 @@ import {
   type Variant,
 } from '../../pipeline/resource.ts';
 import type { Scope } from '../../principal.ts';
-import type { Client, Registry } from '../clients.ts';
+import { type Client, isConfidential, type Registry } from '../clients.ts';
 import { showRefusal, tooManyParameters } from '../consent/consent-page.ts';
 import { type ConsentAnswer, type Consents, requireApprovingUser } from '../consent/consents.ts';
 import { pageVariants } from '../consent/html-page.ts';
@@ -368,11 +368,11 @@ function readRequested(
 
 /** Returns whether a request has no challenge and needs none. A public client proves nothing but its verifier (RFC 9700 §2.1.1). */
 function isPkceOmitted(
-  { secret }: Client,
+  client: Client,
   values: ReadonlyMap<string, string>,
   { pkce }: OAuth2Settings,
 ): boolean {
-  if (pkce !== 'optional' || secret === undefined) return false;
+  if (pkce !== 'optional' || !isConfidential(client)) return false;
   return !values.has('code_challenge') && !values.has('code_challenge_method');
 }
 

@@ -13,19 +13,34 @@ import { formatChallenge, parseCredentials } from '../../http/headers/authorizat
 import { decodeCanonicalBase64 } from '../../http/headers/content-digest.ts';
 import type { IncomingRequest } from '../../http/message.ts';
 import { decodeUtf8, octetsOf } from '../../http/syntax/octets.ts';
-import type { Client, ClientSecret, Registry } from '../clients.ts';
+import { once } from '../../once.ts';
+import { type Client, type ClientSecret, isConfidential, type Registry } from '../clients.ts';
+import type { OAuthContext } from '../context.ts';
+import type { ClientAuthenticationMethod } from '../oauth2-options.ts';
+import type { Reason } from '../reasons.ts';
 import { hashSha256, matchesSha256 } from '../sha256.ts';
+import { issuerFor } from './access-tokens.ts';
+import {
+  type AssertionContext,
+  assertionMethod,
+  assertionType,
+  createAssertions,
+  readSubject,
+} from './client-assertion.ts';
 import { OAuthError } from './oauth-error.ts';
 import { clientReason, findUnsupportedAuthentication } from './reasons.ts';
 
-/** The credentials that a client presents. A public client has no secret. */
+/** The credentials that a client presents. A public client has neither a secret nor an assertion. */
 interface Presented {
   readonly id: string;
-  readonly secret: string | undefined;
+  readonly method: ClientAuthenticationMethod;
+  readonly secret?: string | undefined;
+  /** A JWT (RFC 7523). */
+  readonly assertion?: string | undefined;
 }
 
 /** Dependencies of client authentication. */
-interface ClientAuthenticationContext {
+interface ClientAuthenticationContext extends AssertionContext, Pick<OAuthContext, 'settings' | 'origins'> {
   readonly realm: string;
   readonly clients: Registry<Client>;
   readonly rateLimiter: RateLimiter;
@@ -41,9 +56,9 @@ interface ClientAuthenticationContext {
 export type ReadValues = ReadonlyMap<string, string> | OAuthError;
 
 /**
- * Authenticates the client with Basic or with the parameters client_id and client_secret (RFC 6749 §2.3.1). Rejects with an
- * OAuthError: the one in `values`, invalid_request for several methods or malformed credentials, invalid_client for wrong
- * ones. Each counts as a failure; after too many it rejects with a Problem (429).
+ * Authenticates the client with Basic or with the parameters client_id and client_secret (RFC 6749 §2.3.1), or with an assertion
+ * (RFC 7523). Rejects with an OAuthError: the one in `values`, invalid_request for several methods or malformed credentials,
+ * invalid_client for wrong ones. Each counts as a failure; after too many it rejects with a Problem (429).
  */
 export type AuthenticateClient = (
   request: IncomingRequest,
@@ -64,8 +79,10 @@ export type Admitted = 'any' | 'confidential';
 
 /** Creates the function that authenticates clients. */
 export function createClientAuthentication(context: ClientAuthenticationContext): AuthenticateClient {
-  const { realm, clients, rateLimiter } = context;
+  const { realm, clients, rateLimiter, settings } = context;
+  const { clientAuthentication: methods } = settings;
   const matches = createComparison(context);
+  const assertions = once(() => createAssertions(context));
   const challenge = formatChallenge('Basic', [
     ['realm', realm],
     ['charset', 'UTF-8'],
@@ -79,29 +96,50 @@ export function createClientAuthentication(context: ClientAuthenticationContext)
     return error;
   };
 
+  /** Resolves to whether the credentials are those of a client, or to why an assertion is not. */
+  const verify = async (
+    { secret, assertion }: Presented,
+    client: Client | undefined,
+    request: IncomingRequest,
+    claimed: string,
+  ): Promise<boolean | Reason> => {
+    if (assertion === undefined) return matches(client, secret, request.connection.peer, claimed);
+    if (client === undefined) return false;
+    return (await assertions().findFault(client, assertion, audiencesOf(context, request))) ?? true;
+  };
+
   return async (request, values, which) => {
     const { peer } = request.connection;
     requireUnblocked(rateLimiter, peer);
     if (values instanceof OAuthError) throw countFailure(values, peer);
     const presented = readPresented(request, values, invalidClient);
-    const unsupported = findUnsupportedAuthentication(request, values);
+    const unsupported = findUnsupportedAuthentication(request, presented, methods);
     if (presented instanceof OAuthError)
       throw countFailure(unsupported === undefined ? presented : presented.because(unsupported), peer);
     const claimed = claimedBy(presented);
     const blocked = refusePair(rateLimiter, peer, claimed);
     if (blocked !== undefined) throw blocked;
-    for (const { id, secret } of presented) {
-      const client = clients.find(id);
-      if (which === 'confidential' && client?.secret === undefined) continue;
-      const right = await matches(client, secret, peer, claimed);
+    let fault = unsupported;
+    for (const each of unsupported === undefined ? presented : []) {
+      const client = clients.find(each.id);
+      if (which === 'confidential' && (client === undefined || !isConfidential(client))) continue;
+      const verified = await verify(each, client, request, claimed);
       // The client may have been changed or removed while the secret was hashed.
-      if (right && client !== undefined && clients.find(id) === client) return { client, values };
+      if (verified === true && client !== undefined && clients.find(each.id) === client)
+        return { client, values };
+      if (typeof verified === 'object') fault = verified;
     }
     const tooMany = countRefusal(rateLimiter, peer, claimed);
     if (tooMany !== undefined) throw tooMany;
     const refused = refusedClient(invalidClient, presented, clients, request);
-    throw unsupported === undefined ? refused : refused.because(unsupported);
+    throw fault === undefined ? refused : refused.because(fault);
   };
+}
+
+/** Returns the accepted audiences of an assertion: the issuer and the token endpoint. */
+function audiencesOf(context: ClientAuthenticationContext, request: IncomingRequest): readonly string[] {
+  const { settings, origins } = context;
+  return [issuerFor(context, request), origins.forLinks(request) + settings.paths.token];
 }
 
 /** Returns the error for wrong credentials. The reason, which only a journal shows, is computed only for a trace. */
@@ -112,7 +150,8 @@ function refusedClient(
   request: IncomingRequest,
 ): OAuthError {
   const authTrace = findTrace(request);
-  const error = invalidClient('The client is unknown or its secret is wrong.');
+  const what = first?.assertion === undefined ? 'secret is wrong' : 'assertion is not valid';
+  const error = invalidClient(`The client is unknown or its ${what}.`);
   if (authTrace === undefined || first === undefined) return error;
   return error.because(clientReason(first.id, clients.find(first.id), first.secret, request, authTrace));
 }
@@ -131,13 +170,16 @@ function readPresented(
   const lines = fields.getAll('authorization');
   const id = values.get('client_id');
   const secret = values.get('client_secret');
+  const assertion = values.get('client_assertion');
+  // RFC 6749 §2.3: at most one authentication method in a request.
+  const methods = [...lines, secret, assertion].filter((each) => each !== undefined);
+  if (methods.length > 1)
+    return new OAuthError('invalid_request', 'The client uses more than one authentication method.');
+  if (assertion !== undefined) return readAssertion(assertion, values, invalidClient);
   if (lines[0] === undefined) {
     if (id === undefined) return invalidClient('The client did not authenticate.');
-    return [{ id, secret }];
+    return [{ id, secret, method: secret === undefined ? 'none' : 'client_secret_post' }];
   }
-  // RFC 6749 §2.3: at most one authentication method in a request.
-  if (lines.length > 1 || secret !== undefined)
-    return new OAuthError('invalid_request', 'The client uses more than one authentication method.');
   const credentials = parseCredentials(lines[0]);
   if (credentials?.scheme !== 'basic')
     return invalidClient('The authentication scheme is not supported here.');
@@ -148,6 +190,19 @@ function readPresented(
   if (matching.length === 0)
     return new OAuthError('invalid_request', 'client_id differs from the client in the Basic credentials.');
   return matching;
+}
+
+/** Reads an assertion, which names the client (RFC 7521 §4.2). */
+function readAssertion(
+  assertion: string,
+  values: ReadonlyMap<string, string>,
+  invalidClient: (description: string) => OAuthError,
+): readonly Presented[] | OAuthError {
+  if (values.get('client_assertion_type') !== assertionType)
+    return new OAuthError('invalid_request', `client_assertion_type must be ${assertionType}.`);
+  const id = values.get('client_id') ?? readSubject(assertion);
+  if (id === undefined) return invalidClient('The client_assertion is not a JWT with a subject.');
+  return [{ id, assertion, method: assertionMethod(assertion) }];
 }
 
 /**
@@ -170,7 +225,7 @@ function readBasic(text: string): readonly Presented[] {
 /** Treats an empty secret as omitted (RFC 6749 §2.3.1). */
 function toPresented([id, secret]: readonly (string | undefined)[]): Presented | undefined {
   if (id === undefined || secret === undefined) return undefined;
-  return { id, secret: secret === '' ? undefined : secret };
+  return secret === '' ? { id, method: 'none' } : { id, secret, method: 'client_secret_basic' };
 }
 
 /**
@@ -210,7 +265,7 @@ function createComparison(context: ClientAuthenticationContext) {
     claimed: string,
   ): Promise<boolean> => {
     const expected = client?.secret;
-    if (secret === undefined) return client !== undefined && expected === undefined;
+    if (secret === undefined) return client !== undefined && !isConfidential(client);
     const digest = createHmac('sha256', key).update(secret).digest();
     const cached = client && verified.get(client);
     if (cached !== undefined && timingSafeEqual(cached, digest)) return true;

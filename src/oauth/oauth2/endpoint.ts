@@ -19,8 +19,7 @@ export interface ClientRequest {
 /** Returns the members of the JSON response. Rejects with an OAuthError. */
 export type Respond = (request: ClientRequest) => Promise<Readonly<Record<string, unknown>>>;
 
-/** `client_assertion` is not supported; a refusal names it. */
-const clientParameters = ['client_id', 'client_secret', 'client_assertion'];
+const clientParameters = ['client_id', 'client_secret', 'client_assertion', 'client_assertion_type'];
 
 /** Parameters that are refused in the query, because queries appear in logs (RFC 6749 §2.3.1, §3.2). */
 const neverInQuery: ReadonlySet<string> = new Set([

@@ -2,8 +2,7 @@ import { action, json, type Resource } from '../../pipeline/resource.ts';
 import type { OAuthContext } from '../context.ts';
 import { type OAuth2Settings, signsTokens } from '../oauth2-options.ts';
 import { issuerFor } from './access-tokens.ts';
-
-const secretMethods = ['client_secret_basic', 'client_secret_post'];
+import { assertionAlgorithms } from './client-assertion.ts';
 
 /**
  * Creates the resource of the authorization server metadata (RFC 8414 §2, OpenID Connect Discovery 1.0 §3). Endpoints are at the origin
@@ -27,15 +26,24 @@ export function metadataResource(context: Pick<OAuthContext, 'origins' | 'settin
         response_modes_supported: ['query'],
         grant_types_supported: ['authorization_code', 'refresh_token', 'client_credentials'],
         code_challenge_methods_supported: ['S256'],
-        token_endpoint_auth_methods_supported: [...secretMethods, 'none'],
-        revocation_endpoint_auth_methods_supported: [...secretMethods, 'none'],
-        introspection_endpoint_auth_methods_supported: secretMethods,
+        ...describeAuthentication(settings),
         scopes_supported: settings.scopes,
         authorization_response_iss_parameter_supported: true,
         ...(settings.openid && openidMetadata(base, settings)),
       });
     }),
   };
+}
+
+/** Describes how clients authenticate at each endpoint. Introspection is not for public ones. */
+function describeAuthentication({ clientAuthentication: methods }: OAuth2Settings): object {
+  const algorithms = methods.some((method) => method.endsWith('_jwt')) ? assertionAlgorithms(methods) : [];
+  const at = (endpoint: string, supported: readonly string[]): object => ({
+    [`${endpoint}_endpoint_auth_methods_supported`]: supported,
+    ...(algorithms.length > 0 && { [`${endpoint}_endpoint_auth_signing_alg_values_supported`]: algorithms }),
+  });
+  const confidential = methods.filter((method) => method !== 'none');
+  return { ...at('token', methods), ...at('revocation', methods), ...at('introspection', confidential) };
 }
 
 function openidMetadata(base: string, { paths, signing, claims }: OAuth2Settings): object {

@@ -4,8 +4,9 @@ import type { AuthenticationTrace, KnownSecret } from '../../auth/trace.ts';
 import { formatCount } from '../../counted.ts';
 import { findClosestMatch } from '../../did-you-mean.ts';
 import type { IncomingRequest } from '../../http/message.ts';
-import type { Client } from '../clients.ts';
+import { type Client, isConfidential } from '../clients.ts';
 import type { Found } from '../grants.ts';
+import type { ClientAuthenticationMethod } from '../oauth2-options.ts';
 import { formatTokenName, type Reason, tokenReason, uriDifference } from '../reasons.ts';
 import { hashSha256 } from '../sha256.ts';
 import type { TokenHolderContext } from '../token-holder.ts';
@@ -137,19 +138,20 @@ function verifierReason(verifier: string | undefined, challenge: string): Reason
 }
 
 /**
- * Returns how a client tried to authenticate if that is not supported: with a JWT (RFC 7523 §2.2), or with the scheme DPoP
- * (RFC 9449). It depends on nothing but the request.
+ * Returns how a client tried to authenticate if that is not supported: with another method, or with the scheme DPoP (RFC 9449). It depends
+ * on nothing but the request and the options.
  */
 export function findUnsupportedAuthentication(
   { headers: fields }: IncomingRequest,
-  values: ReadonlyMap<string, string>,
+  presented: readonly { readonly method: ClientAuthenticationMethod }[] | Error,
+  supported: readonly ClientAuthenticationMethod[],
 ): Reason | undefined {
   const check = 'client';
-  const assertion = values.get('client_assertion');
-  if (assertion !== undefined)
+  const method = presented instanceof Error ? undefined : presented[0]?.method;
+  if (method !== undefined && !supported.includes(method))
     return {
       check,
-      hint: `client_assertion was sent (${assertionMethod(assertion)}, RFC 7523), which is not supported; send the client secret with Basic or as client_secret`,
+      hint: `the client authenticates with ${method}, which is not supported; supported: ${supported.join(', ')} (oauth2.clientAuthentication)`,
     };
   return /^dpop(?: |$)/i.test(fields.get('authorization') ?? '')
     ? {
@@ -157,12 +159,6 @@ export function findUnsupportedAuthentication(
         hint: 'the scheme DPoP was sent (RFC 9449), which is not supported; send the client secret with Basic',
       }
     : undefined;
-}
-
-/** Returns the method (OpenID Connect Core 1.0 §9) that a client assertion is for, by the algorithm of its JWT. */
-function assertionMethod(assertion: string): string {
-  const header = Buffer.from(assertion.slice(0, 1024).split('.')[0] ?? '', 'base64url').toString('latin1');
-  return /"alg"\s*:\s*"HS/.test(header) ? 'client_secret_jwt' : 'private_key_jwt';
 }
 
 /** Returns why a request object is of no use (RFC 9101, RFC 9126); undefined if none was sent. */
@@ -210,7 +206,9 @@ function clientHint(
     );
     return `there is no client ${id}${nearest === undefined ? '' : `; did you mean ${nearest}?`}`;
   }
-  if (client.secret === undefined) return `the client ${id} is public and has no secret, but one was sent`;
+  if (!isConfidential(client)) return `the client ${id} is public and has no secret, but one was sent`;
+  if (client.secret === undefined)
+    return `the client ${id} authenticates with a key, and sends a client_assertion`;
   if (secret === undefined) return `the client ${id} has a secret, but none was sent`;
   const same = known.find((each) => each.secret === secret);
   if (same?.name === id) return `a former secret of the client ${id} was sent, which was replaced`;

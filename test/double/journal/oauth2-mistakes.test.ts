@@ -179,7 +179,7 @@ const atToken: readonly Mistake[] = [
       await withoutBasic(double, { client_id: 'app', client_assertion: assertion });
       return [assertion];
     },
-    /client_assertion was sent \(private_key_jwt, RFC 7523\), which is not supported; send the client secret with Basic/,
+    /the client authenticates with private_key_jwt, which is not supported; supported: client_secret_basic, client_secret_post, none/,
   ],
   [
     'the client authenticates with a JWT that it signed with its secret',
@@ -188,7 +188,7 @@ const atToken: readonly Mistake[] = [
       await withoutBasic(double, { client_assertion: assertion });
       return [assertion];
     },
-    /client_assertion was sent \(client_secret_jwt, RFC 7523\)/,
+    /the client authenticates with client_secret_jwt, which is not supported/,
   ],
   [
     'the client sends a proof of possession in place of its secret',
@@ -209,7 +209,7 @@ const atToken: readonly Mistake[] = [
 ];
 
 function jwt(header: Readonly<Record<string, string>>): string {
-  const parts = [header, { iss: 'app' }].map((part) =>
+  const parts = [header, { iss: 'app', sub: 'app' }].map((part) =>
     Buffer.from(JSON.stringify(part)).toString('base64url'),
   );
   return `${parts.join('.')}.c2lnbmF0dXJl`;
@@ -221,7 +221,8 @@ async function withoutBasic(
   form: Readonly<Record<string, string>>,
   headers: Readonly<Record<string, string>> = {},
 ): Promise<void> {
-  const body = new URLSearchParams({ grant_type: 'client_credentials', ...form });
+  const client_assertion_type = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer';
+  const body = new URLSearchParams({ grant_type: 'client_credentials', client_assertion_type, ...form });
   await double.fetch('/oauth2/token', { method: 'POST', secure: true, headers: { ...headers }, body });
 }
 

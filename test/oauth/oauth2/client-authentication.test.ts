@@ -10,6 +10,9 @@ import { Problem } from '../../../src/http/problem.ts';
 import { type Client, type ClientSecret, createRegistry } from '../../../src/oauth/clients.ts';
 import { createClientAuthentication } from '../../../src/oauth/oauth2/client-authentication.ts';
 import { OAuthError } from '../../../src/oauth/oauth2/oauth-error.ts';
+import { readOAuth2 } from '../../../src/oauth/oauth2-options.ts';
+import { createOrigins } from '../../../src/pipeline/origin.ts';
+import { createNonces } from '../../../src/store/nonces/nonces.ts';
 import { basicField } from '../../support/oauth/server.ts';
 
 function client(id: string, secret: ClientSecret | undefined): Client {
@@ -30,6 +33,17 @@ function open(clients: readonly Client[], limit = 0, verify = verifyPassword) {
   const rateLimiter = createRateLimiter(limit, clock);
   let hashes = 0;
   const authenticate = createClientAuthentication({
+    clock,
+    notBefore: undefined,
+    nonceWindow: 600_000,
+    nonces: createNonces({
+      bucketSpan: 1000,
+      max: 100,
+      key: randomBytes(16),
+      monotonic: () => clock.steady(),
+    }),
+    settings: readOAuth2(undefined),
+    origins: createOrigins(undefined),
     realm: 'test',
     clients: registry,
     rateLimiter,
