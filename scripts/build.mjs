@@ -139,7 +139,12 @@ const chunks = {
     'oauth/oauth2/revocation',
     'oauth/oauth2/token',
   ],
-  tokens: ['oauth/oauth2/client-assertion', 'oauth/oauth2/token-signer', 'oauth/oauth2/trusted-issuers', 'net/fetch-json'],
+  tokens: [
+    'oauth/oauth2/client-assertion',
+    'oauth/oauth2/token-signer',
+    'oauth/oauth2/trusted-issuers',
+    'net/fetch-json',
+  ],
   double: ['double/double'],
   schemes: [
     'auth/auth-scheme',
