@@ -203,7 +203,7 @@ const chunks = {
   serve: ['cli/commands/serve', 'cli/serve/compose'],
   partner: ['cli/serve/partner', 'double/partner/partner'],
   openapi: ['service/openapi/create'],
-  control: ['double/control/control', 'double/control/listing', 'cli/serve/control'],
+  control: ['double/control/control', 'cli/serve/control'],
   signatures: [
     'auth/api-key/signature',
     'auth/aws4/signature',

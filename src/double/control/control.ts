@@ -14,9 +14,10 @@ import { createControllableService } from '../../service/service.ts';
 import { anything, object, optional, read, type ShapesOf } from '../../shape/shape.ts';
 import { createControlAuthenticator } from './authenticator.ts';
 import { consoleResources } from './console-files.ts';
+import { anyObject } from './content.ts';
 import { EventLog } from './event-log.ts';
 import { buildOpenApi } from './openapi.ts';
-import { type Controlled, createBareOperation, createResources, type Operation } from './operation.ts';
+import { type Controlled, createResources, type Operation, operation } from './operation.ts';
 import { attackOperations } from './operations/attack.ts';
 import { clockOperations } from './operations/clock.ts';
 import { credentialOperations } from './operations/credentials.ts';
@@ -135,12 +136,9 @@ function listOperations(target: Controlled, log: EventLog): readonly Operation[]
     ...stubOperations(target),
     ...partnerOperations(target),
     ...attackOperations(target),
-    createBareOperation({
-      method: 'GET',
-      path: '/openapi.json',
-      id: 'openapi',
+    operation('GET', '/openapi.json', 'openapi', {
       open: true,
-      returns: { type: 'object' },
+      returns: anyObject(),
       summary: 'Returns this document',
       run: () => buildOpenApi(operations),
     }),

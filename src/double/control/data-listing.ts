@@ -19,59 +19,38 @@ interface ListedField {
   readonly fields?: readonly ListedField[];
 }
 
-/** An item in both formats. */
-interface ListedItem {
-  readonly id: string;
-  readonly path: string;
-  readonly sequence: number;
-  readonly revision: number;
-  /** Time of the last change, in ms. */
-  readonly modified: number;
-  readonly xml: string;
-  readonly json: string;
-  /** The entity tags of both formats. */
-  readonly tags: { readonly xml: string; readonly json: string };
-}
-
-/** Lists collections and items. */
-export interface DataListing {
-  collections(): readonly object[];
-  /**
-   * Returns the items of a collection in the order of their creation, regardless of permissions.
-   * @param path the path of the collection, with all parameters replaced
-   * @param after the sequence number of the item before the first
-   * @throws RangeError if no collection has this path
-   */
-  items(
-    path: string,
-    after: number,
-    limit: number,
-  ): Promise<{ items: readonly ListedItem[]; more: boolean; revision: number }>;
-}
-
 /** The maximum number of bytes of a page of items. */
 const pageBytes = 1024 * 1024;
 
-/** Creates the listing of data. */
-export function createDataListing({ collections, store }: ServedData): DataListing {
-  return {
-    collections: () =>
-      collections().map(({ path, shape, access, createWithPut, schemes }) => ({
-        path,
-        element: shape.element,
-        item: shape.item,
-        access,
-        createWithPut,
-        ...(schemes !== undefined && { schemes }),
-        fields: shape.schema.fields.map(toListedField),
-      })),
-    async items(path, after, limit) {
-      const { collection, name } = collectionAt(collections(), path);
-      const { entries, more, revision } = await store.list(name, after, limit, pageBytes);
-      const items = entries.map((entry) => toListedItem(collection, entry, name, store.storeId));
-      return { items, more, revision };
-    },
-  };
+/** Returns the collections with their fields and access rules. */
+export function listCollections({ collections }: ServedData) {
+  return collections().map(({ path, shape, access, createWithPut, schemes }) => ({
+    path,
+    element: shape.element,
+    item: shape.item,
+    access,
+    createWithPut,
+    ...(schemes !== undefined && { schemes }),
+    fields: shape.schema.fields.map(toListedField),
+  }));
+}
+
+/**
+ * Returns the items of a collection in the order of their creation, regardless of permissions.
+ * @param path the path of the collection, with all parameters replaced
+ * @param after the sequence number of the item before the first
+ * @throws RangeError if no collection has this path
+ */
+export async function listItems(
+  { collections, store }: ServedData,
+  path: string,
+  after: number,
+  limit: number,
+) {
+  const { collection, name } = collectionAt(collections(), path);
+  const { entries, more, revision } = await store.list(name, after, limit, pageBytes);
+  const items = entries.map((entry) => toListedItem(collection, entry, name, store.storeId));
+  return { items, more, revision };
 }
 
 /** Returns the collection at a path, and the name under which the store has its items. */
@@ -94,7 +73,7 @@ function toListedItem(
   { id, sequence, revision, modified, value }: StoredItem,
   path: string,
   storeId: string,
-): ListedItem {
+) {
   const opaque = revisionTag(storeId, revision, form);
   const writeItem = (type: string) => {
     const format = formats.find(({ reads }) => reads === type);

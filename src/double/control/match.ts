@@ -1,4 +1,15 @@
-import { anything, either, leaf, listOf, mapOf, optional, type Shape, text } from '../../shape/shape.ts';
+import {
+  anything,
+  either,
+  leaf,
+  listOf,
+  mapOf,
+  number,
+  optional,
+  type Shape,
+  text,
+  word,
+} from '../../shape/shape.ts';
 import { matchMembers, pathShape, type RequestMatch, writePattern } from '../match.ts';
 
 const textOrNone = leaf(
@@ -25,6 +36,18 @@ export function matchToJson(match: RequestMatch): Readonly<Record<string, unknow
       typeof value === 'function' ? { function: value.name } : writePattern(name, value),
     ),
   );
+}
+
+/** The number of requests to which a rule will still be applied. */
+export const remainingShape = either(
+  number({}),
+  word(['always']),
+  'the number of requests that it will still answer or change',
+);
+
+/** Returns a number of requests as JSON, which has no infinite one. */
+export function countToJson(remaining: number): number | 'always' {
+  return Number.isFinite(remaining) ? remaining : 'always';
 }
 
 /** The header fields of a response. */

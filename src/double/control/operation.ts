@@ -58,11 +58,6 @@ export type OperationMethod = 'GET' | 'PUT' | 'POST' | 'DELETE';
 
 /** The description of an operation, without its implementation. */
 interface Described {
-  readonly method: OperationMethod;
-  /** A path template. Its parameters are strings. */
-  readonly path: string;
-  /** The operationId in the OpenAPI document, such as `advanceClock`. */
-  readonly id: string;
   /** What the operation does: one short sentence without a full stop. */
   readonly summary: string;
   /** Further sentences. */
@@ -71,8 +66,6 @@ interface Described {
   readonly open?: boolean;
   /** Whether it requires a server that holds everything in memory. Default: false. */
   readonly memoryOnly?: boolean;
-  /** The schema of the response. Default: no content (204). */
-  readonly returns?: JsonSchema;
   /** The media type of a response that `run` returns as text. Default: the result of `run` is written as JSON. */
   readonly media?: string;
   /** The status of a response with content. Default: 200. */
@@ -83,37 +76,63 @@ interface Described {
 
 /** An operation of the control interface. Its resource and its entry in the OpenAPI document are derived from this declaration. */
 export interface Operation extends Described {
+  readonly method: OperationMethod;
+  /** A path template. Its parameters are strings. */
+  readonly path: string;
+  /** The operationId in the OpenAPI document, such as `advanceClock`. */
+  readonly id: string;
   /** The schema of the request's content. Undefined if it has none. */
   readonly accepts: JsonSchema | undefined;
+  /** The schema of the response. Undefined if it has no content (204). */
+  readonly returns: JsonSchema | undefined;
   run(content: unknown, parameters: Parameters, call: Call): unknown;
 }
 
-/** The declaration of an operation. */
-interface Declared<T> extends Described {
-  readonly accepts?: Shape<T>;
+/** A value that is written as JSON, without its members that are undefined. */
+type Written<T> = T extends readonly (infer Each)[]
+  ? readonly Written<Each>[]
+  : T extends object
+    ? { readonly [Name in keyof T]: Written<T[Name]> | (object extends Pick<T, Name> ? undefined : never) }
+    : T;
+
+/** The declaration of an operation: the shape of its content, a function, and the shape of its response. */
+interface Declared<Content, Result> extends Described {
+  /** Default: no content. */
+  readonly accepts?: Shape<Content>;
+  /** Default: no content. */
+  readonly returns?: Shape<Result>;
   /** Performs the operation and returns the response's content. RangeError, TypeError and DeclarationError become 422. */
-  run(content: T, parameters: Parameters, call: Call): unknown;
+  run(content: Content, parameters: Parameters, call: Call): MaybePromise<Written<NoInfer<Result>>>;
 }
 
-/** Declares an operation that reads content. */
-export function operation<T>({
-  accepts,
-  run,
-  ...described
-}: Declared<T> & { readonly accepts: Shape<T> }): Operation {
+/** Declares an operation, with or without content. */
+export function operation<Content, Result = unknown>(
+  method: OperationMethod,
+  path: string,
+  id: string,
+  declared: Declared<Content, Result> & { readonly accepts: Shape<Content> },
+): Operation;
+export function operation<Result = unknown>(
+  method: OperationMethod,
+  path: string,
+  id: string,
+  declared: Declared<undefined, Result>,
+): Operation;
+export function operation(
+  method: OperationMethod,
+  path: string,
+  id: string,
+  { accepts, returns, run, ...described }: Declared<unknown, unknown>,
+): Operation {
   return {
     ...described,
-    accepts: accepts.schema,
-    run: (content, parameters, call) => run(readContent(accepts, content), parameters, call),
-  };
-}
-
-/** Declares an operation that reads no content. */
-export function createBareOperation({ run, ...described }: Omit<Declared<undefined>, 'accepts'>): Operation {
-  return {
-    ...described,
-    accepts: undefined,
-    run: (_, parameters, call) => run(undefined, parameters, call),
+    method,
+    path,
+    id,
+    accepts: accepts?.schema,
+    returns: returns?.schema,
+    run: (content, parameters, call) =>
+      run(accepts === undefined ? undefined : readContent(accepts, content), parameters, call),
   };
 }
 

@@ -58,22 +58,6 @@ export interface RawEntry {
     | undefined;
 }
 
-/** An entry as a list shows it. Secrets are redacted. */
-export interface EntrySummary
-  extends Pick<JournalEntry, 'number' | 'time' | 'duration' | 'step' | 'aborted' | 'user'> {
-  /** Empty if the request could not be parsed. */
-  readonly method: string;
-  readonly target: string;
-  readonly scheme: string | undefined;
-  /** 0 without a response. */
-  readonly status: number;
-  readonly problem: string | undefined;
-  /** The usual cause of the problem, if one is recognized. */
-  readonly hint: string | undefined;
-  /** Whether a fault was applied. */
-  readonly fault: boolean;
-}
-
 /** A request and its response. Its members and its printed form contain no secrets; `raw()` does. */
 export class JournalEntry {
   /** The sequence number, from 1 since the double started or was reset. */
@@ -255,7 +239,7 @@ export class JournalEntry {
   }
 
   /** @internal Returns the members that a list of entries shows. It reads content only to find a usual mistake. */
-  toSummary(): EntrySummary {
+  toSummary() {
     const { number, time, duration, user, step, problem, fault, aborted } = this;
     const { request, authentication } = this.#exchange;
     const hint = authentication?.details['hint'];
@@ -279,6 +263,11 @@ export class JournalEntry {
 
   /** Returns all members without secrets and, as `text`, the entry as `toString` writes it. The control interface returns them. */
   toJSON(): object {
+    return this.view();
+  }
+
+  /** Returns what `toJSON` returns. @internal */
+  view() {
     const members = this.#members();
     const { warnings = [], ...others } = members;
     return { ...members, text: formatEntry({ ...others, warnings, user: this.user }) };

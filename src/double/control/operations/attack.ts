@@ -8,10 +8,7 @@ import { createControlSigner, signer } from './attack-signer.ts';
 /** The operation that generates requests which a correct server refuses. The caller sends them. */
 export function attackOperations(target: Controlled): readonly Operation[] {
   return [
-    operation({
-      method: 'POST',
-      path: '/adversary',
-      id: 'adversary',
+    operation('POST', '/adversary', 'adversary', {
       returns: attemptsSchema,
       summary: 'Generates, from one valid request, forged requests that a correct server refuses',
       description:
@@ -115,4 +112,4 @@ const attemptsSchema = object({
       entityTagFrom: optional(requestShape),
     }),
   ),
-}).schema;
+});

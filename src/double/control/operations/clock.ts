@@ -1,5 +1,5 @@
 import { either, flag, number, object, optional, text } from '../../../shape/shape.ts';
-import { type Controlled, createBareOperation, type Operation, operation } from '../operation.ts';
+import { type Controlled, type Operation, operation } from '../operation.ts';
 
 /** The operations of the clock. */
 export function clockOperations({ clock, core }: Pick<Controlled, 'clock' | 'core'>): readonly Operation[] {
@@ -8,20 +8,14 @@ export function clockOperations({ clock, core }: Pick<Controlled, 'clock' | 'cor
     const { setting, skew } = core.time.snapshot();
     return { time, iso: new Date(time).toISOString(), frozen: 'stands' in setting, skew };
   };
-  const change = { method: 'POST', returns: timeShape.schema } as const;
   return [
-    createBareOperation({
-      method: 'GET',
-      path: '/clock',
-      id: 'clock',
-      returns: timeShape.schema,
+    operation('GET', '/clock', 'clock', {
+      returns: timeShape,
       summary: 'Returns the time of the server’s clock',
       run: readClock,
     }),
-    operation({
-      ...change,
-      path: '/clock/advance',
-      id: 'advanceClock',
+    operation('POST', '/clock/advance', 'advanceClock', {
+      returns: timeShape,
       summary: 'Advances the clock by a duration',
       accepts: object({ by: duration }),
       run({ by }) {
@@ -29,10 +23,8 @@ export function clockOperations({ clock, core }: Pick<Controlled, 'clock' | 'cor
         return readClock();
       },
     }),
-    operation({
-      ...change,
-      path: '/clock/set',
-      id: 'setClock',
+    operation('POST', '/clock/set', 'setClock', {
+      returns: timeShape,
       summary: 'Sets the clock',
       description: 'The clock may be set back. A frozen clock stays frozen.',
       accepts: object({ to: moment }),
@@ -41,10 +33,8 @@ export function clockOperations({ clock, core }: Pick<Controlled, 'clock' | 'cor
         return readClock();
       },
     }),
-    operation({
-      ...change,
-      path: '/clock/freeze',
-      id: 'freezeClock',
+    operation('POST', '/clock/freeze', 'freezeClock', {
+      returns: timeShape,
       summary: 'Freezes the clock, now or at a given time',
       accepts: object({ at: optional(moment) }),
       run({ at }) {
@@ -52,20 +42,16 @@ export function clockOperations({ clock, core }: Pick<Controlled, 'clock' | 'cor
         return readClock();
       },
     }),
-    createBareOperation({
-      ...change,
-      path: '/clock/follow',
-      id: 'followClock',
+    operation('POST', '/clock/follow', 'followClock', {
+      returns: timeShape,
       summary: 'Makes the clock follow the host’s clock again',
       run() {
         clock.follow();
         return readClock();
       },
     }),
-    operation({
-      ...change,
-      path: '/clock/skew',
-      id: 'skewServerDate',
+    operation('POST', '/clock/skew', 'skewServerDate', {
+      returns: timeShape,
       summary: 'Skews the Date field of responses, without changing the clock',
       description: 'A duration of 0 removes the skew.',
       accepts: object({ by: duration }),

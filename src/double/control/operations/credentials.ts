@@ -12,13 +12,7 @@ import {
   text,
   word,
 } from '../../../shape/shape.ts';
-import {
-  type Controlled,
-  createBareOperation,
-  type Operation,
-  operation,
-  requireMemory,
-} from '../operation.ts';
+import { type Controlled, type Operation, operation, requireMemory } from '../operation.ts';
 
 /** The operations on users, secrets, nonces and tokens. */
 export function credentialOperations(target: Controlled): readonly Operation[] {
@@ -33,66 +27,48 @@ function userOperations(target: Controlled): readonly Operation[] {
     requireMemory(target);
     return target.auth;
   };
-  const user = { path: '/users/{name}', memoryOnly: true, errors: noSuchUser };
+  const user = { memoryOnly: true, errors: noSuchUser };
   return [
-    createBareOperation({
+    operation('GET', '/users/{name}', 'credentials', {
       ...user,
-      method: 'GET',
-      id: 'credentials',
-      returns: credentials.schema,
+      returns: credentials,
       summary: 'Returns the credentials of a user',
       run: (_, { name = '' }) => users().credentials(name),
     }),
-    operation({
+    operation('PUT', '/users/{name}', 'setUser', {
       ...user,
-      method: 'PUT',
-      id: 'setUser',
-      returns: credentials.schema,
+      returns: credentials,
       summary: 'Adds or replaces a user',
       description: 'Secret and password are generated if both are missing.',
       accepts: object({ secret: optional(text()), password: optional(text()), disabled: optional(flag()) }),
       run: (content, { name = '' }) => users().setUser(name, content),
     }),
-    operation({
-      path: '/users/{name}/rotate',
-      method: 'POST',
-      id: 'rotateSecret',
+    operation('POST', '/users/{name}/rotate', 'rotateSecret', {
       errors: noSuchUser,
       summary: 'Replaces the secret of a user, by a generated one unless one is sent',
       description:
         'In a data directory, the stored secret does not change: it is valid again after a restart, or after any change of the users there.',
-      returns: object({ secret: text('the new secret') }).schema,
+      returns: object({ secret: text('the new secret') }),
       accepts: object({ secret: optional(text()), grace: optional(gracePeriod) }),
       run: (rotation, { name = '' }) => ({ secret: target.auth.rotateSecret(name, rotation) }),
     }),
-    operation({
+    operation('PUT', '/users/{name}/keys/{id}', 'addKey', {
       ...user,
-      path: '/users/{name}/keys/{id}',
-      method: 'PUT',
-      id: 'addKey',
       summary: 'Adds or replaces a key of a user',
       accepts: keyShape,
       run: (key, { name = '', id = '' }) => users().addKey(name, id, key),
     }),
-    createBareOperation({
+    operation('DELETE', '/users/{name}/keys/{id}', 'removeKey', {
       ...user,
-      path: '/users/{name}/keys/{id}',
-      method: 'DELETE',
-      id: 'removeKey',
       summary: 'Removes a key of a user',
       run: (_, { name = '', id = '' }) => users().removeKey(name, id),
     }),
-    createBareOperation({
+    operation('DELETE', '/users/{name}', 'removeUser', {
       ...user,
-      method: 'DELETE',
-      id: 'removeUser',
       summary: 'Removes a user',
       run: (_, { name = '' }) => users().removeUser(name),
     }),
-    operation({
-      method: 'POST',
-      path: '/nonces/burn',
-      id: 'burnNonces',
+    operation('POST', '/nonces/burn', 'burnNonces', {
       summary: 'Treats the next nonces as used, so that valid requests are refused as replays',
       accepts: object({ times: optional(number({ min: 0 }, 'default: 1')) }),
       run: ({ times }) => target.auth.burnNonces(times),
@@ -101,16 +77,9 @@ function userOperations(target: Controlled): readonly Operation[] {
 }
 
 function tokenOperations({ oauth1, oauth2 }: Controlled): readonly Operation[] {
-  const counting = {
-    method: 'POST',
-    accepts: tokenFilter,
-    returns: object({ count: number({}) }).schema,
-  } as const;
+  const counting = { accepts: tokenFilter, returns: object({ count: number({}) }) };
   return [
-    operation({
-      method: 'POST',
-      path: '/tokens/oauth2',
-      id: 'issueToken',
+    operation('POST', '/tokens/oauth2', 'issueToken', {
       status: 201,
       summary: 'Issues a token of OAuth 2.0',
       returns: object({
@@ -119,7 +88,7 @@ function tokenOperations({ oauth1, oauth2 }: Controlled): readonly Operation[] {
         expiresIn: number({}, 'seconds'),
         scope: text(),
         refreshToken: optional(text()),
-      }).schema,
+      }),
       accepts: object({
         client: optional(text('the client’s id; default: the first registered client')),
         user: optional(text('the user whom the token represents; default: the client itself')),
@@ -131,10 +100,7 @@ function tokenOperations({ oauth1, oauth2 }: Controlled): readonly Operation[] {
       }),
       run: (options) => oauth2.issueToken(options),
     }),
-    operation({
-      method: 'POST',
-      path: '/tokens/oauth1',
-      id: 'issueOAuth1Token',
+    operation('POST', '/tokens/oauth1', 'issueOAuth1Token', {
       status: 201,
       summary: 'Issues an access token of OAuth 1.0a',
       returns: object({
@@ -142,7 +108,7 @@ function tokenOperations({ oauth1, oauth2 }: Controlled): readonly Operation[] {
         tokenSecret: text(),
         expiresIn: number({}, 'seconds'),
         scope: text(),
-      }).schema,
+      }),
       accepts: object({
         client: optional(text('the consumer’s key; default: the first registered consumer')),
         user: text(),
@@ -151,20 +117,16 @@ function tokenOperations({ oauth1, oauth2 }: Controlled): readonly Operation[] {
       }),
       run: (options) => oauth1.issueToken(options),
     }),
-    operation({
+    operation('POST', '/tokens/expire', 'expireTokens', {
       ...counting,
-      path: '/tokens/expire',
-      id: 'expireTokens',
       summary: 'Makes tokens of OAuth 1.0a and 2.0 expire now, and returns their number',
       run: async ({ token, ...filter }) => {
         const choice = token ?? filter;
         return { count: (await oauth1.expireTokens(choice)) + (await oauth2.expireTokens(choice)) };
       },
     }),
-    operation({
+    operation('POST', '/tokens/revoke', 'revokeTokens', {
       ...counting,
-      path: '/tokens/revoke',
-      id: 'revokeTokens',
       summary: 'Revokes tokens of OAuth 1.0a and 2.0, and returns the number of tokens that matched',
       description: 'A code or a refresh token revokes its whole grant.',
       run: async ({ token, ...filter }) => {
@@ -172,10 +134,7 @@ function tokenOperations({ oauth1, oauth2 }: Controlled): readonly Operation[] {
         return { count: (await oauth1.revokeTokens(choice)) + (await oauth2.revokeTokens(choice)) };
       },
     }),
-    operation({
-      method: 'POST',
-      path: '/tokens/approve',
-      id: 'approve',
+    operation('POST', '/tokens/approve', 'approve', {
       summary: 'Decides as a user on a consent page, and returns the URL of the redirect to the client',
       errors: { 422: 'The URL led to no consent page; the detail contains the server’s response.' },
       accepts: object({
@@ -183,7 +142,7 @@ function tokenOperations({ oauth1, oauth2 }: Controlled): readonly Operation[] {
         user: text(),
         decision: optional(word(['allow', 'deny'], 'default: allow')),
       }),
-      returns: object({ location: text() }).schema,
+      returns: object({ location: text() }),
       // The consent pages of both OAuth versions have one form.
       run: async ({ url, ...approval }) => ({
         location: await oauth2.approve(url, approval).catch(noConsentPage),

@@ -3,26 +3,20 @@ import { listOf, number, object, optional, text, word } from '../../../shape/sha
 import { DoubleError } from '../../error.ts';
 import { credentialEvents } from '../../events.ts';
 import type { EventLog } from '../event-log.ts';
-import { createBareOperation, type Operation, operation } from '../operation.ts';
+import { type Operation, operation } from '../operation.ts';
 import { longestWait } from './journal.ts';
 
 /** The operations on events: changes of grants and tokens, and replays. */
 export function eventOperations(log: EventLog): readonly Operation[] {
   return [
-    createBareOperation({
-      method: 'GET',
-      path: '/events',
-      id: 'events',
-      returns: object({ events: listOf(eventShape) }).schema,
+    operation('GET', '/events', 'events', {
+      returns: object({ events: listOf(eventShape) }),
       summary: 'Returns the events since the interface was opened, oldest first',
       description: 'The log holds the latest 1000 events. They contain no token and no nonce.',
       run: () => ({ events: log.all }),
     }),
-    operation({
-      method: 'POST',
-      path: '/events/wait',
-      id: 'waitForEvent',
-      returns: eventShape.schema,
+    operation('POST', '/events/wait', 'waitForEvent', {
+      returns: eventShape,
       summary: 'Returns the first matching event, and waits for it if necessary',
       errors: { 404: 'No matching event in time; the detail lists the other events.' },
       accepts: object({

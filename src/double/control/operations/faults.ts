@@ -2,36 +2,27 @@ import { either, listOf, number, object, optional, text, word } from '../../../s
 import { checkFault, faultMembers } from '../../faults/declaration.ts';
 import type { PlannedFault } from '../../faults/faults.ts';
 import { anyObject } from '../content.ts';
-import { describeHeaders, matchToJson, requestMatchMembers } from '../match.ts';
-import { type Controlled, createBareOperation, type Operation, operation } from '../operation.ts';
+import { countToJson, describeHeaders, matchToJson, remainingShape, requestMatchMembers } from '../match.ts';
+import { type Controlled, type Operation, operation } from '../operation.ts';
 
 /** The operations on planned faults. */
 export function faultOperations({ faults, core }: Pick<Controlled, 'faults' | 'core'>): readonly Operation[] {
   const listFaults = (all: readonly PlannedFault[]) => ({ faults: all.map(toJson) });
   return [
-    createBareOperation({
-      method: 'GET',
-      path: '/faults',
-      id: 'faults',
+    operation('GET', '/faults', 'faults', {
       returns: listSchema,
       summary: 'Returns all planned faults that can still be applied',
       run: () => listFaults(core.faults.rules.remaining()),
     }),
-    createBareOperation({
-      method: 'GET',
-      path: '/faults/pending',
-      id: 'pendingFaults',
+    operation('GET', '/faults/pending', 'pendingFaults', {
       returns: listSchema,
       summary: 'Returns the planned faults that were not applied to all their requests',
       description: 'A fault with `times: always` is pending until it was applied once.',
       run: () => listFaults(faults.pending()),
     }),
-    operation({
-      method: 'POST',
-      path: '/faults',
-      id: 'planFault',
+    operation('POST', '/faults', 'planFault', {
       status: 201,
-      returns: planned.schema,
+      returns: planned,
       summary: 'Plans a fault',
       description: 'It applies to the next matching request, to a number of them, or to all.',
       accepts: object({
@@ -45,10 +36,7 @@ export function faultOperations({ faults, core }: Pick<Controlled, 'faults' | 'c
         return toJson({ match, fault, remaining: rule.remaining, count: rule.count });
       },
     }),
-    createBareOperation({
-      method: 'DELETE',
-      path: '/faults',
-      id: 'clearFaults',
+    operation('DELETE', '/faults', 'clearFaults', {
       summary: 'Removes all planned faults',
       description: 'A fault that is being applied is not interrupted.',
       run: () => faults.clear(),
@@ -59,11 +47,11 @@ export function faultOperations({ faults, core }: Pick<Controlled, 'faults' | 'c
 const planned = object({
   match: anyObject(),
   fault: anyObject(),
-  remaining: either(number({}), word(['always']), 'the number of requests to which it will still be applied'),
+  remaining: remainingShape,
   count: number({}, 'the number of requests to which it was applied'),
 });
 
-const listSchema = object({ faults: listOf(planned) }).schema;
+const listSchema = object({ faults: listOf(planned) });
 
 function toJson({
   match,
@@ -74,7 +62,7 @@ function toJson({
   return {
     match: matchToJson(match),
     fault,
-    remaining: Number.isFinite(remaining) ? remaining : 'always',
+    remaining: countToJson(remaining),
     count,
   };
 }

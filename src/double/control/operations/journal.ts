@@ -1,6 +1,4 @@
-import { didYouMean } from '../../../did-you-mean.ts';
 import { Problem } from '../../../http/problem.ts';
-import { type ProblemType, problemTypes } from '../../../http/problem-types.ts';
 import { listDateWindows } from '../../../service/authentication.ts';
 import {
   either,
@@ -11,21 +9,21 @@ import {
   optional,
   type Shape,
   text,
-  textLike,
   word,
 } from '../../../shape/shape.ts';
 import { nextTurn } from '../../../timers.ts';
 import { DoubleError } from '../../error.ts';
-import type { EntrySummary, JournalEntry } from '../../journal/entry.ts';
+import type { JournalEntry } from '../../journal/entry.ts';
 import type { DoubleJournal } from '../../journal/journal.ts';
 import type { WaitOptions } from '../../journal/waiting.ts';
+import { problemTypeShape } from '../../match.ts';
 import { anyObject } from '../content.ts';
 import { entriesJson } from '../exchange/entries-json.ts';
 import { formatHar } from '../exchange/har.ts';
 import { showPresented } from '../exchange/presented.ts';
 import { requestMatchMembers } from '../match.ts';
 import { version } from '../openapi.ts';
-import { type Controlled, createBareOperation, type Operation, operation } from '../operation.ts';
+import { type Controlled, type Operation, operation } from '../operation.ts';
 
 /** The longest wait in ms. It limits waits of clients that have disconnected. */
 export const longestWait = 60_000;
@@ -41,44 +39,32 @@ export function journalOperations({
 }: Pick<Controlled, 'journal' | 'addresses' | 'core'>): readonly Operation[] {
   const windows = listDateWindows(options, schemes);
   return [
-    createBareOperation({
-      method: 'GET',
-      path: '/journal',
-      id: 'journal',
-      returns: entriesSchema,
+    operation('GET', '/journal', 'journal', {
+      returns: entriesShape,
       media: 'application/json',
       summary: 'Returns all entries, oldest first',
       description: 'Secrets, passwords, tokens and signatures are redacted.',
       run: () => entriesContent(journal.all()),
     }),
-    createBareOperation({
-      method: 'GET',
-      path: '/journal/last',
-      id: 'lastEntry',
-      returns: entry.schema,
+    operation('GET', '/journal/last', 'lastEntry', {
+      returns: entry,
       summary: 'Returns the latest entry',
       errors: { 404: 'The journal is empty.' },
       run() {
         const entry = journal.all().at(-1);
         if (entry === undefined) throw new Problem('not-found', 'The journal is empty.');
-        return entry;
+        return entry.view();
       },
     }),
-    operation({
-      method: 'POST',
-      path: '/journal/find',
-      id: 'findEntries',
-      returns: entriesSchema,
+    operation('POST', '/journal/find', 'findEntries', {
+      returns: entriesShape,
       media: 'application/json',
       summary: 'Returns the matching entries, oldest first',
       accepts: object(entryMembers),
       run: (match) => entriesContent(journal.all(match)),
     }),
-    operation({
-      method: 'POST',
-      path: '/journal/wait',
-      id: 'waitForEntry',
-      returns: entry.schema,
+    operation('POST', '/journal/wait', 'waitForEntry', {
+      returns: entry,
       summary: 'Returns the first matching entry, and waits for it if necessary',
       errors: { 404: 'No matching entry in time; the detail lists the entries and how each differs.' },
       accepts: object({
@@ -87,16 +73,16 @@ export function journalOperations({
         after: optional(number({ min: 0 }, 'the number of an entry; it and earlier ones are ignored')),
       }),
       run: ({ match, timeout, after }) =>
-        journal.waitFor(match, { timeout, ...findLatest(journal, after) }).catch((error: unknown) => {
-          if (error instanceof DoubleError) throw new Problem('not-found', error.message);
-          throw error;
-        }),
+        journal.waitFor(match, { timeout, ...findLatest(journal, after) }).then(
+          (entry) => entry.view(),
+          (error: unknown) => {
+            if (error instanceof DoubleError) throw new Problem('not-found', error.message);
+            throw error;
+          },
+        ),
     }),
-    operation({
-      method: 'POST',
-      path: '/journal/list',
-      id: 'listEntries',
-      returns: listSchema,
+    operation('POST', '/journal/list', 'listEntries', {
+      returns: listShape,
       summary:
         'Returns summaries of entries, oldest first: the latest ones, or those before or after an entry',
       accepts: object({
@@ -117,11 +103,8 @@ export function journalOperations({
         return await listEntries(journal, range);
       },
     }),
-    createBareOperation({
-      method: 'GET',
-      path: '/journal/{number}',
-      id: 'entry',
-      returns: entry.schema,
+    operation('GET', '/journal/{number}', 'entry', {
+      returns: entry,
       summary: 'Returns an entry, with the date and nonce of its signature, and an earlier use of the nonce',
       errors: { 404: 'The journal does not contain the entry.' },
       run(_, { number: wanted = '' }) {
@@ -130,22 +113,16 @@ export function journalOperations({
         const scheme = entry.principal?.scheme ?? entry.auth?.scheme;
         const window = scheme === undefined ? undefined : windows[scheme];
         const presented = { ...showPresented(journal, entry), window };
-        return { ...entry.toJSON(), user: entry.user, presented };
+        return { ...entry.view(), user: entry.user, presented };
       },
     }),
-    createBareOperation({
-      method: 'GET',
-      path: '/journal.har',
-      id: 'journalAsHar',
-      returns: { type: 'object' },
+    operation('GET', '/journal.har', 'journalAsHar', {
+      returns: anyObject(),
       media: 'application/json',
       summary: 'Returns all entries as HTTP Archive (HAR 1.2), without secrets',
       run: () => formatHar(journal.all(), addresses, version),
     }),
-    createBareOperation({
-      method: 'DELETE',
-      path: '/journal',
-      id: 'clearJournal',
+    operation('DELETE', '/journal', 'clearJournal', {
       summary: 'Removes all entries',
       run: () => journal.clear(),
     }),
@@ -168,12 +145,6 @@ interface Range {
   readonly limit?: number;
 }
 
-interface Listed {
-  readonly entries: readonly EntrySummary[];
-  readonly first: number | undefined;
-  readonly last: number | undefined;
-}
-
 /** Resolves at the next entry, whatever its number: a reset begins anew with 1. At the latest it resolves after `timeout` ms. */
 async function nextEntry(journal: DoubleJournal, timeout: number): Promise<void> {
   const known = new Set(journal.all());
@@ -191,11 +162,11 @@ async function nextEntry(journal: DoubleJournal, timeout: number): Promise<void>
 async function listEntries(
   journal: DoubleJournal,
   { after, before = Number.POSITIVE_INFINITY, limit = longestList }: Range,
-): Promise<Listed> {
+) {
   const all = journal.all();
   const chosen = all.filter(({ number: each }) => each > (after ?? 0) && each < before);
   const part = after === undefined ? chosen.slice(-limit) : chosen.slice(0, limit);
-  const entries: EntrySummary[] = [];
+  const entries: ReturnType<JournalEntry['toSummary']>[] = [];
   for (const entry of part) {
     if (entry.isPending) await nextTurn();
     entries.push(entry.toSummary());
@@ -203,21 +174,11 @@ async function listEntries(
   return { entries, first: all[0]?.number, last: all.at(-1)?.number };
 }
 
-const problemType: Shape<ProblemType> = textLike(
-  { enum: Object.keys(problemTypes), description: 'problem type of the response' },
-  isProblemType,
-  (name) => `is not a problem type${didYouMean(name, Object.keys(problemTypes))}`,
-);
-
-function isProblemType(name: string): name is ProblemType {
-  return Object.hasOwn(problemTypes, name);
-}
-
 const entryMembers = {
   ...requestMatchMembers,
   status: optional(number({}, 'status of the response')),
   step: optional(number({ min: 0, max: 16 }, 'step that produced the response')),
-  problem: optional(problemType),
+  problem: optional(problemTypeShape),
   text: optional(text('text that the content of the request contains')),
 };
 
@@ -253,6 +214,12 @@ const entry = object({
   auth: optional(
     anyObject(
       'the verification of the credentials: passed, failedAt, hint, expected, received, firstDifference, parts, differs, error',
+    ),
+  ),
+  token: optional(
+    object(
+      { header: anyObject(), claims: anyObject() },
+      'of a bearer token in the form of a JWT, valid or not',
     ),
   ),
   cors: optional(
@@ -293,10 +260,11 @@ const summary = object({
   aborted: flag(),
 });
 
-const listSchema = object({
+const listShape = object({
   entries: listOf(summary),
   first: optional(number({}, 'number of the oldest entry of the journal')),
   last: optional(number({}, 'number of the latest entry of the journal')),
-}).schema;
+});
 
-const entriesSchema = object({ entries: listOf(entry) }).schema;
+/** The entries are written in parts. */
+const entriesShape: Shape<unknown> = object({ entries: listOf(entry) });

@@ -1,7 +1,10 @@
-import { flag, listOf, number, object, optional, text } from '../../../shape/shape.ts';
+import { toAccountRecord } from '../../../auth/user-declaration.ts';
+import { type Grants, isLive } from '../../../oauth/grants.ts';
+import { flag, listOf, number, object, optional, type ReadBy, text } from '../../../shape/shape.ts';
+import { listNames } from '../../compose.ts';
 import { anyObject } from '../content.ts';
-import { createListing } from '../listing.ts';
-import { type Controlled, createBareOperation, type Operation, operation } from '../operation.ts';
+import { listCollections, listItems } from '../data-listing.ts';
+import { type Controlled, type Operation, operation } from '../operation.ts';
 
 /** The maximum number of tokens in a list. */
 const maxTokens = 1000;
@@ -10,54 +13,59 @@ const maxItems = 100;
 
 /** The operations that list accounts, tokens, collections and items. No response contains a secret or a token's value. */
 export function listingOperations({ core }: Pick<Controlled, 'core'>): readonly Operation[] {
-  const listing = createListing(core);
-  const list = (name: string, shape: typeof user | typeof record | typeof token) =>
-    ({ method: 'GET', path: `/${name}`, returns: object({ [name]: listOf(shape) }).schema }) as const;
+  const { clients, consumers, grants } = core.service.oauth;
   return [
-    createBareOperation({
-      ...list('users', user),
-      id: 'users',
+    operation('GET', '/users', 'users', {
       summary: 'Lists the users and their keys, without secrets',
-      run: () => ({ users: listing.users() }),
+      returns: object({ users: listOf(user) }),
+      run: () => ({
+        users: [...core.users.all].map(([name, declared]) => toListedUser(name, toAccountRecord(declared))),
+      }),
     }),
-    createBareOperation({
-      ...list('clients', record),
-      id: 'clients',
+    operation('GET', '/clients', 'clients', {
       summary: 'Lists the clients of OAuth 2.0, without secrets',
-      run: () => ({ clients: listing.clients() }),
+      returns: object({ clients: listOf(record) }),
+      run: () => ({
+        clients: findAll(core.options.clients, clients).map(({ secret, since: _, ...shown }) => ({
+          ...shown,
+          confidential: secret !== undefined,
+        })),
+      }),
     }),
-    createBareOperation({
-      ...list('consumers', record),
-      id: 'consumers',
+    operation('GET', '/consumers', 'consumers', {
       summary: 'Lists the consumers of OAuth 1.0a, without secrets',
-      run: () => ({ consumers: listing.consumers() }),
+      returns: object({ consumers: listOf(record) }),
+      run: () => ({
+        consumers: findAll(core.options.consumers, consumers).map(
+          ({ secret, rsaPublicKey, since: _, ...shown }) => ({
+            ...shown,
+            secret: secret !== undefined,
+            rsa: rsaPublicKey !== undefined,
+          }),
+        ),
+      }),
     }),
-    createBareOperation({
-      ...list('tokens', token),
-      id: 'tokens',
+    operation('GET', '/tokens', 'tokens', {
       summary: 'Lists the tokens by fingerprint, oldest first',
       description: `At most the latest ${maxTokens}. A ticket that is live belongs to a consent page whose answer is pending.`,
-      run: async () => ({ tokens: await listing.tokens(maxTokens) }),
+      returns: object({ tokens: listOf(token) }),
+      run: async () => ({ tokens: await listTokens(grants, core.time.clock.now()) }),
     }),
-    createBareOperation({
-      ...list('collections', record),
-      id: 'collections',
+    operation('GET', '/collections', 'collections', {
       summary: 'Lists the collections with their fields and access rules',
-      run: () => ({ collections: listing.collections() }),
+      returns: object({ collections: listOf(record) }),
+      run: () => ({ collections: listCollections(core.data) }),
     }),
-    operation({
-      method: 'POST',
-      path: '/items',
-      id: 'items',
-      returns: itemsSchema,
+    operation('POST', '/items', 'items', {
       summary: 'Lists the items of a collection in both formats, in the order of their creation',
       description: 'The access rules of the collection do not apply.',
+      returns: page,
       accepts: object({
         collection: text('the path of the collection, such as /users/ann/notes'),
         after: optional(number({ min: 0 }, 'the sequence number of the item before the first')),
         limit: optional(number({ min: 1, max: maxItems }, `default: ${maxItems}`)),
       }),
-      run: ({ collection, after = 0, limit = maxItems }) => listing.items(collection, after, limit),
+      run: ({ collection, after = 0, limit = maxItems }) => listItems(core.data, collection, after, limit),
     }),
   ];
 }
@@ -88,7 +96,7 @@ const token = object({
   grant: optional(object({ id: text(), ends: time('end'), revoked: flag() })),
 });
 
-const itemsSchema = object({
+const page = object({
   items: listOf(
     object({
       id: text(),
@@ -103,4 +111,46 @@ const itemsSchema = object({
   ),
   more: flag('whether there are further items'),
   revision: number({}, 'revision of the collection'),
-}).schema;
+});
+
+/** Returns the registered clients or consumers that are declared. */
+function findAll<Registered>(
+  declared: Parameters<typeof listNames>[0],
+  registry: { find(id: string): Registered | undefined },
+): Registered[] {
+  return [...listNames(declared)].flatMap((id) => registry.find(id) ?? []);
+}
+
+function toListedUser(
+  name: string,
+  { disabled = false, password, secrets, keys = {} }: ReturnType<typeof toAccountRecord>,
+) {
+  return {
+    name,
+    disabled,
+    password: password !== undefined,
+    secrets: secrets.map(({ until }) => ({ until })),
+    keys: Object.entries(keys).map(([id, { algorithm, until }]) => ({ id, algorithm, until })),
+  };
+}
+
+/** Returns the latest tokens, oldest first, by their fingerprints. */
+async function listTokens(grants: Grants, now: number): Promise<ReadBy<typeof token>[]> {
+  const listed: ReadBy<typeof token>[] = [];
+  for await (const found of grants.all()) {
+    const { digest, user: owner, details: _, grant: __, ...shown } = found.token;
+    listed.push({
+      ...shown,
+      fingerprint: digest,
+      live: isLive(found, now),
+      ...(owner !== undefined && { user: owner }),
+      ...(found.grant !== undefined && { grant: toGrant(found.grant) }),
+    });
+    if (listed.length > maxTokens) listed.shift();
+  }
+  return listed;
+}
+
+function toGrant({ id, ends, revoked }: { id: string; ends: number; revoked: boolean }) {
+  return { id, ends, revoked };
+}

@@ -13,7 +13,7 @@ import {
 } from '../../../shape/shape.ts';
 import { readBody } from '../content.ts';
 import { describeHeaders, requestMatchMembers } from '../match.ts';
-import { type Controlled, createBareOperation, type Operation, operation } from '../operation.ts';
+import { type Controlled, type Operation, operation } from '../operation.ts';
 
 const validation = word(['on', 'warn', 'off'], 'how strictly the document is compared');
 
@@ -25,10 +25,7 @@ export function partnerOperations({ core }: Pick<Controlled, 'core'>): readonly 
   };
   const errors = { '404': 'There is no document of a partner.' };
   return [
-    operation({
-      method: 'POST',
-      path: '/partner/respond',
-      id: 'respondAsPartner',
+    operation('POST', '/partner/respond', 'respondAsPartner', {
       errors,
       summary: 'Chooses the response of an operation of the partner’s document',
       description:
@@ -65,24 +62,19 @@ export function partnerOperations({ core }: Pick<Controlled, 'core'>): readonly 
         }
       },
     }),
-    createBareOperation({
-      method: 'DELETE',
-      path: '/partner/respond',
-      id: 'clearPartnerResponses',
+    operation('DELETE', '/partner/respond', 'clearPartnerResponses', {
       errors,
       summary: 'Removes all responses that were chosen',
       run: () => partner().clearResponses(),
     }),
-    createBareOperation({
-      method: 'GET',
-      path: '/partner/coverage',
-      id: 'partnerCoverage',
+    operation('GET', '/partner/coverage', 'partnerCoverage', {
       errors,
       returns: coverageSchema,
       summary: 'Returns which operations, statuses and parameters of the partner’s document were used',
       run() {
         const coverage = partner().control.coverage();
-        return { ...coverage.toJSON(), text: String(coverage) };
+        const { operations, uncovered } = coverage;
+        return { operations, uncovered, text: String(coverage) };
       },
     }),
   ];
@@ -104,4 +96,4 @@ const coverageSchema = object({
   ),
   uncovered: listOf(text(), 'operations without a request'),
   text: text(),
-}).schema;
+});

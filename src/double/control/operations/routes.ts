@@ -5,10 +5,7 @@ import { type Controlled, type Operation, operation, requireMemory } from '../op
 /** The operation that adds collections. */
 export function routeOperations({ core }: Pick<Controlled, 'core'>): readonly Operation[] {
   return [
-    operation({
-      method: 'POST',
-      path: '/collections',
-      id: 'addCollection',
+    operation('POST', '/collections', 'addCollection', {
       summary: 'Adds or replaces a collection',
       description:
         'A server with a data directory serves it until a restart, keeps its items, and replaces none that it has.',

@@ -21,15 +21,12 @@ const result = object({
   ),
   error: optional(text('the error of the connection')),
   entry: optional(number({}, 'number of the journal entry')),
-}).schema;
+});
 
 /** The operation that sends bytes to the service. */
 export function sendOperations({ addresses, journal }: Controlled): readonly Operation[] {
   return [
-    operation({
-      method: 'POST',
-      path: '/send',
-      id: 'send',
+    operation('POST', '/send', 'send', {
       returns: result,
       summary:
         'Sends exactly these bytes to the server over a connection of their own, and returns the response',

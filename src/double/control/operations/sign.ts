@@ -37,10 +37,7 @@ const accepted = object({
 /** The operation that signs a request as a user. */
 export function signOperations(target: Controlled): readonly Operation[] {
   return [
-    operation({
-      method: 'POST',
-      path: '/sign',
-      id: 'sign',
+    operation('POST', '/sign', 'sign', {
       memoryOnly: true,
       summary: 'Returns the header fields that sign a request as a user, and the URL to send it to',
       description:
@@ -56,7 +53,7 @@ export function signOperations(target: Controlled): readonly Operation[] {
           }),
           'the parts of the signed message, in order; none if the scheme signs no message',
         ),
-      }).schema,
+      }),
       accepts: accepted,
       async run({ user, method, url, body, headers, scheme = 'hmac', privateKey, ...options }) {
         const { secret, password, token } = options;

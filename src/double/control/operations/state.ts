@@ -2,13 +2,7 @@ import { Problem } from '../../../http/problem.ts';
 import { listDateWindows } from '../../../service/authentication.ts';
 import { anything, flag, listOf, mapOf, number, object, optional, text } from '../../../shape/shape.ts';
 import type { DoubleSnapshot } from '../../state/state.ts';
-import {
-  type Controlled,
-  createBareOperation,
-  type Operation,
-  operation,
-  requireMemory,
-} from '../operation.ts';
+import { type Controlled, type Operation, operation, requireMemory } from '../operation.ts';
 
 /** The maximum number of snapshots. The oldest is dropped. */
 const maxSnapshots = 100;
@@ -26,13 +20,10 @@ export function stateOperations(target: Controlled): readonly Operation[] {
 }
 
 function health(target: Controlled): Operation {
-  return createBareOperation({
-    method: 'GET',
-    path: '/health',
-    id: 'health',
+  return operation('GET', '/health', 'health', {
     open: true,
     summary: 'Returns whether the server is ready and its store accepts changes',
-    returns: object({ status: text() }).schema,
+    returns: object({ status: text() }),
     errors: {
       503: 'The store accepts no changes or cannot be reached; the detail contains the reason.',
     },
@@ -48,12 +39,9 @@ function health(target: Controlled): Operation {
 function metrics({ metrics }: Controlled): readonly Operation[] {
   if (metrics === undefined) return [];
   return [
-    createBareOperation({
-      method: 'GET',
-      path: '/metrics',
-      id: 'metrics',
+    operation('GET', '/metrics', 'metrics', {
       media: metrics.type,
-      returns: text().schema,
+      returns: text(),
       summary: 'Returns the metrics in the text format of Prometheus',
       run: () => metrics.text(),
     }),
@@ -77,12 +65,9 @@ function server({ addresses, core: { memory, options, schemes } }: Controlled): 
       'the schemes of the configuration',
     ),
   };
-  return createBareOperation({
-    method: 'GET',
-    path: '/server',
-    id: 'server',
+  return operation('GET', '/server', 'server', {
     summary: 'Returns the addresses of the controlled server, where it stores data, and its schemes',
-    returns: object(members).schema,
+    returns: object(members),
     run: () => ({
       ...addresses,
       keeps: memory === undefined ? 'data' : 'memory',
@@ -99,10 +84,7 @@ function server({ addresses, core: { memory, options, schemes } }: Controlled): 
 }
 
 function seed({ core }: Controlled): Operation {
-  return operation({
-    method: 'POST',
-    path: '/seed',
-    id: 'seed',
+  return operation('POST', '/seed', 'seed', {
     summary: 'Adds items to collections: all, or none if one is invalid',
     accepts: mapOf(
       listOf(anything, 'items as in the configuration under seed'),
@@ -117,15 +99,12 @@ function snapshots(target: Controlled): readonly Operation[] {
   let taken = 0;
   const named = object({ snapshot: text('name of the snapshot') });
   return [
-    createBareOperation({
-      method: 'POST',
-      path: '/snapshot',
-      id: 'snapshot',
+    operation('POST', '/snapshot', 'snapshot', {
       memoryOnly: true,
       status: 201,
       summary: 'Takes a snapshot of the server’s state',
       description: `The server holds the latest ${maxSnapshots} snapshots.`,
-      returns: named.schema,
+      returns: named,
       run() {
         const state = requireMemory(target).snapshot();
         taken += 1;
@@ -135,10 +114,7 @@ function snapshots(target: Controlled): readonly Operation[] {
         return { snapshot };
       },
     }),
-    createBareOperation({
-      method: 'GET',
-      path: '/snapshot',
-      id: 'snapshots',
+    operation('GET', '/snapshot', 'snapshots', {
       summary: 'Lists the snapshots, oldest first',
       returns: object({
         snapshots: listOf(
@@ -147,13 +123,10 @@ function snapshots(target: Controlled): readonly Operation[] {
             time: number({ whole: false }, 'time of the server’s clock when it was taken, in ms'),
           }),
         ),
-      }).schema,
+      }),
       run: () => ({ snapshots: [...snapshots].map(([snapshot, { time }]) => ({ snapshot, time })) }),
     }),
-    operation({
-      method: 'POST',
-      path: '/restore',
-      id: 'restore',
+    operation('POST', '/restore', 'restore', {
       memoryOnly: true,
       summary: 'Restores a snapshot',
       description: 'A snapshot can be restored any number of times.',
@@ -169,10 +142,7 @@ function snapshots(target: Controlled): readonly Operation[] {
 }
 
 function reset(target: Controlled): Operation {
-  return createBareOperation({
-    method: 'POST',
-    path: '/reset',
-    id: 'reset',
+  return operation('POST', '/reset', 'reset', {
     memoryOnly: true,
     summary: 'Restores the state in which the server started',
     description: 'Snapshots are kept.',

@@ -11,12 +11,11 @@ import {
   type Shape,
   text,
   textLike,
-  word,
 } from '../../../shape/shape.ts';
 import type { StubRule } from '../../stubs/stubs.ts';
 import { anyObject, invalid, readBody } from '../content.ts';
-import { describeHeaders, matchToJson, requestMatchMembers } from '../match.ts';
-import { type Controlled, createBareOperation, type Operation, operation } from '../operation.ts';
+import { countToJson, describeHeaders, matchToJson, remainingShape, requestMatchMembers } from '../match.ts';
+import { type Controlled, type Operation, operation } from '../operation.ts';
 
 /** The operations on stubs. */
 export function stubOperations({
@@ -24,20 +23,14 @@ export function stubOperations({
 }: Pick<Controlled, 'core'>): readonly Operation[] {
   const toJson = (rule: StubRule) => describeStub(rule, keptItems.find(rule)?.path);
   return [
-    createBareOperation({
-      method: 'GET',
-      path: '/stubs',
-      id: 'stubs',
+    operation('GET', '/stubs', 'stubs', {
       returns: listSchema,
       summary: 'Returns all stubs that can still answer, the oldest first',
       run: () => ({ stubs: stubs.rules.remaining().map(toJson) }),
     }),
-    operation({
-      method: 'POST',
-      path: '/stubs',
-      id: 'addStub',
+    operation('POST', '/stubs', 'addStub', {
       status: 201,
-      returns: planned.schema,
+      returns: planned,
       summary:
         'Adds a route with a fixed response, or a collection, which precedes resources and collections',
       description:
@@ -80,17 +73,11 @@ export function stubOperations({
         );
       },
     }),
-    createBareOperation({
-      method: 'DELETE',
-      path: '/stubs',
-      id: 'removeStubs',
+    operation('DELETE', '/stubs', 'removeStubs', {
       summary: 'Removes all stubs',
       run: () => stubs.rules.restore([]),
     }),
-    createBareOperation({
-      method: 'DELETE',
-      path: '/stubs/{number}',
-      id: 'removeStub',
+    operation('DELETE', '/stubs/{number}', 'removeStub', {
       summary: 'Removes a stub by its number',
       description: 'Both stubs of a collection are removed together.',
       errors: { '404': 'there is no stub with this number' },
@@ -137,10 +124,10 @@ const planned = object({
   match: anyObject(),
   collection: optional(text('the path of the collection to which the stub belongs')),
   count: number({}, 'the number of requests that it answered'),
-  remaining: either(number({}), word(['always']), 'the number of requests that it will still answer'),
+  remaining: remainingShape,
 });
 
-const listSchema = object({ stubs: listOf(planned) }).schema;
+const listSchema = object({ stubs: listOf(planned) });
 
 function describeStub({ number: assigned, match, count, remaining }: StubRule, collection?: string) {
   return {
@@ -148,6 +135,6 @@ function describeStub({ number: assigned, match, count, remaining }: StubRule, c
     match: matchToJson(match),
     ...(collection !== undefined && { collection }),
     count,
-    remaining: Number.isFinite(remaining) ? remaining : 'always',
+    remaining: countToJson(remaining),
   };
 }
