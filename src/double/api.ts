@@ -109,6 +109,7 @@ export function createDoubleApi(context: Core, addresses: Addresses): DoubleApi 
   const signing: ClientParts = {
     users,
     schemes,
+    schemeNames: context.partner?.schemeNames,
     clock,
     random,
     send: createSender(server),

@@ -36,6 +36,8 @@ export interface SigningParts {
   readonly users: DoubleUsers;
   /** The configured schemes. */
   readonly schemes: readonly AuthScheme[];
+  /** Further names of schemes: those in the partner's document. */
+  readonly schemeNames: ReadonlyMap<string, string> | undefined;
   readonly clock: Clock;
   readonly random: (size: number) => Uint8Array;
   /** Issues an access token of OAuth 2.0 for a user, with all scopes of the client. */
@@ -123,14 +125,18 @@ function isBuiltIn(options: AsOptions | ConfiguredSchemeOptions): options is AsO
 }
 
 function choose(user: string, options: AsOptions | ConfiguredSchemeOptions, parts: SigningParts): Choice {
-  const { scheme: name = 'hmac' } = options;
-  const own = parts.schemes.find((each) => each.name === name);
+  const { schemes, schemeNames = new Map<string, string>() } = parts;
+  const { scheme: given = 'hmac' } = options;
+  const isOwn = schemes.some((each) => each.name === given);
+  const name = isOwn ? given : (schemeNames.get(given) ?? given);
+  const own = schemes.find((each) => each.name === name);
   if (own !== undefined) return chooseConfigured(own, user, { ...options, scheme: own.name }, parts);
-  const names = [...builtIn, ...parts.schemes.map((each) => each.name)];
-  read(word(names, undefined, 'the name of a scheme'), name, ['scheme']);
-  if (!isBuiltIn(options)) throw new RangeError(`${name} is not a scheme`);
-  checkAsOptions(options);
-  return chooseBuiltIn(user, options, parts);
+  const names = new Set([...builtIn, ...schemes.map((each) => each.name), ...schemeNames.keys()]);
+  read(word([...names], undefined, 'the name of a scheme'), name, ['scheme']);
+  const chosen: AsOptions | ConfiguredSchemeOptions = name === given ? options : { ...options, scheme: name };
+  if (!isBuiltIn(chosen)) throw new RangeError(`${name} is not a scheme`);
+  checkAsOptions(chosen);
+  return chooseBuiltIn(user, chosen, parts);
 }
 
 function chooseBuiltIn(user: string, options: AsOptions, parts: SigningParts): Choice {

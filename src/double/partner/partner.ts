@@ -84,6 +84,8 @@ export interface PartnerPart extends Snapshottable<PartnerRecord>, StubCheck {
   /** The routes of the document, which are asked after all others. */
   readonly fallback: RouteLayer;
   readonly control: DoublePartner;
+  /** The schemes that verify what the document declares, by its names. */
+  readonly schemeNames: ReadonlyMap<string, string>;
   /** Removes the responses that a test chose. */
   clearResponses(): void;
   /** Wraps an observer so that requests are counted. */
@@ -187,6 +189,7 @@ function createPartner(
       coverage: () => coverage.read(),
       faults: document.faults.map(({ message }) => message),
     },
+    schemeNames: security.schemeNames,
     clearResponses: () => answers.reset(),
     validate(call, stub) {
       const operation = search.find(call.incoming)?.operation;

@@ -34,6 +34,8 @@ export interface PartnerSecurity {
   readonly faults: ReadonlyMap<Operation, DeclarationError>;
   /** Why no request can be accepted by some operations, one sentence each. */
   readonly unreachable: readonly string[];
+  /** The schemes that verify what the document declares, by its names. */
+  readonly schemeNames: ReadonlyMap<string, string>;
   /** Returns what an operation requires. */
   accessOf(operation: Operation): OperationAccess;
 }
@@ -69,6 +71,7 @@ export function readSecurity(
     faults,
     warnings: security.warnings,
     unreachable: [...security.unreachable],
+    schemeNames: security.schemeNames,
     accessOf: (operation) => access.get(operation) ?? { access: 'nobody', schemes: [] },
   };
 }
@@ -79,6 +82,7 @@ class Security {
   readonly scopes = new Set<Scope>();
   readonly warnings: string[] = [];
   readonly unreachable = new Set<string>();
+  readonly schemeNames = new Map<string, string>();
   readonly #document: PartnerDocument;
   readonly #given: SchemeDeclarations;
   readonly #hasClients: boolean;
@@ -128,7 +132,9 @@ class Security {
     if (Object.hasOwn(this.#given, joined)) return [joined];
     const pair = this.#pairOf(names);
     if (pair !== undefined) return [this.#declare(joined, pair)];
-    const schemes = [...new Set(names.map((name) => this.#named(name, at)))];
+    const verified = names.map((name) => [name, this.#named(name, at)] as const);
+    for (const [name, scheme] of verified) this.schemeNames.set(name, scheme);
+    const schemes = [...new Set(verified.map(([, scheme]) => scheme))];
     if (schemes.filter((name) => this.#isInAuthorization(name)).length < 2) return schemes;
     throw new DeclarationError(
       'value',

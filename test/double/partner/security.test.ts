@@ -190,3 +190,25 @@ test('two schemes in Authorization cannot be required together', async () => {
     /requires token and password together, and a request has one field Authorization/,
   );
 });
+
+test('signs by each name that the document gives a scheme, also where two declare the same key', async () => {
+  const key = { type: 'apiKey', in: 'header', name: 'X-Api-Token' };
+  const operation = (name: string) => ({
+    get: { security: [{ [name]: [] }], responses: { 204: { description: 'done' } } },
+  });
+  const partner = {
+    openapi: '3.1.0',
+    info: { title: 'two names', version: '1' },
+    paths: { '/personal': operation('Personal'), '/plan': operation('Plan'), '/login': operation('Login') },
+    components: { securitySchemes: { Personal: key, Plan: key, Login: { type: 'http', scheme: 'basic' } } },
+  };
+  await using double = await startDouble({ users: { ann: { secret, password: 'pw of ann' } }, partner });
+  for (const [path, scheme] of [
+    ['/personal', 'Personal'],
+    ['/plan', 'Plan'],
+    ['/personal', 'Plan'],
+    ['/login', 'Login'],
+  ] as const)
+    assert.equal((await double.as('ann', { scheme }).fetch(path)).status, 204, `${path} with ${scheme}`);
+  assert.throws(() => double.as('ann', { scheme: 'Plam' }), /did you mean "Plan"/);
+});
