@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { createHash, createHmac } from 'node:crypto';
+import { createHmac } from 'node:crypto';
 import test from 'node:test';
 import { createRequest, type IncomingRequest } from '../../../src/http/message.ts';
 import { type DeclaredTest, openDeclared, start, startSeconds } from '../../support/auth/declared.ts';
@@ -68,98 +68,15 @@ function sent(signature: string, timestamp = startSeconds): IncomingRequest {
 }
 
 keepSecret(secret);
-const parsed: unknown = JSON.parse(content);
-const python = '{"name": "Zo\\u00eb", "url": "http://a/b", "price": 1.5}';
 
 const mistakes: [what: string, signed: string, hint: RegExp, differs: string | undefined][] = [
-  [
-    'the content serialized again',
-    message({ body: JSON.stringify(parsed) }),
-    /parsed and serialized again/,
-    'body',
-  ],
-  [
-    'the content serialized again with indentation',
-    message({ body: JSON.stringify(parsed, null, 2) }),
-    /parsed and serialized again/,
-    'body',
-  ],
-  [
-    'the content serialized again by Python',
-    message({ body: python }),
-    /parsed and serialized again/,
-    'body',
-  ],
-  [
-    'the content serialized again with sorted members',
-    message({ body: '{"name":"Zo\u00eb","price":1.5,"url":"http://a/b"}' }),
-    /with its members sorted/,
-    'body',
-  ],
-  ['an empty content', message({ body: '' }), /signed as empty/, 'body'],
-  [
-    'a line feed after the content',
-    message({ body: `${content}\n` }),
-    /line feed was signed at the end/,
-    undefined,
-  ],
-  [
-    'CR LF in the content',
-    message({ body: content.replace('\n', '\r\n') }),
-    /CR LF when it was signed/,
-    'body',
-  ],
-  [
-    'a digest of the content',
-    message({ body: createHash('sha256').update(content).digest('hex') }),
-    /a digest of the content/,
-    'body',
-  ],
-  [
-    'the content in Latin-1 that was encoded again',
-    message({ body: Buffer.from(content).toString('latin1') }),
-    /Latin-1/,
-    'body',
-  ],
-  ['the method in lower case', message({ method: 'post' }), /method was signed in lower case/, 'method'],
-  ['another method', message({ method: 'PUT' }), /PUT was signed, but POST arrived/, 'method'],
-  [
-    'the query with the path',
-    message({ path: `${path}?${query}` }),
-    /query was signed with the path/,
-    'path',
-  ],
-  ['the path without the query', message({ query: '' }), /query was left out/, 'query'],
-  ['the path decoded', message({ path: '/orders/a b' }), /path was percent-decoded/, 'path'],
-  ['the path with a trailing slash', message({ path: `${path}/` }), /trailing slash/, 'path'],
-  ['the query sorted', message({ query: 'a=2&z=1' }), /signed in another order/, 'query'],
-  ['the query with "?"', message({ query: `?${query}` }), /"\?" was signed with the query/, 'query'],
-  ['the host without its port', message({ host: 'example.com' }), /without its port/, 'host'],
-  ['the URL for the host', message({ host: `https://${host}` }), /scheme was signed with the host/, 'host'],
-  [
-    'milliseconds',
-    message({ timestamp: `${startSeconds}000` }),
-    /signed as a number of milliseconds/,
-    'timestamp',
-  ],
-  [
-    'the date',
-    message({ timestamp: 'Thu, 29 Feb 2024 12:00:00 GMT' }),
-    /signed as an IMF-fixdate|value of Date/,
-    'timestamp',
-  ],
-  ['no timestamp', message().replace(`${startSeconds}\n`, ''), /timestamp was left out/, 'timestamp'],
   ['another separator', message({ separator: '.' }), /joined with "\."/, undefined],
-  ['no version', message({ start: '' }), /"v1:" was left out/, undefined],
-  ['a line feed at the end', message({ end: '\n' }), /line feed was signed at the end/, undefined],
-  ['the content alone', content, /only the part body was signed/, undefined],
   [
     'timestamp and content exchanged',
     message({ timestamp: content, body: startSeconds }),
     /timestamp and body were swapped/,
     undefined,
   ],
-  ['nothing', '', /message was empty/, undefined],
 ];
 
 async function explained(declared: DeclaredTest, request: IncomingRequest) {
@@ -179,64 +96,17 @@ for (const [what, signed, hint, differs] of mistakes) {
 }
 
 const keys: [what: string, digest: Buffer, hint: RegExp][] = [
-  ['decoded from base64', hmac(message(), Buffer.from(secret, 'base64')), /decoded from base64/],
-  ['with a line feed', hmac(message(), `${secret}\n`), /trailing line feed/],
-  ['in quotes', hmac(message(), `"${secret}"`), /quotes/],
   ['that has expired', hmac(message(), 'an expired secret'), /expired secret/],
-  ['exchanged with the message', hmac(secret, message()), /key and message were swapped/],
-  ['hashed first', hmac(message(), createHash('sha256').update(secret).digest()), /secret was hashed/],
   [
     'with another hash',
     hmac(message(), secret, 'sha512').subarray(0, 32),
     /SHA-512 was used instead of SHA-256/,
   ],
-  [
-    'without HMAC',
-    createHash('sha256')
-      .update(secret + message())
-      .digest(),
-    /without HMAC/,
-  ],
-  ['left out', createHash('sha256').update(message()).digest(), /plain hash of the message/],
 ];
 
 for (const [what, digest, hint] of keys) {
   test(`an explanation recognizes a secret ${what}`, async () => {
     assert.match((await explained(explaining(), sent(digest.toString('hex')))).hint, hint);
-  });
-}
-
-const forms: [what: string, signature: string, detail: RegExp][] = [
-  ['base64 instead of hexadecimal', hmac(message()).toString('base64'), /it is base64\.$/],
-  ['upper case', hmac(message()).toString('hex').toUpperCase(), /it is in upper case\.$/],
-  ['a prefix', `sha256=${hmac(message()).toString('hex')}`, /has a prefix that is not expected/],
-  ['another hash', hmac(message(), secret, 'sha512').toString('hex'), /length of sha512/],
-  [
-    'base64 of hexadecimal',
-    Buffer.from(hmac(message()).toString('hex')).toString('base64'),
-    /encoded in base64 again/,
-  ],
-  ['quotes', `"${hmac(message()).toString('hex')}"`, /in quotes/],
-];
-
-for (const [what, signature, detail] of forms) {
-  test(`a refusal names ${what} in a signature`, async () => {
-    assert.match((await explaining().problemWith(sent(signature))).detail, detail);
-  });
-}
-
-const times: [what: string, timestamp: string, hint: RegExp][] = [
-  ['milliseconds for seconds', `${startSeconds}000`, /in milliseconds; seconds are expected/],
-  ['another time zone', String(start / 1000 + 7200), /off by exactly 2 hours: probably a time zone/],
-  ['a wrong clock', String(start / 1000 - 1000), /clock is wrong/],
-  ['RFC 3339', '2024-02-29T12:00:00Z', /it is a date and time of RFC 3339/],
-  ['a fraction', `${startSeconds}.123`, /a number with a fraction/],
-];
-
-for (const [what, timestamp, hint] of times) {
-  test(`an explanation recognizes ${what} in a timestamp`, async () => {
-    const signature = hmac(message({ timestamp })).toString('hex');
-    assert.match((await explained(explaining(), sent(signature, timestamp))).hint, hint);
   });
 }
 

@@ -20,26 +20,15 @@ function requestSigning(message: string, key: string | Buffer = 'ann-secret') {
   return createRequest({ method: 'GET', target, headers: fields });
 }
 
-const mistakes: [what: string, message: string, hint: RegExp, at: number][] = [
-  ['the query left out', `GET+/articles+${stamp}+n1`, /query was left out/, 13],
-  ['the spaces left in the date', `GET+${target}+${date}+n1`, /spaces were not removed/, 24],
-  ['a line feed at the end', `GET+${target}+${stamp}+n1\n`, /line feed/, 42],
-  ['the method in lower case', `get+${target}+${stamp}+n1`, /lower case/, 0],
-  ['the nonce left out', `GET+${target}+${stamp}`, /nonce was left out/, 39],
-  ['date and nonce left out', `GET+${target}`, /date and nonce were left out/, 21],
-  ['the month capitalised', `GET+${target}+29Feb202412:00:00+n1`, /different letter case/, 24],
-];
-
-for (const [what, message, hint, at] of mistakes) {
-  test(`an explained refusal recognises ${what}`, async () => {
-    const { members } = await openTestService({ explain: true }).problemWith(requestSigning(message));
-    assert.equal(members['check'], 'digest');
-    assert.equal(members['message'], `GET+${target}+${stamp}+n1`);
-    assert.match(String(members['hint']), hint);
-    assert.equal(members['signedMessage'], message);
-    assert.equal(members['firstDifference'], at);
-  });
-}
+test('an explained refusal shows both messages, and where they differ', async () => {
+  const message = `GET+/articles+${stamp}+n1`;
+  const { members } = await openTestService({ explain: true }).problemWith(requestSigning(message));
+  assert.equal(members['check'], 'digest');
+  assert.equal(members['message'], `GET+${target}+${stamp}+n1`);
+  assert.match(String(members['hint']), /query was left out/);
+  assert.equal(members['signedMessage'], message);
+  assert.equal(members['firstDifference'], 13);
+});
 
 test('an explained refusal contains neither a secret nor a digest', async () => {
   const service = openTestService({ explain: true });
@@ -92,50 +81,14 @@ const contentDigest = `sha-256=:${createHash('sha256').update('<a/>').digest('ba
 const withDigest: Sent = { method: 'PUT', fields: [['Content-Digest', contentDigest]], content: '<a/>' };
 const empty = createHash('sha256').digest();
 
-const moreMistakes: [what: string, arrived: string, signed: string, parts: Sent, hint: RegExp][] = [
-  ['%7E that became ~', '/a~b', 'GET+/a%7Eb', {}, /percent-encoding was changed/],
-  ['%7e that became ~', '/a~b', 'GET+/a%7eb', {}, /percent-encoding was changed/],
-  ['~ that became %7E', '/a%7Eb', 'GET+/a~b', {}, /percent-encoding was changed|percent-decoded/],
-  ['escapes in small letters', '/a%2Fb', 'GET+/a%2fb', {}, /escapes were in lower case/],
-  ['escapes in capitals', '/a%2fb', 'GET+/a%2Fb', {}, /escapes were in upper case/],
-  ['%2F that was a slash, beside another escape', '/a%2Fb%20c', 'GET+/a/b%20c', {}, /%2F/],
-  ['%20 that was +', '/a?q=b%20c', 'GET+/a?q=b+c', {}, /space in the query was "\+"/],
-  ['+ that was %20', '/a?q=b+c', 'GET+/a?q=b%20c', {}, /space in the query was "%20"/],
-  ['+ that was %2B', '/a?q=b+c', 'GET+/a?q=b%2Bc', {}, /"%2B"/],
-  ['a comma that was escaped', '/a?q=b,c', 'GET+/a?q=b%2Cc', {}, /characters were escaped/],
-  ['a trailing slash that was not signed', '/a/?q', 'GET+/a?q', {}, /there was no trailing slash/],
-  ['a trailing slash that was signed', '/a?q', 'GET+/a/?q', {}, /there was a trailing slash/],
-  ['dot segments resolved before signing', '/a/./b/../c', 'GET+/a/c', {}, /dot segments/],
-  ['double slashes made one before signing', '//a//b', 'GET+/a/b', {}, /double slashes/],
-  ['a question mark with nothing behind it', '/a?', 'GET+/a', {}, /query was left out|"\?"/],
-  ['a question mark that went lost', '/a', 'GET+/a?', {}, /"\?" without a query was signed/],
-  ['sorted parameters', '/a?b=2&a=1', 'GET+/a?a=1&b=2', {}, /sorted/],
-  ['the host in the target', '/a', 'GET+http://localhost/a', {}, /host was signed/],
-  ['the host before the path', '/a', 'GET+localhost/a', {}, /host was signed/],
-  ['a target of absolute form, signed as a path', 'http://localhost/a', 'GET+/a', {}, /not signed/],
-  ['a HEAD signed as GET', '/a', 'GET+/a', { method: 'HEAD' }, /GET was signed, but HEAD arrived/],
-  ['a PUT signed, sent as POST', '/a', 'PUT+/a', { method: 'POST' }, /PUT was signed, but POST arrived/],
-  [
-    'a method that an override field names',
-    '/a',
-    'PURGE+/a',
-    { method: 'POST', fields: [['X-HTTP-Method-Override', 'PURGE']] },
-    /override field/,
-  ],
-];
-
-for (const [what, arrived, signedStart, parts, hint] of moreMistakes) {
-  test(`an explained refusal recognises ${what}`, async () => {
-    const message = `${signedStart}+${stamp}+n1`;
-    const service = openTestService({ explain: true });
-    const { members } = await service.problemWith(sent(message, { ...parts, target: arrived }));
-    assert.match(String(members['hint']), hint);
-    assert.equal(members['signedMessage'], message);
-    assert.equal(members['message'], `${parts.method ?? 'GET'}+${arrived}+${stamp}+n1`);
-  });
-}
-
 const wholeMistakes: [what: string, message: string, parts: Sent, hint: RegExp][] = [
+  [
+    'a trailing slash that was not signed',
+    `GET+/a?q+${stamp}+n1`,
+    { target: '/a/?q' },
+    /there was no trailing slash/,
+  ],
+  ['double slashes made one before signing', `GET+/a/b+${stamp}+n1`, { target: '//a//b' }, /double slashes/],
   [
     'Date signed where X-Date counts',
     `GET+${target}+${stamp}+n1`,
@@ -154,22 +107,11 @@ const wholeMistakes: [what: string, message: string, parts: Sent, hint: RegExp][
     { date: 'Thu, 29 Feb 2024 12:00:00 GMT' },
     /different format/,
   ],
-  ['the simple form signed and the full form sent', `GET+${target}`, {}, /simple form was signed/],
   [
     'the date signed and the simple form sent',
     `GET+${target}+${stamp}`,
     { nonce: null },
     /full form was signed/,
-  ],
-  ['date and nonce exchanged', `GET+${target}+n1+${stamp}`, {}, /swapped/],
-  ['parts joined by line feeds', `GET\n${target}\n${stamp}\nn1`, {}, /joined with line feeds/],
-  ['parts joined by nothing', `GET${target}${stamp}n1`, {}, /joined with no separator/],
-  ['the content digest left out', `PUT+${target}+${stamp}+n1`, withDigest, /content digest was left out/],
-  [
-    'the bare content digest',
-    `PUT+${target}+${stamp}+n1+${contentDigest.slice(9, -1)}`,
-    withDigest,
-    /bare digest/,
   ],
   [
     'a digest of no content',
@@ -200,36 +142,12 @@ for (const [what, message, parts, hint] of wholeMistakes) {
 }
 
 const right = `GET+${target}+${stamp}+n1`;
-const secretMistakes: [what: string, digest: string, hint: RegExp][] = [
-  ['with a line feed', hmac(right, 'ann-secret\n'), /line feed/],
-  ['with CR LF', hmac(right, 'ann-secret\r\n'), /CR LF/],
-  ['in double quotes', hmac(right, '"ann-secret"'), /quotes/],
-  ['in single quotes', hmac(right, "'ann-secret'"), /quotes/],
-  ['with a space behind it', hmac(right, 'ann-secret '), /leading or trailing space/],
-  ['encoded as base64', hmac(right, Buffer.from('ann-secret').toString('base64')), /encoded in base64/],
-  [
-    'encoded as hexadecimal',
-    hmac(right, Buffer.from('ann-secret').toString('hex')),
-    /encoded in hexadecimal/,
-  ],
-  ['in UTF-16', hmac(right, Buffer.from('ann-secret', 'utf16le')), /UTF-16/],
-  ['hashed before', hmac(right, createHash('sha256').update('ann-secret').digest()), /secret was hashed/],
-  ['exchanged with the message', hmac('ann-secret', right), /swapped/],
-  ['with SHA-512 cut off', hmac(right, 'ann-secret', 'sha512'), /truncated SHA-512/],
-  ['with SHA-512/256', hmac(right, 'ann-secret', 'sha512-256'), /SHA-512\/256/],
-  ['with SHA3-256', hmac(right, 'ann-secret', 'sha3-256'), /SHA3-256/],
-  ['not at all', createHash('sha256').update(right).digest('base64'), /without HMAC/],
-  ['before the message', createHash('sha256').update(`ann-secret${right}`).digest('base64'), /without HMAC/],
-  ['over a hashed message', hmac(createHash('sha256').update(right).digest('hex')), /message was hashed/],
-];
-
-for (const [what, digest, hint] of secretMistakes) {
-  test(`an explained refusal recognises a secret that was used ${what}`, async () => {
-    const { members } = await openTestService({ explain: true }).problemWith(sent(right, {}, digest));
-    assert.match(String(members['hint']), hint);
-    assert.equal(members['signedMessage'], undefined);
-  });
-}
+test('an explained refusal recognises SHA-512 that was cut off', async () => {
+  const request = sent(right, {}, hmac(right, 'ann-secret', 'sha512'));
+  const { members } = await openTestService({ explain: true }).problemWith(request);
+  assert.match(String(members['hint']), /truncated SHA-512/);
+  assert.equal(members['signedMessage'], undefined);
+});
 
 /** The hint to a user with this secret who signs with this key. */
 async function hintFor(secret: string, key: Buffer): Promise<string> {
@@ -378,11 +296,11 @@ test('no explanation contains a secret or a signature', async () => {
   const random = seeded();
   const service = openTestService({ explain: true, maxNonces: 10_000 });
   const requests = [
-    ...mistakes.map(([, message]) => requestSigning(message)),
-    ...moreMistakes.map(([, arrived, message, parts]) =>
-      sent(`${message}+${stamp}+n1`, { ...parts, target: arrived }),
-    ),
-    ...secretMistakes.map(([, digest]) => sent(right, {}, digest)),
+    requestSigning(`get+${target}+${stamp}+n1`),
+    sent(`GET+${target}`, {}),
+    sent(right, {}, hmac(right, 'ann-secret\n')),
+    sent(right, {}, hmac(right, 'ann-secret', 'sha512')),
+    sent(right, {}, hmac('ann-secret', right)),
     ...Array.from({ length: 200 }, () =>
       sent(random.text('GET+/a%7E?=&. \n', 20), { target: `/${random.text('a%7E/.?&=~+', 12)}` }),
     ),

@@ -1,6 +1,6 @@
 // Mistakes that clients make, and the explanations that they get.
 import assert from 'node:assert/strict';
-import { constants, createHash, createHmac } from 'node:crypto';
+import { constants } from 'node:crypto';
 import test from 'node:test';
 import type { ProblemMember } from '../../../src/http/problem.ts';
 import { signBase } from '../../../src/signature/message-signatures/algorithms.ts';
@@ -41,21 +41,6 @@ const cases: readonly (readonly [name: string, client: Client, expected: Expecte
     { hint: /only the target was signed, without scheme and host/, differs: '"@target-uri"' },
   ],
   [
-    '@target-uri with the default port',
-    { base: line('@target-uri', 'https://example.com:443/a%20b/../c?b=2&a=1') },
-    { hint: /the host was signed with the default port/, differs: '"@target-uri"' },
-  ],
-  [
-    '@authority as sent, with the default port',
-    { host: 'example.com:443', base: line('@authority', 'example.com:443') },
-    { hint: /the host was signed with the default port/, differs: '"@authority"' },
-  ],
-  [
-    '@authority as sent, in upper case',
-    { host: 'Example.COM', base: line('@authority', 'Example.COM') },
-    { hint: /the host was signed in another letter case/, differs: '"@authority"' },
-  ],
-  [
     '@scheme of the other protocol',
     { components: [...standard, '@scheme'], base: line('@scheme', 'http') },
     { hint: /"@scheme" was signed as http, but the request arrived over TLS/, differs: '"@scheme"' },
@@ -76,11 +61,6 @@ const cases: readonly (readonly [name: string, client: Client, expected: Expecte
       base: line('@query-param";name="q', 'x+y'),
     },
     { hint: /signed with \+ for a space; it is %20/, differs: '"@query-param";name="q"' },
-  ],
-  [
-    'no query signed as empty text',
-    { target: '/a', base: line('@query', '') },
-    { hint: /the query was signed without its question mark/, differs: '"@query"' },
   ],
   [
     'lines joined without a space',
@@ -132,14 +112,6 @@ const cases: readonly (readonly [name: string, client: Client, expected: Expecte
     { keyid: 'rsa-as-pss', sign: withKey('sha256', 'test-key-rsa') },
     { hint: /RSASSA-PKCS1-v1_5 with SHA-256 was used; RSASSA-PSS with SHA-512 is expected/ },
   ],
-  [
-    'a hash signed with Ed25519',
-    {
-      keyid: 'test-key-ed25519',
-      sign: (base) => withKey(null, 'test-key-ed25519')(createHash('sha256').update(base).digest('hex')),
-    },
-    { hint: /Ed25519 hashes it itself/ },
-  ],
   ...[
     ['test-key-ed25519', withKey(null, 'test-key-ed25519')] as const,
     ['test-key-ecc-p256', withKey('sha256', 'test-key-ecc-p256', { dsaEncoding: 'ieee-p1363' })] as const,
@@ -178,11 +150,6 @@ const cases: readonly (readonly [name: string, client: Client, expected: Expecte
       sign: withKey('sha256', 'test-key-ecc-p256', { dsaEncoding: 'ieee-p1363' }),
     },
     { hint: /another key of the user: test-key-ecc-p256/ },
-  ],
-  [
-    'a secret for a key of Ed25519',
-    { keyid: 'test-key-ed25519', sign: (base) => createHmac('sha256', 'x').update(base).digest() },
-    { hint: /the signature has another length than one of ed25519/ },
   ],
 ];
 
