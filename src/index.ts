@@ -50,7 +50,7 @@ export {
   xml,
 } from './pipeline/resource.ts';
 export { Problem } from './pipeline/thrown-problem.ts';
-export type { NonceClaim, Principal, Scope } from './principal.ts';
+export type { Principal, Scope } from './principal.ts';
 export { DeclarationError } from './schema/error.ts';
 export type { FieldDeclaration } from './schema/field.ts';
 export type { Fetch } from './service/fetch/fetch.ts';
@@ -69,7 +69,7 @@ export type { SignatureAlgorithm } from './signature/algorithms.ts';
 export type { OAuth1Method } from './signature/oauth1.ts';
 export type { DocumentStore, StoredDocument } from './store/documents.ts';
 export type { DurableStore, DurableStoreOptions } from './store/durable-store.ts';
-export { NonceRefusedError, StoreError } from './store/errors.ts';
+export { StoreError } from './store/errors.ts';
 export { createMemoryStore } from './store/memory.ts';
 export type { NonceResult, NonceStore } from './store/nonces/nonces.ts';
 export { openDurableStore } from './store/open-durable-store.ts';

@@ -4,11 +4,6 @@ export interface Principal {
   readonly name: string;
   /** The scheme that authenticated it: `hmac`. */
   readonly scheme: string;
-  /**
-   * The nonce that the request used, if it must still be stored: together with the request's change, so that either both or
-   * neither survive a crash; without a change, before the response.
-   */
-  readonly nonce?: NonceClaim;
   /** The rights that a token grants; undefined if the credentials were the principal's own. */
   readonly lent?: LentRights;
 }
@@ -45,14 +40,4 @@ interface LentRights {
   readonly scopes: readonly Scope[];
   /** The users for whom a client acts on its own behalf, `*` for all; undefined if the token was issued for the principal. */
   readonly users: '*' | readonly string[] | undefined;
-}
-
-/** A nonce that was claimed and is not stored yet, or that is claimed only when it is stored. */
-export interface NonceClaim {
-  /** The name of the user. */
-  readonly user: string;
-  /** The nonce. */
-  readonly nonce: string;
-  /** The time (ms) until which a request with this nonce could be accepted. */
-  readonly until: number;
 }

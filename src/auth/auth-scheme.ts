@@ -81,12 +81,12 @@ export function createVerifier(scheme: AuthScheme, context: SchemeContext): Veri
 
 function loadOnFirstUse(scheme: AuthScheme, context: SchemeContext): Verifier['authenticate'] {
   let verify: Verifier['authenticate'] | undefined;
-  return (request, rest, authTrace, deferrable) => {
-    if (verify !== undefined) return verify(request, rest, authTrace, deferrable);
+  return (request, rest, authTrace) => {
+    if (verify !== undefined) return verify(request, rest, authTrace);
     return Promise.all([import('./verify.ts'), scheme.load(context)]).then(
       ([{ createVerification }, verification]) => {
         verify ??= createVerification(verification, context);
-        return verify(request, rest, authTrace, deferrable);
+        return verify(request, rest, authTrace);
       },
     );
   };

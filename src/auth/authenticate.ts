@@ -5,7 +5,7 @@ import { andThen, type MaybePromise } from '../maybe-promise.ts';
 import type { Principal } from '../principal.ts';
 import { AbsentCredentials } from './absent-credentials.ts';
 import { isAccepted, listAlternatives } from './accepted-schemes.ts';
-import type { Attempt, DeferredNonce } from './attempt.ts';
+import type { Attempt } from './attempt.ts';
 import { AuthFailures } from './auth-failures.ts';
 import { Challenges } from './challenges.ts';
 import {
@@ -19,19 +19,12 @@ import {
   type Together,
 } from './find-credentials.ts';
 import { createLocationTable } from './locations.ts';
-import type { RefusedNonce } from './nonce-claim.ts';
 import type { RateLimiter } from './rate-limit.ts';
 import { areRotated, isRotation, verifyAny } from './rotation.ts';
 import { SchemeLimits } from './scheme-limits.ts';
-import { type StoreNonce, type VerifyOne, verifyTogether } from './together.ts';
+import { type VerifyOne, verifyTogether } from './together.ts';
 import type { AuthenticationTrace } from './trace.ts';
-import {
-  type AcceptedSchemes,
-  listAuthorizationNames,
-  type RefuseNonce,
-  type Verdict,
-  type Verifier,
-} from './verifier.ts';
+import { type AcceptedSchemes, listAuthorizationNames, type Verdict, type Verifier } from './verifier.ts';
 
 /** Authenticates requests with the scheme that their credentials name. */
 export interface Authenticator {
@@ -43,13 +36,11 @@ export interface Authenticator {
    * @param authTrace Records the checks, if given.
    * @param accepted The schemes that the resource accepts. The first alternative of which the request has all credentials is
    *   verified, and other credentials are left alone. If it has only others, it is refused with 401. Default: all, one in a request.
-   * @param deferred If given, the nonce may be claimed with the change of the request. Default: it is claimed at once.
    */
   authenticate(
     request: IncomingRequest,
     authTrace?: AuthenticationTrace,
     accepted?: AcceptedSchemes,
-    deferred?: DeferredNonce,
   ): Principal | undefined | Promise<Principal | undefined>;
   /**
    * Returns `WWW-Authenticate` with the challenge of each scheme that is offered on this connection, and further fields of the
@@ -81,17 +72,12 @@ export interface Authenticator {
 /** The principal; undefined if there are no credentials. */
 type Authenticated = Principal | undefined | Promise<Principal | undefined>;
 
-/**
- * Creates an authenticator. The first scheme of a name in `Authorization` is used. With `explain`, errors explain themselves.
- *
- * @param storeNonce Stores a nonce of credentials that are not those of the principal. Default: none has to be stored.
- */
+/** Creates an authenticator. The first scheme of a name in `Authorization` is used. With `explain`, errors explain themselves. */
 export function createAuthenticator(
   schemes: readonly Verifier[],
   rateLimiter: RateLimiter,
   limits: SchemeLimits = new SchemeLimits(),
   explain = false,
-  storeNonce: StoreNonce = () => undefined,
 ): Authenticator {
   const table = createLocationTable(schemes);
   const challenges = new Challenges(schemes);
@@ -140,9 +126,7 @@ export function createAuthenticator(
     const [first, another] = found;
     if (first === undefined) return undefined;
     failures.requireUnblocked(attempt.request);
-    return another === undefined
-      ? verify(first, attempt)
-      : verifyTogether(found, attempt, verify, storeNonce, failures);
+    return another === undefined ? verify(first, attempt) : verifyTogether(found, attempt, verify, failures);
   };
 
   const authenticate = (attempt: Attempt): Authenticated => {
@@ -154,7 +138,7 @@ export function createAuthenticator(
     );
     if (isRotation(alternatives)) {
       failures.requireUnblocked(request);
-      return verifyAny(alternatives.flat(), { ...attempt, deferred: undefined }, verify, storeNonce);
+      return verifyAny(alternatives.flat(), attempt, verify);
     }
     return andThen(selectPresent(alternatives, request), (found) => {
       if (found !== undefined) return verifyFound(found, attempt);
@@ -164,10 +148,10 @@ export function createAuthenticator(
   };
 
   return {
-    authenticate: (request, authTrace, accepted, deferred) =>
+    authenticate: (request, authTrace, accepted) =>
       authTrace === undefined
-        ? authenticate({ request, authTrace, accepted, deferred })
-        : completeTrace({ request, authTrace, accepted, deferred }, authTrace, authenticate, absent),
+        ? authenticate({ request, authTrace, accepted })
+        : completeTrace({ request, authTrace, accepted }, authTrace, authenticate, absent),
     challenges: (connection, accepted) => challenges.offer(connection, accepted),
     missing: (detail, request, accepted) => absent.missing(detail, request, accepted),
     claimedName(request) {
@@ -225,25 +209,14 @@ async function hasInContent({ content }: Verifier, request: IncomingRequest): Pr
 
 /** Creates the function that verifies the credentials of one scheme, and checks that the user may use it. */
 function createVerifyOne(limits: SchemeLimits, failures: AuthFailures): VerifyOne {
-  const createLateRefusal =
-    (refuse: RefuseNonce, attempt: Attempt, scheme: Verifier) =>
-    (claimed: RefusedNonce): Problem => {
-      const problem = failures.count(refuse(claimed), attempt, scheme);
-      attempt.authTrace?.refused(problem);
-      return problem;
-    };
-
   const requirePrincipal = (verdict: Verdict, attempt: Attempt, scheme: Verifier): Principal => {
     if (verdict.outcome === 'bad') throw failures.count(verdict, attempt, scheme);
-    const { principal, refuse } = verdict;
-    const { deferred } = attempt;
+    const { principal } = verdict;
     const permitted = limits.violated(principal);
     if (permitted !== undefined) {
       const problem = notPermitted(principal.scheme, permitted);
       throw failures.count({ outcome: 'bad', problem, claimed: principal.name }, attempt, scheme);
     }
-    if (refuse !== undefined && deferred !== undefined)
-      deferred.refuseNonce = createLateRefusal(refuse, attempt, scheme);
     return principal;
   };
 
@@ -255,9 +228,9 @@ function createVerifyOne(limits: SchemeLimits, failures: AuthFailures): VerifyOn
   ): Promise<Principal> => requirePrincipal(await verdict, attempt, scheme);
 
   return ({ scheme, rest }: FoundCredentials, attempt: Attempt, known?: Verdict) => {
-    const { request, authTrace, deferred } = attempt;
+    const { request, authTrace } = attempt;
     if (authTrace !== undefined) authTrace.scheme = scheme.name;
-    const verdict = known ?? scheme.authenticate(request, rest, authTrace, deferred !== undefined);
+    const verdict = known ?? scheme.authenticate(request, rest, authTrace);
     return 'outcome' in verdict
       ? requirePrincipal(verdict, attempt, scheme)
       : awaitPrincipal(verdict, attempt, scheme);

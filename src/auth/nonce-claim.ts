@@ -1,7 +1,6 @@
 import { formatDate } from '../http/headers/date.ts';
 import { Problem } from '../http/problem.ts';
 import type { MaybePromise } from '../maybe-promise.ts';
-import type { NonceClaim } from '../principal.ts';
 
 /** The result of a claim for a user that has the maximum number of nonces. */
 interface NonceShareUsed {
@@ -27,25 +26,17 @@ export interface Nonces {
    * Claims a nonce of a user atomically, unless it was claimed before: of several claims of the same nonce exactly one is `fresh`.
    * It is stored until `until` (ms) has passed. If the store is full, nothing is stored. Rejects, or throws, if the claim could
    * not be made.
-   *
-   * @param deferrable Whether the nonce may be claimed with the change of its request instead: the result is then provisional.
    */
-  claim(
-    user: string,
-    nonce: string,
-    until: number,
-    now: number,
-    deferrable?: boolean,
-  ): MaybePromise<ClaimedNonce>;
-  /**
-   * Resolves when all claimed nonces are written, with `durably` when they are synced to disk; undefined if none is pending.
-   */
-  kept(durably: boolean): Promise<void> | undefined;
-  /**
-   * Withholds a fresh claim from writing, so that it is written together with the change of its request; undefined if it needs
-   * not be written.
-   */
-  hold(user: string, nonce: string, until: number): NonceClaim | undefined;
+  claim(user: string, nonce: string, until: number, now: number): MaybePromise<ClaimedNonce>;
+}
+
+/** A nonce, or a message in place of one, that is accepted once. */
+export interface NonceClaim {
+  /** The name of the user. */
+  readonly user: string;
+  readonly nonce: string;
+  /** The time (ms) until which a request with this nonce could be accepted. */
+  readonly until: number;
 }
 
 /**

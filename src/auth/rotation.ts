@@ -3,7 +3,7 @@
 import type { Principal } from '../principal.ts';
 import type { Attempt } from './attempt.ts';
 import type { FoundCredentials, Together } from './find-credentials.ts';
-import type { StoreNonce, VerifyOne } from './together.ts';
+import type { VerifyOne } from './together.ts';
 import type { Verdict, Verifier } from './verifier.ts';
 
 /** Returns whether schemes sign for one sender whose key is rotated. */
@@ -22,12 +22,7 @@ export function isRotation(alternatives: readonly Together[]): boolean {
 }
 
 /** Verifies signatures of which one valid one is enough. All are verified, because the nonces of all valid ones are claimed. */
-export async function verifyAny(
-  found: Together,
-  attempt: Attempt,
-  verify: VerifyOne,
-  storeNonce: StoreNonce,
-): Promise<Principal> {
+export async function verifyAny(found: Together, attempt: Attempt, verify: VerifyOne): Promise<Principal> {
   const { request } = attempt;
   const admitted: { readonly credentials: FoundCredentials; readonly verdict: Verdict }[] = [];
   for (const credentials of found) {
@@ -36,10 +31,7 @@ export async function verifyAny(
     // Otherwise a repeated request would be admitted by its next signature.
     else if (verdict.problem.type === 'nonce-replayed') return verify(credentials, attempt);
   }
-  const [first, ...others] = admitted;
-  for (const { verdict } of others)
-    if (verdict.outcome === 'good' && verdict.principal.nonce !== undefined)
-      await storeNonce(verdict.principal.nonce);
+  const [first] = admitted;
   if (first !== undefined) return verify(first.credentials, attempt, first.verdict);
   const [refused] = found;
   if (refused === undefined) throw new RangeError('there are no credentials');

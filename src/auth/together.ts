@@ -1,7 +1,7 @@
 // Verifies credentials that a resource requires together, such as an API key and a signature.
 
 import { Problem } from '../http/problem.ts';
-import type { NonceClaim, Principal } from '../principal.ts';
+import type { Principal } from '../principal.ts';
 import type { Attempt } from './attempt.ts';
 import type { AuthFailures } from './auth-failures.ts';
 import type { FoundCredentials, Together } from './find-credentials.ts';
@@ -14,25 +14,17 @@ export type VerifyOne = (
   verdict?: Verdict,
 ) => Principal | Promise<Principal>;
 
-/** Stores a nonce of credentials that are not those of the principal. */
-export type StoreNonce = (claim: NonceClaim) => Promise<void> | undefined;
-
 /** Verifies credentials that are required together. */
 export async function verifyTogether(
   found: Together,
-  given: Attempt,
+  attempt: Attempt,
   verify: VerifyOne,
-  storeNonce: StoreNonce,
   failures: AuthFailures,
 ): Promise<Principal | undefined> {
-  // Each nonce is claimed at once, because only one could be claimed with the change.
-  const attempt = { ...given, deferred: undefined };
   const principals: Principal[] = [];
   for (const each of found) principals.push(await verify(each, attempt));
   const merged = mergePrincipals(principals);
   if (merged === undefined) throw refuseDifferentUsers(found, principals, attempt, failures);
-  for (const { nonce } of principals)
-    if (nonce !== undefined && nonce !== merged.nonce) await storeNonce(nonce);
   return merged;
 }
 
@@ -57,11 +49,9 @@ function mergePrincipals(principals: readonly Principal[]): Principal | undefine
   if (main === undefined || ofUsers.some(({ name }) => name !== main.name)) return undefined;
   const token = principals.find(({ lent }) => lent !== undefined)?.lent;
   const lent = main.lent ?? (token && { ...token, users: undefined });
-  const nonce = principals.find((each) => each.nonce !== undefined)?.nonce;
   return {
     name: main.name,
     scheme: main.scheme,
-    ...(nonce !== undefined && { nonce }),
     ...(lent !== undefined && { lent }),
   };
 }

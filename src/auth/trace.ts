@@ -94,12 +94,6 @@ export class AuthenticationTrace {
     this.passed.push(check);
   }
 
-  /** Removes a passed check and those after it, because it turned out later that the check fails. @internal */
-  retract(check: string): void {
-    const index = this.passed.indexOf(check);
-    if (index >= 0) this.passed.splice(index);
-  }
-
   /**
    * Records that a check failed. Only the first failed check is recorded.
    *

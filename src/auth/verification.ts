@@ -9,6 +9,4 @@ export interface Verification<Own extends Presented> {
   readonly context: SchemeContext;
   readonly decoys: Decoys;
   readonly authTrace: AuthenticationTrace | undefined;
-  /** Whether the nonce may be claimed with the change of the request. */
-  readonly deferrable: boolean;
 }

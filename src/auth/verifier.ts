@@ -2,15 +2,12 @@ import type { FieldLine } from '../http/fields.ts';
 import type { Connection, IncomingRequest } from '../http/message.ts';
 import { Problem } from '../http/problem.ts';
 import type { Principal } from '../principal.ts';
-import type { RefusedNonce } from './nonce-claim.ts';
 import type { AuthenticationTrace } from './trace.ts';
 
 /** The result of a check of credentials that are valid. */
 interface GoodVerdict {
   readonly outcome: 'good';
   readonly principal: Principal;
-  /** Returns the verdict if the nonce of the principal is claimed with the change of the request, and then refused. */
-  readonly refuse?: RefuseNonce;
 }
 
 /** The result of a check of credentials that are refused. */
@@ -39,9 +36,6 @@ export function refuseScheme(
 export function listAuthorizationNames({ places }: Pick<Verifier, 'places'>): readonly string[] {
   return places.flatMap((place) => (place.in === 'authorization' ? [place.name.toLowerCase()] : []));
 }
-
-/** Returns the verdict on a request whose nonce is refused, and records it in the trace. */
-export type RefuseNonce = (claimed: RefusedNonce) => BadVerdict;
 
 /** Credentials in content, which has to be read to find out whether there are any. */
 export interface ContentLocation {
@@ -111,13 +105,11 @@ export interface Verifier {
    *
    * @param rest The part of `Authorization` after the name of the scheme; undefined for credentials in another place.
    * @param authTrace Records the checks, if given.
-   * @param deferrable Whether the nonce may be claimed with the change of the request. Default: false.
    */
   authenticate(
     request: IncomingRequest,
     rest: string | undefined,
     authTrace?: AuthenticationTrace,
-    deferrable?: boolean,
   ): Verdict | Promise<Verdict>;
   /** Returns the user that credentials outside the content name; undefined if they are malformed. Default: they name none. */
   claimedUser?(rest: string, request: IncomingRequest): string | undefined;

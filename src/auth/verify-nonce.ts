@@ -2,11 +2,10 @@
 
 import { createHash } from 'node:crypto';
 import { type Steps, wait } from '../maybe-promise.ts';
-import type { NonceClaim, Principal } from '../principal.ts';
+import type { Principal } from '../principal.ts';
 import { messageBytes, type Piece } from '../signature/message.ts';
-import { isSafeMethod } from './freshness.ts';
 import type { KeyHolder } from './keyring.ts';
-import type { RefusedNonce } from './nonce-claim.ts';
+import type { NonceClaim } from './nonce-claim.ts';
 import { refuseNonce } from './refuse.ts';
 import type { Presented, Rules, TimeRule } from './scheme.ts';
 import type { Verification } from './verification.ts';
@@ -58,7 +57,7 @@ export function* admit<Own extends Presented>(
   others: readonly Valid<Own>[],
   verification: Verification<Own>,
 ): Steps<Verdict> {
-  const { context, authTrace, deferrable } = verification;
+  const { context, authTrace } = verification;
   const { presented, principal, now } = first;
   let { claim } = first;
   if (others.length > 0) {
@@ -69,24 +68,10 @@ export function* admit<Own extends Presented>(
   }
   recordPassed(presented, verification);
   if (claim === undefined) return { outcome: 'good', principal };
-  const { user, nonce, until } = claim;
-  const claimed = yield* wait(context.nonces.claim(user, nonce, until, now, deferrable));
+  const claimed = yield* wait(context.nonces.claim(claim.user, claim.nonce, claim.until, now));
   if (claimed !== 'fresh') return refuseNonce(presented, claimed, now, verification);
   authTrace?.pass('nonce');
-  // The nonce of a safe method is written first. That of another method is withheld, so that it is written together with the change.
-  if (isSafeMethod(presented.request.method)) {
-    yield* wait(context.nonces.kept(false));
-    return { outcome: 'good', principal };
-  }
-  const held = context.nonces.hold(user, nonce, until);
-  if (held === undefined) return { outcome: 'good', principal };
-  const verdict = { outcome: 'good', principal: { ...principal, nonce: held } } as const;
-  if (!deferrable) return verdict;
-  const refuseLater = (refused: RefusedNonce): BadVerdict => {
-    authTrace?.retract('nonce');
-    return refuseNonce(presented, refused, now, verification);
-  };
-  return { ...verdict, refuse: refuseLater };
+  return { outcome: 'good', principal };
 }
 
 function recordPassed<Own extends Presented>(
@@ -117,7 +102,6 @@ function* claimOthers<Own extends Presented>(
     recordPassed(presented, verification);
     return refuseNonce(presented, claimed, now, verification);
   }
-  yield* wait(nonces.kept(false));
   return undefined;
 }
 

@@ -18,7 +18,6 @@ import { checkTime } from './verify-time.ts';
 export type Verify<Own extends Presented> = (
   read: Own | readonly Own[] | Fault,
   authTrace: AuthenticationTrace | undefined,
-  deferrable: boolean,
 ) => Verdict | Promise<Verdict>;
 
 /** Creates the function that verifies the requests of a scheme. */
@@ -27,8 +26,7 @@ export function createVerification<Own extends Presented>(
   context: SchemeContext,
 ): Verifier['authenticate'] {
   const verifyRead = createVerify(scheme, context);
-  return (request, rest = '', authTrace, deferrable = false) =>
-    verifyRead(scheme.parse(request, rest), authTrace, deferrable);
+  return (request, rest = '', authTrace) => verifyRead(scheme.parse(request, rest), authTrace);
 }
 
 /** Creates the function that verifies credentials of a scheme which the caller has read, from the content for instance. */
@@ -37,8 +35,7 @@ export function createVerify<Own extends Presented>(
   context: SchemeContext,
 ): Verify<Own> {
   const decoys = new Decoys();
-  return (read, authTrace, deferrable) =>
-    run(verify(read, { scheme, context, decoys, authTrace, deferrable }));
+  return (read, authTrace) => run(verify(read, { scheme, context, decoys, authTrace }));
 }
 
 /**

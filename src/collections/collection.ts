@@ -71,7 +71,6 @@ export function collectionResource(
     ...(collection.idempotency !== 'off' && { requestHeaders: ['Idempotency-Key'] }),
     POST: action(access.POST, (call) => post(call), {
       reads: createBodyReaders(shape, { ...documentLimits, partial: false }),
-      storesNonce: true,
       ...repetition.checks,
     }),
     produces: formatsFor(collection.defaultFormat ?? defaultFormat),
@@ -191,7 +190,6 @@ async function create(
     collection: path,
     value: addServerValues(collection.shape, call.body, call, undefined),
     at: call.now,
-    nonce: call.principal?.nonce,
     receipt,
     unique: collection.unique,
   });

@@ -100,18 +100,16 @@ export function itemResource(
       reads: createBodyReaders(shape, { ...documentLimits, partial: false }).map(keepingContent<StoredItem>),
       accessIf: (exists) => (exists ? access.putExisting : access.putNew),
       mayCreate: (call) => collection.createWithPut && checkAddress(formatPath(call), readId(call)),
-      storesNonce: true,
       ...repetition.checks,
     }),
     POST: action(access.change, (call) => post(call), {
       reads: createBodyReaders(shape, { ...documentLimits, partial: true }).map(keepingContent<StoredItem>),
-      storesNonce: true,
       ...repetition.checks,
     }),
     ...(collection.patch && {
       PATCH: patchAction(collection, store, documentLimits, repetition, formatPath),
     }),
-    DELETE: action(access.DELETE, (call) => deletes(call), { storesNonce: true, ...repetition.checks }),
+    DELETE: action(access.DELETE, (call) => deletes(call), repetition.checks),
     produces: formatsFor(collection.defaultFormat ?? defaultFormat),
     ...(collection.defaultFormat && { defaultFormat: collection.defaultFormat }),
     find: repetition.find(
@@ -209,7 +207,6 @@ async function replace(
     expected,
     value,
     at: call.now,
-    nonce: call.principal?.nonce,
     receipt,
     unique: collection.unique,
   });
@@ -282,7 +279,6 @@ function patchAction(
   };
   return action(collection.access.change, (call) => perform(call), {
     reads: [{ type: mergePatchType, decoder }],
-    storesNonce: true,
     ...repetition.checks,
   });
 }
@@ -307,7 +303,6 @@ async function change(
     expected: revision,
     value,
     at: call.now,
-    nonce: call.principal?.nonce,
     receipt,
     unique: collection.unique,
   });
@@ -364,7 +359,6 @@ async function remove(
     id,
     expected: revision,
     at: call.now,
-    nonce: call.principal?.nonce,
     receipt,
     unique: collection.unique,
   });

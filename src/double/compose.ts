@@ -220,7 +220,6 @@ export function compose(
     {
       onGrantEvent: (event) => events.emit(event.type, event),
       alterations: tokenMistakes,
-      onReplay,
       aliases,
       layer: stubs.layer,
       fallbacks: [...(partner === undefined ? [] : [partner.fallback]), stubs.fallback],

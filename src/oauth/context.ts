@@ -4,7 +4,7 @@ import type { HashQueue } from '../auth/hash-queue.ts';
 import type { RateLimiter } from '../auth/rate-limit.ts';
 import type { Clock } from '../clock.ts';
 import type { Origins } from '../pipeline/origin.ts';
-import type { CompleteNonces } from '../store/nonces/nonces.ts';
+import type { NonceStore } from '../store/nonces/nonces.ts';
 import type { Client, Consumer, Registry } from './clients.ts';
 import type { Grants } from './grants.ts';
 import type { Lifetimes } from './lifetimes.ts';
@@ -26,7 +26,7 @@ export interface OAuthContext {
   /** Authenticates the user on a consent page: with Basic only. Failures count towards the limit. */
   readonly approver: Authenticator;
   readonly rateLimiter: RateLimiter;
-  readonly nonces: CompleteNonces;
+  readonly nonces: NonceStore;
   /** Maximum distance (ms) from the clock of a date that a nonce is stored with; at least `oauth1Window`. */
   readonly nonceWindow: number;
   readonly lifetimes: Lifetimes;

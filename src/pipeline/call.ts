@@ -1,4 +1,3 @@
-import type { DeferredNonce } from '../auth/attempt.ts';
 import type { QuotaUse } from '../auth/quota.ts';
 import type { AuthenticationTrace } from '../auth/trace.ts';
 import type { HttpRequest, IncomingRequest } from '../http/message.ts';
@@ -20,8 +19,6 @@ export interface RequestTrace {
   cors: JournalCors | undefined;
   /** The problem that the response reports. */
   problem: Problem | undefined;
-  /** Returns the refusal if the nonce is claimed with the change of the request, and then refused. @internal */
-  refuseNonce?: DeferredNonce['refuseNonce'];
   /** The resource, which determines the form of problems; undefined until it is found. */
   resource: Resource | undefined;
   /** The state of the quota after this request; undefined if there is none. */
@@ -46,7 +43,6 @@ export function createRequestTrace(authTrace?: AuthenticationTrace): RequestTrac
     authentication: authTrace,
     cors: undefined,
     problem: undefined,
-    refuseNonce: undefined,
     resource: undefined,
     quota: undefined,
     release: undefined,

@@ -41,7 +41,6 @@ import {
   type ResourceState,
   retryAction,
   scopesNeeded,
-  storesNonce,
   type Variant,
 } from './resource.ts';
 import { addContentTag, buildNotModified, listTags, toOutcome, toResponse } from './response.ts';
@@ -214,15 +213,13 @@ function act(
 }
 
 function authenticate(
-  { request, method, route: { resource } }: Addressed,
+  { request, route: { resource } }: Addressed,
   { authenticator, cors }: ServiceContext,
   trace: RequestTrace,
 ): ReturnType<Authenticator['authenticate']> {
   if (cors?.isPreflight(request, resource) === true) return undefined;
-  if (resource.ownCredentials !== true) {
-    const deferred = storesNonce(resource, method) ? trace : undefined;
-    return authenticator.authenticate(request, trace.authentication, resource.schemes, deferred);
-  }
+  if (resource.ownCredentials !== true)
+    return authenticator.authenticate(request, trace.authentication, resource.schemes);
   if (isConfidential(request.connection)) return undefined;
   throw new Problem('tls-required', 'This resource is available over TLS only. The request was not read.');
 }

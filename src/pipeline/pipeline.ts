@@ -1,9 +1,7 @@
 import type { IncomingRequest, Response } from '../http/message.ts';
+import { isSafe } from '../http/method.ts';
 import { Problem } from '../http/problem.ts';
 import { isPromiseLike } from '../maybe-promise.ts';
-import type { Principal } from '../principal.ts';
-import { isNonceRefusedError, type NonceRefusedError } from '../store/errors.ts';
-import { readRefusal } from '../store/nonces/nonces.ts';
 import { accessEntry, type RequestIds } from './access-entry.ts';
 import { createRequestTrace, type RequestTrace } from './call.ts';
 import { exposeFields } from './cors.ts';
@@ -20,10 +18,6 @@ export interface PipelineParts {
   readonly context: ServiceContext;
   /** Resolves when the seed is stored; requests wait for it. */
   readonly seeded: Promise<void>;
-  /** Stores the nonce of a request before its response (see `Authentication`). */
-  keepNonce(principal: Principal | undefined, durably: boolean): Promise<void> | undefined;
-  /** Called with the user of each nonce that was claimed with a change, and had been used before. */
-  readonly onReplay?: ((user: string) => void) | undefined;
   /** Whether TLS is assumed where credentials require it, because a test stands in for a service over TLS. Default: false. */
   readonly assumesTls?: boolean | undefined;
   /** Serializes problem documents. */
@@ -103,7 +97,7 @@ export class Pipeline {
   }
 
   async #answer(request: IncomingRequest, trace: RequestTrace): Promise<Response> {
-    const { context, seeded, keepNonce, options } = this.#parts;
+    const { context, seeded, options } = this.#parts;
     const begun = options.onRequest === undefined ? 0 : context.clock.steady();
     let outcome: Response | Problem;
     try {
@@ -111,24 +105,11 @@ export class Pipeline {
       const decided = decide(request, context, trace);
       outcome = isPromiseLike(decided) ? await decided : decided;
     } catch (error) {
-      outcome = this.#toProblem(error, trace, trace.step);
+      outcome = toProblem(error, this.#onError, trace.step, isSafe(request.method));
     }
     trace.release?.();
-    try {
-      // The nonce is stored before the response, unless the change has stored it.
-      const nonceStored = keepNonce(trace.principal, !(outcome instanceof Problem));
-      if (nonceStored !== undefined) await nonceStored;
-    } catch (error) {
-      outcome = this.#toProblem(error, trace);
-    }
     const response = outcome instanceof Problem ? this.#problemResponse(outcome, request, trace) : outcome;
     return this.#logged(request, this.#completed(response, request, trace), trace, begun);
-  }
-
-  /** Returns an error as a Problem. A refused nonce is refused as in step 7, whatever the response would have been. */
-  #toProblem(error: unknown, trace: RequestTrace, step?: number): Problem {
-    const refusal = isNonceRefusedError(error) ? nonceRefusal(error, trace, this.#parts.onReplay) : undefined;
-    return refusal ?? toProblem(error, this.#onError, step);
   }
 
   #completed(response: Response, request: IncomingRequest | undefined, trace: RequestTrace): Response {
@@ -166,25 +147,4 @@ export class Pipeline {
     options.onRequest(accessEntry(request, response, trace, context.clock, begun));
     return response;
   }
-}
-
-/**
- * Returns the refusal of a request whose nonce was claimed with its change, and was refused: the same as if it had been refused in
- * step 7. Undefined if the claim was not deferred.
- *
- * @param onReplay Called with the user of a nonce that was used before.
- */
-function nonceRefusal(
-  error: NonceRefusedError,
-  trace: RequestTrace,
-  onReplay: ((user: string) => void) | undefined,
-): Problem | undefined {
-  const { principal, refuseNonce } = trace;
-  if (refuseNonce === undefined) return undefined;
-  trace.step = 7;
-  trace.principal = undefined;
-  trace.refuseNonce = undefined;
-  const claimed = readRefusal(error);
-  if (claimed === 'seen' && principal?.nonce !== undefined) onReplay?.(principal.nonce.user);
-  return refuseNonce(claimed);
 }

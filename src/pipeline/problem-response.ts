@@ -18,18 +18,24 @@ export type WriteProblem = (
  * Returns an error as a Problem. Any other error is an internal one, which is reported to `onError`; the response does not describe it.
  *
  * @param step The step in which it occurred. Default: the last one, which makes the change.
+ * @param isSafe Whether the method of the request is safe. Default: false.
  */
-export function toProblem(error: unknown, onError: (error: unknown) => void, step = 16): Problem {
+export function toProblem(
+  error: unknown,
+  onError: (error: unknown) => void,
+  step = 16,
+  isSafe = false,
+): Problem {
   if (error instanceof Problem) return error;
   if (!(isStoreError(error) && error.reported)) onError(error);
   if (!isStoreError(error))
     return new Problem('internal-error', 'The server failed to process this request.', { cause: error });
-  // Credentials are not checked, and a nonce is not claimed, for lack of space or for any other reason.
+  // The nonce of a change is claimed before the change. Without space for it, there is none for the change either.
+  const isFull = error.code === 'full' && (step === 16 || (step === 7 && !isSafe));
+  if (isFull) return new Problem('store-full', 'The change was not made: the storage is full.');
   if (step === 7)
     return storeUnavailable('The credentials could not be checked: the storage is unavailable.');
   if (step < 16) return storeUnavailable('The storage is unavailable.');
-  if (error.code === 'full')
-    return new Problem('store-full', 'The change was not made: the storage is full.');
   if (error.uncertain)
     return storeUnavailable('The change may have been made: the storage was lost before it was confirmed.');
   return storeUnavailable('The change was not made: it could not be stored.');

@@ -136,12 +136,6 @@ export interface Action<State = unknown, Content = unknown> {
   /** Whether a request without content is accepted although the action has `reads`. Default: false, which is 400. */
   readonly bodyOptional?: boolean | undefined;
   /**
-   * Whether the action stores `call.principal.nonce` with its change, in one step and before it has any other effect. An engine
-   * may then claim the nonce in that step: if it was used before, the change is not made. Otherwise nonces are claimed before
-   * the action is called. Ignored for GET. Default: false.
-   */
-  readonly storesNonce?: boolean | undefined;
-  /**
    * The scopes that a token needs, all of one of these lists. A client that has them needs no user. Default: `read` for safe methods,
    * otherwise `write`.
    */
@@ -292,11 +286,6 @@ export function sortMethods(methods: readonly string[]): string[] {
 /** Returns the methods that a resource could implement, in the order of `Allow`. */
 function candidateMethods({ methods = {} }: Resource): string[] {
   return [...new Set([...namedMethods, ...Object.keys(methods), 'OPTIONS'])];
-}
-
-/** Returns whether the resource stores the nonce of a request with this method together with its change. */
-export function storesNonce(resource: Resource, method: string): boolean {
-  return !isSafe(method) && actionFor(resource, method)?.storesNonce === true;
 }
 
 /** Returns whether an access rule permits this principal, on a path with these parameters. */

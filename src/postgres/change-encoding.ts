@@ -1,4 +1,3 @@
-import type { NonceClaim } from '../principal.ts';
 import { counterNumber } from '../store/state/reserved-ids.ts';
 import type {
   Receipt,
@@ -27,8 +26,7 @@ export interface EncodedChange {
   readonly creates: boolean;
   /** The members that do not depend on the batch, as JSON without braces. */
   readonly members: string;
-  /** The digest of the nonce, and the key of the receipt: no other change of the batch may have the same. */
-  readonly nonce: string | undefined;
+  /** The key of the receipt: no other change of the batch may have the same. */
   readonly receipt: string | undefined;
 }
 
@@ -47,21 +45,15 @@ export function encodeChange(change: StoreChange): EncodedChange {
     members['e'] = encodeExpected(change.expected);
   }
   if (change.kind === 'put' && change.expected === 'absent') members['m'] = counterNumber(change.id);
-  const { nonce, receipt } = change;
+  const { receipt } = change;
   if (receipt !== undefined) members['r'] = encodeReceipt(receipt);
   return {
     change,
     path,
     creates: change.kind === 'create' || (change.kind === 'put' && change.expected === 'absent'),
     members: JSON.stringify(members).slice(1, -1),
-    nonce: nonce === undefined ? undefined : nonceDigest(nonce),
-    receipt: receipt === undefined ? undefined : `receipt ${computeDigest(receipt.key)}`,
+    receipt: receipt && computeDigest(receipt.key),
   };
-}
-
-/** Returns the digest of a user and a nonce. */
-export function nonceDigest({ user, nonce }: Pick<NonceClaim, 'user' | 'nonce'>): string {
-  return computeDigest(user, nonce);
 }
 
 /** Returns whether a path or an id is short enough to be stored. */
@@ -98,26 +90,20 @@ function encodeReceipt(receipt: Receipt): object {
   };
 }
 
-/** Encodes the parameters `claims` and `groups` of a batch. */
-export function encodeBatch(changes: readonly EncodedChange[]): { claims: string; groups: string } {
-  const claims: string[] = [];
+/** Encodes the parameter `groups` of a batch. */
+export function encodeBatch(changes: readonly EncodedChange[]): string {
   const groups = new Map<string, Group>();
-  for (const [index, { change, path, creates, members, nonce }] of changes.entries()) {
+  for (const [index, { change, path, creates, members }] of changes.entries()) {
     const group = groups.get(path) ?? { creates: false, rules: undefined, members: [] };
     groups.set(path, group);
     group.rules ??= change.unique;
     group.creates ||= creates;
-    let claimed = '';
-    if (nonce !== undefined && change.nonce !== undefined) {
-      claims.push(encodeClaim(nonce, change.nonce.until));
-      claimed = `,"o":${claims.length}`;
-    }
-    group.members.push(`{"i":${index + 1},${members}${claimed}}`);
+    group.members.push(`{"i":${index + 1},${members}}`);
   }
   const encoded = [...groups]
     .sort(([one], [other]) => (one < other ? -1 : 1))
     .map(([path, group]) => encodeGroup(path, group));
-  return { claims: claims.length === 0 ? '' : `[${claims.join()}]`, groups: `[${encoded.join()}]` };
+  return `[${encoded.join()}]`;
 }
 
 /** The changes of one collection. */
@@ -132,18 +118,10 @@ function encodeGroup(path: string, { creates, rules, members }: Group): string {
   return `{"p":${JSON.stringify(path)},"n":${creates},${unique}"c":[${members.join()}]}`;
 }
 
-/** Encodes a claim of a nonce. A time that is no date has passed. */
-export function encodeClaim(digest: string, until: number): string {
-  return `["${digest}",${Math.abs(until) <= maxTime ? Math.ceil(until) : -maxTime}]`;
-}
-
-/** The result of a change, or that its nonce was refused. */
-export type DecodedResult = StoreResult | 'nonce-refused';
-
 const notApplied: StoreResult = { applied: false };
 
 /** Decodes the results of a batch. Throws TypeError if they do not match. */
-export function decodeResults(changes: readonly EncodedChange[], text: string): DecodedResult[] {
+export function decodeResults(changes: readonly EncodedChange[], text: string): StoreResult[] {
   const results: unknown = JSON.parse(text);
   if (!Array.isArray(results) || results.length !== changes.length) {
     throw new TypeError('PostgreSQL returned results of another batch');
@@ -151,9 +129,8 @@ export function decodeResults(changes: readonly EncodedChange[], text: string): 
   return changes.map(({ change }, index) => decodeResult(change, results[index]));
 }
 
-function decodeResult(change: StoreChange, result: unknown): DecodedResult {
+function decodeResult(change: StoreChange, result: unknown): StoreResult {
   if (result === null) return notApplied;
-  if (result === 'nonce') return 'nonce-refused';
   if (!Array.isArray(result)) return { applied: false, conflict: decodeConflict(change, result) };
   const [sequence, revision, modified, last] = result.map((each: unknown) => each);
   const numbers = { sequence: Number(sequence), revision: Number(revision), modified: Number(modified) };

@@ -1,14 +1,7 @@
-import type { NonceClaim } from '../principal.ts';
-import { type NonceRefusedError, StoreError } from '../store/errors.ts';
+import { StoreError } from '../store/errors.ts';
 import type { StoreChange, StoreResult } from '../store/store.ts';
 import { clearTimeout, nextTurn, setTimeout } from '../timers.ts';
-import {
-  type DecodedResult,
-  decodeResults,
-  type EncodedChange,
-  encodeBatch,
-  encodeChange,
-} from './change-encoding.ts';
+import { decodeResults, type EncodedChange, encodeBatch, encodeChange } from './change-encoding.ts';
 import { textIn } from './client.ts';
 import type { Database } from './database.ts';
 import { deadlineFromNow, patience, timeUntil } from './deadline.ts';
@@ -22,12 +15,6 @@ interface ChangeQueueOptions {
   /** The schema, as a quoted identifier. */
   readonly schema: string;
   readonly random: (bytes: number) => Uint8Array;
-  /** Called with the nonce of a change when both are stored. */
-  readonly onStored: (nonce: NonceClaim) => void;
-  /** Called with the nonce of a change of which it is not known whether it was made. */
-  readonly onUncertain: (nonce: NonceClaim) => void;
-  /** Returns why the nonce of a change was refused. */
-  readonly findRefusal: (until: number) => Promise<NonceRefusedError>;
 }
 
 /** A change that waits for its batch, with its callbacks. */
@@ -48,22 +35,16 @@ export class ChangeQueue {
   readonly #database: Database;
   readonly #schema: string;
   readonly #random: (bytes: number) => Uint8Array;
-  readonly #onStored: (nonce: NonceClaim) => void;
-  readonly #onUncertain: (nonce: NonceClaim) => void;
-  readonly #findRefusal: ChangeQueueOptions['findRefusal'];
   #queue: QueuedChange[] = [];
   #draining: Promise<void> | undefined;
   /** Rejects the changes that waited too long. */
   #expiry: NodeJS.Timeout | undefined;
   #closed = false;
 
-  constructor({ database, schema, random, onStored, onUncertain, findRefusal }: ChangeQueueOptions) {
+  constructor({ database, schema, random }: ChangeQueueOptions) {
     this.#database = database;
     this.#schema = schema;
     this.#random = random;
-    this.#onStored = onStored;
-    this.#onUncertain = onUncertain;
-    this.#findRefusal = findRefusal;
   }
 
   /** Makes a change: see Store.apply. */
@@ -90,20 +71,20 @@ export class ChangeQueue {
     this.#draining = undefined;
   }
 
-  /** Moves changes from the queue to a batch. Of several with the same nonce or receipt, all but the first stay. */
+  /** Moves changes from the queue to a batch. Of several with the same receipt, all but the first stay. */
   #takeBatch(): readonly QueuedChange[] {
     const batch: QueuedChange[] = [];
     const left: QueuedChange[] = [];
-    const unique = new Set<string>();
+    const receipts = new Set<string>();
     let length = 0;
     for (const queued of this.#queue) {
-      const { members, nonce, receipt } = queued.encoded;
-      const keys = [nonce, receipt].filter((key) => key !== undefined);
-      if (batch.length >= maxChanges || length >= maxLength || keys.some((key) => unique.has(key))) {
+      const { members, receipt } = queued.encoded;
+      const repeats = receipt !== undefined && receipts.has(receipt);
+      if (batch.length >= maxChanges || length >= maxLength || repeats) {
         left.push(queued);
         continue;
       }
-      for (const key of keys) unique.add(key);
+      if (receipt !== undefined) receipts.add(receipt);
       batch.push(queued);
       length += members.length;
     }
@@ -114,43 +95,26 @@ export class ChangeQueue {
   async #make(batch: readonly QueuedChange[]): Promise<void> {
     try {
       const results = await this.#send(batch);
-      for (const [index, queued] of batch.entries()) this.#settle(queued, results[index]);
+      for (const [index, { resolve }] of batch.entries()) resolve(results[index] ?? { applied: false });
     } catch (error) {
       // The server made no change of the batch. The cause may be one of them.
       const isRefused = error instanceof StoreError && error.code === 'failed' && !error.reported;
       if (isRefused && batch.length > 1) for (const queued of batch) await this.#make([queued]);
-      else for (const queued of batch) this.#fail(queued, createFailure(error));
+      else for (const { reject } of batch) reject(createFailure(error));
     }
   }
 
-  #fail({ encoded, reject }: QueuedChange, error: unknown): void {
-    const { nonce } = encoded.change;
-    if (nonce !== undefined && error instanceof StoreError && error.uncertain) this.#onUncertain(nonce);
-    reject(error);
-  }
-
-  async #send(batch: readonly QueuedChange[]): Promise<readonly DecodedResult[]> {
+  async #send(batch: readonly QueuedChange[]): Promise<readonly StoreResult[]> {
     const changes = batch.map(({ encoded }) => encoded);
-    const { claims, groups } = encodeBatch(changes);
+    const groups = encodeBatch(changes);
     const id = Buffer.from(this.#random(16));
     const deadline = Math.min(...batch.map((each) => each.deadline));
     const [row] = await this.#database.query(
-      `SELECT ${this.#schema}.apply_changes($1, $2, $3, $4, $5) AS results`,
-      (_, wait) => [id.toString('hex'), String(id.readBigInt64BE()), claims, groups, wait],
+      `SELECT ${this.#schema}.apply_changes($1, $2, $3, $4) AS results`,
+      (_, wait) => [id.toString('hex'), String(id.readBigInt64BE()), groups, wait],
       deadline,
     );
     return decodeResults(changes, textIn(row, 'results'));
-  }
-
-  #settle({ encoded, resolve, reject }: QueuedChange, result: DecodedResult | undefined): void {
-    const { nonce } = encoded.change;
-    if (result === undefined || result === 'nonce-refused') {
-      const refusing = this.#findRefusal(nonce?.until ?? 0);
-      refusing.then(reject, reject);
-    } else {
-      if (result.applied && nonce !== undefined) this.#onStored(nonce);
-      resolve(result);
-    }
   }
 
   #expire(): void {

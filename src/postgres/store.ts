@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { type Clock, systemClock } from '../clock.ts';
 import { membersOf, read } from '../shape/shape.ts';
 import type { DocumentStore } from '../store/documents.ts';
-import { createRefusal, type NonceStore } from '../store/nonces/nonces.ts';
+import type { NonceStore } from '../store/nonces/nonces.ts';
 import type {
   ReceiptCount,
   Store,
@@ -17,7 +17,7 @@ import { ChangeQueue } from './change-queue.ts';
 import { numberIn, type PostgresClient } from './client.ts';
 import { Database } from './database.ts';
 import { DocumentTable } from './documents.ts';
-import { NonceTable, type PostgresNonces } from './nonces.ts';
+import { NonceTable } from './nonces.ts';
 import { Reads } from './reads.ts';
 import { migrate, toOpeningError } from './schema/migrate.ts';
 import { type SchemaName, schemaName } from './schema/names.ts';
@@ -103,9 +103,6 @@ export async function openPostgresStore(
       database,
       schema: schema.identifier,
       random,
-      onStored: (nonce) => nonces.storedWithChange(nonce),
-      onUncertain: (nonce) => nonces.perhapsStoredWithChange(nonce),
-      findRefusal: async (until) => createRefusal(await nonces.findRefusal(until)),
     });
     const reads = new Reads(database, schema.identifier);
     const close = async (): Promise<void> => {
@@ -152,7 +149,7 @@ interface Parts {
 class OpenStore implements PostgresStore {
   readonly checksUnique = true;
   #storeId: string;
-  readonly nonces: PostgresNonces;
+  readonly nonces: NonceTable;
   readonly documents: DocumentStore;
   readonly #parts: Parts;
   #closing: Promise<void> | undefined;

@@ -38,12 +38,6 @@ export interface RedisNonces {
    * @param until the last time (ms) at which a request with this nonce could be accepted
    */
   claim(user: string, nonce: string, until: number, now: number): Promise<'fresh' | 'seen' | NoncesLost>;
-  /** Returns undefined: a nonce is stored when its claim resolves. */
-  kept(durably: boolean): undefined;
-  /** Returns undefined: nonces are not stored together with changes. */
-  hold(user: string, nonce: string, until: number): undefined;
-  /** Returns undefined. */
-  release(claim: object, durably: boolean): undefined;
   /** Always 0: the nonces of other processes are not counted. */
   readonly size: number;
   /** The longest window of dates for which the nonces are stored, in seconds. */
@@ -154,12 +148,6 @@ class NoncesInRedis implements RedisNonces {
     const end = this.#endOfLost(reply.since);
     return until < end ? lostUntil(end, until, now) : 'fresh';
   }
-
-  kept(): undefined {}
-
-  hold(): undefined {}
-
-  release(): undefined {}
 
   /**
    * Returns the first `until` (ms) that no lost nonce can have. The clock of the host of a request before `since` may have been ahead

@@ -20,9 +20,8 @@ import type { Alterations } from '../oauth/oauth2/alterations.ts';
 import type { OAuth2Settings } from '../oauth/oauth2-options.ts';
 import type { TokenEvent } from '../oauth/records.ts';
 import { httpsOrigin, type Origins } from '../pipeline/origin.ts';
-import type { Principal } from '../principal.ts';
 import { limitNonces } from '../store/nonces/limited.ts';
-import { bucketSpanFor, type CompleteNonces, completeNonces, createNonces } from '../store/nonces/nonces.ts';
+import { bucketSpanFor, createNonces, type NonceStore } from '../store/nonces/nonces.ts';
 import type { Store } from '../store/store.ts';
 import { type AuthorizationServer, createAuthorizationServer } from './authorization-server.ts';
 import { isHealthCheck } from './health.ts';
@@ -42,11 +41,6 @@ interface Authentication {
   readonly quotas: Quotas;
   /** The configured schemes. */
   readonly configured: readonly AuthScheme[];
-  /**
-   * Stores the nonce of a request before its response, if no change has stored it. Returns undefined if there is nothing to
-   * wait for. With `durably`, resolves when the nonce is on disk. Rejects with StoreError.
-   */
-  keepNonce(principal: Principal | undefined, durably: boolean): Promise<void> | undefined;
   /** Replaces all users. Throws RangeError on an empty secret or password, or a malformed password hash. */
   replaceUsers(users: Users): void;
 }
@@ -179,17 +173,11 @@ export function createAuthentication(
   const offered = [basic, hmac, ...further, ...oauth.schemes].filter(({ name }) => !replaced.includes(name));
   return {
     // Browsers use the first challenge that they support, which is Basic.
-    authenticator: createAuthenticator(offered, rateLimiter, limits, explain, (claim) =>
-      nonces.release(claim, false),
-    ),
+    authenticator: createAuthenticator(offered, rateLimiter, limits, explain),
     configured,
     oauth,
     checkClients,
     quotas,
-    keepNonce(principal, durably) {
-      const claim = principal?.nonce;
-      return claim === undefined ? undefined : nonces.release(claim, durably);
-    },
     replaceUsers(users) {
       const all = readDeclarations(users);
       checkUserSchemes(users, configured);
@@ -266,21 +254,20 @@ function computeNonceWindow(
 function selectStoredNonces(
   { nonces, store, maxNonces, maxNoncesPerUser }: ServiceOptions,
   window: number,
-): CompleteNonces | undefined {
+): NonceStore | undefined {
   const stored = nonces ?? store?.nonces;
   if (stored === undefined) return undefined;
   if (stored.window !== undefined && stored.window * 1000 < window)
     throw new RangeError(
       `nonces are stored for ${stored.window} s, and dates are valid for ${window / 1000} s: open the store with that window`,
     );
-  const complete = completeNonces(stored);
   if (stored.limits === undefined) {
     const max = maxNonces ?? defaultMaxNonces;
-    return limitNonces(complete, { bucketSpan: bucketSpanFor(window), max, maxPerUser: maxNoncesPerUser });
+    return limitNonces(stored, { bucketSpan: bucketSpanFor(window), max, maxPerUser: maxNoncesPerUser });
   }
   requireLimit('maxNonces', maxNonces, stored.limits.max);
   requireLimit('maxNoncesPerUser', maxNoncesPerUser, stored.limits.maxPerUser);
-  return complete;
+  return stored;
 }
 
 function requireLimit(name: string, max: number | undefined, own: number): void {

@@ -46,7 +46,6 @@ const actionShape = describeObject(
     handle: callback(),
     reads: optional(describeList('readers of content, such as [readBytes]')),
     bodyOptional: optional(flag()),
-    storesNonce: optional(flag()),
     scopes: optional(describeList("lists of scopes, such as [['read']]")),
     checkHeaders: optional(anything),
     mayCreate: optional(anything),

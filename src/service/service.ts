@@ -138,8 +138,6 @@ interface ServiceControls {
   readonly onGrantEvent?: (event: TokenEvent) => void;
   /** Makes responses of the authorization server wrong. */
   readonly alterations?: Alterations | undefined;
-  /** Called with the user of each nonce that was claimed with a change, and had been used before. */
-  readonly onReplay?: (user: string) => void;
   /** Authenticates requests instead of all schemes. */
   readonly authenticator?: Authenticator;
   /** Further origins by which clients address the service. Default: none. */
@@ -197,7 +195,6 @@ export function createControllableService(
   {
     onGrantEvent,
     alterations,
-    onReplay,
     authenticator: controlled,
     aliases = [],
     layer,
@@ -300,7 +297,6 @@ export function createControllableService(
     describe: (description, accept, format = defaultFormat) => writeDescription(description, accept, format),
   };
   const seeded = loadSeed(store, collections, options.seed ?? {}, clock);
-  const { keepNonce } = authentication;
   const signing = createResponseSigning(authentication.configured, clock);
   const loading = [signing?.loaded, oauth.ready].filter((each) => each !== undefined);
   const ready = loading.length === 0 ? seeded : Promise.all([seeded, ...loading]).then(() => {});
@@ -316,8 +312,6 @@ export function createControllableService(
     seeded: ready,
     requestIds,
     complete: completion(),
-    keepNonce,
-    onReplay,
     assumesTls,
     options: health === undefined ? options : { ...options, ...hideHealthChecks(health, options) },
     writeProblem: (problem, instance, accept, format = defaultFormat) =>

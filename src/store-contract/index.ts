@@ -6,7 +6,6 @@ import { idChecks } from './ids.ts';
 import { itemChecks } from './items.ts';
 import { listChecks } from './lists.ts';
 import { receiptChecks } from './receipts.ts';
-import { storedNonceChecks } from './stored-nonces.ts';
 import { uniqueChecks } from './unique.ts';
 
 export type { ContractCheck, ContractOptions } from './check.ts';
@@ -14,7 +13,7 @@ export { nonceContract } from './nonces.ts';
 
 /**
  * The rules of the interface `Store`, for any test runner. Each check opens a store of its own, and closes it. Checks of
- * nonces, receipts and unique values pass if the store has none.
+ * receipts and unique values pass if the store has none.
  *
  * @example
  * // `test` is that of node:test, Vitest or Jest.
@@ -26,7 +25,6 @@ export const storeContract: readonly ContractCheck<Store>[] = [
   ...listChecks,
   ...expectationChecks,
   ...historyChecks,
-  ...storedNonceChecks,
   ...receiptChecks,
   ...uniqueChecks,
 ];

@@ -126,25 +126,9 @@ export const nonceContract: readonly ContractCheck<NonceStore>[] = [
   noncesCheck('a nonce is seen after a restart', async (nonces, session) => {
     const { now } = session;
     assert.equal(await nonces.claim('ann', 'n', now + lifetime, now), 'fresh');
-    await nonces.kept?.(true);
     const later = await session.restart();
     assert.equal(await later.claim('ann', 'n', now + lifetime, now), 'seen');
   }),
-
-  noncesCheck(
-    'a nonce that a request holds is seen, before and after it is released',
-    async (nonces, session) => {
-      const { now } = session;
-      const until = now + lifetime;
-      assert.equal(await nonces.claim('ann', 'n', until, now, false), 'fresh');
-      const claim = nonces.hold?.('ann', 'n', until);
-      assert.equal(await nonces.claim('ann', 'n', until, now), 'seen');
-      if (claim !== undefined) await nonces.release?.(claim, true);
-      assert.equal(await nonces.claim('ann', 'n', until, now), 'seen');
-      const later = await session.restart();
-      if (claim !== undefined) assert.equal(await later.claim('ann', 'n', until, now), 'seen');
-    },
-  ),
 ];
 
 async function claimOrError(nonces: NonceStore, until: number, now: number): Promise<unknown> {

@@ -2,7 +2,6 @@
 // share a batch; any other change to that item waits for the batch and is checked against what is stored, so a 412 never reports
 // a change that is lost later.
 import type { Clock } from '../clock.ts';
-import type { NonceClaim } from '../principal.ts';
 import { nextTurn } from '../timers.ts';
 import { IsoDates } from './encoding/iso-date.ts';
 import { StoreError } from './errors.ts';
@@ -38,10 +37,6 @@ export interface JournaledStoreOptions {
   readonly clock: Clock;
   /** Called with one line when changes cannot be stored any more, when they can again, and when a snapshot failed. */
   readonly onWarning: (line: string) => void;
-  /** Called with the nonce of a change when both are stored. */
-  readonly onStored?: ((nonce: NonceClaim) => void) | undefined;
-  /** Awaited before a snapshot replaces journals: the nonces in them must then be stored elsewhere. */
-  readonly beforeForgetting?: (() => Promise<void>) | undefined;
   readonly limits?: CompactionLimits | undefined;
   /** Called with the duration of each sync of the journal (ms). Default: it is not measured. */
   readonly onSync?: ((ms: number) => void) | undefined;
@@ -103,7 +98,6 @@ export class JournaledStore implements Store {
   readonly #journal: Journal;
   readonly #compaction: Compaction;
   readonly #onWarning: (line: string) => void;
-  readonly #onStored: ((nonce: NonceClaim) => void) | undefined;
   readonly #dates = new IsoDates();
   #queue: QueuedChange[] = [];
   /** Functions to call between two batches. */
@@ -117,13 +111,12 @@ export class JournaledStore implements Store {
   #failureReported = false;
 
   constructor(options: JournaledStoreOptions, disk: Disk, storeId: string, journal: Journal) {
-    const { recovered, directory, clock, onWarning, onStored, beforeForgetting = async () => {} } = options;
+    const { recovered, directory, clock, onWarning } = options;
     const { state, generation, journals } = recovered;
     this.storeId = storeId;
     this.#state = state;
     this.#journal = journal;
     this.#onWarning = onWarning;
-    this.#onStored = onStored;
     const compaction = {
       disk,
       clock,
@@ -131,7 +124,6 @@ export class JournaledStore implements Store {
       storeId,
       state,
       onWarning,
-      beforeForgetting,
       limits: options.limits,
       journals: {
         rotate: () => this.#betweenBatches(() => journal.rotate(state.revision)),
@@ -241,9 +233,6 @@ export class JournaledStore implements Store {
     this.#changed = true;
     for (const { prepared } of members) this.#state.commit(prepared);
     for (const { prepared, queued } of members) queued.resolve({ applied: true, entry: prepared.entry });
-    for (const { queued } of members) {
-      if (queued.change.nonce !== undefined) this.#onStored?.(queued.change.nonce);
-    }
     if (this.#full === undefined) return;
     this.#full = undefined;
     this.#onWarning('there is space again, and changes are stored');

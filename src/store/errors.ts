@@ -50,30 +50,6 @@ export class StoreError extends CountersignError {
   }
 }
 
-/** Thrown if the nonce of a change is claimed only with the change, and cannot be claimed. */
-export class NonceRefusedError extends CountersignError {
-  override readonly name = 'NonceRefusedError';
-  /**
-   * `seen`: the nonce was used before, or may have been; `full`: the nonce store is full; `user-full`: the user has the highest
-   * number of nonces.
-   */
-  readonly code: 'seen' | 'full' | 'user-full';
-  /** With `user-full`: the time (ms) from which the user can have another nonce. */
-  readonly freeAt: number | undefined;
-  /** With `seen`, if the nonces of that time were lost: the time (ms) from which requests that are signed then are accepted. */
-  readonly knownFrom: number | undefined;
-
-  constructor(
-    code: NonceRefusedError['code'],
-    times: { readonly freeAt?: number; readonly knownFrom?: number } = {},
-  ) {
-    super('The nonce was refused.');
-    this.code = code;
-    this.freeAt = times.freeAt;
-    this.knownFrom = times.knownFrom;
-  }
-}
-
 /**
  * Returns whether an error is a StoreError, with this code if one is given. Its name decides, because an engine may be loaded from
  * another copy of the package, such as one beside the module of a server that is installed globally.
@@ -81,9 +57,4 @@ export class NonceRefusedError extends CountersignError {
 export function isStoreError(error: unknown, code?: StoreErrorCode): error is StoreError {
   if (!(error instanceof Error && error.name === 'StoreError' && 'code' in error)) return false;
   return code === undefined || error.code === code;
-}
-
-/** Returns whether an error is a NonceRefusedError, by its name (see `isStoreError`). */
-export function isNonceRefusedError(error: unknown): error is NonceRefusedError {
-  return error instanceof Error && error.name === 'NonceRefusedError' && 'code' in error;
 }

@@ -1,9 +1,9 @@
 // The records of which every file of a store, an export and a transfer consist, and the JSON of each. Files differ only in what
 // surrounds it: lines with checksums in a log, blocks with checksums in a snapshot, plain lines in an export.
-import type { NonceClaim } from '../principal.ts';
 import { formatIsoDate } from './encoding/iso-date.ts';
 import { Members, RecordFault, readCount, readList, readTime } from './encoding/members.ts';
 import { formatChecksum } from './log/line.ts';
+import type { NonceClaim } from './nonces/nonces.ts';
 import type { Span } from './nonces/time.ts';
 import type { NumberRange } from './state/reserved-ids.ts';
 import type {
@@ -35,7 +35,7 @@ export interface HeadRecord {
   readonly at: number;
 }
 
-/** A change, with the nonce and the receipt of its request. */
+/** A change, with the receipt of its request. */
 export interface ChangeRecord {
   readonly kind: 'change';
   /** The number of the change. It increases by one from record to record, across journals. */
@@ -43,7 +43,6 @@ export interface ChangeRecord {
   /** The number of the last change that was on the disk when this one was written. */
   readonly durable: number;
   readonly change: MadeChange;
-  readonly nonce?: NonceClaim | undefined;
   /** The change with its receipt, if it has one. */
   readonly receipted?: StoredReceipt | undefined;
 }
@@ -161,15 +160,11 @@ export interface ChangeInit extends Omit<ChangeRecord, 'kind' | 'change'> {
 }
 
 /** Formats a change as JSON, without the opening brace. `members` are the members of its item, as JSON. */
-export function formatChange(
-  { seq, durable, change, nonce, receipted }: ChangeInit,
-  members: string,
-): string {
+export function formatChange({ seq, durable, change, receipted }: ChangeInit, members: string): string {
   const { kind, collection } = change;
   const changed = `{"kind":"${kind}","collection":${quote(collection)},${members}}`;
-  const member = nonce === undefined ? '' : `,"nonce":${formatNonce(nonce)}`;
   const receipt = receipted === undefined ? '' : `,"receipt":${formatChangeReceipt(receipted)}`;
-  return `"seq":${seq},"durable":${durable},"change":${changed}${member}${receipt}}`;
+  return `"seq":${seq},"durable":${durable},"change":${changed}${receipt}}`;
 }
 
 /** Formats a claim as JSON, without the opening brace. */
@@ -224,9 +219,8 @@ function readChange(members: Members): ChangeRecord {
   const change = readMadeChange(members.object('change'));
   const record = { kind: 'change', seq, durable, change } as const;
   // Most changes have no receipt. Spreading an object takes as long as reading it.
-  const claimed = members.has('nonce') ? { ...record, nonce: readNonce(members.list('nonce')) } : record;
-  if (!members.has('receipt')) return claimed;
-  return { ...claimed, receipted: readChangeReceipt(change, members.object('receipt')) };
+  if (!members.has('receipt')) return record;
+  return { ...record, receipted: readChangeReceipt(change, members.object('receipt')) };
 }
 
 /** How an item is read that a person may have written. */
@@ -360,16 +354,6 @@ function readMadeChange(members: Members): MadeChange {
     return { kind, collection, id, sequence, revision, modified, value: members.value('value') };
   if (members.has('value')) throw new RecordFault('a deletion has a value');
   return { kind, collection, id, sequence, revision, modified };
-}
-
-function formatNonce({ user, nonce, until }: NonceClaim): string {
-  return JSON.stringify([user, nonce, formatIsoDate(until)]);
-}
-
-function readNonce([user, nonce, until, ...others]: readonly unknown[]): NonceClaim {
-  if (typeof user !== 'string' || typeof nonce !== 'string' || others.length > 0)
-    throw new RecordFault('nonce is not that of a user');
-  return { user, nonce, until: readTime(until, 'the time of nonce') };
 }
 
 /** Formats the receipt of a change for the record of the change, as JSON. */

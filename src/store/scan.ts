@@ -1,7 +1,6 @@
 // The only reader of a store on disk: replays journals over the newest intact snapshot, and says what has to be repaired. A torn end
 // of the last journal is an effect of a crash; other damage is rejected, or skipped.
 import { join } from 'node:path';
-import type { NonceClaim } from '../principal.ts';
 import { delay } from '../timers.ts';
 import { CorruptionError, type CorruptionLocation } from './corruption-error.ts';
 import { RecordFault } from './encoding/members.ts';
@@ -42,8 +41,6 @@ export interface Scanned {
   readonly generation: number;
   /** The number of the last change in the journals. */
   readonly sequence: number;
-  /** The nonces in the journals, in order. */
-  readonly nonces: readonly NonceClaim[];
   /** The journals from the generation of the snapshot on, in order. The last one is continued. */
   readonly journals: readonly ScannedJournal[];
   /** The number of changes in the journals. */
@@ -126,7 +123,6 @@ class Scan {
   readonly #onProgress: OnProgress | undefined;
   readonly #reports: string[] = [];
   readonly #repairs: Repair[] = [];
-  readonly #nonces: NonceClaim[] = [];
   readonly #journals: ScannedJournal[] = [];
   #snapshot: Snapshot | undefined;
   #state = new State();
@@ -162,7 +158,6 @@ class Scan {
       state: this.#state,
       generation: snapshot?.head.generation ?? 0,
       sequence,
-      nonces: this.#nonces,
       journals: this.#journals,
       changes: this.#changes,
       reports: this.#reports,
@@ -254,7 +249,6 @@ class Scan {
   async #takeJournal(position: JournalPosition): Promise<number> {
     const content = await this.#readJournal(position.generation, (record) => {
       if (record.kind === 'head') this.#checkHead(record, position);
-      else if (record.nonce !== undefined) this.#nonces.push(record.nonce);
       this.#state.take(record);
     });
     if (content === undefined) return position.before;
@@ -415,7 +409,6 @@ class Salvage {
   readonly #disk: Disk;
   readonly #state = new State();
   readonly #lost: string[];
-  readonly #nonces: NonceClaim[] = [];
 
   /** @param reason why the directory cannot be used */
   constructor(directory: string, disk: Disk, reason: string) {
@@ -440,7 +433,6 @@ class Salvage {
       state: this.#state,
       generation: 0,
       sequence: 0,
-      nonces: this.#nonces,
       journals: [],
       changes: 0,
       reports: [],
@@ -485,7 +477,6 @@ class Salvage {
         this.#lose(`${where}: ${describeChanges(last + 1, next - 1)}`);
       last = Math.max(last ?? 0, reached);
       this.#state.take(record);
-      if (record.kind === 'change' && record.nonce !== undefined) this.#nonces.push(record.nonce);
     };
     try {
       await readInChunks(file, (bytes, ended) => splitLines(bytes, ended, takeLine));

@@ -67,7 +67,6 @@ export class StoreDirectory {
     const { directory, durability, clock, random, onWarning, compaction, onSync } = this.#options;
     const nonces = await this.#nonces;
     await nonces.begin();
-    for (const nonce of recovered.nonces) nonces.remember(nonce);
     this.#store = await openJournaledStore({
       directory,
       recovered,
@@ -77,11 +76,7 @@ export class StoreDirectory {
       onSync,
       // Entity tags begin with this id, so those of another store do not match.
       newStoreId: () => Buffer.from(random(4)).toString('hex'),
-      onStored: (nonce) => nonces.storedWithChange(nonce),
       limits: compaction,
-      async beforeForgetting() {
-        await nonces.kept(true);
-      },
     });
     return { store: this.#store, nonces };
   }
@@ -89,7 +84,6 @@ export class StoreDirectory {
   /** Waits for pending writes, closes all files, and releases the lock. */
   async close(): Promise<void> {
     try {
-      // A pending compaction writes nonces.
       await this.#store?.close().finally(() => this.#closeNonces());
       if (this.#store === undefined) await this.#closeNonces().catch(() => {}); // the first error is reported
     } finally {

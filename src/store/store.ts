@@ -1,5 +1,4 @@
 import type { MaybePromise } from '../maybe-promise.ts';
-import type { NonceClaim } from '../principal.ts';
 import type { DocumentStore } from './documents.ts';
 import type { NonceStore } from './nonces/nonces.ts';
 import type { NumberRange } from './state/reserved-ids.ts';
@@ -91,8 +90,6 @@ interface Changing {
   readonly collection: string;
   /** The time of the change, in milliseconds since 1970-01-01T00:00:00Z. */
   readonly at: number;
-  /** The nonce of the request. It is stored together with the change: either both are stored, or neither is. */
-  readonly nonce?: NonceClaim | undefined;
   /**
    * Stored together with the change. If an unexpired receipt with this key is stored, the change is not applied. Only for
    * stores with `receipt`.
@@ -238,7 +235,6 @@ export interface Store {
    * resolves with `applied: true`, the change has the durability that the store offers; no read returns it earlier.
    * Concurrent changes that expect `present` do not wait for each other.
    * Rejects with StoreError if the change could not be stored; then it was not made, unless the error is `uncertain`.
-   * Rejects with NonceRefusedError if the nonce of the change was deferred and cannot be claimed.
    */
   apply(change: StoreChange): Promise<StoreResult>;
   /** Whether `apply` checks the unique rules of changes. Collections with such rules require it. Default: false. */

@@ -20,7 +20,7 @@ const surface: Readonly<Record<string, Names>> = {
     values: `
       createService defineCollection defineScheme openDurableStore createMemoryStore createManualClock Problem
       action json xml text readBytes readJson retryAction
-      CountersignError DeclarationError ListenError TlsError StoreError NonceRefusedError`,
+      CountersignError DeclarationError ListenError TlsError StoreError`,
     types: `
       Service ServiceOptions ListenOptions Listener TlsIdentity Clock ManualClock
       Fetch FetchInit AccessLogEntry OpenApiDocument
@@ -33,7 +33,7 @@ const surface: Readonly<Record<string, Names>> = {
       Principal Scope ProblemType ProblemOptions HttpRequest HttpHeaders HttpMethod
       Store DurableStore DurableStoreOptions StoreChange StoreResult
       StoredItem StoredPage StoredRecord StoredValue StoredReceipt TransferPart
-      NonceStore NonceResult NonceClaim DocumentStore StoredDocument
+      NonceStore NonceResult DocumentStore StoredDocument
       Duration DateLike HeadersInput RequestInput MaybePromise`,
   },
   'double/index': {

@@ -2,10 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { createManualClock } from '../../src/clock.ts';
 import { openPostgresStore, type PostgresStore } from '../../src/postgres/index.ts';
-import { NonceRefusedError } from '../../src/store/errors.ts';
-import type { StoreChange } from '../../src/store/store.ts';
 import { missingPostgres, type Server, startServer } from '../support/postgres/server.ts';
-import { create, put } from '../support/store/contract.ts';
+import { create } from '../support/store/contract.ts';
 
 const start = Date.UTC(2013, 3, 20, 12, 59, 24);
 const [window, minute] = [600_000, 60_000];
@@ -16,7 +14,6 @@ if (missingPostgres === false) {
   const open = (schema: string, clock = createManualClock(start), pool = 0): Promise<PostgresStore> =>
     openPostgresStore(pools[pool] ?? pools[0], { schema, clock, endClient: false, onWarning: () => {} });
   describe('a nonce in PostgreSQL', () => describeClaims(server, open));
-  describe('a deferred nonce', () => describeDeferred(server, open));
   describe('expired rows', () => describeExpiry(server, open));
 } else {
   test('nonces in PostgreSQL', { skip: missingPostgres }, () => {});
@@ -33,8 +30,6 @@ function describeClaims(server: Server, open: Open): void {
     const schema = server.schema();
     const first = await open(schema);
     assert.equal(await first.nonces.claim('demo', 'n', start + window, start), 'fresh');
-    assert.equal(first.nonces.kept(true), undefined);
-    assert.equal(first.nonces.hold('demo', 'n', start + window), undefined);
     assert.equal(await first.nonces.claim('demo', 'n', start + window, start), 'seen');
     await first.close();
     const second = await open(schema, createManualClock(start), 1);
@@ -99,82 +94,10 @@ function describeClaims(server: Server, open: Open): void {
     const { nonces, close } = await opened(server, open);
     for (const no of [Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY]) {
       assert.equal(await nonces.claim('demo', 'm', start + window, no), 'seen');
-      assert.equal(await nonces.claim('demo', 'm', no, start, true), 'seen');
+      assert.equal(await nonces.claim('demo', 'm', no, start), 'seen');
     }
     assert.equal(await nonces.claim('demo', 'm', 1e300, start), 'seen');
     assert.equal(await nonces.claim('demo', 'm', start + 0.5, start), 'fresh');
-    await close();
-  });
-}
-
-function describeDeferred(server: Server, open: Open): void {
-  const hold = ({ nonces }: PostgresStore, nonce: string) => {
-    assert.equal(nonces.claim('demo', nonce, start + window, start, true), 'fresh');
-    const held = nonces.hold('demo', nonce, start + window);
-    assert.ok(held !== undefined);
-    assert.equal(nonces.hold('demo', nonce, start + window), undefined);
-    return held;
-  };
-  const creation = (nonce: ReturnType<typeof hold>): StoreChange => ({
-    kind: 'create',
-    collection: '/a',
-    value: {},
-    at: start,
-    nonce,
-  });
-
-  test('is claimed with its change, and another change with it is rejected', async () => {
-    const { store, nonces, close } = await opened(server, open);
-    const [held, again] = [hold(store, 'n'), hold(store, 'n')];
-    assert.equal((await store.apply(creation(held))).applied, true);
-    assert.equal(nonces.release(held, true), undefined);
-    await assert.rejects(store.apply(creation(again)), new NonceRefusedError('seen'));
-    await assert.rejects(Promise.resolve(nonces.release(again, true)), NonceRefusedError);
-    assert.equal((await store.list('/a', 0, 10)).entries.length, 1);
-    assert.equal(await nonces.claim('demo', 'n', start + window, start), 'seen');
-    await close();
-  });
-
-  test('is seen while another request with it is admitted provisionally or is being checked', async () => {
-    const { nonces, close } = await opened(server, open);
-    const claim = (nonce: string, deferrable: boolean) =>
-      nonces.claim('demo', nonce, start + window, start, deferrable);
-    assert.deepEqual([claim('n', true), claim('n', true), claim('n', false)], ['fresh', 'seen', 'seen']);
-    assert.ok(nonces.hold('demo', 'n', start + window) !== undefined);
-    assert.equal(nonces.hold('demo', 'n', start + window), undefined);
-    const first = claim('m', false);
-    assert.equal(claim('m', true), 'seen');
-    assert.equal(await first, 'fresh');
-    assert.equal(claim('m', true), 'seen');
-    assert.equal(nonces.hold('demo', 'm', start + window), undefined);
-    await close();
-  });
-
-  test('admits exactly one of many concurrent changes', async () => {
-    const { store, close } = await opened(server, open);
-    const attempts = Array.from({ length: 20 }, () => store.apply(creation(hold(store, 'n'))));
-    const done = await Promise.allSettled(attempts);
-    assert.equal(done.filter(({ status }) => status === 'fulfilled').length, 1);
-    assert.equal((await store.list('/a', 0, 10)).entries.length, 1);
-    await close();
-  });
-
-  test('is not claimed by a change that does not apply, so that a retry succeeds', async () => {
-    const { store, close } = await opened(server, open);
-    const nonce = hold(store, 'n');
-    assert.deepEqual(await store.apply({ ...put('/a', 'x', 7, {}), nonce }), { applied: false });
-    assert.equal((await store.apply({ ...put('/a', 'x', 'absent', {}), nonce })).applied, true);
-    await assert.rejects(store.apply(creation(hold(store, 'n'))), NonceRefusedError);
-    await close();
-  });
-
-  test('is claimed by release if there was no change', async () => {
-    const { store, nonces, close } = await opened(server, open);
-    const [held, again] = [hold(store, 'n'), hold(store, 'n')];
-    await nonces.release(held, true);
-    assert.equal(nonces.release(held, true), undefined);
-    assert.equal(await nonces.claim('demo', 'n', start + window, start), 'seen');
-    await assert.rejects(Promise.resolve(nonces.release(again, true)), NonceRefusedError);
     await close();
   });
 }
@@ -218,11 +141,6 @@ function describeExpiry(server: Server, open: Open): void {
     assert.equal(await store.nonces.claim('demo', 'new', start + minute, start), 'seen');
     assert.equal(await store.nonces.claim('demo', 'later', start + 5 * window, start), 'seen');
     assert.equal(await store.nonces.claim('demo', 'new', start + 5 * window, start), 'fresh');
-    const nonce = { user: 'demo', nonce: 'other', until: start + minute };
-    await assert.rejects(
-      store.apply({ kind: 'create', collection: '/a', value: {}, at: start, nonce }),
-      NonceRefusedError,
-    );
     await store.close();
   });
 

@@ -232,15 +232,6 @@ function describeTwo(open: () => Promise<[PostgresStore, PostgresStore]>): void 
     await Promise.all([first.close(), second.close()]);
   });
 
-  test('make exactly one of two changes with the same nonce, even to different collections', () =>
-    race((round, store) => ({
-      kind: 'create',
-      collection: `/${(round + store) % 2}`,
-      value: {},
-      at,
-      nonce: { user: 'demo', nonce: `n${round}`, until: Date.now() + 60_000 },
-    })));
-
   test('make exactly one of two changes with the same receipt', () =>
     race((round) => ({
       kind: 'create',
@@ -257,9 +248,9 @@ function describeTwo(open: () => Promise<[PostgresStore, PostgresStore]>): void 
     const stores = await open();
     const attempts = Array.from({ length: 400 }, (_, n) => {
       const [place, turn] = [n % 8, n % 2];
-      const nonce = { user: 'demo', nonce: `n${n % 50}`, until: Date.now() + 60_000 };
+      const receipt = { key: `k${n % 50}`, fingerprint: '', until: Date.now() + 60_000 };
       const collection = `/${turn === 0 ? place : 7 - place}`;
-      return stores[turn === 0 ? 0 : 1].apply({ kind: 'create', collection, value: {}, at, nonce });
+      return stores[turn === 0 ? 0 : 1].apply({ kind: 'create', collection, value: {}, at, receipt });
     });
     assert.equal(successes(await Promise.allSettled(attempts)), 50);
     await Promise.all(stores.map((store) => store.close()));

@@ -145,14 +145,6 @@ describe('a nonce in Redis', { skip }, () => {
     assert.equal(await claim(nonces, 'n'), 'fresh');
     assert.equal(await claim(noncesWith(client, { prefix: 'other:' }).nonces, 'n'), 'fresh');
   });
-
-  test('is stored when its claim resolves', async (context) => {
-    const { nonces } = await openNonces(context);
-    assert.deepEqual(
-      [nonces.kept(true), nonces.hold('ann', 'n', 1), nonces.release({}, true)],
-      Array(3).fill(undefined),
-    );
-  });
 });
 
 describe('a loss of the nonces', { skip }, () => {

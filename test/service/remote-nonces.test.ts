@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { StoreError } from '../../src/index.ts';
+import { AuthenticationTrace } from '../../src/auth/trace.ts';
+import { action, json, type Resource, StoreError } from '../../src/index.ts';
+import { createRequestTrace } from '../../src/pipeline/call.ts';
+import type { Observer } from '../../src/pipeline/observer.ts';
 import type { ServiceOptions } from '../../src/service/options.ts';
 import { askRequestToken, openTestService } from '../support/oauth/consumer.ts';
 import { createRemoteNonces } from './remote-nonces.ts';
@@ -19,11 +22,39 @@ const list: Unsigned = { method: 'GET', target: '/users/ann/financialrecords' };
 const put: Unsigned = { method: 'PUT', target: '/articles/1', content: article };
 const remove: Unsigned = { method: 'DELETE', target: '/articles/1' };
 
+/** Requests that are refused after their credentials were accepted, with their status. */
+const refusedLate: readonly (readonly [status: number, Unsigned])[] = [
+  [403, { method: 'GET', target: '/users/bob/financialrecords' }],
+  [404, { ...remove, target: '/articles/none' }],
+  [405, { ...put, target: '/articles' }],
+  [412, { ...put, fields: [['If-Match', '"other"']] }],
+  [415, { ...put, fields: [['Content-Encoding', 'br']] }],
+  [422, { ...put, content: '{"title":"Tea"}' }],
+];
+
+/** Records how each request was decided. */
+function recordingObserver() {
+  const records: unknown[] = [];
+  const observer: Observer = {
+    async observe(request, answer) {
+      const authTrace = new AuthenticationTrace();
+      const trace = createRequestTrace(authTrace);
+      const response = await answer({ ...request, trace: authTrace }, trace);
+      const { scheme, passed, failedAt, details } = authTrace;
+      records.push({ scheme, passed: [...passed], failedAt, details, step: trace.step });
+      records.push([trace.principal?.name, trace.problem?.type]);
+      return response;
+    },
+    observeRefused() {},
+  };
+  return { observer, records };
+}
+
 /** Returns a service on nonces of another host. */
 function openRemote(options: Parameters<typeof createRemoteNonces>[0] = {}, service: ServiceOptions = {}) {
   const remote = createRemoteNonces(options);
-  const { nonces, store } = remote;
-  return openSigned({ nonces, store, ...service }).then((opened) => ({ ...remote, ...opened }));
+  const { nonces } = remote;
+  return openSigned({ nonces, ...service }).then((opened) => ({ ...remote, ...opened }));
 }
 
 for (const scheme of schemeNames) {
@@ -46,23 +77,51 @@ for (const scheme of schemeNames) {
       });
     }
 
-    for (const defers of [false, true])
-      test(`one user has at most maxNoncesPerUser nonces, and replays do not count, ${defers ? 'deferred' : 'at once'}`, async () => {
-        const { sign, send } = await openRemote({ defers }, { maxNonces: 20, maxNoncesPerUser: 10 });
-        const first = sign(scheme, put);
-        assert.equal((await send(first)).status, 201);
-        for (let replay = 0; replay < 15; replay += 1) assert.equal((await send(first)).status, 401);
-        const replies: Reply[] = [];
-        while (replies.length < 12 && replies.at(-1)?.status !== 429)
-          replies.push(await send(sign(scheme, { ...put, target: `/articles/of-${replies.length}` })));
-        const refused = replies.pop();
-        assert.equal(refused?.status, 429, refused?.text);
-        assert.ok(replies.every(({ status }) => status === 201));
-        // The consumer of OAuth has used some of them to obtain its token.
-        assert.ok(replies.length === 9 || (scheme === 'oauth' && replies.length > 5), `${replies.length}`);
-        assert.ok(refused !== undefined);
-        assert.match(String(readField(refused, 'Retry-After')), /^[0-9]+$/);
-      });
+    test('one user has at most maxNoncesPerUser nonces, and replays do not count', async () => {
+      const { sign, send } = await openRemote({}, { maxNonces: 20, maxNoncesPerUser: 10 });
+      const first = sign(scheme, put);
+      assert.equal((await send(first)).status, 201);
+      for (let replay = 0; replay < 15; replay += 1) assert.equal((await send(first)).status, 401);
+      const replies: Reply[] = [];
+      while (replies.length < 12 && replies.at(-1)?.status !== 429)
+        replies.push(await send(sign(scheme, { ...put, target: `/articles/of-${replies.length}` })));
+      const refused = replies.pop();
+      assert.equal(refused?.status, 429, refused?.text);
+      assert.ok(replies.every(({ status }) => status === 201));
+      // The consumer of OAuth has used some of them to obtain its token.
+      assert.ok(replies.length === 9 || (scheme === 'oauth' && replies.length > 5), `${replies.length}`);
+      assert.ok(refused !== undefined);
+      assert.match(String(readField(refused, 'Retry-After')), /^[0-9]+$/);
+    });
+
+    test('a replay of a request that failed after authentication is refused as with the embedded engine', async () => {
+      for (const [status, unsigned] of refusedLate) {
+        const both = [await openSigned(), await openRemote()];
+        const refused: Reply[] = [];
+        for (const { sign, send } of both) {
+          await send(sign('hmac', put));
+          const signed = sign(scheme, { ...unsigned, nonce: 'once' });
+          const first = await send(signed);
+          assert.equal(first.status, status, first.text);
+          refused.push(await send(signed));
+        }
+        assert.equal(refused[0]?.status, 401);
+        assert.deepEqual(refused[1], refused[0]);
+      }
+    });
+
+    test('the trace of a replay equals that of the embedded engine', async () => {
+      const [here, there] = [recordingObserver(), recordingObserver()];
+      const embedded = await openSigned({ observer: here.observer });
+      const remote = await openRemote({}, { observer: there.observer });
+      for (const unsigned of [put, { ...remove, target: '/articles/none' }])
+        for (const { sign, send } of [embedded, remote]) {
+          const signed = sign(scheme, { ...unsigned, nonce: 'once' });
+          for (let time = 0; time < 2; time += 1) await send(signed);
+        }
+      assert.ok(JSON.stringify(there.records).includes('"failedAt":"nonce"'));
+      assert.deepEqual(there.records, here.records);
+    });
 
     test('exactly one of 100 simultaneous requests with one nonce is accepted', async () => {
       for (const unsigned of [list, { ...put, target: '/articles/7' }, remove]) {
@@ -96,7 +155,7 @@ for (const scheme of schemeNames) {
       }
     });
 
-    test('a request gets 503 without details if the engine cannot be reached', async () => {
+    test('a request gets 503 without details if the engine cannot be reached, and a change 507 if it is full', async () => {
       for (const code of ['failed', 'full'] as const) {
         const failing = { failure: undefined as Error | undefined };
         const remote = createRemoteNonces();
@@ -112,9 +171,10 @@ for (const scheme of schemeNames) {
         failing.failure = new StoreError(code, 'connect ECONNREFUSED 10.0.0.7:5432');
         for (const unsigned of [list, put, remove]) {
           const reply = await send(sign(scheme, unsigned));
-          assert.equal(reply.status, 503, reply.text);
-          assert.equal(problemIn(reply), 'store-unavailable');
-          assert.match(readField(reply, 'Retry-After'), /^[1-9][0-9]*$/);
+          const isFull = code === 'full' && unsigned !== list;
+          assert.equal(reply.status, isFull ? 507 : 503, reply.text);
+          assert.equal(problemIn(reply), isFull ? 'store-full' : 'store-unavailable');
+          if (!isFull) assert.match(readField(reply, 'Retry-After'), /^[1-9][0-9]*$/);
           assert.doesNotMatch(JSON.stringify(reply), /ECONNREFUSED|10\.0\.0\.7/);
         }
         assert.deepEqual(reported, [failing.failure, failing.failure, failing.failure]);
@@ -182,38 +242,20 @@ test('a request token is issued once for a nonce, and not if the engine cannot b
 });
 
 test('claims that complete in another order are assigned to their own requests', async () => {
-  const remote = createRemoteNonces({ byHand: true });
-  const { nonces, inFlight } = remote;
-  const held: string[] = [];
-  const released: string[] = [];
-  const changed: (string | undefined)[] = [];
-  const watched = {
-    ...nonces,
-    hold(user: string, nonce: string, until: number) {
-      held.push(nonce);
-      return { user, nonce, until };
-    },
-    release({ nonce }: { nonce: string }) {
-      released.push(nonce);
-      return undefined;
-    },
-  };
-  const { store: memory } = remote;
-  const store = {
-    ...memory,
-    apply(change: Parameters<typeof memory.apply>[0]) {
-      changed.push(change.nonce?.nonce);
-      return memory.apply(change);
-    },
-  };
-  const { sign, send } = openUnused({ nonces: watched, store });
+  const { nonces, inFlight } = createRemoteNonces({ byHand: true });
+  const { sign, send } = openUnused({ nonces });
   const changes = ['first', 'second', 'third'].map((nonce) => ({
     ...put,
     target: `/articles/${nonce}`,
     nonce,
   }));
   const nothing = { method: 'DELETE', target: '/articles/none', nonce: 'fourth' };
-  const replies = [...changes, nothing].map((unsigned) => send(sign('hmac', unsigned)));
+  const answered: number[] = [];
+  const replies = [...changes, nothing].map(async (unsigned, place) => {
+    const reply = await send(sign('hmac', unsigned));
+    answered.push(place);
+    return reply.status;
+  });
   await settle();
   assert.deepEqual(
     inFlight.map(({ nonce }) => nonce),
@@ -223,11 +265,50 @@ test('claims that complete in another order are assigned to their own requests',
     inFlight[place]?.answer();
     await settle();
   }
-  const statuses = (await Promise.all(replies)).map(({ status }) => status);
-  assert.deepEqual(statuses, [201, 201, 201, 404]);
-  assert.deepEqual(held, ['third', 'first', 'fourth', 'second']);
-  assert.deepEqual(changed, ['third', 'first', 'second']);
-  assert.deepEqual(released, ['third', 'first', 'fourth', 'second']);
+  assert.deepEqual(await Promise.all(replies), [201, 201, 201, 404]);
+  assert.deepEqual(answered, [2, 0, 3, 1]);
+});
+
+/** Returns a resource in code that counts its calls, and has no store. */
+function countingResource(): { resource: Resource; calls: string[] } {
+  const calls: string[] = [];
+  const run = action('authenticated', async ({ method }) => {
+    await settle();
+    calls.push(method);
+    return json({ done: true });
+  });
+  return { resource: { GET: run, PUT: run, POST: run, DELETE: run }, calls };
+}
+
+test('an action runs once for 100 requests with one nonce, because the nonce is claimed first', async () => {
+  for (const scheme of schemeNames) {
+    const { resource, calls } = countingResource();
+    const { sign, send } = await openRemote({}, { resources: { '/mail': resource } });
+    for (const method of ['POST', 'PUT', 'DELETE', 'GET']) {
+      const signed = sign(scheme, { method, target: '/mail' });
+      const replies = await Promise.all(Array.from({ length: 100 }, () => send(signed)));
+      assert.equal(replies.filter(({ status }) => status === 200).length, 1, method);
+      assert.equal(replies.filter(({ status }) => status === 401).length, 99);
+    }
+    assert.deepEqual(calls, ['POST', 'PUT', 'DELETE', 'GET']);
+  }
+});
+
+test('a request with several signatures is refused if the nonce of one of them was used', async () => {
+  for (const { sign, send } of [await openSigned(), await openRemote()]) {
+    const used = sign('message-signatures', put);
+    assert.equal((await send(used)).status, 201);
+    const fresh = sign('message-signatures', put);
+    const value = ({ headers: fields = [] }: typeof used, name: string): string =>
+      fields.find(([known]) => known.toLowerCase() === name)?.[1] ?? '';
+    const others = (fresh.headers ?? []).filter(([name]) => !name.toLowerCase().startsWith('signature'));
+    const both = ['signature-input', 'signature'].map((name): [string, string] => [
+      name,
+      `${value(used, name)}, ${value(fresh, name).replace('sig1=', 'sig2=')}`,
+    ]);
+    const reply = await send({ ...fresh, headers: [...others, ...both] });
+    assert.deepEqual([reply.status, problemIn(reply)], [401, 'nonce-replayed']);
+  }
 });
 
 /** Waits until everything that can go on has gone on. */

@@ -3,7 +3,6 @@ import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
 import { createManualClock, systemClock } from '../../src/clock.ts';
-import type { NonceClaim } from '../../src/principal.ts';
 import {
   type JournaledStore,
   type JournaledStoreOptions,
@@ -96,8 +95,7 @@ describe('a journal', () => {
     const directory = temporaryDirectory(context);
     const opened = Date.UTC(2013, 3, 20, 12, 59, 24, 7);
     const store = await open(directory, { newStoreId: () => 'k3x9', clock: createManualClock(opened) });
-    const nonce = { user: 'ann', nonce: '12"34', until: opened };
-    await store.apply({ kind: 'create', collection: '/a', value: { title: 'Žofie' }, at: opened, nonce });
+    await store.apply({ kind: 'create', collection: '/a', value: { title: 'Žofie' }, at: opened });
     const at = Date.UTC(1969, 11, 31, 23, 59, 59, 999);
     await store.apply({ kind: 'put', collection: '/a', id: '5', expected: 'absent', value: {}, at });
     await store.apply({ kind: 'delete', collection: '/a', id: '5', expected: 2, at: at + 1 });
@@ -123,7 +121,6 @@ describe('a journal', () => {
             modified,
             value: { title: 'Žofie' },
           },
-          nonce: ['ann', '12"34', modified],
         },
         {
           seq: 2,
@@ -177,21 +174,6 @@ describe('a journal', () => {
     await store.close();
     assert.ok((await size()) < 4096);
     assert.equal((await kept(directory)).length, 11);
-  });
-
-  test('reports a nonce when it is stored with its change, and no other nonce', async (context) => {
-    const messages: NonceClaim[] = [];
-    const { store, disk, directory } = await openFaulty(context, {
-      onStored: (nonce) => messages.push(nonce),
-    });
-    const nonce = (text: string) => ({ user: 'ann', nonce: text, until: 1000 });
-    await store.apply({ ...put('/a', 'x', 'absent', {}), nonce: nonce('kept') });
-    await store.apply({ ...put('/a', 'x', 'absent', {}), nonce: nonce('not applied') });
-    disk.failNext('write', 'ENOSPC');
-    await assert.rejects(store.apply({ ...put('/a', 'y', 'absent', {}), nonce: nonce('refused') }));
-    assert.deepEqual(messages, [nonce('kept')]);
-    await store.close();
-    assert.deepEqual((await recover({ directory })).nonces, [nonce('kept')]);
   });
 });
 
@@ -579,24 +561,6 @@ describe('a compaction', () => {
     await store.close();
     assert.deepEqual(await kept(directory), all);
     assert.equal(all.length, 35);
-  });
-
-  test('does not replace journals before their nonces are stored elsewhere', async (context) => {
-    let forgetting = 0;
-    let go = (): void => {};
-    const gate = new Promise<void>((resolve) => {
-      go = resolve;
-    });
-    const beforeForgetting = async (): Promise<void> => {
-      forgetting += 1;
-      await gate;
-    };
-    const { store, directory } = await openFaulty(context, { limits, beforeForgetting });
-    await fill(store, 30);
-    await until(() => forgetting > 0);
-    assert.ok(!(await readdir(directory)).includes('store.json'));
-    go();
-    await store.close();
   });
 
   test('is aborted by close, and leaves no temporary files', async (context) => {

@@ -96,7 +96,6 @@ async function revokeDirectly(directory: string, report: (line: string) => void)
       durability: 'fsync',
       clock: systemClock,
       onWarning: report,
-      limits: noCompaction,
     });
     try {
       await applyRevocations(directory, entries, revokeIn(store));
@@ -130,6 +129,3 @@ export async function revokeInShared(
   await revocationFile.change(documents, undefined, (entries) => entries.set(name, selection));
   await applyRevocations(documents, new Map([[name, selection]]), revoke);
 }
-
-/** The journals are kept, because they contain nonces, which this process does not read. */
-const noCompaction = { minBytes: Number.POSITIVE_INFINITY, ratio: 1, maxBytesOnClose: -1 };

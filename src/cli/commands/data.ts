@@ -10,7 +10,6 @@ import { locationFlags } from '../accounts/command.ts';
 import { copyDirectory, type DirectoryCopyOptions } from '../copy-directory.ts';
 import { type DataArguments, type DataArity, readDataArguments } from '../data-arguments.ts';
 import { CommandError, reportError } from '../errors.ts';
-import { addNonces } from '../serve/nonces.ts';
 import { showProgress } from '../serve/progress.ts';
 import { collectionName, deleteTokens } from '../serve/stored-tokens.ts';
 import { printLines, printMessage, type Terminal } from '../terminal.ts';
@@ -90,16 +89,14 @@ export async function runDataCommand(
  */
 export async function repair(options: Options, to: string, terminal: Terminal): Promise<number> {
   const { data: from } = options;
-  const report = (line: string): void => printMessage(line, terminal.stderr);
   const planned: CopyPlan = {
     from,
     to,
     notEmpty: newDirectory('--repair'),
-    async repair({ state, lost, nonces }, prepared) {
+    async repair({ state, lost }, prepared) {
       for (const name of await readdir(from))
         if (parseLogName('nonces', name) !== undefined)
           await copyFile(join(from, name), join(prepared, name));
-      await addNonces(prepared, nonces, options, report);
       return lost.length > 0 && deleteTokens(state, systemClock.now()) > 0 ? [...lost, tokensDropped] : lost;
     },
   };

@@ -194,7 +194,7 @@ function describeMethods(
   return { ...shape, read: (value, path) => shape.read(select(value), path) };
 }
 
-const noncesShape = describeMethods(['claim', 'kept', 'hold', 'release']);
+const noncesShape = describeMethods(['claim']);
 
 const storeShape = describeMethods(['read', 'list', 'apply', 'close'], {
   storeId: text(undefined, { form: /^[A-Za-z0-9]{1,32}$/, expected: '1 to 32 letters and digits' }),

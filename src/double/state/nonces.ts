@@ -1,11 +1,5 @@
 import { andThen } from '../../maybe-promise.ts';
-import {
-  type CompleteNonces,
-  completeNonces,
-  type MemoryNonces,
-  type NonceStore,
-  type SynchronousNonces,
-} from '../../store/nonces/nonces.ts';
+import type { MemoryNonces, NonceLimits, NonceResult, NonceStore } from '../../store/nonces/nonces.ts';
 import type { Snapshottable } from './snapshot.ts';
 
 /** A claimed nonce. */
@@ -16,7 +10,8 @@ interface Claim {
 }
 
 /** Nonces of which fresh ones can be made to count as used. Their state is the number of nonces that are still to be burnt. */
-export interface BurnableNonces extends CompleteNonces, Snapshottable<number> {
+export interface BurnableNonces extends NonceStore, Snapshottable<number> {
+  readonly size: number;
   /** Treats the next `times` nonces as used. */
   burn(times: number): void;
 }
@@ -32,7 +27,6 @@ export function createBurnableNonces(
   onReplay: (user: string) => void,
 ): BurnableNonces {
   const { window, limits } = nonces;
-  const complete = completeNonces(nonces);
   let burning = 0;
 
   const takeBurnt = (): boolean => {
@@ -44,18 +38,15 @@ export function createBurnableNonces(
   return {
     ...(window !== undefined && { window }),
     ...(limits !== undefined && { limits }),
-    claim(user, nonce, until, now, deferrable) {
-      const result = takeBurnt() ? 'seen' : complete.claim(user, nonce, until, now, deferrable);
+    claim(user, nonce, until, now) {
+      const result = takeBurnt() ? 'seen' : nonces.claim(user, nonce, until, now);
       return andThen(result, (claimed) => {
         if (claimed === 'seen') onReplay(user);
         return claimed;
       });
     },
-    kept: (durably) => complete.kept(durably),
-    hold: (user, nonce, until) => complete.hold(user, nonce, until),
-    release: (claim, durably) => complete.release(claim, durably),
     get size() {
-      return complete.size;
+      return nonces.size ?? 0;
     },
     burn(times) {
       burning += times;
@@ -71,7 +62,10 @@ export function createBurnableNonces(
 }
 
 /** Nonces in memory whose claims are part of snapshots. */
-export interface RestorableNonces extends SynchronousNonces, Snapshottable<readonly Claim[]> {
+export interface RestorableNonces extends NonceStore, Snapshottable<readonly Claim[]> {
+  readonly size: number;
+  readonly limits: NonceLimits;
+  claim(user: string, nonce: string, until: number, now: number): NonceResult;
   /** Restores all claims, including expired ones. Called when the clock was set back. */
   restoreClaims(): void;
 }
@@ -105,9 +99,6 @@ export function createRestorableNonces(make: () => MemoryNonces): RestorableNonc
       if (claims.length > maxClaims) claims = claims.slice(-maxClaims / 2);
       return claimed;
     },
-    kept: () => undefined,
-    hold: () => undefined,
-    release: () => undefined,
     get size() {
       return current.size;
     },

@@ -7,7 +7,6 @@ import { Problem } from '../../http/problem.ts';
 import { toOctets } from '../../http/syntax/octets.ts';
 import { encodeOctets } from '../../http/syntax/percent.ts';
 import { type Action, type ActionResponse, action, type Representation } from '../../pipeline/resource.ts';
-import type { Principal } from '../../principal.ts';
 import type { Consumer } from '../clients.ts';
 import type { OAuthContext } from '../context.ts';
 import { type Reason, recordReason } from '../reasons.ts';
@@ -43,7 +42,7 @@ export function createSignedAction(
   signedFor: Exclude<SignedFor, 'resource'>,
   respond: Respond,
 ): Action {
-  const { rateLimiter, nonces } = context;
+  const { rateLimiter } = context;
   const { reader, verifier } = createSignedRequests(signedFor, context);
   return action('anyone', async ({ incoming: request }): Promise<ActionResponse> => {
     const { peer } = request.connection;
@@ -53,16 +52,12 @@ export function createSignedAction(
     try {
       const read = (await reader.read(request, readAuthorization(request))) ?? reader.absent;
       claimed = 'user' in read ? read.countedAs : read.claimed;
-      const verdict = await verifier(read, authTrace, false);
+      const verdict = await verifier(read, authTrace);
       if (verdict.outcome === 'bad') throw verdict.problem;
       if (!('user' in read)) throw new Error('a request without credentials was admitted');
       const verified = await readVerified(read, context);
       const explain: Explain = (problem, reason) => addReason(problem, reason, context.explain, authTrace);
-      // The nonce is durable before the response is sent.
-      const [response] = await Promise.all([
-        respond(verified, explain),
-        keepNonce(verdict.principal, nonces),
-      ]);
+      const response = await respond(verified, explain);
       return {
         status: 200,
         noStore: true,
@@ -87,11 +82,6 @@ async function readVerified(
     parameters.form === undefined ? addForm(parameters, await holdForm(request, bodyLimit)) : parameters;
   if (complete instanceof Problem) throw complete;
   return { consumer, token, parameters: complete };
-}
-
-/** Writes the nonce of a request, which is not part of a change in the store. */
-function keepNonce({ nonce }: Principal, nonces: OAuthContext['nonces']): Promise<void> | undefined {
-  return nonce === undefined ? nonces.kept(true) : nonces.release(nonce, true);
 }
 
 /** Returns the part of the Authorization field after `OAuth`; undefined without the field. */

@@ -62,21 +62,18 @@ function createOAuth1Scheme(
     request: IncomingRequest,
     rest: string | undefined,
     authTrace: AuthenticationTrace | undefined,
-    deferrable: boolean,
   ): Promise<Verdict> => {
     const { reader, verifier } = signedRequests();
     const read = await reader.read(request, rest);
     if (read === undefined) return refuseScheme();
-    const verdict = await verifier(read, authTrace, deferrable);
-    if (verdict.outcome === 'bad') return addReport(verdict);
-    const { refuse } = verdict;
-    return refuse === undefined ? verdict : { ...verdict, refuse: (claimed) => addReport(refuse(claimed)) };
+    const verdict = await verifier(read, authTrace);
+    return verdict.outcome === 'bad' ? addReport(verdict) : verdict;
   };
 
   return {
     name: 'oauth',
-    authenticate: (request, rest, authTrace, deferrable = false) =>
-      isOffered() ? verify(request, rest, authTrace, deferrable) : refuseScheme(),
+    authenticate: (request, rest, authTrace) =>
+      isOffered() ? verify(request, rest, authTrace) : refuseScheme(),
     // RFC 5849 §3.1 reserves this prefix.
     ownsParameter: (parameter) => parameter.startsWith('oauth_'),
     places: [{ role: '', in: 'authorization', name: 'OAuth' }],

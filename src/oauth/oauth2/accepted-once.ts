@@ -22,7 +22,6 @@ export async function claimOnce(
   const claimed = await nonces.claim(`jti:${hashSha256(owner)}`, hashSha256(jti), until + 999, now);
   if (claimed === 'seen') return { check, hint: 'the token was used before: each jti is accepted once' };
   if (claimed !== 'fresh') throw unclaimableNonce(claimed, nonceWindow, now);
-  await nonces.kept(true);
   return undefined;
 }
 

@@ -1,6 +1,5 @@
 // One call of a function is one transaction. It locks the rows of the collections until it is committed, so sequences become
-// visible in order and a list never skips an item. All locks are taken in one order: batch, collections by path, nonces by
-// digest.
+// visible in order and a list never skips an item. All locks are taken in one order: batch, collections by path.
 import { dollarQuote } from './names.ts';
 import { functionHead } from './tables.ts';
 
@@ -11,8 +10,7 @@ import { functionHead } from './tables.ts';
  *   server could undo changes that were read, and their revisions would be used again.
  * - `reserve` adds an id above the counter that a client chose. `next_free` returns the lowest free id from a number on.
  * - `apply_changes` makes the changes of a batch, or returns the result of an earlier call with the same batch. It waits for
- *   locks in a fixed order: the batch, the collections by path, the nonces by digest. So batches never wait for each
- *   other in a circle.
+ *   locks in a fixed order: the batch, the collections by path. So batches never wait for each other in a circle.
  */
 export function formatChangeFunctions(schema: string): string {
   return [ensureDurable(schema), reserve(schema), nextFree(schema), applyChanges(schema)].join(';\n');
@@ -61,24 +59,22 @@ END
 /**
  * `groups` are the changes by collection, in ascending order of the paths: `[{"p": path, "n": whether a change may create
  * the collection, "u": its unique rules, if it has any, "c": changes}]`. A change has a position `i` from 1, a kind `k`
- * (0: create, 1: put, 2: delete), an id `d`, an expected revision `e` (-1: absent, -2: present), a time `a`, a value `v`, the number of its id `m`, the position of its
- * nonce `o`, and a receipt `r`.
+ * (0: create, 1: put, 2: delete), an id `d`, an expected revision `e` (-1: absent, -2: present), a time `a`, a value `v`, the number of its id `m`, and a
+ * receipt `r`.
  *
  * `wait` is the maximum time (ms) to wait for a lock: the caller does not wait longer, and the changes must not be made
  * after it has reported a failure.
  *
  * Returns the results in order: `[sequence, revision, modified]`, for a creation with the id, for a deletion with the value;
- * null for a change that does not apply; "nonce" for a refused nonce; `{"r": rule, "d": id}` if another item has its unique values.
+ * null for a change that does not apply; `{"r": rule, "d": id}` if another item has its unique values.
  */
 function applyChanges(schema: string): string {
   return `${functionHead(
     schema,
-    'apply_changes(batch text, batch_lock bigint, claims text, groups text, wait integer) RETURNS text',
+    'apply_changes(batch text, batch_lock bigint, groups text, wait integer) RETURNS text',
   )}${dollarQuote(`
 DECLARE
   results text[] := '{}';
-  claimed integer[] := '{}';
-  unused integer[] := '{}';
   found_result text;
   part json;
   change record;
@@ -99,7 +95,6 @@ BEGIN
     INSERT INTO ${schema}.collections (path) VALUES (part->>'p') ON CONFLICT (path) DO NOTHING;
     PERFORM 1 FROM ${schema}.collections WHERE path = part->>'p' FOR NO KEY UPDATE;
   END LOOP;
-  IF claims <> '' THEN claimed := ${schema}.insert_nonces(claims::json, 0); END IF;
   FOR part IN SELECT value FROM json_array_elements(groups::json) LOOP
     SELECT * INTO place FROM ${schema}.collections WHERE path = part->>'p';
     rules := part->>'u';
@@ -107,12 +102,8 @@ BEGIN
       PERFORM ${schema}.index_items(place.number, rules);
     END IF;
     FOR change IN
-      SELECT * FROM json_to_recordset(part->'c') AS each(i integer, k integer, d text, e bigint, a bigint, v text, m bigint, o integer, r json)
+      SELECT * FROM json_to_recordset(part->'c') AS each(i integer, k integer, d text, e bigint, a bigint, v text, m bigint, r json)
     LOOP
-      IF change.o IS NOT NULL AND NOT change.o = ANY (claimed) THEN
-        results[change.i] := '"nonce"';
-        CONTINUE;
-      END IF;
       done := false;
       conflict := NULL;
       IF rules IS NOT NULL AND change.k < 2 THEN
@@ -161,7 +152,6 @@ BEGIN
       END IF;
       IF NOT done THEN
         results[change.i] := coalesce(conflict, 'null');
-        IF change.o IS NOT NULL THEN unused := unused || change.o; END IF;
         CONTINUE;
       END IF;
       IF rules IS NOT NULL THEN
@@ -194,11 +184,6 @@ BEGIN
       modified = place.modified, reserved = place.reserved
       WHERE number = place.number AND place.revision > revision;
   END LOOP;
-  IF cardinality(unused) > 0 THEN
-    DELETE FROM ${schema}.nonces WHERE digest IN (
-      SELECT decode(each.claimed->>0, 'base64')
-      FROM json_array_elements(claims::json) WITH ORDINALITY AS each(claimed, ord) WHERE each.ord = ANY (unused));
-  END IF;
   found_result := '[' || array_to_string(results, ',') || ']';
   INSERT INTO ${schema}.batches (id, made, result) VALUES (batch, clock_timestamp(), found_result);
   RETURN found_result;

@@ -19,26 +19,27 @@ export function formatMarkLock(schema: string): string {
 /**
  * Returns the statements that create the functions of nonces.
  *
- * - `insert_nonces` claims nonces, in ascending order of their digests, so that claims never wait for each other in a
- *   circle. Returns the positions of those that were not stored before, from 1.
- * - `claim_nonces` does so in a transaction of its own. If the call is repeated, the nonces that it has stored before are
- *   fresh.
+ * - `claim_nonces` claims nonces, in ascending order of their digests, so that claims never wait for each other in a
+ *   circle. Returns the positions of those that were not stored before, from 1. If the call is repeated, the nonces that it
+ *   has stored before are fresh.
  * - `advance_mark` raises the high-water mark. It uses the lower one of both clocks: if it used that of a host which is
  *   ahead, requests on other hosts would be refused.
  * - `sweep` deletes some expired rows. Returns whether there may be more.
  */
 export function formatNonceFunctions(schema: string): string {
   return [
-    `${functionHead(schema, 'insert_nonces(claims json, token bigint) RETURNS integer[]')}${dollarQuote(`
+    `${functionHead(schema, 'claim_nonces(claims text, token bigint, repeated boolean, wait integer) RETURNS text')}${dollarQuote(`
 DECLARE
   least_until bigint;
   fresh integer[];
 BEGIN
+  PERFORM set_config('lock_timeout', wait::text, true);
+  PERFORM ${schema}.ensure_durable();
   PERFORM pg_advisory_xact_lock_shared(${lockKeys(schema, markLock)});
   SELECT mark INTO least_until FROM ${schema}.meta;
   WITH wanted AS MATERIALIZED (
     SELECT ord::integer, decode(claimed->>0, 'base64') AS digest, (claimed->>1)::bigint AS until
-    FROM json_array_elements(claims) WITH ORDINALITY AS each(claimed, ord)
+    FROM json_array_elements(claims::json) WITH ORDINALITY AS each(claimed, ord)
   ), made AS (
     INSERT INTO ${schema}.nonces (digest, until, claim)
     SELECT wanted.digest, wanted.until, token FROM wanted WHERE wanted.until >= least_until ORDER BY wanted.digest
@@ -46,16 +47,6 @@ BEGIN
     RETURNING nonces.digest
   )
   SELECT array_agg(wanted.ord) INTO fresh FROM wanted JOIN made USING (digest);
-  RETURN coalesce(fresh, '{}');
-END
-`)}`,
-    `${functionHead(schema, 'claim_nonces(claims text, token bigint, repeated boolean, wait integer) RETURNS text')}${dollarQuote(`
-DECLARE
-  fresh integer[];
-BEGIN
-  PERFORM set_config('lock_timeout', wait::text, true);
-  PERFORM ${schema}.ensure_durable();
-  fresh := ${schema}.insert_nonces(claims::json, token);
   IF repeated THEN
     SELECT array_agg(ord::integer) INTO fresh
     FROM json_array_elements(claims::json) WITH ORDINALITY AS each(claimed, ord)

@@ -90,9 +90,9 @@ export class Journal {
 
   /** Returns whether the batch has room for a change. An empty batch has room for any change. `value` is JSON. */
   hasRoomFor(change: StoreChange, value: string): boolean {
-    const { collection, nonce, receipt } = change;
+    const { collection, receipt } = change;
     const room = maxWriteSize - this.#lines.length;
-    let texts = collection.length + (nonce?.user.length ?? 0) + (nonce?.nonce.length ?? 0);
+    let texts = collection.length;
     if (change.kind !== 'create') texts += change.id.length;
     if (receipt !== undefined) texts += change.collection.length + computeLength(receipt);
     const others = texts * maxBytesPerCharacter + lineOverhead;
@@ -106,7 +106,7 @@ export class Journal {
   add(change: StoreChange, { receipted }: Prepared, members: string): void {
     this.#pending += 1;
     const seq = this.#sequence + this.#pending;
-    this.#lines.add({ seq, durable: this.#durable, change, nonce: change.nonce, receipted }, members);
+    this.#lines.add({ seq, durable: this.#durable, change, receipted }, members);
   }
 
   /** Syncs the batch, and measures the time if anything observes it. */

@@ -1,5 +1,5 @@
 import type { Clock } from '../../clock.ts';
-import type { NonceClaim } from '../../principal.ts';
+import type { MaybePromise } from '../../maybe-promise.ts';
 import { formatIsoDate } from '../encoding/iso-date.ts';
 import { StoreError } from '../errors.ts';
 import { AtomicWriteError, removeLeftovers } from '../files/atomic-write.ts';
@@ -9,9 +9,10 @@ import {
   bucketSpanFor,
   createNonces,
   type MemoryNonces,
+  type NonceClaim,
   type NonceLimits,
   type NonceResult,
-  type SynchronousNonces,
+  type NonceStore,
 } from './nonces.ts';
 import { type RecoveredNonces, readNonces } from './recovery.ts';
 import { earliest, endOfLost, latest } from './time.ts';
@@ -21,7 +22,7 @@ import { NonceWriter } from './writer.ts';
 export interface NonceFileOptions {
   /** The data directory. It exists, and the caller holds its lock. */
   readonly directory: string;
-  /** Whether `kept(true)` waits for the disk (`fsync`) or for the operating system (`os`). */
+  /** Whether files are synced before others replace them. A claim resolves when the operating system has it. */
   readonly durability: 'fsync' | 'os';
   /** The maximum difference between a date and the clock, in ms. */
   readonly window: number;
@@ -41,14 +42,10 @@ export interface NonceFileOptions {
 }
 
 /** Nonces that survive the process. */
-export interface FileNonces extends SynchronousNonces {
-  /**
-   * Adds a nonce that was stored with a change, whatever the clock and however many there are. If it is new, it is also
-   * written here, with the next claims.
-   */
-  remember(nonce: NonceClaim): void;
-  /** Records that a held claim was stored with a change. It is also written here; no request waits for that. */
-  storedWithChange(claim: NonceClaim): void;
+export interface FileNonces extends NonceStore {
+  readonly size: number;
+  readonly window: number;
+  readonly limits: NonceLimits;
   /**
    * Starts storing. Must be called before the first claim, and before a new store stores anything: from then on, missing
    * nonce files are detected. Reports and records a loss of nonces. Rejects with StoreError.
@@ -136,39 +133,26 @@ function createFirstFile({ highest }: RecoveredNonces, writer: NonceWriter): () 
   };
 }
 
-/** A promise that waits until the first `position` claims are stored. */
-interface Waiting {
-  readonly position: number;
-  resolve(): void;
+/** A claim that waits for its group, with the callbacks of its promise. */
+interface PendingClaim {
+  readonly claim: NonceClaim;
+  resolve(result: 'fresh'): void;
   reject(error: StoreError): void;
 }
 
-/**
- * Claims are checked in memory, and written in groups: claims during a write form the next one, and claims that are
- * written during a sync share the next one. Only callers that need durability wait for a sync.
- */
+/** Claims are checked in memory, and written in groups: claims during a write form the next one. */
 class NonceFile implements FileNonces {
   readonly limits: NonceLimits;
   readonly window: number;
   readonly #memory: MemoryNonces;
   readonly #writer: NonceWriter;
-  readonly #sync: boolean;
   readonly #onWarning: (line: string) => void;
   readonly #begin: () => Promise<void>;
-  #pending: NonceClaim[] = [];
-  /** Held claims that were stored with a change. */
-  readonly #withChange = new WeakSet<NonceClaim>();
-  /** The number of claims, of written claims, and of claims on the disk. */
-  #claimed = 0;
-  #written = 0;
-  #synced = 0;
-  /** In ascending order of position. */
-  #awaitingWrite: Waiting[] = [];
-  #awaitingSync: Waiting[] = [];
+  #pending: PendingClaim[] = [];
   #writing: Promise<void> | undefined;
-  #syncing: Promise<void> | undefined;
-  /** Whether `begin` was called. Otherwise `close` does not change the files. */
+  /** Whether `begin` was called, or a nonce was claimed. Otherwise `close` does not change the files. */
   #begun = false;
+  #claimed = false;
   /** The permanent failure; undefined if there is none. */
   #failure: StoreError | undefined;
   /** Whether the current failure was reported. */
@@ -177,7 +161,7 @@ class NonceFile implements FileNonces {
   constructor(
     memory: MemoryNonces,
     writer: NonceWriter,
-    { durability, onWarning, window }: NonceFileOptions,
+    { onWarning, window }: NonceFileOptions,
     begin: () => Promise<void>,
   ) {
     this.window = window / 1000;
@@ -185,7 +169,6 @@ class NonceFile implements FileNonces {
     this.#begin = begin;
     this.#memory = memory;
     this.#writer = writer;
-    this.#sync = durability === 'fsync';
     this.#onWarning = onWarning;
   }
 
@@ -193,56 +176,16 @@ class NonceFile implements FileNonces {
     return this.#memory.size;
   }
 
-  claim(user: string, nonce: string, until: number, now: number): NonceResult {
+  claim(user: string, nonce: string, until: number, now: number): MaybePromise<NonceResult> {
     // A time outside the range of dates cannot be written.
     if (!(until > earliest && until < latest)) return 'seen';
     const claimed = this.#memory.claim(user, nonce, until, now);
-    if (claimed === 'fresh') {
-      this.#pending.push({ user, nonce, until });
-      this.#claimed += 1;
-    }
-    return claimed;
-  }
-
-  kept(durably: boolean): Promise<void> | undefined {
-    const toMedium = durably && this.#sync;
-    if (this.#failure === undefined && this.#claimed <= (toMedium ? this.#synced : this.#written))
-      return undefined;
+    if (claimed !== 'fresh') return claimed;
+    this.#claimed = true;
     return new Promise((resolve, reject) => {
-      const list = toMedium ? this.#awaitingSync : this.#awaitingWrite;
-      list.push({ position: this.#claimed, resolve, reject });
-      this.#work();
+      this.#pending.push({ claim: { user, nonce, until }, resolve, reject });
+      this.#writing ??= this.#writeAll();
     });
-  }
-
-  hold(user: string, nonce: string, until: number): NonceClaim | undefined {
-    const latest = this.#pending.at(-1);
-    const isLatest = latest !== undefined && latest.user === user && latest.nonce === nonce;
-    // A claim that is being written, or that `kept` waits for, is written once more: with the change, or by `release`.
-    if (!isLatest || this.#isAwaited(this.#claimed)) return { user, nonce, until };
-    this.#pending.pop();
-    this.#claimed -= 1;
-    return latest;
-  }
-
-  release(claim: NonceClaim, durably: boolean): Promise<void> | undefined {
-    if (this.#withChange.has(claim)) return undefined;
-    this.#pending.push(claim);
-    this.#claimed += 1;
-    return this.kept(durably);
-  }
-
-  remember(nonce: NonceClaim): void {
-    if (!this.#memory.remember(nonce.user, nonce.nonce, nonce.until)) return;
-    this.#pending.push(nonce);
-    this.#claimed += 1;
-  }
-
-  storedWithChange(claim: NonceClaim): void {
-    this.#withChange.add(claim);
-    this.#pending.push(claim);
-    this.#claimed += 1;
-    this.#work();
   }
 
   async begin(): Promise<void> {
@@ -251,81 +194,39 @@ class NonceFile implements FileNonces {
   }
 
   async close(): Promise<void> {
-    this.#work();
-    while (this.#writing !== undefined || this.#syncing !== undefined) {
-      await this.#writing;
-      await this.#syncing;
-    }
+    await this.#writing;
     try {
       if (this.#failure !== undefined) throw this.#failure;
-      if (this.#begun || this.#claimed > 0) await this.#writer.seal();
+      if (this.#begun || this.#claimed) await this.#writer.seal();
     } finally {
       await this.#writer.close();
     }
   }
 
-  /** Returns whether a promise waits for the claim at a position, or a later one. */
-  #isAwaited(position: number): boolean {
-    const waitsFor = (list: readonly Waiting[]): number => list.at(-1)?.position ?? 0;
-    return waitsFor(this.#awaitingWrite) >= position || waitsFor(this.#awaitingSync) >= position;
-  }
-
-  /** Starts writing pending claims, or a sync that a caller waits for. */
-  #work(): void {
-    if (this.#failure !== undefined) this.#fail(this.#failure, -1, this.#claimed);
-    else if (this.#pending.length > 0) this.#writing ??= this.#writeAll();
-    else if (this.#writing === undefined) this.#beginSync();
-  }
-
   async #writeAll(): Promise<void> {
     await Promise.resolve(); // the claims of one turn of the event loop share the first write
-    while (this.#pending.length > 0 && this.#failure === undefined) await this.#writePending();
+    while (this.#pending.length > 0) await this.#writePending();
     this.#writing = undefined;
   }
 
   async #writePending(): Promise<void> {
-    const claims = this.#pending;
-    const position = this.#claimed;
+    const pending = this.#pending;
     this.#pending = [];
     try {
-      if (await this.#writer.write(claims)) this.#synced = position;
+      if (this.#failure !== undefined) throw this.#failure;
+      await this.#writer.write(pending.map(({ claim }) => claim));
       if (this.#failureReported) this.#onWarning('nonces are stored again');
       this.#failureReported = false;
+      for (const { resolve } of pending) resolve('fresh');
     } catch (error) {
-      this.#fail(error, this.#written, position);
+      const { code, message, cause } = this.#fail(error);
+      // Each claim gets an error of its own.
+      for (const { reject } of pending) reject(new StoreError(code, message, { cause, reported: true }));
     }
-    this.#written = position;
-    this.#awaitingWrite = resolveWaiting(this.#awaitingWrite, position);
-    this.#awaitingSync = resolveWaiting(this.#awaitingSync, this.#synced);
-    this.#beginSync();
   }
 
-  /** Starts a sync if a caller waits for one and none is running. */
-  #beginSync(): void {
-    if (this.#isSyncWanted()) this.#syncing ??= this.#syncAll();
-  }
-
-  #isSyncWanted(): boolean {
-    return (this.#awaitingSync[0]?.position ?? Number.POSITIVE_INFINITY) <= this.#written;
-  }
-
-  /** Syncs while a caller waits for it. Must only be called if one does: `#syncing` is set after the call. */
-  async #syncAll(): Promise<void> {
-    while (this.#isSyncWanted()) {
-      const position = this.#written;
-      try {
-        await this.#writer.sync();
-        this.#synced = Math.max(this.#synced, position);
-        this.#awaitingSync = resolveWaiting(this.#awaitingSync, position);
-      } catch (error) {
-        this.#fail(error, -1, this.#claimed);
-      }
-    }
-    this.#syncing = undefined;
-  }
-
-  /** Rejects the promises for positions after `after` and up to `position`; all of them after a permanent failure. */
-  #fail(error: unknown, after: number, position: number): void {
+  /** Reports a failure once. Returns it as StoreError. */
+  #fail(error: unknown): StoreError {
     const failure =
       error instanceof StoreError
         ? error
@@ -335,27 +236,6 @@ class NonceFile implements FileNonces {
     if (!this.#failureReported)
       this.#onWarning(`${failure.message}; no nonce is stored ${permanent ? 'any more' : 'for now'}`);
     this.#failureReported = true;
-    const [from, to] = permanent ? [-1, this.#claimed] : [after, position];
-    this.#awaitingWrite = rejectWaiting(this.#awaitingWrite, from, to, failure);
-    this.#awaitingSync = rejectWaiting(this.#awaitingSync, from, to, failure);
+    return failure;
   }
-}
-
-/** Resolves the promises up to a position. Returns the others. */
-function resolveWaiting(list: readonly Waiting[], position: number): Waiting[] {
-  for (const waiting of list) if (waiting.position <= position) waiting.resolve();
-  return list.filter((waiting) => waiting.position > position);
-}
-
-/** Rejects the promises after one position and up to another, each with a new error. Returns the others. */
-function rejectWaiting(
-  list: readonly Waiting[],
-  after: number,
-  position: number,
-  { code, message, cause }: StoreError,
-): Waiting[] {
-  const isAffected = (waiting: Waiting): boolean => after < waiting.position && waiting.position <= position;
-  for (const waiting of list)
-    if (isAffected(waiting)) waiting.reject(new StoreError(code, message, { cause, reported: true }));
-  return list.filter((waiting) => !isAffected(waiting));
 }

@@ -1,8 +1,7 @@
 // Nonces on another host have no limits of their own, because a count that all hosts share would cost each claim a write of one row
 // or key. So each service counts what it claimed there: by user, and by the time of expiry, not by nonce.
 import { andThen, type MaybePromise } from '../../maybe-promise.ts';
-import type { NonceClaim } from '../../principal.ts';
-import { type CompleteNonces, checkNonceLimits, computeDefaultShare, type NonceResult } from './nonces.ts';
+import { checkNonceLimits, computeDefaultShare, type NonceResult, type NonceStore } from './nonces.ts';
 
 /** The limits of the nonces that one service claims. */
 interface NonceLimits {
@@ -19,7 +18,7 @@ interface NonceLimits {
  *
  * @throws RangeError for limits out of range
  */
-export function limitNonces(nonces: CompleteNonces, limits: NonceLimits): CompleteNonces {
+export function limitNonces(nonces: NonceStore, limits: NonceLimits): NonceStore {
   return new LimitedNonces(nonces, limits);
 }
 
@@ -33,21 +32,16 @@ interface Bucket {
   readonly shares: Map<string, number>;
 }
 
-class LimitedNonces implements CompleteNonces {
-  readonly #nonces: CompleteNonces;
+class LimitedNonces implements NonceStore {
+  readonly #nonces: NonceStore;
   readonly #span: number;
   readonly #max: number;
   readonly #maxPerUser: number;
   /** The buckets by the end of their span. There are a few: `until` is at most two windows from now. */
   readonly #buckets = new Map<number, Bucket>();
-  /** The claims that are counted when they are released. */
-  readonly #held = new WeakSet<NonceClaim>();
   #count = 0;
 
-  constructor(
-    nonces: CompleteNonces,
-    { bucketSpan, max, maxPerUser = computeDefaultShare(max) }: NonceLimits,
-  ) {
+  constructor(nonces: NonceStore, { bucketSpan, max, maxPerUser = computeDefaultShare(max) }: NonceLimits) {
     checkNonceLimits(max, maxPerUser);
     this.#nonces = nonces;
     this.#span = bucketSpan;
@@ -56,46 +50,17 @@ class LimitedNonces implements CompleteNonces {
   }
 
   get size(): number {
-    return this.#nonces.size;
+    return this.#nonces.size ?? 0;
   }
 
-  claim(
-    user: string,
-    nonce: string,
-    until: number,
-    now: number,
-    deferrable?: boolean,
-  ): MaybePromise<NonceResult> {
+  claim(user: string, nonce: string, until: number, now: number): MaybePromise<NonceResult> {
     this.#drop(now);
     if (this.#count >= this.#max) return 'full';
     if (this.#hasShare(user)) return { freeAt: this.#freeAt(user) };
-    return andThen(this.#nonces.claim(user, nonce, until, now, deferrable), (result) => {
+    return andThen(this.#nonces.claim(user, nonce, until, now), (result) => {
       if (result === 'fresh') this.#add(user, until);
       return result;
     });
-  }
-
-  kept(durably: boolean): Promise<void> | undefined {
-    return this.#nonces.kept(durably);
-  }
-
-  hold(user: string, nonce: string, until: number): NonceClaim | undefined {
-    const claim = this.#nonces.hold(user, nonce, until);
-    if (claim === undefined) return undefined;
-    // It was fresh provisionally, and may be a replay.
-    this.#remove(user, until);
-    this.#held.add(claim);
-    return claim;
-  }
-
-  release(claim: NonceClaim, durably: boolean): Promise<void> | undefined {
-    const released = this.#nonces.release(claim, durably);
-    const count = (): void => {
-      if (this.#held.delete(claim)) this.#add(claim.user, claim.until);
-    };
-    if (released !== undefined) return released.then(count);
-    count();
-    return undefined;
   }
 
   #add(user: string, until: number): void {
@@ -105,16 +70,6 @@ class LimitedNonces implements CompleteNonces {
     bucket.count += 1;
     this.#count += 1;
     bucket.shares.set(user, (bucket.shares.get(user) ?? 0) + 1);
-  }
-
-  #remove(user: string, until: number): void {
-    const bucket = this.#buckets.get(this.#endFor(until));
-    const share = bucket?.shares.get(user);
-    if (bucket === undefined || share === undefined) return;
-    bucket.count -= 1;
-    this.#count -= 1;
-    if (share > 1) bucket.shares.set(user, share - 1);
-    else bucket.shares.delete(user);
   }
 
   /** Returns whether a user has the maximum number of nonces. */

@@ -1,8 +1,5 @@
-// Stores a nonce as a keyed fingerprint of 64 bits, before the response or in the journal line of its change. A store on another
-// host may claim it in the transaction of the change; a refusal there replaces the response by that of step 7.
+// Stores a nonce as a keyed fingerprint of 64 bits.
 import type { MaybePromise } from '../../maybe-promise.ts';
-import type { NonceClaim } from '../../principal.ts';
-import { NonceRefusedError } from '../errors.ts';
 import { Fingerprint } from './fingerprint.ts';
 import { FingerprintSet } from './fingerprint-set.ts';
 import { ForgottenSpans, lostUntil, MinTime, type NoncesLost } from './time.ts';
@@ -30,23 +27,6 @@ interface ShareUsed {
 /** The result of a claim. The nonce is stored only if it is `fresh`. */
 export type NonceResult = 'fresh' | 'seen' | 'full' | ShareUsed | NoncesLost;
 
-/** The result of a claim that does not admit its request. */
-type RefusedClaim = Exclude<NonceResult, 'fresh'>;
-
-/** Creates the error for a refused claim. */
-export function createRefusal(refused: RefusedClaim): NonceRefusedError {
-  if (typeof refused === 'string') return new NonceRefusedError(refused);
-  return 'freeAt' in refused
-    ? new NonceRefusedError('user-full', refused)
-    : new NonceRefusedError('seen', refused);
-}
-
-/** Returns the result of the claim for which an error was created. */
-export function readRefusal({ code, freeAt, knownFrom }: NonceRefusedError): RefusedClaim {
-  if (code === 'user-full') return { freeAt: freeAt ?? 0 };
-  return code === 'seen' && knownFrom !== undefined ? { knownFrom } : code;
-}
-
 /**
  * Stores the nonces that were used, as long as a request with such a nonce could be accepted again. Only a claim that is
  * `fresh` admits its request: if an engine cannot be reached, the claim rejects with StoreError, and the request gets the
@@ -56,38 +36,12 @@ export interface NonceStore {
   /**
    * Claims a nonce of a user, as one atomic step. Returns `fresh` if the user has not used it before, `seen` if the user
    * has or may have, NoncesLost if the nonces with this `until` were lost, `full` if there are `max` nonces, and ShareUsed
-   * if the user has `maxPerUser` nonces. An engine in memory returns synchronously; one on another host returns a promise.
+   * if the user has `maxPerUser` nonces. An engine in memory returns synchronously; one that has to wait returns a promise.
+   * A request acts only after its nonce is `fresh`, so a fresh nonce must be stored when the claim resolves.
    * @param until the last time (ms) at which a request with this nonce could be accepted. The nonce is stored until then
    *   and, if the clock does not jump, at most one bucket span longer.
-   * @param deferrable whether the action of the request stores the nonce with its change before any other effect
-   *   (`storesNonce`). Only then may an engine return `fresh` provisionally, return the nonce from `hold`, and claim it in
-   *   `apply` of the store or in `release`. Default: false.
    */
-  claim(
-    user: string,
-    nonce: string,
-    until: number,
-    now: number,
-    deferrable?: boolean,
-  ): MaybePromise<NonceResult>;
-  /**
-   * Resolves when all claims so far survive the end of the process; with `durably`, also a power failure. Returns
-   * undefined if they do already. Rejects with StoreError if they could not be stored; the nonces remain claimed. Default: a claim
-   * is stored when it resolves.
-   */
-  kept?(durably: boolean): Promise<void> | undefined;
-  /**
-   * Removes a fresh claim from the queue of those to be written. The caller must store it with the change of its
-   * request, or pass it to `release`. Returns undefined if nothing remains to be stored. Called once at most for a claim. Default:
-   * nonces are not stored with changes.
-   */
-  hold?(user: string, nonce: string, until: number): NonceClaim | undefined;
-  /**
-   * Returns a held claim to the queue, unless it was stored with a change. The result is that of `kept`. If the claim was
-   * deferred and is not stored yet, claims it now; rejects with NonceRefusedError if it is refused. Not called after
-   * `apply` of the store has rejected the request with NonceRefusedError.
-   */
-  release?(claim: NonceClaim, durably: boolean): Promise<void> | undefined;
+  claim(user: string, nonce: string, until: number, now: number): MaybePromise<NonceResult>;
   /** The number of nonces. Default: not known. */
   readonly size?: number;
   /** The longest window of dates for which the nonces are stored, in seconds. Default: any. */
@@ -99,6 +53,15 @@ export interface NonceStore {
   readonly limits?: NonceLimits;
 }
 
+/** A nonce that was claimed. */
+export interface NonceClaim {
+  /** The name of the user. */
+  readonly user: string;
+  readonly nonce: string;
+  /** The time (ms) until which a request with this nonce could be accepted. */
+  readonly until: number;
+}
+
 /** The limits of the nonces in an engine. */
 export interface NonceLimits {
   /** The maximum number of nonces. */
@@ -107,30 +70,11 @@ export interface NonceLimits {
   readonly maxPerUser: number;
 }
 
-/** Nonces with all methods. */
-export type CompleteNonces = NonceStore & Required<Pick<NonceStore, 'kept' | 'hold' | 'release' | 'size'>>;
-
-/** Adds the methods that a store of nonces does not have. */
-export function completeNonces(store: NonceStore): CompleteNonces {
-  return {
-    claim: (...parts) => store.claim(...parts),
-    kept: (durably) => store.kept?.(durably),
-    hold: (...parts) => store.hold?.(...parts),
-    release: (claim, durably) => store.release?.(claim, durably),
-    get size() {
-      return store.size ?? 0;
-    },
-  };
-}
-
-/** Nonces whose claims need no other host. */
-export interface SynchronousNonces extends CompleteNonces {
+/** Nonces in memory, to which earlier claims can be added. */
+export interface MemoryNonces extends NonceStore {
+  readonly size: number;
   readonly limits: NonceLimits;
   claim(user: string, nonce: string, until: number, now: number): NonceResult;
-}
-
-/** Nonces in memory, to which earlier claims can be added. */
-export interface MemoryNonces extends SynchronousNonces {
   /** Adds an earlier claim, even if there are then more than `max`. Returns whether it is new. */
   remember(user: string, nonce: string, until: number): boolean;
   /** Refuses all nonces whose `until` (ms) is at least `from` and below `to`, because the claims of that time are unknown. */
@@ -243,12 +187,6 @@ class NonceBuckets implements MemoryNonces {
     this.#add(user, until);
     return 'fresh';
   }
-
-  kept(): undefined {}
-
-  hold(): undefined {}
-
-  release(): undefined {}
 
   remember(user: string, nonce: string, until: number): boolean {
     // It is refused anyway.

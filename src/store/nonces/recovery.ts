@@ -1,5 +1,4 @@
 import { join } from 'node:path';
-import type { NonceClaim } from '../../principal.ts';
 import { CorruptionError } from '../corruption-error.ts';
 import { RecordFault } from '../encoding/members.ts';
 import type { Disk } from '../files/disk.ts';
@@ -7,6 +6,7 @@ import { formatLogName, listLogNumbers } from '../log/line.ts';
 import { type LogContent, LogReader } from '../log/reader.ts';
 import { ClaimReader, type Extent, type NoncesHead, readNoncesHead } from '../record.ts';
 import { isStoreFile } from '../snapshot/writer.ts';
+import type { NonceClaim } from './nonces.ts';
 import { earliest, type Span } from './time.ts';
 
 /** A file of claims. */

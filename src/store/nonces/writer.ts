@@ -1,11 +1,10 @@
 import { join } from 'node:path';
 import type { Clock } from '../../clock.ts';
-import type { NonceClaim } from '../../principal.ts';
 import type { Disk } from '../files/disk.ts';
 import { LogCreateError, LogFile } from '../log/file.ts';
 import { ChainedLines, formatLogName } from '../log/line.ts';
 import { formatClaim, formatNoncesHead } from '../record.ts';
-import { bucketSpanFor, trustDelayFor } from './nonces.ts';
+import { bucketSpanFor, type NonceClaim, trustDelayFor } from './nonces.ts';
 import { type ClaimFile, noClaims, type RecoveredNonces } from './recovery.ts';
 import { ForgottenSpans, MinTime } from './time.ts';
 
@@ -41,7 +40,7 @@ interface Current {
  * checksums. A file is deleted when all its claims have expired by the minimum time that the clock has reached. The
  * first line of later files then contains their span, so that none of them is accepted if the clock is set back.
  *
- * Only one call of `write` or `close` may be pending at a time, and one of `sync`. All throw AtomicWriteError.
+ * Only one call may be pending at a time. All throw AtomicWriteError.
  */
 export class NonceWriter {
   readonly #options: WriterOptions;
@@ -57,7 +56,6 @@ export class NonceWriter {
   #current: Current | undefined;
   /** Whether the current file may end with an incomplete line. */
   #torn = false;
-  #syncing: Promise<void> | undefined;
 
   /** Continues after the files that were read. */
   constructor(options: WriterOptions, recovered: RecoveredNonces) {
@@ -70,24 +68,17 @@ export class NonceWriter {
     this.#closed = recovered.closed;
   }
 
-  /** Writes claims. Returns whether they and all earlier ones are on the disk. */
-  async write(claims: readonly NonceClaim[]): Promise<boolean> {
-    const { clock, window, sync } = this.#options;
+  /** Writes claims. */
+  async write(claims: readonly NonceClaim[]): Promise<void> {
+    const { clock, window } = this.#options;
     const current = this.#current;
     const min = this.#minTime.at(clock.now(), clock.steady());
     const maxAge = Math.max(window, minFileAge);
     if (current === undefined || this.#torn || isFull(current, clock.steady() - maxAge)) {
       await this.#createNext(claims, min, false);
-      return sync;
+      return;
     }
     await this.#append(current, claims);
-    return false;
-  }
-
-  /** Resolves when all claims that were written before the call are on the disk. */
-  async sync(): Promise<void> {
-    this.#syncing = this.#syncAfter(this.#settled());
-    await this.#syncing;
   }
 
   /** Records that the claims with `until` in this span, from `from` inclusive to `to` exclusive, are unknown. */
@@ -104,7 +95,6 @@ export class NonceWriter {
 
   /** Closes the file. */
   async close(): Promise<void> {
-    await this.#settled();
     await this.#current?.file.abandon();
   }
 
@@ -121,9 +111,8 @@ export class NonceWriter {
   /** Creates a file with these claims, and deletes the files whose claims have all expired at the time `least`. */
   async #createNext(claims: readonly NonceClaim[], least: number, closed: boolean): Promise<void> {
     const before = this.#current;
-    await this.#settled();
     // The files that it seals must be on the disk first.
-    if (before !== undefined && this.#options.sync) await this.sync();
+    if (this.#options.sync) await before?.file.sync();
     const all = before === undefined ? this.#files : [...this.#files, before.extent];
     const files = all.filter(({ until }) => until >= least);
     const expired = all.filter(({ until }) => until < least);
@@ -176,16 +165,6 @@ export class NonceWriter {
     // If that fails, the next start deletes it.
     for (const number of numbers)
       await disk.unlink(join(directory, formatLogName('nonces', number))).catch(() => {});
-  }
-
-  async #syncAfter(others: Promise<void>): Promise<void> {
-    await others; // one at a time
-    await this.#current?.file.sync();
-  }
-
-  /** Resolves when no sync is pending. */
-  async #settled(): Promise<void> {
-    await this.#syncing?.catch(() => {}); // reported to its caller
   }
 }
 

@@ -42,8 +42,6 @@ interface CompactionOptions {
   readonly storeId: string;
   readonly state: State;
   readonly journals: Journals;
-  /** Awaited before a snapshot replaces journals, which are then not read any more. */
-  readonly beforeForgetting: () => Promise<void>;
   /** Called with one line when a compaction failed. */
   readonly onWarning: (line: string) => void;
   readonly limits?: CompactionLimits | undefined;
@@ -152,11 +150,11 @@ export class Compaction {
   }
 
   /**
-   * Writes a copy that may become the snapshot: all changes in it are on the disk in the journals, and the nonces of the
-   * journals before it are stored elsewhere. Returns undefined if the compaction was stopped.
+   * Writes a copy that may become the snapshot: all changes in it are on the disk in the journals. Returns undefined if the
+   * compaction was stopped.
    */
   async #copy(generation: number): Promise<{ path: string; bytes: number } | undefined> {
-    const { journals, disk, directory, clock, state, storeId, beforeForgetting } = this.#options;
+    const { journals, disk, directory, clock, state, storeId } = this.#options;
     const { sequence } = journals;
     const head = { storeId, generation, revision: state.revision, sequence, at: clock.now() };
     const reached = (): number => journals.sequence;
@@ -165,7 +163,6 @@ export class Compaction {
     if (copy === undefined) return undefined;
     try {
       await journals.sync();
-      await beforeForgetting();
     } catch (error) {
       await discard(disk, copy.path);
       throw error;

@@ -40,6 +40,5 @@ export function createTimelines(): Timelines {
 
 /** Returns a digest of the parts of a change that determine the state after it. */
 function computeDigest(change: StoreChange): string {
-  const { nonce: _, ...stored } = change;
-  return createHash('sha256').update(JSON.stringify(stored)).digest('base64');
+  return createHash('sha256').update(JSON.stringify(change)).digest('base64');
 }

@@ -147,16 +147,14 @@ test('a nonce is claimed unchanged, for all schemes of the user, until the nonce
       claims.push(claim);
       return 'fresh';
     },
-    kept: () => undefined,
-    hold: () => undefined,
   };
   const context = { nonces, nonceWindow: 400_000 };
   await openDeclared(partner, { context }).verdictOn(sent());
   const inMs = { ...partner, timestamp: { field: 'X-Timestamp', unit: 'ms' } };
   await openDeclared(inMs, { context }).verdictOn(sent({ timestamp: String(start) }));
   assert.deepEqual(claims, [
-    ['ann', 'n1', start + 400_999, start, false],
-    ['ann', 'n1', start + 400_000, start, false],
+    ['ann', 'n1', start + 400_999, start],
+    ['ann', 'n1', start + 400_000, start],
   ]);
 });
 

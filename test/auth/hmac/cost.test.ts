@@ -70,7 +70,7 @@ const readRest = (request: IncomingRequest): string =>
   parseCredentials(request.headers.get('authentication') ?? '')?.rest ?? '';
 
 test('authentication returns its verdict synchronously if it has nothing to wait for', () => {
-  const scheme = schemeWith({ claim: () => 'fresh', kept: () => undefined, hold: () => undefined });
+  const scheme = schemeWith({ claim: () => 'fresh' });
   for (const [request, outcome] of [
     [signedRequest(), 'good'],
     [signedRequest({ secret: 'guessed' }), 'bad'],
@@ -85,56 +85,33 @@ test('authentication returns its verdict synchronously if it has nothing to wait
 test('authentication waits for an asynchronous lookup of accounts', async () => {
   const known = createAccounts(users);
   const accounts = { ...known, find: async (name: string) => known.find(name) };
-  const scheme = schemeWith(
-    { claim: () => 'fresh', kept: () => undefined, hold: () => undefined },
-    { accounts },
-  );
+  const scheme = schemeWith({ claim: () => 'fresh' }, { accounts });
   const request = signedRequest();
   const verdict = scheme.authenticate(request, readRest(request));
   assert.ok(verdict instanceof Promise);
   assert.deepEqual(await verdict, { outcome: 'good', principal: { name: 'ann', scheme: 'hmac' } });
 });
 
-test('the verdict on a safe request waits until its nonce is written', async () => {
-  let release = (): void => {};
-  const nonces: Nonces = {
-    claim: () => 'fresh',
-    kept(durably) {
-      assert.equal(durably, false);
-      return new Promise((resolve) => {
-        release = resolve;
-      });
-    },
-    hold: () => assert.fail('held'),
-  };
-  const scheme = schemeWith(nonces);
-  for (const method of ['GET', 'HEAD', 'OPTIONS']) {
+test('the verdict waits until the nonce is stored', async () => {
+  let store = (): void => {};
+  const scheme = schemeWith({
+    claim: () =>
+      new Promise((resolve) => {
+        store = () => resolve('fresh');
+      }),
+  });
+  for (const method of ['GET', 'HEAD', 'OPTIONS', 'PUT', 'POST', 'DELETE', 'BREW']) {
     const request = signedRequest({ method, target: '/articles/1' });
     const verdict = scheme.authenticate(request, readRest(request));
     assert.ok(verdict instanceof Promise, method);
     const early = await Promise.race([verdict, 'not yet']);
     assert.equal(early, 'not yet', method);
-    release();
-    assert.equal((await verdict).outcome, 'good', method);
+    store();
+    assert.deepEqual(await verdict, { outcome: 'good', principal: { name: 'ann', scheme: 'hmac' } });
   }
 });
 
-test('the principal of an unsafe request includes the nonce, to be stored with the change', () => {
-  const nonce = { user: 'ann', nonce: 'n1', until: start + 600_999 };
-  const scheme = schemeWith({
-    claim: () => 'fresh',
-    kept: () => assert.fail('waited for'),
-    hold: () => nonce,
-  });
-  for (const method of ['PUT', 'POST', 'DELETE', 'BREW']) {
-    const request = signedRequest({ method, target: '/articles/1' });
-    const verdict = scheme.authenticate(request, readRest(request));
-    assert.deepEqual(verdict, { outcome: 'good', principal: { name: 'ann', scheme: 'hmac', nonce } });
-  }
-});
-
-test('no nonce is stored for a refused request, or for the simple form', () => {
-  const kept = (): never => assert.fail('asked');
+test('no nonce is claimed for a refused request, or for the simple form', () => {
   for (const [claim, request] of [
     [() => 'seen' as const, signedRequest()],
     [() => 'full' as const, signedRequest()],
@@ -142,15 +119,14 @@ test('no nonce is stored for a refused request, or for the simple form', () => {
     [() => assert.fail('claimed'), signedRequest({ at: 0 })],
     [() => assert.fail('claimed'), signedRequest({ form: 'simple' })],
   ] as const) {
-    const verdict = schemeWith({ claim, kept, hold: kept }).authenticate(request, readRest(request));
+    const verdict = schemeWith({ claim }).authenticate(request, readRest(request));
     assert.ok('outcome' in verdict);
   }
 });
 
 test('authentication rejects with the error of the store if a nonce cannot be stored', async () => {
   const fault = new Error('no room on the disk');
-  const hold = (): never => assert.fail('held');
-  const scheme = schemeWith({ claim: () => 'fresh', kept: () => Promise.reject(fault), hold });
+  const scheme = schemeWith({ claim: () => Promise.reject(fault) });
   const request = signedRequest();
   await assert.rejects(async () => scheme.authenticate(request, readRest(request)), fault);
 });

@@ -10,7 +10,7 @@ import {
   startSecond,
 } from '../../support/oauth/consumer.ts';
 
-/** Nonces in memory that are kept when it is said so, and what was claimed. */
+/** Nonces in memory that are stored when a test says so, and what was claimed. */
 function keeping() {
   const inMemory = createNonces({
     bucketSpan: bucketSpanFor(600_000),
@@ -21,13 +21,12 @@ function keeping() {
   const claimed: { user: string; nonce: string; until: number }[] = [];
   let kept: Promise<void> | undefined;
   const nonces: NonceStore = {
-    claim(user, nonce, until, now) {
+    async claim(user, nonce, until, now) {
       claimed.push({ user, nonce, until });
-      return inMemory.claim(user, nonce, until, now);
+      const result = inMemory.claim(user, nonce, until, now);
+      await kept;
+      return result;
     },
-    kept: () => kept,
-    hold: () => claimed.at(-1),
-    release: () => kept,
     get size() {
       return inMemory.size;
     },

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { createManualClock, type ManualClock } from '../../../src/clock.ts';
-import type { NonceClaim } from '../../../src/principal.ts';
 import { type FileNonces, openNonces } from '../../../src/store/nonces/file.ts';
+import type { NonceClaim } from '../../../src/store/nonces/nonces.ts';
 import { seeded } from '../../support/seeded.ts';
 import { start, window } from '../../support/store/nonces-contract.ts';
 import { type Files, PowerLossDisk } from '../../support/store/power-loss-disk.ts';
@@ -51,20 +51,19 @@ class Run {
     return new Run(disk, clock, await open(disk, clock, 'first'));
   }
 
-  /** Claims a nonce, and answers its request when that is stored: on the disk if `durably`. */
-  async claim(durably: boolean): Promise<void> {
+  /** Claims a nonce, and answers its request when that is stored. */
+  async claim(): Promise<void> {
     const nonce = `nonce ${this.claims.length} ${'x'.repeat(random.below(400))}`;
     const claim = { user: `user ${random.below(3)}`, nonce, until: this.clock.now() + window };
     const claimed = { ...claim, answered: Number.POSITIVE_INFINITY };
     this.claims.push(claimed);
-    assert.equal(this.#nonces.claim(claim.user, nonce, claim.until, this.clock.now()), 'fresh');
-    await this.#nonces.kept(durably);
+    assert.equal(await this.#nonces.claim(claim.user, nonce, claim.until, this.clock.now()), 'fresh');
     claimed.answered = this.disk.operations;
   }
 
-  /** Claims so many nonces at once, some of them durably. */
+  /** Claims so many nonces at once. */
   async claimAll(count: number): Promise<void> {
-    await Promise.all(Array.from({ length: count }, () => this.claim(random.below(3) === 0)));
+    await Promise.all(Array.from({ length: count }, () => this.claim()));
   }
 
   close(): Promise<void> {
@@ -98,7 +97,7 @@ async function requireRefused(
   });
   for (const { user, nonce, until, answered } of claims)
     if (answered <= operations)
-      assert.notEqual(nonces.claim(user, nonce, until, now), 'fresh', `${nonce.slice(0, 9)} ${where}`);
+      assert.notEqual(await nonces.claim(user, nonce, until, now), 'fresh', `${nonce.slice(0, 9)} ${where}`);
   await nonces.close();
 }
 
@@ -140,7 +139,7 @@ describe('a claim whose request was answered is never accepted again', () => {
         await run.claimAll(2);
         run.disk.failNext(operation, code, operation === 'sync directory' ? '' : 'nonces', random.below(3));
         for (let round = 0; round < 3; round += 1) {
-          const made = Array.from({ length: 2 }, () => run.claim(random.below(2) === 0).catch(() => {}));
+          const made = Array.from({ length: 2 }, () => run.claim().catch(() => {}));
           await Promise.all(made);
           run.clock.advance(window + 1000);
         }

@@ -24,8 +24,6 @@ export const always: CompactionLimits = { minBytes: 1, ratio: 0 };
 /** A change that was asked for, and what came of it. */
 export interface Asked {
   readonly change: StoreChange;
-  readonly user: string;
-  readonly nonce: string;
   readonly revision: number;
   /** How many operations the disk had done when it was answered. */
   answered?: number;
@@ -49,8 +47,6 @@ export class Run {
   readonly told: string[] = [];
   /** In the order in which it makes them: one request at a time for an item. */
   readonly asked: Asked[] = [];
-  /** Which nonces were kept elsewhere too, from which operation on. */
-  readonly safe: { readonly from: number; readonly nonces: ReadonlySet<string> }[] = [];
   #revision: number;
 
   private constructor(disk: PowerLossDisk, store: JournaledStore, recovered: Scanned, told: string[]) {
@@ -65,8 +61,6 @@ export class Run {
   static async open({ disk, durability = 'fsync', limits = never }: Running): Promise<Run> {
     const recovered = await recover({ directory, disk });
     const told: string[] = [];
-    const kept = new Set(recovered.nonces.map(({ nonce }) => nonce));
-    let run: Run | undefined;
     const store = await openJournaledStore({
       directory,
       disk,
@@ -76,25 +70,18 @@ export class Run {
       newStoreId: () => 'first',
       clock: hurried(),
       onWarning: (line) => told.push(line),
-      onStored: ({ nonce }) => kept.add(nonce),
-      async beforeForgetting() {
-        await new Promise((resolve) => setImmediate(resolve));
-        run?.safe.push({ from: disk.operations, nonces: new Set(kept) });
-      },
     });
-    run = new Run(disk, store, recovered, told);
-    return run;
+    return new Run(disk, store, recovered, told);
   }
 
   /** Asks for a change, and notes the answer. */
   async ask(change: StoreChange): Promise<void> {
     this.#revision += 1;
     const revision = this.#revision;
-    const asked: Asked = { change, user: `user ${revision % 3}`, nonce: `nonce ${revision}`, revision };
+    const asked: Asked = { change, revision };
     this.asked.push(asked);
-    const { user, nonce } = asked;
     try {
-      const applied = await this.store.apply({ ...change, nonce: { user, nonce, until: at + 600_000 } });
+      const applied = await this.store.apply(change);
       asked.answered = this.disk.operations;
       assert.ok(applied.applied);
       asked.entry = applied.entry;
@@ -180,11 +167,6 @@ export function puts(name: string, count: number, random: Seeded): StoreChange[]
   }));
 }
 
-interface Found {
-  readonly here: readonly Asked[];
-  readonly nonces: ReadonlySet<string>;
-}
-
 /** Requires that a change and the receipt of its request are there together, or neither is. */
 function judgeReceipts({ store, recovered }: Run, here: readonly Asked[], where: string): void {
   const receipted = here.filter(({ change }) => change.receipt !== undefined);
@@ -208,7 +190,7 @@ class Judge {
   readonly #earlier: ReadonlySet<Asked>;
   /** What may be found, and which changes that are. */
   readonly #views: ReadonlyMap<string, readonly Asked[]>;
-  readonly #known = new Map<string, Found>();
+  readonly #known = new Map<string, readonly Asked[]>();
   readonly #mended = new Map<string, number>();
   /** The number of states that could be found, including those that are not judged. */
   #passed: number;
@@ -248,8 +230,7 @@ class Judge {
       this.#known.set(key, found);
       this.#findings.states += 1;
     }
-    this.#judgeAnswers(found.here, operations, where);
-    this.#judgeNonces(found, operations, where);
+    this.#judgeAnswers(found, operations, where);
   }
 
   #judgeAnswers(here: readonly Asked[], operations: number, where: string): void {
@@ -269,21 +250,8 @@ class Judge {
     if (here.some((asked) => !isAnswered(asked))) this.#findings.unacknowledged += 1;
   }
 
-  /** A change and the nonce of its request are there together, or neither is. */
-  #judgeNonces({ here, nonces }: Found, operations: number, where: string): void {
-    const safe = this.#run.safe.filter(({ from }) => from <= operations);
-    for (const asked of here) {
-      if (this.#earlier.has(asked)) continue;
-      const kept = nonces.has(asked.nonce) || safe.some((each) => each.nonces.has(asked.nonce));
-      if (!kept) assert.fail(`change ${asked.revision} is there and its nonce is not ${where}`);
-    }
-    const made = new Set(here.map(({ nonce }) => nonce));
-    for (const nonce of nonces)
-      if (!made.has(nonce)) assert.fail(`${nonce} is there and its change is not ${where}`);
-  }
-
   /** Recovers a state, and goes on with it. */
-  async #find(files: Files, where: string): Promise<Found> {
+  async #find(files: Files, where: string): Promise<readonly Asked[]> {
     const disk = new PowerLossDisk(files);
     const run = await Run.open({ disk }).catch((error: unknown) => {
       throw new Error(`refused: ${error} ${where}`, { cause: error });
@@ -298,7 +266,7 @@ class Judge {
       await this.#goOn(run, here, where);
       await this.#loseAgain(run, recovery, here, where);
     }
-    return { here, nonces: new Set(run.recovered.nonces.map(({ nonce }) => nonce)) };
+    return here;
   }
 
   /** What was cut off is told, and kept byte for byte. */

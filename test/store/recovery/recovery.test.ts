@@ -165,18 +165,17 @@ describe('the recovered state', () => {
     await assert.rejects(recover({ directory }), CorruptionError);
   });
 
-  test('has the nonces of the changes, and the journals with their lengths before preallocated space', async (context) => {
+  test('has the journals with their lengths before preallocated space', async (context) => {
     const directory = temporaryDirectory(context);
     const made = new History();
     const value = {};
-    const nonce = { user: 'ann', nonce: 'abc', until: begun + 1000 };
-    made.add({ kind: 'create', collection: '/a', value, at: begun }, 0, nonce);
+    made.add({ kind: 'create', collection: '/a', value, at: begun });
     made.rotate();
     made.add({ kind: 'create', collection: '/a', value, at: begun });
     const last = made.files.get('journal-2.jsonl') ?? '';
     await put(directory, new Map([...made.files, ['journal-2.jsonl', last + '\0'.repeat(9000)]]));
-    const { nonces, journals, changes, reports } = await recover({ directory });
-    assert.deepEqual({ nonces, changes, reports }, { nonces: [nonce], changes: 2, reports: [] });
+    const { journals, changes, reports } = await recover({ directory });
+    assert.deepEqual({ changes, reports }, { changes: 2, reports: [] });
     assert.deepEqual(
       journals.map(({ generation, bytes }) => [generation, bytes]),
       [

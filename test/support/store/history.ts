@@ -1,4 +1,3 @@
-import type { NonceClaim } from '../../../src/principal.ts';
 import { formatLine, formatLogName } from '../../../src/store/log/line.ts';
 import {
   type ChangeRecord,
@@ -44,7 +43,7 @@ export class History {
   }
 
   /** Makes a change and adds its line; `durable` lines were on the medium before. */
-  add(change: StoreChange, durable = this.sequence, nonce?: NonceClaim): StoredItem {
+  add(change: StoreChange, durable = this.sequence): StoredItem {
     const known = change.kind === 'create' ? undefined : this.state.read(change.collection, change.id);
     const revision = this.state.revision + 1;
     const { id, sequence } = make(this.state, change);
@@ -54,13 +53,7 @@ export class History {
     const { kind, collection } = change;
     this.sequence += 1;
     const made = { kind, collection, id, sequence, revision, modified, ...value };
-    const line = {
-      kind: 'change' as const,
-      seq: this.sequence,
-      durable,
-      change: made,
-      ...(nonce === undefined ? {} : { nonce }),
-    };
+    const line = { kind: 'change', seq: this.sequence, durable, change: made } as const;
     const name = formatLogName('journal', this.generation);
     this.files.set(name, `${this.files.get(name)}${formatJournalLine(line)}`);
     return { id, sequence, revision, modified, value: change.kind === 'delete' ? {} : change.value };
