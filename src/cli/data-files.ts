@@ -1,5 +1,5 @@
 // The files of a data directory besides those of the store, for everything that copies, repairs or replaces one. What is not
-// listed is derived (`judged.json`), belongs to a process (locks, `….seen`), or is kept for a person (`torn-….bin`).
+// listed belongs to a process (locks, `….seen`), or is kept for a person (`torn-….bin`).
 import { masterKeyFile } from '../accounts/master-key.ts';
 import { accountFileNames } from '../accounts/stored-file.ts';
 import { parseLogName } from '../store/log/line.ts';
@@ -25,7 +25,6 @@ const others: ReadonlySet<string> = new Set([
   revocationsName,
   ...filesAfterStore,
   ...accountFileNames.map((name) => `${name}.seen`),
-  'judged.json',
   tlsDirectory,
 ]);
 

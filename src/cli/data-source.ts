@@ -22,7 +22,6 @@ import { CommandError } from './errors.ts';
 import type { LoadedModule } from './module/load-module.ts';
 import { showProgress } from './serve/progress.ts';
 import { newStoreId } from './serve/store-id.ts';
-import { clearValidationMarker } from './serve/validation-marker.ts';
 import type { Outlet } from './terminal.ts';
 import { withModule } from './with-module.ts';
 
@@ -107,7 +106,6 @@ async function writeImported(
   await checkNoItems(directory);
   for (const name of [firstJournal, snapshotName])
     await removeLeftovers(nodeDisk, directory, name, () => true);
-  await clearValidationMarker(directory);
   await writeTransferredFiles(directory, documents);
   await writeStore(directory, { storeId, state, now: systemClock.now() }).catch(async (error) => {
     // An empty journal without a snapshot would prevent a start.

@@ -1,3 +1,4 @@
+import { latest } from '../store/nonces/time.ts';
 import { counterNumber } from '../store/state/reserved-ids.ts';
 import type {
   Receipt,
@@ -10,8 +11,6 @@ import type {
 import { isRecordValue } from '../store/value.ts';
 import { computeDigest, escapeText, unescapeText } from './text.ts';
 
-/** The maximum distance of a date from 1970 in ms (ECMA-262 §21.4.1.1). */
-const maxTime = 8.64e15;
 /** The maximum length of a path and of an id in bytes: PostgreSQL indexes no longer texts. */
 const maxKeyLength = 2000;
 /** The expectations that are no revision, as numbers. The last one never holds. */
@@ -36,7 +35,7 @@ export interface EncodedChange {
  */
 export function encodeChange(change: StoreChange): EncodedChange {
   const at = Math.floor(change.at);
-  if (!(Math.abs(at) <= maxTime)) throw new RangeError('the time of a change is out of range');
+  if (!(Math.abs(at) <= latest)) throw new RangeError('the time of a change is out of range');
   const path = encodeKey(change.collection);
   const members: Record<string, unknown> = { k: kinds[change.kind], a: at };
   if (change.kind !== 'delete') members['v'] = encodeValue(change.value);
@@ -79,7 +78,7 @@ function encodeExpected(expected: number | 'absent' | 'present'): number {
 
 function encodeReceipt(receipt: Receipt): object {
   const { key, fingerprint, until } = receipt;
-  if (!(Math.abs(until) <= maxTime)) throw new RangeError('the time of a receipt is out of range');
+  if (!(Math.abs(until) <= latest)) throw new RangeError('the time of a receipt is out of range');
   const { user } = receipt;
   return {
     k: computeDigest(key),

@@ -1,13 +1,10 @@
 import type { NonceStore } from '../store/nonces/nonces.ts';
-import { lostUntil, type NoncesLost } from '../store/nonces/time.ts';
+import { earliest, latest, lostUntil, type NoncesLost } from '../store/nonces/time.ts';
 import { numberIn, textIn } from './client.ts';
 import { Coalesced } from './coalesced.ts';
 import type { Database } from './database.ts';
 import { deadlineFromNow, patience, shortPatience } from './deadline.ts';
 import { computeDigest } from './text.ts';
-
-/** The maximum distance of a date from 1970 in ms (ECMA-262 §21.4.1.1). */
-const maxTime = 8.64e15;
 
 /** The options of nonces in PostgreSQL. */
 interface NonceTableOptions {
@@ -96,5 +93,5 @@ export class NonceTable implements NonceStore {
 
 /** Encodes a claim. A time that is no date has passed. */
 function encodeClaim(digest: string, until: number): string {
-  return `["${digest}",${Math.abs(until) <= maxTime ? Math.ceil(until) : -maxTime}]`;
+  return `["${digest}",${until >= earliest && until <= latest ? Math.ceil(until) : earliest}]`;
 }

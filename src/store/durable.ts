@@ -32,6 +32,8 @@ export interface JournaledStoreOptions {
   readonly recovered: Scanned;
   /** Generates the id of a new store. */
   readonly newStoreId: () => string;
+  /** Identifies the declarations to which all items conform, now and after each change. Default: that is not known. */
+  readonly declarations?: string | undefined;
   /** Whether a change is stored when it is on the disk (`fsync`) or when the operating system has it (`os`). */
   readonly durability: 'fsync' | 'os';
   readonly clock: Clock;
@@ -62,10 +64,10 @@ export interface StoreHealth {
  * the id is stored before anything is read. Throws StoreError if the journal cannot be written.
  */
 export async function openJournaledStore(options: JournaledStoreOptions): Promise<JournaledStore> {
-  const { recovered, directory, clock, durability, disk = nodeDisk } = options;
+  const { recovered, directory, clock, durability, declarations, onSync, disk = nodeDisk } = options;
   const storeId = recovered.storeId ?? options.newStoreId();
   const journal = await Journal.open(
-    { directory, disk, clock, storeId, durability, onSync: options.onSync },
+    { directory, disk, clock, storeId, durability, declarations, onSync },
     recovered,
   );
   return new JournaledStore(options, disk, storeId, journal);
@@ -133,8 +135,9 @@ export class JournaledStore implements Store {
         sync: () => this.#betweenBatches(() => journal.syncAll()),
       },
     };
-    const earlier = journals.slice(0, -1).reduce((sum, { bytes }) => sum + bytes, 0);
-    this.#compaction = new Compaction(compaction, generation, earlier);
+    const earlier = journals.filter((each) => each.generation < journal.generation);
+    const length = earlier.reduce((sum, { bytes }) => sum + bytes, 0);
+    this.#compaction = new Compaction(compaction, generation, length);
   }
 
   get health(): StoreHealth {

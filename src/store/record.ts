@@ -33,6 +33,11 @@ export interface HeadRecord {
   readonly sequence: number;
   /** The time at which it was written (ms). */
   readonly at: number;
+  /**
+   * Identifies the declarations to which all items conform, also those that later changes of this journal add. Undefined if that
+   * is not known. Only in a journal.
+   */
+  readonly declarations?: string | undefined;
 }
 
 /** A change, with the receipt of its request. */
@@ -124,9 +129,10 @@ export function formatReceipt({ receipt, kind, created, collection, entry }: Sto
 }
 
 /** Formats the head of a journal as JSON, without the opening brace. */
-export function formatJournalHead({ storeId, generation, revision, sequence, at }: HeadInit): string {
+export function formatJournalHead(head: HeadInit): string {
+  const { storeId, generation, revision, sequence, at, declarations } = head;
   const numbers = { journal: journalVersion, lineage: storeId, generation, revision, sequence };
-  return JSON.stringify({ ...numbers, opened: formatIsoDate(at) }).slice(1);
+  return JSON.stringify({ ...numbers, opened: formatIsoDate(at), declarations }).slice(1);
 }
 
 /** Formats the head of a snapshot as JSON, without the closing brace. */
@@ -178,7 +184,8 @@ export function readJournalRecord(text: string): JournalRecord {
   const members = Members.parse(text);
   if (!members.has('journal')) return readChange(members);
   checkVersion(members.count('journal'), journalVersion);
-  return readHead(members, 'opened');
+  const head = readHead(members, 'opened');
+  return members.has('declarations') ? { ...head, declarations: members.text('declarations') } : head;
 }
 
 /** Reads the head of a file of nonces. Throws RecordFault. */

@@ -30,6 +30,8 @@ interface ScannedJournal {
   readonly path: string;
   /** The length of the lines in bytes. Preallocated space may follow. */
   readonly bytes: number;
+  /** Identifies the declarations to which all items conform; undefined if that is not known. */
+  readonly declarations: string | undefined;
 }
 
 /** The content of a data directory. */
@@ -257,7 +259,8 @@ class Scan {
       const { generation } = position;
       this.#changes += content.lines - 1;
       const path = this.#path(formatLogName('journal', generation));
-      this.#journals.push({ generation, path, bytes: content.bytes });
+      const { declarations } = content.head;
+      this.#journals.push({ generation, path, bytes: content.bytes, declarations });
       this.#checkEnd(content, position);
     }
     return content.head === undefined ? position.before : content.seq;

@@ -62,14 +62,18 @@ export class StoreDirectory {
     return recovered;
   }
 
-  /** Opens the store with the recovered data. Throws CorruptionError or StoreError. */
-  async open(recovered: Scanned): Promise<OpenedStore> {
+  /**
+   * Opens the store with the recovered data. Throws CorruptionError or StoreError.
+   * @param declarations identifies the declarations to which all items conform. Default: that is not known
+   */
+  async open(recovered: Scanned, declarations?: string): Promise<OpenedStore> {
     const { directory, durability, clock, random, onWarning, compaction, onSync } = this.#options;
     const nonces = await this.#nonces;
     await nonces.begin();
     this.#store = await openJournaledStore({
       directory,
       recovered,
+      declarations,
       durability,
       clock,
       onWarning,

@@ -92,6 +92,7 @@ async function revokeDirectly(directory: string, report: (line: string) => void)
     const store = await openJournaledStore({
       directory,
       recovered,
+      declarations: recovered.journals.at(-1)?.declarations,
       newStoreId,
       durability: 'fsync',
       clock: systemClock,

@@ -31,8 +31,8 @@ import type { Revoke } from '../accounts/revocation.ts';
 import type { StoredSigningKeys } from '../accounts/signing-keys.ts';
 import type { Outlet } from '../terminal.ts';
 import { showProgress } from './progress.ts';
+import { checkStoredData } from './stored-data.ts';
 import { formatMissingMasterKey, hasOAuth1Tokens } from './stored-tokens.ts';
-import { checkStoredData } from './validation-marker.ts';
 
 /** The data of a server: in a directory, in memory or in the store of a module. */
 export interface DataDirectory {
@@ -117,14 +117,14 @@ export async function openDataDirectory(
     let isMasterKeyStored = !master.fresh;
     const { loading, end } = showProgress(outlet, systemClock);
     const recovered = await directory.recover(loading).finally(end);
-    const mismatches = await checkStoredData(data, recovered.state, options.collections);
+    const { mismatches, declarations } = checkStoredData(recovered, options.collections);
     if (mismatches !== undefined) report(formatWarning(mismatches, options.onMismatch));
     if (master.fresh && hasOAuth1Tokens(recovered.state, systemClock.now()))
       report(formatMissingMasterKey(data));
     const isNew = recovered.storeId === undefined && !existsSync(accountFilePath(data, 'users'));
     const items = new Map(Array.from(recovered.state.collections(), ({ path, count }) => [path, count]));
     const undeclared = formatUndeclaredWarning(items, options.collections);
-    const { store, nonces } = await directory.open(recovered);
+    const { store, nonces } = await directory.open(recovered, declarations);
     let watching: Promise<readonly AccountFileWatcher[]> | undefined;
     return {
       store,

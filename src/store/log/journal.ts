@@ -15,6 +15,8 @@ interface JournalOptions {
   readonly clock: Clock;
   readonly storeId: string;
   readonly durability: 'fsync' | 'os';
+  /** Identifies the declarations to which all items conform; undefined if that is not known. */
+  readonly declarations: string | undefined;
   /** Called with the duration of each sync (ms). */
   readonly onSync?: ((ms: number) => void) | undefined;
 }
@@ -54,23 +56,28 @@ export class Journal {
     this.#durable = sequence;
   }
 
-  /** Opens the last recovered journal, or creates the first one. Throws StoreError. */
+  /** Opens the last recovered journal, or creates one if there is none with these declarations. Throws StoreError. */
   static async open(options: JournalOptions, recovered: Scanned): Promise<Journal> {
-    const { disk, directory, storeId, clock } = options;
+    const { disk, directory, storeId, clock, declarations } = options;
     const { journals, state, sequence } = recovered;
     const last = journals.at(-1);
-    if (last !== undefined) {
+    if (last !== undefined && last.declarations === declarations) {
       const { generation, path, bytes } = last;
       const file = await LogFile.reopen(disk, path, bytes);
       return new Journal(options, file, { generation, sequence });
     }
-    const generation = recovered.generation + 1;
-    const header = { storeId, generation, revision: state.revision, sequence, at: clock.now() };
+    const generation = (last?.generation ?? recovered.generation) + 1;
+    const header = { storeId, generation, revision: state.revision, sequence, at: clock.now(), declarations };
     try {
       return new Journal(options, await createFile(disk, directory, header), header);
     } catch (error) {
       throw error instanceof LogCreateError ? error.cause : error;
     }
+  }
+
+  /** The number of the open file. */
+  get generation(): number {
+    return this.#generation;
   }
 
   /** The number of the last line that was written. */
@@ -152,9 +159,10 @@ export class Journal {
   /** Continues in a new file. Returns its generation. `revision` is the highest assigned revision. Throws StoreError. */
   async rotate(revision: number): Promise<number> {
     await this.syncAll();
-    const { disk, directory, storeId, clock } = this.#options;
+    const { disk, directory, storeId, clock, declarations } = this.#options;
     const generation = this.#generation + 1;
-    const header = { storeId, generation, revision, sequence: this.#sequence, at: clock.now() };
+    const sequence = this.#sequence;
+    const header = { storeId, generation, revision, sequence, at: clock.now(), declarations };
     const before = this.#file;
     try {
       this.#file = await createFile(disk, directory, header);

@@ -1,5 +1,6 @@
 // Makes a change in two steps: `prepare` checks it and assigns its numbers, `commit` makes it visible. In between, a durable
 // store writes it to the journal, so a read never shows a change that a crash could undo.
+import { latest } from '../nonces/time.ts';
 import type { Record } from '../record.ts';
 import type {
   ChangeListener,
@@ -22,9 +23,6 @@ import { OrderedItems } from './ordered-items.ts';
 import { Receipts } from './receipts.ts';
 import { counterNumber, type NumberRange, ReservedIds } from './reserved-ids.ts';
 import { UniqueKeys } from './unique-keys.ts';
-
-/** The maximum distance of a date from 1970 in ms (ECMA-262 §21.4.1.1). */
-const maxTime = 8.64e15;
 
 /** Returns the revision of a change: greater than `highest`, the highest revision before it. */
 export type AssignRevision = (highest: number, change: StoreChange) => number;
@@ -125,7 +123,7 @@ export class State {
    */
   prepare(change: StoreChange, before?: Prepared): Prepared | NotApplied {
     const at = Math.floor(change.at);
-    if (!(Math.abs(at) <= maxTime)) throw new RangeError('the time of a change is out of range');
+    if (!(Math.abs(at) <= latest)) throw new RangeError('the time of a change is out of range');
     if (change.kind !== 'delete' && !isRecordValue(change.value)) {
       throw new TypeError('the value of an item must be a record of plain JSON');
     }

@@ -53,7 +53,6 @@ function stoppedDirectory(text = 'a'): string {
     ['users.json', '{"version":1,"users":{}}'],
     ['oauth.key', `${'A'.repeat(43)}\n`],
     ['nonces-1.jsonl', ''],
-    ['judged.json', '{}'],
     ['tls/key.pem', 'key'],
     ['tls/certificate.pem', 'certificate'],
   ];

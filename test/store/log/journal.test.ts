@@ -27,14 +27,7 @@ function someLine(random: ReturnType<typeof seeded>, seq: number): ChangeRecord 
     modified: Math.floor((random.next() - 0.5) * 1.728e16),
     ...(kind === 'delete' ? {} : { value }),
   };
-  const nonce = { user: text(), nonce: text(), until: random.below(2 ** 41) };
-  return {
-    kind: 'change',
-    seq,
-    durable: random.below(seq),
-    change,
-    ...(random.below(2) === 0 ? { nonce } : {}),
-  };
+  return { kind: 'change', seq, durable: random.below(seq), change };
 }
 
 function membersOf({ change }: ChangeRecord): string {
