@@ -20,20 +20,45 @@ export function findErrorStatus({ responses }: Operation, status: number): numbe
   return documented[0];
 }
 
-/** The members that say why a request failed, and what they say. */
-function reasonFor(name: string, { type, title, detail, status }: Problem): readonly (string | number)[] {
-  switch (name.toLowerCase().replaceAll('_', '')) {
-    case 'message':
-    case 'detail':
-    case 'errordescription':
-    case 'errormessage':
-    case 'description':
-    case 'reason':
-      return [detail];
+/** Members with a sentence, in lower case and without underscores. */
+const sentences: readonly string[] = [
+  'message',
+  'messages',
+  'msg',
+  'detail',
+  'details',
+  'description',
+  'reason',
+  'err',
+  'errors',
+  'errormessage',
+  'errormsg',
+  'errordescription',
+  'errordetail',
+  'errordetails',
+  'developermessage',
+  'usermessage',
+  'displaymessage',
+  'longmessage',
+];
+
+/** Returns what a member says of why a request failed; nothing for one that says nothing of it. `others` are the names beside it. */
+function reasonFor(
+  name: string,
+  others: readonly string[],
+  { type, title, detail, status }: Problem,
+): readonly (string | number)[] {
+  const plain = normalizeName(name);
+  if (sentences.includes(plain)) return [detail];
+  switch (plain) {
     case 'title':
       return [title];
-    case 'code':
     case 'error':
+      // Without a sentence beside it, it is the sentence; otherwise it is a code (RFC 6749 §5.2).
+      return others.some((each) => sentences.includes(normalizeName(each)))
+        ? [type, status, String(status)]
+        : [detail, type, status, String(status)];
+    case 'code':
     case 'errorcode':
     case 'type':
       return [type, status, String(status)];
@@ -44,6 +69,10 @@ function reasonFor(name: string, { type, title, detail, status }: Problem): read
     default:
       return [];
   }
+}
+
+function normalizeName(name: string): string {
+  return name.toLowerCase().replaceAll('_', '');
 }
 
 /** How deep members are looked for: `errors[0].message`. */
@@ -75,10 +104,13 @@ export function fillReason(
   };
   const visit = (value: unknown, path: readonly string[]): void => {
     if (path.length > deepest || typeof value !== 'object' || value === null) return;
+    const names = Object.keys(value);
     for (const [name, each] of Object.entries(value)) {
       const at = [...path, name];
+      // An item of a list says what its list is called after.
+      const called = Array.isArray(value) ? (path.at(-1) ?? '') : name;
       const isOfKind = (reason: string | number): boolean => typeof reason === typeof each;
-      const isReplaced = reasonFor(name, problem)
+      const isReplaced = reasonFor(called, names, problem)
         .filter(isOfKind)
         .some((reason) => replace(at, reason));
       if (!isReplaced) visit(each, at);

@@ -171,6 +171,33 @@ describe('an error of an operation', () => {
   });
 });
 
+describe('the reason of an error', () => {
+  const text = { type: 'string' };
+  const forms = {
+    'a text named error, alone': [{ error: text }, (reason: string) => ({ error: reason })],
+    'error beside its description': [
+      { error: text, error_description: text },
+      (reason: string) => ({ error: 'authentication-required', error_description: reason }),
+    ],
+    'err beside the status': [
+      { status: { type: 'number' }, err: text },
+      (reason: string) => ({ status: 401, err: reason }),
+    ],
+    'a list of texts': [
+      { errors: { type: 'array', minItems: 1, items: text } },
+      (reason: string) => ({ errors: [reason] }),
+    ],
+  } as const;
+  for (const [what, [properties, expected]] of Object.entries(forms))
+    test(`stands in ${what}`, async () => {
+      const schema = { type: 'object', required: Object.keys(properties), properties };
+      const paths = { '/x': { post: operation({ 401: content(schema) }) } };
+      await using double = await startDouble({ partner: { document: { ...document, paths } } });
+      const { body } = await post(double, '/x', {});
+      assert.deepEqual(body, expected(double.journal.last().problem?.detail ?? ''));
+    });
+});
+
 test('another form of errors is rejected with the known ones', async () => {
   await assert.rejects(
     startDouble({ partner: { document, errors: 'problems' } as object }),
