@@ -109,6 +109,7 @@ const chunks = {
     'cli/output-errors',
     'cli/commands/version',
     'cli/errors',
+    'cli/command-table',
     'cli/help',
     'cli/accounts/secret-input',
     'options/table',

@@ -1,7 +1,8 @@
 // The scripts with which shells complete the command. Commands, actions and options are those of the help.
 import { didYouMean } from '../did-you-mean.ts';
+import { formatFlag, optionSpecs } from '../options/table.ts';
+import { commandSpecs } from './command-table.ts';
 import { CommandError } from './errors.ts';
-import { commands, formatHelp } from './help.ts';
 
 /** What can follow a command: its actions and options, with their descriptions. */
 interface Completed {
@@ -29,7 +30,7 @@ const writers: Readonly<Record<string, (all: readonly Completed[]) => string>> =
 export function formatCompletion(shell: string | undefined): string {
   const shells = Object.keys(writers);
   const write = shell !== undefined && Object.hasOwn(writers, shell) ? writers[shell] : undefined;
-  if (write !== undefined) return write(readHelp());
+  if (write !== undefined) return write(listCommands());
   const fault =
     shell === undefined
       ? `completion requires a shell: ${shells.join(', ')}`
@@ -37,36 +38,31 @@ export function formatCompletion(shell: string | undefined): string {
   throw new CommandError([fault]);
 }
 
-/** Reads the commands from the help. */
-function readHelp(): readonly Completed[] {
-  const overview = formatHelp(undefined);
-  const served = readOptions(formatHelp('serve'));
-  return commands.map((command) => {
-    const help = formatHelp(command);
-    const all = help.includes('all options of serve') ? served : [];
-    const usages = [...overview.matchAll(new RegExp(`^ {2}${command}(?= )(.*(?:\\n {20,}.*)?)$`, 'gm'))];
-    const [first = ''] = usages.map(([, usage = '']) => usage);
-    // Actions are separated by bars; an action can have actions of its own.
-    const words = usages.flatMap(
-      ([, usage = '']) => /^ ((?:[a-z]+ )?[a-z]+(?:\|[a-z]+)+)/.exec(usage)?.[1] ?? [],
-    );
-    return {
-      command,
-      about: first.replace(/^.*? {2,}/s, '').trim(),
-      actions: [...new Set(words.flatMap((usage) => usage.split(/[ |]/)))],
-      options: [...readOptions(help), ...all, { name: '--help', takesValue: false, about: 'show help' }],
-    };
-  });
-}
-
-/** Reads the options of a help text. */
-function readOptions(help: string): CompletedOption[] {
-  const lines = help.matchAll(/^ {2}(--[a-z0-9-]+)( [^ ]+)?(?:\n)? +(.*)$/gm);
-  return [...lines].map(([, name = '', value, about = '']) => ({
-    name,
+/** Lists the commands with their actions and options. */
+function listCommands(): readonly Completed[] {
+  const served = [...optionSpecs].map(([key, { value, about }]) => ({
+    name: formatFlag(key),
     takesValue: value !== undefined,
     about,
   }));
+  return [...commandSpecs].map(([command, { listed, flags, served: isServed }]) => ({
+    command,
+    about: listed[0]?.[1] ?? '',
+    actions: listActions(listed.map(([usage]) => usage)),
+    options: [
+      ...flags.map(({ name, value, about }) => ({ name, takesValue: value !== undefined, about })),
+      ...(command === 'serve' || isServed !== undefined ? served : []),
+      { name: '--help', takesValue: false, about: 'show help' },
+    ],
+  }));
+}
+
+/** Returns the actions of usages such as `user key add|remove|list`. An action can have actions of its own. */
+function listActions(usages: readonly string[]): readonly string[] {
+  const words = usages
+    .filter((usage) => usage.includes('|'))
+    .flatMap((usage) => usage.split(/[ |]/).slice(1));
+  return [...new Set(words)];
 }
 
 function listWords({ actions, options }: Completed): string {

@@ -1,7 +1,8 @@
 import type { SecretBox } from '../accounts/secret-box.ts';
-import { type Arity, readArguments } from '../options/flags.ts';
+import { readArguments } from '../options/flags.ts';
 import type { Options } from '../options/options.ts';
 import { readLocation } from './accounts/command.ts';
+import { commandTable, listArities } from './command-table.ts';
 import { CommandError } from './errors.ts';
 
 /** The arguments of a command on all data. */
@@ -19,7 +20,6 @@ export interface DataArguments {
 
 /** What the arguments of a command are. */
 export interface DataArity {
-  readonly flags: readonly (readonly [string, Arity])[];
   /** The error if the command does not have exactly one argument, or if it has one and takes none. */
   readonly usage: string;
   readonly takesArgument: boolean;
@@ -27,11 +27,12 @@ export interface DataArity {
 
 /** Reads the arguments of a command. Throws CommandError or OptionsError. */
 export function readDataArguments(
-  { flags, usage, takesArgument }: DataArity,
+  command: 'backup' | 'restore' | 'export' | 'import',
+  { usage, takesArgument }: DataArity,
   argv: readonly string[],
   environment: NodeJS.ProcessEnv,
 ): DataArguments {
-  const { flags: given, words, faults } = readArguments(argv, new Map(flags));
+  const { flags: given, words, faults } = readArguments(argv, listArities(commandTable[command]));
   if (faults.length > 0) throw new CommandError(faults);
   const [argument = '', ...others] = words;
   if (others.length > 0 || (argument !== '') !== takesArgument) throw new CommandError([usage]);

@@ -64,10 +64,12 @@ async function run(command: string, rest: readonly string[]): Promise<number> {
 }
 
 async function help(name: string | undefined): Promise<number> {
-  const { commands, formatHelp } = await import('./help.ts');
-  const command = commands.find((each) => each === name);
-  if (name !== undefined && command === undefined) return reportUnknown(name);
-  process.stdout.write(formatHelp(command));
+  const [{ commands }, { formatHelp }] = await Promise.all([
+    import('./command-table.ts'),
+    import('./help.ts'),
+  ]);
+  if (name !== undefined && !commands.includes(name)) return reportUnknown(name);
+  process.stdout.write(formatHelp(name));
   return 0;
 }
 
@@ -79,7 +81,7 @@ async function printVersion(root: string | URL): Promise<number> {
 
 async function reportUnknown(command: string): Promise<number> {
   const [{ commands }, { didYouMean }, { printMessage }] = await Promise.all([
-    import('./help.ts'),
+    import('./command-table.ts'),
     import('../did-you-mean.ts'),
     import('./terminal.ts'),
   ]);

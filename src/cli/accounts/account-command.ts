@@ -1,9 +1,10 @@
 // The commands `user`, `user key`, `client` and `consumer` are tables of actions: add, rotate, remove, list and others.
 import type { AccountFile } from '../../accounts/account-file.ts';
-import { type Arity, readArguments } from '../../options/flags.ts';
+import { readArguments } from '../../options/flags.ts';
+import { type CommandFlag, listArities } from '../command-table.ts';
 import { CommandError, reportError } from '../errors.ts';
 import type { Terminal } from '../terminal.ts';
-import { type AccountTarget, locationFlags, readLocation, unknownAction, withAccounts } from './command.ts';
+import { type AccountTarget, readLocation, unknownAction, withAccounts } from './command.ts';
 
 /** The options of a command line. */
 export interface GivenFlags {
@@ -24,13 +25,6 @@ interface AccountAction<T, Input> {
   run(call: AccountCall<T, Input>, terminal: Terminal): Promise<void>;
 }
 
-/** An option of a command, besides those of the location. */
-export interface AccountFlag {
-  readonly arity: Arity;
-  /** The actions that it is an option of. */
-  readonly actions: readonly string[];
-}
-
 /** A command for one kind of accounts. */
 interface AccountTable<T, Input> {
   readonly accountFile: AccountFile<T>;
@@ -40,7 +34,7 @@ interface AccountTable<T, Input> {
   readonly label: string;
   /** A valid command, for the message about a missing action. */
   readonly example: string;
-  readonly flags: ReadonlyMap<string, AccountFlag>;
+  readonly flags: readonly CommandFlag[];
   readonly actions: Readonly<Record<string, AccountAction<T, Input>>>;
   /** Returns why a name is not valid, or undefined. Default: all names are. */
   nameFault?(name: string): string | undefined;
@@ -76,13 +70,7 @@ function parseCommand<T, Input>(
   environment: NodeJS.ProcessEnv,
 ): { readonly action: AccountAction<T, Input>; readonly call: AccountCall<T, Input> } {
   const { accountFile, flags: own, actions, example } = table;
-  const arities = Array.from(own, ([flag, { arity }]) => [flag, arity] as const);
-  const {
-    flags,
-    lists,
-    words,
-    faults: unknown,
-  } = readArguments(argv, new Map([...locationFlags, ...arities]));
+  const { flags, lists, words, faults: unknown } = readArguments(argv, listArities(table));
   if (unknown.length > 0) throw new CommandError(unknown);
   const [word = '', name = table.generateName?.() ?? ''] = words;
   const action = Object.hasOwn(actions, word) ? actions[word] : undefined;
@@ -111,14 +99,13 @@ function findNameFaults(
 }
 
 function findFlagFaults(
-  known: ReadonlyMap<string, AccountFlag>,
+  known: readonly CommandFlag[],
   action: string,
   { flags, lists }: GivenFlags,
 ): readonly string[] {
-  return [...flags.keys(), ...lists.keys()].flatMap((flag) => {
-    const own = known.get(flag);
-    if (own === undefined) return [];
-    if (!own.actions.includes(action)) return [`${flag} is an option of ${own.actions.join(' and ')} only`];
-    return own.arity === 'toggle' && flags.get(flag) !== true ? [`${flag} takes no value`] : [];
+  return known.flatMap(({ name, value, actions }) => {
+    if (actions === undefined || !(flags.has(name) || lists.has(name))) return [];
+    if (!actions.includes(action)) return [`${name} is an option of ${actions.join(' and ')} only`];
+    return value === undefined && flags.get(name) !== true ? [`${name} takes no value`] : [];
   });
 }

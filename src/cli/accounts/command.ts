@@ -13,13 +13,8 @@ import { withModule } from '../with-module.ts';
 import { actAsOwner } from './ownership.ts';
 import { readSecretBox } from './secret-box-key.ts';
 
-/** The flags that select the location of the accounts and their key. */
-export const locationFlags = [
-  ['--data', 'value'],
-  ['--module', 'value'],
-  ['--key-file', 'value'],
-  ['--config', 'value'],
-] as const;
+/** The flags that select the location of the accounts and their key, and how mismatches are treated. */
+const locationFlags = ['--data', '--module', '--key-file', '--config', '--on-mismatch'];
 
 /** The location of the accounts and the encryption of their secrets. */
 export interface AccountLocation {
@@ -37,7 +32,7 @@ export interface AccountTarget<T> extends AccountLocation {
 }
 
 /**
- * Reads `locationFlags`, `--on-mismatch` and the environment. The location is a data directory: `withAccounts` loads the module.
+ * Reads `locationFlags` and the environment. The location is a data directory: `withAccounts` loads the module.
  *
  * @throws OptionsError, or CommandError for an invalid key
  */
@@ -45,9 +40,7 @@ export function readLocation(
   given: ReadonlyMap<string, string | true>,
   environment: NodeJS.ProcessEnv,
 ): AccountLocation {
-  const words = [...locationFlags, ['--on-mismatch']].flatMap(([flag = '']) =>
-    given.has(flag) ? [`${flag}=${given.get(flag)}`] : [],
-  );
+  const words = locationFlags.flatMap((flag) => (given.has(flag) ? [`${flag}=${given.get(flag)}`] : []));
   const options = readOptions(words, environment);
   const secretBox = readSecretBox(options, environment);
   return { options, secretBox, place: options.data, moduleUsers: new Map() };

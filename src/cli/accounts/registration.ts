@@ -5,14 +5,10 @@ import type { RegistrationFault } from '../../accounts/registration.ts';
 import { systemClock } from '../../clock.ts';
 import { toPrintable } from '../../options/flags.ts';
 import type { Options } from '../../options/options.ts';
+import type { CommandFlag } from '../command-table.ts';
 import { CommandError } from '../errors.ts';
 import { printLines, type Terminal } from '../terminal.ts';
-import {
-  type AccountCall,
-  type AccountFlag,
-  createAccountCommand,
-  type GivenFlags,
-} from './account-command.ts';
+import { type AccountCall, createAccountCommand, type GivenFlags } from './account-command.ts';
 import {
   type AccountTarget,
   addEntry,
@@ -48,11 +44,10 @@ export interface RegistrationKind<T> {
   configured(options: Options): ReadonlyMap<string, T>;
   /** The placeholder of the name in messages: `ID` or `KEY`. */
   readonly label: string;
+  /** The options of the command. */
+  readonly flags: readonly CommandFlag[];
   /** The flags of `add`, and the member of a registration that each sets. */
-  readonly flags: ReadonlyMap<
-    string,
-    { readonly arity: 'value' | 'values' | 'toggle'; readonly member: string }
-  >;
+  readonly members: ReadonlyMap<string, string>;
   /** Creates a registration. Throws CommandError. */
   create(name: string, input: RegistrationInput, options: Options): Promise<NewRegistration<T>>;
   /** Returns a registration with another secret. Throws CommandError if it has none, or if the new one is not valid. */
@@ -63,17 +58,13 @@ export interface RegistrationKind<T> {
 
 /** Returns the command `countersign client` or `countersign consumer`. */
 export function createRegistrationCommand<T extends object>(kind: RegistrationKind<T>) {
-  const { accountFile, label } = kind;
-  const own = Array.from(kind.flags, ([flag, { arity }]) => [flag, { arity, actions: ['add'] }] as const);
+  const { accountFile, label, flags } = kind;
   return createAccountCommand<T, GivenFlags>({
     accountFile,
     command: `countersign ${accountFile.one}`,
     label,
     example: `countersign ${accountFile.one} add ${label}`,
-    flags: new Map<string, AccountFlag>([
-      ...own,
-      [secretFlag, { arity: 'toggle', actions: ['add', 'rotate'] }],
-    ]),
+    flags,
     actions: {
       add: { name: 'generated', run: (call, terminal) => add(kind, call, terminal) },
       rotate: { name: 'required', run: (call, terminal) => rotate(kind, call, terminal) },
@@ -168,10 +159,10 @@ export const noInput: RegistrationInput = { flags: new Map(), lists: new Map(), 
 
 /** Returns the members of a registration that the flags set. */
 export function readMembers(
-  { flags: own }: Pick<RegistrationKind<never>, 'flags'>,
+  { members: own }: Pick<RegistrationKind<never>, 'members'>,
   { flags, lists }: RegistrationInput,
 ): Record<string, unknown> {
-  const members = [...own].map(([flag, { member }]) => [member, lists.get(flag) ?? flags.get(flag)]);
+  const members = [...own].map(([flag, member]) => [member, lists.get(flag) ?? flags.get(flag)]);
   return Object.fromEntries(members.filter(([, value]) => value !== undefined));
 }
 
@@ -184,8 +175,8 @@ export function readUsers(users: unknown): unknown {
 export function throwFaults(
   {
     accountFile,
-    flags: own,
-  }: Pick<RegistrationKind<never>, 'flags'> & { accountFile: { readonly one: string } },
+    members: own,
+  }: Pick<RegistrationKind<never>, 'members'> & { accountFile: { readonly one: string } },
   name: string,
   input: RegistrationInput,
   faults: readonly RegistrationFault[],
@@ -193,7 +184,7 @@ export function throwFaults(
   if (faults.length === 0) return;
   const sentences = faults.map(({ at, says }) => {
     const [, member = '', index] = /^([A-Za-z]+)(?:\[([0-9]+)\])?$/.exec(at) ?? [];
-    const flag = [...own].find(([, each]) => each.member === member)?.[0];
+    const flag = [...own].find(([, each]) => each === member)?.[0];
     if (flag === undefined)
       return member === '' ? `the ${accountFile.one} ${toPrintable(name)} ${says}` : `the ${member} ${says}`;
     const value = input.lists.get(flag)?.[Number(index)];

@@ -7,6 +7,7 @@ import { isPreset, presets } from '../../auth/declared/presets.ts';
 import { didYouMean } from '../../did-you-mean.ts';
 import { readArguments } from '../../options/flags.ts';
 import { secretFrom } from '../accounts/secret-input.ts';
+import { commandTable, listArities } from '../command-table.ts';
 import { CommandError, describeError, reportError, rethrowAsCommandError } from '../errors.ts';
 import { maskSecrets } from '../mask-secrets.ts';
 import {
@@ -18,23 +19,6 @@ import {
   readContent,
 } from '../request-arguments.ts';
 import { printLines, type Terminal } from '../terminal.ts';
-
-/** The options of `countersign attack`. */
-export const attackFlags = new Map([
-  ['--method', 'value'],
-  ['--content', 'value'],
-  ['--header', 'values'],
-  ['--scheme', 'value'],
-  ['--config', 'value'],
-  ['--user', 'value'],
-  ['--key-id', 'value'],
-  ['--algorithm', 'value'],
-  ['--other-user', 'value'],
-  ['--window', 'value'],
-  ['--open', 'toggle'],
-  ['--waive', 'values'],
-  ['--timeout', 'value'],
-] as const);
 
 /** The arguments of `countersign attack`. */
 interface AttackArguments {
@@ -84,7 +68,7 @@ function toCommandError({ message }: RangeError): CommandError {
 }
 
 function parseArguments(argv: readonly string[]): AttackArguments {
-  const { flags, lists, words, faults: found } = readArguments(argv, attackFlags);
+  const { flags, lists, words, faults: found } = readArguments(argv, listArities(commandTable.attack));
   const faults = [...found];
   const text = (name: string): string | undefined => {
     const value = flags.get(name);

@@ -19,18 +19,20 @@ import {
   throwFaults,
 } from '../accounts/registration.ts';
 import { secretFlag } from '../accounts/secret-input.ts';
+import { commandTable } from '../command-table.ts';
 import { CommandError } from '../errors.ts';
 
 const kind: RegistrationKind<ClientRegistration> = {
   accountFile: clientFile,
   configured: ({ clients }) => clients,
   label: 'ID',
-  flags: new Map([
-    ['--redirect-uri', { arity: 'values', member: 'redirectUris' }],
-    ['--grant', { arity: 'values', member: 'grants' }],
-    ['--scope', { arity: 'values', member: 'scopes' }],
-    ['--users', { arity: 'values', member: 'users' }],
-    ['--public', { arity: 'toggle', member: 'public' }],
+  flags: commandTable.client.flags,
+  members: new Map([
+    ['--redirect-uri', 'redirectUris'],
+    ['--grant', 'grants'],
+    ['--scope', 'scopes'],
+    ['--users', 'users'],
+    ['--public', 'public'],
   ]),
   create,
   rotate,

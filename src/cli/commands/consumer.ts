@@ -16,19 +16,21 @@ import {
   throwFaults,
 } from '../accounts/registration.ts';
 import { secretFlag } from '../accounts/secret-input.ts';
+import { commandTable } from '../command-table.ts';
 import { CommandError } from '../errors.ts';
 
 const kind: RegistrationKind<ConsumerRegistration> = {
   accountFile: consumerFile,
   configured: ({ consumers }) => consumers,
   label: 'KEY',
-  flags: new Map([
-    ['--callback', { arity: 'values', member: 'callbacks' }],
-    ['--method', { arity: 'values', member: 'methods' }],
-    ['--scope', { arity: 'values', member: 'scopes' }],
-    ['--users', { arity: 'values', member: 'users' }],
-    ['--plain-http', { arity: 'toggle', member: 'plainHttp' }],
-    ['--rsa-public-key', { arity: 'value', member: 'rsaPublicKey' }],
+  flags: commandTable.consumer.flags,
+  members: new Map([
+    ['--callback', 'callbacks'],
+    ['--method', 'methods'],
+    ['--scope', 'scopes'],
+    ['--users', 'users'],
+    ['--plain-http', 'plainHttp'],
+    ['--rsa-public-key', 'rsaPublicKey'],
   ]),
   create,
   rotate,

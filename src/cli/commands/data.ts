@@ -6,7 +6,6 @@ import { systemClock } from '../../clock.ts';
 import type { Options } from '../../options/options.ts';
 import { checkPermissions } from '../../store/files/file-permissions.ts';
 import { parseLogName } from '../../store/log/line.ts';
-import { locationFlags } from '../accounts/command.ts';
 import { copyDirectory, type DirectoryCopyOptions } from '../copy-directory.ts';
 import { type DataArguments, type DataArity, readDataArguments } from '../data-arguments.ts';
 import { CommandError, reportError } from '../errors.ts';
@@ -20,15 +19,9 @@ interface DataCommand extends DataArity {
   run(given: DataArguments, terminal: Terminal): Promise<number>;
 }
 
-const copyFlags = [
-  ['--data', 'value'],
-  ['--config', 'value'],
-] as const;
-
 /** The commands by name. Those that use the store of a module are loaded when they are used. */
 export const dataCommands = {
   backup: {
-    flags: copyFlags,
     usage: 'backup requires one new directory: countersign backup DIR',
     takesArgument: true,
     run: ({ argument, options: { data } }, terminal) => {
@@ -38,7 +31,6 @@ export const dataCommands = {
     },
   },
   restore: {
-    flags: [...copyFlags, ['--replace', 'toggle']],
     usage: 'restore requires the directory of a backup: countersign restore DIR',
     takesArgument: true,
     run: ({ argument, options: { data }, isOn }, terminal) => {
@@ -48,18 +40,11 @@ export const dataCommands = {
     },
   },
   export: {
-    flags: [
-      ...locationFlags,
-      ['--output', 'value'],
-      ['--with-tokens', 'toggle'],
-      ['--with-accounts', 'toggle'],
-    ],
     usage: 'export takes no arguments, only options',
     takesArgument: false,
     run: async (...given) => (await import('./export.ts')).exportItems(...given),
   },
   import: {
-    flags: [...locationFlags, ['--input', 'value'], ['--on-mismatch', 'value']],
     usage: 'import takes no arguments, only options',
     takesArgument: false,
     run: async (...given) => (await import('./import.ts')).importItems(...given),
@@ -75,7 +60,7 @@ export async function runDataCommand(
 ): Promise<number> {
   try {
     const command: DataCommand = dataCommands[name];
-    return await command.run(readDataArguments(command, argv, environment), terminal);
+    return await command.run(readDataArguments(name, command, argv, environment), terminal);
   } catch (error) {
     return reportError(error, terminal);
   }

@@ -12,19 +12,12 @@ import type { Store, StoredItem } from '../../store/store.ts';
 import { readLocation, unknownAction } from '../accounts/command.ts';
 import { actAsOwner } from '../accounts/ownership.ts';
 import { requestRevocation, revokeInShared } from '../accounts/revocation.ts';
+import { commandTable, listArities } from '../command-table.ts';
 import { CommandError, reportError } from '../errors.ts';
 import { printLines, type Terminal } from '../terminal.ts';
 import { withModule } from '../with-module.ts';
 
 const actions = ['list', 'revoke'] as const;
-
-const flags = new Map([
-  ['--user', 'value'],
-  ['--client', 'value'],
-  ['--data', 'value'],
-  ['--module', 'value'],
-  ['--config', 'value'],
-] as const);
 
 /** The arguments of `countersign grant`. */
 interface GrantArguments {
@@ -64,7 +57,7 @@ function parseArguments(argv: readonly string[], environment: NodeJS.ProcessEnv)
     flags: given,
     words,
     faults,
-  } = readArguments(id === undefined ? argv : argv.toSpliced(1, 1), flags);
+  } = readArguments(id === undefined ? argv : argv.toSpliced(1, 1), listArities(commandTable.grant));
   if (faults.length > 0) throw new CommandError(faults);
   const [word = '', other] = words;
   const action = actions.find((each) => each === word);

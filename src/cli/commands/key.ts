@@ -4,6 +4,7 @@ import { formatIsoDate } from '../../store/encoding/iso-date.ts';
 import { createAccountCommand, type GivenFlags } from '../accounts/account-command.ts';
 import { type AccountTarget, placeName, readEntries, reportChange } from '../accounts/command.ts';
 import { addSigningKey } from '../accounts/signing-keys.ts';
+import { commandTable } from '../command-table.ts';
 import { printLines, type Terminal } from '../terminal.ts';
 
 /** Runs `countersign key list` or `key rotate`. Returns the exit status. */
@@ -12,7 +13,7 @@ export const key = createAccountCommand<StoredSigningKey, GivenFlags>({
   command: 'countersign key',
   label: 'ID',
   example: 'countersign key list',
-  flags: new Map(),
+  flags: commandTable.key.flags,
   actions: {
     list: { name: 'none', run: list },
     rotate: { name: 'none', run: rotate },

@@ -10,6 +10,7 @@ import { createHmacScheme } from '../../signature/hmac-signing.ts';
 import type { NamedPart } from '../../signature/message.ts';
 import { createSign, type Sign } from '../../signature/signing.ts';
 import { secretFrom } from '../accounts/secret-input.ts';
+import { commandTable, listArities } from '../command-table.ts';
 import { CommandError, describeError, reportError, rethrowAsCommandError } from '../errors.ts';
 import { maskSecrets } from '../mask-secrets.ts';
 import {
@@ -23,22 +24,6 @@ import {
 } from '../request-arguments.ts';
 import { shellQuote } from '../shell-quote.ts';
 import { printLines, printMessage, type Terminal, toDisplayable } from '../terminal.ts';
-
-const flags = new Map([
-  ['--user', 'value'],
-  ['--simple', 'toggle'],
-  ['--date', 'value'],
-  ['--nonce', 'value'],
-  ['--content', 'value'],
-  ['--curl', 'toggle'],
-  ['--explain', 'toggle'],
-  ['--scheme', 'value'],
-  ['--config', 'value'],
-  ['--key-id', 'value'],
-  ['--algorithm', 'value'],
-  ['--presign', 'value'],
-  ['--header', 'values'],
-] as const);
 
 /** The arguments of `countersign sign`. */
 interface SignArguments {
@@ -108,7 +93,12 @@ function parseArguments(argv: readonly string[]): SignArguments {
       'the secret cannot be an argument, which other users of this host can read: use COUNTERSIGN_SECRET',
     ]);
   }
-  const { flags: given, lists, words, faults: flagFaults } = readArguments(argv, flags);
+  const {
+    flags: given,
+    lists,
+    words,
+    faults: flagFaults,
+  } = readArguments(argv, listArities(commandTable.sign));
   if (flagFaults.length > 0) throw new CommandError(flagFaults);
   const faults: string[] = [];
   const text = (name: string): string | undefined => {

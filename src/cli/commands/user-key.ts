@@ -17,6 +17,7 @@ import { changeExisting, findExisting, reportChange } from '../accounts/command.
 import { generateSecret } from '../accounts/credentials.ts';
 import { readFromInput, secretFlag } from '../accounts/secret-input.ts';
 import { checkSecretUnused } from '../accounts/secret-owner.ts';
+import { listUserFlags } from '../command-table.ts';
 import { CommandError, rethrowAsCommandError } from '../errors.ts';
 import { printLines, type Terminal } from '../terminal.ts';
 
@@ -36,13 +37,7 @@ export const userKey = createAccountCommand<StoredUser, KeyInput>({
   command: 'countersign user key',
   label: 'name',
   example: 'countersign user key add NAME --key-id ID',
-  flags: new Map([
-    ['--key-id', { arity: 'value', actions: ['add', 'remove', 'list'] }],
-    ['--algorithm', { arity: 'value', actions: ['add', 'remove', 'list'] }],
-    ['--public-key', { arity: 'value', actions: ['add'] }],
-    ['--generate', { arity: 'value', actions: ['add'] }],
-    [secretFlag, { arity: 'toggle', actions: ['add'] }],
-  ]),
+  flags: listUserFlags('user key'),
   actions: {
     add: { name: 'required', run: add },
     remove: { name: 'required', run: remove },

@@ -19,6 +19,7 @@ import {
 import { generateSecret, hashOfPassword, makeCredentials, toStoredUser } from '../accounts/credentials.ts';
 import { readFromInput, secretFlag } from '../accounts/secret-input.ts';
 import { checkSecretUnused } from '../accounts/secret-owner.ts';
+import { listUserFlags } from '../command-table.ts';
 import { CommandError } from '../errors.ts';
 import { printLines, type Terminal } from '../terminal.ts';
 import { checkNoKeyNamed, userKey } from './user-key.ts';
@@ -48,13 +49,7 @@ const runUser = createAccountCommand<StoredUser, UserInput>({
   command: 'countersign user',
   label: 'name',
   example: 'countersign user add NAME',
-  flags: new Map([
-    ['--grace', { arity: 'value', actions: ['rotate'] }],
-    [secretFlag, { arity: 'toggle', actions: ['add'] }],
-    [passwordFlag, { arity: 'toggle', actions: ['password'] }],
-    [quotaFlag, { arity: 'value', actions: ['add', 'quota'] }],
-    [schemesFlag, { arity: 'value', actions: ['add', 'schemes'] }],
-  ]),
+  flags: listUserFlags('user'),
   actions: {
     add: { name: 'required', run: add },
     rotate: { name: 'required', run: rotate },
