@@ -1,4 +1,7 @@
-import { formatCompletion } from '../completion.ts';
+// The scripts with which shells complete the command. Commands, actions and options are those of the help.
+import { didYouMean } from '../../did-you-mean.ts';
+import { formatFlag, optionSpecs } from '../../options/table.ts';
+import { commandSpecs } from '../command-table.ts';
 import { CommandError, reportError } from '../errors.ts';
 import type { Terminal } from '../terminal.ts';
 
@@ -11,4 +14,119 @@ export function completion([shell, ...more]: readonly string[], terminal: Termin
   } catch (error) {
     return reportError(error, terminal);
   }
+}
+
+/** What can follow a command: its actions and options, with their descriptions. */
+interface Completed {
+  readonly command: string;
+  readonly about: string;
+  /** The actions, such as `add` of `user`. */
+  readonly actions: readonly string[];
+  readonly options: readonly CompletedOption[];
+}
+
+interface CompletedOption {
+  /** The name, with its dashes. */
+  readonly name: string;
+  readonly takesValue: boolean;
+  readonly about: string;
+}
+
+const writers: Readonly<Record<string, (all: readonly Completed[]) => string>> = {
+  bash: formatBash,
+  zsh: formatZsh,
+  fish: formatFish,
+};
+
+/** Returns the script for a shell. Throws CommandError if there is none. */
+export function formatCompletion(shell: string | undefined): string {
+  const shells = Object.keys(writers);
+  const write = shell !== undefined && Object.hasOwn(writers, shell) ? writers[shell] : undefined;
+  if (write !== undefined) return write(listCommands());
+  const fault =
+    shell === undefined
+      ? `completion requires a shell: ${shells.join(', ')}`
+      : `there is no completion for ${JSON.stringify(shell)}${didYouMean(shell, shells)}`;
+  throw new CommandError([fault]);
+}
+
+/** Lists the commands with their actions and options. */
+function listCommands(): readonly Completed[] {
+  const served = [...optionSpecs].map(([key, { value, about }]) => ({
+    name: formatFlag(key),
+    takesValue: value !== undefined,
+    about,
+  }));
+  return [...commandSpecs].map(([command, { listed, flags, served: isServed }]) => ({
+    command,
+    about: listed[0]?.[1] ?? '',
+    actions: listActions(listed.map(([usage]) => usage)),
+    options: [
+      ...flags.map(({ name, value, about }) => ({ name, takesValue: value !== undefined, about })),
+      ...(command === 'serve' || isServed !== undefined ? served : []),
+      { name: '--help', takesValue: false, about: 'show help' },
+    ],
+  }));
+}
+
+/** Returns the actions of usages such as `user key add|remove|list`. An action can have actions of its own. */
+function listActions(usages: readonly string[]): readonly string[] {
+  const words = usages
+    .filter((usage) => usage.includes('|'))
+    .flatMap((usage) => usage.split(/[ |]/).slice(1));
+  return [...new Set(words)];
+}
+
+function listWords({ actions, options }: Completed): string {
+  return [...actions, ...options.map(({ name }) => name)].join(' ');
+}
+
+function formatBash(all: readonly Completed[]): string {
+  const cases = all.map((each) => `    ${each.command}) words='${listWords(each)}' ;;\n`).join('');
+  return `# Completes countersign in bash: source <(countersign completion bash)
+_countersign() {
+  local words
+  case "\${COMP_WORDS[1]}" in
+${cases}    *) words='' ;;
+  esac
+  [ "$COMP_CWORD" -eq 1 ] && words='${all.map(({ command }) => command).join(' ')}'
+  COMPREPLY=($(compgen -W "$words" -- "\${COMP_WORDS[COMP_CWORD]}"))
+}
+complete -o default -F _countersign countersign
+`;
+}
+
+function formatZsh(all: readonly Completed[]): string {
+  const cases = all.map((each) => `    ${each.command}) candidates=(${listWords(each)}) ;;\n`).join('');
+  return `#compdef countersign
+# Completes countersign in zsh: source <(countersign completion zsh)
+_countersign() {
+  local -a candidates
+  case "\${words[2]}" in
+${cases}  esac
+  (( CURRENT == 2 )) && candidates=(${all.map(({ command }) => command).join(' ')})
+  compadd -- $candidates || _files
+}
+compdef _countersign countersign
+`;
+}
+
+function formatFish(all: readonly Completed[]): string {
+  const lines = all.flatMap(({ command, about, actions, options }) => {
+    const after = `complete -c countersign -n '__fish_seen_subcommand_from ${command}'`;
+    return [
+      `complete -c countersign -n __fish_use_subcommand -f -a ${command} -d ${quote(about)}`,
+      ...(actions.length === 0 ? [] : [`${after} -f -a '${actions.join(' ')}'`]),
+      ...options.map(
+        ({ name, takesValue, about }) =>
+          `${after} -l ${name.slice(2)}${takesValue ? ' -r' : ''} -d ${quote(about)}`,
+      ),
+    ];
+  });
+  return `# Completes countersign in fish: countersign completion fish | source\n${lines.join('\n')}\n`;
+}
+
+/** Quotes a text for fish, in which a quote and a backslash are escaped. */
+function quote(text: string): string {
+  return `'${text.replace(/['\\]/g, '\\$&')}'`;
 }

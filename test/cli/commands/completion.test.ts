@@ -4,7 +4,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { suite, test } from 'node:test';
 import { commands } from '../../../src/cli/command-table.ts';
-import { formatCompletion } from '../../../src/cli/completion.ts';
+import { formatCompletion } from '../../../src/cli/commands/completion.ts';
 import { formatFlag, optionSpecs } from '../../../src/options/table.ts';
 import { run } from '../../support/cli/command.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
