@@ -132,119 +132,34 @@ export function compose(
 ): MemoryCore;
 /** @throws RangeError or DeclarationError if an option is invalid */
 export function compose(options: CoreOptions, parts: CoreParts): Core;
-export function compose(
-  options: CoreOptions,
-  { random, memory, partner: prepared, observed = true, limitedExplanations = false }: CoreParts,
-): Core {
-  const {
-    now,
-    users: declared = {},
-    aliases = [],
-    stubs: declaredStubs,
-    journal: bounds,
-    ...served
-  } = options;
-  const { tls = 'required', seed, ...given } = served;
-  const { onError } = options;
-  const schemes = listSchemes(options);
-  const events = createEvents(onError);
-  const onReplay = (user: string): void => events.emit('nonce-replayed', { type: 'nonce-replayed', user });
-  const time = createDoubleTime(systemClock, now, () => restorable?.nonces.restoreClaims());
-  const makeNonces = nonceMaker({ ...options, schemes }, random, time);
-  const routes = createDoubleRoutes(options);
-  const restorable = memory && {
-    random: memory.random,
-    nonces: createRestorableNonces(makeNonces),
-    items: createItems(memory.store, () => routes.state.collections, time.clock, seed ?? {}),
-  };
-  const stored = restorable?.nonces ?? options.nonces ?? options.store?.nonces ?? makeNonces();
-  const nonces = createBurnableNonces(stored, () => faults.burnsNonce(), onReplay);
-  const { xmlDepth: maxDepth } = { ...defaultLimits, ...options.limits };
-  const users = createDoubleUsers(declared, random.bytes);
-  const claimedUser = claimedUserBy(users, (request) => service.claimedName(request));
-  const requests = createMatchedRequests(options, claimedUser, () => service);
-  const partner = prepared?.create({
-    seed: random.seed,
-    now: () => time.clock.now(),
-    maxDepth,
-    strictQuery: options.strictQuery === true,
-    isCredential: (name) => service.isCredentialParameter(name),
-    onError,
-    requests,
+export function compose(options: CoreOptions, parts: CoreParts): Core {
+  const basis = createBasis(options);
+  const storage = openStorage(options, parts, basis);
+  // After the storage, so that random numbers of a seed are drawn in one order.
+  const base: Base = Object.assign(basis, {
+    users: createDoubleUsers(options.users ?? {}, parts.random.bytes),
   });
-  const stubs = createStubs({ schemes, maxDepth, check: partner, requests, stubs: declaredStubs });
-  const keptItems = new KeptItems();
-  const store =
-    memory?.store ??
-    options.store ??
-    createMemoryStore({ storeId: Buffer.from(random.bytes(4)).toString('hex') });
-  const masterKey = options.masterKey ?? random.bytes(masterKeyBytes);
-  const faults = createFaults({
-    clock: time.clock,
-    users,
-    claimedUser,
-    requests,
-    complete: (response, request, trace) => service.share(response, request, trace),
-    grants: () => service.oauth.grants,
-    names: () => [...users.all.keys(), ...listNames(registered.clients)],
+  const matching = createMatching(options, parts, base, () => service);
+  const { faults, stubs, keptItems, partner, tokenMistakes } = matching;
+  const nonces = createBurnableNonces(storage.nonces, () => faults.burnsNonce(), base.onReplay);
+  const masterKey = options.masterKey ?? parts.random.bytes(masterKeyBytes);
+  const recording = createRecording(options, parts, base, matching, masterKey);
+  const controllable = createCoreService(options, parts, base, {
+    ...matching,
+    ...recording,
+    ...storage,
+    nonces,
+    masterKey,
   });
-  const known = new KnownCredentials(masterKey);
-  known.addUsers(users.all);
-  known.addRegistered(options);
-  const journal = createJournal(
-    {
-      ...bounds,
-      clock: time.clock,
-      known,
-      limitedExplanations,
-      onEntry: (entry) => events.emit('request', entry),
-    },
-    { claimedUser, schemes },
-  );
-  let registered: Pick<ServiceOptions, 'clients' | 'consumers'> = options;
-  const observer = skewDates(time, journal.observer(faults));
-  const tokenMistakes = createTokenMistakes();
-  const controllable = createControllableService(
-    {
-      ...given,
-      ...(restorable === undefined && { seed }),
-      ...routes.state,
-      clock: faults.clock,
-      random: known.remembering(random.bytes),
-      store,
-      nonces,
-      masterKey,
-      users: users.all,
-      ...(observed && { observer: partner === undefined ? observer : partner.observe(observer) }),
-    },
-    {
-      onGrantEvent: (event) => events.emit(event.type, event),
-      alterations: tokenMistakes,
-      aliases,
-      layer: stubs.layer,
-      fallbacks: [...(partner === undefined ? [] : [partner.fallback]), stubs.fallback],
-      scopes: prepared?.scopes,
-      assumesTls: tls === 'assumed',
-    },
-  );
-  const service = observeRegistrations(controllable, users, (changed) => {
-    registered = { ...registered, ...changed };
-    known.addRegistered(changed);
-  });
-  users.onChange((all) => {
-    checkDistinctSecrets({ ...registered, users: all });
-    controllable.replaceUsers(all);
-    known.addUsers(all);
-    known.addPrivateKeys(users.listPrivateKeys());
-  });
-  routes.onChange((state) => service.replaceServed(state));
+  const service = connect(controllable, base, recording.known);
+  const { users, routes, time } = base;
   return {
     get options() {
-      return { ...options, ...registered };
+      return { ...options, ...base.registered };
     },
-    events,
+    events: base.events,
     faults,
-    journal,
+    journal: recording.journal,
     time,
     nonces,
     routes,
@@ -255,16 +170,16 @@ export function compose(
     users,
     masterKey,
     service,
-    schemes,
-    random: random.bytes,
-    data: { collections: () => routes.state.collections, store },
+    schemes: base.schemes,
+    random: parts.random.bytes,
+    data: { collections: () => routes.state.collections, store: storage.store },
     seed: (added) =>
-      restorable === undefined
-        ? addItems(store, routes.state.collections, time.clock, added)
-        : restorable.items.seed(added),
+      storage.restorable === undefined
+        ? addItems(storage.store, routes.state.collections, time.clock, added)
+        : storage.restorable.items.seed(added),
     memory:
-      restorable &&
-      createMemoryState(service, restorable, {
+      storage.restorable &&
+      createMemoryState(service, storage.restorable, {
         users,
         routes,
         stubs: stubs.rules,
@@ -274,15 +189,209 @@ export function compose(
         tokenMistakes,
         time,
         faults,
-        journal,
+        journal: recording.journal,
       }),
   };
+}
+
+/** What the parts of a core have in common, without users. */
+interface Basis {
+  readonly schemes: readonly AuthScheme[];
+  readonly events: Events;
+  /** Reports a nonce that was used before. */
+  onReplay(user: string): void;
+  readonly time: DoubleTime;
+  /** Called when the clock is set back. */
+  onSetBack: () => void;
+  readonly routes: DoubleRoutes;
+  /** The present clients and consumers. */
+  registered: Pick<ServiceOptions, 'clients' | 'consumers'>;
+}
+
+/** What the parts of a core have in common. */
+interface Base extends Basis {
+  readonly users: DoubleUsers;
+}
+
+function createBasis(options: CoreOptions): Basis {
+  const events = createEvents(options.onError);
+  const basis: Basis = {
+    schemes: listSchemes(options),
+    events,
+    onReplay: (user) => events.emit('nonce-replayed', { type: 'nonce-replayed', user }),
+    time: createDoubleTime(systemClock, options.now, () => basis.onSetBack()),
+    onSetBack() {},
+    routes: createDoubleRoutes(options),
+    registered: options,
+  };
+  return basis;
+}
+
+/** Where a core stores items and nonces. `restorable` is what can be restored, if all of it is in memory. */
+interface Storage {
+  readonly store: Store;
+  readonly nonces: Parameters<typeof createBurnableNonces>[0];
+  readonly restorable: Restorable | undefined;
+}
+
+interface Restorable {
+  readonly items: Items;
+  readonly nonces: RestorableNonces;
+  readonly random: SeededRandom;
+}
+
+function openStorage(options: CoreOptions, { random, memory }: CoreParts, basis: Basis): Storage {
+  const { time, routes } = basis;
+  const makeNonces = nonceMaker({ ...options, schemes: basis.schemes }, random, time);
+  if (memory === undefined) {
+    const storeId = (): string => Buffer.from(random.bytes(4)).toString('hex');
+    const { store = createMemoryStore({ storeId: storeId() }) } = options;
+    return { store, nonces: options.nonces ?? store.nonces ?? makeNonces(), restorable: undefined };
+  }
+  const nonces = createRestorableNonces(makeNonces);
+  const items = createItems(memory.store, () => routes.state.collections, time.clock, options.seed ?? {});
+  basis.onSetBack = () => nonces.restoreClaims();
+  return { store: memory.store, nonces, restorable: { items, nonces, random: memory.random } };
+}
+
+/** The parts of a core that respond to requests by rules. */
+type Matching = Pick<Core, 'faults' | 'stubs' | 'keptItems' | 'partner' | 'tokenMistakes'> & {
+  readonly claimedUser: ClaimedUser;
+};
+
+function createMatching(
+  options: CoreOptions,
+  { random, partner: prepared }: CoreParts,
+  base: Base,
+  service: () => ControllableService,
+): Matching {
+  const { users, time, schemes } = base;
+  const { xmlDepth: maxDepth } = { ...defaultLimits, ...options.limits };
+  const claimedUser = claimedUserBy(users, (request) => service().claimedName(request));
+  const requests = createMatchedRequests(options, claimedUser, service);
+  const partner = prepared?.create({
+    seed: random.seed,
+    now: () => time.clock.now(),
+    maxDepth,
+    strictQuery: options.strictQuery === true,
+    isCredential: (name) => service().isCredentialParameter(name),
+    onError: options.onError,
+    requests,
+  });
+  const faults = createFaults({
+    clock: time.clock,
+    users,
+    claimedUser,
+    requests,
+    complete: (response, request, trace) => service().share(response, request, trace),
+    grants: () => service().oauth.grants,
+    names: () => [...users.all.keys(), ...listNames(base.registered.clients)],
+  });
+  return {
+    claimedUser,
+    partner,
+    stubs: createStubs({ schemes, maxDepth, check: partner, requests, stubs: options.stubs }),
+    keptItems: new KeptItems(),
+    faults,
+    tokenMistakes: createTokenMistakes(),
+  };
+}
+
+/** The journal of a core, the credentials that it redacts, and the observer that writes it. */
+interface Recording {
+  readonly journal: JournalPart;
+  readonly known: KnownCredentials;
+  readonly observer: Observer | undefined;
+}
+
+function createRecording(
+  options: CoreOptions,
+  { observed = true, limitedExplanations = false }: CoreParts,
+  { users, schemes, time, events }: Base,
+  { claimedUser, faults, partner }: Matching,
+  masterKey: Uint8Array,
+): Recording {
+  const known = new KnownCredentials(masterKey);
+  known.addUsers(users.all);
+  known.addRegistered(options);
+  const journal = createJournal(
+    {
+      ...options.journal,
+      clock: time.clock,
+      known,
+      limitedExplanations,
+      onEntry: (entry) => events.emit('request', entry),
+    },
+    { claimedUser, schemes },
+  );
+  if (!observed) return { journal, known, observer: undefined };
+  const observer = skewDates(time, journal.observer(faults));
+  return { journal, known, observer: partner === undefined ? observer : partner.observe(observer) };
+}
+
+/** Creates the service of a core from its parts. */
+function createCoreService(
+  options: CoreOptions,
+  { random, partner: prepared }: CoreParts,
+  { events, routes, users }: Base,
+  parts: Matching &
+    Recording &
+    Omit<Storage, 'nonces'> &
+    Pick<Core, 'masterKey'> & { nonces: BurnableNonces },
+): ControllableService {
+  const { now: _, users: __, aliases = [], stubs: ___, journal: ____, tls = 'required', ...served } = options;
+  const { seed, ...given } = served;
+  const { restorable, store, nonces, masterKey, known, observer, faults, stubs, partner } = parts;
+  return createControllableService(
+    {
+      ...given,
+      ...(restorable === undefined && { seed }),
+      ...routes.state,
+      clock: faults.clock,
+      random: known.remembering(random.bytes),
+      store,
+      nonces,
+      masterKey,
+      users: users.all,
+      ...(observer !== undefined && { observer }),
+    },
+    {
+      onGrantEvent: (event) => events.emit(event.type, event),
+      alterations: parts.tokenMistakes,
+      aliases,
+      layer: stubs.layer,
+      fallbacks: [...(partner === undefined ? [] : [partner.fallback]), stubs.fallback],
+      scopes: prepared?.scopes,
+      assumesTls: tls === 'assumed',
+    },
+  );
+}
+
+/** Connects the service with the users, clients, consumers and routes, which a test can replace. */
+function connect(
+  controllable: ControllableService,
+  base: Base,
+  known: KnownCredentials,
+): ControllableService {
+  const { users, routes } = base;
+  const service = observeRegistrations(controllable, users, (changed) => {
+    base.registered = { ...base.registered, ...changed };
+    known.addRegistered(changed);
+  });
+  users.onChange((all) => {
+    checkDistinctSecrets({ ...base.registered, users: all });
+    controllable.replaceUsers(all);
+    known.addUsers(all);
+    known.addPrivateKeys(users.listPrivateKeys());
+  });
+  routes.onChange((state) => service.replaceServed(state));
+  return service;
 }
 
 /** Creates the state as a whole, whose parts are restored in this order. */
 function createMemoryState(
   service: ControllableService,
-  { items, nonces, random }: { items: Items; nonces: RestorableNonces; random: SeededRandom },
+  { items, nonces, random }: Restorable,
   parts: Readonly<Record<string, Snapshottable>>,
 ): MemoryState {
   const departures = createRevocationState(service);
