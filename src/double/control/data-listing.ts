@@ -23,7 +23,7 @@ interface ListedField {
 const pageBytes = 1024 * 1024;
 
 /** Returns the collections with their fields and access rules. */
-export function listCollections({ collections }: ServedData) {
+export function listCollections({ collections }: ServedData): readonly object[] {
   return collections().map(({ path, shape, access, createWithPut, schemes }) => ({
     path,
     element: shape.element,
