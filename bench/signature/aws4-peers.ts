@@ -5,7 +5,7 @@ import { createAccounts } from '../../src/auth/accounts.ts';
 import { createVerifier } from '../../src/auth/auth-scheme.ts';
 import { readAws4Options } from '../../src/auth/aws4/options.ts';
 import { createAws4Scheme } from '../../src/auth/aws4/scheme.ts';
-import { createHmacScheme } from '../../src/auth/hmac.ts';
+import { createHmacVerifier } from '../../src/auth/hmac.ts';
 import type { Verifier } from '../../src/auth/verifier.ts';
 import { systemClock } from '../../src/clock.ts';
 import { parseCredentials } from '../../src/http/headers/authorization.ts';
@@ -82,7 +82,7 @@ const padding = 'x'.repeat(220);
 
 function countersignHmac(): Peer {
   const options = { simple: 'safe', requireBodyDigest: false, explain: false } as const;
-  const scheme = createHmacScheme({
+  const scheme = createHmacVerifier({
     realm: 'bench',
     accounts,
     nonces,

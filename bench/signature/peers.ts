@@ -5,7 +5,7 @@
 import { createHmac, hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { createRequire } from 'node:module';
 import { createAccounts } from '../../src/auth/accounts.ts';
-import { createHmacScheme } from '../../src/auth/hmac.ts';
+import { createHmacVerifier } from '../../src/auth/hmac.ts';
 import { systemClock } from '../../src/clock.ts';
 import { parseCredentials } from '../../src/http/headers/authorization.ts';
 import { createRequest, type IncomingRequest } from '../../src/http/message.ts';
@@ -74,7 +74,7 @@ function signedFields(target: string): { date: string; authentication: string } 
 }
 
 function countersign(): Peer {
-  const scheme = createHmacScheme({
+  const scheme = createHmacVerifier({
     realm: 'bench',
     accounts: createAccounts(new Map([[user, { secrets: [{ secret }] }]])),
     nonces: createNonces({

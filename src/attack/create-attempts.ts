@@ -12,11 +12,13 @@ import { jwtAttempts } from './cases/jwt.ts';
 import { messageAttempts } from './cases/message.ts';
 import { nonceAttempts } from './cases/nonces.ts';
 import { raceAttempts } from './cases/races.ts';
-import { schemeAttempts } from './cases/schemes/scheme-attempts.ts';
+import { apiKeyAttempts } from './cases/schemes/api-key.ts';
+import { aws4Attempts } from './cases/schemes/aws4.ts';
+import { listDeclaredAttempts } from './cases/schemes/declared.ts';
+import { messageSignatureAttempts } from './cases/schemes/message-signatures.ts';
 import { transportAttempts } from './cases/transport.ts';
-import { createForger, type Forger } from './forger.ts';
+import { createForger, type Forger, type TokenIssuerOptions } from './forger.ts';
 import type { Signer } from './signer.ts';
-import type { TokenIssuerOptions } from './token-issuer.ts';
 
 /** The options of `createAttempts`. */
 export interface AttemptOptions {
@@ -137,4 +139,21 @@ function control(forger: Forger): Attempt {
     needs: forger.needs,
     requests: [forger.signGood()],
   });
+}
+
+/** The attempts of schemes that need a configuration. */
+function schemeAttempts(forger: Forger): Iterable<Attempt> {
+  const scheme = forger.signing?.scheme;
+  switch (scheme?.kind) {
+    case 'message-signatures':
+      return messageSignatureAttempts(forger, scheme.options);
+    case 'aws4':
+      return aws4Attempts(forger, scheme.options);
+    case 'declared':
+      return listDeclaredAttempts(forger, scheme.options);
+    case 'api-key':
+      return apiKeyAttempts(forger, scheme.options);
+    default:
+      return [];
+  }
 }

@@ -11,7 +11,6 @@ import {
   signByOwn,
 } from './signer.ts';
 import { appendParameters } from './target.ts';
-import type { TokenIssuerOptions } from './token-issuer.ts';
 import type { WeaknessId } from './weaknesses.ts';
 
 /** Creates requests for attempts from the good request and its signer, and determines what the signature covers. */
@@ -202,4 +201,15 @@ export function* toAttempts(
 ): Generator<Attempt> {
   for (const [name, why, expected, request, own = id] of forgeries)
     if (request !== undefined) yield attempt({ id: own, name, why, expected, needs, requests: [request] });
+}
+
+/** What is known of the issuer of a bearer token that is a JWT. */
+export interface TokenIssuerOptions {
+  /** The public keys (RFC 7517), with which tokens are forged as if they were secrets. Default: none. */
+  readonly keys?: readonly object[] | undefined;
+  /**
+   * The private key of an issuer of a test, in PEM. With it, the attempts with other claims have a valid signature. Default: none, and
+   * they have that of the good token.
+   */
+  readonly privateKey?: string | undefined;
 }

@@ -3,7 +3,6 @@
 import type { FieldLine } from '../http/fields.ts';
 import type { IncomingRequest } from '../http/message.ts';
 import { Problem } from '../http/problem.ts';
-import { describeAccepted, isAccepted, listAlternatives } from './accepted-schemes.ts';
 import type { Challenges } from './challenges.ts';
 import { describeMisnamed, displayName, type ExpectedNames } from './explain/related-names.ts';
 import { describeMisplacedKey, describeMisplacedToken } from './explain/sent-keys.ts';
@@ -12,6 +11,9 @@ import { findTrace } from './trace.ts';
 import {
   type AcceptedSchemes,
   type CredentialPlace,
+  describeAccepted,
+  isAccepted,
+  listAlternatives,
   listAuthorizationNames,
   refuseScheme,
   type Verifier,

@@ -1,9 +1,8 @@
 import type { IncomingRequest } from '../http/message.ts';
 import { Problem } from '../http/problem.ts';
-import type { Attempt } from './attempt.ts';
 import type { Challenges } from './challenges.ts';
 import { countRefusal, type RateLimiter, requireUnblocked } from './rate-limit.ts';
-import type { BadVerdict, Verifier } from './verifier.ts';
+import type { Attempt, BadVerdict, Verifier } from './verifier.ts';
 
 /** Throttles authentication: counts the failures of peers and users, wherever a request has its credentials. */
 export class AuthFailures {

@@ -17,6 +17,10 @@ export interface AuthScheme<Kind extends SchemeKind = SchemeKind, Options = unkn
   extends ClientScheme<Kind> {
   /** Its options, read and checked. */
   readonly options: Options;
+  /** The option that determines what is signed. Default: none does. */
+  readonly messageOption?: 'components' | 'message';
+  /** The preset that it is; undefined if it is none. */
+  readonly preset?: string | undefined;
   /** Maximum difference (ms) between the date of a request and the clock; 0 if requests have no date. */
   readonly dateWindow: number;
   /** How long (ms) nonces or signatures are stored, in both directions; 0 if none are. */

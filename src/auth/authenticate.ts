@@ -4,8 +4,6 @@ import { Problem } from '../http/problem.ts';
 import { andThen, type MaybePromise } from '../maybe-promise.ts';
 import type { Principal } from '../principal.ts';
 import { AbsentCredentials } from './absent-credentials.ts';
-import { isAccepted, listAlternatives } from './accepted-schemes.ts';
-import type { Attempt } from './attempt.ts';
 import { AuthFailures } from './auth-failures.ts';
 import { Challenges } from './challenges.ts';
 import {
@@ -20,11 +18,18 @@ import {
 } from './find-credentials.ts';
 import { createLocationTable } from './locations.ts';
 import type { RateLimiter } from './rate-limit.ts';
-import { areRotated, isRotation, verifyAny } from './rotation.ts';
 import { SchemeLimits } from './scheme-limits.ts';
-import { type VerifyOne, verifyTogether } from './together.ts';
+import { areRotated, isRotation, type VerifyOne, verifyAny, verifyTogether } from './together.ts';
 import type { AuthenticationTrace } from './trace.ts';
-import { type AcceptedSchemes, listAuthorizationNames, type Verdict, type Verifier } from './verifier.ts';
+import {
+  type AcceptedSchemes,
+  type Attempt,
+  isAccepted,
+  listAlternatives,
+  listAuthorizationNames,
+  type Verdict,
+  type Verifier,
+} from './verifier.ts';
 
 /** Authenticates requests with the scheme that their credentials name. */
 export interface Authenticator {

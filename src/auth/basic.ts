@@ -43,11 +43,11 @@ interface BasicOptions {
 }
 
 /**
- * Creates the scheme Basic (RFC 7617). A verified password is cached as a keyed digest until its account changes. Any other
+ * Creates the verifier of Basic (RFC 7617). A verified password is cached as a keyed digest until its account changes. Any other
  * password takes the same time, whether the user exists or not, with or without a password: one hash for each cost that a stored
  * hash has.
  */
-export function createBasicScheme(options: BasicOptions): Verifier {
+export function createBasicVerifier(options: BasicOptions): Verifier {
   const { accounts, queue, rateLimiter } = options;
   const cache = createPasswordCache(options.key);
   const verify = createVerification(options);

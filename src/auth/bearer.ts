@@ -44,10 +44,10 @@ interface BearerOptions {
 const tokenForm = /^[A-Za-z0-9._~+/-]+=*$/;
 
 /**
- * Creates the scheme of bearer tokens (RFC 6750) in the Authorization field. A token in a query or a form (§2.2, §2.3) is
+ * Creates the verifier of bearer tokens (RFC 6750) in the Authorization field. A token in a query or a form (§2.2, §2.3) is
  * ignored, or refused if the field has one too (§2).
  */
-export function createBearerScheme(options: BearerOptions): Verifier {
+export function createBearerVerifier(options: BearerOptions): Verifier {
   const { realm, offered, findPrincipal, findReason, explain = false, bodyLimit, parameters } = options;
   const challengeWith = (...more: [string, string][]): string =>
     formatChallenge('Bearer', [['realm', realm], ...more]);

@@ -2,8 +2,7 @@ import type { FieldLine } from '../http/fields.ts';
 import { parseCredentials } from '../http/headers/authorization.ts';
 import { type Connection, type IncomingRequest, isConfidential } from '../http/message.ts';
 import { Problem } from '../http/problem.ts';
-import { isAccepted } from './accepted-schemes.ts';
-import type { AcceptedSchemes, Verifier } from './verifier.ts';
+import { type AcceptedSchemes, isAccepted, type Verifier } from './verifier.ts';
 
 /** Formats the challenges of schemes. */
 export class Challenges {

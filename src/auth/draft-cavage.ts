@@ -303,12 +303,12 @@ function signMessage(
       .update(message)
       .digest('base64');
   }
-  const variant = { dsaEncoding: 'der', hash: hashOf(credentials) } as const;
+  const variant = { dsaEncoding: 'der', hash: selectHash(credentials) } as const;
   return signWith(chooseAlgorithm(key, kind), key, message, variant).toString('base64');
 }
 
 /** Returns the hash function that the algorithm names; undefined for that of the key. */
-function hashOf(credentials: object | undefined): string | undefined {
+function selectHash(credentials: object | undefined): string | undefined {
   if (credentials === undefined) return undefined;
   return parsedParameters(credentials).algorithm === 'rsa-sha512' ? 'sha512' : undefined;
 }
@@ -322,7 +322,7 @@ function verifyMessage(
   const bytes = Buffer.from(signature, 'base64');
   // r and s of fixed length, or ASN.1 DER: the draft does not say which.
   const dsaEncoding = bytes.length === 64 ? 'ieee-p1363' : 'der';
-  const variant = { dsaEncoding, anySalt: true, hash: hashOf(credentials) } as const;
+  const variant = { dsaEncoding, anySalt: true, hash: selectHash(credentials) } as const;
   return verifyWith(chooseAlgorithm(key, kind), key, message, bytes, variant);
 }
 

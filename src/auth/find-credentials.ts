@@ -3,10 +3,9 @@
 import { type Credentials, parseCredentials } from '../http/headers/authorization.ts';
 import { type IncomingRequest, isConfidential } from '../http/message.ts';
 import { Problem } from '../http/problem.ts';
-import { listAlternatives } from './accepted-schemes.ts';
 import type { Challenges } from './challenges.ts';
 import type { LocationTable } from './locations.ts';
-import { type AcceptedSchemes, listAuthorizationNames, type Verifier } from './verifier.ts';
+import { type AcceptedSchemes, listAlternatives, listAuthorizationNames, type Verifier } from './verifier.ts';
 
 /** Credentials of a scheme that a request has, or may have. */
 export interface FoundCredentials {

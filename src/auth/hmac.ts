@@ -21,13 +21,12 @@ import {
 import { areOctets, messageBytes, type Part } from '../signature/message.ts';
 import type { Accounts } from './accounts.ts';
 import type { Variant } from './explain/mistake.ts';
-import { isSafeMethod } from './freshness.ts';
+import { explainDateForm, isSafeMethod } from './freshness.ts';
 import { createKeyring, type KeyKind } from './keyring.ts';
 import type { Nonces } from './nonce-claim.ts';
 import type { RateLimiter } from './rate-limit.ts';
 import type { Fault, MessageMistake, Presented, SchemeVerification } from './scheme.ts';
 import { malformedDigest } from './signed-digest.ts';
-import { explainDateForm } from './time-form.ts';
 import type { Verifier } from './verifier.ts';
 import { createVerification } from './verify.ts';
 
@@ -61,8 +60,8 @@ interface HmacPresented extends Presented {
   readonly contentDigest: string | undefined;
 }
 
-/** Creates the scheme. */
-export function createHmacScheme(options: HmacOptions): Verifier {
+/** Creates the verifier. */
+export function createHmacVerifier(options: HmacOptions): Verifier {
   const { realm, window, nonceWindow = window } = options;
   const context = { ...options, nonceWindow, bodyLimit: 0 };
   return {

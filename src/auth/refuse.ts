@@ -4,13 +4,12 @@ import { Problem, type ProblemMember } from '../http/problem.ts';
 import type { ProblemType } from '../http/problem-types.ts';
 import { andThen, type MaybePromise, type Steps, wait } from '../maybe-promise.ts';
 import { describeFields } from './explain/related-names.ts';
-import type { Explained } from './explanation.ts';
 import type { KeyHolder } from './keyring.ts';
 import { type RefusedNonce, unclaimableNonce } from './nonce-claim.ts';
 import { refusePair } from './rate-limit.ts';
 import type { DigestFault, Fault, Presented, RefusalReason } from './scheme.ts';
-import type { SchemeContext } from './scheme-context.ts';
-import type { Verification } from './verification.ts';
+import type { SchemeContext, Verification } from './scheme-context.ts';
+import type { Explained } from './trace.ts';
 import type { BadVerdict } from './verifier.ts';
 
 type Members = Readonly<Record<string, ProblemMember>>;

@@ -1,7 +1,10 @@
 import type { Clock } from '../clock.ts';
 import type { Accounts } from './accounts.ts';
+import type { Decoys } from './keyring.ts';
 import type { Nonces } from './nonce-claim.ts';
 import type { RateLimiter } from './rate-limit.ts';
+import type { Presented, SchemeVerification } from './scheme.ts';
+import type { AuthenticationTrace } from './trace.ts';
 
 /** The parts of the service that a configured scheme uses. */
 export interface SchemeContext {
@@ -23,4 +26,12 @@ export interface SchemeContext {
   readonly bodyLimit: number;
   /** Receives what the functions of a scheme in code throw. Default: it is not reported. */
   readonly onError?: (error: unknown) => void;
+}
+
+/** The verification of one request. */
+export interface Verification<Own extends Presented> {
+  readonly scheme: SchemeVerification<Own>;
+  readonly context: SchemeContext;
+  readonly decoys: Decoys;
+  readonly authTrace: AuthenticationTrace | undefined;
 }

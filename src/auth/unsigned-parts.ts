@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { generateKeys } from '../signature/algorithms.ts';
 import { nameAndOctets } from '../signature/message.ts';
 import type { SigningIdentity } from '../signature/signing.ts';
-import type { ConfigurableScheme } from './configured-schemes.ts';
+import type { AuthScheme } from './auth-scheme.ts';
 
 /** An example of a request, without its credentials. */
 interface ExampleRequest {
@@ -27,15 +27,14 @@ interface Unsigned {
  *
  * @param where The path of the scheme in the configuration: `schemes.partner`.
  */
-export function listUnsignedWarnings(scheme: ConfigurableScheme, where: string): string[] {
+export function listUnsignedWarnings(scheme: AuthScheme, where: string): string[] {
   return describeUnsigned(describeSubject(scheme, where), findUnsigned(scheme));
 }
 
 /** Returns what the warning is about. */
-function describeSubject({ kind, options }: ConfigurableScheme, where: string): string {
-  if (kind === 'message-signatures') return `${where}.components`;
-  if (kind !== 'declared') return where;
-  return options.preset === undefined ? `${where}.message` : `note: ${where}: ${options.preset}`;
+function describeSubject({ preset, messageOption }: AuthScheme, where: string): string {
+  if (preset !== undefined) return `note: ${where}: ${preset}`;
+  return messageOption === undefined ? where : `${where}.${messageOption}`;
 }
 
 function describeUnsigned(subject: string, unsigned: Unsigned | undefined): string[] {
@@ -77,7 +76,7 @@ const otherContents: Readonly<Record<string, string>> = { c: 'd', '{"a":1}': '{"
  * Returns what a scheme leaves unsigned of that content of which it signs most; undefined if it signs all, or if it can sign none of
  * the examples.
  */
-function findUnsigned(scheme: ConfigurableScheme): Unsigned | undefined {
+function findUnsigned(scheme: AuthScheme): Unsigned | undefined {
   for (const identity of createIdentities(scheme)) {
     const sign = createProbe(scheme, identity);
     const found = contents.flatMap(([type, content]) => {
@@ -107,11 +106,11 @@ const random = (size: number): Uint8Array => new Uint8Array(size);
 /** A secret that is text, hexadecimal and base64. */
 const secret = '00112233445566778899aabbccddeeff';
 
-function createProbe(scheme: ConfigurableScheme, identity: SigningIdentity): Probe {
+function createProbe(scheme: AuthScheme, identity: SigningIdentity): Probe {
   return ({ method, target, type, content }) => {
     const url = new URL(`https://example.com${target}`);
     const bytes = Buffer.from(content);
-    const digests = scheme.comparesDigests === true ? digestsOf(bytes) : [];
+    const digests = scheme.comparesDigests === true ? computeDigests(bytes) : [];
     const request = {
       method,
       url,
@@ -131,7 +130,7 @@ function createProbe(scheme: ConfigurableScheme, identity: SigningIdentity): Pro
 }
 
 /** Yields identities with one of which the scheme can sign: with a secret, and with a private key of each kind. */
-function* createIdentities(scheme: ConfigurableScheme): Generator<SigningIdentity> {
+function* createIdentities(scheme: AuthScheme): Generator<SigningIdentity> {
   const identity = { user: scheme.user ?? 'ann', secret, passphrase: 'p' };
   if (canSign(scheme, identity)) yield identity;
   for (const algorithm of ['ed25519', 'ecdsa-p256-sha256', 'rsa-v1_5-sha256'] as const) {
@@ -141,7 +140,7 @@ function* createIdentities(scheme: ConfigurableScheme): Generator<SigningIdentit
   }
 }
 
-function canSign(scheme: ConfigurableScheme, identity: SigningIdentity): boolean {
+function canSign(scheme: AuthScheme, identity: SigningIdentity): boolean {
   try {
     scheme.check(identity, {});
     return true;
@@ -152,7 +151,7 @@ function canSign(scheme: ConfigurableScheme, identity: SigningIdentity): boolean
 }
 
 /** Digests of content that are compared with it where a scheme signs them. */
-function digestsOf(content: Uint8Array): readonly (readonly [string, string])[] {
+function computeDigests(content: Uint8Array): readonly (readonly [string, string])[] {
   const digest = createHash('sha256').update(content).digest('base64');
   return [
     ['Digest', `SHA-256=${digest}`],

@@ -127,3 +127,27 @@ export interface Verifier {
   /** Returns the challenge (RFC 6750 §3.1) for a token that lacks the scope `needed`. Omitted by schemes without scopes. */
   scopeChallenge?(needed: string): string;
 }
+
+/** Returns the alternatives as lists of names. */
+export function listAlternatives(accepted: AcceptedSchemes): readonly (readonly string[])[] {
+  return accepted.map((names) => (typeof names === 'string' ? [names] : names));
+}
+
+/** Returns whether a scheme is accepted, alone or together with others. */
+export function isAccepted({ name }: Verifier, accepted: AcceptedSchemes | undefined): boolean {
+  return accepted === undefined || listAlternatives(accepted).some((names) => names.includes(name));
+}
+
+/** Returns the alternatives for a client: `aws4, key with hmac`. */
+export function describeAccepted(accepted: AcceptedSchemes): string {
+  const named = listAlternatives(accepted).filter((names) => names.length > 0);
+  return [...new Set(named.map((names) => names.join(' with ')))].join(', ');
+}
+
+/** A request to authenticate. */
+export interface Attempt {
+  readonly request: IncomingRequest;
+  readonly authTrace: AuthenticationTrace | undefined;
+  /** The schemes that the resource accepts; undefined for all. */
+  readonly accepted: AcceptedSchemes | undefined;
+}

@@ -3,7 +3,7 @@
 import type { Piece } from '../signature/message.ts';
 import { fits, isCurrent, type Key, type KeyHolder, minKeys, selectSamples } from './keyring.ts';
 import { assembleMessage, type Presented, type SchemeVerification } from './scheme.ts';
-import type { Verification } from './verification.ts';
+import type { Verification } from './scheme-context.ts';
 
 /** The key that made a signature. */
 interface SigningKey {

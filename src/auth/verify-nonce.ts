@@ -8,7 +8,7 @@ import type { KeyHolder } from './keyring.ts';
 import type { NonceClaim } from './nonce-claim.ts';
 import { refuseNonce } from './refuse.ts';
 import type { Presented, Rules, TimeRule } from './scheme.ts';
-import type { Verification } from './verification.ts';
+import type { Verification } from './scheme-context.ts';
 import type { BadVerdict, Verdict } from './verifier.ts';
 
 /** A valid signature, before its nonce is claimed. */

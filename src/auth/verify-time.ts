@@ -4,8 +4,7 @@ import { formatDate } from '../http/headers/date.ts';
 import { describeDistance, describeMovedClock, describeOtherUnit, describeTimeError } from './freshness.ts';
 import { type Failure, failWith } from './refuse.ts';
 import type { Presented, RefusalReason, Rules, TimeRule } from './scheme.ts';
-import type { SchemeContext } from './scheme-context.ts';
-import type { Verification } from './verification.ts';
+import type { SchemeContext, Verification } from './scheme-context.ts';
 import { isAcceptedOnce } from './verify-nonce.ts';
 
 /** Why the time of a request is refused. */

@@ -144,7 +144,7 @@ export function readCredentials(members: Members, where: string): ReadDeclaratio
       }
       const user = optional('user');
       const read = readSigningDeclaration(scheme, user);
-      const hasKey = read.scheme.kind === 'aws4' || read.scheme.kind === 'message-signatures';
+      const hasKey = Object.keys(read.identity).length > 0;
       for (const name of keyNames)
         if (hasKey && members[name] !== undefined)
           throw new RangeError(`${where}.${name}: the scheme ${read.scheme.name} has its own credentials`);

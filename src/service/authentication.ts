@@ -3,10 +3,10 @@ import { listRegistered } from '../accounts/registered.ts';
 import { createAccounts } from '../auth/accounts.ts';
 import { type AuthScheme, createVerifier } from '../auth/auth-scheme.ts';
 import { type Authenticator, createAuthenticator } from '../auth/authenticate.ts';
-import { createBasicScheme } from '../auth/basic.ts';
+import { createBasicVerifier } from '../auth/basic.ts';
 import { checkSchemeNames, readSchemes } from '../auth/configured-schemes.ts';
 import { createHashQueue } from '../auth/hash-queue.ts';
-import { createHmacScheme } from '../auth/hmac.ts';
+import { createHmacVerifier } from '../auth/hmac.ts';
 import { Quotas } from '../auth/quota.ts';
 import { createRateLimiter } from '../auth/rate-limit.ts';
 import { SchemeLimits } from '../auth/scheme-limits.ts';
@@ -93,7 +93,7 @@ export function createAuthentication(
       key: random(16),
       monotonic: () => clock.steady(),
     });
-  const hmac = createHmacScheme({
+  const hmac = createHmacVerifier({
     realm,
     accounts,
     nonces,
@@ -106,7 +106,7 @@ export function createAuthentication(
     requireBodyDigest: options.requireBodyDigest ?? false,
     explain,
   });
-  const basic = createBasicScheme({
+  const basic = createBasicVerifier({
     realm,
     accounts,
     queue: hashQueue,

@@ -111,7 +111,7 @@ export interface SignatureVariant {
 export function describeAlgorithm(algorithm: PublicKeyKind, { hash }: SignatureVariant = {}): string {
   const { key, padding } = table[algorithm];
   if (key.type === 'ed25519') return 'Ed25519';
-  const used = hashOf(algorithm, hash)?.replace('sha', 'SHA-');
+  const used = selectHash(algorithm, hash)?.replace('sha', 'SHA-');
   if (key.type === 'ec') return `ECDSA with ${used}`;
   return `${padding === pkcs1 ? 'RSASSA-PKCS1-v1_5' : 'RSASSA-PSS'} with ${used}`;
 }
@@ -123,7 +123,7 @@ export function signWith(
   message: Uint8Array,
   { hash, dsaEncoding }: SignatureVariant = {},
 ): Buffer {
-  return sign(hashOf(algorithm, hash), message, { key, ...optionsOf(algorithm, { dsaEncoding }) });
+  return sign(selectHash(algorithm, hash), message, { key, ...selectOptions(algorithm, { dsaEncoding }) });
 }
 
 /** Returns whether a private key made a signature of a message. Throws for a key that does not permit the padding. */
@@ -134,16 +134,16 @@ export function verifyWith(
   signature: Uint8Array,
   variant: SignatureVariant = {},
 ): boolean {
-  const options = optionsOf(algorithm, variant);
-  return verify(hashOf(algorithm, variant.hash), message, { key, ...options }, signature);
+  const options = selectOptions(algorithm, variant);
+  return verify(selectHash(algorithm, variant.hash), message, { key, ...options }, signature);
 }
 
-function hashOf(algorithm: PublicKeyKind, other: string | undefined): string | null {
+function selectHash(algorithm: PublicKeyKind, other: string | undefined): string | null {
   const { hash } = table[algorithm];
   return hash === null ? null : (other ?? hash);
 }
 
-function optionsOf(
+function selectOptions(
   algorithm: PublicKeyKind,
   { dsaEncoding = 'ieee-p1363', anySalt = false }: SignatureVariant,
 ) {

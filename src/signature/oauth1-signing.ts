@@ -132,7 +132,7 @@ export function createOAuth1Scheme({
     sign({ method, url, target, fields, content }, { consumer = noConsumer, privateKey, token }, options) {
       // Other content than a form is not signed (RFC 5849 §3.4.1.3.1), except by its hash.
       const isForm = content !== undefined && isFormType(findField(fields, 'content-type'));
-      const hash = bodyHashOf(signatureMethod ?? defaultMethod(privateKey));
+      const hash = selectBodyHash(signatureMethod ?? defaultMethod(privateKey));
       const isHashed = bodyHash && !isForm && hash !== undefined;
       const { baseString, authorization } = signOAuth1({
         method,
@@ -141,7 +141,7 @@ export function createOAuth1Scheme({
         form: isForm ? octetsOf(content) : undefined,
         now: options.now,
         nonce: options.nonce ?? generateText(options),
-        parameters: isHashed ? [['oauth_body_hash', hashOf(hash, content)]] : [],
+        parameters: isHashed ? [['oauth_body_hash', computeHash(hash, content)]] : [],
         consumer,
         privateKey,
         token,
@@ -156,12 +156,12 @@ export function createOAuth1Scheme({
   };
 }
 
-function hashOf(hash: string, content: Uint8Array = new Uint8Array(0)): string {
+function computeHash(hash: string, content: Uint8Array = new Uint8Array(0)): string {
   return createHash(hash).update(content).digest('base64');
 }
 
 /** Returns the hash function of `oauth_body_hash`: that of the method (OAuth Request Body Hash 1.0 §3.2). */
-function bodyHashOf(method: OAuth1Method): string | undefined {
+function selectBodyHash(method: OAuth1Method): string | undefined {
   return isRsaMethod(method) ? rsaMethods[method] : secretMethods[method];
 }
 

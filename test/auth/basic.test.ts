@@ -5,7 +5,7 @@ import test from 'node:test';
 import { buildDecoy, decoyFor, hashPassword, verifyPassword } from '../../src/accounts/passwords.ts';
 import { type AccountRecord, createAccounts } from '../../src/auth/accounts.ts';
 import { createAuthenticator } from '../../src/auth/authenticate.ts';
-import { createBasicScheme, type PasswordHashing } from '../../src/auth/basic.ts';
+import { createBasicVerifier, type PasswordHashing } from '../../src/auth/basic.ts';
 import { createHashQueue } from '../../src/auth/hash-queue.ts';
 import { createRateLimiter } from '../../src/auth/rate-limit.ts';
 import { createManualClock } from '../../src/clock.ts';
@@ -38,7 +38,7 @@ function openDoor(
   const clock = createManualClock(0);
   const accounts = createAccounts(users(declared));
   const rateLimiter = createRateLimiter(limit, clock);
-  const scheme = createBasicScheme({
+  const scheme = createBasicVerifier({
     realm: 'test',
     accounts,
     hashing,
@@ -409,7 +409,7 @@ test('accounts can be asynchronous, and return a new account each time', async (
   const rateLimiter = createRateLimiter(0, createManualClock(0));
   const find = async (name: string) =>
     name === 'ann' ? { name, secrets: [], password: { hash: '1$pw' } } : undefined;
-  const scheme = createBasicScheme({
+  const scheme = createBasicVerifier({
     realm: 'test',
     accounts: { hashes: ['1$pw'], find, findComposed: find },
     hashing,

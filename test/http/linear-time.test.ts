@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createBearerScheme } from '../../src/auth/bearer.ts';
+import { createBearerVerifier } from '../../src/auth/bearer.ts';
 import { variantsOfPart } from '../../src/auth/explain/parts.ts';
+import { explainDateForm } from '../../src/auth/freshness.ts';
 import { explainCredentialsForm } from '../../src/auth/hmac.ts';
 import { rateLimitKey } from '../../src/auth/rate-limit.ts';
-import { explainDateForm } from '../../src/auth/time-form.ts';
 import { didYouMean } from '../../src/did-you-mean.ts';
 import { createRedaction } from '../../src/double/journal/redaction.ts';
 import { fitsPath, normalizePath } from '../../src/double/match.ts';
@@ -124,7 +124,7 @@ const withField = (name: string) => (value: string) =>
   createRequest({ method: 'GET', target: '/', headers: [[name, value]], peer: connection.peer });
 
 const trust = createForwardedRewrite(['127.0.0.0/8']);
-const bearer = createBearerScheme({
+const bearer = createBearerVerifier({
   realm: 'r',
   offered: () => true,
   findPrincipal: () => Promise.resolve(undefined),

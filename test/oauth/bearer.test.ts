@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createBearerScheme } from '../../src/auth/bearer.ts';
+import { createBearerVerifier } from '../../src/auth/bearer.ts';
 import { createRequest } from '../../src/http/message.ts';
 import { openServer, tokensFor } from '../support/oauth/server.ts';
 import { seeded } from '../support/seeded.ts';
@@ -11,7 +11,7 @@ const secure = { peer: '192.0.2.1', secure: true };
 /** A scheme for which `good` is ann's token; what it was asked about is listed. */
 function open(offered = true) {
   const asked: string[] = [];
-  const scheme = createBearerScheme({
+  const scheme = createBearerVerifier({
     realm: 'a "realm"',
     bodyLimit: 1_048_576,
     offered: () => offered,

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { canonicalPath, canonicalQuery, canonicalValue } from '../../src/signature/aws4/canonical-request.ts';
 import { parseCredentialsField, parsePresigned } from '../../src/signature/aws4/credentials.ts';
-import { formatStamp, parseStamp } from '../../src/signature/aws4/date.ts';
 import { presignAws4, signAws4 } from '../../src/signature/aws4/sign.ts';
+import { formatStamp, parseStamp } from '../../src/signature/aws4/signing-key.ts';
 import { aws4Cases, secret, signOptions, time } from '../support/auth/aws4.ts';
 
 test('signAws4 computes the signatures of botocore for requests with the same headers', () => {

@@ -15,7 +15,7 @@ import { createRequire } from 'node:module';
 import type { AccountKey } from '../../../src/auth/account-key.ts';
 import { createAccounts } from '../../../src/auth/accounts.ts';
 import { createVerifier } from '../../../src/auth/auth-scheme.ts';
-import { createHmacScheme } from '../../../src/auth/hmac.ts';
+import { createHmacVerifier } from '../../../src/auth/hmac.ts';
 import { readMessageSignaturesOptions } from '../../../src/auth/message-signatures/options.ts';
 import { createMessageSignaturesScheme } from '../../../src/auth/message-signatures/scheme.ts';
 import type { Verifier } from '../../../src/auth/verifier.ts';
@@ -151,7 +151,7 @@ const baseLength = 240;
 
 /** The own scheme, with a target that makes the message as long as the signature base. */
 function ownScheme(): Peer {
-  const scheme = createHmacScheme({
+  const scheme = createHmacVerifier({
     realm: 'bench',
     accounts,
     nonces: newNonces(),

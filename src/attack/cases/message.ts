@@ -10,9 +10,8 @@ import {
   replaceLine,
 } from '../attempt.ts';
 import { type Forger, type Forgery, toAttempts } from '../forger.ts';
-import { findInLastSegment } from '../target.ts';
+import { alterContent, contentBytes, findInLastSegment } from '../target.ts';
 import type { WeaknessId } from '../weaknesses.ts';
-import { alterContent, contentBytes } from './content.ts';
 
 /** Requests whose method, path, query, host or content was changed after signing. */
 export function* messageAttempts(forger: Forger): Generator<Attempt> {

@@ -9,7 +9,7 @@ import {
 } from '../attempt.ts';
 import { findCredentials } from '../credentials.ts';
 import type { Forger } from '../forger.ts';
-import { alterContent } from './content.ts';
+import { alterContent } from '../target.ts';
 import { fullForm } from './hmac.ts';
 
 /**

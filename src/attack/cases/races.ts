@@ -1,6 +1,6 @@
 import { type AttackRequest, type Attempt, appendLines, attempt, refused, removeLines } from '../attempt.ts';
 import type { Forger } from '../forger.ts';
-import { contentVariants } from './content.ts';
+import { contentVariants } from '../target.ts';
 
 /** The number of requests that are sent at the same time. */
 export const raceSize = 8;

@@ -8,8 +8,7 @@ import {
   hashOctets,
   stringToSign,
 } from '../../signature/aws4/canonical-request.ts';
-import { formatStamp } from '../../signature/aws4/date.ts';
-import { scopeText } from '../../signature/aws4/signing-key.ts';
+import { formatStamp, scopeText } from '../../signature/aws4/signing-key.ts';
 import { octetsOfPiece, type Part } from '../../signature/message.ts';
 import type { MessageMistake } from '../scheme.ts';
 import type { Aws4Presented } from './presented.ts';

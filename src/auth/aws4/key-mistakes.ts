@@ -1,8 +1,8 @@
 // Mistakes in the signing key of AWS Signature Version 4.
 import { createHmac } from 'node:crypto';
-import { formatStamp } from '../../signature/aws4/date.ts';
 import {
   deriveKey,
+  formatStamp,
   keyPrefix,
   prepareSecret,
   type Scope,

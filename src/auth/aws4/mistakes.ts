@@ -12,8 +12,7 @@ import {
   encodePath,
 } from '../../signature/aws4/canonical-request.ts';
 import { signatureParameter } from '../../signature/aws4/credentials.ts';
-import { formatStamp } from '../../signature/aws4/date.ts';
-import { scopeEnd, scopeText } from '../../signature/aws4/signing-key.ts';
+import { formatStamp, scopeEnd, scopeText } from '../../signature/aws4/signing-key.ts';
 import { octetsOfPiece, type Part } from '../../signature/message.ts';
 import { explainDigest } from '../explain/content.ts';
 import type { Variant } from '../explain/mistake.ts';

@@ -17,7 +17,7 @@ import {
   parsePresigned,
   signatureParameter,
 } from '../../signature/aws4/credentials.ts';
-import { formatStamp, parseStamp } from '../../signature/aws4/date.ts';
+import { formatStamp, parseStamp } from '../../signature/aws4/signing-key.ts';
 import { describeForm } from '../../signature/signature-form.ts';
 import { describeTimeForm } from '../freshness.ts';
 import type { KeyKind } from '../keyring.ts';

@@ -72,7 +72,7 @@ export function createAws4Scheme(name: string, options: Aws4Options): AuthScheme
       checkSecret(identity, name);
     },
     sign: createSignFunction(options),
-    traits: ({ presign }) => ({ ...traitsOf(presign), acceptedOnce: replay === 'refuse' }),
+    traits: ({ presign }) => ({ ...describeTraits(presign), acceptedOnce: replay === 'refuse' }),
     ownsParameter: (parameter) => parameter.startsWith('X-Amz-'),
     claimedUser(rest, request) {
       const credentials = readCredentials(rest, request, service);
@@ -130,7 +130,7 @@ function listShownParts({ parts, stringToSign }: Aws4Signature): NamedPart[] {
   return [...canonical, { name: 'string to sign', value: stringToSign }];
 }
 
-function traitsOf(presign: number | undefined): SchemeTraits {
+function describeTraits(presign: number | undefined): SchemeTraits {
   return presign === undefined
     ? { place: { in: { field: 'Authorization' }, form: /^(.*Signature=)(.*)()$/s }, dateField: 'X-Amz-Date' }
     : { place: { in: { query: signatureParameter }, form: /^()(.*)()$/ }, lifetime: presign };

@@ -8,7 +8,7 @@ import type { CredentialPlace } from '../verifier.ts';
 import { readsContent } from './compiled.ts';
 import type { DeclaredOptions } from './options.ts';
 import { claimedUser } from './presented.ts';
-import { checkIdentity, choicesOf, createSignFunction } from './signing.ts';
+import { checkIdentity, createSignFunction, listChoices } from './signing.ts';
 
 /** Creates a declared scheme. */
 export function createDeclaredScheme(
@@ -23,9 +23,11 @@ export function createDeclaredScheme(
     kind: 'declared',
     name,
     options,
-    choices: choicesOf(options),
+    messageOption: 'message',
+    preset: options.preset,
+    choices: listChoices(options),
     privateKeys: hasPrivateKey(algorithm) ? 'usual' : isOptional,
-    emptySecret: emptySecretOf(options),
+    emptySecret: encodeEmptySecret(options),
     dateWindow: timestamp?.window ?? 0,
     window: isStored ? longest : 0,
     places: listPlaces(options),
@@ -39,7 +41,7 @@ export function createDeclaredScheme(
     claimedBy: (identity) => (typeof user === 'string' ? undefined : chooseId(identity)),
     check: (identity) => checkIdentity(name, options, identity),
     sign: createSignFunction(options),
-    traits: () => traitsOf(options),
+    traits: () => describeTraits(options),
     ownsParameter: (parameter) => parameter === options.digestParameter || parameter === lifetime?.parameter,
     claimedUser: (rest, request) => claimedUser(request, rest, options),
     async load(context) {
@@ -49,7 +51,7 @@ export function createDeclaredScheme(
   };
 }
 
-function emptySecretOf({ key, keyPrefix = '' }: DeclaredOptions): string {
+function encodeEmptySecret({ key, keyPrefix = '' }: DeclaredOptions): string {
   return keyPrefix + { utf8: '\0', hex: '00', base64: 'AA==' }[key];
 }
 
@@ -113,7 +115,7 @@ function describe(
 }
 
 /** Returns what an adversary has to know. The proof follows the last text of the format before it, up to the next text. */
-function traitsOf({ place, format, user, timestamp, replay }: DeclaredOptions): SchemeTraits {
+function describeTraits({ place, format, user, timestamp, replay }: DeclaredOptions): SchemeTraits {
   const element = format.elements.find(({ names }) => names.includes('signature'));
   const at = element?.names.indexOf('signature') ?? 0;
   const [before = '', after = ''] = [element?.literals[at] ?? '', element?.literals[at + 1] ?? ''];

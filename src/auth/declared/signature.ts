@@ -12,9 +12,8 @@ import {
   keyKinds,
   verifyByKey,
 } from '../../signature/declared/asymmetric.ts';
-import { sortForm } from '../../signature/declared/form.ts';
 import { createDeclaredKey, digestWithSecret, isSameDigest, keyBytes } from '../../signature/declared/key.ts';
-import { type MessageSource, readPiece } from '../../signature/declared/message.ts';
+import { type MessageSource, readPiece, sortForm } from '../../signature/declared/message.ts';
 import { parseBodyDigest, partName, type TemplatePart } from '../../signature/declared/template.ts';
 import { type DigestForm, messageBytes, type Part, type PartKind } from '../../signature/message.ts';
 import type { Variant } from '../explain/mistake.ts';

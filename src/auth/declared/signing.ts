@@ -21,7 +21,7 @@ import {
 import type { DeclaredOptions } from './options.ts';
 
 /** Returns what a client can choose. */
-export function choicesOf({ nonce, message }: DeclaredOptions): readonly (keyof SigningChoices)[] {
+export function listChoices({ nonce, message }: DeclaredOptions): readonly (keyof SigningChoices)[] {
   return [
     ...(nonce === undefined ? [] : (['nonce'] as const)),
     ...(covers(message, 'id') ? (['id'] as const) : []),

@@ -14,7 +14,7 @@ export const longestWindow = maxWindow * 1000;
 const defaultWindow = 300_000;
 
 /** Returns the window of dates, and how long nonces without a date are remembered (ms). */
-export function windowsOf({ window }: Definition): { readonly dated: number; readonly undated: number } {
+export function readWindows({ window }: Definition): { readonly dated: number; readonly undated: number } {
   const set = window === undefined ? undefined : readDuration(window, 1000);
   return { dated: set ?? defaultWindow, undated: set ?? longestWindow };
 }
@@ -27,7 +27,11 @@ export function usesBody({ needsBody = false, json = [], form = [] }: Definition
 const secretsOnly = ['secret'] as const;
 
 /** Returns the kinds of keys that may sign. */
-export function kindsOf({ kinds, verify, algorithms = signatureAlgorithms }: Definition): readonly KeyKind[] {
+export function listKeyKinds({
+  kinds,
+  verify,
+  algorithms = signatureAlgorithms,
+}: Definition): readonly KeyKind[] {
   return kinds ?? (verify === undefined ? secretsOnly : algorithms);
 }
 
@@ -40,7 +44,7 @@ export interface KeyReader {
 }
 
 /** Returns how secrets contain keys. */
-export function keyReaderOf({ key = 'utf8' }: Definition): KeyReader {
+export function createKeyReader({ key = 'utf8' }: Definition): KeyReader {
   if (key === 'utf8') return { encoding: key, read: (secret) => secret };
   if (typeof key === 'string') return { encoding: key, read: (secret) => decodeKey(octetsOf(secret), key) };
   return { encoding: 'utf8', read: (secret) => toKey(key(secret.toString('utf8'))) };

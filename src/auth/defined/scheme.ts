@@ -3,7 +3,7 @@ import { fieldIn, type Place, parameterIn } from '../../signature/declared/place
 import { checkId, checkSecret, chooseId, type SchemeTraits } from '../../signature/signing.ts';
 import { type AuthScheme, problemsOfDates } from '../auth-scheme.ts';
 import type { CredentialPlace } from '../verifier.ts';
-import { kindsOf, usesBody, windowsOf } from './defaults.ts';
+import { listKeyKinds, readWindows, usesBody } from './defaults.ts';
 import type { Definition } from './definition.ts';
 import { type DefinitionPlaces, findPlaces } from './places.ts';
 import { createSchemeRequest, toSource } from './request.ts';
@@ -13,8 +13,8 @@ import { signByDefinition } from './sign.ts';
 export function createDefinedScheme(name: string, definition: Definition): AuthScheme<'defined', Definition> {
   const { verify, nonce, replay, json = [], form = [] } = definition;
   const places = findPlaces(definition);
-  const kinds = kindsOf(definition);
-  const { dated, undated } = windowsOf(definition);
+  const kinds = listKeyKinds(definition);
+  const { dated, undated } = readWindows(definition);
   const window = places.isDated ? dated : undated;
   const inContent: readonly Place[] = [
     ...json.map((pointer) => ({ json: pointer })),
@@ -43,7 +43,7 @@ export function createDefinedScheme(name: string, definition: Definition): AuthS
     },
     sign: (request, identity, options) => signByDefinition(request, definition, places, identity, options),
     readsContent: inContent.length > 0,
-    traits: () => traitsOf(definition, places),
+    traits: () => describeTraits(definition, places),
     claimedUser: (_rest, request) => findClaimedUser(request, definition),
     async load(context) {
       const { createDefinedSignature } = await import('./signature.ts');
@@ -52,7 +52,7 @@ export function createDefinedScheme(name: string, definition: Definition): AuthS
   };
 }
 
-function traitsOf(
+function describeTraits(
   { headers = [], replay }: Definition,
   { place, valueForm, dateField }: DefinitionPlaces,
 ): SchemeTraits {

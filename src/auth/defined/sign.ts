@@ -15,7 +15,7 @@ import {
   type SigningMoment,
   type UnsignedRequest,
 } from '../../signature/signing.ts';
-import { keyReaderOf, kindsOf, usesBody } from './defaults.ts';
+import { createKeyReader, listKeyKinds, usesBody } from './defaults.ts';
 import type { Definition, SchemeCredentials } from './definition.ts';
 import { joinParts, readCredentials, readParts } from './message.ts';
 import type { DefinitionPlaces } from './places.ts';
@@ -85,8 +85,8 @@ export function signByDefinition(
 }
 
 function readKey(secret: string, definition: Definition): Buffer {
-  if (!kindsOf(definition).includes('secret')) throw new RangeError('the scheme requires a private key');
-  const { encoding, read } = keyReaderOf(definition);
+  if (!listKeyKinds(definition).includes('secret')) throw new RangeError('the scheme requires a private key');
+  const { encoding, read } = createKeyReader(definition);
   const key = read(Buffer.from(secret, 'utf8'));
   if (key === undefined) throw new RangeError(`the secret is not in ${encoding}`);
   return key;

@@ -13,7 +13,7 @@ import type { Variant } from '../explain/mistake.ts';
 import { createKeyring, deriveOnce, type Key } from '../keyring.ts';
 import { type Fault, type Mac, type Presented, type SchemeVerification, wrongKey } from '../scheme.ts';
 import type { SchemeContext } from '../scheme-context.ts';
-import { keyReaderOf, kindsOf, usesBody, windowsOf } from './defaults.ts';
+import { createKeyReader, listKeyKinds, readWindows, usesBody } from './defaults.ts';
 import {
   CredentialsFault,
   type Definition,
@@ -51,9 +51,9 @@ export function createDefinedSignature(
   { accounts, bodyLimit, onError }: SchemeContext,
 ): SchemeVerification<DefinedPresented> {
   const needsBody = usesBody(definition);
-  const kinds = kindsOf(definition);
-  const windows = windowsOf(definition);
-  const keyReader = keyReaderOf(definition);
+  const kinds = listKeyKinds(definition);
+  const windows = readWindows(definition);
+  const keyReader = createKeyReader(definition);
   const needs: Presented['needs'] = needsBody ? 'content' : undefined;
   const isPublic = (algorithm: string): boolean => kinds.some((kind) => kind === algorithm);
   const find = createKeyring(accounts, name, {

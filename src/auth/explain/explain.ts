@@ -7,11 +7,10 @@ import { octetsOf, toReadable } from '../../http/syntax/octets.ts';
 import type { SignatureVariant } from '../../signature/algorithms.ts';
 import { secretPiece } from '../../signature/declared/message.ts';
 import { messageBytes, type Part, type Piece } from '../../signature/message.ts';
-import type { Explained } from '../explanation.ts';
 import { fitsOne, type Key, type KeyKind, minKeys, selectSamples } from '../keyring.ts';
 import { assembleMessage, type MessageMistake, type Presented, type SchemeVerification } from '../scheme.ts';
 import type { SchemeContext } from '../scheme-context.ts';
-import type { TraceKnowledge } from '../trace.ts';
+import type { Explained, TraceKnowledge } from '../trace.ts';
 import {
   type Budgets,
   countTried,

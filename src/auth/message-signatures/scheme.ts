@@ -27,6 +27,7 @@ export function createMessageSignaturesScheme(
     kind: 'message-signatures',
     name,
     options,
+    messageOption: 'components',
     choices: [...(nonce === 'off' ? [] : (['nonce'] as const)), 'components', 'lifetime', 'alg', 'label'],
     privateKeys: 'usual',
     emptySecret: '\0',

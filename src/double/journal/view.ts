@@ -1,5 +1,4 @@
-import type { MessagePart } from '../../auth/explanation.ts';
-import type { AuthenticationTrace } from '../../auth/trace.ts';
+import type { AuthenticationTrace, MessagePart } from '../../auth/trace.ts';
 import { isCompressed, linesInTurn } from '../../http/field-lines.ts';
 import type { FieldLine } from '../../http/fields.ts';
 import type { Response } from '../../http/message.ts';

@@ -1,6 +1,7 @@
 // Reads the credentials of a signed request (RFC 5849 §3.1), and checks what shows without the consumer.
+
+import { explainSecondsForm } from '../../auth/freshness.ts';
 import type { Fault, Presented } from '../../auth/scheme.ts';
-import { explainSecondsForm } from '../../auth/time-form.ts';
 import { hasForm, holdForm } from '../../http/form.ts';
 import { type IncomingRequest, isConfidential } from '../../http/message.ts';
 import { Problem } from '../../http/problem.ts';

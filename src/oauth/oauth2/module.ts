@@ -1,4 +1,4 @@
-import { createBearerScheme } from '../../auth/bearer.ts';
+import { createBearerVerifier } from '../../auth/bearer.ts';
 import type { IncomingRequest } from '../../http/message.ts';
 import type { Resource } from '../../pipeline/resource.ts';
 import type { Route } from '../../pipeline/router.ts';
@@ -29,7 +29,7 @@ export function createOAuth2(context: OAuthContext): OAuthModule {
   const { settings, origins } = context;
   const open = (): boolean => context.clients.size > 0;
   const hasIssuers = Object.keys(settings.issuers).length > 0;
-  const bearer = createBearerScheme({
+  const bearer = createBearerVerifier({
     realm: context.realm,
     offered: () => hasIssuers || open(),
     findPrincipal: (token, request) => findBearer(context, token, request),

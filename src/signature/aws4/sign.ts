@@ -19,9 +19,8 @@ import {
   type PathRules,
 } from './canonical-request.ts';
 import { maxExpires, signatureParameter } from './credentials.ts';
-import { formatStamp } from './date.ts';
 import type { Aws4Overrides } from './overrides.ts';
-import { deriveKey, prepareSecret, scopeEnd } from './signing-key.ts';
+import { deriveKey, formatStamp, prepareSecret, scopeEnd } from './signing-key.ts';
 
 /** A request to sign. All fields are signed, of which `Host` is required. */
 type Aws4Request = Omit<UnsignedRequest, 'url'>;

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import test from 'node:test';
 import { createAccounts } from '../../../src/auth/accounts.ts';
 import { createAuthenticator } from '../../../src/auth/authenticate.ts';
-import { createHmacScheme } from '../../../src/auth/hmac.ts';
+import { createHmacVerifier } from '../../../src/auth/hmac.ts';
 import { createRateLimiter } from '../../../src/auth/rate-limit.ts';
 import { createManualClock } from '../../../src/clock.ts';
 import { createRequest, type IncomingRequest } from '../../../src/http/message.ts';
@@ -41,7 +41,7 @@ function authenticatorOfCases() {
     ['jürgen', secret('secret')],
     ['longkey', secret(read('secret-over-64-bytes', 'secret.txt').trim())],
   ]);
-  const scheme = createHmacScheme({
+  const scheme = createHmacVerifier({
     realm: 'test',
     accounts: createAccounts(users),
     nonces: createNonces({ bucketSpan: 150_000, max: 1000, key: new Uint8Array(16), monotonic: () => 0 }),

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
 import { createAccounts } from '../../../src/auth/accounts.ts';
-import { createHmacScheme, type HmacOptions } from '../../../src/auth/hmac.ts';
+import { createHmacVerifier, type HmacOptions } from '../../../src/auth/hmac.ts';
 import type { Nonces } from '../../../src/auth/nonce-claim.ts';
 import { createManualClock } from '../../../src/clock.ts';
 import { parseCredentials } from '../../../src/http/headers/authorization.ts';
@@ -53,7 +53,7 @@ test('the placeholder for a missing secret authenticates no user', async () => {
 });
 
 function schemeWith(nonces: Nonces, options: Partial<HmacOptions> = {}) {
-  return createHmacScheme({
+  return createHmacVerifier({
     realm: 'test',
     accounts: createAccounts(users),
     nonces,

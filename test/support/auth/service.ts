@@ -1,6 +1,6 @@
 import { type AccountRecord, createAccounts } from '../../../src/auth/accounts.ts';
 import { type Authenticator, createAuthenticator } from '../../../src/auth/authenticate.ts';
-import { createHmacScheme, type HmacOptions } from '../../../src/auth/hmac.ts';
+import { createHmacVerifier, type HmacOptions } from '../../../src/auth/hmac.ts';
 import { createRateLimiter } from '../../../src/auth/rate-limit.ts';
 import { signRequest } from '../../../src/client/sign.ts';
 import { createManualClock, type ManualClock } from '../../../src/clock.ts';
@@ -37,7 +37,7 @@ export function openTestService(
       ['bob', { secrets: [{ secret: 'bob-secret' }] }],
     ]);
   const rateLimiter = createRateLimiter(options.limit ?? 0, clock);
-  const scheme = createHmacScheme({
+  const scheme = createHmacVerifier({
     rateLimiter,
     realm: 'test',
     accounts: createAccounts(users),

@@ -12,8 +12,7 @@ import {
   replaceLine,
 } from '../../attempt.ts';
 import { type Forger, type Forgery, toAttempts } from '../../forger.ts';
-import { appendParameters, replaceParameter } from '../../target.ts';
-import { alterContent } from '../content.ts';
+import { alterContent, appendParameters, replaceParameter } from '../../target.ts';
 
 /** Signatures of AWS for other content, headers or scopes, and in two places. */
 export function* aws4Attempts(forger: Forger, options: Aws4Options): Generator<Attempt> {

@@ -5,8 +5,7 @@ import { fieldIn } from '../../../signature/declared/places.ts';
 import { timestampUnits } from '../../../signature/declared/timestamp.ts';
 import { type Attempt, appendLines, attempt, malformed, refused } from '../../attempt.ts';
 import { type Forger, type Forgery, toAttempts } from '../../forger.ts';
-import { appendParameters, replaceParameter } from '../../target.ts';
-import { contentBytes } from '../content.ts';
+import { appendParameters, contentBytes, replaceParameter } from '../../target.ts';
 import { signatureListAttempts } from './signature-lists.ts';
 
 /** Signatures of a declared scheme with other parts than declared. */

@@ -8,7 +8,7 @@ import { coversContentDigest, parseIdentifier } from '../../../signature/message
 import { toMessageKey } from '../../../signature/message-signatures/sign.ts';
 import { type AttackRequest, type Attempt, type HeaderLine, malformed, refused } from '../../attempt.ts';
 import { type Forger, type Forgery, toAttempts } from '../../forger.ts';
-import { alterContent, contentBytes } from '../content.ts';
+import { alterContent, contentBytes } from '../../target.ts';
 import { labelAttempts } from './signature-labels.ts';
 
 /** HTTP Message Signatures that are valid, but do not meet the requirements, or that can be read in two ways. */

@@ -2,7 +2,7 @@ import type { FieldLine } from '../../../http/fields.ts';
 import type { IncomingRequest } from '../../../http/message.ts';
 import { type ForeignDocument, Problem } from '../../../http/problem.ts';
 import type { ProblemType } from '../../../http/problem-types.ts';
-import { formatStamp } from '../../../signature/aws4/date.ts';
+import { formatStamp } from '../../../signature/aws4/signing-key.ts';
 import type { Aws4Options } from '../options.ts';
 import type { AwsError, AwsErrors, AwsRefusal, ErrorContext, Reason } from './refusal.ts';
 import { s3Errors } from './s3.ts';

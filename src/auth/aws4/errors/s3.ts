@@ -1,6 +1,6 @@
 // Errors in the wording of Amazon S3.
 import { bytesOf } from '../../../http/syntax/octets.ts';
-import { formatStamp } from '../../../signature/aws4/date.ts';
+import { formatStamp } from '../../../signature/aws4/signing-key.ts';
 import type { AwsError, AwsErrors, ErrorContext, Facts } from './refusal.ts';
 
 type More = Readonly<Record<string, string | number>>;
