@@ -142,6 +142,7 @@ const chunks = {
   ],
   tokens: [
     'oauth/oauth2/client-assertion',
+    'oauth/oauth2/dpop',
     'oauth/oauth2/token-signer',
     'oauth/oauth2/trusted-issuers',
     'net/fetch-json',

@@ -40,4 +40,6 @@ interface LentRights {
   readonly scopes: readonly Scope[];
   /** The users for whom a client acts on its own behalf, `*` for all; undefined if the token was issued for the principal. */
   readonly users: '*' | readonly string[] | undefined;
+  /** The thumbprint of the key to which the token is bound (RFC 9449). Default: it is bound to none. */
+  readonly key?: string | undefined;
 }

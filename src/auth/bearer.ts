@@ -8,7 +8,7 @@ import {
   parseForm,
   parseTargetQuery,
 } from '../http/form.ts';
-import { formatChallenge } from '../http/headers/authorization.ts';
+import { formatChallenge, parseCredentials } from '../http/headers/authorization.ts';
 import { type Connection, type IncomingRequest, isConfidential } from '../http/message.ts';
 import { Problem } from '../http/problem.ts';
 import { octetsOf } from '../http/syntax/octets.ts';
@@ -38,6 +38,33 @@ interface BearerOptions {
   readonly bodyLimit: number;
   /** Returns further parameters of the challenge without an error, such as `resource_metadata` (RFC 9728 §5.1). Default: none. */
   readonly parameters?: ((connection: Connection) => readonly [string, string][]) | undefined;
+  /** Verifies that the sender of a token has the key to which it is bound (RFC 9449). Default: tokens are bound to none. */
+  readonly proofs?: TokenProofs | undefined;
+}
+
+/** Why a request has no right to use a token that is valid. */
+export interface ProofFault {
+  /** The error code (RFC 9449 §7.1, §9). */
+  readonly error: 'invalid_token' | 'invalid_dpop_proof' | 'use_dpop_nonce';
+  /** The check that failed: `htu`. */
+  readonly check: string;
+  readonly hint: string;
+}
+
+/** Verifies proofs of possession (RFC 9449). */
+export interface TokenProofs {
+  /** Whether every token must be bound to a key. */
+  readonly areRequired: boolean;
+  /** The algorithms of proofs, separated by spaces. */
+  readonly algorithms: string;
+  /** Returns a nonce for the next proof. */
+  nonce(): string;
+  /** Resolves to why a request with a token, which is bound to a key or to none, has no right to use it; undefined if it has. */
+  findFault(
+    request: IncomingRequest,
+    token: string,
+    key: string | undefined,
+  ): Promise<ProofFault | undefined>;
 }
 
 /** b64token (RFC 6750 §2.1). */
@@ -48,15 +75,47 @@ const tokenForm = /^[A-Za-z0-9._~+/-]+=*$/;
  * ignored, or refused if the field has one too (§2).
  */
 export function createBearerVerifier(options: BearerOptions): Verifier {
-  const { realm, offered, findPrincipal, findReason, explain = false, bodyLimit, parameters } = options;
+  const {
+    realm,
+    offered,
+    findPrincipal,
+    findReason,
+    explain = false,
+    bodyLimit,
+    parameters,
+    proofs,
+  } = options;
   const challengeWith = (...more: [string, string][]): string =>
     formatChallenge('Bearer', [['realm', realm], ...more]);
+  // RFC 9449 §7.1.
+  const proofChallenge = (...more: [string, string][]): string =>
+    formatChallenge('DPoP', [['realm', realm], ...more, ['algs', proofs?.algorithms ?? '']]);
+  /** Returns what formats the challenge for a token that was refused: that of the scheme with which it was sent. */
+  const failed = ({ headers: fields }: IncomingRequest): typeof challengeWith => {
+    const isProved =
+      proofs !== undefined && parseCredentials(fields.get('authorization') ?? '')?.scheme === 'dpop';
+    return isProved ? proofChallenge : challengeWith;
+  };
   // §3: no error code for a request without a token.
-  const challenge = (connection: Connection): string => challengeWith(...(parameters?.(connection) ?? []));
+  const challenge = (connection: Connection): string => {
+    const further = parameters?.(connection) ?? [];
+    if (proofs?.areRequired === true) return proofChallenge(...further);
+    const bearer = challengeWith(...further);
+    return proofs === undefined ? bearer : `${bearer}, ${proofChallenge(...further)}`;
+  };
 
   return {
     name: 'bearer',
-    places: [{ role: '', in: 'authorization', name: 'Bearer' }],
+    places: [
+      { role: '', in: 'authorization', name: 'Bearer' },
+      ...(proofs === undefined
+        ? []
+        : [{ role: '', in: 'authorization', name: 'DPoP', isAlternative: true } as const]),
+    ],
+    ...(proofs !== undefined && {
+      requestHeaders: ['dpop'],
+      challengeFields: () => (offered() ? [['DPoP-Nonce', proofs.nonce()] as const] : []),
+    }),
     authenticate(request, token = '', authTrace) {
       if (!offered()) return refuseScheme();
       if (!tokenForm.test(token)) {
@@ -72,7 +131,11 @@ export function createBearerVerifier(options: BearerOptions): Verifier {
     // §3.1: more than one method for including an access token, or a parameter repeated.
     severalChallenge: () => (offered() ? challengeWith(['error', 'invalid_request']) : undefined),
     challenge: (connection) => (isConfidential(connection) && offered() ? challenge(connection) : undefined),
-    scopeChallenge: (needed) => challengeWith(['error', 'insufficient_scope'], ['scope', needed]),
+    scopeChallenge: (needed) =>
+      (proofs?.areRequired === true ? proofChallenge : challengeWith)(
+        ['error', 'insufficient_scope'],
+        ['scope', needed],
+      ),
   };
 
   /** Returns the mistake with which a valid token was sent, or what was sent in its place. */
@@ -89,6 +152,16 @@ export function createBearerVerifier(options: BearerOptions): Verifier {
     return describeSentForm(token, 'token');
   }
 
+  function refuseProof(
+    { error, check, hint }: ProofFault,
+    authTrace: AuthenticationTrace | undefined,
+  ): Verdict {
+    authTrace?.fail(check, { hint });
+    const detail = 'The token is bound to a key, and the request does not prove that its sender has it.';
+    const problem = new Problem('token-refused', detail, { members: explain ? { check, hint } : {} });
+    return { outcome: 'bad', problem, challenge: proofChallenge(['error', error]) };
+  }
+
   async function verify(
     request: IncomingRequest,
     token: string,
@@ -96,6 +169,8 @@ export function createBearerVerifier(options: BearerOptions): Verifier {
   ): Promise<Verdict> {
     const principal = await findPrincipal(token, request);
     if (principal !== undefined) {
+      const unproved = await proofs?.findFault(request, token, principal.lent?.key);
+      if (unproved !== undefined) return refuseProof(unproved, authTrace);
       // The content is read ahead only for a valid token.
       const second = await hasTokenInForm(request, bodyLimit);
       if (second instanceof Problem) return { outcome: 'bad', problem: second };
@@ -113,7 +188,7 @@ export function createBearerVerifier(options: BearerOptions): Verifier {
       problem: new Problem('token-refused', 'The token is unknown, expired or revoked.', {
         members: explain ? { ...reason } : {},
       }),
-      challenge: challengeWith(['error', 'invalid_token'], ...(parameters?.(request.connection) ?? [])),
+      challenge: failed(request)(['error', 'invalid_token'], ...(parameters?.(request.connection) ?? [])),
     };
   }
 }

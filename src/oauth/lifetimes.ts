@@ -77,8 +77,12 @@ function readLifetime(given: Duration | undefined, name: string): number | undef
 /** The maximum time (ms) from now to the expiry of an assertion. */
 export const maxAssertionLifetime = hour;
 
+/** The maximum age (ms) of a proof of possession. */
+export const proofWindow = 5 * minute;
+
 /** Returns how far (ms) the times of assertions and proofs, each of which is accepted once, may be from the clock. */
-export function onceWindow({ clientAuthentication = [] }: OAuth2Options = {}): number {
+export function onceWindow({ clientAuthentication = [], dpop = 'off' }: OAuth2Options = {}): number {
   // A nonce is stored for two windows.
-  return clientAuthentication.some((method) => method.endsWith('_jwt')) ? maxAssertionLifetime / 2 : 0;
+  if (clientAuthentication.some((method) => method.endsWith('_jwt'))) return maxAssertionLifetime / 2;
+  return dpop === 'off' ? 0 : proofWindow;
 }

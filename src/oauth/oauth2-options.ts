@@ -51,6 +51,11 @@ export interface OAuth2Options {
    * for those whose secret is in the configuration. Default: `client_secret_basic`, `client_secret_post` and `none`.
    */
   readonly clientAuthentication?: readonly ClientAuthenticationMethod[] | undefined;
+  /**
+   * Whether tokens are bound to a key of the client, which proves with each request that it has it (RFC 9449): those that a client
+   * requests with a proof, or all. Default: `off`.
+   */
+  readonly dpop?: 'off' | 'optional' | 'required' | undefined;
   /** The paths of the endpoints, such as `{ token: '/oauth/token' }`. Default: those below `/oauth2`. */
   readonly paths?: Partial<OAuth2Paths> | undefined;
   /** The issuer in metadata and tokens. Default: the origin that a request was addressed to. */
@@ -74,6 +79,7 @@ export interface OAuth2Settings {
   readonly openid: boolean;
   readonly pkce: 'required' | 'optional';
   readonly clientAuthentication: readonly ClientAuthenticationMethod[];
+  readonly dpop: 'off' | 'optional' | 'required';
   readonly paths: OAuth2Paths;
   readonly issuer: string | undefined;
   readonly issuers: Readonly<Record<string, IssuerDeclaration>>;
@@ -96,6 +102,7 @@ export function readOAuth2(
     ignoresResources: options === undefined,
     pkce: 'required',
     clientAuthentication: ['client_secret_basic', 'client_secret_post', 'none'],
+    dpop: 'off',
     issuer: undefined,
     issuers: {},
     ...withoutUndefined(others),

@@ -113,6 +113,7 @@ export const oauth2Shape: Shape<OAuth2Options> = object(
         min: 1,
       }),
     ),
+    dpop: optional(word(['off', 'optional', 'required'], 'whether tokens are bound to a key (RFC 9449)')),
     paths: optional(pathsShape),
     issuer: optional(checked('the issuer in metadata and tokens', issuerUrlFault)),
     issuers: optional(issuersShape),

@@ -56,5 +56,7 @@ export async function findPrincipal(
   if (holder === undefined || (audience !== undefined && !isForThisApi(audience))) return undefined;
   const { client, user, scopes } = holder;
   const users = user === undefined ? client.users : undefined;
-  return { name: user ?? client.id, scheme: 'bearer', lent: { client: client.id, scopes, users } };
+  const key = found?.token.details['jkt'];
+  const lent = { client: client.id, scopes, users, ...(key !== undefined && { key }) };
+  return { name: user ?? client.id, scheme: 'bearer', lent };
 }

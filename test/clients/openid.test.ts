@@ -35,6 +35,7 @@ const double = await startDouble({
       'private_key_jwt',
       'client_secret_jwt',
     ],
+    dpop: 'optional',
     openid: true,
     accessTokens: 'jwt',
     signing: 'RS256',
@@ -162,6 +163,66 @@ describe('unmodified clients authenticate with an assertion', () => {
       const { access_token: token } = await oauth.processClientCredentialsResponse(server, client, response);
       assert.match(token, /^eyJ/);
     }
+  });
+});
+
+describe('unmodified clients bind tokens to their key', () => {
+  test('openid-client, which learns the nonce from a refusal', {
+    skip: missingClient('openid-client'),
+  }, async () => {
+    const client = await importClient('openid-client');
+    const insecure = { execute: [client.allowInsecureRequests] };
+    const config = await client.discovery(new URL(double.url), 'shop', secret, undefined, insecure);
+    const proofs = client.getDPoPHandle(config, await client.randomDPoPKeyPair());
+    const tokens = await client.clientCredentialsGrant(config, {}, { DPoP: proofs });
+    assert.equal(tokens.token_type, 'dpop');
+    const url = new URL(`${double.url}/articles`);
+    const response = await client.fetchProtectedResource(
+      config,
+      tokens.access_token,
+      url,
+      'GET',
+      undefined,
+      undefined,
+      { DPoP: proofs },
+    );
+    assert.equal(response.status, 200);
+    const headers = { Authorization: `Bearer ${tokens.access_token}` };
+    assert.equal((await fetch(url, { headers })).status, 401);
+  });
+
+  test('oauth4webapi, as a client and as a resource server', {
+    skip: missingClient('oauth4webapi'),
+  }, async () => {
+    const oauth = await importClient('oauth4webapi');
+    const insecure = { [oauth.allowInsecureRequests]: true };
+    const issuer = new URL(double.url);
+    const found = await oauth.discoveryRequest(issuer, { algorithm: 'oidc', ...insecure });
+    const server = await oauth.processDiscoveryResponse(issuer, found);
+    const client = { client_id: 'shop' };
+    const DPoP = oauth.DPoP(client, await oauth.generateKeyPair('ES256'));
+    const request = async (): Promise<{ access_token: string }> => {
+      const response = await oauth.clientCredentialsGrantRequest(
+        server,
+        client,
+        oauth.ClientSecretPost(secret),
+        {},
+        { DPoP, ...insecure },
+      );
+      return oauth.processClientCredentialsResponse(server, client, response);
+    };
+    const tokens = await request().catch((error) => {
+      assert.ok(oauth.isDPoPNonceError(error));
+      return request();
+    });
+    const url = new URL(`${double.url}/articles`);
+    const read = (): Promise<Response> =>
+      oauth.protectedResourceRequest(tokens.access_token, 'GET', url, undefined, undefined, {
+        DPoP,
+        ...insecure,
+      });
+    assert.equal((await read()).status, 200);
+    assert.equal((await read()).status, 200);
   });
 });
 

@@ -4,6 +4,7 @@ import type { Scope } from '../../principal.ts';
 import type { Client } from '../clients.ts';
 import type { OAuthContext } from '../context.ts';
 import type { TokenDraft } from '../records.ts';
+import { boundKey } from './bound-key.ts';
 import type { TokenSigner } from './token-signer.ts';
 
 /** The parts of OAuth that access tokens depend on. */
@@ -24,6 +25,8 @@ interface AccessTokenParts {
   readonly audience?: readonly string[] | undefined;
   /** When the user was authenticated (ms). */
   readonly authenticated?: number | undefined;
+  /** The thumbprint of the key to which it is bound (RFC 9449). Default: that of `claims`, if they have one. */
+  readonly key?: string | undefined;
   /** Further claims, which take precedence. Default: none. */
   readonly claims?: JwtMembers | undefined;
 }
@@ -49,7 +52,7 @@ export function lifetimeOf(
 /** Returns the draft of an access token: of random text, or of a JWT with the claims of its user. */
 export async function draftAccessToken(
   context: AccessTokenContext,
-  { issuer, audience, authenticated, claims = {}, ...parts }: AccessTokenParts,
+  { issuer, audience, authenticated, claims = {}, key = boundKey(claims), ...parts }: AccessTokenParts,
 ): Promise<TokenDraft> {
   const { settings, signer, random } = context;
   const draft: TokenDraft = {
@@ -59,6 +62,7 @@ export async function draftAccessToken(
     details: {
       ...(audience === undefined ? {} : { audience: audience.join(' ') }),
       ...(authenticated === undefined ? {} : { auth_time: String(authenticated) }),
+      ...(key === undefined ? {} : { jkt: key }),
     },
   };
   const signing = settings.accessTokens === 'jwt' ? signer() : undefined;
@@ -76,7 +80,7 @@ export async function draftAccessToken(
         authenticated,
         issued,
         id: Buffer.from(random(16)).toString('base64url'),
-        claims: { ...own, ...claims },
+        claims: { ...own, ...(key === undefined ? {} : { cnf: { jkt: key } }), ...claims },
       }),
   };
 }

@@ -264,6 +264,7 @@ const names = [
   'nonce',
   'prompt',
   'max_age',
+  'dpop_jkt',
   ...resourceParameters,
   // Not supported; a refusal names them.
   'request',
@@ -356,12 +357,15 @@ function readRequested(
   if (target !== undefined) return failure('invalid_target', unknownTarget, target);
   const audience = settings.ignoresResources ? undefined : readAudience(values, settings)?.[0];
   const nonce = settings.openid ? values.get('nonce') : undefined;
+  // RFC 9449 §10: only a proof of this key can exchange the code.
+  const jkt = settings.dpop === 'off' ? undefined : values.get('dpop_jkt');
   return {
     scopes,
     details: {
       code_challenge: challenge ?? '',
       ...(nonce !== undefined && { nonce }),
       ...(audience !== undefined && { audience }),
+      ...(jkt !== undefined && { jkt }),
     },
   };
 }

@@ -14,6 +14,8 @@ export interface ClientRequest {
   readonly client: Client;
   readonly values: ReadonlyMap<string, string>;
   readonly request: IncomingRequest;
+  /** The thumbprint of the key to which a token is to be bound (RFC 9449). Default: none. */
+  readonly key?: string | undefined;
 }
 
 /** Returns the members of the JSON response. Rejects with an OAuthError. */

@@ -49,6 +49,9 @@ function describe(
     iat: Math.floor(token.issued / 1000),
     iss: issuer,
     // A refresh token has no type: RFC 6749 §7.1 is about access tokens.
-    ...(token.kind === 'access' ? { token_type: 'Bearer' } : {}),
+    ...(token.kind === 'access'
+      ? { token_type: token.details['jkt'] === undefined ? 'Bearer' : 'DPoP' }
+      : {}),
+    ...(token.details['jkt'] === undefined ? {} : { cnf: { jkt: token.details['jkt'] } }),
   };
 }

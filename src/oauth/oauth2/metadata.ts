@@ -1,3 +1,4 @@
+import type { TokenProofs } from '../../auth/bearer.ts';
 import { action, json, type Resource } from '../../pipeline/resource.ts';
 import type { OAuthContext } from '../context.ts';
 import { type OAuth2Settings, signsTokens } from '../oauth2-options.ts';
@@ -8,7 +9,10 @@ import { assertionAlgorithms } from './client-assertion.ts';
  * Creates the resource of the authorization server metadata (RFC 8414 §2, OpenID Connect Discovery 1.0 §3). Endpoints are at the origin
  * that the request was addressed to; so is the issuer by default.
  */
-export function metadataResource(context: Pick<OAuthContext, 'origins' | 'settings'>): Resource {
+export function metadataResource(
+  context: Pick<OAuthContext, 'origins' | 'settings'>,
+  proofs: TokenProofs | undefined,
+): Resource {
   const { origins, settings } = context;
   return {
     ownCredentials: true,
@@ -29,6 +33,7 @@ export function metadataResource(context: Pick<OAuthContext, 'origins' | 'settin
         ...describeAuthentication(settings),
         scopes_supported: settings.scopes,
         authorization_response_iss_parameter_supported: true,
+        ...(proofs !== undefined && { dpop_signing_alg_values_supported: proofs.algorithms.split(' ') }),
         ...(settings.openid && openidMetadata(base, settings)),
       });
     }),

@@ -13,6 +13,7 @@ import { findPrincipal } from '../token-holder.ts';
 import { issuerFor } from './access-tokens.ts';
 import { authorizationResource } from './authorization.ts';
 import { createClientAuthentication } from './client-authentication.ts';
+import { createProofs, type Proofs } from './dpop.ts';
 import { introspectionResource } from './introspection.ts';
 import { metadataResource } from './metadata.ts';
 import { keysResource, logoutResource, userinfoResource } from './openid.ts';
@@ -28,6 +29,7 @@ import { tokenResource } from './token.ts';
 export function createOAuth2(context: OAuthContext): OAuthModule {
   const { settings, origins } = context;
   const open = (): boolean => context.clients.size > 0;
+  const proofs = settings.dpop === 'off' ? undefined : createProofs(context);
   const hasIssuers = Object.keys(settings.issuers).length > 0;
   const bearer = createBearerVerifier({
     realm: context.realm,
@@ -36,10 +38,11 @@ export function createOAuth2(context: OAuthContext): OAuthModule {
     findReason: (token, request) => bearerReason(context, token, request),
     explain: context.explain,
     bodyLimit: context.bodyLimit,
+    proofs,
     parameters: (connection) =>
       hasIssuers ? [['resource_metadata', origins.own(connection) + resourceMetadataPath]] : [],
   });
-  const endpoints = lazily(open, () => createEndpoints(context));
+  const endpoints = lazily(open, () => createEndpoints(context, proofs));
   const routes = servedPaths(context).map(
     (template): Route => ({
       template,
@@ -49,11 +52,9 @@ export function createOAuth2(context: OAuthContext): OAuthModule {
       open,
     }),
   );
-  return { schemes: [bearer], routes: hasIssuers ? [...routes, protectedRoute(context)] : routes };
-}
-
-function protectedRoute(context: OAuthContext): Route {
-  return { template: resourceMetadataPath, resource: protectedResource(context) };
+  if (!hasIssuers) return { schemes: [bearer], routes };
+  const described = { template: resourceMetadataPath, resource: protectedResource(context, proofs) };
+  return { schemes: [bearer], routes: [...routes, described] };
 }
 
 /** Returns the principal of a token: of one that was issued here, or of one of another issuer. */
@@ -135,16 +136,16 @@ function servedPaths({ settings }: OAuthContext): readonly string[] {
   ];
 }
 
-function createEndpoints(context: OAuthContext): ReadonlyMap<string, Resource> {
+function createEndpoints(context: OAuthContext, proofs: Proofs | undefined): ReadonlyMap<string, Resource> {
   const { paths } = context.settings;
   const authenticate = createClientAuthentication(context);
   const consents = createConsents(context);
-  const metadata = metadataResource(context);
+  const metadata = metadataResource(context, proofs);
   const listed = servedPaths(context).map((path): [string, Resource] => [path, metadata]);
   return new Map([
     ...listed,
     [paths.authorize, authorizationResource(paths.authorize, { ...context, consents })],
-    [paths.token, tokenResource(context, authenticate)],
+    [paths.token, tokenResource({ ...context, proofs }, authenticate)],
     [paths.revoke, revocationResource(context, authenticate)],
     [paths.introspect, introspectionResource(context, authenticate)],
     [paths.jwks, keysResource(context)],

@@ -6,7 +6,7 @@ import type { Problem } from '../../http/problem.ts';
 import type { ActionResponse } from '../../pipeline/resource.ts';
 import type { Reason } from '../reasons.ts';
 
-/** An error code of the token endpoint (RFC 6749 §5.2, RFC 8707 §2). */
+/** An error code of the token endpoint (RFC 6749 §5.2, RFC 8707 §2, RFC 9449 §5, §8). */
 type OAuthErrorCode =
   | 'invalid_request'
   | 'invalid_client'
@@ -14,7 +14,9 @@ type OAuthErrorCode =
   | 'unauthorized_client'
   | 'unsupported_grant_type'
   | 'invalid_scope'
-  | 'invalid_target';
+  | 'invalid_target'
+  | 'invalid_dpop_proof'
+  | 'use_dpop_nonce';
 
 /** An error response of OAuth 2.0. Only `respondWith` turns it into a response. */
 export class OAuthError extends Error {

@@ -1,9 +1,10 @@
+import type { TokenProofs } from '../../auth/bearer.ts';
 import { action, json, type Resource } from '../../pipeline/resource.ts';
 import type { OAuthContext } from '../context.ts';
 import { issuerFor } from './access-tokens.ts';
 
 /** Creates the metadata of this API as a protected resource (RFC 9728 §2), which names the authorization servers. */
-export function protectedResource(context: OAuthContext): Resource {
+export function protectedResource(context: OAuthContext, proofs: TokenProofs | undefined): Resource {
   const { settings, origins, clients } = context;
   return {
     ownCredentials: true,
@@ -14,6 +15,10 @@ export function protectedResource(context: OAuthContext): Resource {
         authorization_servers: [...own, ...Object.keys(settings.issuers)],
         scopes_supported: settings.scopes,
         bearer_methods_supported: ['header'],
+        ...(proofs !== undefined && {
+          dpop_signing_alg_values_supported: proofs.algorithms.split(' '),
+          dpop_bound_access_tokens_required: proofs.areRequired,
+        }),
       });
     }),
   };

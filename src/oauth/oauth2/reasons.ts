@@ -11,11 +11,18 @@ import { formatTokenName, type Reason, tokenReason, uriDifference } from '../rea
 import { hashSha256 } from '../sha256.ts';
 import type { TokenHolderContext } from '../token-holder.ts';
 
+/** What a client sent to exchange a code or a refresh token. */
+interface Exchange {
+  readonly client: Client;
+  readonly values: ReadonlyMap<string, string>;
+  /** The thumbprint of the key that signed its proof (RFC 9449); undefined without one. */
+  readonly key?: string | undefined;
+}
+
 /** Returns why a code was refused, in the order of the checks. */
 export async function codeReason(
   context: TokenHolderContext,
-  client: Client,
-  values: ReadonlyMap<string, string>,
+  { client, values, key }: Exchange,
   found: Found | undefined,
 ): Promise<Reason> {
   if (found === undefined) return describeUnknownToken('code');
@@ -25,6 +32,7 @@ export async function codeReason(
     otherClient(client, found) ??
     redirectReason(values.get('redirect_uri'), token.details['redirect_uri'] ?? '') ??
     verifierReason(values.get('code_verifier'), token.details['code_challenge'] ?? '') ??
+    keyReason(key, found) ??
     (await stateReason(context, found)) ?? {
       // A concurrent request used the code first.
       check: 'reuse',
@@ -36,12 +44,13 @@ export async function codeReason(
 /** Returns why a refresh token was refused. */
 export async function refreshReason(
   context: TokenHolderContext,
-  client: Client,
+  { client, key }: Exchange,
   found: Found | undefined,
 ): Promise<Reason> {
   if (found === undefined) return describeUnknownToken('refresh token');
   return (
     otherClient(client, found) ??
+    keyReason(key, found) ??
     (await stateReason(context, found)) ?? {
       check: 'reuse',
       hint: 'the refresh token was used by another request at the same time; its grant is revoked',
@@ -84,6 +93,14 @@ function otherClient(client: Client, { token }: Found): Reason | undefined {
     check: 'client',
     hint: `the ${formatTokenName(token)} was issued to another client, not to ${client.id}`,
   };
+}
+
+/** Returns why a token that is bound to a key was refused (RFC 9449); undefined if it is bound to none, or to that of the proof. */
+function keyReason(key: string | undefined, { token }: Found): Reason | undefined {
+  const { jkt } = token.details;
+  if (jkt === undefined || jkt === key) return undefined;
+  const sent = key === undefined ? 'no DPoP proof was sent' : `the proof is signed by ${key}`;
+  return { check: 'jkt', hint: `the ${formatTokenName(token)} is bound to the key ${jkt}, and ${sent}` };
 }
 
 /** Returns how a redirect URI differs from the expected one; undefined if it does not. */
@@ -156,7 +173,7 @@ export function findUnsupportedAuthentication(
   return /^dpop(?: |$)/i.test(fields.get('authorization') ?? '')
     ? {
         check,
-        hint: 'the scheme DPoP was sent (RFC 9449), which is not supported; send the client secret with Basic',
+        hint: 'the scheme DPoP was sent (RFC 9449), which is for resources; send the client secret with Basic',
       }
     : undefined;
 }
@@ -189,8 +206,7 @@ export function clientReason(
   const hint = clientHint(id, client, secret, secrets);
   if (client?.secret === undefined || secret !== undefined || !fields.has('dpop'))
     return { check: 'client', hint, isPrivate: true };
-  const proof = 'a DPoP proof does not replace it, and is not supported (RFC 9449): tokens are bearer tokens';
-  return { check: 'client', hint: `${hint}; ${proof}`, isPrivate: true };
+  return { check: 'client', hint: `${hint}; a DPoP proof (RFC 9449) does not replace it`, isPrivate: true };
 }
 
 function clientHint(

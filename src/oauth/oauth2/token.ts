@@ -2,7 +2,7 @@ import { findTrace } from '../../auth/trace.ts';
 import type { IncomingRequest } from '../../http/message.ts';
 import type { Resource } from '../../pipeline/resource.ts';
 import type { Scope } from '../../principal.ts';
-import type { GrantType } from '../clients.ts';
+import { type GrantType, isConfidential } from '../clients.ts';
 import type { OAuthContext } from '../context.ts';
 import { type Found, type Issued, requireFirst } from '../grants.ts';
 import type { Lifetimes } from '../lifetimes.ts';
@@ -19,6 +19,7 @@ import {
   userClaims,
 } from './access-tokens.ts';
 import type { AuthenticateClient } from './client-authentication.ts';
+import type { Proofs } from './dpop.ts';
 import {
   type ClientRequest,
   clientAction,
@@ -36,6 +37,8 @@ interface TokenContext extends TokenHolderContext, AccessTokenContext, Pick<OAut
   readonly lifetimes: Lifetimes;
   /** Whether errors explain what the server checked. */
   readonly explain: boolean;
+  /** Verifies proofs of possession; undefined if none are accepted. */
+  readonly proofs: Proofs | undefined;
 }
 
 /** Creates the token endpoint (RFC 6749 §3.2). It issues access tokens for codes, refresh tokens and client credentials. */
@@ -62,7 +65,8 @@ export function tokenResource(context: TokenContext, authenticate: AuthenticateC
           hint: `${id} is registered for ${grants.join(', ')}`,
         },
       );
-    const response = await exchanges[type](request);
+    const key = await context.proofs?.readKey(request.request);
+    const response = await exchanges[type]({ ...request, key });
     return context.alterations?.token(response, context.signer()?.keys) ?? response;
   };
   return {
@@ -95,12 +99,12 @@ async function exchangeCode(context: TokenContext, request: ClientRequest): Prom
     context,
     request,
     missing === undefined ? codeRefused() : missingParameter(missing),
-    () => codeReason(context, client, values, found),
+    () => codeReason(context, request, found),
   );
   if (found === undefined) throw await refused();
   if (found.token.used) throw await revokeReused(context, found, refused);
   const { token, grant } = found;
-  const matches = token.client === client.id && matchesCode(values, token);
+  const matches = token.client === client.id && matchesCode(values, token) && isBoundTo(found, request);
   if (!matches || grant === undefined || (await findTokenHolder(context, found)) === undefined) {
     if (!(await context.grants.consume(found))) throw await revokeReused(context, found, refused);
     throw await refused();
@@ -134,6 +138,12 @@ function matchesCode(values: ReadonlyMap<string, string>, { details }: Token): b
   return verifier !== undefined && verifies(verifier, challenge);
 }
 
+/** Returns whether a code or refresh token is bound to no key, or to that of the proof (RFC 9449 §5, §10). */
+function isBoundTo({ token }: Found, { key }: ClientRequest): boolean {
+  const { jkt } = token.details;
+  return jkt === undefined || jkt === key;
+}
+
 function codeRefused(): OAuthError {
   return new OAuthError(
     'invalid_grant',
@@ -147,11 +157,15 @@ async function refresh(context: TokenContext, request: ClientRequest): Promise<T
   const value = requireParameter(values, 'refresh_token');
   const found = await context.grants.find(value, 'oauth2', 'refresh');
   const refused = createExplainer(context, request, refreshRefused(), () =>
-    refreshReason(context, client, found),
+    refreshReason(context, request, found),
   );
   if (found === undefined || found.token.client !== client.id) throw await refused();
   if (found.token.used) throw await revokeReused(context, found, refused);
-  if (found.grant === undefined || (await findTokenHolder(context, found)) === undefined)
+  if (
+    !isBoundTo(found, request) ||
+    found.grant === undefined ||
+    (await findTokenHolder(context, found)) === undefined
+  )
     throw await refused();
   const granted = found.token.scopes;
   const reason = scopeReason(values.get('scope'), granted, 'granted');
@@ -173,7 +187,7 @@ function refreshRefused(): OAuthError {
  */
 async function issueToClient(
   context: TokenContext,
-  { client, values, request }: ClientRequest,
+  { client, values, request, key }: ClientRequest,
 ): Promise<TokenResponse> {
   const reason = scopeReason(values.get('scope'), client.scopes, 'registered');
   const scopes = readRequestedScopes(values, defaultScopesFor(client.scopes), reason, client.scopes);
@@ -184,6 +198,7 @@ async function issueToClient(
     scopes,
     expires: context.clock.now() + lifetimeOf(client, context, 'access'),
     audience: readAudience(values, context.settings),
+    key,
   });
   return buildResponse(await context.grants.issue([draft]));
 }
@@ -191,7 +206,7 @@ async function issueToClient(
 /** Exchanges a code or refresh token for an access token, and for a refresh token if the client is registered for it. */
 async function exchange(
   context: TokenContext,
-  { client, values, request }: ClientRequest,
+  { client, values, request, key }: ClientRequest,
   grant: Grant,
   found: Found,
   requested: readonly Scope[],
@@ -213,6 +228,7 @@ async function exchange(
       expires: endOf('access'),
       audience: readAudience(values, context.settings) ?? details['audience']?.split(' '),
       authenticated: authenticatedAt(found),
+      key,
     }),
   ];
   // A refresh token keeps the granted scope, even if this access token has a narrower one (RFC 6749 §6).
@@ -223,7 +239,8 @@ async function exchange(
       kind: 'refresh',
       scopes: granted,
       expires: endOf('refresh'),
-      details: keptDetails(details),
+      // The refresh token of a public client proves nothing but the key (RFC 9449 §5).
+      details: { ...keptDetails(details), ...(key !== undefined && !isConfidential(client) && { jkt: key }) },
     });
   const issued = await grants.exchange(found, drafts);
   if (issued === undefined) throw await revokeReused(context, found, refused);
@@ -301,7 +318,7 @@ function buildResponse(issued: readonly Issued[]): TokenResponse {
   const [access, refreshToken] = [requireFirst(issued), issued[1]];
   return {
     access_token: access.value,
-    token_type: 'Bearer',
+    token_type: access.token.details['jkt'] === undefined ? 'Bearer' : 'DPoP',
     // Relative to the time of issue, which is slightly later than the time that the expiry was computed from.
     expires_in: Math.round((access.token.expires - access.token.issued) / 1000),
     ...(refreshToken === undefined ? {} : { refresh_token: refreshToken.value }),

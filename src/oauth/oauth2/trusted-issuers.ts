@@ -13,6 +13,7 @@ import {
 } from '../../jwt/verify.ts';
 import type { Principal } from '../../principal.ts';
 import type { IssuerDeclaration } from '../oauth2-options.ts';
+import { boundKey } from './bound-key.ts';
 
 /** Verifies the access tokens of other issuers. Its code is loaded only if some are trusted. */
 export interface TrustedIssuers {
@@ -81,7 +82,9 @@ function principalOf(
       hint: `the claim ${user} is ${quote(name)}, which is not the name of a user: ${fault}`,
     };
   const client = [claims['client_id'], claims['azp'], issuer].find((each) => typeof each === 'string');
-  const lent = { client: client ?? issuer, scopes: readScopes(claims[scopes]), users: undefined };
+  const key = boundKey(claims);
+  const rights = { client: client ?? issuer, scopes: readScopes(claims[scopes]), users: undefined };
+  const lent = key === undefined ? rights : { ...rights, key };
   return { name, scheme: 'bearer', lent };
 }
 

@@ -196,7 +196,7 @@ const atToken: readonly Mistake[] = [
       await withoutBasic(double, { client_id: 'app' }, { DPoP: jwt({ alg: 'ES256', typ: 'dpop+jwt' }) });
       return [];
     },
-    /the client app has a secret, but none was sent; a DPoP proof does not replace it, and is not supported/,
+    /the client app has a secret, but none was sent; a DPoP proof \(RFC 9449\) does not replace it/,
   ],
   [
     'the client authenticates with the scheme DPoP',
@@ -204,7 +204,7 @@ const atToken: readonly Mistake[] = [
       await withoutBasic(double, { client_id: 'app' }, { Authorization: 'DPoP abc' });
       return [];
     },
-    /the scheme DPoP was sent \(RFC 9449\), which is not supported; send the client secret with Basic/,
+    /the scheme DPoP was sent \(RFC 9449\), which is for resources; send the client secret with Basic/,
   ],
 ];
 

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
-import { createHmac, generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
+import { generateKeyPairSync } from 'node:crypto';
 import { describe, test } from 'node:test';
 import type { ServiceOptions } from '../../../src/index.ts';
+import { signJwt as jwt } from '../../support/oauth/jwt.ts';
 import { type Answer, clients, openServer, type Server, start } from '../../support/oauth/server.ts';
 
 const type = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer';
@@ -39,23 +40,6 @@ function claimsOf(client: string, changes: object = {}): object {
   return { iss: client, sub: client, aud: issuer, jti: `id ${count}`, ...times, ...changes };
 }
 
-function encode(value: unknown): string {
-  return Buffer.from(JSON.stringify(value)).toString('base64url');
-}
-
-/** Signs as RFC 7515 has it, without the code that is tested. */
-function jwt(claims: object, key: KeyObject | string = own.privateKey, header: object = {}): string {
-  const isEc = typeof key !== 'string' && key.asymmetricKeyType === 'ec';
-  const alg = typeof key === 'string' ? 'HS256' : isEc ? 'ES256' : 'RS256';
-  const signed = `${encode({ alg, ...header })}.${encode(claims)}`;
-  const octets = Buffer.from(signed);
-  const signature =
-    typeof key === 'string'
-      ? createHmac('sha256', key).update(octets).digest()
-      : sign('sha256', octets, isEc ? { key, dsaEncoding: 'ieee-p1363' } : key);
-  return `${signed}.${signature.toString('base64url')}`;
-}
-
 function send({ ask }: Server, assertion: string, more: Record<string, string> = {}): Promise<Answer> {
   const common = { client_assertion: assertion, client_assertion_type: type };
   return ask('POST', '/oauth2/token', { form: { grant_type: 'client_credentials', ...common, ...more } });
@@ -65,7 +49,10 @@ describe('a client authenticates with an assertion', () => {
   test('that it signed with its key, registered as a JWK or in PEM', async () => {
     const server = open();
     assert.equal((await send(server, jwt(claimsOf('signer'), own.privateKey, { kid: 'one' }))).status, 200);
-    assert.equal((await send(server, jwt(claimsOf('signer')), { client_id: 'signer' })).status, 200);
+    assert.equal(
+      (await send(server, jwt(claimsOf('signer'), own.privateKey), { client_id: 'signer' })).status,
+      200,
+    );
     assert.equal((await send(server, jwt(claimsOf('pem'), rsa.privateKey))).status, 200);
   });
 
@@ -76,23 +63,31 @@ describe('a client authenticates with an assertion', () => {
   test('whose audience is the issuer or the token endpoint, alone or among others', async () => {
     const server = open();
     for (const aud of [issuer, `${issuer}/oauth2/token`, ['https://a.example', issuer]])
-      assert.equal((await send(server, jwt(claimsOf('signer', { aud })))).status, 200, String(aud));
+      assert.equal(
+        (await send(server, jwt(claimsOf('signer', { aud }), own.privateKey))).status,
+        200,
+        String(aud),
+      );
   });
 
   test('at the endpoints of revocation and introspection too', async () => {
     const server = open();
-    const issued = await send(server, jwt(claimsOf('signer')));
+    const issued = await send(server, jwt(claimsOf('signer'), own.privateKey));
     const token = issued.member('access_token');
-    const form = { token, client_assertion: jwt(claimsOf('signer')), client_assertion_type: type };
+    const form = {
+      token,
+      client_assertion: jwt(claimsOf('signer'), own.privateKey),
+      client_assertion_type: type,
+    };
     assert.equal((await server.ask('POST', '/oauth2/introspect', { form })).member('active'), 'true');
-    const again = { ...form, client_assertion: jwt(claimsOf('signer')) };
+    const again = { ...form, client_assertion: jwt(claimsOf('signer'), own.privateKey) };
     assert.equal((await server.ask('POST', '/oauth2/revoke', { form: again })).status, 200);
   });
 });
 
 test('an assertion is accepted once, until it is expired', async () => {
   const server = open();
-  const assertion = jwt(claimsOf('signer', { exp: seconds + 3600 }));
+  const assertion = jwt(claimsOf('signer', { exp: seconds + 3600 }), own.privateKey);
   assert.equal((await send(server, assertion)).status, 200);
   for (const later of ['0s', '30m', '29m', '2m']) {
     server.clock.advance(later);
@@ -105,44 +100,56 @@ test('an assertion is accepted once, until it is expired', async () => {
 
 test('the same jti of another client is another one', async () => {
   const server = open();
-  assert.equal((await send(server, jwt(claimsOf('signer', { jti: 'same' })))).status, 200);
+  assert.equal((await send(server, jwt(claimsOf('signer', { jti: 'same' }), own.privateKey))).status, 200);
   assert.equal((await send(server, jwt(claimsOf('pem', { jti: 'same' }), rsa.privateKey))).status, 200);
 });
 
 const refused: readonly (readonly [what: string, assertion: () => string, reason: RegExp])[] = [
   [
     'is for another server',
-    () => jwt(claimsOf('signer', { aud: 'https://a.example' })),
+    () => jwt(claimsOf('signer', { aud: 'https://a.example' }), own.privateKey),
     /the audience is https:\/\/a\.example; this authorization server is https:\/\/localhost or https:\/\/localhost\/oauth2\/token/,
   ],
-  ['has no audience', () => jwt(claimsOf('signer', { aud: undefined })), /the token has no audience/],
+  [
+    'has no audience',
+    () => jwt(claimsOf('signer', { aud: undefined }), own.privateKey),
+    /the token has no audience/,
+  ],
   [
     'is expired',
-    () => jwt(claimsOf('signer', { iat: seconds - 240, exp: seconds - 180 })),
+    () => jwt(claimsOf('signer', { iat: seconds - 240, exp: seconds - 180 }), own.privateKey),
     /the token expired 3 minutes ago/,
   ],
-  ['does not expire', () => jwt(claimsOf('signer', { exp: undefined })), /exp must be a number/],
+  [
+    'does not expire',
+    () => jwt(claimsOf('signer', { exp: undefined }), own.privateKey),
+    /exp must be a number/,
+  ],
   [
     'is valid for a day',
-    () => jwt(claimsOf('signer', { exp: seconds + 86_400 })),
+    () => jwt(claimsOf('signer', { exp: seconds + 86_400 }), own.privateKey),
     /expires 1 day from now; at most an hour is accepted/,
   ],
   [
     'is not valid yet',
-    () => jwt(claimsOf('signer', { nbf: seconds + 600 })),
+    () => jwt(claimsOf('signer', { nbf: seconds + 600 }), own.privateKey),
     /not valid before 10 minutes from now/,
   ],
   [
     'is of the future',
-    () => jwt(claimsOf('signer', { iat: seconds + 600 })),
+    () => jwt(claimsOf('signer', { iat: seconds + 600 }), own.privateKey),
     /was issued 10 minutes from now/,
   ],
-  ['is two hours old', () => jwt(claimsOf('signer', { iat: seconds - 7200 })), /was issued 2 hours ago/],
-  ['has no jti', () => jwt(claimsOf('signer', { jti: undefined })), /has no claim jti/],
-  ['has a jti that is no text', () => jwt(claimsOf('signer', { jti: 1 })), /jti is not text/],
+  [
+    'is two hours old',
+    () => jwt(claimsOf('signer', { iat: seconds - 7200 }), own.privateKey),
+    /was issued 2 hours ago/,
+  ],
+  ['has no jti', () => jwt(claimsOf('signer', { jti: undefined }), own.privateKey), /has no claim jti/],
+  ['has a jti that is no text', () => jwt(claimsOf('signer', { jti: 1 }), own.privateKey), /jti is not text/],
   [
     'is of another issuer',
-    () => jwt(claimsOf('signer', { iss: 'pem' })),
+    () => jwt(claimsOf('signer', { iss: 'pem' }), own.privateKey),
     /the issuer is pem, and signer is required/,
   ],
   ['is signed by another key', () => jwt(claimsOf('signer'), other.privateKey), /not that of the key/],
@@ -180,10 +187,10 @@ const refused: readonly (readonly [what: string, assertion: () => string, reason
   ['is an HMAC with another secret', () => jwt(claimsOf('sharer'), `${secret}!`), /not that of the secret/],
   [
     'is signed by a client without a key',
-    () => jwt(claimsOf('app')),
+    () => jwt(claimsOf('app'), own.privateKey),
     /no key is registered for the client app/,
   ],
-  ['is an ID token', () => jwt(claimsOf('signer', { nonce: 'n' })), /it is an ID token/],
+  ['is an ID token', () => jwt(claimsOf('signer', { nonce: 'n' }), own.privateKey), /it is an ID token/],
 ];
 
 describe('an assertion is refused, and the reason is explained, if it', () => {
@@ -196,15 +203,15 @@ describe('an assertion is refused, and the reason is explained, if it', () => {
     });
 
   test('is of an unknown client, which only a journal shows', async () => {
-    const answer = await send(open(), jwt(claimsOf('nobody')));
+    const answer = await send(open(), jwt(claimsOf('nobody'), own.privateKey));
     assert.equal(answer.member('error_description'), 'The client is unknown or its assertion is not valid.');
   });
 
   test('is older than a service that has lost the ids', async () => {
     const server = open({ notBefore: start });
-    const answer = await send(server, jwt(claimsOf('signer', { iat: seconds - 1 })));
+    const answer = await send(server, jwt(claimsOf('signer', { iat: seconds - 1 }), own.privateKey));
     assert.match(answer.member('error_description'), /older than this service/);
-    assert.equal((await send(server, jwt(claimsOf('signer')))).status, 200);
+    assert.equal((await send(server, jwt(claimsOf('signer'), own.privateKey))).status, 200);
   });
 });
 
@@ -215,14 +222,17 @@ test('a client uses one method in a request', async () => {
     { more: {}, basic: `sharer:${secret}` },
     { more: { client_assertion_type: 'urn:ietf:params:oauth:client-assertion-type:saml2-bearer' } },
   ]) {
-    const form = { grant_type: 'client_credentials', client_assertion: jwt(claimsOf('signer')) };
+    const form = {
+      grant_type: 'client_credentials',
+      client_assertion: jwt(claimsOf('signer'), own.privateKey),
+    };
     const answer = await server.ask('POST', '/oauth2/token', {
       form: { client_assertion_type: type, ...form, ...sending.more },
       basic: sending.basic,
     });
     assert.deepEqual([answer.status, answer.member('error')], [400, 'invalid_request']);
   }
-  const answer = await send(server, jwt(claimsOf('signer')), { client_id: 'pem' });
+  const answer = await send(server, jwt(claimsOf('signer'), own.privateKey), { client_id: 'pem' });
   assert.match(answer.member('error_description'), /the issuer is signer, and pem is required/);
 });
 
@@ -234,7 +244,7 @@ test('a client with a key is not public: its id alone proves nothing', async () 
 
 test('only the methods that are configured are accepted, and the metadata lists them', async () => {
   const server = open({ oauth2: { clientAuthentication: ['private_key_jwt'] } });
-  assert.equal((await send(server, jwt(claimsOf('signer')))).status, 200);
+  assert.equal((await send(server, jwt(claimsOf('signer'), own.privateKey))).status, 200);
   const answer = await send(server, jwt(claimsOf('sharer'), secret));
   assert.match(
     answer.member('error_description'),
@@ -252,7 +262,7 @@ test('only the methods that are configured are accepted, and the metadata lists 
 
 test('by default, assertions are not accepted, and the metadata does not mention them', async () => {
   const server = open({ oauth2: {} });
-  assert.equal((await send(server, jwt(claimsOf('signer')))).status, 401);
+  assert.equal((await send(server, jwt(claimsOf('signer'), own.privateKey))).status, 401);
   const metadata = await server.ask('GET', '/.well-known/oauth-authorization-server');
   assert.doesNotMatch(metadata.text, /_jwt|signing_alg/);
 });
