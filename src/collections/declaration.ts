@@ -41,7 +41,7 @@ export type { Shape } from '../schema/schema.ts';
 const collectionBrand: unique symbol = Symbol('collection');
 
 /** The access rules of a collection and of its items. */
-interface CollectionAccess {
+export interface CollectionAccess {
   readonly GET: Access;
   readonly HEAD: Access;
   /** The rule of POST on the collection, which creates an item. */
