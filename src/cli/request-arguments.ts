@@ -9,6 +9,12 @@ import type { Terminal } from './terminal.ts';
 /** The fields of a request. */
 export type Fields = readonly (readonly [name: string, value: string])[];
 
+/** Returns the value of an option; undefined if it is not given. */
+export function readText(given: ReadonlyMap<string, string | true>, flag: string): string | undefined {
+  const value = given.get(flag);
+  return typeof value === 'string' ? value : undefined;
+}
+
 /** Reads fields such as `Content-Type: text/plain`. */
 export function parseFields(lines: readonly string[], faults: string[]): [string, string][] {
   return lines.map((line) => {

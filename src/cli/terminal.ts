@@ -29,3 +29,8 @@ export function printMessage(message: string, outlet: Outlet): void {
 export function toDisplayable(data: string, { isTTY }: Outlet): string {
   return isTTY === true ? data.split('\n').map(escapeInvisible).join('\n') : data;
 }
+
+/** Quotes a string as one word of a POSIX shell command. */
+export function shellQuote(word: string): string {
+  return /^[A-Za-z0-9@%+=:,./_-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
+}

@@ -36,8 +36,7 @@ import {
 import type { SeededRandom } from './state/random.ts';
 import { createDoubleRoutes, type DoubleRoutes } from './state/routes.ts';
 import { addItems, createItems, type Items } from './state/seed.ts';
-import type { Snapshottable } from './state/snapshot.ts';
-import { createState, type State } from './state/state.ts';
+import { createState, type Snapshottable, type State } from './state/state.ts';
 import { createDoubleUsers, type DoubleUsers } from './state/users.ts';
 import { KeptItems } from './stubs/kept-items.ts';
 import { createStubs, type StubsPart } from './stubs/stubs.ts';

@@ -4,7 +4,7 @@
 import type { IncomingRequest } from '../http/message.ts';
 import { dependsOnContent, dependsOnUser, type RequestMatch } from './match.ts';
 import type { MatchedRequests, RuleNeeds } from './matched-requests.ts';
-import type { Snapshottable } from './state/snapshot.ts';
+import type { Snapshottable } from './state/state.ts';
 
 /** A fault, a stub or a partner's response that a test has added. */
 export interface RuleHandle extends Disposable {

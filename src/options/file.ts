@@ -6,9 +6,8 @@ import { JsonError, readJson } from '../formats/json/reader.ts';
 import type { OAuth2Options } from '../oauth/oauth2-options.ts';
 import { oauth2Shape } from '../oauth/oauth2-shape.ts';
 import { hint, toPrintable } from './flags.ts';
-import { toMembers } from './members.ts';
 import { existingScopes, type Registrations, readRegistrations } from './registrations.ts';
-import { explainFault, type Setting } from './sources.ts';
+import { explainFault, type Setting, toMembers } from './sources.ts';
 import { optionSpecs } from './table.ts';
 
 /** The content of a configuration file. */

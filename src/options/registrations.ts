@@ -8,7 +8,7 @@ import {
 import { type OAuth2Options, readOAuth2 } from '../oauth/oauth2-options.ts';
 import type { Scope } from '../principal.ts';
 import { toPrintable } from './flags.ts';
-import { toMembers } from './members.ts';
+import { toMembers } from './sources.ts';
 
 /** The registered OAuth 2.0 clients by id, and OAuth 1.0a consumers by key. */
 export interface Registrations {

@@ -87,6 +87,12 @@ function isComplete(values: unknown): values is OptionValues {
   return Object.keys(optionTable).every((key) => Object.hasOwn(Object(values), key));
 }
 
+/** Returns the members of a JSON object by name; undefined if the value is not an object. */
+export function toMembers(value: unknown): ReadonlyMap<string, unknown> | undefined {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
+  return new Map(Object.entries(value));
+}
+
 /** Formats a fault of an option or a part of the file at `file`. */
 export function explainFault(fault: ShapeFault, file?: string): string {
   const path = fault.path.map((step) => (typeof step === 'number' ? step : toPrintable(step)));

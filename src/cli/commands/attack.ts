@@ -8,8 +8,8 @@ import { didYouMean } from '../../did-you-mean.ts';
 import { readArguments } from '../../options/flags.ts';
 import { secretFrom } from '../accounts/secret-input.ts';
 import { commandTable, listArities } from '../command-table.ts';
-import { CommandError, describeError, reportError, rethrowAsCommandError } from '../errors.ts';
-import { maskSecrets } from '../mask-secrets.ts';
+import { CommandError, rethrowAsCommandError } from '../errors.ts';
+import { runMasked } from '../mask-secrets.ts';
 import {
   addType,
   type Fields,
@@ -17,6 +17,7 @@ import {
   parseMethod,
   parseUrl,
   readContent,
+  readText,
 } from '../request-arguments.ts';
 import { printLines, type Terminal } from '../terminal.ts';
 
@@ -45,35 +46,27 @@ export async function attackServer(
   environment: NodeJS.ProcessEnv,
   terminal: Terminal,
 ): Promise<number> {
-  const { COUNTERSIGN_SECRET: secret } = environment;
-  const secrets = () => (secret === undefined ? [] : [secret]);
-  try {
+  return runMasked(environment, terminal, async (mask) => {
     const given = parseArguments(argv);
     const signer = await readSigner(given, environment, terminal);
     const body = given.content === undefined ? undefined : await readContent(given.content, terminal);
     const request = { method: given.method, url: given.url, headers: addType(given.fields, body), body };
     const attempts = rethrowAsCommandError(() => createAttempts(request, signer, given.attempts));
-    const report = await attack(given.url.origin, attempts, given.attack);
-    printLines(await maskSecrets(String(report).split('\n'), secrets), terminal.stdout);
+    const report = await attack(given.url.origin, attempts, given.attack).catch(toCommandError);
+    printLines(await mask(String(report).split('\n')), terminal.stdout);
     return report.passed ? 0 : 1;
-  } catch (error) {
-    const { faults, status } = describeError(error instanceof RangeError ? toCommandError(error) : error);
-    return reportError(new CommandError(await maskSecrets(faults, secrets), status), terminal);
-  }
+  });
 }
 
 /** Options of an attack are checked where they are used. */
-function toCommandError({ message }: RangeError): CommandError {
-  return new CommandError([message]);
+function toCommandError(error: unknown): never {
+  throw error instanceof RangeError ? new CommandError([error.message]) : error;
 }
 
 function parseArguments(argv: readonly string[]): AttackArguments {
   const { flags, lists, words, faults: found } = readArguments(argv, listArities(commandTable.attack));
   const faults = [...found];
-  const text = (name: string): string | undefined => {
-    const value = flags.get(name);
-    return typeof value === 'string' ? value : undefined;
-  };
+  const text = (name: string) => readText(flags, name);
   if (words.length !== 1) faults.push('attack requires one URL: countersign attack URL --user NAME');
   const [url, content] = [parseUrl(words[0], faults), text('--content')];
   const method = parseMethod(text('--method') ?? (content === undefined ? 'GET' : 'POST'), faults);

@@ -14,6 +14,7 @@ import { actAsOwner } from '../accounts/ownership.ts';
 import { requestRevocation, revokeInShared } from '../accounts/revocation.ts';
 import { commandTable, listArities } from '../command-table.ts';
 import { CommandError, reportError } from '../errors.ts';
+import { readText } from '../request-arguments.ts';
 import { printLines, type Terminal } from '../terminal.ts';
 import { withModule } from '../with-module.ts';
 
@@ -77,12 +78,8 @@ function buildSelection(
   grant: string | undefined,
   given: ReadonlyMap<string, string | true>,
 ): GrantSelection {
-  const [user, client] = [given.get('--user'), given.get('--client')];
-  return {
-    grant,
-    ...(typeof user === 'string' ? { user } : {}),
-    ...(typeof client === 'string' ? { client } : {}),
-  };
+  const [user, client] = [readText(given, '--user'), readText(given, '--client')];
+  return { grant, ...(user !== undefined && { user }), ...(client !== undefined && { client }) };
 }
 
 /** The grants and tokens of a data directory, or of the store of a module. */

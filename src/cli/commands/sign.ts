@@ -11,8 +11,8 @@ import type { NamedPart } from '../../signature/message.ts';
 import { createSign, type Sign } from '../../signature/signing.ts';
 import { secretFrom } from '../accounts/secret-input.ts';
 import { commandTable, listArities } from '../command-table.ts';
-import { CommandError, describeError, reportError, rethrowAsCommandError } from '../errors.ts';
-import { maskSecrets } from '../mask-secrets.ts';
+import { CommandError, rethrowAsCommandError } from '../errors.ts';
+import { runMasked } from '../mask-secrets.ts';
 import {
   addType,
   type Fields,
@@ -21,9 +21,9 @@ import {
   parseMethod,
   parseUrl,
   readContent,
+  readText,
 } from '../request-arguments.ts';
-import { shellQuote } from '../shell-quote.ts';
-import { printLines, printMessage, type Terminal, toDisplayable } from '../terminal.ts';
+import { printLines, printMessage, shellQuote, type Terminal, toDisplayable } from '../terminal.ts';
 
 /** The arguments of `countersign sign`. */
 interface SignArguments {
@@ -68,23 +68,18 @@ export async function sign(
   environment: NodeJS.ProcessEnv,
   terminal: Terminal,
 ): Promise<number> {
-  const { COUNTERSIGN_SECRET: secret } = environment;
-  const secrets = () => (secret === undefined ? [] : [secret]);
-  try {
+  return runMasked(environment, terminal, async (mask) => {
     const request = parseArguments(argv);
     const { signed, content } = await signRequest(request, environment, terminal);
     if (request.explain) {
       const lines = formatParts(request.scheme ?? 'hmac', signed.parts);
-      printLines(await maskSecrets(lines, secrets), terminal.stderr);
+      printLines(await mask(lines), terminal.stderr);
     }
     const output = request.curl ? `${curlCommand(request, signed, content)}\n` : fieldLines(request, signed);
     terminal.stdout.write(toDisplayable(output, terminal.stdout));
     if (!request.curl) warnNormalized(request, terminal);
     return 0;
-  } catch (error) {
-    const { faults, status } = describeError(error);
-    return reportError(new CommandError(await maskSecrets(faults, secrets), status), terminal);
-  }
+  });
 }
 
 function parseArguments(argv: readonly string[]): SignArguments {
@@ -101,10 +96,7 @@ function parseArguments(argv: readonly string[]): SignArguments {
   } = readArguments(argv, listArities(commandTable.sign));
   if (flagFaults.length > 0) throw new CommandError(flagFaults);
   const faults: string[] = [];
-  const text = (name: string): string | undefined => {
-    const value = given.get(name);
-    return typeof value === 'string' ? value : undefined;
-  };
+  const text = (name: string) => readText(given, name);
   const isOn = (name: string): boolean => {
     if (text(name) !== undefined) faults.push(`${name} takes no value`);
     return given.has(name);

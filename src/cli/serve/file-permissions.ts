@@ -6,7 +6,7 @@ import {
   type FilePermissionsError,
   findExposedFile,
 } from '../../store/files/file-permissions.ts';
-import { shellQuote } from '../shell-quote.ts';
+import { shellQuote } from '../terminal.ts';
 
 /** Returns one line that describes an exposed file or directory and the command that fixes its permissions. */
 export function exposureLine({ directory, first, several, known }: FilePermissionsError): string {

@@ -1,6 +1,6 @@
 import { basename, relative } from 'node:path';
 import type { Credentials } from '../accounts/credentials.ts';
-import { shellQuote } from '../shell-quote.ts';
+import { shellQuote } from '../terminal.ts';
 
 /** The name of the user that a first start creates. */
 export const firstUserName = 'demo';

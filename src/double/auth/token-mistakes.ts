@@ -5,7 +5,7 @@ import { createJwt, type JwtMembers, parseJwt } from '../../jwt/jwt.ts';
 import type { Alterations } from '../../oauth/oauth2/alterations.ts';
 import { OAuthError } from '../../oauth/oauth2/oauth-error.ts';
 import type { SigningKeys } from '../../oauth/oauth2/signing-keys.ts';
-import type { Snapshottable } from '../state/snapshot.ts';
+import type { Snapshottable } from '../state/state.ts';
 
 const elsewhere = 'https://another.example';
 

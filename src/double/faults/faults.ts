@@ -16,7 +16,7 @@ import { checkName, describeRequestMatch, type RequestMatch } from '../match.ts'
 import type { MatchedRequests } from '../matched-requests.ts';
 import { inTurn, type Rule, type RuleHandle, Rules, type RulesSnapshot } from '../rules.ts';
 import { toMilliseconds } from '../state/clock.ts';
-import type { Snapshottable } from '../state/snapshot.ts';
+import type { Snapshottable } from '../state/state.ts';
 import type { DoubleUsers } from '../state/users.ts';
 import { checkCount, checkPlan, type Fault } from './declaration.ts';
 import { Delays } from './delays.ts';

@@ -7,7 +7,7 @@ import type { Observer } from '../../pipeline/observer.ts';
 import type { ClaimedUser } from '../claimed-user.ts';
 import { DoubleError } from '../error.ts';
 import type { FaultsPart } from '../faults/faults.ts';
-import type { Snapshottable } from '../state/snapshot.ts';
+import type { Snapshottable } from '../state/state.ts';
 import { RecordedContent, readArrivedContent } from './content.ts';
 import { JournalEntry } from './entry.ts';
 import { buildAnsweredExchange, buildRefusedExchange, type RecordedExchange } from './exchange.ts';

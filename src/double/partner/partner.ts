@@ -12,7 +12,7 @@ import { read, text } from '../../shape/shape.ts';
 import type { MatchedRequests } from '../matched-requests.ts';
 import type { DoubleOptions } from '../options.ts';
 import type { RuleHandle } from '../rules.ts';
-import type { Snapshottable } from '../state/snapshot.ts';
+import type { Snapshottable } from '../state/state.ts';
 import type { StubResponse } from '../stubs/response.ts';
 import type { StubCheck } from '../stubs/stubs.ts';
 import { Answers, type ChosenSnapshot } from './answers.ts';

@@ -9,7 +9,7 @@ import {
 import { type Duration, readSignedDuration } from '../../duration.ts';
 import { formatValue } from '../../shape/fault.ts';
 import { maxSkew } from './max-skew.ts';
-import type { Snapshottable } from './snapshot.ts';
+import type { Snapshottable } from './state.ts';
 
 /**
  * The clock of a double. It determines signed dates, the validity of nonces and tokens, `Date` and `Last-Modified`. By

@@ -1,6 +1,6 @@
 import { andThen } from '../../maybe-promise.ts';
 import type { MemoryNonces, NonceLimits, NonceResult, NonceStore } from '../../store/nonces/nonces.ts';
-import type { Snapshottable } from './snapshot.ts';
+import type { Snapshottable } from './state.ts';
 
 /** A claimed nonce. */
 interface Claim {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Snapshottable } from './snapshot.ts';
+import type { Snapshottable } from './state.ts';
 
 /** Pseudo-random bytes: the same seed and sequence of calls produce the same bytes. Not fit for real secrets. */
 export interface SeededRandom extends Snapshottable<number> {

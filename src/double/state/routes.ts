@@ -3,7 +3,7 @@ import type { Resource } from '../../pipeline/resource.ts';
 import type { ServiceOptions } from '../../service/options.ts';
 import { checkResource } from '../../service/resource-checks.ts';
 import { readCollections } from '../../service/routes.ts';
-import type { Snapshottable } from './snapshot.ts';
+import type { Snapshottable } from './state.ts';
 
 /** The routes of a double at one time. */
 interface ServedRoutes {

@@ -5,7 +5,7 @@ import { formatHref } from '../../collections/lists/page-links.ts';
 import { decodeSeeds, type Seed } from '../../collections/seed.ts';
 import type { MemorySnapshot, MemoryStore } from '../../store/memory.ts';
 import type { Store, StoreResult } from '../../store/store.ts';
-import type { Snapshottable } from './snapshot.ts';
+import type { Snapshottable } from './state.ts';
 
 /** The items of a double in memory, and all other records in its store: tokens and grants. */
 export interface Items extends Snapshottable<MemorySnapshot> {

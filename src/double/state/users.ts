@@ -6,7 +6,7 @@ import { checkUser } from '../../service/user-checks.ts';
 import { anything, either, listOf, mapOf, read, text } from '../../shape/shape.ts';
 import type { SignatureAlgorithm } from '../../signature/algorithms.ts';
 import { generateKey, type KeyPair } from './generate-key.ts';
-import type { Snapshottable } from './snapshot.ts';
+import type { Snapshottable } from './state.ts';
 
 /** A user of a double. Without secret and password, both are generated. With a secret only, there is no password. */
 export type DoubleUser = UserDeclaration;

@@ -2,7 +2,7 @@
 import { Problem } from '../../http/problem.ts';
 import { encodeSegment } from '../../http/syntax/percent.ts';
 import { createBranch, ensureBranch } from '../../pipeline/path-tree.ts';
-import type { Snapshottable } from '../state/snapshot.ts';
+import type { Snapshottable } from '../state/state.ts';
 import type { StubHandler, StubOptions, StubRequest } from './declaration.ts';
 import type { StubResponse } from './response.ts';
 import type { StubRule, StubsPart } from './stubs.ts';
