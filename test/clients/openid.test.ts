@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { generateKeyPairSync } from 'node:crypto';
+import { createPublicKey, generateKeyPairSync } from 'node:crypto';
 import { createRequire } from 'node:module';
 import { after, describe, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
@@ -120,6 +120,101 @@ describe('unmodified clients of OpenID Connect, over plain HTTP', () => {
       scope: 'read',
     });
     assert.match(token.access_token, /^eyJ/);
+  });
+});
+
+describe('unmodified clients of one provider, with the endpoints of the double', () => {
+  /** Returns the URL of the redirect with a code for an authorization URL. */
+  const approve = async (url: string): Promise<URL> =>
+    new URL(await double.oauth2.approve(url, { user: 'ann' }));
+
+  test('passport-oauth2 logs a user in', { skip: missingClient('passport-oauth2') }, async () => {
+    const { default: Strategy } = await importClient('passport-oauth2');
+    const options = {
+      authorizationURL: `${double.url}/oauth2/authorize`,
+      tokenURL: `${double.url}/oauth2/token`,
+      clientID: 'shop',
+      clientSecret: secret,
+      callbackURL: back,
+      scope: ['openid', 'read'],
+    };
+    const strategy = new Strategy(
+      options,
+      (access: string, refresh: string, _: unknown, done: (...given: unknown[]) => void) =>
+        done(null, { access, refresh }),
+    );
+    const authenticate = (query: object): Promise<unknown> =>
+      new Promise((resolve, reject) => {
+        Object.assign(strategy, { success: resolve, redirect: resolve, fail: reject, error: reject });
+        strategy.authenticate({ query, headers: {}, url: '/' });
+      });
+    const returned = await approve(String(await authenticate({})));
+    const user = await authenticate(Object.fromEntries(returned.searchParams));
+    assert.match(String(Reflect.get(Object(user), 'access')), /^eyJ/);
+    await assert.rejects(authenticate(Object.fromEntries(returned.searchParams)));
+  });
+
+  test('google-auth-library logs a user in, refreshes and verifies the ID token', {
+    skip: missingClient('google-auth-library'),
+  }, async () => {
+    const { OAuth2Client } = await importClient('google-auth-library');
+    const endpoints = {
+      oauth2AuthBaseUrl: `${double.url}/oauth2/authorize`,
+      oauth2TokenUrl: `${double.url}/oauth2/token`,
+    };
+    const client = new OAuth2Client({ clientId: 'shop', clientSecret: secret, redirectUri: back, endpoints });
+    const { codeVerifier, codeChallenge } = await client.generateCodeVerifierAsync();
+    const returned = await approve(
+      client.generateAuthUrl({
+        scope: ['openid', 'read'],
+        code_challenge: codeChallenge,
+        code_challenge_method: 'S256',
+      }),
+    );
+    const { tokens } = await client.getToken({ code: returned.searchParams.get('code'), codeVerifier });
+    const set = await (await fetch(`${double.url}/oauth2/jwks`)).json();
+    const [key] = Reflect.get(Object(set), 'keys');
+    const pem = createPublicKey({ key, format: 'jwk' }).export({ type: 'spki', format: 'pem' });
+    const certificates = { [key.kid]: pem };
+    const verify = (audience: string): Promise<{ getPayload(): { sub: string } }> =>
+      client.verifySignedJwtWithCertsAsync(tokens.id_token, certificates, audience, [double.url]);
+    assert.equal((await verify('shop')).getPayload().sub, 'ann');
+    await assert.rejects(verify('another'), /audience/);
+    client.setCredentials({ refresh_token: tokens.refresh_token });
+    const { credentials } = await client.refreshAccessToken();
+    assert.match(credentials.access_token, /^eyJ/);
+  });
+
+  test('@azure/msal-node logs a user in, and obtains a token of the client', {
+    skip: missingClient('@azure/msal-node'),
+  }, async () => {
+    const { ConfidentialClientApplication } = await importClient('@azure/msal-node');
+    // It refuses plain HTTP, and the certificate of the double is not one that this process trusts.
+    const send = (method: string) => async (url: string, options: RequestInit | undefined) => {
+      const { pathname, search } = new URL(url);
+      const response = await double.fetch(`${double.secureUrl}${pathname}${search}`, { method, ...options });
+      const headers = Object.fromEntries(response.headers);
+      return { headers, status: response.status, body: await response.json() };
+    };
+    const networkClient = { sendGetRequestAsync: send('GET'), sendPostRequestAsync: send('POST') };
+    const authority = double.secureUrl;
+    const application = new ConfidentialClientApplication({
+      auth: {
+        clientId: 'shop',
+        clientSecret: secret,
+        authority,
+        knownAuthorities: [new URL(authority).host],
+      },
+      system: { networkClient, protocolMode: 'OIDC' },
+    });
+    const redirect = { redirectUri: back, scopes: ['read'] };
+    const returned = await approve(await application.getAuthCodeUrl(redirect));
+    const code = returned.searchParams.get('code');
+    const { idTokenClaims, accessToken } = await application.acquireTokenByCode({ ...redirect, code });
+    assert.equal(idTokenClaims.sub, 'ann');
+    assert.match(accessToken, /^eyJ/);
+    const own = await application.acquireTokenByClientCredential({ scopes: ['read'] });
+    assert.match(own.accessToken, /^eyJ/);
   });
 });
 
@@ -276,7 +371,6 @@ describe('unmodified resource servers verify the tokens', () => {
 
   test('passport-jwt, with the public key in PEM', { skip: missingPackage('passport-jwt') }, async () => {
     const { Strategy, ExtractJwt } = (await importPackage('passport-jwt')).default;
-    const { createPublicKey } = await import('node:crypto');
     const set = await (await fetch(`${double.url}/oauth2/jwks`)).json();
     const [key] = Reflect.get(Object(set), 'keys');
     const secretOrKey = createPublicKey({ key, format: 'jwk' }).export({ type: 'spki', format: 'pem' });
