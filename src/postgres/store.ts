@@ -3,16 +3,7 @@ import { type Clock, systemClock } from '../clock.ts';
 import { membersOf, read } from '../shape/shape.ts';
 import type { DocumentStore } from '../store/documents.ts';
 import type { NonceStore } from '../store/nonces/nonces.ts';
-import type {
-  ReceiptCount,
-  Store,
-  StoreChange,
-  StoredItem,
-  StoredPage,
-  StoredReceipt,
-  StoreResult,
-  TransferPart,
-} from '../store/store.ts';
+import type { Store, StoredItem, StoredPage, StoredReceipt } from '../store/store.ts';
 import { ChangeQueue } from './change-queue.ts';
 import { numberIn, type PostgresClient } from './client.ts';
 import { Database } from './database.ts';
@@ -20,7 +11,7 @@ import { DocumentTable } from './documents.ts';
 import { NonceTable } from './nonces.ts';
 import { Reads } from './reads.ts';
 import { migrate, toOpeningError } from './schema/migrate.ts';
-import { type SchemaName, schemaName } from './schema/names.ts';
+import { schemaName } from './schema/names.ts';
 import { exportFrom, importInto } from './transfer.ts';
 
 /** The options of a store on PostgreSQL. */
@@ -83,7 +74,7 @@ export async function openPostgresStore(
   const database = new Database(client, onWarning);
   const newStoreId = Buffer.from(random(4)).toString('hex');
   try {
-    const storeId = await database.open(() => migrate(database, schema, newStoreId));
+    let storeId = await database.open(() => migrate(database, schema, newStoreId));
     const nonces = new NonceTable({
       database,
       schema: schema.identifier,
@@ -99,29 +90,48 @@ export async function openPostgresStore(
     });
     await maintenance.compareClocks();
     const documents = new DocumentTable(database, schema, random);
-    const changes = new ChangeQueue({
-      database,
-      schema: schema.identifier,
-      random,
-    });
+    const changes = new ChangeQueue({ database, schema: schema.identifier, random });
     const reads = new Reads(database, schema.identifier);
-    const close = async (): Promise<void> => {
+    let closing: Promise<void> | undefined;
+    const closeAll = async (): Promise<void> => {
       await Promise.all([changes.close(), reads.settled(), nonces.settled(), documents.close()]);
       await maintenance.close();
       await database.close(endClient);
     };
-    return new OpenStore({
-      database,
-      schema,
-      clock,
-      storeId,
-      changes,
-      reads,
+    const close = (): Promise<void> => {
+      closing ??= closeAll();
+      return closing;
+    };
+    return {
+      checksUnique: true,
+      get storeId() {
+        return storeId;
+      },
       nonces,
       documents,
-      maintenance,
+      read(collection, id) {
+        maintenance.consider();
+        return reads.read(collection, id);
+      },
+      list(collection, after, limit, bytes) {
+        maintenance.consider();
+        return reads.list(collection, after, limit, bytes);
+      },
+      apply(change) {
+        maintenance.consider();
+        return changes.apply(change);
+      },
+      receipt: (key, now) => reads.receipt(key, now),
+      receiptsOf: (user, now) => reads.receiptsOf(user, now),
+      exportState: () => exportFrom(database, schema, storeId, clock.now()),
+      async importState(parts, noncesUntil) {
+        const imported = await importInto(database, schema, parts, noncesUntil);
+        storeId = imported?.storeId ?? storeId;
+        return imported !== undefined;
+      },
       close,
-    });
+      [Symbol.asyncDispose]: close,
+    };
   } catch (error) {
     await database.close(endClient).catch(() => {});
     throw toOpeningError(error);
@@ -130,82 +140,6 @@ export async function openPostgresStore(
 
 function emitWarning(line: string): void {
   process.emitWarning(line, 'CountersignWarning');
-}
-
-/** The parts of an open store. */
-interface Parts {
-  readonly database: Database;
-  readonly schema: SchemaName;
-  readonly clock: Clock;
-  readonly storeId: string;
-  readonly changes: ChangeQueue;
-  readonly reads: Reads;
-  readonly nonces: NonceTable;
-  readonly documents: DocumentTable;
-  readonly maintenance: Maintenance;
-  close(): Promise<void>;
-}
-
-class OpenStore implements PostgresStore {
-  readonly checksUnique = true;
-  #storeId: string;
-  readonly nonces: NonceTable;
-  readonly documents: DocumentStore;
-  readonly #parts: Parts;
-  #closing: Promise<void> | undefined;
-
-  constructor(parts: Parts) {
-    this.#storeId = parts.storeId;
-    this.nonces = parts.nonces;
-    this.documents = parts.documents;
-    this.#parts = parts;
-  }
-
-  get storeId(): string {
-    return this.#storeId;
-  }
-
-  read(collection: string, id: string): Promise<StoredItem | undefined> {
-    this.#parts.maintenance.consider();
-    return this.#parts.reads.read(collection, id);
-  }
-
-  list(collection: string, after: number, limit: number, bytes?: number): Promise<StoredPage> {
-    this.#parts.maintenance.consider();
-    return this.#parts.reads.list(collection, after, limit, bytes);
-  }
-
-  apply(change: StoreChange): Promise<StoreResult> {
-    this.#parts.maintenance.consider();
-    return this.#parts.changes.apply(change);
-  }
-
-  receipt(key: string, now: number): Promise<StoredReceipt | undefined> {
-    return this.#parts.reads.receipt(key, now);
-  }
-
-  receiptsOf(user: string, now: number): Promise<ReceiptCount> {
-    return this.#parts.reads.receiptsOf(user, now);
-  }
-
-  exportState(): AsyncIterable<TransferPart> {
-    return exportFrom(this.#parts.database, this.#parts.schema, this.#storeId, this.#parts.clock.now());
-  }
-
-  async importState(parts: AsyncIterable<TransferPart>, noncesUntil: number): Promise<boolean> {
-    const store = await importInto(this.#parts.database, this.#parts.schema, parts, noncesUntil);
-    this.#storeId = store?.storeId ?? this.#storeId;
-    return store !== undefined;
-  }
-
-  close(): Promise<void> {
-    this.#closing ??= this.#parts.close();
-    return this.#closing;
-  }
-
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.close();
-  }
 }
 
 /** The time (ms) between two deletions of expired rows, and the maximum number of rows of each kind per statement. */

@@ -29,21 +29,6 @@ export interface RedisNonceStoreOptions {
   readonly onWarning?: ((line: string) => void) | undefined;
 }
 
-/** Nonces in Redis, for the option `nonces` of a service. */
-export interface RedisNonces {
-  /**
-   * Claims a nonce of a user, as one atomic step. Resolves to `fresh` if the user has not used it before, to `seen` if the
-   * user has, and to NoncesLost if nonces with this `until` may have been lost. Rejects with StoreError if that is unknown.
-   *
-   * @param until the last time (ms) at which a request with this nonce could be accepted
-   */
-  claim(user: string, nonce: string, until: number, now: number): Promise<'fresh' | 'seen' | NoncesLost>;
-  /** Always 0: the nonces of other processes are not counted. */
-  readonly size: number;
-  /** The longest window of dates for which the nonces are stored, in seconds. */
-  readonly window: number;
-}
-
 /** In seconds. */
 const year = 31_536_000;
 /** By how much (ms) `until` may exceed two windows: dates have whole seconds. */
@@ -51,8 +36,6 @@ const rounding = 2000;
 /** The difference (ms) of the clocks from which it is reported. */
 const reportedDifference = 1000;
 
-/** Creates nonces in Redis, whose methods are all present. @internal */
-export function createRedisNonceStore(client: RedisClient, options?: RedisNonceStoreOptions): RedisNonces;
 /**
  * Creates nonces in Redis 6.2 or later, for services that share them. A claim is one round trip.
  *
@@ -66,11 +49,7 @@ export function createRedisNonceStore(client: RedisClient, options?: RedisNonceS
  * const client = await createClient({ url: process.env.REDIS_URL }).on('error', console.error).connect();
  * const service = createService({ users, nonces: createRedisNonceStore(client) });
  */
-export function createRedisNonceStore(client: RedisClient, options?: RedisNonceStoreOptions): NonceStore;
-export function createRedisNonceStore(
-  client: RedisClient,
-  options: RedisNonceStoreOptions = {},
-): RedisNonces {
+export function createRedisNonceStore(client: RedisClient, options: RedisNonceStoreOptions = {}): NonceStore {
   return new NoncesInRedis(client, options);
 }
 
@@ -87,8 +66,7 @@ export async function initializeRedisNonceStore(
   return sendInitialization(createSender(client, checked.timeout), checked.prefix);
 }
 
-class NoncesInRedis implements RedisNonces {
-  readonly size = 0;
+class NoncesInRedis implements NonceStore {
   readonly window: number;
   /** In ms. */
   readonly #window: number;

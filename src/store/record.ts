@@ -161,7 +161,7 @@ export function formatNoncesHead(head: NoncesHead): string {
 export type HeadInit = Omit<HeadRecord, 'kind'>;
 
 /** A change of which only the kind, the collection and the numbers are known: its item is formatted before. */
-export interface ChangeInit extends Omit<ChangeRecord, 'kind' | 'change'> {
+interface ChangeInit extends Omit<ChangeRecord, 'kind' | 'change'> {
   readonly change: Pick<MadeChange, 'kind' | 'collection'>;
 }
 

@@ -8,8 +8,8 @@ import {
   type RedisClient,
   type RedisNonceStoreOptions,
 } from '../../src/redis/index.ts';
-import type { RedisNonces } from '../../src/redis/nonces.ts';
 import { StoreError } from '../../src/store/errors.ts';
+import type { NonceStore } from '../../src/store/nonces/nonces.ts';
 import { nonceContract } from '../../src/store-contract/index.ts';
 import {
   command,
@@ -27,7 +27,7 @@ const tolerance = 30_000;
 
 interface Opened {
   readonly client: RedisClient;
-  readonly nonces: RedisNonces;
+  readonly nonces: NonceStore;
   readonly lines: string[];
 }
 
@@ -52,7 +52,7 @@ async function openNonces(
   return { server, ...noncesWith(client, options) };
 }
 
-async function claim(nonces: RedisNonces, nonce: string, ahead = 0): Promise<string> {
+async function claim(nonces: NonceStore, nonce: string, ahead = 0): Promise<string> {
   const now = systemClock.now();
   const claimed = await nonces.claim('ann', nonce, now + ahead + window, now);
   return typeof claimed === 'object' ? 'lost' : claimed;
@@ -83,11 +83,11 @@ for (const library of libraries) {
     for (const { name, run } of nonceContract) {
       test(name, async (context) => {
         const server = await startRedis(context);
-        const open = async (): Promise<RedisNonces> => {
+        const open = async (): Promise<NonceStore> => {
           const client = await connect(context, library, server.path);
           return noncesWith(client).nonces;
         };
-        const openNew = async (): Promise<RedisNonces> => {
+        const openNew = async (): Promise<NonceStore> => {
           const client = await connect(context, library, server.path);
           await initializeRedisNonceStore(client);
           return open();
@@ -131,7 +131,7 @@ describe('a nonce in Redis', { skip }, () => {
   test('is rejected if it would have to be stored for more than two windows', async (context) => {
     const { nonces } = await openNonces(context, { window: 60 });
     const now = systemClock.now();
-    await assert.rejects(nonces.claim('ann', 'n', now + 123_000, now), {
+    await assert.rejects(async () => nonces.claim('ann', 'n', now + 123_000, now), {
       name: 'StoreError',
       code: 'failed',
     });
@@ -364,7 +364,7 @@ describe('the configuration of Redis', { skip }, () => {
     const { nonces } = await openNonces(context);
     for (const offset of [tolerance + 5000, -tolerance - 5000]) {
       const now = systemClock.now() + offset;
-      await assert.rejects(nonces.claim('ann', `n${offset}`, now + window, now), {
+      await assert.rejects(async () => nonces.claim('ann', `n${offset}`, now + window, now), {
         name: 'StoreError',
         message: 'Redis failed: its clock differs too much from that of this host',
       });

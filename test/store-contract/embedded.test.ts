@@ -3,8 +3,7 @@ import { systemClock } from '../../src/clock.ts';
 import type { DurableStore } from '../../src/store/durable-store.ts';
 import { createNonces, type NonceStore } from '../../src/store/nonces/nonces.ts';
 import { openDurableStore } from '../../src/store/open-durable-store.ts';
-import type {} from '../../src/store-contract/check.ts';
-import { nonceContract, storeContract } from '../../src/store-contract/index.ts';
+import { nonceContract } from '../../src/store-contract/index.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 
 const onWarning = (): void => {};
@@ -53,15 +52,6 @@ describe('the nonces in a data directory', () => {
       const { open, reopen } = openDirectories(context);
       const reopenNonces = async (closed: NonceStore): Promise<NonceStore> => (await reopen(closed)).nonces;
       return run(async () => (await open()).nonces, { reopen: reopenNonces });
-    });
-  }
-});
-
-describe('a store in a data directory', () => {
-  for (const { name, run } of storeContract.filter(({ name }) => name.startsWith('the nonce of a change'))) {
-    test(name, (context) => {
-      const { open, reopen } = openDirectories(context);
-      return run(open, { reopen });
     });
   }
 });

@@ -5,6 +5,9 @@ import { type Disk, type DiskFile, errorCode } from './disk.ts';
 /** The number of characters that are collected before a write. */
 const chunkLength = 65_536;
 
+/** The length of asynchronous parts after which they are synced: one long sync at the end would delay those of other files. */
+const lengthPerSync = 8 * 1024 * 1024;
+
 /** The mode of all files: only the owner may read and write them. */
 export const fileMode = 0o600;
 
@@ -47,20 +50,37 @@ interface AtomicWrite {
  * Replaces a file atomically: writes a temporary file (mode 0600), and renames it. Throws AtomicWriteError. The old file
  * is then unchanged, unless the sync of the directory failed.
  */
-export async function replaceFile(
-  disk: Disk,
-  { directory, name, content, sync }: AtomicWrite,
-): Promise<void> {
+export async function replaceFile(disk: Disk, written: AtomicWrite): Promise<void> {
+  const { directory, name, sync } = written;
   const path = join(directory, name);
-  const temporary = await createTemporary(disk, directory, name);
+  const temporary = await writeTemporary(disk, written);
   try {
-    await fill(temporary.file, content, path, sync);
-    await step(path, 'rename', disk.rename(temporary.path, path));
+    await step(path, 'rename', disk.rename(temporary, path));
   } catch (error) {
-    await disk.unlink(temporary.path).catch(() => {}); // otherwise the next start removes it
+    await discard(disk, temporary);
     throw error;
   }
   if (sync) await step(path, 'fsync', disk.syncDirectory(directory));
+}
+
+/** Writes a temporary file (mode 0600), which is to be renamed. Returns its path. Throws AtomicWriteError. */
+export async function writeTemporary(
+  disk: Disk,
+  { directory, name, content, sync }: AtomicWrite,
+): Promise<string> {
+  const { path, file } = await createTemporary(disk, directory, name);
+  try {
+    await fill(file, content, join(directory, name), sync);
+    return path;
+  } catch (error) {
+    await discard(disk, path);
+    throw error;
+  }
+}
+
+/** Removes a temporary file. If that fails, the next start removes it. */
+export async function discard(disk: Disk, path: string): Promise<void> {
+  await disk.unlink(path).catch(() => {});
 }
 
 /** Creates a temporary file that will be renamed to `name`. Throws AtomicWriteError. */
@@ -82,13 +102,29 @@ export async function createTemporary(
 async function fill(file: DiskFile, content: Content, path: string, sync: boolean): Promise<void> {
   try {
     if (Symbol.iterator in content) await writeParts(file, content, path);
-    else for await (const part of content) await writeParts(file, [part], path);
+    else await writeSlices(file, content, path, sync);
     if (sync) await step(path, 'fsync', file.sync());
   } catch (error) {
     await file.close().catch(() => {}); // the first failure is reported
     throw error;
   }
   await step(path, 'close', file.close());
+}
+
+async function writeSlices(
+  file: DiskFile,
+  slices: AsyncIterable<string | Uint8Array>,
+  path: string,
+  sync: boolean,
+): Promise<void> {
+  let unsynced = 0;
+  for await (const slice of slices) {
+    await writeParts(file, [slice], path);
+    unsynced += slice.length;
+    if (!sync || unsynced < lengthPerSync) continue;
+    await step(path, 'fsync', file.syncData());
+    unsynced = 0;
+  }
 }
 
 async function writeParts(file: DiskFile, parts: Iterable<string | Uint8Array>, path: string): Promise<void> {

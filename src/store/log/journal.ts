@@ -1,7 +1,7 @@
 import type { Clock } from '../../clock.ts';
 import { StoreError } from '../errors.ts';
 import type { Disk } from '../files/disk.ts';
-import { type ChangeInit, formatChange, formatJournalHead, type HeadInit } from '../record.ts';
+import { formatChange, formatJournalHead, type HeadInit } from '../record.ts';
 import type { Scanned } from '../scan.ts';
 import type { Prepared } from '../state/state.ts';
 import type { Receipt, StoreChange } from '../store.ts';
@@ -33,7 +33,9 @@ const maxBytesPerCharacter = 6;
 export class Journal {
   readonly #options: JournalOptions;
   readonly #sync: boolean;
-  readonly #lines = new JournalBatch();
+  /** The lines of the batch, and their length in bytes. */
+  #lines = '';
+  #length = 0;
   #file: LogFile;
   #generation: number;
   #pending = 0;
@@ -98,7 +100,7 @@ export class Journal {
   /** Returns whether the batch has room for a change. An empty batch has room for any change. `value` is JSON. */
   hasRoomFor(change: StoreChange, value: string): boolean {
     const { collection, receipt } = change;
-    const room = maxWriteSize - this.#lines.length;
+    const room = maxWriteSize - this.#length;
     let texts = collection.length;
     if (change.kind !== 'create') texts += change.id.length;
     if (receipt !== undefined) texts += change.collection.length + computeLength(receipt);
@@ -113,7 +115,9 @@ export class Journal {
   add(change: StoreChange, { receipted }: Prepared, members: string): void {
     this.#pending += 1;
     const seq = this.#sequence + this.#pending;
-    this.#lines.add({ seq, durable: this.#durable, change, receipted }, members);
+    const line = formatLine(formatChange({ seq, durable: this.#durable, change, receipted }, members));
+    this.#lines += line;
+    this.#length += Buffer.byteLength(line);
   }
 
   /** Syncs the batch, and measures the time if anything observes it. */
@@ -129,14 +133,15 @@ export class Journal {
   async write(): Promise<void> {
     const before = this.#file.bytes;
     try {
-      await this.#file.append(this.#lines.encode());
+      await this.#file.append(Buffer.from(this.#lines));
       if (this.#sync) await this.#syncFile();
       this.#sequence += this.#pending;
       if (this.#sync) this.#durable = this.#sequence;
     } catch (error) {
       throw await this.#rollBack(before, error);
     } finally {
-      this.#lines.clear();
+      this.#lines = '';
+      this.#length = 0;
       this.#pending = 0;
     }
   }
@@ -233,33 +238,4 @@ function storeError(error: unknown): StoreError {
 /** Converts an error to one of a permanent failure. */
 function toPermanent(error: StoreError): StoreError {
   return error.code === 'failed' ? error : new StoreError('failed', error.message, { cause: error });
-}
-
-/** Collects the journal lines of a batch. */
-export class JournalBatch {
-  #text = '';
-  #length = 0;
-
-  /** The length of all lines in bytes. */
-  get length(): number {
-    return this.#length;
-  }
-
-  /** Returns all lines as UTF-8. */
-  encode(): Uint8Array {
-    return Buffer.from(this.#text);
-  }
-
-  /** Adds a line. `members` are the members of its item, as JSON. */
-  add(change: ChangeInit, members: string): void {
-    const text = formatLine(formatChange(change, members));
-    this.#text += text;
-    this.#length += Buffer.byteLength(text);
-  }
-
-  /** Removes all lines. */
-  clear(): void {
-    this.#text = '';
-    this.#length = 0;
-  }
 }

@@ -2,10 +2,10 @@
 
 import { join } from 'node:path';
 import type { Clock } from '../../clock.ts';
-import { AtomicWriteError } from '../files/atomic-write.ts';
+import { AtomicWriteError, discard } from '../files/atomic-write.ts';
 import type { Disk } from '../files/disk.ts';
 import type { State } from '../state/state.ts';
-import { copyState, discard, installSnapshot, removeJournals } from './copy.ts';
+import { copyState, installSnapshot, removeJournals } from './copy.ts';
 import { snapshotName } from './writer.ts';
 
 /** When a new snapshot is written. */

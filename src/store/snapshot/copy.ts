@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import type { Clock } from '../../clock.ts';
 import { nextTurn } from '../../timers.ts';
-import { createTemporary, step, writeWhole } from '../files/atomic-write.ts';
-import { type Disk, type DiskFile, errorCode } from '../files/disk.ts';
+import { discard, step, writeTemporary } from '../files/atomic-write.ts';
+import { type Disk, errorCode } from '../files/disk.ts';
 import { parseLogName } from '../log/line.ts';
 import type { HeadInit } from '../record.ts';
 import type { State } from '../state/state.ts';
@@ -11,9 +11,6 @@ import { previousName, snapshotName, writeSnapshot } from './writer.ts';
 /** The number of bytes, and of milliseconds, after which the event loop continues. */
 const sliceLength = 32_768;
 const sliceTime = 5;
-
-/** The number of bytes after which the copy is synced: one long sync at the end would delay those of the journal. */
-const bytesPerSync = 8 * 1024 * 1024;
 
 /** The options of a copy. */
 interface SnapshotCopyOptions {
@@ -39,55 +36,27 @@ interface SnapshotCopy {
  * Throws AtomicWriteError.
  */
 export async function copyState(options: SnapshotCopyOptions): Promise<SnapshotCopy | undefined> {
-  const { disk, directory } = options;
-  const { path, file } = await createTemporary(disk, directory, snapshotName);
-  try {
-    const bytes = await fill(options, path, file);
-    if (bytes !== undefined) return { path, bytes };
-    await discard(disk, path);
-    return undefined;
-  } catch (error) {
-    await discard(disk, path);
-    throw error;
-  }
-}
-
-/** Removes a copy. If that fails, the next start removes it. */
-export async function discard(disk: Disk, path: string): Promise<void> {
-  await disk.unlink(path).catch(() => {});
-}
-
-async function fill(options: SnapshotCopyOptions, path: string, file: DiskFile): Promise<number | undefined> {
-  let bytes: number | undefined;
-  try {
-    bytes = await writeSlices(options, path, file);
-    if (bytes !== undefined) await step(path, 'fsync', file.sync());
-  } catch (error) {
-    await file.close().catch(() => {}); // the first failure is reported
-    throw error;
-  }
-  await step(path, 'close', file.close());
-  return bytes;
-}
-
-/** Returns the number of bytes written, or undefined if the copy was aborted. */
-async function writeSlices(
-  options: SnapshotCopyOptions,
-  path: string,
-  file: DiskFile,
-): Promise<number | undefined> {
-  let [bytes, synced] = [0, 0];
-  for (const slice of createSlices(options)) {
-    if (options.abandoned()) return undefined;
-    await writeWhole(file, slice, path);
-    bytes += slice.length;
-    if (bytes - synced >= bytesPerSync) {
-      await step(path, 'fsync', file.syncData());
-      synced = bytes;
+  const { disk, directory, abandoned } = options;
+  let bytes = 0;
+  let isComplete = false;
+  async function* listSlices(): AsyncGenerator<Uint8Array> {
+    for (const slice of createSlices(options)) {
+      if (abandoned()) return;
+      yield slice;
+      bytes += slice.length;
+      await nextTurn();
     }
-    await nextTurn();
+    isComplete = true;
   }
-  return bytes;
+  const path = await writeTemporary(disk, {
+    directory,
+    name: snapshotName,
+    content: listSlices(),
+    sync: true,
+  });
+  if (isComplete) return { path, bytes };
+  await discard(disk, path);
+  return undefined;
 }
 
 function* createSlices({ clock, state, head, reached }: SnapshotCopyOptions): Generator<Uint8Array> {
