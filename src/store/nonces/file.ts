@@ -71,11 +71,11 @@ export async function openNonces(options: NonceFileOptions): Promise<FileNonces>
   // The process that created them held the lock then, so it has ended.
   await removeLeftovers(disk, directory, 'nonces', () => true);
   for (const { from, to } of stored.forgotten) memory.forget(from, to);
+  const lostUntil = stored.losses.length > 0 ? endOfUnknown(stored, window, clock.now()) : undefined;
+  if (lostUntil !== undefined) memory.forget(earliest, lostUntil);
   const sync = durability === 'fsync';
   const writer = new NonceWriter({ directory, disk, sync, window, clock, boot }, stored);
-  const begin =
-    stored.losses.length > 0 ? rejectLost(stored, memory, writer, options) : createFirstFile(stored, writer);
-  return new NonceFile(memory, writer, options, begin);
+  return new NonceFile(memory, writer, options, stored, lostUntil);
 }
 
 /** The result of reading the nonces of a directory. */
@@ -110,29 +110,6 @@ function describeLoss({ losses }: RecoveredNonces, window: number, end: number):
   return `${losses.join('; ')}. Nonces may be lost: full signed requests dated before ${time} are rejected`;
 }
 
-/** Rejects the nonces that may have been lost. Returns a function that reports and records the loss. */
-function rejectLost(
-  stored: RecoveredNonces,
-  memory: MemoryNonces,
-  writer: NonceWriter,
-  { window, clock, onWarning }: NonceFileOptions,
-): () => Promise<void> {
-  const end = endOfUnknown(stored, window, clock.now());
-  memory.forget(earliest, end);
-  return async () => {
-    onWarning(describeLoss(stored, window, end));
-    // If that fails, it is recorded with the next claim. Until then, the next start detects the loss again.
-    await writer.forget(earliest, end).catch(() => {});
-  };
-}
-
-/** Returns a function that creates the first file if there is none. */
-function createFirstFile({ highest }: RecoveredNonces, writer: NonceWriter): () => Promise<void> {
-  return async () => {
-    if (highest === 0) await writer.write([]);
-  };
-}
-
 /** A claim that waits for its group, with the callbacks of its promise. */
 interface PendingClaim {
   readonly claim: NonceClaim;
@@ -147,7 +124,9 @@ class NonceFile implements FileNonces {
   readonly #memory: MemoryNonces;
   readonly #writer: NonceWriter;
   readonly #onWarning: (line: string) => void;
-  readonly #begin: () => Promise<void>;
+  readonly #stored: RecoveredNonces;
+  /** The first `until` (ms) that no lost nonce can have; undefined if none was lost. */
+  readonly #lostUntil: number | undefined;
   #pending: PendingClaim[] = [];
   #writing: Promise<void> | undefined;
   /** Whether `begin` was called, or a nonce was claimed. Otherwise `close` does not change the files. */
@@ -162,11 +141,13 @@ class NonceFile implements FileNonces {
     memory: MemoryNonces,
     writer: NonceWriter,
     { onWarning, window }: NonceFileOptions,
-    begin: () => Promise<void>,
+    stored: RecoveredNonces,
+    lostUntil: number | undefined,
   ) {
     this.window = window / 1000;
     this.limits = memory.limits;
-    this.#begin = begin;
+    this.#stored = stored;
+    this.#lostUntil = lostUntil;
     this.#memory = memory;
     this.#writer = writer;
     this.#onWarning = onWarning;
@@ -190,7 +171,12 @@ class NonceFile implements FileNonces {
 
   async begin(): Promise<void> {
     this.#begun = true;
-    await this.#begin();
+    const lost = this.#lostUntil;
+    if (lost !== undefined) {
+      this.#onWarning(describeLoss(this.#stored, this.window * 1000, lost));
+      // If that fails, it is recorded with the next claim. Until then, the next start detects the loss again.
+      await this.#writer.forget(earliest, lost).catch(() => {});
+    } else if (this.#stored.highest === 0) await this.#writer.write([]);
   }
 
   async close(): Promise<void> {

@@ -1,7 +1,16 @@
 // Nonces on another host have no limits of their own, because a count that all hosts share would cost each claim a write of one row
 // or key. So each service counts what it claimed there: by user, and by the time of expiry, not by nonce.
 import { andThen, type MaybePromise } from '../../maybe-promise.ts';
-import { checkNonceLimits, computeDefaultShare, type NonceResult, type NonceStore } from './nonces.ts';
+import {
+  checkNonceLimits,
+  computeDefaultShare,
+  countNonce,
+  countOf,
+  findFreeAt,
+  type NonceCounts,
+  type NonceResult,
+  type NonceStore,
+} from './nonces.ts';
 
 /** The limits of the nonces that one service claims. */
 interface NonceLimits {
@@ -23,13 +32,9 @@ export function limitNonces(nonces: NonceStore, limits: NonceLimits): NonceStore
 }
 
 /** The nonces that expire in one span of time. */
-interface Bucket {
-  /** The end of the span (ms). */
-  readonly to: number;
+interface Bucket extends NonceCounts {
   /** The number of nonces. */
   count: number;
-  /** The number of nonces of each user. */
-  readonly shares: Map<string, number>;
 }
 
 class LimitedNonces implements NonceStore {
@@ -56,7 +61,7 @@ class LimitedNonces implements NonceStore {
   claim(user: string, nonce: string, until: number, now: number): MaybePromise<NonceResult> {
     this.#drop(now);
     if (this.#count >= this.#max) return 'full';
-    if (this.#hasShare(user)) return { freeAt: this.#freeAt(user) };
+    if (this.#hasShare(user)) return { freeAt: findFreeAt(this.#buckets.values(), user) };
     return andThen(this.#nonces.claim(user, nonce, until, now), (result) => {
       if (result === 'fresh') this.#add(user, until);
       return result;
@@ -64,30 +69,17 @@ class LimitedNonces implements NonceStore {
   }
 
   #add(user: string, until: number): void {
-    const to = this.#endFor(until);
+    const to = (Math.floor(until / this.#span) + 1) * this.#span;
     const bucket = this.#buckets.get(to) ?? { to, count: 0, shares: new Map() };
     this.#buckets.set(to, bucket);
     bucket.count += 1;
     this.#count += 1;
-    bucket.shares.set(user, (bucket.shares.get(user) ?? 0) + 1);
+    countNonce(bucket, user);
   }
 
   /** Returns whether a user has the maximum number of nonces. */
   #hasShare(user: string): boolean {
-    if (this.#count < this.#maxPerUser) return false;
-    let count = 0;
-    for (const { shares } of this.#buckets.values()) count += shares.get(user) ?? 0;
-    return count >= this.#maxPerUser;
-  }
-
-  /** Returns the time (ms) when the first nonces of a user expire. */
-  #freeAt(user: string): number {
-    const own = [...this.#buckets.values()].filter(({ shares }) => shares.has(user));
-    return Math.min(...own.map(({ to }) => to));
-  }
-
-  #endFor(until: number): number {
-    return (Math.floor(until / this.#span) + 1) * this.#span;
+    return this.#count >= this.#maxPerUser && countOf(this.#buckets.values(), user) >= this.#maxPerUser;
   }
 
   #drop(now: number): void {

@@ -116,13 +116,38 @@ export function computeDefaultShare(max: number): number {
   return Math.max(1, Math.floor(max / 10));
 }
 
+/** The nonces that expire in one span of time, by user. */
+export interface NonceCounts {
+  /** The end of the span (ms). */
+  readonly to: number;
+  /** The number of nonces of each user. */
+  readonly shares: Map<string, number>;
+}
+
+/** Counts a nonce of a user. */
+export function countNonce({ shares }: NonceCounts, user: string): void {
+  shares.set(user, (shares.get(user) ?? 0) + 1);
+}
+
+/** Returns the number of nonces of a user. */
+export function countOf(buckets: Iterable<NonceCounts>, user: string): number {
+  let count = 0;
+  for (const { shares } of buckets) count += shares.get(user) ?? 0;
+  return count;
+}
+
+/** Returns the time (ms) when the first nonces of a user expire. */
+export function findFreeAt(buckets: Iterable<NonceCounts>, user: string): number {
+  let freeAt = Number.POSITIVE_INFINITY;
+  for (const { to, shares } of buckets) if (to < freeAt && shares.has(user)) freeAt = to;
+  return freeAt;
+}
+
 /** The nonces whose `until` is at least `from` and below `to`. They are dropped together. */
-interface Bucket {
+interface Bucket extends NonceCounts {
   from: number;
   to: number;
   readonly fingerprints: FingerprintSet;
-  /** The number of nonces of each user. */
-  readonly shares: Map<string, number>;
 }
 
 /**
@@ -183,7 +208,7 @@ class NonceBuckets implements MemoryNonces {
     if (end !== undefined) return until < now ? 'seen' : lostUntil(end, until, now);
     if (isKnown) return 'seen';
     if (this.#size >= this.limits.max) return 'full';
-    if (this.#hasShare(user)) return { freeAt: this.#freeAt(user) };
+    if (this.#hasShare(user)) return { freeAt: findFreeAt(this.#buckets, user) };
     this.#add(user, until);
     return 'fresh';
   }
@@ -210,25 +235,18 @@ class NonceBuckets implements MemoryNonces {
 
   /** Adds the last fingerprint. Returns false if its bucket has it. */
   #add(user: string, until: number): boolean {
-    const { fingerprints, shares } = this.#bucketFor(until);
+    const bucket = this.#bucketFor(until);
     const { low, high } = this.#fingerprint;
-    if (!fingerprints.add(low, high)) return false;
-    shares.set(user, (shares.get(user) ?? 0) + 1);
+    if (!bucket.fingerprints.add(low, high)) return false;
+    countNonce(bucket, user);
     this.#size += 1;
     return true;
   }
 
   /** Returns whether a user has the maximum number of nonces. */
   #hasShare(user: string): boolean {
-    if (this.#size < this.limits.maxPerUser) return false;
-    let count = 0;
-    for (const { shares } of this.#buckets) count += shares.get(user) ?? 0;
-    return count >= this.limits.maxPerUser;
-  }
-
-  /** Returns the time (ms) when the first nonces of a user expire. */
-  #freeAt(user: string): number {
-    return Math.min(...this.#buckets.filter(({ shares }) => shares.has(user)).map(({ to }) => to));
+    const { maxPerUser } = this.limits;
+    return this.#size >= maxPerUser && countOf(this.#buckets, user) >= maxPerUser;
   }
 
   #advanceTo(now: number): void {

@@ -66,7 +66,7 @@ describe('a power loss after the disk failed', () => {
       assert.ok(run.asked.slice(2).every(({ refused }) => refused === 'failed'));
       assert.equal(run.told.length, 1);
       await run.store.close();
-      const found = await judgeLosses(run, { sampling, mayHaveRefused: true });
+      const found = await judgeLosses(run, { sampling, every: 1, mayHaveRefused: true });
       say(context, random, found);
       // The first write failed before it did anything; a sync may have done all of its work before it failed.
       if (operation === 'write') assert.equal(found.refused, 0);
