@@ -4,6 +4,8 @@ export interface Principal {
   readonly name: string;
   /** The scheme that authenticated it: `hmac`. */
   readonly scheme: string;
+  /** The roles of the user. Default: none. */
+  readonly roles?: readonly string[];
   /** The rights that a token grants; undefined if the credentials were the principal's own. */
   readonly lent?: LentRights;
 }

@@ -1,7 +1,7 @@
 import type { KeyDeclaration } from '../auth/account-key.ts';
 import { parseAccountKey, readKeyDeclaration } from '../auth/parse-account-key.ts';
 import { readQuotaText } from '../auth/quota-policy.ts';
-import { readUserSchemes } from '../auth/scheme-limits.ts';
+import { readUserRoles, readUserSchemes } from '../auth/user-rights.ts';
 import { formatIsoDate } from '../store/encoding/iso-date.ts';
 import { AccountFile, type EntryReader } from './account-file.ts';
 import { isPasswordHash } from './passwords.ts';
@@ -27,6 +27,8 @@ export interface StoredUser {
   readonly quota?: string;
   /** The names of the schemes with which the user can authenticate. Default: all. */
   readonly schemes?: readonly string[];
+  /** The names of the roles of the user. Default: none. */
+  readonly roles?: readonly string[];
 }
 
 /** The file of users. */
@@ -48,6 +50,7 @@ function readUser(value: unknown, reader: EntryReader): StoredUser {
     'keys',
     'quota',
     'schemes',
+    'roles',
   ]);
   const secrets = document
     .array(members.get('secrets'), `secrets of ${where}`)
@@ -66,6 +69,7 @@ function readUser(value: unknown, reader: EntryReader): StoredUser {
     ...(since === undefined ? {} : { since: document.time(since, `since of ${where}`) }),
     ...(members.has('keys') ? { keys: readKeys(members.get('keys'), reader) } : {}),
     ...(members.has('quota') ? { quota: readStored('quota', readQuotaText, members, reader) } : {}),
+    ...(members.has('roles') ? { roles: readStored('roles', readUserRoles, members, reader) } : {}),
     ...(members.has('schemes') ? { schemes: readStored('schemes', readUserSchemes, members, reader) } : {}),
   };
 }
@@ -124,7 +128,7 @@ function readSecret(value: unknown, where: string, { document, secret }: EntryRe
 
 // The hash of a password is not encrypted: generated passwords have 256 random bits, so it cannot be used to guess them.
 function writeUser(
-  { secrets, password, disabled, since, keys, quota, schemes }: StoredUser,
+  { secrets, password, disabled, since, keys, quota, schemes, roles = [] }: StoredUser,
   stored: (secret: string) => unknown,
 ): object {
   return {
@@ -138,6 +142,7 @@ function writeUser(
     ...(keys === undefined || Object.keys(keys).length === 0 ? {} : { keys: writeKeys(keys, stored) }),
     ...(quota === undefined ? {} : { quota }),
     ...(schemes === undefined ? {} : { schemes }),
+    ...(roles.length === 0 ? {} : { roles }),
   };
 }
 

@@ -18,9 +18,9 @@ import {
 } from './find-credentials.ts';
 import { createLocationTable } from './locations.ts';
 import type { RateLimiter } from './rate-limit.ts';
-import { SchemeLimits } from './scheme-limits.ts';
 import { areRotated, isRotation, type VerifyOne, verifyAny, verifyTogether } from './together.ts';
 import type { AuthenticationTrace } from './trace.ts';
+import { UserRights } from './user-rights.ts';
 import {
   type AcceptedSchemes,
   type Attempt,
@@ -81,7 +81,7 @@ type Authenticated = Principal | undefined | Promise<Principal | undefined>;
 export function createAuthenticator(
   schemes: readonly Verifier[],
   rateLimiter: RateLimiter,
-  limits: SchemeLimits = new SchemeLimits(),
+  limits: UserRights = new UserRights(),
   explain = false,
 ): Authenticator {
   const table = createLocationTable(schemes);
@@ -213,7 +213,7 @@ async function hasInContent({ content }: Verifier, request: IncomingRequest): Pr
 }
 
 /** Creates the function that verifies the credentials of one scheme, and checks that the user may use it. */
-function createVerifyOne(limits: SchemeLimits, failures: AuthFailures): VerifyOne {
+function createVerifyOne(limits: UserRights, failures: AuthFailures): VerifyOne {
   const requirePrincipal = (verdict: Verdict, attempt: Attempt, scheme: Verifier): Principal => {
     if (verdict.outcome === 'bad') throw failures.count(verdict, attempt, scheme);
     const { principal } = verdict;
@@ -222,7 +222,7 @@ function createVerifyOne(limits: SchemeLimits, failures: AuthFailures): VerifyOn
       const problem = notPermitted(principal.scheme, permitted);
       throw failures.count({ outcome: 'bad', problem, claimed: principal.name }, attempt, scheme);
     }
-    return principal;
+    return limits.addRoles(principal);
   };
 
   // Always a promise of this realm, so that no caller takes a promise of another realm for a principal.

@@ -12,7 +12,7 @@ import { draftCavageShape, readDraftCavage } from './draft-cavage.ts';
 import { messageSignaturesShape, readMessageSignaturesOptions } from './message-signatures/options.ts';
 import { createMessageSignaturesScheme } from './message-signatures/scheme.ts';
 import type { SchemeDeclarations } from './scheme-declarations.ts';
-import { schemeNameForm } from './scheme-limits.ts';
+import { schemeNameForm } from './user-rights.ts';
 import type { AcceptedSchemes } from './verifier.ts';
 
 /** A scheme of a configuration, with its options read and checked. */

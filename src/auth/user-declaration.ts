@@ -20,7 +20,7 @@ import {
 import type { KeyDeclaration } from './account-key.ts';
 import { keyShape, maxKeyIdLength, parseAccountKey } from './parse-account-key.ts';
 import { type QuotaDeclaration, quotaShape } from './quota-policy.ts';
-import { userSchemesShape } from './scheme-limits.ts';
+import { userRolesShape, userSchemesShape } from './user-rights.ts';
 import { userNameFault } from './user-name.ts';
 
 /** A password: as a scrypt hash from a data directory, or in plain text from a configuration. */
@@ -55,6 +55,8 @@ export interface AccountRecord {
   readonly quota?: QuotaDeclaration | undefined;
   /** The names of the schemes with which the user can authenticate. Default: all. */
   readonly schemes?: readonly string[] | undefined;
+  /** The names of its roles, for access rules such as `role:manager`. Default: none. */
+  readonly roles?: readonly string[] | undefined;
   /** Claims by name, of which tokens carry those in `oauth2.claims`: `{ "email": "ann@example.com" }`. Default: none. */
   readonly claims?: Readonly<Record<string, unknown>> | undefined;
 }
@@ -75,6 +77,8 @@ export type UserDeclaration =
       readonly quota?: QuotaDeclaration | undefined;
       /** The names of the schemes with which the user can authenticate. Default: all. */
       readonly schemes?: readonly string[] | undefined;
+      /** The names of its roles, for access rules such as `role:manager`. Default: none. */
+      readonly roles?: readonly string[] | undefined;
       /** Claims by name, of which tokens carry those in `oauth2.claims`: `{ email: 'ann@example.com' }`. Default: none. */
       readonly claims?: Readonly<Record<string, unknown>> | undefined;
     };
@@ -82,7 +86,7 @@ export type UserDeclaration =
 /** Returns a user in the form that a data directory has. */
 export function toAccountRecord(user: UserDeclaration): AccountRecord {
   if ('secrets' in user) return user;
-  const { secret, password, disabled, keys, quota, schemes, claims } = user;
+  const { secret, password, disabled, keys, quota, schemes, roles, claims } = user;
   return {
     secrets: secret === undefined ? [] : [{ secret }],
     password: password === undefined ? undefined : { plain: password },
@@ -90,6 +94,7 @@ export function toAccountRecord(user: UserDeclaration): AccountRecord {
     keys,
     quota,
     schemes,
+    ...(roles !== undefined && { roles }),
     ...(claims !== undefined && { claims }),
   };
 }
@@ -139,6 +144,7 @@ const members = {
   password: optional(passwordShape),
   quota: optional(quotaShape),
   schemes: optional(userSchemesShape),
+  roles: optional(userRolesShape),
   claims: optional(claimsShape),
 };
 
@@ -176,6 +182,7 @@ const recordShape: Shape<UserDeclaration> = object(
     keys: optional(keysShape),
     quota: optional(quotaShape),
     schemes: optional(userSchemesShape),
+    roles: optional(userRolesShape),
     claims: optional(claimsShape),
   },
   undefined,

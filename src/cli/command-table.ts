@@ -160,10 +160,13 @@ COUNTERSIGN_SECRET or, if that is not set, from the first line of standard input
       'user key add NAME --key-id ID\n                     --public-key FILE | --generate ALGORITHM | --secret-stdin',
       'user key remove NAME --key-id ID',
       'user key list NAME',
+      'user role add|remove NAME --role ROLE',
+      'user role list NAME',
     ],
     listed: [
       ['user add|rotate|password|quota|schemes|remove|disable|enable|list', 'manage users'],
       ['user key add|remove|list', 'manage the keys of users'],
+      ['user role add|remove|list', 'manage the roles of users'],
     ],
     text: `Manages the users of a data directory, or of a module's store. A running server applies a change before the
 command ends.
@@ -176,9 +179,11 @@ command ends.
   disable                     rejects the user's requests; password and secret are kept for enable
   key                         manages the keys of a user; each key determines its algorithm:
                               ed25519, ecdsa-p256-sha256, ecdsa-p384-sha384, rsa-pss-sha512,
-                              rsa-v1_5-sha256, or with a shared secret hmac-sha256 and aws4`,
+                              rsa-v1_5-sha256, or with a shared secret hmac-sha256 and aws4
+  role                        manages the roles of a user, which access rules name as role:ROLE`,
     flags: [
       toggle('--secret-stdin', secretInput, 'add', 'key add'),
+      valued('--role', 'ROLE', 'name of the role', 'role add', 'role remove'),
       valued('--key-id', 'ID', 'id by which requests name the key; unique among all users', 'key'),
       valued('--public-key', 'FILE', 'public key in PEM (SPKI) or JWK format', 'key add'),
       valued(
@@ -416,15 +421,20 @@ function findArity({ value, repeatable: isRepeatable }: CommandFlag): Arity {
   return isRepeatable === true ? 'values' : 'value';
 }
 
-/** Returns the options of `user` or of `user key`, with the actions as that command names them. */
-export function listUserFlags(command: 'user' | 'user key'): readonly CommandFlag[] {
+/** Returns the options of `user`, `user key` or `user role`, with the actions as that command names them. */
+export function listUserFlags(command: 'user' | 'user key' | 'user role'): readonly CommandFlag[] {
   const all: readonly CommandFlag[] = commandTable.user.flags;
+  const group = command.slice('user '.length);
   return all.flatMap(({ actions, ...flag }) => {
     if (actions === undefined) return [flag];
-    const own = actions.filter((action) => action.startsWith('key') === (command === 'user key'));
+    const own = actions.filter((action) => groupOf(action) === group);
     if (own.length === 0) return [];
-    return [
-      own.includes('key') ? flag : { ...flag, actions: own.map((action) => action.replace('key ', '')) },
-    ];
+    const isOfAll = group !== '' && own.includes(group);
+    return [isOfAll ? flag : { ...flag, actions: own.map((action) => action.slice(group.length).trim()) }];
   });
+}
+
+/** Returns the word before an action of `user`: `key`, `role`, or none. */
+function groupOf(action: string): string {
+  return ['key', 'role'].find((group) => action === group || action.startsWith(`${group} `)) ?? '';
 }

@@ -21,11 +21,12 @@ import { requireUniqueStore, retryOrThrow } from './conflict.ts';
 import type { Collection } from './declaration.ts';
 import { noRepetition, type Repetition } from './idempotency.ts';
 import { addShown, formatHref, linkField, toListItem } from './lists/page-links.ts';
-import { malformedQuery, readSearch } from './lists/query.ts';
+import { addOwnerCondition, malformedQuery, readSearch, type Search } from './lists/query.ts';
 import { compileListRules, type ListRules } from './lists/rules.ts';
 import { SearchedStore } from './lists/search.ts';
 import { findSearched, listSearched, type Searched } from './lists/searched-list.ts';
 import { createQueryCheck } from './lists/strict-query.ts';
+import { findOwnFields, requireOwn } from './ownership.ts';
 import { addServerValues, showValues } from './server-values.ts';
 import { requireStorablePath, type Serving } from './serving.ts';
 
@@ -78,7 +79,9 @@ export function collectionResource(
     find: repetition.find(
       (call) => {
         checkQuery?.(call);
-        const search = rules && lists(call) ? readSearch(rules, call, isCredential !== undefined) : undefined;
+        const search = lists(call)
+          ? limitToOwn(collection, call, rules && readSearch(rules, call, isCredential !== undefined))
+          : undefined;
         if (search === undefined) return page(collection, store, call);
         return findSearched(collection, searched, call, search, parseLimit(call.query.get('limit')));
       },
@@ -98,6 +101,12 @@ export function collectionResource(
 function listParameters(rules: ListRules | undefined): readonly string[] {
   if (rules === undefined) return ['limit', 'after'];
   return [...rules.parameters.keys(), ...(rules.orders.size > 0 ? ['sort'] : []), 'limit', 'after'];
+}
+
+/** Returns a search that selects only items of the principal, unless it may read all; then the search itself. */
+function limitToOwn({ access }: Collection, call: ListCall, search: Search | undefined): Search | undefined {
+  const fields = findOwnFields(call.method === 'HEAD' ? access.HEAD : access.GET, call);
+  return fields.length === 0 ? search : addOwnerCondition(fields, call.principal?.name ?? '', search);
 }
 
 /** Returns whether the response to a call is the list. */
@@ -185,10 +194,12 @@ async function create(
 ): Promise<ActionResponse | typeof retryAction> {
   if (call.body === undefined) throw new Problem('content-missing', 'An item is expected.');
   const path = requireStorablePath(fillTemplate(collection.path, call.parameters));
+  const value = addServerValues(collection.shape, call.body, call, undefined);
+  requireOwn(collection.access.POST, call, value);
   const applied = await store.apply({
     kind: 'create',
     collection: path,
-    value: addServerValues(collection.shape, call.body, call, undefined),
+    value,
     at: call.now,
     receipt,
     unique: collection.unique,

@@ -85,12 +85,21 @@ export interface CollectionDeclaration {
   readonly requirePrecondition?: boolean | undefined;
   /** Whether PATCH changes an item by a merge patch in JSON (RFC 7396), in which null removes a field. Default: false. */
   readonly patch?: boolean | undefined;
+  /** Whether an item does not exist for users who may not read it: 404 in place of 403. Default: false. */
+  readonly hide?: boolean | undefined;
   /** Whether items in JSON begin with the members `id` and `href`, which is the path. Default: false; items of lists have `href`. */
   readonly showId?: boolean | undefined;
 }
 
 /** The access rules, as in messages. */
-export const accessWords = [...accessRules, 'owner:PARAMETER', 'scope:NAME'];
+export const accessWords = [
+  ...accessRules,
+  'owner',
+  'owner:PARAMETER',
+  'owner:FIELD',
+  'role:NAME',
+  'scope:NAME',
+];
 
 const fieldName = addKeywords(text(undefined, { expected: 'the name of a field' }), { minLength: 1 });
 const nonEmpty = { min: 1, expected: 'non-empty text' };
@@ -105,8 +114,9 @@ const ruleOrNames = variants<string | readonly string[]>([rule, userNames], (val
 
 const accessSchema: JsonSchema = {
   anyOf: [
-    { enum: accessRules },
-    { type: 'string', pattern: '^owner:[A-Za-z][A-Za-z0-9_]*$' },
+    { enum: [...accessRules, 'owner'] },
+    { type: 'string', pattern: '^owner:[^:]+$' },
+    { type: 'string', pattern: '^role:[A-Za-z][A-Za-z0-9._-]{0,63}$' },
     { type: 'string', pattern: `^scope:${scopePattern.slice(1)}` },
     userNames.schema,
   ],
@@ -188,6 +198,9 @@ export const collectionShape = object(
     ),
     patch: optional(
       addKeywords(flag('whether PATCH changes an item by a JSON Merge Patch'), { default: false }),
+    ),
+    hide: optional(
+      addKeywords(flag('whether an item does not exist for users who may not read it'), { default: false }),
     ),
     showId: optional(addKeywords(flag('whether items in JSON have their id and path'), { default: false })),
     cors: optional(

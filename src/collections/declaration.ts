@@ -6,16 +6,15 @@ import { ValidationErrors } from '../formats/validation-errors.ts';
 import {
   accessMemberFault,
   accessRules,
+  formatItemOwner,
   ownerParameter,
-  parameterFault,
   scopeInRule,
-  scopeRuleFault,
 } from '../pipeline/access-rule.ts';
 import { type CorsDeclaration, readCors } from '../pipeline/cors-policy.ts';
 import type { Access, DocumentFormat } from '../pipeline/resource.ts';
 import { DeclarationError, readDeclared } from '../schema/error.ts';
 import { checkPatternCosts } from '../schema/pattern/cost.ts';
-import { compileShape, type Shape as ItemShape } from '../schema/schema.ts';
+import { compileShape, type Field, type Shape as ItemShape } from '../schema/schema.ts';
 import { describeKind } from '../shape/fault.ts';
 import { anything, mapOf } from '../shape/shape.ts';
 import type { StoredRecord, UniqueRules } from '../store/store.ts';
@@ -36,6 +35,9 @@ import { compileUnique } from './unique-rules.ts';
 export { DeclarationError } from '../schema/error.ts';
 export type { FieldDeclaration } from '../schema/field.ts';
 export type { Shape } from '../schema/schema.ts';
+
+/** The rule that permits the user who created the item. */
+const ownerRule = 'owner';
 
 /** Marks collections, so that no other object has their type. */
 const collectionBrand: unique symbol = Symbol('collection');
@@ -86,6 +88,8 @@ export interface Collection {
   readonly requirePrecondition: boolean;
   /** Whether items have PATCH with a merge patch. @internal */
   readonly patch: boolean;
+  /** Whether items do not exist for users who may not read them. @internal */
+  readonly hide: boolean;
   /** Whether items in JSON have their id and path. @internal */
   readonly showId: boolean;
 }
@@ -139,7 +143,7 @@ export function readCollection(path: string, declaration: unknown): Collection {
       ...(unique === undefined ? [] : [unique]),
     ]),
     unique: compileUnique(shape.schema, unique, at),
-    access: compileAccess(declared.access ?? {}, parameters, `${at}.access`),
+    access: compileAccess(declared.access ?? {}, { parameters, shape }, `${at}.access`),
     createWithPut: declared.createWithPut ?? true,
     schemes: declared.schemes,
     filter,
@@ -149,6 +153,7 @@ export function readCollection(path: string, declaration: unknown): Collection {
     idempotency: declared.idempotency ?? 'off',
     requirePrecondition: declared.requirePrecondition ?? false,
     patch: declared.patch ?? false,
+    hide: declared.hide ?? false,
     showId: declared.showId ?? false,
   };
 }
@@ -227,14 +232,21 @@ function segmentError(segment: string, at: string): DeclarationError {
   return new DeclarationError('path', at, `has the segment "${segment}", which is not ${forms}`);
 }
 
+/** What the rules of a collection can name. */
+interface AccessContext {
+  /** The parameters of its path. */
+  readonly parameters: ReadonlySet<string>;
+  readonly shape: ItemShape;
+}
+
 function compileAccess(
   declared: Readonly<Partial<Record<keyof AccessRules, string | readonly string[]>>>,
-  parameters: ReadonlySet<string>,
+  context: AccessContext,
   path: string,
 ): Collection['access'] {
   const compile = (key: keyof AccessRules): Access | undefined => {
     const rule = declared[key];
-    return rule === undefined ? undefined : checkAccess(rule, parameters, `${path}.${key}`);
+    return rule === undefined ? undefined : checkAccess(rule, context, `${path}.${key}`);
   };
   const [read, write] = [compile('read') ?? 'nobody', compile('write') ?? 'nobody'];
   const [create, change] = [compile('create') ?? write, compile('change') ?? write];
@@ -260,41 +272,47 @@ function mergeAccess(one: Access, other: Access): Access {
   return one === other ? one : [...new Set(rules.flat())];
 }
 
-function checkAccess(
-  declared: string | readonly string[],
-  parameters: ReadonlySet<string>,
-  path: string,
-): Access {
-  if (typeof declared !== 'string') return checkAccessList(declared, parameters, path);
+function checkAccess(declared: string | readonly string[], context: AccessContext, path: string): Access {
+  if (typeof declared !== 'string')
+    return declared.map((member, at) => checkAccessMember(member, context, `${path}[${at}]`));
   const rule = accessRules.find((each) => each === declared);
   if (rule !== undefined) return rule;
-  const scope = scopeInRule(declared);
-  if (scope !== undefined) {
-    const fault = scopeRuleFault(scope);
-    if (fault !== undefined) throw new DeclarationError('access', path, fault);
-    return `scope:${scope}`;
-  }
-  const parameter = ownerParameter(declared);
-  if (parameter === undefined)
+  const isNamed = declared === ownerRule || declared.includes(':');
+  if (!isNamed)
     throw new DeclarationError(
       'access',
       path,
       `"${declared}" is not known${didYouMean(declared, accessWords)}`,
     );
-  if (parameters.has(parameter)) return `owner:${parameter}`;
-  throw new DeclarationError('access', path, parameterFault(parameter, [...parameters]));
+  const compiled = checkAccessMember(declared, context, path);
+  const parameter = ownerParameter(compiled);
+  if (parameter !== undefined) return `owner:${parameter}`;
+  const scope = scopeInRule(compiled);
+  return scope === undefined ? [compiled] : `scope:${scope}`;
 }
 
-function checkAccessList(
-  members: readonly string[],
-  parameters: ReadonlySet<string>,
-  path: string,
-): readonly string[] {
-  members.forEach((member, at) => {
-    const fault = accessMemberFault(member, [...parameters]);
-    if (fault !== undefined) throw new DeclarationError('access', `${path}[${at}]`, fault);
-  });
-  return members;
+/** Returns a member of a list of rules in its compiled form. */
+function checkAccessMember(member: string, { parameters, shape }: AccessContext, path: string): string {
+  const field = member === ownerRule ? findCreator(shape, path) : ownerParameter(member);
+  const isField =
+    field !== undefined && !parameters.has(field) && isOwnerField(shape.schema.byName.get(field));
+  if (isField) return formatItemOwner(field);
+  const names = [...parameters, ...shape.schema.fields.filter(isOwnerField).map(({ name }) => name)];
+  const fault = accessMemberFault(member, names);
+  if (fault !== undefined) throw new DeclarationError('access', path, fault);
+  return member;
+}
+
+/** Returns the name of the field that has the creator of an item. */
+function findCreator({ schema }: ItemShape, path: string): string {
+  const field = schema.fields.find(({ set }) => set === 'creator');
+  if (field !== undefined) return field.name;
+  throw new DeclarationError('access', path, `"${ownerRule}" requires a field with "set": "creator"`);
+}
+
+/** Returns whether a field can name the user to whom an item belongs. */
+function isOwnerField(field: Field | undefined): boolean {
+  return field?.content.kind === 'simple' && field.content.type === 'text' && field.attributes.length === 0;
 }
 
 /** The declarations of the default collections. */

@@ -33,6 +33,7 @@ import type { Receipt, Replacement, Store, StoredItem, StoredRecord } from '../s
 import { retryOrThrow } from './conflict.ts';
 import type { Collection } from './declaration.ts';
 import { noRepetition, type Repetition } from './idempotency.ts';
+import { checksItem, requireOwn } from './ownership.ts';
 import { addServerValues, showValues } from './server-values.ts';
 import { requireStorablePath, type Serving } from './serving.ts';
 
@@ -61,7 +62,7 @@ export function itemResource(
   repetition: Repetition = noRepetition,
   { defaultFormat }: Serving = {},
 ): Resource<StoredItem, SentItem> {
-  const { access, path, schemes, cors, shape, requirePrecondition } = collection;
+  const { access, path, schemes, cors, shape, requirePrecondition, hide } = collection;
   const parameter = idParameter(path);
   const readId = (call: ItemCall): string => call.parameters[parameter] ?? '';
   const formatPath = (call: ItemCall): string => fillTemplate(path, call.parameters);
@@ -83,14 +84,18 @@ export function itemResource(
   );
 
   return {
-    GET: action(access.GET, (call) => {
-      const found = requireExisting(call);
-      return {
-        status: 200,
-        representation: writeRepresentation(collection, call, found.value),
-        state: found,
-      };
-    }),
+    GET: action(
+      access.GET,
+      (call) => {
+        const found = requireExisting(call);
+        return {
+          status: 200,
+          representation: writeRepresentation(collection, call, found.value),
+          state: found,
+        };
+      },
+      checksItem([access.GET, access.HEAD], ({ method }) => (method === 'HEAD' ? access.HEAD : access.GET)),
+    ),
     headAccess: access.HEAD,
     checksParameters: true,
     schemes,
@@ -98,18 +103,24 @@ export function itemResource(
     ...(collection.idempotency !== 'off' && { requestHeaders: ['Idempotency-Key'] }),
     PUT: action(access.PUT, (call) => put(call), {
       reads: createBodyReaders(shape, { ...documentLimits, partial: false }).map(keepingContent<StoredItem>),
-      accessIf: (exists) => (exists ? access.putExisting : access.putNew),
+      ...checksItem([access.putExisting, access.putNew], ({ state }) =>
+        state === undefined ? access.putNew : access.putExisting,
+      ),
       mayCreate: (call) => collection.createWithPut && checkAddress(formatPath(call), readId(call)),
       ...repetition.checks,
     }),
     POST: action(access.change, (call) => post(call), {
       reads: createBodyReaders(shape, { ...documentLimits, partial: true }).map(keepingContent<StoredItem>),
+      ...checksItem([access.change], () => access.change),
       ...repetition.checks,
     }),
     ...(collection.patch && {
       PATCH: patchAction(collection, store, documentLimits, repetition, formatPath),
     }),
-    DELETE: action(access.DELETE, (call) => deletes(call), repetition.checks),
+    DELETE: action(access.DELETE, (call) => deletes(call), {
+      ...checksItem([access.DELETE], () => access.DELETE),
+      ...repetition.checks,
+    }),
     produces: formatsFor(collection.defaultFormat ?? defaultFormat),
     ...(collection.defaultFormat && { defaultFormat: collection.defaultFormat }),
     find: repetition.find(
@@ -120,6 +131,7 @@ export function itemResource(
       ({ entry }) => toState(collection, store, entry),
     ),
     ...(requirePrecondition ? { requirePrecondition } : {}),
+    ...(hide ? { hide } : {}),
     description: {
       item: shape.item,
       ...repetition.description,
@@ -200,6 +212,8 @@ async function replace(
   const expected = readExpected(call);
   const before = call.state?.value.value;
   const value = addServerValues(collection.shape, requireContent(call).value, call, before);
+  const { putNew, putExisting } = collection.access;
+  requireOwn(before === undefined ? putNew : putExisting, call, value);
   const applied = await store.apply({
     kind: 'put',
     collection: name,
@@ -279,6 +293,7 @@ function patchAction(
   };
   return action(collection.access.change, (call) => perform(call), {
     reads: [{ type: mergePatchType, decoder }],
+    ...checksItem([collection.access.change], () => collection.access.change),
     ...repetition.checks,
   });
 }
@@ -294,6 +309,7 @@ async function change(
 ): Promise<ActionResponse | typeof retryAction> {
   const { id, revision, value: before } = requireExisting(call).value;
   const value = addServerValues(collection.shape, apply(before, requireContent(call)), call, before);
+  requireOwn(collection.access.change, call, value);
   // Written before the change: nothing is changed if the item cannot be shown.
   const representation = writeRequestedRepresentation(collection, call, { id, value });
   const applied = await store.apply({

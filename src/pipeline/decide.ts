@@ -36,7 +36,6 @@ import {
   type ContentReader,
   isInScope,
   mayUse,
-  permits,
   type Resource,
   type ResourceState,
   retryAction,
@@ -243,7 +242,7 @@ function checkPermission(
   if (!isInScope(implemented, call.method, call.principal))
     throw scopeTooNarrow(call, implemented, authenticator);
   if (call.principal !== undefined)
-    throw new Problem('forbidden', `This principal may not ${call.method} here.`);
+    throw forbidden(call, resource, `This principal may not ${call.method} here.`);
   throw authenticator.missing(
     `${call.method} requires authentication here.`,
     call.incoming,
@@ -251,18 +250,30 @@ function checkPermission(
   );
 }
 
-/** Throws a Problem if the principal may create the target and not change it, or the reverse. */
+/** Throws a Problem if the principal may use the method in another state of the target only. */
 function checkPermissionFor(
-  { state, method, principal, parameters, incoming }: CallContext,
-  { schemes }: Resource,
-  { accessIf }: Action,
+  call: CallContext,
+  resource: Resource,
+  { permitsState }: Action,
   authenticator: Authenticator,
 ): void {
-  if (accessIf === undefined || permits(accessIf(state !== undefined), principal, parameters)) return;
-  const what = state === undefined ? 'create it' : 'change what exists';
+  if (permitsState === undefined || permitsState(call)) return;
+  const { state, method, principal, incoming } = call;
+  const reads = method === 'GET' || method === 'HEAD';
+  const what = state === undefined ? ' to create it' : reads ? '' : ' to change what exists';
   if (principal === undefined)
-    throw authenticator.missing(`${method} requires authentication here to ${what}.`, incoming, schemes);
-  throw new Problem('forbidden', `This principal may not ${method} here to ${what}.`);
+    throw authenticator.missing(`${method} requires authentication here${what}.`, incoming, resource.schemes);
+  throw forbidden(call, resource, `This principal may not ${method} here${what}.`);
+}
+
+/** Returns the problem of a principal that may not use a method: 404 if the resource is hidden from it. */
+function forbidden(call: CallContext, resource: Resource, detail: string): Problem {
+  const { principal, parameters, state } = call;
+  const seen = mayUse(resource, 'GET', principal, parameters);
+  const isHidden =
+    resource.hide === true &&
+    !(seen && (state === undefined || resource.GET?.permitsState?.(call) !== false));
+  return isHidden ? notFound() : new Problem('forbidden', detail);
 }
 
 function scopeTooNarrow(

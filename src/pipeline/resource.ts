@@ -5,8 +5,8 @@ import { isSafe } from '../http/method.ts';
 import type { Problem } from '../http/problem.ts';
 import type { MaybePromise } from '../maybe-promise.ts';
 import type { Principal, Scope } from '../principal.ts';
-import type { StoredReceipt } from '../store/store.ts';
-import { ownerParameter, scopeInRule } from './access-rule.ts';
+import type { StoredReceipt, StoredRecord } from '../store/store.ts';
+import { itemOwnerField, ownerParameter, roleInRule, scopeInRule } from './access-rule.ts';
 import type { CorsDeclaration } from './cors-policy.ts';
 import type { Decoder } from './decoder.ts';
 
@@ -20,6 +20,7 @@ export type Access =
   | 'nobody'
   | `owner:${string}`
   | `scope:${string}`
+  | `role:${string}`
   | readonly string[];
 
 /** The decoded parameters of a path template. */
@@ -125,7 +126,7 @@ export type ActionResult = ActionResponse | Representation | typeof retryAction;
 /** The implementation of a method, with its access rule. */
 export interface Action<State = unknown, Content = unknown> {
   /**
-   * Who may use the method. `scope:NAME` permits tokens that have the scope, which then need no other one, and no user; in a list, it is
+   * Who may use the method. `role:NAME` permits users who have the role. `scope:NAME` permits tokens that have the scope, which then need no other one, and no user; in a list, it is
    * one of the alternatives.
    */
   readonly access: Access;
@@ -140,8 +141,11 @@ export interface Action<State = unknown, Content = unknown> {
    * otherwise `write`.
    */
   readonly scopes?: readonly (readonly Scope[])[] | undefined;
-  /** Returns the access rule by whether the target exists; `access` permits whom one of both permits. Default: `access` in both cases. */
-  accessIf?(exists: boolean): Access;
+  /**
+   * Returns whether the principal may use the method in this state; `access` permits everyone who may use it in some state. Default:
+   * as `access` says. @internal
+   */
+  permitsState?(call: Call<State, Content>): boolean;
   /** Checks fields that the action requires, such as Idempotency-Key. Throws a Problem. Default: nothing is checked. */
   checkHeaders?(call: Call<State, Content>): void;
   /** Returns whether the action may create a resource that does not exist. Throws a Problem if that can never exist. */
@@ -210,6 +214,8 @@ export interface Resource<State = unknown, Content = unknown> {
    * 428 (RFC 6585 §3). Default: false.
    */
   readonly requirePrecondition?: boolean | undefined;
+  /** Whether the resource does not exist for principals who may not GET it: 404 in place of 403. Default: false. */
+  readonly hide?: boolean | undefined;
   /** Returns the response to a problem in the format of the resource's protocol; undefined for a problem document. @internal */
   writeProblem?(problem: Problem, request: IncomingRequest | undefined): ActionResponse | undefined;
   /**
@@ -310,11 +316,44 @@ export function permits(
   return permitsRule(access, principal, parameters);
 }
 
-/** Returns whether a rule is `scope:NAME`, and the principal has a token with that scope, or `owner:PARAM` of the principal. */
+/** Returns whether a rule with a colon permits the principal. One for the owner of an item permits every user. */
 function permitsRule(rule: string, principal: Principal, parameters: Parameters): boolean {
   const scope = scopeInRule(rule);
-  if (scope === undefined) return permitsOwner(rule, principal, parameters);
-  return principal.lent?.scopes.includes(scope) === true;
+  if (scope !== undefined) return principal.lent?.scopes.includes(scope) === true;
+  const role = roleInRule(rule);
+  if (role !== undefined) return principal.roles?.includes(role) === true;
+  if (itemOwnerField(rule) !== undefined) return principal.lent?.users === undefined;
+  return permitsOwner(rule, principal, parameters);
+}
+
+/** Returns the fields of an item that name users whom an access rule permits. */
+export function listOwnerFields(access: Access): readonly string[] {
+  return typeof access === 'string' ? [] : access.flatMap((rule) => itemOwnerField(rule) ?? []);
+}
+
+/** Returns whether an access rule permits this principal for the items of all users. */
+export function permitsAllItems(
+  access: Access,
+  principal: Principal | undefined,
+  parameters: Parameters,
+): boolean {
+  const general =
+    typeof access === 'string' ? access : access.filter((rule) => itemOwnerField(rule) === undefined);
+  return permits(general, principal, parameters);
+}
+
+/** Returns whether an access rule permits this principal for an item with these fields. */
+export function permitsItem(
+  access: Access,
+  principal: Principal | undefined,
+  parameters: Parameters,
+  item: StoredRecord,
+): boolean {
+  if (permitsAllItems(access, principal, parameters)) return true;
+  if (principal === undefined || principal.lent?.users !== undefined) return false;
+  return listOwnerFields(access).some(
+    (field) => Object.hasOwn(item, field) && item[field] === principal.name,
+  );
 }
 
 /** Returns whether a rule is `owner:PARAM`, and the parameter names the principal, or a user for whom it may act. */

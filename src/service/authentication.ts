@@ -9,8 +9,8 @@ import { createHashQueue } from '../auth/hash-queue.ts';
 import { createHmacVerifier } from '../auth/hmac.ts';
 import { Quotas } from '../auth/quota.ts';
 import { createRateLimiter } from '../auth/rate-limit.ts';
-import { SchemeLimits } from '../auth/scheme-limits.ts';
 import { type AccountRecord, toAccountRecord } from '../auth/user-declaration.ts';
+import { UserRights } from '../auth/user-rights.ts';
 import { listAuthorizationNames } from '../auth/verifier.ts';
 import { type Clock, readTime } from '../clock.ts';
 import { requireSeconds } from '../duration.ts';
@@ -80,7 +80,7 @@ export function createAuthentication(
   quotas.replaceUsers(declared);
   const configured = listSchemes(options);
   checkUserSchemes(options.users ?? {}, configured);
-  const limits = new SchemeLimits();
+  const limits = new UserRights();
   limits.replaceUsers(declared);
   const hashQueue = createHashQueue(rateLimiter);
   const nonceWindow = computeNonceWindow(window, options, configured);

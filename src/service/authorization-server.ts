@@ -1,7 +1,7 @@
 import { listRegistered, type RegisteredBy } from '../accounts/registered.ts';
 import { readClients, readConsumers } from '../accounts/registration.ts';
 import { createAuthenticator } from '../auth/authenticate.ts';
-import type { SchemeLimits } from '../auth/scheme-limits.ts';
+import type { UserRights } from '../auth/user-rights.ts';
 import type { Verifier } from '../auth/verifier.ts';
 import { readDuration } from '../duration.ts';
 import { type Client, type Consumer, createRegistry, type Registry } from '../oauth/clients.ts';
@@ -49,7 +49,7 @@ interface AuthorizationParts
   > {
   readonly store: Store;
   readonly basic: Verifier;
-  readonly limits: SchemeLimits;
+  readonly limits: UserRights;
   readonly onGrantEvent: ((event: TokenEvent) => void) | undefined;
   /** The names of all users. */
   readonly users: Iterable<string>;

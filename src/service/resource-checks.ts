@@ -1,5 +1,12 @@
 import { isToken } from '../http/syntax/token.ts';
-import { accessMemberFault, accessRules, scopeInRule, scopeRuleFault } from '../pipeline/access-rule.ts';
+import {
+  accessMemberFault,
+  accessRules,
+  roleInRule,
+  roleRuleFault,
+  scopeInRule,
+  scopeRuleFault,
+} from '../pipeline/access-rule.ts';
 import type { Action, Resource } from '../pipeline/resource.ts';
 import { createFault } from '../shape/fault.ts';
 import {
@@ -49,7 +56,7 @@ const actionShape = describeObject(
     scopes: optional(describeList("lists of scopes, such as [['read']]")),
     checkHeaders: optional(anything),
     mayCreate: optional(anything),
-    accessIf: optional(anything),
+    permitsState: optional(anything),
   } satisfies ShapesOf<Action>,
   "an object such as action('anyone', …)",
 );
@@ -107,6 +114,7 @@ const resourceShape = describeObject(
     cors: optional(grammar({}, 'a list of origins', checkCors)),
     requestHeaders: optional(listOf(fieldName, undefined, { expected: 'a list of field names' })),
     requirePrecondition: optional(flag()),
+    hide: optional(flag()),
     description: optional(anything),
   } satisfies ShapesOf<Omit<Resource, 'writeProblem' | 'verbatim' | 'checksParameters'>>,
   "an object such as { GET: action('anyone', …) }",
@@ -141,6 +149,12 @@ function checkAccess(access: unknown, what: string, template: string): void {
   const scope = typeof access === 'string' ? scopeInRule(access) : undefined;
   if (scope !== undefined) {
     const fault = scopeRuleFault(scope);
+    if (fault !== undefined) throw new RangeError(`${what}: ${fault}`);
+    return;
+  }
+  const role = typeof access === 'string' ? roleInRule(access) : undefined;
+  if (role !== undefined) {
+    const fault = roleRuleFault(role);
     if (fault !== undefined) throw new RangeError(`${what}: ${fault}`);
     return;
   }

@@ -170,11 +170,11 @@ for (const [declaration, message] of [
   ],
   [
     { ...plain, access: { read: 'owner:name' } },
-    'collections./things.access.read: the path has no parameter "name"',
+    'collections./things.access.read: the path has no parameter "name"; known are title',
   ],
   [
     { ...plain, access: { read: true } },
-    'collections./things.access.read: must be one of anyone, authenticated, nobody, owner:PARAMETER, scope:NAME, or a list of user names, is a boolean',
+    'collections./things.access.read: must be one of anyone, authenticated, nobody, owner, owner:PARAMETER, owner:FIELD, role:NAME, scope:NAME, or a list of user names, is a boolean',
   ],
   [
     { ...plain, access: { PUT: ['ann', 1] } },
@@ -187,11 +187,11 @@ for (const [declaration, message] of [
   ],
   [
     { ...plain, access: { read: ['owner:name'] } },
-    'collections./things.access.read[0]: the path has no parameter "name"',
+    'collections./things.access.read[0]: the path has no parameter "name"; known are title',
   ],
   [
     { ...plain, access: { read: ['group:editors'] } },
-    'collections./things.access.read[0]: "group:editors" is not known: a user name must have no colon',
+    'collections./things.access.read[0]: "group:editors" is not known: a user name must have no colon; did you mean "role:editors"?',
   ],
   [{ ...plain, access: 'anyone' }, 'collections./things.access: must be an object, is a string'],
 ] as const) {

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { type StoredSecret, type StoredUser, userFile } from '../../accounts/users.ts';
 import { passwordFault, userNameFault } from '../../auth/accounts.ts';
 import { readQuotaText } from '../../auth/quota-policy.ts';
-import { readUserSchemes } from '../../auth/scheme-limits.ts';
+import { readUserSchemes } from '../../auth/user-rights.ts';
 import { systemClock } from '../../clock.ts';
 import { parseDuration } from '../../duration.ts';
 import { type AccountCall, createAccountCommand, type GivenFlags } from '../accounts/account-command.ts';
@@ -23,6 +23,7 @@ import { listUserFlags } from '../command-table.ts';
 import { CommandError } from '../errors.ts';
 import { printLines, type Terminal } from '../terminal.ts';
 import { checkNoKeyNamed, userKey } from './user-key.ts';
+import { userRole } from './user-role.ts';
 
 const passwordFlag = '--password-stdin';
 const quotaFlag = '--quota';
@@ -65,13 +66,14 @@ const runUser = createAccountCommand<StoredUser, UserInput>({
   readInput,
 });
 
-/** Runs `countersign user ACTION NAME`, `countersign user list` or `countersign user key …`. Returns the exit status. */
+/** Runs `countersign user ACTION NAME`, `user list`, `user key …` or `user role …`. Returns the exit status. */
 export async function user(
   argv: readonly string[],
   environment: NodeJS.ProcessEnv,
   terminal: Terminal,
 ): Promise<number> {
   if (argv[0] === 'key') return userKey(argv.slice(1), environment, terminal);
+  if (argv[0] === 'role') return userRole(argv.slice(1), environment, terminal);
   return runUser(argv, environment, terminal);
 }
 
@@ -202,10 +204,11 @@ async function list(target: UserCall, terminal: Terminal): Promise<void> {
   const stored = await readEntries(target);
   const lines = [...options.users.keys()].map((name) => `${name}  1 valid secret, in ${options.config}`);
   lines.push(...Array.from(moduleUsers.keys(), (name) => `${name}  in ${options.module}`));
-  for (const [name, { secrets, disabled, quota, schemes }] of stored) {
+  for (const [name, { secrets, disabled, quota, schemes, roles = [] }] of stored) {
     const valid = secrets.filter(({ until }) => until === undefined || until > now).length;
     const limit = quota === undefined ? '' : `, quota ${quota}`;
     const only = schemes === undefined ? '' : `, only ${schemes.join(', ')}`;
+    const held = roles.length === 0 ? '' : `, ${roles.join(', ')}`;
     const state = disabled === true ? ', disabled' : '';
     const other = options.users.has(name)
       ? options.config
@@ -214,7 +217,7 @@ async function list(target: UserCall, terminal: Terminal): Promise<void> {
         : undefined;
     const override = other === undefined ? '' : `, overridden by ${other}`;
     lines.push(
-      `${name}  ${valid} valid ${valid === 1 ? 'secret' : 'secrets'}${limit}${only}${state}${override}`,
+      `${name}  ${valid} valid ${valid === 1 ? 'secret' : 'secrets'}${limit}${only}${held}${state}${override}`,
     );
   }
   if (lines.length === 0) printLines([`there are no users in ${placeName(target)}`], terminal.stderr);

@@ -5,12 +5,18 @@ import { readSchemes } from '../../auth/configured-schemes.ts';
 import type { SchemeDeclarations } from '../../auth/scheme-declarations.ts';
 import { toAccountRecord } from '../../auth/user-declaration.ts';
 import type { Collection } from '../../collections/declaration.ts';
-import { findClosestMatch } from '../../did-you-mean.ts';
+import { didYouMean, findClosestMatch } from '../../did-you-mean.ts';
 import { intersectScopes } from '../../oauth/scopes.ts';
 import type { Options } from '../../options/options.ts';
 import { existingScopes } from '../../options/registrations.ts';
 import { optionSpecs } from '../../options/table.ts';
-import { accessRules, ownerParameter, scopeInRule } from '../../pipeline/access-rule.ts';
+import {
+  accessRules,
+  itemOwnerField,
+  ownerParameter,
+  roleInRule,
+  scopeInRule,
+} from '../../pipeline/access-rule.ts';
 import type { HealthOptions, ServiceOptions, UserDeclaration } from '../../service/options.ts';
 import { checkServiceOptions } from '../../service/options-shape.ts';
 import { createService, type Service } from '../../service/service.ts';
@@ -167,9 +173,10 @@ function userOption({
   keys,
   quota,
   schemes,
+  roles,
 }: StoredUser): UserDeclaration {
   const hashed = password === undefined ? undefined : { hash: password };
-  return { secrets, disabled, since, keys, quota, schemes, password: hashed };
+  return { secrets, disabled, since, keys, quota, schemes, roles, password: hashed };
 }
 
 /** What is wrong with names of users: errors, and warnings of users who do not exist yet. */
@@ -179,19 +186,20 @@ interface NameFaults {
 }
 
 /**
- * Checks the users whom schemes and access rules name. Returns a warning for each who does not exist, since the user can be added
- * later. A secret that stands in place of a name is masked.
+ * Checks the users whom schemes and access rules name, and their roles. Returns a warning for each user of a scheme who does not
+ * exist, since the user can be added later. A secret that stands in place of a name is masked.
  *
  * @param names the names of the users
- * @throws CommandError for each unknown name that is similar to that of a user or to a keyword, and for a secret in another
- * encoding than that of its scheme
+ * @throws CommandError for each unknown user and role in an access rule, for each unknown user of a scheme that is similar to another
+ * one, and for a secret in another encoding than that of its scheme
  */
 export async function checkNamedUsers(
   { schemes, collections }: Pick<Options, 'schemes' | 'collections'>,
   users: KnownAccounts['users'],
   names: Iterable<string>,
 ): Promise<readonly string[]> {
-  const found = [checkSchemeUsers(schemes, users), checkAccessNames(collections, names)];
+  const roles = [...users.values()].flatMap((user) => user.roles ?? []);
+  const found = [checkSchemeUsers(schemes, users), checkAccessNames(collections, names, roles)];
   // A secret that is also a name is public.
   const secrets = () => [...users.values()].flatMap(listSecrets).filter((secret) => !users.has(secret));
   const faults = await maskSecrets(
@@ -205,26 +213,44 @@ export async function checkNamedUsers(
   );
 }
 
-/** Compares the user names in the access rules of collections with the known users. */
-function checkAccessNames(collections: readonly Collection[], users: Iterable<string>): NameFaults {
+/** Compares the names in the access rules of collections with the known users and roles. */
+function checkAccessNames(
+  collections: readonly Collection[],
+  users: Iterable<string>,
+  roles: readonly string[],
+): NameFaults {
   const known = [...users];
   const faults = new Set<string>();
-  const warnings = new Set<string>();
   for (const { path, access } of collections)
     for (const rule of Object.values(access)) {
       if (typeof rule === 'string') continue;
-      // A member beside its neighbour in a series, such as user1 and user2, is not a misspelling of it.
-      const candidates = [...accessRules, ...known.filter((name) => !rule.includes(name))];
-      for (const name of rule) {
-        if (ownerParameter(name) !== undefined || scopeInRule(name) !== undefined) continue;
-        if (known.includes(name)) continue;
-        const unknown = `collections.${path}.access: there is no user "${name}"`;
-        const meant = findClosestMatch(name, candidates);
-        if (meant === undefined) warnings.add(`${unknown} yet`);
-        else faults.add(`${unknown}; did you mean "${meant}"? If not, add the user first`);
+      for (const member of rule) {
+        const fault = accessNameFault(member, rule, known, roles);
+        if (fault !== undefined) faults.add(`collections.${path}.access: ${fault}`);
       }
     }
-  return { faults: [...faults], warnings: [...warnings] };
+  return { faults: [...faults], warnings: [] };
+}
+
+/** Returns why a member of a list of access rules permits nobody; undefined if a user or role has this name. */
+function accessNameFault(
+  member: string,
+  rule: readonly string[],
+  users: readonly string[],
+  roles: readonly string[],
+): string | undefined {
+  const role = roleInRule(member);
+  if (role !== undefined)
+    return roles.includes(role)
+      ? undefined
+      : `no user has the role "${role}"${didYouMean(role, roles)}; give it to a user first`;
+  const others = [ownerParameter, scopeInRule, itemOwnerField];
+  if (others.some((read) => read(member) !== undefined) || users.includes(member)) return undefined;
+  // A member beside its neighbour in a series, such as user1 and user2, is not a misspelling of it.
+  const meant = findClosestMatch(member, [...accessRules, ...users.filter((name) => !rule.includes(name))]);
+  const hint =
+    meant === undefined ? '; add the user first' : `; did you mean "${meant}"? If not, add the user first`;
+  return `there is no user "${member}"${hint}`;
 }
 
 /** Checks the users that declared schemes name, and whether their secrets are in the encoding of the scheme. */

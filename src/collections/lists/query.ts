@@ -5,9 +5,10 @@ import { parseTargetQuery } from '../../http/form.ts';
 import { Problem } from '../../http/problem.ts';
 import type { Call } from '../../pipeline/resource.ts';
 import type { Key } from '../../schema/order.ts';
+import { readMember } from '../../schema/record.ts';
 import { isOfType, type SimpleTypeName, toStoredValue } from '../../schema/simple-type.ts';
-import type { StoredItem } from '../../store/store.ts';
-import { type IndexedField, type ItemOrder, shortenKey } from './order.ts';
+import type { StoredItem, StoredRecord } from '../../store/store.ts';
+import { type IndexedField, type ItemOrder, indexField, shortenKey } from './order.ts';
 import type { Comparison, FilterParameter, ListRules } from './rules.ts';
 
 /** A comparison of a field with a value. */
@@ -19,6 +20,8 @@ export interface Condition {
   /** Returns whether an item meets it. */
   holds(entry: StoredItem): boolean;
 }
+
+const everyItem: Search = { matches: () => true, conditions: [], order: undefined, query: '' };
 
 /** The items that a query selects, and their order. */
 export interface Search {
@@ -56,6 +59,29 @@ export function readSearch(
   if (parameters.length === 0) return undefined;
   const matches = (entry: StoredItem): boolean => conditions.every(({ holds }) => holds(entry));
   return { matches, conditions, order, query: parameters.join('&') };
+}
+
+/**
+ * Returns a search that selects only items in which one of the fields has the name of a user.
+ * @param search what else the query selects; undefined for all items
+ */
+export function addOwnerCondition(
+  fields: readonly string[],
+  name: string,
+  search: Search = everyItem,
+): Search {
+  const isOwn = (value: StoredRecord): boolean => fields.some((field) => readMember(value, field) === name);
+  const matches = (entry: StoredItem): boolean => isOwn(entry.value) && search.matches(entry);
+  const [field] = fields;
+  // The items of a user are read by an index, as those that a filter selects.
+  if (field === undefined || fields.length > 1) return { ...search, matches };
+  const condition: Condition = {
+    field: indexField(field, 'text', ({ value }) => readMember(value, field)),
+    comparison: 'equals',
+    key: shortenKey('text', name),
+    holds: ({ value }) => isOwn(value),
+  };
+  return { ...search, matches, conditions: [...search.conditions, condition] };
 }
 
 function parseCondition(

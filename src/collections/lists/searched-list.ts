@@ -36,7 +36,8 @@ export function findSearched(
 ): MaybePromise<ResourceState<Searched>> {
   const cursor = call.query.get('after');
   const after = cursor === null ? undefined : parseCursor(search.order, cursor);
-  const query = call.query.has('limit') ? `${search.query}&limit=${limit}` : search.query;
+  const size = call.query.has('limit') ? [`limit=${limit}`] : [];
+  const query = [...(search.query === '' ? [] : [search.query]), ...size].join('&');
   const { connection } = call.incoming;
   const isOpen = (): boolean => connection.isOpen?.() ?? true;
   const wanted = { search, after, limit, isOpen };

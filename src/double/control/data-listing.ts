@@ -2,7 +2,10 @@ import type { Collection } from '../../collections/declaration.ts';
 import { formats } from '../../formats/index.ts';
 import { formatEntityTag, revisionTag } from '../../http/headers/entity-tag.ts';
 import { decodeText, encodeSegment, fillTemplate } from '../../http/syntax/percent.ts';
+import { formatRule } from '../../pipeline/access-rule.ts';
+import type { Access } from '../../pipeline/resource.ts';
 import { createRouter } from '../../pipeline/router.ts';
+import type { ServerValue } from '../../schema/field.ts';
 import type { Attribute, Content, Field } from '../../schema/schema.ts';
 import type { Simple } from '../../schema/simple-type.ts';
 import type { StoredItem } from '../../store/store.ts';
@@ -14,6 +17,10 @@ interface ListedField {
   readonly type: string;
   readonly required: boolean;
   readonly rules: Readonly<Record<string, unknown>>;
+  readonly readOnly?: boolean;
+  /** What the server sets it to. */
+  readonly set?: ServerValue;
+  readonly unique?: boolean;
   readonly attributes?: readonly ListedField[];
   /** The fields of an element, or the values of a list. */
   readonly fields?: readonly ListedField[];
@@ -24,12 +31,15 @@ const pageBytes = 1024 * 1024;
 
 /** Returns the collections with their fields and access rules. */
 export function listCollections({ collections }: ServedData): readonly object[] {
-  return collections().map(({ path, shape, access, createWithPut, schemes }) => ({
+  return collections().map(({ path, shape, access, unique, createWithPut, schemes, hide, showId }) => ({
     path,
     element: shape.element,
     item: shape.item,
-    access,
+    access: Object.fromEntries(Object.entries(access).map(([method, rule]) => [method, formatAccess(rule)])),
     createWithPut,
+    ...(unique !== undefined && { unique }),
+    ...(hide && { hide }),
+    ...(showId && { showId }),
     ...(schemes !== undefined && { schemes }),
     fields: shape.schema.fields.map(toListedField),
   }));
@@ -51,6 +61,11 @@ export async function listItems(
   const { entries, more, revision } = await store.list(name, after, limit, pageBytes);
   const items = entries.map((entry) => toListedItem(collection, entry, name, store.storeId));
   return { items, more, revision };
+}
+
+/** Returns an access rule as it is declared. */
+function formatAccess(access: Access): Access {
+  return typeof access === 'string' ? access : access.map(formatRule);
 }
 
 /** Returns the collection at a path, and the name under which the store has its items. */
@@ -92,12 +107,15 @@ function toListedItem(
   };
 }
 
-function toListedField({ name, required, content, attributes }: Field): ListedField {
+function toListedField({ name, required, readOnly, set, unique, content, attributes }: Field): ListedField {
   const fields = fieldsIn(content);
   return {
     name,
     required,
     ...describeType(content),
+    ...(readOnly && { readOnly }),
+    ...(set !== undefined && { set }),
+    ...(unique && { unique }),
     ...(attributes.length > 0 && { attributes: attributes.map(toListedAttribute) }),
     ...(fields !== undefined && { fields }),
   };

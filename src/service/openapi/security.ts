@@ -3,7 +3,7 @@ import type { AuthScheme } from '../../auth/auth-scheme.ts';
 import { type AcceptedSchemes, listAuthorizationNames } from '../../auth/verifier.ts';
 import type { ProblemType } from '../../http/problem-types.ts';
 import { oauth1Paths, oauth2Paths } from '../../oauth/paths.ts';
-import { ownerParameter } from '../../pipeline/access-rule.ts';
+import { itemOwnerField, ownerParameter } from '../../pipeline/access-rule.ts';
 import { type Access, scopesInAccess, scopesNeeded } from '../../pipeline/resource.ts';
 import type { Scope } from '../../principal.ts';
 import type { Components } from './components.ts';
@@ -155,12 +155,19 @@ export function accessDescription(access: Access): string | undefined {
   const scopes = scopesInAccess(access);
   if (scopes.length > 0 && scopes.length === rules.length)
     return `Only tokens with the scope ${scopes.join(' or ')} have access.`;
-  const owners = rules.map(ownerParameter).filter((parameter) => parameter !== undefined);
-  const users = owners
-    .map((parameter) => `the user whom the path parameter ${parameter} names`)
-    .join(' and ');
+  const owners = rules.flatMap((rule) => describeOwner(rule) ?? []);
+  const users = owners.join(' and ');
   if (users === '') return 'Only certain users have access.';
   return owners.length === rules.length && owners.length === 1
     ? `Only ${users} has access.`
     : `Only ${users}${owners.length === rules.length ? '' : ' and certain other users'} have access.`;
+}
+
+/** Describes the users whom a rule permits by a name in the path or in an item. */
+function describeOwner(rule: string): string | undefined {
+  const parameter = ownerParameter(rule);
+  if (parameter !== undefined) return `the user whom the path parameter ${parameter} names`;
+  const field = itemOwnerField(rule);
+  if (field !== undefined) return `the user whom the field ${field} of the item names`;
+  return undefined;
 }

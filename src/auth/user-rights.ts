@@ -1,0 +1,103 @@
+import type { Principal } from '../principal.ts';
+import { grammar, type Shape } from '../shape/shape.ts';
+
+/** The names are schemes in challenges (RFC 9110 §11.1), so they are tokens. */
+export const schemeNameForm = /^[A-Za-z][A-Za-z0-9._-]{0,63}$/;
+
+/** Reads the schemes of a user: a list of names of schemes. Throws RangeError on anything else. */
+export function readUserSchemes(value: unknown, where: string): readonly string[] {
+  if (!Array.isArray(value)) throw new RangeError(`${where} must be a list of names of schemes`);
+  const names: readonly unknown[] = value;
+  return names.map((name) => {
+    if (typeof name === 'string' && schemeNameForm.test(name)) return name;
+    throw new RangeError(`${where}: ${JSON.stringify(name)} is not the name of a scheme`);
+  });
+}
+
+/** Describes the schemes of a user. */
+export const userSchemesShape: Shape<readonly string[]> = grammar(
+  {
+    description: 'names of the schemes with which the user can authenticate; default: all',
+    type: 'array',
+    items: { type: 'string', pattern: schemeNameForm.source },
+  },
+  'a list of names of schemes',
+  readUserSchemes,
+);
+
+/** The form of the name of a role: that of a scheme. */
+const roleForm = schemeNameForm;
+
+/** Returns whether a text can be the name of a role. */
+export function isRoleName(text: string): boolean {
+  return roleForm.test(text);
+}
+
+/** Reads the roles of a user: a list of names. Throws RangeError on anything else. */
+export function readUserRoles(value: unknown, where: string): readonly string[] {
+  if (!Array.isArray(value)) throw new RangeError(`${where} must be a list of names of roles`);
+  const names: readonly unknown[] = value;
+  return names.map((name) => {
+    if (typeof name === 'string' && isRoleName(name)) return name;
+    throw new RangeError(`${where}: ${JSON.stringify(name)} is not the name of a role`);
+  });
+}
+
+/** Describes the roles of a user. */
+export const userRolesShape: Shape<readonly string[]> = grammar(
+  {
+    description: 'names of the roles of the user, which access rules name as role:NAME',
+    type: 'array',
+    items: { type: 'string', pattern: roleForm.source },
+  },
+  'a list of names of roles',
+  readUserRoles,
+);
+
+/** A user, with the schemes to which it is limited, and its roles. */
+interface RightsOfUser {
+  /** The names of the schemes with which the user can authenticate. Default: all. */
+  readonly schemes?: readonly string[] | undefined;
+  /** The names of its roles. Default: none. */
+  readonly roles?: readonly string[] | undefined;
+}
+
+/** The schemes to which users are limited, and their roles, by the name of the user. */
+export class UserRights {
+  #schemes: ReadonlyMap<string, readonly string[]> = new Map();
+  #roles: ReadonlyMap<string, readonly string[]> = new Map();
+
+  /** Replaces the rights of all users. */
+  replaceUsers(users: ReadonlyMap<string, RightsOfUser>): void {
+    this.#schemes = collectLists(users, ({ schemes }) => schemes);
+    this.#roles = collectLists(users, ({ roles }) => roles);
+  }
+
+  /** Returns a principal with its roles. */
+  addRoles(principal: Principal): Principal {
+    if (this.#roles.size === 0 || principal.lent?.users !== undefined) return principal;
+    const roles = this.#roles.get(principal.name);
+    return roles === undefined ? principal : { ...principal, roles };
+  }
+
+  /** Returns the schemes to which the user is limited, if it authenticated with another one; otherwise undefined. */
+  violated({ name, scheme, lent }: Principal): readonly string[] | undefined {
+    // A client that acts on its own behalf has the name of a client.
+    if (this.#schemes.size === 0 || lent?.users !== undefined) return undefined;
+    const schemes = this.#schemes.get(name);
+    return schemes === undefined || schemes.includes(scheme) ? undefined : schemes;
+  }
+}
+
+/** Returns copies of a list of each user who has one, by name. */
+function collectLists(
+  users: ReadonlyMap<string, RightsOfUser>,
+  listOf: (user: RightsOfUser) => readonly string[] | undefined,
+): ReadonlyMap<string, readonly string[]> {
+  return new Map(
+    [...users].flatMap(([name, user]) => {
+      const list = listOf(user);
+      return list === undefined ? [] : [[name, [...list]]];
+    }),
+  );
+}
