@@ -20,8 +20,8 @@ import {
 import type { KeyDeclaration } from './account-key.ts';
 import { keyShape, maxKeyIdLength, parseAccountKey } from './parse-account-key.ts';
 import { type QuotaDeclaration, quotaShape } from './quota-policy.ts';
-import { userRolesShape, userSchemesShape } from './user-rights.ts';
 import { userNameFault } from './user-name.ts';
+import { userRolesShape, userSchemesShape } from './user-rights.ts';
 
 /** A password: as a scrypt hash from a data directory, or in plain text from a configuration. */
 export type KnownPassword =
