@@ -88,38 +88,50 @@ export function findTestFiles(root, words) {
     .map((name) => join(compiled, name.replace(/\.ts$/, '.js')));
 }
 
-/** The number of files of a folder that share a process: fewer of those that take long. */
-const groupSize = (folder) => (folder === 'console' ? 3 : 9);
+/** The number of files that share a process: each process takes most of a second of processor time to load modules. */
+const groupSize = 20;
+
+/** The number of files of `console/` that share a process: a browser takes long. */
+const consoleGroupSize = 3;
 
 /**
- * Returns the processes of a run in the order in which they start: the script of each, and the test files in it. Files of one folder share a process, in which
- * modules are loaded once; a script that imports them is written for each group. A test that takes longer than `limit` (ms) ends its process.
+ * Returns the processes of a run in the order in which they start: the script of each, and the test files in it. Files whose paths
+ * follow each other share a process, in which modules are loaded once; a script that imports them is written for each group. A test
+ * that takes longer than `limit` (ms) ends its process.
  */
 export function groupTestFiles(files, limit) {
   const folder = join(compiled, 'groups');
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
-  const writeScript = (name, paths) => {
-    const script = join(folder, `${name}.mjs`);
+  const nameOf = (file) =>
+    relative(join(compiled, 'test'), file)
+      .replace(/\.test\.js$/, '')
+      .replaceAll('/', '-');
+  const writeScript = (paths) => {
+    const others = paths.length === 1 ? '' : `-and-${paths.length - 1}`;
+    const script = join(folder, `${nameOf(paths[0])}${others}.mjs`);
     writeFileSync(script, groupSource(paths, limit));
     return { script, files: paths };
   };
   const isAlone = (file) => alone.some((part) => file.includes(`/test/${part}`));
-  const groups = new Map();
-  for (const file of files.filter((each) => !isAlone(each))) {
-    const name = relative(join(compiled, 'test'), dirname(file)).split('/')[0] || 'test';
-    groups.set(name, [...(groups.get(name) ?? []), file]);
-  }
-  const shared = [...groups].flatMap(([name, members]) => {
-    const size = groupSize(name);
-    return Array.from({ length: Math.ceil(members.length / size) }, (_, part) =>
-      writeScript(`${name}-${part + 1}`, members.slice(part * size, (part + 1) * size)),
-    );
-  });
-  const single = files
-    .filter(isAlone)
-    .map((file) => writeScript(relative(join(compiled, 'test'), file).replaceAll('/', '-'), [file]));
-  return [...single, ...shared].sort((one, other) => rank(one) - rank(other));
+  const isOfConsole = (file) => file.includes('/test/console/');
+  const shared = files.filter((file) => !isAlone(file));
+  const groups = [
+    ...files.filter(isAlone).map((file) => [file]),
+    ...split(shared.filter(isOfConsole), consoleGroupSize),
+    ...split(
+      shared.filter((file) => !isOfConsole(file)),
+      groupSize,
+    ),
+  ];
+  return groups.map(writeScript).sort((one, other) => rank(one) - rank(other));
+}
+
+/** Returns the members of a list in lists of at most so many. */
+function split(list, size) {
+  return Array.from({ length: Math.ceil(list.length / size) }, (_, at) =>
+    list.slice(at * size, (at + 1) * size),
+  );
 }
 
 /** Returns the place of a process in the order of starts. */

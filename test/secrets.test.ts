@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import { createRequest } from '../src/http/message.ts';
 import { action } from '../src/index.ts';
 import { createControllableService } from '../src/service/service.ts';
-import { call, run, startServer } from './support/cli/command.ts';
+import { call, run, startProcess } from './support/cli/command.ts';
 import { makeIdentity, transport } from './support/net/transport.ts';
 import { exchange } from './support/net/wire.ts';
 import { temporaryDirectory } from './support/temporary-directory.ts';
@@ -168,7 +168,7 @@ for (const [form, explain] of [
     const config = `${data}.json`;
     writeFileSync(config, JSON.stringify({ users: { ann: { secret, password } } }), { mode: 0o600 });
     const args = ['--port', '0', '--tls-port', '0', '--tls-cert', cert, '--tls-key', own, '--config', config];
-    const server = await startServer(
+    const server = await startProcess(
       [...args, '--data', data, '--log', form, '--max-auth-failures', '0', ...(explain ? ['--explain'] : [])],
       {
         environment: { COUNTERSIGN_KEY: key },

@@ -14,7 +14,7 @@ export async function main(argv: readonly string[], root: string | URL): Promise
   const request = chooseAction(command, rest);
   // A server keeps running after its output is closed.
   if (command === 'serve' && request === 'run')
-    return (await import('./commands/serve.ts')).serve(rest, process.env);
+    return (await import('./commands/serve.ts')).serve(rest, process.env, process);
   const { withOutputErrors } = await import('./output-errors.ts');
   return withOutputErrors(process, () => {
     if (command === 'help') return help(rest[0]);

@@ -135,7 +135,7 @@ const outputs: readonly (readonly [what: string, () => string | Promise<string>]
   [
     'an error of a server at the start',
     async () =>
-      (await run(['serve', ...memory, '--strict', '--partner', partnerFile([{ [evil]: [] }])])).stderr,
+      (await call(['serve', ...memory, '--strict', '--partner', partnerFile([{ [evil]: [] }])])).stderr,
   ],
   ['a stored collection, in check', () => outputOf(['check', ...plain, '--data', dataDirectory()])],
   [
@@ -203,7 +203,7 @@ const outputs: readonly (readonly [what: string, () => string | Promise<string>]
     'an error of a module',
     async () => {
       const file = writeModule(`export default () => { throw new Error(${JSON.stringify(evil)}); };`);
-      return (await run(['check', ...memory, '--module', file])).stderr;
+      return (await call(['check', ...memory, '--module', file])).stderr;
     },
   ],
   [

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { call, run } from '../support/cli/command.ts';
+import { call } from '../support/cli/command.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 
 const secret = 'wJalrXUtnFEMIK7MDENGbPxRfiCYEXAMPLEKEY';
@@ -46,7 +46,7 @@ const outputs: readonly (readonly [what: string, (text: string) => Promise<strin
     async (text) => {
       // An address that no host has ends the start, after the names are checked.
       const more = { ...scheme(text), ...rule(text) };
-      return (await run(['serve', ...memory, '--config', configWith(more), '--host', '192.0.2.1'])).stderr;
+      return (await call(['serve', ...memory, '--config', configWith(more), '--host', '192.0.2.1'])).stderr;
     },
   ],
   ['the name of a scheme, in sign', (text) => sign(...signed, '--scheme', text, '--config', configWith({}))],

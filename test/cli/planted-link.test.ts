@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { chownSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import { call, run } from '../support/cli/command.ts';
+import { call } from '../support/cli/command.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 
 /** Returns a data directory of another user in which a file or directory is a link to one of root. */
@@ -19,7 +19,7 @@ describe('root follows no symbolic link in the data directory of another user', 
   test('serve creates no certificate behind the link tls', async () => {
     const outside = temporaryDirectory();
     const data = planted('tls', outside);
-    const { status, stderr } = await run(['--data', data, '--port', '0']);
+    const { status, stderr } = await call(['--data', data, '--port', '0']);
     assert.equal(status, 1);
     assert.match(
       stderr,

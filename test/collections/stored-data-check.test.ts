@@ -10,7 +10,7 @@ import { createControllableService } from '../../src/service/service.ts';
 
 import { createMemoryStore, type MemoryStore } from '../../src/store/memory.ts';
 import type { StoredRecord } from '../../src/store/store.ts';
-import { call, run, startServer } from '../support/cli/command.ts';
+import { call, startServer } from '../support/cli/command.ts';
 import { begun, History } from '../support/store/history.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 
@@ -77,7 +77,7 @@ test('check and serve exit with 1 if an item cannot be shown, and do not change 
     const checked = await call(['check', '--data', data, ...args]);
     assert.deepEqual([checked.status, checked.stderr, checked.stdout], [1, message, '']);
   }
-  const started = await run(['--data', data, '--port', '0']);
+  const started = await call(['--data', data, '--port', '0']);
   assert.deepEqual([started.status, started.stderr, started.stdout], [1, message, '']);
   assert.equal(readFileSync(join(data, 'store.json'), 'utf8'), before);
 });
@@ -191,7 +191,7 @@ test('a value that its field no longer permits prevents a start, even if it can 
     'countersign: 1 item breaks today\'s rules: title of /articles/1 must be a JSON number. 1 item cannot be shown as declared: restore the declaration, or edit or remove the item with "countersign export" and "countersign import", or start with --on-mismatch warn\n';
   const checked = await call(['check', ...options]);
   assert.deepEqual([checked.status, checked.stderr, checked.stdout], [1, message, '']);
-  const started = await run(options);
+  const started = await call(options);
   assert.deepEqual([started.status, started.stderr, started.stdout], [1, message, '']);
   const server = await startServer([...options, '--on-mismatch', 'warn']);
   assert.equal((await sender(server.url)('GET', '/articles/1')).status, 200);

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
 import { gunzipSync } from 'node:zlib';
 import { signRequest } from '../../src/client/sign.ts';
-import { root, startServer } from '../support/cli/command.ts';
+import { root, startProcess } from '../support/cli/command.ts';
 import { readPage } from '../support/documents/markdown.ts';
 import { missing, nginx, type Program, startProgram } from '../support/net/program.ts';
 import { makeIdentity } from '../support/net/transport.ts';
@@ -109,7 +109,7 @@ async function start(
   ];
   const behind = ['--trust-proxy', '127.0.0.1/32', '--public-url', origin];
   const prefix = basePath === '' ? [] : ['--base-path', basePath];
-  const server = await startServer(['serve', ...options, ...behind, ...prefix]);
+  const server = await startProcess(['serve', ...options, ...behind, ...prefix]);
   context.after(() => server.signal('SIGTERM'));
 
   const { cert, key } = makeIdentity('localhost');

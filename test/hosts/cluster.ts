@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { signRequest } from '../../src/client/index.ts';
 import { systemClock } from '../../src/clock.ts';
-import { command, type Running, root, startServer } from '../support/cli/command.ts';
+import { command, type Running, root, startProcess } from '../support/cli/command.ts';
 import {
   type Answer,
   type Asked,
@@ -108,7 +108,7 @@ export async function startCluster(count = 3, configuration: object = {}): Promi
   const files = writeFiles(postgres, directory, configuration);
   const hosts: (Host | undefined)[] = Array.from({ length: count }, () => undefined);
   const start = async (number: number): Promise<Host> => {
-    const running = await startServer([...args, ...files, '--data', join(directory, `host-${number}`)], {
+    const running = await startProcess([...args, ...files, '--data', join(directory, `host-${number}`)], {
       environment: { PGPASSWORD: password },
     });
     const host = { running, clock: systemClock, ask: askOver(running.url) };

@@ -4,7 +4,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { formatVariable, optionSpecs } from '../../src/options/table.ts';
-import { root, startServer } from '../support/cli/command.ts';
+import { root, startProcess } from '../support/cli/command.ts';
 import { missing } from '../support/net/program.ts';
 import { importPackage, missingPackage } from '../support/packages.ts';
 import { parseInstructions } from '../support/packaging/image.ts';
@@ -110,7 +110,7 @@ describe('the workflow for GitHub Actions', { skip: missingPackage('yaml') }, ()
     const [container] = Object.values(jobs).filter(({ services }) => services !== undefined);
     const [service] = Object.values(container?.services ?? {});
     const environment = { ...service?.env, COUNTERSIGN_PORT: '0' };
-    const server = await startServer(['serve'], { environment, json: true });
+    const server = await startProcess(['serve'], { environment, json: true });
     context.after(() => server.signal('SIGTERM'));
     const log = await server.awaitStderr(/"secret":/);
 

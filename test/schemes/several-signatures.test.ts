@@ -44,18 +44,28 @@ async function open(box: NonNullable<DoubleOptions['schemes']>[string]): Promise
   return double;
 }
 
+interface Keys {
+  readonly primary?: string;
+  readonly secondary?: string;
+}
+
 /** Sends a request with signatures by these keys. Returns the text of its entry. */
-async function send(
+async function send(double: Double, keys: Keys, sent = body, time?: string): Promise<string> {
+  await deliver(double, keys, sent, time);
+  return String(double.journal.last());
+}
+
+/** Sends a request with signatures by these keys. */
+async function deliver(
   double: Double,
-  keys: { readonly primary?: string; readonly secondary?: string },
+  keys: Keys,
   sent = body,
   time = new Date(double.clock.now()).toISOString(),
-): Promise<string> {
+): Promise<void> {
   const headers: Record<string, string> = { 'Content-Type': 'application/json', 'BOX-TIME': time };
   for (const [name, key] of Object.entries(keys))
     headers[`BOX-SIGNATURE-${name.toUpperCase()}`] = sign(key, body + time);
   await double.fetch('/hook', { method: 'POST', headers, body: sent });
-  return String(double.journal.last());
 }
 
 for (const [what, scheme] of [
@@ -118,7 +128,7 @@ describe('signatures of two schemes that differ in their field and user', () => 
   test('are accepted once, each of them', async () => {
     const double = await openTwo();
     const time = new Date(double.clock.now()).toISOString();
-    const again = (keys: Parameters<typeof send>[1]): Promise<string> => send(double, keys, body, time);
+    const again = (keys: Keys): Promise<string> => send(double, keys, body, time);
     assert.match(await again({ primary: secret, secondary: other }), / by box: 204,/);
     assert.match(await again({ primary: secret, secondary: other }), /401, nonce-replayed/);
     assert.match(await again({ secondary: other }), /401, nonce-replayed/);
@@ -127,7 +137,7 @@ describe('signatures of two schemes that differ in their field and user', () => 
 
   test('are counted as one failure if none is valid', async () => {
     const double = await openTwo();
-    for (let at = 0; at < 99; at += 1) await send(double, { primary: 'wrong', secondary: 'wrong' });
+    for (let at = 0; at < 99; at += 1) await deliver(double, { primary: 'wrong', secondary: 'wrong' });
     assert.match(await send(double, { primary: secret, secondary: other }), / by box: 204,/);
   });
 });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { type Running, startServer } from '../support/cli/command.ts';
+import { type Running, startProcess } from '../support/cli/command.ts';
 import { outcome, secrets, signed } from '../support/service/test-server.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 
@@ -31,7 +31,7 @@ const args = (): string[] => ['--port', '0', '--no-tls', '--config', configurati
 // UTC+9, and one where clocks change twice a year.
 for (const zone of ['Asia/Tokyo', 'America/New_York', 'Australia/Lord_Howe']) {
   test(`with TZ=${zone}, dates are in UTC`, async () => {
-    const server = await startServer([...args(), '--memory'], { environment: { TZ: zone } });
+    const server = await startProcess([...args(), '--memory'], { environment: { TZ: zone } });
     const at = (hours: number): Promise<string> =>
       outcome(readPort(server), signed({ nonce: `n${hours + 20}`, date: dateIn(hours * 3600) }));
     assert.equal(await at(0), '200');
@@ -46,17 +46,17 @@ for (const zone of ['Asia/Tokyo', 'America/New_York', 'Australia/Lord_Howe']) {
 test('a replay is refused after a restart and after kill -9', async () => {
   const data = join(temporaryDirectory(), 'data');
   const given = [...args(), '--data', data];
-  let server = await startServer(given);
+  let server = await startProcess(given);
   const bytes = signed({ nonce: 'kept', date: dateIn(300) });
   assert.equal(await outcome(readPort(server), bytes), '200');
   await stop(server);
-  server = await startServer(given);
+  server = await startProcess(given);
   assert.equal(await outcome(readPort(server), bytes), '401 nonce-replayed');
   const killed = signed({ nonce: 'killed', date: dateIn(300) });
   assert.equal(await outcome(readPort(server), killed), '200');
   process.kill(server.pid, 'SIGKILL');
   await server.ended;
-  server = await startServer(given);
+  server = await startProcess(given);
   assert.equal(await outcome(readPort(server), killed), '401 nonce-replayed');
   assert.equal(await outcome(readPort(server), bytes), '401 nonce-replayed');
   await stop(server);

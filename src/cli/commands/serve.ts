@@ -16,7 +16,8 @@ import { firstUserName, introduction } from '../serve/first-user.ts';
 import { createMemoryData } from '../serve/in-memory.ts';
 import { createNotices, type Notices, redirectWarnings } from '../serve/notices.ts';
 import { type PreparedControl, prepareControl } from '../serve/prepare-control.ts';
-import { printLines } from '../terminal.ts';
+import type { ServerProcess } from '../serve/server-process.ts';
+import { type Outlet, printLines } from '../terminal.ts';
 import type { Certificate } from '../tls/certificate.ts';
 
 /** The time for requests in progress to finish when the server stops, in milliseconds. */
@@ -27,11 +28,13 @@ type Composition = typeof import('../serve/compose.ts');
 /**
  * Runs `countersign serve`. Returns undefined once the server is ready, or the exit status if it cannot start.
  *
+ * @param process the process that signals stop; it is ended when the server has stopped
  * @param compaction limits for the compaction of journals, for tests. Default: those of the store
  */
 export async function serve(
   argv: readonly string[],
   environment: NodeJS.ProcessEnv,
+  process: ServerProcess,
   compaction?: CompactionLimits,
 ): Promise<number | undefined> {
   // The server keeps running after its terminal or an output pipe is closed.
@@ -43,7 +46,7 @@ export async function serve(
   } catch (error) {
     return reportError(error, process); // as text: the format of the log is not known
   }
-  const notices = createLogNotices(given);
+  const notices = createLogNotices(given, process);
   redirectWarnings(notices, process);
   try {
     for (const warning of [...given.warnings, ...(await permissionWarnings(given))]) notices.warn(warning);
@@ -60,7 +63,11 @@ export async function serve(
     const opening = options.tlsPort === undefined ? undefined : openCertificate(options);
     opening?.catch(() => {}); // handled where it is awaited
     const [dataDirectory, composition] = await Promise.all([
-      openData({ options, module, environment }, secretBox, { notices, control, compaction }),
+      openData({ options, module, environment }, secretBox, {
+        reports: createReports(notices, control, process.stderr),
+        warn: notices.warn,
+        compaction,
+      }),
       import('../serve/compose.ts'),
     ]);
     await start({
@@ -72,6 +79,7 @@ export async function serve(
       opening,
       control,
       environment,
+      process,
     }).catch(async (error: unknown) => {
       if (dataDirectory.isNew) dataDirectory.undo();
       await dataDirectory.close();
@@ -94,6 +102,7 @@ interface Prepared {
   readonly opening: Promise<Certificate> | undefined;
   readonly control: PreparedControl | undefined;
   readonly environment: NodeJS.ProcessEnv;
+  readonly process: ServerProcess;
 }
 
 async function start({
@@ -112,6 +121,7 @@ async function start({
   },
   opening,
   control,
+  process,
 }: Prepared): Promise<void> {
   const certificate = await opening;
   for (const note of certificate?.notes ?? []) notices.warn(note);
@@ -128,7 +138,7 @@ async function start({
   for (const warning of await checkNamedUsers(options, users, users.keys())) notices.warn(warning);
   const hashing = first === undefined || options.memory ? undefined : toStoredUser(first, randomBytes);
   hashing?.catch(() => {}); // handled where it is awaited
-  const log = createLog(options);
+  const log = createLog(options, process.stderr);
   const hook = await loadRequestHook(module, notices);
   const onResponse = combineHooks(log?.add, hook?.add);
   const resources = await module?.resources(store);
@@ -171,8 +181,11 @@ async function start({
     for (const path of plaintext) if (path !== undefined) notices.warn(plaintextWarning(path));
     if (users.size === 0) notices.warn(`there are no users; ${adviceForUsers(module)}`);
     if (!isLoopback(options.host)) notices.warn(addressWarning(options));
-    const stop = once(() => stopServer(service, dataDirectory, [log, hook], notices));
-    stopOnSignal(stop);
+    const stop = once(async () => {
+      const status = await stopServer(service, dataDirectory, [log, hook], notices);
+      process.exit(status);
+    });
+    stopOnSignal(stop, process);
     if (options.untilStdinCloses) stopAtEnd(process.stdin, stop);
     const updates: AccountUpdates = {
       users: (stored) => service.replaceUsers(allUsers(options, stored, moduleUsers)),
@@ -190,7 +203,7 @@ async function start({
     };
     dataDirectory.watch(updates, notices.warn);
     if (certificate !== undefined && secure !== undefined)
-      await scheduleRenewal(certificate, secure, notices);
+      await scheduleRenewal(certificate, secure, notices, process);
     const urls = [plain, secure].flatMap((listening) => (listening === undefined ? [] : [listening.url]));
     if (control !== undefined) urls.push(`control=${await control.open(plain, secure, certificate)}`);
     printLines([`Countersign is ready: ${urls.join(' ')}`], process.stdout);
@@ -279,8 +292,8 @@ async function selectSeed({ seed }: Options, module: LoadedModule | undefined): 
 
 /** The users of an opened store. */
 interface OpenedFor {
-  readonly notices: Notices;
-  readonly control: PreparedControl | undefined;
+  readonly reports: DataDirectoryReports;
+  readonly warn: Notices['warn'];
   readonly compaction: CompactionLimits | undefined;
 }
 
@@ -288,19 +301,17 @@ interface OpenedFor {
 async function openData(
   { options, module, environment }: Pick<Prepared, 'options' | 'module' | 'environment'>,
   secretBox: SecretBox | undefined,
-  { notices, control, compaction }: OpenedFor,
+  { reports, warn, compaction }: OpenedFor,
 ): Promise<DataDirectory> {
   if (module?.store !== undefined) {
     const { openModuleData } = await import('../module/module-data.ts');
     try {
-      return await openModuleData(module, module.store, secretBox, notices.warn);
+      return await openModuleData(module, module.store, secretBox, warn);
     } catch (error) {
       throw await redactStartError(error, environment);
     }
   }
-  return options.memory
-    ? createMemoryData(options)
-    : openDirectory(options, secretBox, createReports(notices, control), compaction);
+  return options.memory ? createMemoryData(options) : openDirectory(options, secretBox, reports, compaction);
 }
 
 /** Returns an error with the messages of another one, but without passwords. */
@@ -352,30 +363,36 @@ async function openCertificate(options: Options): Promise<Certificate> {
   return (await import('../tls/open-certificate.ts')).openCertificate(options);
 }
 
-async function scheduleRenewal(certificate: Certificate, secure: Listener, { warn }: Notices): Promise<void> {
-  (await import('../tls/open-certificate.ts')).renewCertificate(certificate, secure, warn);
+async function scheduleRenewal(
+  certificate: Certificate,
+  secure: Listener,
+  { warn }: Notices,
+  process: ServerProcess,
+): Promise<void> {
+  (await import('../tls/open-certificate.ts')).renewCertificate(certificate, secure, warn, process);
 }
 
-function createLog(options: Options): AccessLog | undefined {
-  return options.log === 'off' ? undefined : createAccessLog(chooseForm(options), process.stderr.fd);
+function createLog(options: Options, stderr: ServerProcess['stderr']): AccessLog | undefined {
+  return options.log === 'off' ? undefined : createAccessLog(chooseForm(options, stderr), stderr.fd);
 }
 
-function chooseForm({ log }: Options): 'pretty' | 'json' {
+function chooseForm({ log }: Options, { isTTY }: Outlet): 'pretty' | 'json' {
   if (log === 'pretty' || log === 'json') return log;
-  return process.stderr.isTTY ? 'pretty' : 'json';
+  return isTTY === true ? 'pretty' : 'json';
 }
 
 /** Creates the notices, which are JSON if the log is. */
-function createLogNotices(options: Options): Notices {
-  const isJson = options.log !== 'off' && chooseForm(options) === 'json';
-  return createNotices(isJson ? 'json' : 'text', { stderr: process.stderr, clock: systemClock });
+function createLogNotices(options: Options, { stderr }: ServerProcess): Notices {
+  const isJson = options.log !== 'off' && chooseForm(options, stderr) === 'json';
+  return createNotices(isJson ? 'json' : 'text', { stderr, clock: systemClock });
 }
 
 function createReports(
   { format, warn }: Notices,
   control: PreparedControl | undefined,
+  stderr: Outlet,
 ): DataDirectoryReports {
-  const outlet = format === 'text' ? process.stderr : undefined;
+  const outlet = format === 'text' ? stderr : undefined;
   return { report: warn, outlet, onSync: control?.onSync };
 }
 
@@ -395,7 +412,7 @@ function formatStack(error: unknown): string {
 }
 
 /** Stops the server on the first signal, and ends the process immediately on the second. */
-function stopOnSignal(stop: () => void): void {
+function stopOnSignal(stop: () => void, process: ServerProcess): void {
   let received = false;
   const onSignal = (): void => {
     if (received) process.exit(1);
@@ -412,12 +429,19 @@ function stopAtEnd(input: NodeJS.ReadableStream, stop: () => void): void {
   input.resume();
 }
 
-/** Shuts the server down and ends the process. */
-function stopServer(service: Service, dataDirectory: DataDirectory, logs: Logs, notices: Notices): void {
-  shutDown(service, dataDirectory, logs).then(
-    () => process.exit(dataDirectory.health()?.state === 'failed' ? 1 : 0),
-    (error: unknown) => process.exit(notices.error(error)),
-  );
+/** Shuts the server down. Returns the exit status. */
+async function stopServer(
+  service: Service,
+  dataDirectory: DataDirectory,
+  logs: Logs,
+  notices: Notices,
+): Promise<number> {
+  try {
+    await shutDown(service, dataDirectory, logs);
+    return dataDirectory.health()?.state === 'failed' ? 1 : 0;
+  } catch (error) {
+    return notices.error(error);
+  }
 }
 
 /** The functions that get the entries of the access log. */

@@ -1,5 +1,6 @@
 // Writes everything on standard error that is no entry of the access log, in the format of the log.
 
+import type { EventEmitter } from 'node:events';
 import type { Clock } from '../../clock.ts';
 import { describeError } from '../errors.ts';
 import { type Outlet, printLines, printMessage } from '../terminal.ts';
@@ -54,7 +55,7 @@ export function createNotices(
 }
 
 /** Writes process warnings, such as those of a store, as notices, and no longer in the format of Node.js. */
-export function redirectWarnings(notices: Pick<Notices, 'warn'>, source: NodeJS.Process): void {
+export function redirectWarnings(notices: Pick<Notices, 'warn'>, source: EventEmitter): void {
   source.removeAllListeners('warning');
   source.on('warning', ({ name, message }) =>
     notices.warn(name === 'CountersignWarning' ? message : `${name}: ${message}`),

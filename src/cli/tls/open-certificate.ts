@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import type { EventEmitter } from 'node:events';
 import { join } from 'node:path';
 import { type Clock, systemClock } from '../../clock.ts';
 import type { TlsIdentity } from '../../net/tls/identity.ts';
@@ -26,11 +27,12 @@ export async function openCertificate({ tlsCert, tlsKey, memory, data }: Options
   return memory ? temporaryCertificate(context) : openOwnCertificate(join(data, 'tls'), context);
 }
 
-/** Reloads the certificate on SIGHUP and renews it once a day if needed. Passes each result to `report`. */
+/** Reloads the certificate on SIGHUP of `process`, and renews it once a day if needed. Passes each result to `report`. */
 export function renewCertificate(
   certificate: Certificate,
   listening: Listener,
   report: (message: string) => void,
+  process: EventEmitter,
 ): void {
   const replace = async (load: () => Promise<Renewal | undefined>): Promise<void> => {
     try {

@@ -15,7 +15,7 @@ import type { Socket } from 'node:net';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
 import { signRequest } from '../../../src/client/sign.ts';
-import { call, type Ended, run, startServer } from '../../support/cli/command.ts';
+import { call, type Ended, startServer } from '../../support/cli/command.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
 
 const onPosix = { skip: process.platform === 'win32' ? 'modes mean nothing here' : false };
@@ -247,10 +247,10 @@ describe('encryption of stored secrets', () => {
         /^countersign: .* cannot be decrypted: it was encrypted with another key.*\n$/,
       );
     }
-    const start = await run(serving(data));
+    const start = await call(serving(data));
     assert.equal(start.status, 1);
     assert.match(start.stderr, /^countersign: .*there is no key.*\n$/);
-    assert.equal((await run([...serving(data), '--key-file', other])).status, 1);
+    assert.equal((await call([...serving(data), '--key-file', other])).status, 1);
     assert.equal(allIn(data), before);
   });
 
@@ -330,7 +330,7 @@ describe('a data directory that other users can access', onPosix, () => {
   async function refusedWith(data: string, line: RegExp): Promise<void> {
     const before = allIn(data);
     const ends = [
-      await run(serving(data)),
+      await call(serving(data)),
       await call(['check', '--data', data]),
       await call(['user', 'list', '--data', data]),
       await call(['user', 'add', 'bea', '--data', data]),

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { clientFile, consumerFile } from '../../../src/accounts/clients.ts';
 import { verifyPassword } from '../../../src/accounts/passwords.ts';
-import { call, run, startServer } from '../../support/cli/command.ts';
+import { call, startServer } from '../../support/cli/command.ts';
 import { done } from '../../support/cli/oauth.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
 
@@ -237,7 +237,7 @@ describe('clients and consumers require HTTPS', () => {
     const config = join(temporaryDirectory(), 'config.json');
     const content = { clients: { app: { secret: 's', grants: [] } }, consumers: { key: { secret: 's' } } };
     writeFileSync(config, JSON.stringify(content), { mode: 0o600 });
-    const end = await run(['--memory', '--port', '0', '--no-tls', '--config', config]);
+    const end = await call(['--memory', '--port', '0', '--no-tls', '--config', config]);
     assert.equal(end.status, 2);
     assert.equal(
       end.stderr,
@@ -261,7 +261,7 @@ countersign: ${config}: consumers require HTTPS, which --no-tls disables
     assert.equal((await server.ended).status, 0);
     const refusal = `countersign: the clients in ${join(data, 'clients.json')} require HTTPS, which --no-tls disables\n`;
     for (const args of [plain, ['check', ...plain]]) {
-      const end = await run(args);
+      const end = await call(args);
       assert.deepEqual([end.status, end.stderr], [1, refusal]);
     }
   });

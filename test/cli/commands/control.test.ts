@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { signRequest } from '../../../src/client/sign.ts';
-import { run, startServer } from '../../support/cli/command.ts';
+import { call, startServer } from '../../support/cli/command.ts';
 import { createConsole } from '../../support/double/control-client.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
 
@@ -24,7 +24,7 @@ test('the ready line ends with the control address, and the generated token is p
 });
 
 test('an invalid control token or a control port in use prevents the start', async () => {
-  const short = await run(['--memory', ...ports], {
+  const short = await call(['--memory', ...ports], {
     environment: { COUNTERSIGN_CONTROL_TOKEN: 'too-short' },
   });
   assert.equal(short.status, 2);
@@ -32,7 +32,7 @@ test('an invalid control token or a control port in use prevents the start', asy
   assert.ok(!short.stderr.includes('too-short'));
   const server = await startServer(['--memory', ...ports], { environment });
   const taken = ['--memory', '--port', '0', '--control-port', new URL(server.controlUrl).port];
-  const { status, stdout, stderr } = await run(taken, { environment });
+  const { status, stdout, stderr } = await call(taken, { environment });
   assert.deepEqual([status, stdout], [1, '']);
   assert.match(stderr, /in use/);
   assert.ok(!stderr.includes(token));
@@ -194,7 +194,7 @@ test('the control interface supports a server with a data directory', async (con
   );
 
   await context.test('users whom the command changes are known to it', async () => {
-    const rotated = await run(['user', 'rotate', 'demo', '--grace', '0', '--data', data]);
+    const rotated = await call(['user', 'rotate', 'demo', '--grace', '0', '--data', data]);
     assert.equal(rotated.status, 0, rotated.stderr);
     // The command ends when the file is written; the server sees it a moment later.
     let status = 0;

@@ -6,7 +6,7 @@ import { lockDirectory } from '../../../src/store/files/lock.ts';
 import { formatLine } from '../../../src/store/log/line.ts';
 import { formatJournalHead } from '../../../src/store/record.ts';
 import { recover } from '../../../src/store/recover.ts';
-import { call, type Ended, root, run, startServer } from '../../support/cli/command.ts';
+import { call, type Ended, root, startServer } from '../../support/cli/command.ts';
 import { begun, History } from '../../support/store/history.ts';
 import { make, seen } from '../../support/store/snapshot.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
@@ -432,10 +432,10 @@ test('invalid arguments are rejected, with the nearest name for an unknown optio
 });
 
 test('import reads what export wrote to standard output', async () => {
-  const { stdout, status } = await run(['export', '--data', createDirectory(history())]);
+  const { stdout, status } = await call(['export', '--data', createDirectory(history())]);
   assert.equal(status, 0);
   const output = join(temporaryDirectory(), 'export.jsonl');
   writeFileSync(output, stdout);
-  const { stderr } = await run(['import', '--data', freshDirectory(), '--input', output]);
+  const { stderr } = await call(['import', '--data', freshDirectory(), '--input', output]);
   assert.equal(stderr, 'imported 3 items\n');
 });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import { call, run, startServer } from '../../support/cli/command.ts';
+import { call, startServer } from '../../support/cli/command.ts';
 import { ordersDocument } from '../../support/double/orders-document.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
 
@@ -47,7 +47,7 @@ test('check exits with 1 for a document with a mistake and prints its place, and
   server.signal('SIGTERM');
   assert.match((await server.ended).stderr, place, 'the start lists the mistake');
   for (const command of ['check', 'serve']) {
-    const strict = await run([command, ...plain, '--partner', file, '--strict']);
+    const strict = await call([command, ...plain, '--partner', file, '--strict']);
     assert.notEqual(strict.status, 0);
     assert.match(strict.stderr, place);
     assert.equal(strict.stdout, '');
@@ -63,7 +63,7 @@ test('--strict without a document is ignored with a warning', async () => {
 test('a file that is no OpenAPI document prevents the start', async () => {
   const file = fileWith({ openapi: '2.0' });
   for (const command of ['check', 'serve']) {
-    const { stderr } = await run([command, ...plain, '--partner', file]);
+    const { stderr } = await call([command, ...plain, '--partner', file]);
     assert.match(stderr, /--partner: .*partner\.json: #\/openapi: must be 3\.0, 3\.1 or 3\.2, is "2\.0"/);
   }
 });
@@ -184,13 +184,13 @@ describe('--tls', () => {
   });
 
   test('assumed is refused on an address that other hosts reach', async () => {
-    const { status, stderr } = await run(['serve', ...flags, '--tls', 'assumed', '--host', '0.0.0.0']);
+    const { status, stderr } = await call(['serve', ...flags, '--tls', 'assumed', '--host', '0.0.0.0']);
     assert.equal(status, 2);
     assert.match(stderr, /--tls assumed requires a loopback address, and --host is 0\.0\.0\.0/);
   });
 
   test('assumed is refused without a document and without a control port', async () => {
-    const { status, stderr } = await run(['serve', ...plain, '--tls', 'assumed']);
+    const { status, stderr } = await call(['serve', ...plain, '--tls', 'assumed']);
     assert.equal(status, 2);
     assert.match(stderr, /--tls assumed is for tests: it requires --partner or --control-port/);
   });

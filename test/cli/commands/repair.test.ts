@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { recover } from '../../../src/store/recover.ts';
 import type { Scanned } from '../../../src/store/scan.ts';
-import { call, type Ended, run } from '../../support/cli/command.ts';
+import { call, type Ended } from '../../support/cli/command.ts';
 import { begun, History } from '../../support/store/history.ts';
 import { seen } from '../../support/store/snapshot.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
@@ -109,7 +109,7 @@ describe('check --repair', () => {
     const { data, fresh } = createDirectory([...made.files, ['users.json', '{"version":1,"users":{}}']]);
     mkdirSync(join(data, 'tls'), { mode: 0o700 });
     writeFileSync(join(data, 'tls', 'key.pem'), 'key', { mode: 0o600 });
-    const { status, stdout, stderr } = await run(['check', '--data', data, `--repair=${fresh}`]);
+    const { status, stdout, stderr } = await call(['check', '--data', data, `--repair=${fresh}`]);
     assert.equal(status, 0, stderr);
     assert.match(
       stdout,

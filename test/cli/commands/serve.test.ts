@@ -7,7 +7,14 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { promisify } from 'node:util';
 import { signRequest } from '../../../src/client/index.ts';
-import { type Ended, type Running, root, run, startServer } from '../../support/cli/command.ts';
+import {
+  call,
+  type Ended,
+  type Running,
+  root,
+  startProcess,
+  startServer,
+} from '../../support/cli/command.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
 
 const article = '<article><title>One</title><price currency="EUR">12.30</price></article>';
@@ -40,7 +47,7 @@ function configured(): { directory: string; data: string; config: string } {
 
 test('standard output has only the ready line, and the server exits with 0 on SIGTERM and SIGINT', async () => {
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-    const server = await startServer(['--memory', '--port', '0']);
+    const server = await startProcess(['--memory', '--port', '0']);
     assert.match(server.url, /^http:\/\/127\.0\.0\.1:[1-9][0-9]*$/);
     assert.equal((await fetch(`${server.url}/articles`)).status, 200);
     const { status, stdout } = await stop(server, signal);
@@ -82,7 +89,7 @@ test('a start creates no user if users are configured or were added before', asy
   assert.equal((await stop(server)).stderr, '');
   assert.ok(!existsSync(join(data, 'users.json')));
   const other = join(data, 'other');
-  await run(['user', 'add', 'bea', '--data', other]);
+  await call(['user', 'add', 'bea', '--data', other]);
   const next = await startServer(['--data', other, '--port', '0']);
   assert.match((await stop(next)).stderr, inTheClear);
 });
@@ -145,7 +152,7 @@ test('a port in use is reported in one line, and the next start is still a first
   const address = taken.address();
   assert.ok(typeof address === 'object' && address !== null);
   const data = join(temporaryDirectory(), 'data');
-  const { status, stdout, stderr } = await run(['--data', data, '--port', String(address.port)]);
+  const { status, stdout, stderr } = await call(['--data', data, '--port', String(address.port)]);
   taken.close();
   assert.equal(status, 1);
   assert.equal(stdout, '');
@@ -161,7 +168,7 @@ test('a port in use is reported in one line, and the next start is still a first
 test('a second server cannot start on a data directory in use, and names the process', async () => {
   const { data, config } = configured();
   const server = await startServer(['--data', data, '--config', config, '--port', '0']);
-  const { status, stderr } = await run(['--data', data, '--config', config, '--port', '0']);
+  const { status, stderr } = await call(['--data', data, '--config', config, '--port', '0']);
   assert.equal(status, 1);
   assert.match(stderr, new RegExp(`^countersign: .* process ${server.pid}\\n$`));
   await stop(server);
@@ -170,7 +177,7 @@ test('a second server cannot start on a data directory in use, and names the pro
 test('a server that was killed does not prevent the next start', async () => {
   const { data, config } = configured();
   const args = ['--data', data, '--config', config, '--port', '0'];
-  const killed = await startServer(args);
+  const killed = await startProcess(args);
   process.kill(killed.pid, 'SIGKILL');
   await killed.ended;
   assert.equal((await stop(await startServer(args))).status, 0);
@@ -201,7 +208,7 @@ describe('a start fails with one line for', () => {
       const config = join(data, 'c.json');
       writeFileSync(config, ann, { mode: 0o600 });
       writeFileSync(join(data, file), content, { mode: 0o600 });
-      const end = await run(['--data', data, '--config', config, '--port', '0']);
+      const end = await call(['--data', data, '--config', config, '--port', '0']);
       assert.equal(end.status, status);
       assert.match(end.stderr, line);
       assert.equal(end.stdout, '');
@@ -210,14 +217,14 @@ describe('a start fails with one line for', () => {
   }
 
   test('a configuration file that does not exist', async () => {
-    const { status, stderr } = await run(['--config', '/nonexistent/c.json']);
+    const { status, stderr } = await call(['--config', '/nonexistent/c.json']);
     assert.equal(status, 1);
     assert.match(stderr, /^countersign: the configuration file \/nonexistent\/c\.json cannot be read: .*\n$/);
   });
 
   test('a data directory that is a file', async () => {
     const { directory, config } = configured();
-    const { status, stderr } = await run(['--data', config, '--port', '0']);
+    const { status, stderr } = await call(['--data', config, '--port', '0']);
     assert.equal(status, 1);
     assert.match(stderr, /^countersign: .* cannot be the data directory: .*\n$/);
     assert.deepEqual(readdirSync(directory), ['config.json']);
@@ -225,7 +232,7 @@ describe('a start fails with one line for', () => {
 
   test('an unknown option, and creates nothing', async () => {
     const { data } = configured();
-    const { status, stdout, stderr } = await run(['--data', data, '--prot', '8080']);
+    const { status, stdout, stderr } = await call(['--data', data, '--prot', '8080']);
     assert.equal(status, 2);
     assert.equal(stdout, '');
     assert.equal(stderr, 'countersign: unknown option --prot; did you mean "--port"?\n');
@@ -249,7 +256,7 @@ test('an unknown environment variable and an address open to other hosts cause w
 test('the log contains signed requests, but no secret, query or control character', async () => {
   const { config } = configured();
   for (const form of ['json', 'pretty']) {
-    const server = await startServer([
+    const server = await startProcess([
       '--memory',
       '--config',
       config,
@@ -301,7 +308,7 @@ function checkJsonLines(lines: readonly string[]): void {
 }
 
 test('the commands that a first start prints work unchanged', async () => {
-  const server = await startServer(['--memory', '--port', '0', '--log', 'off']);
+  const server = await startProcess(['--memory', '--port', '0', '--log', 'off']);
   const stderr = await server.awaitStderr(/Try it.*\n\n$/s);
   const commands = stderr.split('\n').filter((line) => /^ {2}(export|node) /.test(line));
   assert.equal(commands.length, 2);

@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { signedFetch } from '../../../src/client/index.ts';
-import { type Ended, type Running, run, startServer } from '../../support/cli/command.ts';
+import { call, type Ended, type Running, run, startProcess, startServer } from '../../support/cli/command.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
 import { importFrom, sharedModule, writeModule } from '../write-module.ts';
 
@@ -83,14 +83,14 @@ export default () => ({
     kept: () => undefined, hold: () => undefined, release: () => undefined, size: 0,
   },
 });`);
-    const server = await startServer(['--memory', '--module', file, ...plain]);
+    const server = await startProcess(['--memory', '--module', file, ...plain]);
     assert.equal(await put(server, '/articles/1', 'ann', ann), 401);
     assert.match((await stop(server)).stderr, /claimed by ann/);
   });
 
   test('cannot declare a path that another resource has', async () => {
     const file = writeModule('export default () => ({ resources: { "/articles": {} } });');
-    const { status, stderr } = await run(['serve', '--memory', '--module', file, ...plain]);
+    const { status, stderr } = await call(['serve', '--memory', '--module', file, ...plain]);
     assert.equal(status, 1);
     assert.match(stderr, /^countersign: [^\n]*\/articles[^\n]*\n$/);
   });
@@ -101,7 +101,7 @@ describe('onRequest', () => {
 
   test('receives each entry of the access log, also if the log is off', async () => {
     const file = hooked('console.error("audit " + JSON.stringify(entry));');
-    const server = await startServer(['--memory', '--module', file, '--log', 'off', ...plain]);
+    const server = await startProcess(['--memory', '--module', file, '--log', 'off', ...plain]);
     await fetch(`${server.url}/articles?secret=1`);
     await fetch(`${server.url}/none`, { method: 'POST' });
     const { stderr, status } = await stop(server);
@@ -121,7 +121,7 @@ describe('onRequest', () => {
       if (entry.path === '/a') throw new TypeError('thrown at postgres://me:hidden@db/x');
       if (entry.path === '/b') return Promise.reject(new RangeError('rejected'));
       if (entry.path === '/c') throw 'text';`);
-    const server = await startServer(['--memory', '--module', file, '--log', 'json', ...plain]);
+    const server = await startProcess(['--memory', '--module', file, '--log', 'json', ...plain]);
     for (const path of ['/a', '/b', '/c', '/a', '/b', '/c'])
       assert.equal((await fetch(`${server.url}${path}`)).status, 404);
     const { stderr, status } = await stop(server);
@@ -207,7 +207,7 @@ export default () => {
   };
 };`);
     const token = 'token-of-the-control-interface-0123456789';
-    const server = await startServer(
+    const server = await startProcess(
       ['--module', file, '--control-port', '0', '--health-path', '/healthz', '--log', 'json', ...plain],
       { environment: { COUNTERSIGN_CONTROL_TOKEN: token }, json: true },
     );
@@ -256,7 +256,7 @@ describe('accounts in documents', () => {
       ['ann', ann],
       ['bob', bob],
     ] as const) {
-      const added = await run(['user', 'add', name, '--secret-stdin', '--module', file], {
+      const added = await call(['user', 'add', name, '--secret-stdin', '--module', file], {
         input: `${secret}\n`,
       });
       assert.deepEqual(
@@ -271,7 +271,7 @@ describe('accounts in documents', () => {
         ['bob', bob],
       ] as const)
         await until(async () => (await put(server, `/articles/a${++count}`, name, secret)) === 201);
-    const removed = await run(['user', 'remove', 'ann', '--module', file]);
+    const removed = await call(['user', 'remove', 'ann', '--module', file]);
     assert.equal(removed.stdout, 'removed   ann\n');
     for (const server of [one, other])
       await until(async () => (await put(server, `/articles/a${++count}`, 'ann', ann)) === 401);
@@ -281,7 +281,7 @@ describe('accounts in documents', () => {
   test('are encrypted at a start with a key, and a wrong key prevents the start', async () => {
     const directory = temporaryDirectory();
     const file = sharedModule(directory);
-    await run(['user', 'add', 'ann', '--secret-stdin', '--module', file], { input: `${ann}\n` });
+    await call(['user', 'add', 'ann', '--secret-stdin', '--module', file], { input: `${ann}\n` });
     const environment = { COUNTERSIGN_KEY: 'ab'.repeat(32) };
     const document = () => readFileSync(join(directory, 'document-users.json'), 'utf8');
     assert.ok(document().includes(ann));
@@ -290,7 +290,7 @@ describe('accounts in documents', () => {
     const { stderr } = await stop(server);
     assert.match(stderr, /^countersign: encrypted the secrets in users\.json \(the shared store\)$/m);
     assert.ok(!document().includes(ann));
-    const wrong = await run(['serve', '--module', file, ...plain], {
+    const wrong = await call(['serve', '--module', file, ...plain], {
       environment: { COUNTERSIGN_KEY: 'cd'.repeat(32) },
     });
     assert.equal(wrong.status, 1);
@@ -300,8 +300,8 @@ describe('accounts in documents', () => {
   test('of OAuth require HTTPS, and the message names the document', async () => {
     const file = sharedModule(temporaryDirectory());
     const uri = ['--redirect-uri', 'https://app.example/cb'];
-    assert.equal((await run(['client', 'add', 'app', ...uri, '--module', file])).status, 0);
-    const { status, stderr } = await run(['serve', '--module', file, ...plain]);
+    assert.equal((await call(['client', 'add', 'app', ...uri, '--module', file])).status, 0);
+    const { status, stderr } = await call(['serve', '--module', file, ...plain]);
     assert.equal(status, 1);
     assert.match(stderr, /^countersign: the clients in clients\.json \(the shared store\) require HTTPS/m);
   });
@@ -318,7 +318,7 @@ export default () => ({ store: createMemoryStore({ storeId: 'mem' }) });`);
       ['client', 'list'],
       ['user', 'key', 'list', 'ann'],
     ]) {
-      const { status, stdout, stderr } = await run([...command, '--module', file]);
+      const { status, stdout, stderr } = await call([...command, '--module', file]);
       assert.deepEqual(
         [status, stdout, stderr],
         [

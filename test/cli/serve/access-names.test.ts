@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'node:test';
-import { call, run, startServer } from '../../support/cli/command.ts';
+import { call, startServer } from '../../support/cli/command.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
 
 /** Returns the arguments of a server with the users manager and johndoe, and with this rule of reading. */
@@ -25,7 +25,7 @@ for (const [read, message] of [
     const checked = await call(['check', ...args]);
     assert.equal(checked.status, 1);
     assert.match(checked.stderr, message);
-    const started = await run(['serve', ...args]);
+    const started = await call(['serve', ...args]);
     assert.equal(started.status, 2);
     assert.match(started.stderr, message);
     assert.equal(started.stdout, '');

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { signRequest } from '../../../src/client/sign.ts';
-import { startServer } from '../../support/cli/command.ts';
+import { startProcess, startServer } from '../../support/cli/command.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
 
 const article = '<article><title>Tea</title><price currency="EUR">3.50</price></article>';
@@ -16,7 +16,7 @@ function post(url: string, signedUrl: string, secret: string): Promise<Response>
 
 test('the commands that a first start prints sign the base path, and send the request without it', async () => {
   const data = join(temporaryDirectory(), 'data');
-  const server = await startServer(['--data', data, '--port', '0', '--base-path', '/api', '--log', 'off']);
+  const server = await startProcess(['--data', data, '--port', '0', '--base-path', '/api', '--log', 'off']);
   const introduction = await server.awaitStderr(/export COUNTERSIGN_SECRET=[\s\S]*articles\n/);
   const secret = /export COUNTERSIGN_SECRET='?([\w-]+)/.exec(introduction)?.[1] ?? '';
   assert.ok(introduction.includes(`sign POST ${server.url}/api/articles --user demo`), 'the signed URL');

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { signRequest } from '../../../src/client/index.ts';
-import { type Given, type Running, startServer } from '../../support/cli/command.ts';
+import { type Given, type Running, startProcess } from '../../support/cli/command.ts';
 import { modulePath, reading } from '../../support/program.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
 
@@ -35,7 +35,7 @@ export function changedHost(): ChangedHost {
   const given: Given = { environment: { NODE_OPTIONS: options, CHANGED_HOST: path } };
   return {
     data,
-    start: (...args) => startServer(['--config', config, '--port', '0', '--no-tls', ...args], given),
+    start: (...args) => startProcess(['--config', config, '--port', '0', '--no-tls', ...args], given),
     async change(host, server) {
       writeFileSync(path, JSON.stringify(host));
       if (server === undefined) return;

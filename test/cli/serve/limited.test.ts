@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { signRequest } from '../../../src/client/index.ts';
-import { call, startServer } from '../../support/cli/command.ts';
+import { call, startProcess } from '../../support/cli/command.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
 
 test('a running server limits users and addresses, and applies a changed quota at once', async () => {
@@ -15,7 +15,7 @@ test('a running server limits users and addresses, and applies a changed quota a
   writeFileSync(config, JSON.stringify({ quota, users }), { mode: 0o600 });
   const added = await call(['user', 'add', 'ann', '--quota', '1/7d', '--data', data]);
   const secret = /^secret +(\S+)$/m.exec(added.stdout)?.[1] ?? '';
-  const server = await startServer(['--no-tls', '--data', data, '--config', config, '--port', '0']);
+  const server = await startProcess(['--no-tls', '--data', data, '--config', config, '--port', '0']);
   const url = `${server.url}/articles`;
   const send = async (user?: string, key = secret): Promise<[number, string | null]> => {
     const headers = user === undefined ? {} : signRequest({ method: 'GET', url, user, secret: key });

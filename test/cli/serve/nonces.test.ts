@@ -3,7 +3,7 @@ import { appendFileSync, readdirSync, readFileSync, writeFileSync } from 'node:f
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { signRequest } from '../../../src/client/index.ts';
-import { call, type Running, run, startServer } from '../../support/cli/command.ts';
+import { call, type Running, startProcess } from '../../support/cli/command.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
 import { signedOnce } from './host.ts';
 
@@ -36,16 +36,16 @@ describe('a repeated signed request', () => {
     test(`is refused after ${how} and a restart, and a new request is accepted`, async () => {
       const { args } = configured();
       const [get, change] = [signedOnce('GET', '/articles'), signedOnce('DELETE', '/articles/7')];
-      const first = await startServer([...args, '--log', 'off']);
+      const first = await startProcess([...args, '--log', 'off']);
       assert.equal(await get(first), '200');
       assert.equal(await change(first), 'not-found');
       await end(first);
-      const second = await startServer([...args, '--log', 'off']);
+      const second = await startProcess([...args, '--log', 'off']);
       assert.equal(await get(second), 'nonce-replayed');
       assert.equal(await change(second), 'nonce-replayed');
       assert.equal(await signedOnce('GET', '/articles')(second), '200');
       assert.equal(await stop(second), '');
-      const third = await startServer([...args, '--log', 'off', '--durability', 'os', '--window', '1200']);
+      const third = await startProcess([...args, '--log', 'off', '--durability', 'os', '--window', '1200']);
       assert.equal(await get(third), 'nonce-replayed');
       assert.equal(await stop(third), '');
     });
@@ -64,7 +64,7 @@ test('a server with a data directory accepts requests dated before its start; a 
     [[], 200],
     [['--memory'], 401],
   ] as const) {
-    const server = await startServer([...args, ...how, '--log', 'off']);
+    const server = await startProcess([...args, ...how, '--log', 'off']);
     assert.equal(await dated(server, 540), taken);
     assert.equal(await dated(server, 660), 401);
     assert.equal(await dated(server, 0), 200);
@@ -75,7 +75,7 @@ test('a server with a data directory accepts requests dated before its start; a 
 describe('a damaged nonce file', () => {
   test('prevents a start if it is damaged in the middle, and check reports the line', async () => {
     const { data, args } = configured();
-    const first = await startServer([...args, '--log', 'off']);
+    const first = await startProcess([...args, '--log', 'off']);
     for (let number = 0; number < 3; number += 1) await signedOnce('GET', '/articles')(first);
     await stop(first);
     assert.match((await call(['check', ...args])).stdout, /^nonces {7}3 not expired$/m);
@@ -86,7 +86,7 @@ describe('a damaged nonce file', () => {
       'm',
     );
     for (const command of [['check'], ['serve']]) {
-      const { status, stderr, stdout } = await run([...command, ...args]);
+      const { status, stderr, stdout } = await call([...command, ...args]);
       assert.equal(status, 1);
       assert.match(stderr, expected);
       assert.equal(stdout, '');
@@ -96,7 +96,7 @@ describe('a damaged nonce file', () => {
   test('is reported once if a crash truncated its end, and full signed requests get nonces-lost', async () => {
     const { data, args } = configured();
     const get = signedOnce('GET', '/articles');
-    const first = await startServer([...args, '--log', 'off']);
+    const first = await startProcess([...args, '--log', 'off']);
     assert.equal(await get(first), '200');
     await kill(first);
     const name = readdirSync(data).find((each) => each.startsWith('nonces-')) ?? '';
@@ -104,12 +104,12 @@ describe('a damaged nonce file', () => {
     const lost =
       /nonces-1\.jsonl is truncated in line 3, at byte [0-9]+\. Nonces may be lost: full signed requests dated before/;
     assert.match((await call(['check', ...args])).stdout, lost);
-    const second = await startServer([...args, '--log', 'off']);
+    const second = await startProcess([...args, '--log', 'off']);
     assert.equal(await get(second), 'nonces-lost');
     assert.equal(await signedOnce('GET', '/articles')(second), 'nonces-lost');
     assert.equal((await fetch(`${second.url}/articles`)).status, 200);
     assert.match(await stop(second), lost);
-    const third = await startServer([...args, '--log', 'off']);
+    const third = await startProcess([...args, '--log', 'off']);
     assert.equal(await get(third), 'nonces-lost');
     assert.equal(await stop(third), '');
   });
@@ -117,12 +117,12 @@ describe('a damaged nonce file', () => {
 
 test('after a restore, a new request is refused with the reason and the time from which requests are accepted', async () => {
   const { data, args } = configured();
-  const first = await startServer([...args, '--log', 'off']);
+  const first = await startProcess([...args, '--log', 'off']);
   await stop(first);
   const copy = join(temporaryDirectory(), 'copy');
   assert.equal((await call(['backup', copy, '--data', data])).status, 0);
   assert.equal((await call(['restore', copy, '--data', data, '--replace'])).status, 0);
-  const second = await startServer([...args, '--log', 'off']);
+  const second = await startProcess([...args, '--log', 'off']);
   const url = `${second.url}/articles`;
   const signed = signRequest({ method: 'GET', url, user: 'ann', secret: 'hidden-from-all' });
   const reply = await fetch(url, { headers: { ...signed, Accept: 'application/json' } });

@@ -8,7 +8,7 @@ import { test } from 'node:test';
 import { createAccessLog } from '../../../src/cli/serve/access-log.ts';
 import { createNotices } from '../../../src/cli/serve/notices.ts';
 import { createManualClock } from '../../../src/clock.ts';
-import { run, startServer } from '../../support/cli/command.ts';
+import { run, startProcess } from '../../support/cli/command.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
 
 interface Line {
@@ -34,7 +34,7 @@ function parseLines(stderr: string): readonly Line[] {
 test('with a JSON log, every line on standard error is JSON, including those of the first start', async () => {
   const environment = { COUNTERSIGN_PROT: '1' };
   const args = ['--memory', '--port', '0', '--control-port', '0', '--log', 'json'];
-  const server = await startServer(args, { environment, json: true });
+  const server = await startProcess(args, { environment, json: true });
   await fetch(`${server.url}/articles`, { headers: { 'User-Agent': 'client/1.0' } });
   server.signal('SIGTERM');
   const lines = parseLines((await server.ended).stderr);
@@ -80,7 +80,7 @@ test('an error in the options is printed as text, because the format of the log 
 });
 
 test('a client cannot add a line, a member or a control character to the log', async () => {
-  const server = await startServer(['--memory', '--no-tls', '--port', '0'], { json: true });
+  const server = await startProcess(['--memory', '--no-tls', '--port', '0'], { json: true });
   const forged = '","status":200,"x":"';
   const agents = [forged, '[2J\u009b', 'a\tb', '\\', 'é\u0085', '{"time":"2026"}'];
   for (const agent of agents) {

@@ -11,7 +11,14 @@ import { connect as connectSecurely, type TLSSocket } from 'node:tls';
 import { promisify } from 'node:util';
 import { signRequest } from '../../../src/client/index.ts';
 import { makeCertificate, makeKey, pemOfKey } from '../../../src/net/tls/certificate.ts';
-import { call, type Ended, type Running, root, run, startServer } from '../../support/cli/command.ts';
+import {
+  call,
+  type Ended,
+  type Running,
+  root,
+  startProcess,
+  startServer,
+} from '../../support/cli/command.ts';
 import { missing } from '../../support/net/program.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
 
@@ -117,7 +124,7 @@ test('SIGHUP reloads a given certificate; connections stay open, even if the new
 
 test('SIGHUP does not end a server, with HTTPS or without', async () => {
   for (const args of [[], ['--no-tls'], ['--no-http']]) {
-    const server = await startServer(['--memory', '--port', '0', ...args]);
+    const server = await startProcess(['--memory', '--port', '0', ...args]);
     for (let time = 0; time < 3; time += 1) server.signal('SIGHUP');
     assert.equal((await stop(server)).status, 0);
   }
@@ -181,7 +188,7 @@ describe('the server prints one line and exits with 1 if HTTPS cannot start', ()
     test(what, async () => {
       const data = join(temporaryDirectory(), 'data');
       const args = ['--data', data, '--port', '0', '--tls-cert', cert, '--tls-key', key];
-      const { status, stdout, stderr } = await run(args);
+      const { status, stdout, stderr } = await call(args);
       assert.deepEqual([status, stdout], [1, '']);
       assert.match(stderr, line);
       assert.equal(stderr.split('\n').length, 2);
@@ -197,7 +204,7 @@ describe('the server prints one line and exits with 1 if HTTPS cannot start', ()
       ['--port', '--tls-port'],
       ['--tls-port', '--port'],
     ] as const) {
-      const { status, stdout, stderr } = await run(['--memory', one, String(port), another, '0']);
+      const { status, stdout, stderr } = await call(['--memory', one, String(port), another, '0']);
       assert.deepEqual([status, stdout], [1, '']);
       assert.match(stderr, new RegExp(`^countersign: Port ${port} on 127\\.0\\.0\\.1 is in use.*\\n$`));
     }
@@ -209,7 +216,7 @@ describe('the server prints one line and exits with 1 if HTTPS cannot start', ()
     await stop(await startServer(['--data', data, '--port', '0']));
     const path = join(data, 'tls', 'certificate.pem');
     writeFileSync(path, 'garbage');
-    const { status, stderr } = await run(['--data', data, '--port', '0', '--log', 'off']);
+    const { status, stderr } = await call(['--data', data, '--port', '0', '--log', 'off']);
     assert.equal(status, 1);
     assert.match(
       stderr,
@@ -262,7 +269,7 @@ test('check prints the addresses and the certificate', async () => {
 
 test('the commands that a first start prints also work over HTTPS', { skip: missing('curl') }, async () => {
   for (const keeping of [['--memory'], ['--data', join(temporaryDirectory(), 'data')]]) {
-    const server = await startServer([...keeping, '--no-http', '--log', 'off']);
+    const server = await startProcess([...keeping, '--no-http', '--log', 'off']);
     const stderr = await server.awaitStderr(/Try it.*\n\n/s);
     const commands = stderr.split('\n').filter((line) => /^ {2}(export|node) /.test(line));
     assert.match(commands[1] ?? '', keeping.length === 1 ? / --insecure / : / --cacert \S+certificate\.pem /);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { chmodSync, cpSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import { type Running, startServer } from '../../support/cli/command.ts';
+import { type Running, startProcess } from '../../support/cli/command.ts';
 import { article } from '../../support/service/open-service.ts';
 import { outcome, secrets, signed } from '../../support/service/test-server.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
@@ -47,7 +47,7 @@ const argsFor = (data: string): string[] => [
 /** Lets a server live until it is ended: it takes a request that reads and one that changes. */
 async function lived(ending: Ending): Promise<Lived> {
   const data = join(directory, ending);
-  const server = await startServer(argsFor(data));
+  const server = await startProcess(argsFor(data));
   const content = article('Once');
   const read = signed({ nonce: 'read', date: dateIn(300) });
   const change = signed({ verb: 'POST', target: '/articles', nonce: 'change', date: dateIn(300), content });
@@ -75,7 +75,7 @@ function copied(ending: Ending): Lived {
 
 /** What a new start makes of both requests: it does not come about, or refuses them. */
 async function replays({ data, read, change }: Lived): Promise<string[]> {
-  const server = await startServer(argsFor(data)).catch((error: Error) => error);
+  const server = await startProcess(argsFor(data)).catch((error: Error) => error);
   if (server instanceof Error) {
     assert.match(
       server.message,

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { userFile } from '../../../src/accounts/users.ts';
 import { waitForUsage } from '../../../src/accounts/watcher.ts';
-import { type Running, run, startServer } from '../../support/cli/command.ts';
+import { call, type Running, startProcess } from '../../support/cli/command.ts';
 import { makeIdentity } from '../../support/net/transport.ts';
 import type { WireReply } from '../../support/net/wire.ts';
 import {
@@ -36,11 +36,11 @@ async function opened(context: TestContext, args: readonly string[] = []) {
   writeFileSync(cert, identity.cert);
   writeFileSync(key, identity.key, { mode: 0o600 });
   const path = join(data, 'users.json');
-  assert.equal((await run(['user', 'add', 'old', '--data', data])).status, 0);
+  assert.equal((await call(['user', 'add', 'old', '--data', data])).status, 0);
   const write = (users: Readonly<Record<string, unknown>>): void =>
     writeFileSync(path, JSON.stringify({ version: 1, users }), { mode: 0o600 });
   write({ ann, bob });
-  const server = await startServer([
+  const server = await startProcess([
     '--data',
     data,
     '--tls-cert',

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
+import { EventEmitter, once } from 'node:events';
 import { join } from 'node:path';
-import { Readable } from 'node:stream';
+import { PassThrough, Readable } from 'node:stream';
 import { after } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { attackServer } from '../../../src/cli/commands/attack.ts';
@@ -12,6 +12,7 @@ import { runDataCommand } from '../../../src/cli/commands/data.ts';
 import { grant } from '../../../src/cli/commands/grant.ts';
 import { key } from '../../../src/cli/commands/key.ts';
 import { openapi } from '../../../src/cli/commands/openapi.ts';
+import { serve } from '../../../src/cli/commands/serve.ts';
 import { sign } from '../../../src/cli/commands/sign.ts';
 import { user } from '../../../src/cli/commands/user.ts';
 import { modulePath, reading } from '../program.ts';
@@ -42,6 +43,9 @@ export interface Ended {
   readonly stderr: string;
 }
 
+/** The signals that a server handles. */
+type Signal = 'SIGTERM' | 'SIGINT' | 'SIGHUP';
+
 /** A server that said it is ready. */
 export interface Running {
   /** The first address of the ready line: plain HTTP where there is that. */
@@ -53,7 +57,7 @@ export interface Running {
   readonly pid: number;
   /** What it said on standard error, once that is in it. */
   awaitStderr(what: RegExp): Promise<string>;
-  signal(name: 'SIGTERM' | 'SIGINT' | 'SIGHUP'): void;
+  signal(name: Signal): void;
   /** Closes its standard input. */
   closeInput(): void;
   readonly ended: Promise<Ended>;
@@ -69,8 +73,9 @@ export function run(args: readonly string[], given: Given = {}): Promise<Ended> 
 
 const dataCommandNames = ['backup', 'restore', 'export', 'import'] as const;
 
-/** Does what the command does, in this process and so more quickly. */
+/** Does what the command does, in this process and so more quickly. A server runs to its end. */
 export async function call(args: readonly string[], given: Given = {}): Promise<Ended> {
+  if (args[0] === 'serve' || args[0]?.startsWith('-')) return serveHere(args, given).ended;
   const { stdin, stdout, stderr } = { stdin: Readable.from([Buffer.from(given.input ?? '')]), ...outlets() };
   const [name = '', ...rest] = args;
   const commands = new Map([
@@ -114,44 +119,123 @@ function outlets() {
   return { stdout: outlet(), stderr: outlet() };
 }
 
-/** Starts a server and waits for its ready line; rejects with what it said when it ends instead. */
-export async function startServer(args: readonly string[], given: Given = {}): Promise<Running> {
-  const { child, ended, ready, awaitStderr } = launch(args, given);
+/** A server that was started, in this process or another. */
+interface Started {
+  /** The addresses of the ready line. */
+  readonly ready: Promise<readonly string[]>;
+  readonly ended: Promise<Ended>;
+}
+
+/** Starts a server in a process and waits for its ready line. Rejects with what it printed if it ends instead. */
+export async function startProcess(args: readonly string[], given: Given = {}): Promise<Running> {
+  const { child, awaitStderr, ...started } = launch(args, given);
   after(() => child.kill('SIGKILL'));
-  const [url = '', ...others] = await Promise.race([
-    ready,
-    ended.then((end) => Promise.reject(new Error(`it ended with ${end.status}: ${end.stderr}`))),
-  ]);
-  const secureUrl = [url, ...others].find((each) => each.startsWith('https:')) ?? '';
-  const controlUrl = others.find((each) => each.startsWith('control='))?.slice('control='.length) ?? '';
   return {
-    url,
-    secureUrl,
-    controlUrl,
+    ...(await awaitAddresses(started)),
     pid: child.pid ?? 0,
     awaitStderr,
     signal: (name) => child.kill(name),
     closeInput: () => child.stdin?.end(),
-    ended,
+    ended: started.ended,
   };
 }
 
-interface Launched {
+/**
+ * Starts a server in this process and so more quickly, and waits for its ready line. Rejects with what it printed if it ends
+ * instead. It writes no access log.
+ */
+export async function startServer(args: readonly string[], given: Given = {}): Promise<Running> {
+  const { stop, stdin, stderr, ...started } = serveHere(args, given);
+  after(() => stop('SIGTERM'));
+  return {
+    ...(await awaitAddresses(started)),
+    pid: process.pid,
+    async awaitStderr(what) {
+      while (!what.test(stderr.text)) await once(stderr, 'written');
+      return stderr.text;
+    },
+    signal: stop,
+    closeInput: () => stdin.end(),
+    ended: started.ended,
+  };
+}
+
+/** Runs a server in this process. */
+function serveHere(args: readonly string[], given: Given) {
+  keepSecrets(given);
+  const stdin = new PassThrough();
+  const [stdout, stderr] = [new Output(), new Output()];
+  const host = Object.assign(new EventEmitter(), {
+    stdin,
+    stdout,
+    stderr,
+    exit: (status: number): void => void host.emit('exit', status),
+  });
+  const ended = once(host, 'exit').then(([status]): Ended => {
+    return { status, stdout: stdout.text, stderr: stderr.text };
+  });
+  ended.then(keepOutput);
+  const environment = { ...inheritedEnvironment(), ...given.environment };
+  const ready = serve(withoutLog(args), environment, host).then((status) => {
+    if (status !== undefined) host.exit(status);
+    return /^Countersign is ready: (.+)\n/.exec(stdout.text)?.[1]?.split(' ') ?? [];
+  });
+  const stop = async (signal: Signal): Promise<void> => {
+    host.emit(signal);
+    if (signal !== 'SIGHUP') await ended;
+  };
+  return { ready, ended, stop, stdin, stderr };
+}
+
+/** An output of a server in this process. */
+class Output extends EventEmitter {
+  text = '';
+  /** Nothing is written to it. */
+  readonly fd = -1;
+
+  write(more: string): void {
+    this.text += more;
+    this.emit('written');
+  }
+}
+
+/** Returns the options of a server without an access log. */
+function withoutLog(args: readonly string[]): readonly string[] {
+  const options = args[0] === 'serve' ? args.slice(1) : args;
+  return options.includes('--log') ? options : [...options, '--log', 'off'];
+}
+
+async function awaitAddresses({ ready, ended }: Started) {
+  const failed = ended.then((end) => Promise.reject(new Error(`it ended with ${end.status}: ${end.stderr}`)));
+  const [url = '', ...others] = await Promise.race([ready, failed]);
+  failed.catch(() => {}); // it ends later
+  const secureUrl = [url, ...others].find((each) => each.startsWith('https:')) ?? '';
+  const controlUrl = others.find((each) => each.startsWith('control='))?.slice('control='.length) ?? '';
+  return { url, secureUrl, controlUrl };
+}
+
+function keepOutput({ stdout, stderr }: Ended): void {
+  keepSaid(stdout);
+  keepSaid(stderr);
+}
+
+interface Launched extends Started {
   readonly child: ChildProcess;
-  readonly ended: Promise<Ended>;
-  /** The addresses of the ready line. */
-  readonly ready: Promise<readonly string[]>;
   awaitStderr(what: RegExp): Promise<string>;
+}
+
+function inheritedEnvironment(): NodeJS.ProcessEnv {
+  const inherited = Object.entries(process.env).filter(
+    ([name]) => !name.startsWith('COUNTERSIGN_') && name !== 'NODE_OPTIONS',
+  );
+  // Tests run side by side: none takes the port that is the default.
+  return { ...Object.fromEntries(inherited), COUNTERSIGN_TLS_PORT: '0' };
 }
 
 function launch(args: readonly string[], given: Given): Launched {
   const { environment = {}, json = false } = given;
   keepSecrets(given);
-  const inherited = Object.entries(process.env).filter(
-    ([name]) => !name.startsWith('COUNTERSIGN_') && name !== 'NODE_OPTIONS',
-  );
-  // Tests run side by side: none takes the port that is the default.
-  const env = { ...Object.fromEntries(inherited), COUNTERSIGN_TLS_PORT: '0', ...environment };
+  const env = { ...inheritedEnvironment(), ...environment };
   const child = spawn(process.execPath, [...command, ...args], { cwd: root, env, stdio: 'pipe' });
   let [stdout, stderr] = ['', ''];
   const asText = json ? (chunk: string) => chunk : createNoticeText();
@@ -167,12 +251,9 @@ function launch(args: readonly string[], given: Given): Launched {
     });
   });
   const ended = new Promise<Ended>((resolve) => {
-    child.on('close', (status) => {
-      keepSaid(stdout);
-      keepSaid(stderr);
-      resolve({ status, stdout, stderr });
-    });
+    child.on('close', (status) => resolve({ status, stdout, stderr }));
   });
+  ended.then(keepOutput);
   const awaitStderr = async (what: RegExp): Promise<string> => {
     while (!what.test(stderr)) await once(child.stderr, 'data');
     return stderr;

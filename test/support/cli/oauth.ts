@@ -5,7 +5,7 @@ import { systemClock } from '../../../src/clock.ts';
 import type { Answer, Asked, Sending } from '../oauth/server.ts';
 import { buildMessage, toAnswer } from '../oauth/server.ts';
 import { temporaryDirectory } from '../temporary-directory.ts';
-import { call, type Running, startServer } from './command.ts';
+import { call, type Running, startProcess } from './command.ts';
 
 /** A server that runs on a directory, as tests of OAuth ask it. */
 export interface LiveServer extends Asked {
@@ -33,7 +33,7 @@ export async function done(args: readonly string[], input = ''): Promise<string>
 export async function startOn(data: string, config: string, ...args: string[]): Promise<LiveServer> {
   const always = ['--port', '0', '--tls-port', '0', '--max-auth-failures', '0', '--log', 'off'];
   const place = ['--data', data, '--config', config, '--public-url', 'https://localhost'];
-  const running = await startServer([...always, ...place, ...args]);
+  const running = await startProcess([...always, ...place, ...args]);
   const ca = readFileSync(join(data, 'tls', 'certificate.pem'));
   const { port } = new URL(running.secureUrl);
   return {
