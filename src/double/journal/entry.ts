@@ -162,7 +162,7 @@ export class JournalEntry {
     return response && viewResponse(response, request && normalizePath(request), this.#redact);
   }
 
-  /** How the response differs from the document of the partner, one sentence each. */
+  /** How the response differs from the document of the partner, and what was accepted although it is not as a standard says, one sentence each. */
   get warnings(): readonly string[] {
     return this.#exchange.response?.warnings?.map((warning) => this.#redact(warning)) ?? [];
   }

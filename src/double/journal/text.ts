@@ -116,9 +116,9 @@ function formatChecks(shown: JournalAuth): string[] {
   return lines.map(escapeInvisible);
 }
 
-/** Returns how the response differs from the document of the partner. */
+/** Returns how the response differs from the document of the partner, or what was accepted although it is not as a standard says. */
 function formatWarnings({ warnings }: EntryText): string[] {
-  return warnings.map((warning) => escapeInvisible(`partner: ${warning}`));
+  return warnings.map((warning) => escapeInvisible(`warning: ${warning}`));
 }
 
 /** Returns the condition that a request from another origin does not meet. */

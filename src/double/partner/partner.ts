@@ -108,7 +108,7 @@ export interface PreparedPartner {
 }
 
 /** The options of a double that the document completes. */
-type CompletedOptions = Pick<DoubleOptions, 'schemes' | 'collections' | 'clients'>;
+type CompletedOptions = Pick<DoubleOptions, 'schemes' | 'collections' | 'clients' | 'oauth2'>;
 
 /**
  * Reads the document of a partner. Returns the options with the schemes that it declares, and what creates its part of a double.
@@ -121,10 +121,14 @@ export async function withPartner<Options extends CompletedOptions>(
   readonly options: Options & { readonly schemes: SchemeDeclarations };
   readonly prepared: PreparedPartner;
 }> {
-  const { schemes, collections = {}, clients } = options;
+  const { schemes, collections = {}, clients, oauth2 } = options;
   const { source: place, validation, strict, dynamic, errors } = readPartnerOptions(partner);
   const read = await readDocument(place);
-  const security = readSecurity(read, { schemes, hasClients: clients !== undefined });
+  const security = readSecurity(read, {
+    schemes,
+    hasClients: clients !== undefined,
+    paths: oauth2?.paths,
+  });
   const document = withoutFaulty(read, security.faults);
   const [fault] = document.faults;
   if (strict && fault !== undefined)

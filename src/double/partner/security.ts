@@ -3,7 +3,7 @@ import { builtInSchemes } from '../../auth/configured-schemes.ts';
 import type { SchemeDeclaration, SchemeDeclarations } from '../../auth/scheme-declarations.ts';
 import type { AcceptedSchemes } from '../../auth/verifier.ts';
 import { isToken } from '../../http/syntax/token.ts';
-import { oauth2Paths } from '../../oauth/paths.ts';
+import { type OAuth2Paths, oauth2Paths } from '../../oauth/paths.ts';
 import type { Access } from '../../pipeline/resource.ts';
 import type { Scope } from '../../principal.ts';
 import { DeclarationError } from '../../schema/error.ts';
@@ -45,6 +45,8 @@ export interface SecurityOptions {
   readonly schemes?: SchemeDeclarations | undefined;
   /** Whether clients of OAuth 2.0 are registered. Bearer tokens are then theirs. */
   readonly hasClients: boolean;
+  /** The paths of the endpoints of OAuth 2.0. Default: those below `/oauth2`. */
+  readonly paths?: Partial<OAuth2Paths> | undefined;
 }
 
 /**
@@ -52,7 +54,7 @@ export interface SecurityOptions {
  */
 export function readSecurity(
   document: PartnerDocument,
-  { schemes: given = {}, hasClients }: SecurityOptions,
+  { schemes: given = {}, hasClients, paths = {} }: SecurityOptions,
 ): PartnerSecurity {
   const security = new Security(document, given, hasClients);
   const access = new Map<Operation, OperationAccess>();
@@ -67,7 +69,7 @@ export function readSecurity(
   return {
     schemes: { ...given, ...Object.fromEntries(security.declared) },
     scopes: [...security.scopes],
-    endpoints: listEndpoints(document),
+    endpoints: listEndpoints(document, { ...oauth2Paths, ...paths }),
     faults,
     warnings: security.warnings,
     unreachable: [...security.unreachable],
@@ -271,22 +273,32 @@ function shown(value: unknown): string {
   return typeof value === 'string' ? JSON.stringify(value) : describeKind(value);
 }
 
-/** Returns the paths of the endpoints of OAuth 2.0 in the document, with those of the double. */
-function listEndpoints({ securitySchemes }: PartnerDocument): ReadonlyMap<string, string> {
+/**
+ * Returns the paths of the endpoints of OAuth 2.0 in the document, with those of the double. A path that is configured is served by the
+ * double alone.
+ */
+function listEndpoints(
+  { securitySchemes }: PartnerDocument,
+  paths: OAuth2Paths,
+): ReadonlyMap<string, string> {
   const found = new Map<string, string>();
   const add = (url: unknown, own: string): void => {
     if (typeof url !== 'string' || !URL.canParse(url, 'http://localhost')) return;
     const { pathname } = new URL(url, 'http://localhost');
-    if (pathname !== '/') found.set(pathname, own);
+    if (pathname !== '/' && (pathname !== own || isDefault(own))) found.set(pathname, own);
   };
   for (const { value } of securitySchemes.values()) {
-    if (value['type'] === 'openIdConnect') add(value['openIdConnectUrl'], oauth2Paths.metadata);
+    if (value['type'] === 'openIdConnect') add(value['openIdConnectUrl'], paths.metadata);
     for (const flow of isObject(value['flows']) ? Object.values(value['flows']) : []) {
       if (!isObject(flow)) continue;
-      add(flow['authorizationUrl'], oauth2Paths.authorize);
-      add(flow['tokenUrl'], oauth2Paths.token);
-      add(flow['refreshUrl'], oauth2Paths.token);
+      add(flow['authorizationUrl'], paths.authorize);
+      add(flow['tokenUrl'], paths.token);
+      add(flow['refreshUrl'], paths.token);
     }
   }
   return found;
+}
+
+function isDefault(path: string): boolean {
+  return Object.values(oauth2Paths).includes(path);
 }

@@ -37,6 +37,8 @@ interface Presented {
   readonly secret?: string | undefined;
   /** A JWT (RFC 7523). */
   readonly assertion?: string | undefined;
+  /** Whether id and secret of Basic are not form-encoded. */
+  readonly isRaw?: boolean;
 }
 
 /** Dependencies of client authentication. */
@@ -70,7 +72,11 @@ export type AuthenticateClient = (
 interface AuthenticatedClient {
   readonly client: Client;
   readonly values: ReadonlyMap<string, string>;
+  /** What was accepted although it is not as a standard says, for a journal. Default: nothing. */
+  readonly warnings?: readonly string[] | undefined;
 }
+
+const rawSecret = 'the raw secret was sent in Basic; RFC 6749 §2.3.1 form-encodes it first';
 
 /**
  * The clients that an endpoint admits: all, or only confidential ones (RFC 6749 §2.1), because a public client proves nothing.
@@ -126,7 +132,7 @@ export function createClientAuthentication(context: ClientAuthenticationContext)
       const verified = await verify(each, client, request, claimed);
       // The client may have been changed or removed while the secret was hashed.
       if (verified === true && client !== undefined && clients.find(each.id) === client)
-        return { client, values };
+        return { client, values, warnings: each.isRaw === true ? [rawSecret] : undefined };
       if (typeof verified === 'object') fault = verified;
     }
     const tooMany = countRefusal(rateLimiter, peer, claimed);
@@ -219,7 +225,9 @@ function readBasic(text: string): readonly Presented[] {
   const decoded = toPresented(halves.map(decodeFormText));
   const raw = toPresented(halves.map(decodeUtf8));
   const different = decoded?.id !== raw?.id || decoded?.secret !== raw?.secret;
-  return [decoded, different ? raw : undefined].filter((each) => each !== undefined);
+  return [decoded, different && raw !== undefined ? { ...raw, isRaw: true } : undefined].filter(
+    (each) => each !== undefined,
+  );
 }
 
 /** Treats an empty secret as omitted (RFC 6749 §2.3.1). */

@@ -4,7 +4,7 @@ import type { IncomingRequest } from '../../http/message.ts';
 import { type Action, action } from '../../pipeline/resource.ts';
 import type { Client } from '../clients.ts';
 import { tooManyParameters } from '../consent/consent-page.ts';
-import { type FormContent, formReading } from '../form-body.ts';
+import { type FormContent, formReading, jsonReading } from '../form-body.ts';
 import { readParameters } from '../parameters.ts';
 import type { Admitted, AuthenticateClient, ReadValues } from './client-authentication.ts';
 import { OAuthError, respondWith } from './oauth-error.ts';
@@ -47,6 +47,8 @@ interface Endpoint {
   /** Its parameters other than those of client authentication. */
   readonly names: readonly string[];
   readonly respond: Respond;
+  /** Whether JSON is accepted in place of a form. Default: false. */
+  readonly readsJson?: boolean;
 }
 
 /** Creates the POST action of an endpoint. */
@@ -56,6 +58,7 @@ export function clientAction({
   admits,
   names,
   respond,
+  readsJson = false,
 }: Endpoint): Action<unknown, FormContent> {
   const allNames = [...clientParameters, ...names];
   return action(
@@ -65,12 +68,13 @@ export function clientAction({
         async () => {
           const authenticated = await authenticate(request, readValues(request, content, allNames), admits);
           findTrace(request)?.pass('client');
-          return respond({ ...authenticated, request });
+          const { client, values, warnings } = authenticated;
+          return { members: await respond({ client, values, request }), warnings };
         },
         explain,
         findTrace(request),
       ),
-    { reads: [formReading] },
+    { reads: readsJson ? [formReading, jsonReading] : [formReading] },
   );
 }
 

@@ -53,6 +53,13 @@ export class OAuthError extends Error {
 /** Prevents storage by HTTP/1.0 caches (RFC 6749 §5.1, §5.2). */
 const pragma: FieldLine = ['Pragma', 'no-cache'];
 
+/** A successful response. */
+interface OAuthOutcome {
+  readonly members: Readonly<Record<string, unknown>>;
+  /** For a journal. Default: none. */
+  readonly warnings?: readonly string[] | undefined;
+}
+
 /**
  * Returns the result of `respond` as JSON, or the error response for its OAuthError: 401 for invalid_client, else 400. Records the
  * reason of the error in the trace.
@@ -60,12 +67,13 @@ const pragma: FieldLine = ['Pragma', 'no-cache'];
  * @param explain Whether the description contains the reason.
  */
 export async function respondWith(
-  respond: () => Promise<Readonly<Record<string, unknown>>>,
+  respond: () => Promise<OAuthOutcome>,
   explain: boolean,
   authTrace: AuthenticationTrace | undefined,
 ): Promise<ActionResponse> {
   try {
-    return jsonOutcome(200, await respond(), []);
+    const { members, warnings } = await respond();
+    return { ...jsonOutcome(200, members, []), warnings };
   } catch (error) {
     if (!(error instanceof OAuthError)) throw error;
     const { code, description, fields, reason } = error;

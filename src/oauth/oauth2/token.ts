@@ -7,6 +7,7 @@ import type { OAuthContext } from '../context.ts';
 import { type Found, type Issued, requireFirst } from '../grants.ts';
 import type { Lifetimes } from '../lifetimes.ts';
 import { openidScope } from '../oauth2-options.ts';
+import { oauth2Paths } from '../paths.ts';
 import { type Reason, scopeReason } from '../reasons.ts';
 import type { Grant, Token } from '../records.ts';
 import { defaultScopesFor, formatScope, intersectScopes, isWithin, parseScope } from '../scopes.ts';
@@ -72,7 +73,15 @@ export function tokenResource(context: TokenContext, authenticate: AuthenticateC
   return {
     ownCredentials: true,
     writeProblem: writeOAuthProblem,
-    POST: clientAction({ explain: context.explain, authenticate, admits: 'any', names, respond }),
+    POST: clientAction({
+      explain: context.explain,
+      authenticate,
+      admits: 'any',
+      names,
+      respond,
+      // Partners with a path of their own accept JSON too.
+      readsJson: context.settings.paths.token !== oauth2Paths.token,
+    }),
   };
 }
 

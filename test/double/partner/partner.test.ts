@@ -272,7 +272,7 @@ test('a stub precedes the document, and its requests and responses are still val
   assert.match(String(errors), /the response of getOrder is not as documented: \/total is missing/);
   assert.match(
     String(double.journal.last()),
-    /partner: \/id must be string, is a number \(#\/components\/schemas\/Order/,
+    /warning: \/id must be string, is a number \(#\/components\/schemas\/Order/,
   );
   assert.equal((await double.fetch('/orders/1')).status, 400, 'the path is not as documented');
   const stub = double.stub({ method: 'POST', path: '/orders' }, { status: 418 }, { access: 'anyone' });

@@ -70,7 +70,7 @@ test('with warn, a request that the document does not allow is answered, and the
     /^request: The Content-Type is not one of this operation: application\/json\.$/,
   );
   assert.match(missing?.join() ?? '', /^request: createOrder requires content/);
-  assert.match(String(double.journal.all()[0]), /\n {2}partner: request: query\.limit /);
+  assert.match(String(double.journal.all()[0]), /\n {2}warning: request: query\.limit /);
   assert.deepEqual(reported, []);
   await double.close();
 });
