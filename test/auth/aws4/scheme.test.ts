@@ -29,17 +29,6 @@ test('a non-ASCII name is accepted in UTF-8, in the header and in the query', as
   assert.equal(await service.judge(presigned(60, jürgen)), 'jürgen');
 });
 
-test('two secrets are valid during a rotation, and an expired one is not', async () => {
-  const service = openAws4Service();
-  const expiring = { secret: 'expired-secret-of-somebody' };
-  assert.equal(await service.judge(signed(expiring)), 'credentials-refused');
-  service.clock.set(time - 1000);
-  assert.equal(await service.judge(signed({ ...expiring, time: time - 1000 })), accessKeyId);
-  assert.equal(await service.judge(signed({ time: time - 1000 })), accessKeyId);
-  service.clock.set(time);
-  assert.equal(await service.judge(signed({ ...expiring, time: time - 1000 })), 'credentials-refused');
-});
-
 test('the scope must name the region and the service', async () => {
   const service = openAws4Service();
   for (const scope of [{ region: 'eu-west-1' }, { service: 's3' }]) {
@@ -57,21 +46,6 @@ test('the date of the scope must be the day of the request', async () => {
   const { type, detail } = await openAws4Service().problemWith(request);
   assert.equal(type, 'malformed-credentials');
   assert.match(detail, /The date of the scope, 20150831, is not the day of the request, 20150830/);
-});
-
-test('a date may differ by the window in either direction, and not by a second more', async () => {
-  const service = openAws4Service();
-  for (const seconds of [-900, 900]) {
-    assert.equal(await service.judge(signed({ time: time + seconds * 1000 })), accessKeyId);
-    const late = signed({ time: time + seconds * 1000 + Math.sign(seconds) * 1000 });
-    assert.equal(await service.judge(late), 'date-out-of-window');
-  }
-});
-
-test('an explanation recognizes a date of another time zone', async () => {
-  const service = openAws4Service({}, { explain: true });
-  const { members } = await service.problemWith(signed({ time: time + 7_200_000 }));
-  assert.match(String(members['hint']), /off by exactly 2 hours: probably a time zone/);
 });
 
 test('credentials are malformed if a signed header is missing', async () => {
