@@ -71,7 +71,18 @@ function ignoreCase(word: string): string {
   return [...word].map((each) => `[${each.toLowerCase()}${each.toUpperCase()}]`).join('');
 }
 
-function readScheme(name: string, declared: unknown, where: string): ConfigurableScheme {
+/**
+ * Reads a scheme.
+ *
+ * @param user The user of a declared scheme that names none. Default: one must be declared.
+ * @throws RangeError as `readSchemes`
+ */
+export function readScheme(
+  name: string,
+  declared: unknown,
+  where: string,
+  user?: string,
+): ConfigurableScheme {
   if (!schemeNameForm.test(name))
     throw new RangeError(`${where}: the name of a scheme has letters, digits and . _ - only, at most 64`);
   if (builtInSchemes.includes(name.toLowerCase()))
@@ -87,7 +98,7 @@ function readScheme(name: string, declared: unknown, where: string): Configurabl
   if (name === 'aws4') return createAws4Scheme(name, readAws4Options(declared, where));
   if (name === 'draft-cavage') return createDefinedScheme(name, readDraftCavage(declared, where));
   if (isApiKey(declared)) return createApiKeyScheme(name, readApiKeyOptions(declared, where));
-  return createDeclaredScheme(name, readDeclaredOptions(declared, where));
+  return createDeclaredScheme(name, readDeclaredOptions(declared, where, user));
 }
 
 /** The names that are reserved for schemes with options. */
@@ -95,7 +106,10 @@ const reservedNames: readonly string[] = ['message-signatures', 'aws4', 'draft-c
 
 function isApiKey(declared: unknown): boolean {
   return (
-    typeof declared === 'object' && declared !== null && 'secret' in declared && !('message' in declared)
+    typeof declared === 'object' &&
+    declared !== null &&
+    'secret' in declared &&
+    !('message' in declared || 'preset' in declared)
   );
 }
 

@@ -1,15 +1,6 @@
-import { readApiKeyOptions } from '../auth/api-key/options.ts';
-import { createApiKeyScheme } from '../auth/api-key/scheme.ts';
-import { readAws4Options } from '../auth/aws4/options.ts';
-import { createAws4Scheme } from '../auth/aws4/scheme.ts';
-import type { ConfigurableScheme } from '../auth/configured-schemes.ts';
-import { readDeclaredOptions } from '../auth/declared/options.ts';
-import { createDeclaredScheme } from '../auth/declared/scheme.ts';
+import { type ConfigurableScheme, readScheme } from '../auth/configured-schemes.ts';
+import { isPreset } from '../auth/declared/presets.ts';
 import { findDefinition } from '../auth/defined/define-scheme.ts';
-import { createDefinedScheme } from '../auth/defined/scheme.ts';
-import { readDraftCavage } from '../auth/draft-cavage.ts';
-import { readMessageSignaturesOptions } from '../auth/message-signatures/options.ts';
-import { createMessageSignaturesScheme } from '../auth/message-signatures/scheme.ts';
 import { algorithmNamed } from '../auth/parse-account-key.ts';
 import { filledText } from '../auth/scheme-shapes.ts';
 import { readDuration } from '../duration.ts';
@@ -54,20 +45,17 @@ const aws4Keys = [
 export function readSigningDeclaration(value: unknown, user: string | undefined): ReadDeclaration {
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     throw new RangeError('scheme must be an object');
-  const defined = findDefinition(value);
-  if (defined !== undefined)
-    return { scheme: createDefinedScheme('defined', defined), identity: {}, choices: {} };
+  const none = { identity: {}, choices: {} };
+  if (findDefinition(value) !== undefined) return { scheme: readScheme('defined', value, 'scheme'), ...none };
   const members: Members = Object.fromEntries(Object.entries(value));
   if (members['type'] !== undefined) return readNamed(members);
   const isDeclared = 'preset' in members || 'message' in members;
   if (!isDeclared && !('secret' in members))
     throw new RangeError('scheme must have one of type, preset, message and secret');
-  const none = { identity: {}, choices: {} };
-  if (!isDeclared)
-    return { scheme: createApiKeyScheme('api-key', readApiKeyOptions(members, 'scheme')), ...none };
-  const options = readDeclaredOptions(members, 'scheme', user ?? 'user');
-  const name = typeof members['preset'] === 'string' ? members['preset'] : 'declared';
-  return { scheme: createDeclaredScheme(name, options), ...none };
+  const { preset } = members;
+  const other = isDeclared ? 'declared' : 'api-key';
+  const name = typeof preset === 'string' && isPreset(preset) ? preset : other;
+  return { scheme: readScheme(name, members, 'scheme', user ?? 'user'), ...none };
 }
 
 /** Reads the declaration of a scheme that has a name of its own. */
@@ -77,21 +65,18 @@ function readNamed({ type, ...members }: Members): ReadDeclaration {
       return readAws4(members);
     case 'message-signatures':
       return readMessageSignatures(members);
-    case 'draft-cavage': {
-      const options = readDraftCavage(members, 'scheme');
-      return { scheme: createDefinedScheme('draft-cavage', options), identity: {}, choices: {} };
-    }
+    case 'draft-cavage':
+      return { scheme: readScheme('draft-cavage', members, 'scheme'), identity: {}, choices: {} };
   }
 }
 
 function readMessageSignatures(members: Members): ReadDeclaration {
   const own = ['key', 'lifetime', 'alg', 'label'];
   read(membersOf([...messageSignaturesKeys, ...own]), members, ['scheme']);
-  const options = readMessageSignaturesOptions(selectMembers(members, messageSignaturesKeys), 'scheme');
   const { lifetime, alg, label } = members;
   if (alg !== undefined && typeof alg !== 'boolean') throw new RangeError('scheme.alg must be true or false');
   return {
-    scheme: createMessageSignaturesScheme('message-signatures', options),
+    scheme: readScheme('message-signatures', selectMembers(members, messageSignaturesKeys), 'scheme'),
     identity: readKey(members['key']),
     choices: {
       alg,
@@ -124,7 +109,7 @@ function readAws4(members: Members): ReadDeclaration {
   read(membersOf([...aws4Keys, ...own]), members, ['scheme']);
   const { sessionToken, presign } = members;
   return {
-    scheme: createAws4Scheme('aws4', readAws4Options(selectMembers(members, aws4Keys), 'scheme')),
+    scheme: readScheme('aws4', selectMembers(members, aws4Keys), 'scheme'),
     identity: {
       keyId: read(filledText, members['accessKeyId'], ['scheme.accessKeyId']),
       secret: read(filledText, members['secret'], ['scheme.secret']),

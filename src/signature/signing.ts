@@ -5,7 +5,7 @@
 import type { KeyObject } from 'node:crypto';
 import type { BareItem } from '../http/structured-fields/value.ts';
 import type { SignatureAlgorithm } from './algorithms.ts';
-import type { Aws4Overrides } from './aws4/overrides.ts';
+import type { Scope } from './aws4/signing-key.ts';
 import type { Declaration } from './declared/declaration.ts';
 import type { NamedPart } from './message.ts';
 import type { MessageKey } from './message-signatures/algorithms.ts';
@@ -66,6 +66,24 @@ export interface SigningChoices {
   /** Seconds for which a presigned URL is valid. Default: the signature is in Authorization. */
   readonly presign?: number | undefined;
   readonly sessionToken?: string | undefined;
+}
+
+/** What a signature of AWS can have otherwise than the options of the scheme say. */
+export interface Aws4Overrides {
+  /** Whether the content is not signed. Default: false, for a presigned URL of Amazon S3 true. */
+  readonly unsignedPayload?: boolean | undefined;
+  /** The value of X-Amz-Content-Sha256. Default: the SHA-256 of the content. */
+  readonly payloadHash?: string | undefined;
+  /** The names of the signed headers, in lower case. One that is absent is signed as empty. Default: all of the request. */
+  readonly signedHeaders?: readonly string[] | undefined;
+  /** Other parts of the scope; `end` is the last one: `aws4_request`. */
+  readonly scope?: Partial<Scope & { readonly end: string }> | undefined;
+  /** Other parts of the scope for which the key is derived. Default: those of the scope as sent. */
+  readonly keyScope?: Partial<Scope> | undefined;
+  /** The algorithm of a presigned URL as sent. */
+  readonly algorithm?: string | undefined;
+  /** The lifetime of a presigned URL as sent. */
+  readonly expires?: string | undefined;
 }
 
 /** What a signature can have otherwise than the scheme requires. A server has to refuse most of it. */

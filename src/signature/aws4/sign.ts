@@ -4,7 +4,7 @@ import { toOctets } from '../../http/syntax/octets.ts';
 import { encodeOctets } from '../../http/syntax/percent.ts';
 import { splitTarget } from '../../http/target.ts';
 import { encodeSecret, hmacSha256 } from '../hmac-sha256.ts';
-import type { Signature, UnsignedRequest } from '../signing.ts';
+import type { Aws4Overrides, Signature, UnsignedRequest } from '../signing.ts';
 import {
   type Aws4Message,
   aws4Algorithm,
@@ -19,7 +19,6 @@ import {
   type PathRules,
 } from './canonical-request.ts';
 import { maxExpires, signatureParameter } from './credentials.ts';
-import type { Aws4Overrides } from './overrides.ts';
 import { deriveKey, formatStamp, prepareSecret, scopeEnd } from './signing-key.ts';
 
 /** A request to sign. All fields are signed, of which `Host` is required. */
