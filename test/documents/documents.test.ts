@@ -54,6 +54,9 @@ const shown = new Set([
 /** Sections whose scripts only the long form runs. */
 const slow = new Set(['docs/adversary.md: Configured schemes']);
 
+/** The package with which a double reads YAML. */
+const yaml = 'yaml';
+
 const folder = temporaryDirectory();
 
 before(() => {
@@ -61,7 +64,7 @@ before(() => {
 
   mkdirSync(join(folder, 'node_modules'));
   symlinkSync(root, join(folder, 'node_modules/countersign'));
-  for (const name of new Set(pages.flatMap(listScripts).flatMap(({ text }) => listPackages(text))))
+  for (const name of new Set([yaml, ...pages.flatMap(listScripts).flatMap(({ text }) => listPackages(text))]))
     symlinkSync(join(root, 'test/node_modules', name), join(folder, 'node_modules', name));
 });
 
@@ -105,10 +108,18 @@ function importsUnexported(script: string): string | undefined {
   return entries.find((entry) => !(entry in manifest.exports));
 }
 
-/** Returns the packages of others that a script imports. */
+/** Returns the packages of others that a script imports, or needs for a document in YAML. */
 function listPackages(script: string): string[] {
   const imported = script.matchAll(/^import .* from '(?!node:|countersign\b)((?:@[^/']+\/)?[^/']+)/gm);
-  return [...imported].map(([, name = '']) => name);
+  const read = script.includes(".yaml'") ? [yaml] : [];
+  return [...imported].map(([, name = '']) => name).concat(read);
+}
+
+/** Writes the files of a page that its reader creates. */
+function writeOwnFiles({ blocks }: Page, directory: string): void {
+  for (const { file, text } of blocks)
+    if (file !== undefined && !isRepositoryFile(file))
+      writeFileSync(join(directory, file), text, { mode: 0o600 });
 }
 
 /** Runs the tests in a copy of an example of which one file is changed as a `diff` block says. */
@@ -170,10 +181,7 @@ for (const page of pages) {
         if (missing.length > 0) return context.skip(`${missing.join(' and ')} not installed`);
         const session = join(folder, slug);
         mkdirSync(session);
-        for (const { file, text } of page.blocks) {
-          if (file !== undefined && !isRepositoryFile(file))
-            writeFileSync(join(session, file), text, { mode: 0o600 });
-        }
+        writeOwnFiles(page, session);
         const texts = commands.map(({ text }) => text);
         const { outputs, stderr } = await runSession(session, texts, await freePorts());
         assert.doesNotMatch(stderr, /command not found|syntax error/);
@@ -192,6 +200,7 @@ for (const page of pages) {
         const absent = listPackages(script).map(missingPackage).find(Boolean);
         if (absent !== undefined && absent !== false) return context.skip(absent);
         const name = `${slug}-${at}.mjs`;
+        writeOwnFiles(page, folder);
         writeFileSync(join(folder, name), script);
         if (!script.includes("'node:test'")) {
           const { status, output } = node(folder, name);

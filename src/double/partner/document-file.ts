@@ -2,7 +2,6 @@
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join, resolve } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { DeclarationError } from '../../schema/error.ts';
 import type { DocumentFiles } from './document-walk.ts';
 import { isObject } from './located.ts';
@@ -52,8 +51,8 @@ function parseJson(text: string, file: string): unknown {
   }
 }
 
-async function parseYaml(text: string, file: string): Promise<unknown> {
-  const parse = await findYamlParser(file);
+function parseYaml(text: string, file: string): unknown {
+  const parse = findYamlParser(file);
   if (parse === undefined)
     throw new DeclarationError(
       'value',
@@ -70,20 +69,18 @@ async function parseYaml(text: string, file: string): Promise<unknown> {
 type Parser = (text: string) => unknown;
 
 /** Finds a parser beside the document, or in the working directory. */
-async function findYamlParser(file: string): Promise<Parser | undefined> {
+function findYamlParser(file: string): Parser | undefined {
   for (const folder of [dirname(resolve(file)), process.cwd()])
     for (const name of ['yaml', 'js-yaml']) {
-      const parser = toParser(name, await load(name, folder));
+      const parser = toParser(name, load(name, folder));
       if (parser !== undefined) return parser;
     }
   return undefined;
 }
 
-async function load(name: string, folder: string): Promise<unknown> {
+function load(name: string, folder: string): unknown {
   try {
-    const path = createRequire(join(folder, 'package.json')).resolve(name);
-    const loaded: unknown = await import(pathToFileURL(path).href);
-    return loaded;
+    return createRequire(join(folder, 'package.json'))(name);
   } catch {
     return undefined;
   }
@@ -92,15 +89,11 @@ async function load(name: string, folder: string): Promise<unknown> {
 /** Returns the parser of a package, with a schema of YAML 1.2, in which dates and `no` are texts. */
 function toParser(name: string, loaded: unknown): Parser | undefined {
   if (!isObject(loaded)) return undefined;
-  const { parse, load: read, CORE_SCHEMA: schema } = { ...toMembers(loaded['default']), ...loaded };
+  const { parse, load: read, CORE_SCHEMA: schema } = loaded;
   if (name === 'yaml' && typeof parse === 'function')
     return (text) => parse(text, { version: '1.2', schema: 'core', merge: true });
   if (name === 'js-yaml' && typeof read === 'function') return (text) => read(text, { schema });
   return undefined;
-}
-
-function toMembers(value: unknown): object {
-  return isObject(value) ? value : {};
 }
 
 function formatMessage(error: unknown): string {
