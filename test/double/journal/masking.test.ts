@@ -7,6 +7,8 @@ import { assertAccepted, type Double, startDouble } from '../../../src/double/in
 import { createConsole } from '../../support/double/control-client.ts';
 import { rawExchange } from '../../support/double/raw-exchange.ts';
 import { isSuperlinear, measureGrowth } from '../../support/growth.ts';
+import { seeded } from '../../support/seeded.ts';
+import { long } from '../../support/store/thoroughness.ts';
 
 const secret = 'wJalrXUtnFEMI/K7MDENG+bPxRfiCYz"E&pq9';
 const password = 'Corréct horse/battery+5';
@@ -207,13 +209,19 @@ const places: Readonly<Record<string, Place>> = {
     ),
 };
 
+/** The places of which the explanation takes long: in the short form, a quarter of the encodings are sent. The seed decides. */
+const explained = new Set(['a signed path', 'a presigned access key']);
+const random = seeded();
+
 for (const [place, send] of Object.entries(places))
   test(`a secret in any encoding is masked as ${place}`, async () => {
     for (const [what, plain] of Object.entries(secrets)) {
       // The kinds of secrets are known in the same way wherever they stand.
       if (place !== 'another field' && what !== 'secret' && what !== 'password') continue;
       await using double = await start();
-      const sent = Object.entries(encodings).map(([name, encode]) => [name, encode(plain)] as const);
+      const sent = Object.entries(encodings)
+        .filter(() => long || !explained.has(place) || random.below(4) === 0)
+        .map(([name, encode]) => [name, encode(plain)] as const);
       for (const [, encoded] of sent)
         try {
           await send(double, encoded);
@@ -227,7 +235,7 @@ for (const [place, send] of Object.entries(places))
           for (const level of levels) {
             const at = level.indexOf(needle);
             const around = level.slice(Math.max(0, at - 150), at + 150);
-            assert.ok(at < 0, `${what}, ${name}: ${needle} in ${around}`);
+            assert.ok(at < 0, `seed ${random.seed}: ${what}, ${name}: ${needle} in ${around}`);
           }
     }
   });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { chmodSync, cpSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import { type Running, startProcess } from '../../support/cli/command.ts';
+import { type Running, startProcess, startServer } from '../../support/cli/command.ts';
 import { article } from '../../support/service/open-service.ts';
 import { outcome, secrets, signed } from '../../support/service/test-server.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
@@ -24,7 +24,8 @@ function dateIn(seconds: number): string {
 type Ending = 'SIGTERM' | 'SIGKILL';
 
 async function end(server: Running, by: Ending): Promise<void> {
-  process.kill(server.pid, by);
+  if (by === 'SIGTERM') server.signal(by);
+  else process.kill(server.pid, by);
   const { status } = await server.ended;
   assert.equal(status, by === 'SIGTERM' ? 0 : null);
 }
@@ -75,7 +76,7 @@ function copied(ending: Ending): Lived {
 
 /** What a new start makes of both requests: it does not come about, or refuses them. */
 async function replays({ data, read, change }: Lived): Promise<string[]> {
-  const server = await startProcess(argsFor(data)).catch((error: Error) => error);
+  const server = await startServer(argsFor(data)).catch((error: Error) => error);
   if (server instanceof Error) {
     assert.match(
       server.message,

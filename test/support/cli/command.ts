@@ -176,9 +176,11 @@ function serveHere(args: readonly string[], given: Given) {
   });
   ended.then(keepOutput);
   const environment = { ...inheritedEnvironment(), ...given.environment };
-  const ready = serve(withoutLog(args), environment, host).then((status) => {
-    if (status !== undefined) host.exit(status);
-    return /^Countersign is ready: (.+)\n/.exec(stdout.text)?.[1]?.split(' ') ?? [];
+  const ready = new Promise<readonly string[]>((resolve) => {
+    serve(withoutLog(args), environment, host).then((status) => {
+      if (status !== undefined) host.exit(status);
+      else resolve(/^Countersign is ready: (.+)\n/.exec(stdout.text)?.[1]?.split(' ') ?? []);
+    });
   });
   const stop = async (signal: Signal): Promise<void> => {
     host.emit(signal);
