@@ -98,7 +98,7 @@ class ExchangesView {
 			['number', '#', ({ number }) => number],
 			['time', 'Time', ({ time }) => clockTime(time)],
 			['method', 'Method', ({ method }) => visible(method || '(unparsable)')],
-			['target', 'Target', ({ target }) => visible(target.slice(0, 300))],
+			['target', 'Target', ({ target }) => h('span', { title: target.slice(0, 2000) }, visible(target.slice(0, 300)))],
 			['user', 'User', ({ user = '' }) => visible(user.slice(0, 100))],
 			['scheme', 'Scheme', ({ scheme = '' }) => visible(scheme)],
 			['status', 'Status', ({ status, aborted }) => [statusBadge(status), aborted && ' ⚡']],
@@ -247,8 +247,8 @@ class ExchangesView {
 	#textOf(entry) {
 		const known = this.#texts.get(entry);
 		if (known !== undefined) return known;
-		const { number, method, target, user, scheme, status, problem, hint } = entry;
-		const text = [`#${number}`, method, target, user, scheme, status, problem, hint].join(' ').toLowerCase();
+		const { number, method, target, user, scheme, status, problem, hint, detail } = entry;
+		const text = [`#${number}`, method, target, user, scheme, status, problem, hint ?? detail].join(' ').toLowerCase();
 		this.#texts.set(entry, text);
 		return text;
 	}
@@ -283,11 +283,12 @@ class ExchangesView {
 	}
 }
 
-/** Returns the likely cause of a refusal, if it is known, and its problem type. */
-function problemOf({ problem = '', hint, fault }) {
-	const type = h(hint ? 'span.type' : 'span', problem);
-	const content = [fault && h('span.tag', 'fault'), hint && [h('strong', visible(hint.slice(0, 300))), ' '], type];
-	return h('span', { title: [hint, problem].filter(Boolean).join(' · ').slice(0, 400) || undefined }, content);
+/** Returns the likely cause of a refusal or, if it is not known, what the problem says, and its problem type. */
+function problemOf({ problem = '', hint, detail, fault }) {
+	const cause = hint ?? detail;
+	const type = h(cause ? 'span.type' : 'span', problem);
+	const content = [fault && h('span.tag', 'fault'), cause && [h('strong', visible(cause.slice(0, 300))), ' '], type];
+	return h('span', { title: [cause, problem].filter(Boolean).join(' · ').slice(0, 400) || undefined }, content);
 }
 
 /** Returns a test of a path: a template such as `/articles/{id}` matches as a whole, other text is searched for. */

@@ -1,7 +1,7 @@
 import { delay } from './api.js';
 import { button, field, fill, h, select, setOptions } from './dom.js';
 import { attemptIn, input, loadView, panel, table } from './form.js';
-import { algorithmNames, longShown, statusBadge } from './format.js';
+import { algorithmNames, longShown, statusBadge, visible } from './format.js';
 
 /** The schemes that need no configuration: how they sign, and what their signatures have. */
 const builtIn = [
@@ -389,7 +389,7 @@ function another(character) {
 
 /** Returns the parts of a signed message. Fixed text between them has no name. */
 function partsTable(parts = []) {
-	const rows = parts.map(({ name, value }) => [name || 'fixed text', h('code', longShown(value))]);
+	const rows = parts.map(({ name, value }) => [name || 'fixed text', h('code', ...visible(value, name === ''))]);
 	return table('signed parts', ['Part', 'Value'], rows, 'These credentials sign no message.');
 }
 

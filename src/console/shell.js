@@ -160,8 +160,9 @@ async function attempt(act, note) {
 	}
 }
 
-/** Shows a notice for some seconds. Screen readers announce it. */
+/** Shows a notice for some seconds, in place of an earlier one of the same kind. Screen readers announce it. */
 function notify(text, kind = 'information') {
+	for (const earlier of byId('notices').querySelectorAll(`.${kind}`)) earlier.remove();
 	const notice = h('div', { class: `notice ${kind}` }, h('span', text));
 	const remove = () => notice.remove();
 	notice.append(button('Dismiss', remove, { class: 'quiet' }));

@@ -49,7 +49,7 @@ export function signatureView(entry) {
 		hintOf(auth),
 		h('h3', 'Checks'),
 		checksOf(auth),
-		...(parts.length > 0 ? comparison(parts) : []),
+		...(parts.length > 0 ? comparison(parts, auth.failedAt) : []),
 		...dateView(entry),
 		...nonceView(entry),
 	];
@@ -87,7 +87,10 @@ const unknown =
 	'No usual mistake reproduces the client’s signature, so what it signed is not known. Compare with what your client signs:';
 const [client, server] = ['Signed by the client', 'Expected by the server'];
 
-function comparison(parts) {
+/** The checks that a wrong signature fails. */
+const signatureChecks = ['digest', 'signature'];
+
+function comparison(parts, failedAt) {
 	const isKnown = parts.some(({ signed }) => signed !== undefined);
 	const headings = isKnown ? ['Part', '', client, server] : ['Part', server];
 	const head = headings.map((label) => h('th', { scope: 'col' }, label || h('span.visually-hidden', 'Result')));
@@ -99,7 +102,7 @@ function comparison(parts) {
 	];
 	return [
 		h('h3', 'Signed message'),
-		!isKnown && h('p.hint', unknown),
+		!isKnown && signatureChecks.includes(failedAt) && h('p.hint', unknown),
 		h(`table.parts${isKnown ? '.compared' : ''}`, h('thead', h('tr', ...head)), h('tbody', ...parts.map(rowOf))),
 		h('p.legend', ...legend.map(([mark, name]) => h('span', h('span.hidden-character', mark), ` ${name}`))),
 	];

@@ -2,7 +2,16 @@ import { type Duration, readDuration } from '../duration.ts';
 import { originFault } from '../http/headers/origin.ts';
 import { seconds } from '../shape/duration.ts';
 import { describeFault, formatPath } from '../shape/fault.ts';
-import { flag, leaf, listOf, object, optional, type Shape, type ShapesOf, text } from '../shape/shape.ts';
+import {
+  addKeywords,
+  flag,
+  listOf,
+  object,
+  optional,
+  type Shape,
+  type ShapesOf,
+  text,
+} from '../shape/shape.ts';
 
 /** Which pages of other origins may use a resource in browsers (the CORS protocol, Fetch §3.3). */
 interface CorsOptions {
@@ -68,11 +77,10 @@ export function originsFault(origins: readonly string[], credentials: boolean): 
 }
 
 /** The list of origins. */
-export const originsShape: Shape<readonly string[]> = leaf(
-  listOf(text(undefined, { min: 1 })).schema,
-  'a list of origins such as https://app.example',
-  (value): value is readonly string[] =>
-    Array.isArray(value) && value.every((each) => typeof each === 'string'),
+export const originsShape: Shape<readonly string[]> = listOf(
+  addKeywords(text(undefined, { expected: 'an origin such as https://app.example' }), { minLength: 1 }),
+  undefined,
+  { expected: 'a list of origins such as https://app.example' },
 );
 
 /** The options as an object. */

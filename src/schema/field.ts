@@ -21,6 +21,7 @@ import {
 } from '../shape/shape.ts';
 import { defaultJsonLength } from './any-json.ts';
 import { type SimpleTypeName, simpleTypes } from './simple-type.ts';
+import { type TextFormat, textFormats } from './text-format.ts';
 
 /** Fields or attributes by name. */
 export type Declarations<D> = Readonly<Record<string, D>>;
@@ -29,8 +30,12 @@ export type Declarations<D> = Readonly<Record<string, D>>;
 interface TextDeclaration {
   /** Text. */
   readonly type: 'text';
+  /** The minimum length in characters (code points). */
+  readonly minLength?: number | undefined;
   /** The maximum length in characters (code points). */
   readonly maxLength?: number | undefined;
+  /** The form of the value: an email address, an absolute URI (RFC 3986), or a UUID (RFC 9562). Default: any. */
+  readonly format?: TextFormat | undefined;
   /** An I-Regexp (RFC 9485) that must match the whole value. */
   readonly pattern?: string | undefined;
   /** The permitted values. Default: any. */
@@ -49,6 +54,10 @@ interface DecimalDeclaration {
   readonly min?: string | undefined;
   /** The greatest permitted value. Default: none. */
   readonly max?: string | undefined;
+  /** A value that is less than every permitted one. Default: none. */
+  readonly exclusiveMin?: string | undefined;
+  /** A value that is greater than every permitted one. Default: none. */
+  readonly exclusiveMax?: string | undefined;
 }
 
 /** An integer between −(2^53 − 1) and 2^53 − 1. */
@@ -61,6 +70,10 @@ interface IntegerDeclaration {
   readonly min?: number | undefined;
   /** The greatest permitted value. Default: none. */
   readonly max?: number | undefined;
+  /** A value that is less than every permitted one. Default: none. */
+  readonly exclusiveMin?: number | undefined;
+  /** A value that is greater than every permitted one. Default: none. */
+  readonly exclusiveMax?: number | undefined;
 }
 
 /** `true` or `false`. */
@@ -79,6 +92,10 @@ interface TimeDeclaration {
   readonly min?: string | undefined;
   /** The greatest permitted value. Default: none. */
   readonly max?: string | undefined;
+  /** A value that is less than every permitted one. Default: none. */
+  readonly exclusiveMin?: string | undefined;
+  /** A value that is greater than every permitted one. Default: none. */
+  readonly exclusiveMax?: string | undefined;
 }
 
 /** An active currency code of ISO 4217. */
@@ -179,12 +196,16 @@ export interface ReadField {
   /** A type stands for a declaration without other members. */
   readonly of?: FieldTypeName | ReadField | undefined;
   readonly item?: string | undefined;
+  readonly minLength?: number | undefined;
   readonly maxLength?: number | undefined;
+  readonly format?: TextFormat | undefined;
   readonly fractionDigits?: number | undefined;
   readonly pattern?: string | undefined;
   readonly enum?: readonly (string | number)[] | undefined;
   readonly min?: string | number | undefined;
   readonly max?: string | number | undefined;
+  readonly exclusiveMin?: string | number | undefined;
+  readonly exclusiveMax?: string | number | undefined;
 }
 
 type FieldTypeName = SimpleTypeName | 'element' | 'list';
@@ -220,13 +241,21 @@ function permitted(value: Shape<Literal>): FieldMembers {
 }
 
 function range(value: Shape<Literal>): FieldMembers {
-  return { ...permitted(value), min: optional(value), max: optional(value) };
+  return {
+    ...permitted(value),
+    min: optional(value),
+    max: optional(value),
+    exclusiveMin: optional(value),
+    exclusiveMax: optional(value),
+  };
 }
 
 /** The members of each type, in addition to those of its place. */
 const ownMembers: Readonly<Record<FieldTypeName, FieldMembers>> = {
   text: {
+    minLength: optional(whole(0, Number.MAX_SAFE_INTEGER, 'characters')),
     maxLength: optional(whole(1, Number.MAX_SAFE_INTEGER, 'characters')),
+    format: optional(word(textFormats, 'the form of the value')),
     pattern: optional(text('an I-Regexp (RFC 9485) that must match the whole value')),
     ...permitted(writtenText),
   },

@@ -5,18 +5,43 @@ import { compilePattern, maxSteps, maxTextLength, type Pattern } from './pattern
 import { PatternError } from './pattern/syntax.ts';
 import { compare, listViolations, type Simple, type SimpleTypeName } from './simple-type.ts';
 
+/** The members of a declaration that restrict the values of its type. */
+const ruleNames = [
+  'minLength',
+  'maxLength',
+  'format',
+  'pattern',
+  'enum',
+  'min',
+  'max',
+  'exclusiveMin',
+  'exclusiveMax',
+] as const;
+
 /** Compiles the declaration of a simple field or attribute. */
 export function compileSimple(type: SimpleTypeName, declared: ReadField, path: string): Simple {
   const { fractionDigits = 0, maxLength = type === 'json' ? defaultJsonLength : undefined } = declared;
+  const { minLength, format } = declared;
+  if (minLength !== undefined && maxLength !== undefined && minLength > maxLength)
+    throw new DeclarationError(
+      'range',
+      `${path}.minLength`,
+      `${minLength} is greater than maxLength, which is ${maxLength}`,
+    );
   const bare: Simple = {
     kind: 'simple',
+    hasRules: ruleNames.some((name) => declared[name] !== undefined) || maxLength !== undefined,
     type,
     fractionDigits,
+    minLength,
     maxLength,
+    format,
     pattern: compileDeclaredPattern(declared.pattern, maxLength, `${path}.pattern`),
     oneOf: undefined,
     min: undefined,
     max: undefined,
+    exclusiveMin: undefined,
+    exclusiveMax: undefined,
   };
   const ranged = { ...bare, ...checkRange(bare, declared, path) };
   return { ...ranged, oneOf: checkChoices(ranged, declared.enum, `${path}.enum`) };
@@ -47,12 +72,28 @@ function compileSource(source: string, path: string): Pattern {
   }
 }
 
-function checkRange(bare: Simple, declared: ReadField, path: string): Pick<Simple, 'min' | 'max'> {
+function checkRange(
+  bare: Simple,
+  declared: ReadField,
+  path: string,
+): Pick<Simple, 'min' | 'max' | 'exclusiveMin' | 'exclusiveMax'> {
   const min = checkLiteral(bare, declared.min, `${path}.min`);
   const max = checkLiteral(bare, declared.max, `${path}.max`);
   if (min !== undefined && max !== undefined && compare(bare.type, min, max) > 0)
     throw new DeclarationError('range', `${path}.min`, `${min} is greater than max, which is ${max}`);
-  return { min, max };
+  const exclusiveMin = checkLiteral(bare, declared.exclusiveMin, `${path}.exclusiveMin`);
+  const exclusiveMax = checkLiteral(bare, declared.exclusiveMax, `${path}.exclusiveMax`);
+  if (
+    exclusiveMin !== undefined &&
+    exclusiveMax !== undefined &&
+    compare(bare.type, exclusiveMin, exclusiveMax) >= 0
+  )
+    throw new DeclarationError(
+      'range',
+      `${path}.exclusiveMin`,
+      `no value is between ${exclusiveMin} and ${exclusiveMax}`,
+    );
+  return { min, max, exclusiveMin, exclusiveMax };
 }
 
 function checkChoices(

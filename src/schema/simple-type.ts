@@ -6,6 +6,7 @@ import { currencies } from './currency.ts';
 import { compareDates, compareDateTimes, isDate, isDateTime } from './date.ts';
 import { compareDecimals, countFractionDigits } from './decimal.ts';
 import type { Pattern } from './pattern/match.ts';
+import { formsOfText, type TextFormat } from './text-format.ts';
 
 /** The types of fields with a single value. */
 export const simpleTypes = [
@@ -24,15 +25,21 @@ export type SimpleTypeName = (typeof simpleTypes)[number];
 /** A simple type with the rules of a declaration. */
 export interface Simple {
   readonly kind: 'simple';
+  /** Whether there are rules beside the type. */
+  readonly hasRules: boolean;
   readonly type: SimpleTypeName;
   /** The number of fraction digits of a decimal; 0 for other types. */
   readonly fractionDigits: number;
-  /** The maximum length in characters (code points). */
+  /** The minimum and maximum length in characters (code points). */
+  readonly minLength: number | undefined;
   readonly maxLength: number | undefined;
+  readonly format: TextFormat | undefined;
   readonly pattern: Pattern | undefined;
   readonly oneOf: ReadonlySet<string> | undefined;
   readonly min: string | undefined;
   readonly max: string | undefined;
+  readonly exclusiveMin: string | undefined;
+  readonly exclusiveMax: string | undefined;
 }
 
 /** A violation of a rule: the name of the option or type, and a message. */
@@ -45,9 +52,7 @@ export interface Violation {
 export function listViolations(simple: Simple, text: string): readonly Violation[] {
   const form = typeViolation(simple, text);
   if (form !== undefined) return [form];
-  if (simple.maxLength === undefined && simple.oneOf === undefined && simple.pattern === undefined) {
-    if (simple.min === undefined && simple.max === undefined) return none;
-  }
+  if (!simple.hasRules) return none;
   return [...lengthAndPattern(simple, text), ...choiceAndRange(simple, text)];
 }
 
@@ -150,18 +155,22 @@ function integerViolation(text: string): Violation | undefined {
 }
 
 function lengthAndPattern(simple: Simple, text: string): Violation[] {
-  const { maxLength, pattern } = simple;
-  const length = maxLength === undefined ? 0 : countCharacters(text);
+  const { minLength = 0, maxLength, pattern, format } = simple;
+  const length = maxLength === undefined && minLength === 0 ? 0 : countCharacters(text);
   // A text that is too long is not matched, because the time limit of patterns assumes its maximum length.
   if (maxLength !== undefined && length > maxLength) {
     return [{ rule: 'maxLength', detail: `must have at most ${maxLength} characters, has ${length}` }];
   }
+  if (length < minLength)
+    return [{ rule: 'minLength', detail: `must have at least ${minLength} characters, has ${length}` }];
+  if (format !== undefined && !formsOfText[format].matches(text))
+    return [{ rule: 'format', detail: `${formsOfText[format].must}, is ${quote(text)}` }];
   if (pattern === undefined || pattern.matches(text)) return [];
   return [{ rule: 'pattern', detail: `must match the pattern ${pattern.source}, is ${quote(text)}` }];
 }
 
 function choiceAndRange(simple: Simple, text: string): Violation[] {
-  const { type, oneOf, min, max } = simple;
+  const { type, oneOf, min, max, exclusiveMin, exclusiveMax } = simple;
   const violations: Violation[] = [];
   if (oneOf !== undefined && !oneOf.has(text)) {
     violations.push({ rule: 'enum', detail: `must be one of ${[...oneOf].join(', ')}; is ${quote(text)}` });
@@ -171,6 +180,12 @@ function choiceAndRange(simple: Simple, text: string): Violation[] {
   }
   if (max !== undefined && compare(type, text, max) > 0) {
     violations.push({ rule: 'max', detail: `must be at most ${max}, is ${quote(text)}` });
+  }
+  if (exclusiveMin !== undefined && compare(type, text, exclusiveMin) <= 0) {
+    violations.push({ rule: 'exclusiveMin', detail: `must be more than ${exclusiveMin}, is ${quote(text)}` });
+  }
+  if (exclusiveMax !== undefined && compare(type, text, exclusiveMax) >= 0) {
+    violations.push({ rule: 'exclusiveMax', detail: `must be less than ${exclusiveMax}, is ${quote(text)}` });
   }
   return violations;
 }

@@ -318,17 +318,14 @@ const fieldCases: [declared: unknown, message: string][] = [
     { a: { type: 'currency', enum: ['DEM'] } },
     'fields.a.enum[0]: must be an ISO 4217 currency code in upper case, is “DEM”',
   ],
-  [
-    { a: { type: 'text', min: 'a' } },
-    'fields.a.min: is not an option of text; known are type, required, readOnly, set, unique, attributes, maxLength, pattern, enum',
-  ],
+  [{ a: { type: 'text', min: 'a' } }, 'fields.a.min: is not an option of text; did you mean "minLength"?'],
   [
     { a: { type: 'boolean', enum: [true] } },
     'fields.a.enum: is not an option of boolean; known are type, required, readOnly, set, unique, attributes',
   ],
   [
     { a: { type: 'integer', pattern: '1' } },
-    'fields.a.pattern: is not an option of integer; known are type, required, readOnly, set, unique, attributes, enum, min, max',
+    'fields.a.pattern: is not an option of integer; known are type, required, readOnly, set, unique, attributes, enum, min, max, exclusiveMin, exclusiveMax',
   ],
   [{ a: { type: 'element' } }, 'fields.a.fields: must be an object, is missing'],
   [
@@ -343,7 +340,7 @@ const fieldCases: [declared: unknown, message: string][] = [
   [{ a: { type: 'list', of: 'txt' } }, 'fields.a.of.type: "txt" is not a field type; did you mean "text"?'],
   [
     { a: { type: 'list', of: { type: 'text', required: true } } },
-    'fields.a.of.required: is not an option of text; known are type, attributes, maxLength, pattern, enum',
+    'fields.a.of.required: is not an option of text; known are type, attributes, minLength, maxLength, format, pattern, enum',
   ],
   [{ a: { type: 'list', of: 'text', item: 'a b' } }, 'fields.a.item: must be an XML name without a colon'],
   [{ a: { type: 'list', of: 'list' } }, 'fields.a.of.of: must be an object, is missing'],
@@ -373,7 +370,7 @@ const fieldCases: [declared: unknown, message: string][] = [
   ],
   [
     { a: { type: 'text', attributes: { b: { type: 'text', attributes: {} } } } },
-    'fields.a.attributes.b.attributes: is not an option of text; known are type, required, maxLength, pattern, enum',
+    'fields.a.attributes.b.attributes: is not an option of text; known are type, required, minLength, maxLength, format, pattern, enum',
   ],
   [
     { a: { type: 'text', attributes: { xmlns: { type: 'text' } } } },

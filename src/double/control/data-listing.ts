@@ -136,13 +136,19 @@ function describeType(content: Content): Pick<ListedField, 'type' | 'rules'> {
     : { type: content.kind, rules: {} };
 }
 
-function describeRules({ type, fractionDigits, maxLength, pattern, oneOf, min, max }: Simple) {
+function describeRules(simple: Simple) {
+  const { type, fractionDigits, minLength, maxLength, format, pattern, oneOf } = simple;
+  const { min, max, exclusiveMin, exclusiveMax } = simple;
   return {
     ...(type === 'decimal' && { fractionDigits }),
+    ...(minLength !== undefined && { minLength }),
     ...(maxLength !== undefined && { maxLength }),
+    ...(format !== undefined && { format }),
     ...(pattern !== undefined && { pattern: pattern.source }),
     ...(oneOf !== undefined && { enum: [...oneOf] }),
     ...(min !== undefined && { min }),
     ...(max !== undefined && { max }),
+    ...(exclusiveMin !== undefined && { exclusiveMin }),
+    ...(exclusiveMax !== undefined && { exclusiveMax }),
   };
 }

@@ -257,6 +257,7 @@ export class JournalEntry {
         this.principal?.scheme ?? (authentication?.scheme && this.#redact.credential(authentication.scheme)),
       status: this.status,
       problem: problem?.type,
+      detail: problem?.detail.slice(0, longestTarget),
       hint: typeof hint === 'string' ? this.#redact(hint) : problem?.hint,
     };
   }

@@ -32,6 +32,11 @@ export function toActionResponse(response: StubResponse): ActionResponse {
   if (isPlatformResponse(response))
     throw new RangeError('a Response can be sent only once; return it from a function instead');
   read(responseShape, response, 'the response of a stub');
+  const tag = tagOf(response);
+  if (tag !== 'Object')
+    throw new RangeError(
+      `the response of a stub must be ${responseShape.expected}, or a Response, is a ${tag}`,
+    );
   const { status = 200, headers = {}, body } = response;
   const lines = toLines(headers).map(([name, value]) => sendableLine(name, value));
   const type = lines.find(([name]) => name.toLowerCase() === 'content-type')?.[1];
@@ -42,6 +47,11 @@ export function toActionResponse(response: StubResponse): ActionResponse {
   if (neverHasContent(status)) throw new RangeError(`a response with status ${status} cannot have content`);
   const { type: own, body: content } = toRepresentation(body);
   return { status, headers: fields, representation: { type: type ?? own, body: content } };
+}
+
+/** Returns the name of the class of a built-in value: `Map`. */
+function tagOf(value: unknown): string {
+  return Object.prototype.toString.call(value).slice('[object '.length, -1);
 }
 
 /** Returns whether a value is a `Response` of the platform, or of a package with the same interface. */
@@ -73,7 +83,7 @@ function toRepresentation(body: unknown): Representation {
 
 /** Returns a value as JSON. Throws RangeError for what would be sent as `{}` or as nothing, such as a Map, a form or a promise. */
 function formatJson(body: unknown): string {
-  const tag = Object.prototype.toString.call(body).slice('[object '.length, -1);
+  const tag = tagOf(body);
   const isPlain = ['Object', 'Array', 'Number', 'Boolean', 'Null', 'Date'].includes(tag);
   const content = isPlain ? JSON.stringify(body) : undefined;
   if (content !== undefined && !(typeof body === 'number' && !Number.isFinite(body))) return content;

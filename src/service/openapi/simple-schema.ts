@@ -6,16 +6,18 @@ import type { JsonSchema } from './document.ts';
 
 /** Returns the schema of a field with a single value, in JSON. */
 export function buildSimpleSchema(simple: Simple, components: Components): JsonSchema {
-  const { type, oneOf, maxLength, pattern, min, max } = simple;
+  const { type, oneOf, minLength, maxLength, format, pattern } = simple;
   if (oneOf !== undefined) return choiceSchema(simple, [...oneOf]);
-  if (type === 'integer') return integerSchema(min, max);
+  if (type === 'integer') return integerSchema(simple);
   if (type === 'json')
     return { description: `Any JSON value of at most ${maxLength} characters; in XML, its text` };
   return {
     ...(type === 'decimal' ? decimalSchema(simple.fractionDigits) : typeSchema(type, components)),
+    ...(minLength !== undefined && { minLength }),
     ...(maxLength !== undefined && { maxLength }),
+    ...(format !== undefined && { format }),
     ...(pattern !== undefined && { pattern: formatEcmaPattern(pattern.source) }),
-    ...rangeDescription(min, max),
+    ...rangeDescription(simple),
   };
 }
 
@@ -27,7 +29,7 @@ export function typeSchema(type: SimpleTypeName, components: Components): JsonSc
     case 'decimal':
       return decimalSchema(undefined);
     case 'integer':
-      return integerSchema(undefined, undefined);
+      return integerSchema({});
     case 'boolean':
       return { type: 'boolean' };
     case 'date':
@@ -61,9 +63,18 @@ function decimalSchema(fractionDigits: number | undefined): JsonSchema {
   };
 }
 
-function integerSchema(min: string | undefined, max: string | undefined): JsonSchema {
+/** The bounds of a simple type. */
+type Bounds = Partial<Pick<Simple, 'min' | 'max' | 'exclusiveMin' | 'exclusiveMax'>>;
+
+function integerSchema({ min, max, exclusiveMin, exclusiveMax }: Bounds): JsonSchema {
   const { MIN_SAFE_INTEGER: least, MAX_SAFE_INTEGER: most } = Number;
-  return { type: 'integer', minimum: Number(min ?? least), maximum: Number(max ?? most) };
+  return {
+    type: 'integer',
+    minimum: Number(min ?? least),
+    maximum: Number(max ?? most),
+    ...(exclusiveMin !== undefined && { exclusiveMinimum: Number(exclusiveMin) }),
+    ...(exclusiveMax !== undefined && { exclusiveMaximum: Number(exclusiveMax) }),
+  };
 }
 
 function choiceSchema({ type }: Simple, choices: readonly string[]): JsonSchema {
@@ -72,10 +83,12 @@ function choiceSchema({ type }: Simple, choices: readonly string[]): JsonSchema 
 }
 
 /** JSON Schema has no range of texts, so a description contains it. */
-function rangeDescription(min: string | undefined, max: string | undefined): JsonSchema {
+function rangeDescription({ min, max, exclusiveMin, exclusiveMax }: Bounds): JsonSchema {
   const bounds = [
     ...(min === undefined ? [] : [`at least ${min}`]),
     ...(max === undefined ? [] : [`at most ${max}`]),
+    ...(exclusiveMin === undefined ? [] : [`more than ${exclusiveMin}`]),
+    ...(exclusiveMax === undefined ? [] : [`less than ${exclusiveMax}`]),
   ];
   return bounds.length === 0 ? {} : { description: bounds.join(', ') };
 }

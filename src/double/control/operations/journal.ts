@@ -255,6 +255,7 @@ const summary = object({
   status: number({}, '0 if there was no response'),
   step: optional(number({})),
   problem: optional(text()),
+  detail: optional(text('what the problem says, at most 2,000 characters')),
   hint: optional(text('the usual cause of the problem, if one is recognized')),
   fault: flag('whether a fault was applied'),
   aborted: flag(),
