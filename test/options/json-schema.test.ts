@@ -128,7 +128,7 @@ const bothFind: readonly unknown[] = [
   ...[0, 31_536_001, 1.5, null, '', true].map((window) => ({ quota: { requests: 1, window } })),
   ...[0, 1_000_000_001, 1.5, null, '1'].map((requests) => ({ quota: [{ requests, window: 1 }] })),
   ...[[], Array(9).fill('1/1s'), ['none'], 'none,1/1s', '1/h', { requests: 1 }].map((quota) => ({ quota })),
-  ...[{}, { secret: '' }, { keys: {} }, { secret: 's', roles: [] }, 's'].map((ann) => ({ users: { ann } })),
+  ...[{}, { secret: '' }, { keys: {} }, { secret: 's', group: [] }, 's'].map((ann) => ({ users: { ann } })),
   ...['', 'a:b', 'a\u0001', 'a'.repeat(129)].map((name) => ({ users: { [name]: { secret: 's' } } })),
   ...['', 'a b', 'a'.repeat(257)].map((id) => ({
     users: { ann: { keys: { [id]: { algorithm: 'aws4', secret: 's' } } } },

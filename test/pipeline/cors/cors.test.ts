@@ -502,7 +502,7 @@ const refused: readonly (readonly [cors: unknown, message: string])[] = [
     ['https://app.example/'],
     'cors.origins: "https://app.example/" has a trailing slash; write https://app.example',
   ],
-  [[1], 'cors.origins[0]: must be an origin such as https://app.example, is a number'],
+  [[1], 'cors.origins[0]: must be an origin such as https://app.example, is 1'],
   [{}, 'cors.origins: must be a list of origins such as https://app.example, is missing'],
   [{ origin: [] }, 'cors.origin: is not known; did you mean "origins"?'],
   [{ origins: [], credentials: 'no' }, 'cors.credentials: must be true or false, is a string'],
