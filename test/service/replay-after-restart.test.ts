@@ -61,3 +61,23 @@ test('a replay is refused after a restart and after kill -9', async () => {
   assert.equal(await outcome(readPort(server), bytes), '401 nonce-replayed');
   await stop(server);
 });
+
+test('a change that was answered before kill -9 is there once, and its replay is refused', async () => {
+  const given = [...args(), '--data', join(temporaryDirectory(), 'data')];
+  const content = '<article><title>Tea</title><price currency="EUR">1.00</price></article>';
+  const date = dateIn(300);
+  const bytes = (nonce: string): string =>
+    signed({ verb: 'POST', target: '/articles', nonce, date, content });
+  const nonces = ['first', 'second', 'third'];
+  let server = await startProcess(given);
+  const sent = await Promise.all(nonces.map((nonce) => outcome(readPort(server), bytes(nonce))));
+  assert.deepEqual(sent, ['201', '201', '201']);
+  process.kill(server.pid, 'SIGKILL');
+  await server.ended;
+  server = await startProcess(given);
+  for (const nonce of nonces)
+    assert.equal(await outcome(readPort(server), bytes(nonce)), '401 nonce-replayed');
+  const list = await fetch(`${server.url}/articles`, { headers: { Accept: 'application/json' } });
+  assert.equal((await list.text()).match(/"Tea"/g)?.length, 3);
+  await stop(server);
+});
