@@ -304,6 +304,24 @@ describe('a proof is refused, and the reason is explained, if it', () => {
   });
 });
 
+test('a token of another issuer that is bound to a key needs a proof of it', async () => {
+  const signer = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  const [issuer, audience] = ['https://login.example', 'https://api.example'];
+  const jwks = { keys: [signer.publicKey.export({ format: 'jwk' })] };
+  const server = await open('optional', {
+    oauth2: { dpop: 'optional', issuers: { [issuer]: { audience, jwks } } },
+  });
+  const exp = start / 1000 + 600;
+  const claims = { iss: issuer, aud: audience, sub: 'ann', scope: 'read', exp };
+  const issue = (more: object): string =>
+    signJwt({ ...claims, ...more }, signer.privateKey, { typ: 'at+jwt' });
+  const bound = issue({ cnf: { jkt: thumbprint(own) } });
+  assert.equal((await read(server, bound)).status, 200);
+  assert.equal((await read(server, bound, { key: other })).status, 401);
+  assert.equal((await server.ask('GET', records, { bearer: bound })).status, 401);
+  assert.equal((await server.ask('GET', records, { bearer: issue({}) })).status, 200);
+});
+
 test('query and fragment of the URL are not compared', async () => {
   const server = await open();
   const token = (await robotToken(server)).member('access_token');
