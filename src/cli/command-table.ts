@@ -29,49 +29,40 @@ interface CommandSpec {
   readonly served?: string;
 }
 
-/** Creates an option with a value. */
-function valued(name: string, value: string, about: string, ...actions: string[]): CommandFlag {
-  return { name, value, about, ...(actions.length > 0 && { actions }) };
+/** Creates an option. `usage` is its name and, if it needs one, what its value is. */
+function flag(usage: string, about: string, ...actions: string[]): CommandFlag {
+  const [name = '', ...value] = usage.split(' ');
+  return {
+    name,
+    ...(value.length > 0 && { value: value.join(' ') }),
+    about,
+    ...(actions.length > 0 && { actions }),
+  };
 }
 
-/** Creates an option with a value that can be repeated. */
-function repeatable(name: string, value: string, about: string, ...actions: string[]): CommandFlag {
-  return { ...valued(name, value, about, ...actions), repeatable: true };
+/** Creates an option that can be repeated. */
+function repeated(usage: string, about: string, ...actions: string[]): CommandFlag {
+  return { ...flag(usage, about, ...actions), repeatable: true };
 }
 
-/** Creates an option without a value. */
-function toggle(name: string, about: string, ...actions: string[]): CommandFlag {
-  return { name, about, ...(actions.length > 0 && { actions }) };
-}
-
-const data = valued('--data', 'DIR', 'data directory (default: as for serve)');
-const storeModule = valued('--module', 'FILE', 'module whose store is used instead, if it has one');
-const dataConfig = valued('--config', 'FILE', 'configuration file: its data directory is used');
-const exportedKey = valued(
-  '--key-file',
-  'FILE',
-  'file with the key of encrypted accounts; or COUNTERSIGN_KEY',
-);
-const collectionsConfig = valued(
-  '--config',
-  'FILE',
+const data = flag('--data DIR', 'data directory (default: as for serve)');
+const storeModule = flag('--module FILE', 'module whose store is used instead, if it has one');
+const dataConfig = flag('--config FILE', 'configuration file: its data directory is used');
+const exportedKey = flag('--key-file FILE', 'file with the key of encrypted accounts; or COUNTERSIGN_KEY');
+const collectionsConfig = flag(
+  '--config FILE',
   'configuration file: its data directory and collections are used',
 );
-const schemesConfig = valued('--config', 'FILE', 'configuration file whose schemes are used');
+const schemesConfig = flag('--config FILE', 'configuration file whose schemes are used');
 const secretInput = 'read the secret from the first line of standard input';
-const contentOf = (what: string) => valued('--content', 'FILE', `${what}; - for standard input`);
 
 /** Returns the options that all account commands have. */
 function locationFlags(accounts: string): readonly CommandFlag[] {
   return [
     data,
-    valued('--module', 'FILE', 'module whose documents are used instead, if its store has some'),
-    valued('--key-file', 'FILE', 'file with the key that encrypts stored secrets; or COUNTERSIGN_KEY'),
-    valued(
-      '--config',
-      'FILE',
-      `configuration file: its data directory is used and its ${accounts} are listed`,
-    ),
+    flag('--module FILE', 'module whose documents are used instead, if its store has some'),
+    flag('--key-file FILE', 'file with the key that encrypts stored secrets; or COUNTERSIGN_KEY'),
+    flag('--config FILE', `configuration file: its data directory is used and its ${accounts} are listed`),
   ];
 }
 
@@ -98,23 +89,19 @@ COUNTERSIGN_SECRET or, if that is not set, from the first line of standard input
 scheme of the configuration file; a private key (PEM, PKCS #8) is read from the file that
 COUNTERSIGN_PRIVATE_KEY_FILE names. If the scheme changes the query, the first line is the URL.`,
     flags: [
-      valued('--user', 'NAME', 'user who signs the request; required, unless --scheme determines it'),
-      valued('--scheme', 'NAME', 'scheme of the configuration file (default: hmac)'),
+      flag('--user NAME', 'user who signs the request; required, unless --scheme determines it'),
+      flag('--scheme NAME', 'scheme of the configuration file (default: hmac)'),
       schemesConfig,
-      valued('--key-id', 'ID', 'with --scheme: id of the key (default: the name of the user)'),
-      valued(
-        '--algorithm',
-        'NAME',
-        'with --scheme: algorithm of an RSA key: rsa-pss-sha512, rsa-v1_5-sha256',
-      ),
-      valued('--presign', 'SECONDS', 'with --scheme aws4: presigned URL that is valid this long'),
-      repeatable('--header', 'LINE', 'with --scheme: field of the request, which the scheme may sign'),
-      toggle('--simple', 'simple form, without date and nonce; can be replayed'),
-      valued('--date', 'DATE', 'date in UTC, such as "20 apr 2013 12:59:24" (default: now)'),
-      valued('--nonce', 'NONCE', '1 to 128 characters of A-Z a-z 0-9 . _ ~ - (default: random)'),
-      contentOf('content whose digest to sign'),
-      toggle('--curl', 'print a curl command instead'),
-      toggle('--explain', 'print the signed message, part by part, on standard error'),
+      flag('--key-id ID', 'with --scheme: id of the key (default: the name of the user)'),
+      flag('--algorithm NAME', 'with --scheme: algorithm of an RSA key: rsa-pss-sha512, rsa-v1_5-sha256'),
+      flag('--presign SECONDS', 'with --scheme aws4: presigned URL that is valid this long'),
+      repeated('--header LINE', 'with --scheme: field of the request, which the scheme may sign'),
+      flag('--simple', 'simple form, without date and nonce; can be replayed'),
+      flag('--date DATE', 'date in UTC, such as "20 apr 2013 12:59:24" (default: now)'),
+      flag('--nonce NONCE', '1 to 128 characters of A-Z a-z 0-9 . _ ~ - (default: random)'),
+      flag('--content FILE', 'content whose digest to sign; - for standard input'),
+      flag('--curl', 'print a curl command instead'),
+      flag('--explain', 'print the signed message, part by part, on standard error'),
     ],
   },
   attack: {
@@ -125,27 +112,22 @@ report with the weaknesses, what each one permits and what to do. Exits with 0 i
 with 1. Data of the server can be lost: use a server for tests. Reads the secret, password or token from
 COUNTERSIGN_SECRET or, if that is not set, from the first line of standard input.`,
     flags: [
-      valued('--user', 'NAME', 'user who signs the requests; required, unless the scheme determines it'),
-      valued(
-        '--scheme',
-        'NAME',
+      flag('--user NAME', 'user who signs the requests; required, unless the scheme determines it'),
+      flag(
+        '--scheme NAME',
         'hmac, basic, bearer, a preset such as stripe, or with --config\na scheme of the configuration file (default: hmac)',
       ),
       schemesConfig,
-      valued('--key-id', 'ID', 'with --config: id of the key (default: the name of the user)'),
-      valued(
-        '--algorithm',
-        'NAME',
-        'with --config: algorithm of an RSA key: rsa-pss-sha512, rsa-v1_5-sha256',
-      ),
-      valued('--method', 'METHOD', 'method of the good request (default: GET, with --content POST)'),
-      contentOf('content of the good request'),
-      repeatable('--header', 'LINE', 'field of the good request'),
-      valued('--other-user', 'NAME', 'another user of the server'),
-      valued('--window', 'TIME', 'how far the server accepts a date to differ, such as 5m (default: 10m)'),
-      toggle('--open', 'the request is permitted without credentials'),
-      repeatable('--waive', '"ID=REASON"', 'a weakness that does not count, such as "future-date=reason"'),
-      valued('--timeout', 'TIME', 'time of each response (default: 10s)'),
+      flag('--key-id ID', 'with --config: id of the key (default: the name of the user)'),
+      flag('--algorithm NAME', 'with --config: algorithm of an RSA key: rsa-pss-sha512, rsa-v1_5-sha256'),
+      flag('--method METHOD', 'method of the good request (default: GET, with --content POST)'),
+      flag('--content FILE', 'content of the good request; - for standard input'),
+      repeated('--header LINE', 'field of the good request'),
+      flag('--other-user NAME', 'another user of the server'),
+      flag('--window TIME', 'how far the server accepts a date to differ, such as 5m (default: 10m)'),
+      flag('--open', 'the request is permitted without credentials'),
+      repeated('--waive "ID=REASON"', 'a weakness that does not count, such as "future-date=reason"'),
+      flag('--timeout TIME', 'time of each response (default: 10s)'),
     ],
   },
   user: {
@@ -182,35 +164,22 @@ command ends.
                               rsa-v1_5-sha256, or with a shared secret hmac-sha256 and aws4
   role                        manages the roles of a user, which access rules name as role:ROLE`,
     flags: [
-      toggle('--secret-stdin', secretInput, 'add', 'key add'),
-      valued('--role', 'ROLE', 'name of the role', 'role add', 'role remove'),
-      valued('--key-id', 'ID', 'id by which requests name the key; unique among all users', 'key'),
-      valued('--public-key', 'FILE', 'public key in PEM (SPKI) or JWK format', 'key add'),
-      valued(
-        '--generate',
-        'ALGORITHM',
-        'generate a key, and print its private key or secret once',
-        'key add',
-      ),
-      valued('--algorithm', 'NAME', 'algorithm, if the type of the key does not determine it', 'key'),
-      valued(
-        '--quota',
-        'COUNT/TIME[,…]',
-        'quota of the user, such as 1000/1h; none: no limit',
-        'add',
-        'quota',
-      ),
-      valued(
-        '--schemes',
-        'NAME[,NAME…]',
+      flag('--secret-stdin', secretInput, 'add', 'key add'),
+      flag('--role ROLE', 'name of the role', 'role add', 'role remove'),
+      flag('--key-id ID', 'id by which requests name the key; unique among all users', 'key'),
+      flag('--public-key FILE', 'public key in PEM (SPKI) or JWK format', 'key add'),
+      flag('--generate ALGORITHM', 'generate a key, and print its private key or secret once', 'key add'),
+      flag('--algorithm NAME', 'algorithm, if the type of the key does not determine it', 'key'),
+      flag('--quota COUNT/TIME[,…]', 'quota of the user, such as 1000/1h; none: no limit', 'add', 'quota'),
+      flag(
+        '--schemes NAME[,NAME…]',
         'schemes with which the user can authenticate (default: all)',
         'add',
         'schemes',
       ),
-      toggle('--password-stdin', 'read the password from the first line of standard input', 'password'),
-      valued(
-        '--grace',
-        'TIME',
+      flag('--password-stdin', 'read the password from the first line of standard input', 'password'),
+      flag(
+        '--grace TIME',
         'time until the old secret expires: 90s, 15m, 24h, 7d or 0 (default: 24h)',
         'rotate',
       ),
@@ -231,17 +200,16 @@ Removing a client revokes its tokens; rotating its secret does not. The old secr
 ${secretSource}
 Only a digest of it is stored.`,
     flags: [
-      repeatable('--redirect-uri', 'URI', 'redirect URI, compared exactly', 'add'),
-      repeatable(
-        '--grant',
-        'NAME',
+      repeated('--redirect-uri URI', 'redirect URI, compared exactly', 'add'),
+      repeated(
+        '--grant NAME',
         `${grantTypes.join(', ')}\n(default: ${grantTypes.slice(0, 2).join(', ')})`,
         'add',
       ),
-      repeatable('--scope', 'NAME', 'read, write (default: read)', 'add'),
-      repeatable('--users', 'NAME', 'user whose resources client_credentials can access; * for all', 'add'),
-      toggle('--public', 'public client, without a secret', 'add'),
-      toggle('--secret-stdin', secretInput, 'add', 'rotate'),
+      repeated('--scope NAME', 'read, write (default: read)', 'add'),
+      repeated('--users NAME', 'user whose resources client_credentials can access; * for all', 'add'),
+      flag('--public', 'public client, without a secret', 'add'),
+      flag('--secret-stdin', secretInput, 'add', 'rotate'),
       ...locationFlags('clients'),
     ],
   },
@@ -258,15 +226,9 @@ change before the command ends. Removing a consumer revokes its tokens; rotating
 secret expires at once.
 ${secretSource}`,
     flags: [
-      repeatable(
-        '--callback',
-        'URI|oob',
-        'callback URI, compared exactly; oob: users enter the verifier',
-        'add',
-      ),
-      repeatable(
-        '--method',
-        'NAME',
+      repeated('--callback URI|oob', 'callback URI, compared exactly; oob: users enter the verifier', 'add'),
+      repeated(
+        '--method NAME',
         `signature method
 default: ${defaultMethods.secret.join(', ')};
 with --rsa-public-key ${defaultMethods.rsaPublicKey.join(', ')}
@@ -274,11 +236,11 @@ ${oauth1Methods.slice(0, 4).join(', ')}
 ${oauth1Methods.slice(4).join(', ')}`,
         'add',
       ),
-      repeatable('--scope', 'NAME', 'read, write (default: read)', 'add'),
-      repeatable('--users', 'NAME', 'user whose resources it can access without a token; * for all', 'add'),
-      toggle('--plain-http', 'accept signed requests over plain HTTP, except for PLAINTEXT', 'add'),
-      valued('--rsa-public-key', 'FILE', 'PEM file with the public key for the methods with RSA', 'add'),
-      toggle('--secret-stdin', secretInput, 'add', 'rotate'),
+      repeated('--scope NAME', 'read, write (default: read)', 'add'),
+      repeated('--users NAME', 'user whose resources it can access without a token; * for all', 'add'),
+      flag('--plain-http', 'accept signed requests over plain HTTP, except for PLAINTEXT', 'add'),
+      flag('--rsa-public-key FILE', 'PEM file with the public key for the methods with RSA', 'add'),
+      flag('--secret-stdin', secretInput, 'add', 'rotate'),
       ...locationFlags('consumers'),
     ],
   },
@@ -293,8 +255,8 @@ ${oauth1Methods.slice(4).join(', ')}`,
 consumers. Revokes grants with all their tokens. A running server applies a revocation before the command
 ends.`,
     flags: [
-      valued('--user', 'NAME', 'grants of this user'),
-      valued('--client', 'ID', 'grants to this client or consumer; revoke: also its tokens without a grant'),
+      flag('--user NAME', 'grants of this user'),
+      flag('--client ID', 'grants to this client or consumer; revoke: also its tokens without a grant'),
       data,
       storeModule,
       dataConfig,
@@ -314,7 +276,7 @@ file.`,
     listed: [['check', 'check configuration and data, or repair a data directory']],
     text: `Checks configuration and data. Prints all errors and exits with 1, or prints what serve would do and exits
 with 0. Changes nothing. Can run while a server uses the data directory.`,
-    flags: [valued('--repair', 'NEWDIR', 'copy all readable data to NEWDIR and report what is lost')],
+    flags: [flag('--repair NEWDIR', 'copy all readable data to NEWDIR and report what is lost')],
     served: 'the configuration to check',
   },
   openapi: {
@@ -342,7 +304,7 @@ the file of --key-file separately.`,
 anything is replaced. No server may use the data directory at the same time. If the command is interrupted, no
 server starts on the data directory until it is repeated.`,
     flags: [
-      toggle('--replace', 'replace the data in the data directory; other files in it stay'),
+      flag('--replace', 'replace the data in the data directory; other files in it stay'),
       data,
       dataConfig,
     ],
@@ -353,9 +315,9 @@ server starts on the data directory until it is repeated.`,
     text: `Writes all items of a data directory, or of the store of a module, as JSON lines, for "countersign import". No
 server may use the data directory at the same time. Nonces and certificates are not exported.`,
     flags: [
-      valued('--output', 'FILE', 'file to create, mode 0600; - for standard output (default: -)'),
-      toggle('--with-tokens', 'export OAuth grants and tokens, too; a token is stored as its SHA-256 digest'),
-      toggle(
+      flag('--output FILE', 'file to create, mode 0600; - for standard output (default: -)'),
+      flag('--with-tokens', 'export OAuth grants and tokens, too; a token is stored as its SHA-256 digest'),
+      flag(
         '--with-accounts',
         'export users, clients, consumers and the OAuth 1.0a key, too, as they are stored',
       ),
@@ -375,8 +337,8 @@ configured collections (of --config). Accounts that exist are not changed.
 To edit an export, remove "storeId" from its first line, which changes all entity tags. An item requires
 "collection", "id" and "value"; its other members are optional. Do not remove the last line.`,
     flags: [
-      valued('--input', 'FILE', 'file to read; - for standard input (default: -)'),
-      valued('--on-mismatch', 'M', 'refuse or warn: items that break the declared rules (default: refuse)'),
+      flag('--input FILE', 'file to read; - for standard input (default: -)'),
+      flag('--on-mismatch M', 'refuse or warn: items that break the declared rules (default: refuse)'),
       exportedKey,
       data,
       storeModule,
