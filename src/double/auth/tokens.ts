@@ -16,16 +16,15 @@ export interface TokenFilter {
   readonly fingerprint?: string;
 }
 
-const filterShape = object(
-  {
-    client: optional(text()),
-    user: optional(text()),
-    kind: optional(word(['access', 'refresh', 'code', 'request', 'ticket'] satisfies readonly TokenKind[])),
-    fingerprint: optional(text()),
-  } satisfies ShapesOf<TokenFilter>,
-  undefined,
-  { expected: "an object such as { client: 'app' }" },
-);
+/** The members of a filter. */
+export const filterMembers = {
+  client: optional(text('the client’s id, or the consumer’s key')),
+  user: optional(text()),
+  kind: optional(word(['access', 'refresh', 'code', 'request', 'ticket'] satisfies readonly TokenKind[])),
+  fingerprint: optional(text('the fingerprint of a token, as GET /tokens lists it')),
+} satisfies ShapesOf<TokenFilter>;
+
+const filterShape = object(filterMembers, undefined, { expected: "an object such as { client: 'app' }" });
 
 /** The names that a token filter may contain. */
 export interface KnownNames {

@@ -12,6 +12,7 @@ import {
   text,
   word,
 } from '../../../shape/shape.ts';
+import { filterMembers } from '../../auth/tokens.ts';
 import { type Controlled, type Operation, operation, requireMemory } from '../operation.ts';
 
 /** The operations on users, secrets, nonces and tokens. */
@@ -167,10 +168,7 @@ const credentials = object({ secret: text(), password: optional(text()) });
 const tokenFilter = object(
   {
     token: optional(text('the token itself; if present, the other members are ignored')),
-    client: optional(text('the client’s id, or the consumer’s key')),
-    user: optional(text()),
-    kind: optional(word(['access', 'refresh', 'code', 'request', 'ticket'])),
-    fingerprint: optional(text('the fingerprint of a token, as GET /tokens lists it')),
+    ...filterMembers,
   },
   'selects tokens: a token matches if it matches every member that is present',
 );
