@@ -34,7 +34,7 @@ suite('countersign completion', () => {
       '--config',
       '--help',
     ]);
-    assert.deepEqual(complete('user', 'r'), ['rotate', 'remove']);
+    assert.deepEqual(complete('user', 'r'), ['rotate', 'remove', 'role']);
     assert.ok(complete('user', '').includes('key'));
     assert.deepEqual(complete('attack', '--w'), ['--window', '--waive']);
     assert.deepEqual(complete('export', '--data', '/none'), []);
