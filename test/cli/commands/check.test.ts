@@ -82,7 +82,11 @@ describe('check exits with 1 and reports', () => {
       { 'store.json': '{', 'users.json': '[' },
       [/store\.json/, /users\.json/],
     ],
-    ['a key and a value', { 'c.json': { prot: 1, window: 0 } }, [/unknown key prot/, /window must be .*, is 0/]],
+    [
+      'a key and a value',
+      { 'c.json': { prot: 1, window: 0 } },
+      [/unknown key prot/, /window must be .*, is 0/],
+    ],
     [
       'two collections that are one',
       { 'c.json': { collections: { '/{a}/n': notes, '/{b}/n': notes } } },
