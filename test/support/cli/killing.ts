@@ -181,8 +181,8 @@ class Trial {
       const made = there.has(request.sent.mark);
       this.#tally.unanswered[made ? 'made' : 'lost'] += 1;
       if (made) await this.#expectRefused(wire, request);
-      // Nobody but its sender could know of it, so it was not made; then its nonce is not used up either.
-      else if (request.method === 'POST') await this.#expectMade(wire, request);
+      // Its nonce may have been stored before it was killed: then it is refused, and otherwise made once.
+      else if (request.method === 'POST') await this.#expectMadeOrRefused(wire, request);
     }
   }
 
@@ -194,11 +194,15 @@ class Trial {
     this.#tally.replayed += 1;
   }
 
-  async #expectMade(wire: Wire, { bytes, sent }: Request): Promise<void> {
+  async #expectMadeOrRefused(wire: Wire, { bytes, sent }: Request): Promise<void> {
     assert.ok(sent !== undefined);
     const again = this.#ledger.sending('put', sent.mark);
     await wire.send(bytes);
     const reply = await wire.reply();
+    if (reply.status === 401) {
+      assert.match(reply.text, /nonce-replayed/);
+      return this.#ledger.refused(again);
+    }
     assert.equal(reply.status, 201, `${reply.text} to a POST of which nothing had become`);
     this.#ledger.created(again, idIn(reply));
   }
