@@ -21,7 +21,7 @@ import {
 } from '../shape/shape.ts';
 import { defaultJsonLength } from './any-json.ts';
 import { type SimpleTypeName, simpleTypes } from './simple-type.ts';
-import { type TextFormat, textFormats } from './text-format.ts';
+import { type FieldFormat, fieldFormatNames } from './text-format.ts';
 
 /** Fields or attributes by name. */
 export type Declarations<D> = Readonly<Record<string, D>>;
@@ -35,7 +35,7 @@ interface TextDeclaration {
   /** The maximum length in characters (code points). */
   readonly maxLength?: number | undefined;
   /** The form of the value: an email address, an absolute URI (RFC 3986), or a UUID (RFC 9562). Default: any. */
-  readonly format?: TextFormat | undefined;
+  readonly format?: FieldFormat | undefined;
   /** An I-Regexp (RFC 9485) that must match the whole value. */
   readonly pattern?: string | undefined;
   /** The permitted values. Default: any. */
@@ -198,7 +198,7 @@ export interface ReadField {
   readonly item?: string | undefined;
   readonly minLength?: number | undefined;
   readonly maxLength?: number | undefined;
-  readonly format?: TextFormat | undefined;
+  readonly format?: FieldFormat | undefined;
   readonly fractionDigits?: number | undefined;
   readonly pattern?: string | undefined;
   readonly enum?: readonly (string | number)[] | undefined;
@@ -255,7 +255,7 @@ const ownMembers: Readonly<Record<FieldTypeName, FieldMembers>> = {
   text: {
     minLength: optional(whole(0, Number.MAX_SAFE_INTEGER, 'characters')),
     maxLength: optional(whole(1, Number.MAX_SAFE_INTEGER, 'characters')),
-    format: optional(word(textFormats, 'the form of the value')),
+    format: optional(word(fieldFormatNames, 'the form of the value')),
     pattern: optional(text('an I-Regexp (RFC 9485) that must match the whole value')),
     ...permitted(writtenText),
   },

@@ -6,7 +6,7 @@ import { currencies } from './currency.ts';
 import { compareDates, compareDateTimes, isDate, isDateTime } from './date.ts';
 import { compareDecimals, countFractionDigits } from './decimal.ts';
 import type { Pattern } from './pattern/match.ts';
-import { formsOfText, type TextFormat } from './text-format.ts';
+import { type FieldFormat, fieldFormats, isOfFormat } from './text-format.ts';
 
 /** The types of fields with a single value. */
 export const simpleTypes = [
@@ -33,7 +33,7 @@ export interface Simple {
   /** The minimum and maximum length in characters (code points). */
   readonly minLength: number | undefined;
   readonly maxLength: number | undefined;
-  readonly format: TextFormat | undefined;
+  readonly format: FieldFormat | undefined;
   readonly pattern: Pattern | undefined;
   readonly oneOf: ReadonlySet<string> | undefined;
   readonly min: string | undefined;
@@ -163,8 +163,8 @@ function lengthAndPattern(simple: Simple, text: string): Violation[] {
   }
   if (length < minLength)
     return [{ rule: 'minLength', detail: `must have at least ${minLength} characters, has ${length}` }];
-  if (format !== undefined && !formsOfText[format].matches(text))
-    return [{ rule: 'format', detail: `${formsOfText[format].must}, is ${quote(text)}` }];
+  if (format !== undefined && isOfFormat(text, format) === false)
+    return [{ rule: 'format', detail: `${fieldFormats[format]}, is ${quote(text)}` }];
   if (pattern === undefined || pattern.matches(text)) return [];
   return [{ rule: 'pattern', detail: `must match the pattern ${pattern.source}, is ${quote(text)}` }];
 }

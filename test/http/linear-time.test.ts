@@ -8,7 +8,6 @@ import { rateLimitKey } from '../../src/auth/rate-limit.ts';
 import { didYouMean } from '../../src/did-you-mean.ts';
 import { createRedaction } from '../../src/double/journal/redaction.ts';
 import { fitsPath, normalizePath } from '../../src/double/match.ts';
-import { isOfFormat } from '../../src/double/partner/formats.ts';
 import { HttpHeaders, sendableLine } from '../../src/http/fields.ts';
 import {
   decodeFormText,
@@ -46,6 +45,7 @@ import { createForwardedRewrite } from '../../src/pipeline/proxy.ts';
 import { createRouter } from '../../src/pipeline/router.ts';
 import { matchSegment } from '../../src/pipeline/segment-template.ts';
 import { countCharacters, toPrintable, toRepresentable } from '../../src/schema/characters.ts';
+import { isOfFormat } from '../../src/schema/text-format.ts';
 import { endsLikeFullForm, parseHmacCredentials, splitHmacCredentials } from '../../src/signature/hmac.ts';
 import { formatBaseString } from '../../src/signature/oauth1.ts';
 import { parseHeaderParameters } from '../../src/signature/oauth1-parameters.ts';

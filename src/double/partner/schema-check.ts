@@ -2,10 +2,10 @@
 // Each schema is checked once for each value, so that the work grows with the number of values, however the schemas refer to each other.
 import { countCharacters } from '../../schema/characters.ts';
 import type { StepBudget } from '../../schema/pattern/match.ts';
+import { isOfFormat } from '../../schema/text-format.ts';
 import type { JsonSchema } from '../../service/openapi/document.ts';
 import { discriminated, readDiscriminator } from './discriminators.ts';
 import type { SchemaSource } from './document.ts';
-import { isOfFormat } from './formats.ts';
 import { canonical, permittedBy } from './json-values.ts';
 import { isObject, type Located, type LocatedSchema, referenceOf } from './located.ts';
 import { maxPatternSteps } from './patterns.ts';

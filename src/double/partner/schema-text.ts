@@ -2,7 +2,7 @@
 import { type CharacterClass, includes } from '../../schema/pattern/classes.ts';
 import type { EcmaPattern, StepBudget } from '../../schema/pattern/match.ts';
 import type { Expression } from '../../schema/pattern/syntax.ts';
-import { isOfFormat } from './formats.ts';
+import { isOfFormat } from '../../schema/text-format.ts';
 import { proposeNamed } from './schema-names.ts';
 
 /** What values are drawn from. */
