@@ -140,6 +140,10 @@ interface ListDeclaration {
   readonly of: SimpleTypeName | (FieldKind & WithAttributes);
   /** The element name of each value. Default: `item`. */
   readonly item?: string | undefined;
+  /** The smallest number of values. Default: 0. */
+  readonly minItems?: number | undefined;
+  /** The greatest number of values. Default: any. */
+  readonly maxItems?: number | undefined;
 }
 
 type FieldKind = SimpleDeclaration | ElementDeclaration | ListDeclaration;
@@ -152,6 +156,14 @@ interface Requirable {
 interface WithAttributes {
   /** The attributes of its element in XML, by name. In JSON, they are members. Default: none. */
   readonly attributes?: Declarations<AttributeDeclaration>;
+}
+
+interface WithDefault {
+  /**
+   * The value of a field that is not sent, in the creation or replacement of an item. Only for fields with a single value, without
+   * attributes. Default: the field is absent.
+   */
+  readonly default?: string | number | boolean;
 }
 
 interface SetByServer {
@@ -176,7 +188,7 @@ interface Unique {
 type AttributeDeclaration = Exclude<SimpleDeclaration, JsonDeclaration> & Requirable;
 
 /** A field of an item. */
-export type FieldDeclaration = FieldKind & Requirable & SetByServer & Unique & WithAttributes;
+export type FieldDeclaration = FieldKind & Requirable & SetByServer & Unique & WithAttributes & WithDefault;
 
 /** What a server sets a field to, in the order of documents. */
 const serverValues = ['created', 'modified', 'creator', 'id'] as const;
@@ -202,6 +214,9 @@ export interface ReadField {
   readonly fractionDigits?: number | undefined;
   readonly pattern?: string | undefined;
   readonly enum?: readonly (string | number)[] | undefined;
+  readonly default?: string | number | boolean | undefined;
+  readonly minItems?: number | undefined;
+  readonly maxItems?: number | undefined;
   readonly min?: string | number | undefined;
   readonly max?: string | number | undefined;
   readonly exclusiveMin?: string | number | undefined;
@@ -273,12 +288,25 @@ const ownMembers: Readonly<Record<FieldTypeName, FieldMembers>> = {
   element: { fields: recursive('fields', () => fieldsShape) },
   list: {
     of: describeValues(),
+    minItems: optional(whole(0, Number.MAX_SAFE_INTEGER, 'values')),
+    maxItems: optional(whole(1, Number.MAX_SAFE_INTEGER, 'values')),
     item: optional(
       addKeywords(text('the element name of each value', { min: 1, expected: 'non-empty text' }), {
         default: 'item',
       }),
     ),
   },
+};
+
+/** The values that a field of each type can have if it is not sent. */
+const defaults: Readonly<Partial<Record<FieldTypeName, Shape<Literal | boolean>>>> = {
+  text: writtenText,
+  decimal: writtenText,
+  integer: writtenNumber,
+  boolean: flag(),
+  date: writtenText,
+  dateTime: writtenText,
+  currency: writtenText,
 };
 
 /** Describes `of` of a list: a declaration, or the name of a type. */
@@ -294,9 +322,22 @@ function describeValues(): Shape<FieldTypeName | ReadField> {
   };
 }
 
-/** Describes a declaration of one of several types. `general` are the members of its place. */
-function describeField(types: readonly FieldTypeName[], general: FieldMembers): Shape<ReadField> {
-  const shapes = new Map<unknown, Shape<ReadField>>(types.map((type) => [type, describeType(type, general)]));
+/**
+ * Describes a declaration of one of several types.
+ * @param general the members of its place
+ * @param isOfItem whether it is of a field with a name, which can have a default
+ */
+function describeField(
+  types: readonly FieldTypeName[],
+  general: FieldMembers,
+  isOfItem = false,
+): Shape<ReadField> {
+  const shapes = new Map<unknown, Shape<ReadField>>(
+    types.map((type) => {
+      const missing = isOfItem ? defaults[type] : undefined;
+      return [type, describeType(type, missing ? { ...general, default: optional(missing) } : general)];
+    }),
+  );
   const unknown = unknownType(types);
   return variants([...shapes.values()], (value) => shapes.get(readType(value)) ?? unknown);
 }
@@ -357,7 +398,7 @@ const set = optional(word(serverValues, 'what the server sets it to'));
 const unique = optional(
   addKeywords(flag('whether no two items of the collection have the same value'), { default: false }),
 );
-const fieldShape = describeField(allTypes, { required, readOnly, set, unique, attributes });
+const fieldShape = describeField(allTypes, { required, readOnly, set, unique, attributes }, true);
 
 /** The fields of an item or an element, by name. */
 export const fieldsShape: Shape<Declarations<ReadField>> = mapOf(

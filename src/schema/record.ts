@@ -4,15 +4,20 @@ import type { Field, Schema } from './schema.ts';
 /** Values by their index in a declaration; undefined if absent. */
 type FieldValues = readonly (StoredValue | undefined)[];
 
-/** Builds the stored form of an element: its fields, then its attributes, in declaration order. */
+/**
+ * Builds the stored form of an element: its fields, then its attributes, in declaration order.
+ * @param partial whether fields that are not sent stay as they are, instead of having their default
+ */
 export function buildElement(
   field: Field,
   schema: Schema,
   fields: FieldValues,
   attributes: FieldValues,
+  partial: boolean,
 ): StoredRecord {
   const record: Record<string, StoredValue> = {};
-  for (const { name, index } of schema.fields) put(record, name, fields[index]);
+  for (const { name, index, default: missing } of schema.fields)
+    put(record, name, fields[index] ?? (partial ? undefined : missing));
   for (const { name, index } of field.attributes) put(record, name, attributes[index]);
   return record;
 }

@@ -2,7 +2,13 @@ import { isUnprefixedName } from '../xml/name-form.ts';
 import { DeclarationError } from './error.ts';
 import type { Declarations, ReadField, ServerValue } from './field.ts';
 import { compileSimple } from './simple-declaration.ts';
-import type { Simple, SimpleTypeName } from './simple-type.ts';
+import {
+  listViolations,
+  type Simple,
+  type SimpleTypeName,
+  toStoredValue,
+  type Violation,
+} from './simple-type.ts';
 
 /** The compiled structure of a collection's items. */
 export interface Shape {
@@ -35,6 +41,9 @@ interface ElementContent {
 export interface ListContent {
   readonly kind: 'list';
   readonly of: Field;
+  /** The bounds of the number of items. */
+  readonly minItems: number;
+  readonly maxItems: number | undefined;
 }
 
 /** The content of a field. */
@@ -52,6 +61,8 @@ export interface Field {
   readonly unique: boolean;
   /** What the server sets it to. */
   readonly set: ServerValue | undefined;
+  /** The value if it is not sent. */
+  readonly default: string | number | boolean | undefined;
   readonly content: Content;
   readonly attributes: readonly Attribute[];
   readonly attributeByName: ReadonlyMap<string, Attribute>;
@@ -118,7 +129,8 @@ function compileField(name: string, index: number, declared: ReadField, path: st
   const content = compileContent(declared, path);
   const attributes = compileAttributes(declared.attributes, content, `${path}.attributes`);
   checkServerValue(declared, content, attributes, path);
-  return createField(name, index, declared, content, attributes);
+  const missing = compileDefault(declared, content, attributes, `${path}.default`);
+  return createField(name, index, declared, content, attributes, missing);
 }
 
 /** The types of the fields that a server sets. */
@@ -159,7 +171,43 @@ function compileContent(declared: ReadField, path: string): Content {
   if (of === undefined) throw new Error('a list that was read has `of`');
   checkName(item, `${path}.item`);
   const value = typeof of === 'string' ? { type: of } : of;
-  return { kind: 'list', of: compileField(item, 0, value, `${path}.of`) };
+  const { minItems = 0, maxItems } = declared;
+  if (maxItems !== undefined && minItems > maxItems)
+    throw new DeclarationError(
+      'range',
+      `${path}.minItems`,
+      `${minItems} is greater than maxItems, which is ${maxItems}`,
+    );
+  return { kind: 'list', of: compileField(item, 0, value, `${path}.of`), minItems, maxItems };
+}
+
+/** Returns the rule that a number of items violates; undefined if it violates none. */
+export function findCountViolation(
+  { minItems, maxItems }: ListContent,
+  count: number,
+): Violation | undefined {
+  if (count < minItems)
+    return { rule: 'minItems', detail: `must have at least ${minItems} values, has ${count}` };
+  if (maxItems !== undefined && count > maxItems)
+    return { rule: 'maxItems', detail: `must have at most ${maxItems} values, has ${count}` };
+  return undefined;
+}
+
+/** Returns the value of a field that is not sent. Refuses one that the field cannot have. */
+function compileDefault(
+  { default: value, readOnly, set }: ReadField,
+  content: Content,
+  attributes: readonly Attribute[],
+  path: string,
+): Field['default'] {
+  if (value === undefined) return undefined;
+  if (content.kind !== 'simple' || attributes.length > 0)
+    throw new DeclarationError('value', path, 'is for a field with a single value, without attributes');
+  if (set !== undefined || readOnly === true)
+    throw new DeclarationError('value', path, 'is for a field that clients send');
+  const [violation] = listViolations(content, String(value));
+  if (violation !== undefined) throw new DeclarationError('value', path, violation.detail);
+  return toStoredValue(content, String(value));
 }
 
 function compileAttributes(
@@ -210,6 +258,7 @@ function createField(
   }: Pick<ReadField, 'required' | 'readOnly' | 'unique' | 'set'>,
   content: Content,
   attributes: readonly Attribute[],
+  missing?: Field['default'],
 ): Field {
   const attributeByName = new Map(attributes.map((attribute) => [attribute.name, attribute]));
   const markup = {
@@ -219,7 +268,9 @@ function createField(
     key: `${JSON.stringify(name)}:`,
   };
   const isReadOnly = readOnly === true || set !== undefined;
-  const rules = { required: required && !isReadOnly, readOnly: isReadOnly, unique, set };
+  // A field with a default is never missing.
+  const isRequired = required && !isReadOnly && missing === undefined;
+  const rules = { required: isRequired, readOnly: isReadOnly, unique, set, default: missing };
   return { name, index, ...rules, content, attributes, attributeByName, ...markup };
 }
 

@@ -63,3 +63,63 @@ test('rules that no value can meet are refused', () => {
     'collections./things.fields.a.exclusiveMin: no value is between 2 and 2',
   );
 });
+
+test('a field that is not sent has its default, and a list has its number of values', async () => {
+  const orders = {
+    element: 'orders',
+    item: 'order',
+    patch: true,
+    fields: {
+      status: { type: 'text', enum: ['new', 'paid'], default: 'new', required: true },
+      count: { type: 'integer', default: 1 },
+      gift: { type: 'boolean', default: false },
+      tags: { type: 'list', of: 'text', minItems: 1, maxItems: 2 },
+    },
+    access: { read: 'anyone', write: 'authenticated' },
+  } as const satisfies CollectionDeclaration;
+  const users = { ann: { secret: 's3cret of ann' } };
+  await using double = await startDouble({ users, https: false, collections: { '/orders': orders } });
+  const send = async (method: string, path: string, type: string, body: string): Promise<string> => {
+    const headers = { 'Content-Type': type, Accept: 'application/json' };
+    const response = await double.as('ann').fetch(path, { method, headers, body });
+    const { errors = [] } = Object(response.status < 300 ? {} : await response.json());
+    return [response.status, ...[...errors].map(({ rule }) => rule)].join(' ');
+  };
+  const show = async (id: number): Promise<unknown> => {
+    const response = await double.fetch(`/orders/${id}`, { headers: { Accept: 'application/json' } });
+    return response.json();
+  };
+  const [json, xml] = ['application/json', 'application/xml'];
+  assert.equal(await send('POST', '/orders', json, '{}'), '201');
+  assert.deepEqual(await show(1), { status: 'new', count: 1, gift: false });
+  assert.equal(await send('POST', '/orders', xml, '<order><status>paid</status></order>'), '201');
+  assert.deepEqual(await show(2), { status: 'paid', count: 1, gift: false });
+  assert.equal(await send('PUT', '/orders/1', json, '{"count":7,"gift":true}'), '200');
+  assert.deepEqual(await show(1), { status: 'new', count: 7, gift: true });
+  assert.equal(await send('PATCH', '/orders/1', 'application/merge-patch+json', '{"tags":["a"]}'), '200');
+  assert.deepEqual(await show(1), { status: 'new', count: 7, gift: true, tags: ['a'] });
+  assert.equal(await send('POST', '/orders', json, '{"tags":[]}'), '422 minItems');
+  assert.equal(await send('POST', '/orders', json, '{"tags":["a","b","c"]}'), '422 maxItems');
+  const three = '<order><tags><item>a</item><item>b</item><item>c</item></tags></order>';
+  assert.equal(await send('POST', '/orders', xml, three), '422 maxItems');
+  assert.equal(await send('POST', '/orders', xml, '<order><tags/></order>'), '422 minItems');
+});
+
+test('a default that a field cannot have is refused', () => {
+  const refusal = (field: object): string => {
+    try {
+      defineCollection('/things', Object({ ...things, fields: { a: field } }));
+    } catch (error) {
+      if (error instanceof Error) return error.message;
+    }
+    return 'none';
+  };
+  assert.match(refusal({ type: 'text', enum: ['x'], default: 'y' }), /a\.default: must be one of x; is “y”/);
+  assert.match(refusal({ type: 'integer', default: '1' }), /a\.default: must be a JSON number/);
+  assert.match(refusal({ type: 'list', of: 'text', default: 'a' }), /a\.default: is not an option of list/);
+  assert.match(refusal({ type: 'text', set: 'creator', default: 'a' }), /is for a field that clients send/);
+  assert.match(
+    refusal({ type: 'list', of: 'text', minItems: 3, maxItems: 2 }),
+    /greater than maxItems, which is 2/,
+  );
+});

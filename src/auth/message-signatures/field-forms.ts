@@ -5,7 +5,7 @@ import { describeTimeForm } from '../freshness.ts';
 /** Forms of Signature-Input (RFC 9421 §4.1) that are no dictionary of inner lists, and what is wrong. */
 const inputForms: readonly (readonly [form: RegExp, hint: string])[] = [
   [/\([ \t]*@?[a-z]/i, 'the names of the components are without quotes; ("@method" "@path") is expected'],
-  [/\([^)]*'[^)]*\)/, 'the names are in single quotes; double quotes are expected'],
+  [/\([ \t]*'/, 'the names are in single quotes; double quotes are expected'],
   [/"[ \t]*[,;][ \t]*"/, 'the components are separated by a comma or a semicolon; a space is expected'],
   [/;\s*keyid=[^"]/, 'keyid is without quotes; keyid="…" is expected'],
   [/;\s*alg=[^"]/, 'alg is without quotes; alg="…" is expected'],

@@ -6,7 +6,7 @@ import { formatRule } from '../../pipeline/access-rule.ts';
 import type { Access } from '../../pipeline/resource.ts';
 import { createRouter } from '../../pipeline/router.ts';
 import type { ServerValue } from '../../schema/field.ts';
-import type { Attribute, Content, Field } from '../../schema/schema.ts';
+import type { Attribute, Content, Field, ListContent } from '../../schema/schema.ts';
 import type { Simple } from '../../schema/simple-type.ts';
 import type { StoredItem } from '../../store/store.ts';
 import type { ServedData } from '../compose.ts';
@@ -21,6 +21,8 @@ interface ListedField {
   /** What the server sets it to. */
   readonly set?: ServerValue;
   readonly unique?: boolean;
+  /** The value if it is not sent. */
+  readonly default?: string | number | boolean;
   readonly attributes?: readonly ListedField[];
   /** The fields of an element, or the values of a list. */
   readonly fields?: readonly ListedField[];
@@ -107,7 +109,8 @@ function toListedItem(
   };
 }
 
-function toListedField({ name, required, readOnly, set, unique, content, attributes }: Field): ListedField {
+function toListedField(field: Field): ListedField {
+  const { name, required, readOnly, set, unique, default: missing, content, attributes } = field;
   const fields = fieldsIn(content);
   return {
     name,
@@ -116,6 +119,7 @@ function toListedField({ name, required, readOnly, set, unique, content, attribu
     ...(readOnly && { readOnly }),
     ...(set !== undefined && { set }),
     ...(unique && { unique }),
+    ...(missing !== undefined && { default: missing }),
     ...(attributes.length > 0 && { attributes: attributes.map(toListedAttribute) }),
     ...(fields !== undefined && { fields }),
   };
@@ -131,9 +135,12 @@ function fieldsIn(content: Content): readonly ListedField[] | undefined {
 }
 
 function describeType(content: Content): Pick<ListedField, 'type' | 'rules'> {
-  return content.kind === 'simple'
-    ? { type: content.type, rules: describeRules(content) }
-    : { type: content.kind, rules: {} };
+  if (content.kind === 'simple') return { type: content.type, rules: describeRules(content) };
+  return { type: content.kind, rules: content.kind === 'list' ? describeCount(content) : {} };
+}
+
+function describeCount({ minItems, maxItems }: ListContent) {
+  return { ...(minItems > 0 && { minItems }), ...(maxItems !== undefined && { maxItems }) };
 }
 
 function describeRules(simple: Simple) {

@@ -2,7 +2,14 @@
 import { didYouMean } from '../../did-you-mean.ts';
 import { toPrintable } from '../../schema/characters.ts';
 import { buildElement, buildValue } from '../../schema/record.ts';
-import type { Attribute, Field, ListContent, Schema, Shape } from '../../schema/schema.ts';
+import {
+  type Attribute,
+  type Field,
+  findCountViolation,
+  type ListContent,
+  type Schema,
+  type Shape,
+} from '../../schema/schema.ts';
 import { listViolations, type Simple, toStoredValue } from '../../schema/simple-type.ts';
 import type { StoredRecord, StoredValue } from '../../store/store.ts';
 import { copyString } from '../../xml/copy-string.ts';
@@ -73,7 +80,7 @@ export class JsonContent {
     }
     if (!partial) this.#require(schema.fields, node, path, '');
     this.#require(field.attributes, node, path, '@');
-    return buildElement(field, schema, fields, attributes);
+    return buildElement(field, schema, fields, attributes, partial);
   }
 
   /** Reads a value that has attributes. */
@@ -119,6 +126,8 @@ export class JsonContent {
       this.#report(node.at, path, 'list', `must be an array, is ${describeNode(node)}`);
       return undefined;
     }
+    const violation = findCountViolation(content, node.items.length);
+    if (violation !== undefined) this.#report(node.at, path, violation.rule, violation.detail);
     const { of } = content;
     const items: StoredValue[] = [];
     node.items.forEach((item, index) => {

@@ -6,7 +6,7 @@
 import { didYouMean } from '../../did-you-mean.ts';
 import { toPrintable } from '../../schema/characters.ts';
 import { buildElement, buildValue, isRecord } from '../../schema/record.ts';
-import type { Content, Field, Shape } from '../../schema/schema.ts';
+import { type Content, type Field, findCountViolation, type Shape } from '../../schema/schema.ts';
 import { listViolations, type Simple, toStoredValue } from '../../schema/simple-type.ts';
 import type { StoredRecord, StoredValue } from '../../store/store.ts';
 import { copyString } from '../../xml/copy-string.ts';
@@ -154,9 +154,14 @@ export class XmlContent implements XmlHandler {
       const value = this.#simple(content, frame.text, '');
       return value === undefined ? undefined : buildValue(field, value, attributes);
     }
-    if (content.kind === 'list') return buildValue(field, values.filter(isThere), attributes);
-    if (!this.#partial || this.#open.length > 1) this.#requireFields(frame, content.schema.fields);
-    return buildElement(field, content.schema, values, attributes);
+    if (content.kind === 'list') {
+      const violation = findCountViolation(content, frame.count);
+      if (violation !== undefined) this.#report('', violation.rule, violation.detail);
+      return buildValue(field, values.filter(isThere), attributes);
+    }
+    const isPartial = this.#partial && this.#open.length <= 1;
+    if (!isPartial) this.#requireFields(frame, content.schema.fields);
+    return buildElement(field, content.schema, values, attributes, isPartial);
   }
 
   #requireFields({ seen }: Frame, fields: readonly Field[]): void {

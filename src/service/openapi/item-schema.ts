@@ -48,7 +48,9 @@ function fieldProperties({ fields }: Schema, components: Components): Properties
   return Object.fromEntries(
     fields.map((field) => {
       const schema = fieldSchema(field, components);
-      return [field.name, field.readOnly ? { ...schema, readOnly: true } : schema];
+      const { readOnly, default: missing } = field;
+      const keywords = { ...(readOnly && { readOnly }), ...(missing !== undefined && { default: missing }) };
+      return [field.name, { ...schema, ...keywords }];
     }),
   );
 }
@@ -80,6 +82,8 @@ function contentSchema(
     return {
       type: 'array',
       items: { ...items, xml: { ...readXml(items), name: content.of.name } },
+      ...(content.minItems > 0 && { minItems: content.minItems }),
+      ...(content.maxItems !== undefined && { maxItems: content.maxItems }),
       ...(xml.wrapped && { xml }),
     };
   }
