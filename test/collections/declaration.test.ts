@@ -321,11 +321,11 @@ const fieldCases: [declared: unknown, message: string][] = [
   [{ a: { type: 'text', min: 'a' } }, 'fields.a.min: is not an option of text; did you mean "minLength"?'],
   [
     { a: { type: 'boolean', enum: [true] } },
-    'fields.a.enum: is not an option of boolean; known are type, required, readOnly, set, unique, attributes',
+    'fields.a.enum: is not an option of boolean; known are type, required, readOnly, set, unique, attributes, default',
   ],
   [
     { a: { type: 'integer', pattern: '1' } },
-    'fields.a.pattern: is not an option of integer; known are type, required, readOnly, set, unique, attributes, enum, min, max, exclusiveMin, exclusiveMax',
+    'fields.a.pattern: is not an option of integer; known are type, required, readOnly, set, unique, attributes, default, enum, min, max, exclusiveMin, exclusiveMax',
   ],
   [{ a: { type: 'element' } }, 'fields.a.fields: must be an object, is missing'],
   [

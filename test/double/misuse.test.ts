@@ -286,7 +286,7 @@ const wrongCalls: readonly WrongCall[] = [
   [
     'resource(p, { PROPFIND })',
     (double) => call(double.resource, '/x', { PROPFIND: action('anyone', handler) }),
-    'PROPFIND is not a member of the resource at /x; known are GET, PUT, POST, PATCH, DELETE, methods, headAccess, produces, find, ownCredentials, schemes, defaultFormat, cors, requestHeaders, requirePrecondition, description',
+    'PROPFIND is not a member of the resource at /x; known are GET, PUT, POST, PATCH, DELETE, methods, headAccess, produces, find, ownCredentials, schemes, defaultFormat, cors, requestHeaders, requirePrecondition, hide, description',
   ],
   [
     'resource(p, handler)',

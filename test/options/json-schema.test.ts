@@ -57,6 +57,7 @@ const onlyByReader = new RegExp(
     /is not allowed as a name/,
     /the name is reserved/,
     /is also a field of this/,
+    /is for a field (?:that clients send|with a single value)/,
     /must be a date and time/,
     /must be a calendar date/,
     /ISO 4217/,
