@@ -12,7 +12,7 @@ const stateTexts = {
 	unauthorised: 'Not authorised',
 };
 
-/** The time in ms for which a notice is shown. */
+/** The time in ms for which a notice of success is shown. */
 const noticeTime = 8000;
 
 /** Starts the console. */
@@ -152,6 +152,7 @@ function askForToken(main, problem) {
 
 /** Performs an action of the user, and shows a notice that it succeeded, if given, or why it failed. */
 async function attempt(act, note) {
+	for (const earlier of byId('notices').querySelectorAll('.error')) earlier.remove();
 	try {
 		await act();
 		if (note !== undefined) notify(note);
@@ -160,12 +161,15 @@ async function attempt(act, note) {
 	}
 }
 
-/** Shows a notice for some seconds, in place of an earlier one of the same kind. Screen readers announce it. */
+/**
+ * Shows a notice in place of an earlier one of the same kind: an error until it is dismissed or the user acts again, another one for some
+ * seconds. Screen readers announce it.
+ */
 function notify(text, kind = 'information') {
 	for (const earlier of byId('notices').querySelectorAll(`.${kind}`)) earlier.remove();
 	const notice = h('div', { class: `notice ${kind}` }, h('span', text));
 	const remove = () => notice.remove();
 	notice.append(button('Dismiss', remove, { class: 'quiet' }));
 	byId('notices').append(notice);
-	setTimeout(remove, noticeTime);
+	if (kind !== 'error') setTimeout(remove, noticeTime);
 }
