@@ -91,9 +91,6 @@ export function findTestFiles(root, words) {
 /** The number of files that share a process: each process takes most of a second of processor time to load modules. */
 const groupSize = 20;
 
-/** The number of files of `console/` that share a process: a browser takes long. */
-const consoleGroupSize = 3;
-
 /**
  * Returns the processes of a run in the order in which they start: the script of each, and the test files in it. Files whose paths
  * follow each other share a process, in which modules are loaded once; a script that imports them is written for each group. A test
@@ -116,9 +113,11 @@ export function groupTestFiles(files, limit) {
   const isAlone = (file) => alone.some((part) => file.includes(`/test/${part}`));
   const isOfConsole = (file) => file.includes('/test/console/');
   const shared = files.filter((file) => !isAlone(file));
+  const ofConsole = shared.filter(isOfConsole);
   const groups = [
     ...files.filter(isAlone).map((file) => [file]),
-    ...split(shared.filter(isOfConsole), consoleGroupSize),
+    // Each process with tests of the console has a browser, and browsers beside each other slow all tests down.
+    ...(ofConsole.length > 0 ? [ofConsole] : []),
     ...split(
       shared.filter((file) => !isOfConsole(file)),
       groupSize,

@@ -152,7 +152,6 @@ function askForToken(main, problem) {
 
 /** Performs an action of the user, and shows a notice that it succeeded, if given, or why it failed. */
 async function attempt(act, note) {
-	for (const earlier of byId('notices').querySelectorAll('.error')) earlier.remove();
 	try {
 		await act();
 		if (note !== undefined) notify(note);
@@ -162,11 +161,10 @@ async function attempt(act, note) {
 }
 
 /**
- * Shows a notice in place of an earlier one of the same kind: an error until it is dismissed or the user acts again, another one for some
- * seconds. Screen readers announce it.
+ * Shows a notice in place of an earlier one: an error until it is dismissed, another one for some seconds. Screen readers announce it.
  */
 function notify(text, kind = 'information') {
-	for (const earlier of byId('notices').querySelectorAll(`.${kind}`)) earlier.remove();
+	fill(byId('notices'));
 	const notice = h('div', { class: `notice ${kind}` }, h('span', text));
 	const remove = () => notice.remove();
 	notice.append(button('Dismiss', remove, { class: 'quiet' }));

@@ -3,6 +3,7 @@ import { generateKeyPairSync } from 'node:crypto';
 import { type TestContext, test } from 'node:test';
 import { type DoubleOptions, startDouble } from '../../src/double/index.ts';
 import {
+  activate,
   assertAccessible,
   inBrowser,
   type OpenedConsole,
@@ -47,7 +48,7 @@ async function check(page: Page, mistake: string): Promise<void> {
 
 /** Sends the message, and returns the number of its entry. */
 async function send(page: Page, last: number | undefined): Promise<number> {
-  await page.getByRole('button', { name: 'Send', exact: true }).click();
+  await activate(page, 'Send');
   const number = `Number(/#(\\d+)/.exec(document.querySelector('.links')?.textContent ?? '')?.[1] ?? 0)`;
   await until(page, `${number} > ${last ?? 0}`, `document.querySelector('main').innerText`);
   return page.evaluate<number>(number);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { startDouble } from '../../src/double/index.ts';
-import { assertAccessible, inBrowser, openConsole, until } from '../support/browser.ts';
+import { activate, assertAccessible, inBrowser, openConsole, until } from '../support/browser.ts';
 import { shows } from './interaction.ts';
 
 test('stubs are added, counted and removed', inBrowser, async (t) => {
@@ -15,7 +15,7 @@ test('stubs are added, counted and removed', inBrowser, async (t) => {
   await page.getByLabel('Access', { exact: true }).selectOption('anyone');
   await page.getByLabel('Times').fill('2');
   await page.getByLabel('Body').fill('{"id": 7}');
-  await page.getByRole('button', { name: 'Add stub' }).click();
+  await activate(page, 'Add stub');
   await shows(page, 'GET /v1/orders/{id}');
   const response = await double.fetch('/v1/orders/7');
   assert.equal(response.status, 202);
@@ -50,13 +50,13 @@ test('the form of a stub accepts parameters, header fields and schemes', inBrows
   await page.getByLabel('Query parameters').fill('state=open');
   await page.getByLabel('Request header fields').fill('X-Tenant blue');
   await page.getByLabel('Response header fields').fill('X-Request-Cost: 3\nX-Note: a: b');
-  await page.getByRole('button', { name: 'Add stub' }).click();
+  await activate(page, 'Add stub');
   const reason = '“X-Tenant blue” is not a header field such as name:value.';
   const shown = 'document.body.innerText';
   await until(page, `${shown}.includes(${JSON.stringify(reason)})`, shown);
   assert.deepEqual(double.journal.length, 0);
   await page.getByLabel('Request header fields').fill('X-Tenant: blue');
-  await page.getByRole('button', { name: 'Add stub' }).click();
+  await activate(page, 'Add stub');
   await shows(page, 'query state: open');
   const ann = double.as('ann');
   const headers = { 'X-Tenant': 'blue' };

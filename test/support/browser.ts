@@ -175,6 +175,12 @@ export async function assertAccessible(page: Page, what: string): Promise<void> 
   }
 }
 
+/** Activates a button by the keyboard: a click can miss a button that moves meanwhile, on a busy machine. */
+export async function activate(page: Page, name: string): Promise<void> {
+  await page.getByRole('button', { name, exact: true }).focus();
+  await page.keyboard.press('Enter');
+}
+
 /** The time in ms after which a wait fails. */
 const patience = 100_000;
 
