@@ -25,6 +25,9 @@ const ipv4Form = /^(?:(?:25[0-5]|2[0-4]\d|1?\d?\d)(?:\.(?!$)|$)){4}$/;
 const uuidForm = /^(?:urn:uuid:)?[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const absoluteForm = /^[a-z][a-z0-9+.-]*:/i;
 
+/** The length of the longest regular expression that is examined: the time that engines take for nested groups grows faster. */
+const maxExpressionLength = 4096;
+
 const formats: Readonly<Record<string, (text: string) => boolean>> = {
   date: isDate,
   time: (text) => timeForm.test(text),
@@ -40,7 +43,7 @@ const formats: Readonly<Record<string, (text: string) => boolean>> = {
   ipv6: (text) => text.includes(':') && URL.canParse(`http://[${text}]/`),
   byte: (text) => text.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(text),
   'json-pointer': (text) => /^(?:\/(?:[^~/]|~[01])*)*$/.test(text),
-  regex: (text) => findSyntaxFault(text) === undefined,
+  regex: (text) => text.length > maxExpressionLength || findSyntaxFault(text) === undefined,
 };
 
 /** Returns whether a text has a format; undefined if the format is not known. */

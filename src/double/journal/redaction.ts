@@ -126,7 +126,7 @@ function listSecretNames(places: readonly CredentialPlace[]): SecretNames {
 }
 
 /** A JWT (RFC 7519 §3). Header and claims are shown; without its signature it is worth nothing. */
-const jwt = /\b(eyJ[\w-]+\.[\w-]+\.)[\w-]+/g;
+const jwt = /(?<![\w-])(eyJ[\w-]+\.[\w-]+\.)[\w-]+/g;
 
 function withoutSignature(text: string): string {
   return text.includes('eyJ') ? text.replace(jwt, `$1${redacted}`) : text;
