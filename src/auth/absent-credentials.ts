@@ -1,9 +1,12 @@
 // Answers requests without credentials, and those with credentials that the resource does not accept.
 
+import { findClosestMatch } from '../did-you-mean.ts';
 import type { FieldLine } from '../http/fields.ts';
+import { findForeignName } from '../http/headers/authorization.ts';
 import type { IncomingRequest } from '../http/message.ts';
 import { Problem } from '../http/problem.ts';
 import type { Challenges } from './challenges.ts';
+import { describeForeignScheme } from './explain/foreign-schemes.ts';
 import { describeMisnamed, displayName, type ExpectedNames } from './explain/related-names.ts';
 import { describeMisplacedKey, describeMisplacedToken } from './explain/sent-keys.ts';
 import { listAuthorization } from './find-credentials.ts';
@@ -81,6 +84,7 @@ export class AbsentCredentials {
       describeMisnamed(request, listExpectedNames(expected)) ??
       describeMisplacedKey(request, listKeyPlaces(expected), authTrace?.knowledge?.secrets ?? []) ??
       (expected.some(isBearerOffered) ? describeMisplacedToken(request) : undefined) ??
+      describeForeignScheme({ fields: request.headers, target: request.target }) ??
       describeOtherScheme(request, expected);
     if (hint === undefined) return {};
     authTrace?.fail('scheme', { hint });
@@ -147,16 +151,17 @@ function describePlace({ in: kind, name }: CredentialPlace): string {
 /** The places of credentials that one hint lists, at most. */
 const maxListed = 3;
 
-/** The length of the name of a scheme, at most. A longer word may be a key. */
-const maxSchemeName = 20;
-
-/** Returns with which scheme Authorization was sent, and where credentials are expected. Undefined if it is none of another scheme. */
+/** Returns with which scheme Authorization was sent, and what is expected. Undefined if it is none of another scheme. */
 function describeOtherScheme(request: IncomingRequest, expected: readonly Verifier[]): string | undefined {
   const [sent] = listAuthorization(request);
+  const names = expected.flatMap(listAuthorizationNames);
+  if (sent === undefined || names.includes(sent.scheme)) return undefined;
   const places = [...new Set(expected.flatMap(listPlaces))];
-  if (sent === undefined || places.length === 0 || places.length > maxListed) return undefined;
-  if (expected.some((scheme) => listAuthorizationNames(scheme).includes(sent.scheme))) return undefined;
-  const isNamed = sent.rest !== '' && sent.scheme.length <= maxSchemeName;
-  const name = isNamed ? `with ${displayName(sent.scheme)}` : 'without the name of a scheme';
-  return `Authorization was sent ${name}; ${places.join(' or ')} is expected`;
+  const name = findForeignName(sent);
+  const nearest = name && (names.find((each) => name.startsWith(each)) ?? findClosestMatch(name, names));
+  const written = request.headers.get('authorization')?.slice(0, name?.length);
+  const shown = name === undefined ? 'without the name of a scheme' : `with ${written}`;
+  if (nearest !== undefined) return `Authorization was sent ${shown}; did you mean ${nearest}?`;
+  const isListed = places.length > 0 && places.length <= maxListed;
+  return `Authorization was sent ${shown}${isListed ? `; ${places.join(' or ')} is expected` : ''}`;
 }

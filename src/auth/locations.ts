@@ -1,7 +1,7 @@
 // The table of the places in which requests have credentials, by the schemes that declare them.
 
 import { splitPairs } from '../http/form.ts';
-import type { Credentials } from '../http/headers/authorization.ts';
+import { type Credentials, findForeignName } from '../http/headers/authorization.ts';
 import { cookiesIn } from '../http/headers/cookie.ts';
 import type { IncomingRequest } from '../http/message.ts';
 import { findQuery } from '../http/target.ts';
@@ -15,7 +15,7 @@ export interface LocationTable {
   hasParameter(name: string): boolean;
   /** Returns the scheme of a name in Authorization, in lower case: the first that declares it. */
   named(name: string): Verifier | undefined;
-  /** Returns the name of the scheme of credentials in Authorization; undefined for a lone value that names no known scheme: it may be a key. */
+  /** Returns the name of the scheme of credentials in Authorization; undefined for a word that may be a key. */
   nameIn(credentials: Credentials): string | undefined;
   /** Returns the schemes with credentials in other fields, the query or cookies, each once. If several share a place, returns all. */
   find(request: IncomingRequest): readonly Verifier[];
@@ -48,7 +48,8 @@ export function createLocationTable(schemes: readonly Verifier[]): LocationTable
     fields: byCookie.size === 0 ? [...byField.keys()] : [...byField.keys(), 'Cookie'],
     hasParameter: (name) => byParameter.has(name),
     named: (name) => byName.get(name),
-    nameIn: ({ scheme, rest }) => (rest === '' && !byName.has(scheme) ? undefined : scheme),
+    nameIn: (credentials) =>
+      byName.has(credentials.scheme) ? credentials.scheme : findForeignName(credentials),
     find(request) {
       if (isEmpty) return none;
       const found: Verifier[] = [];

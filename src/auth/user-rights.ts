@@ -4,55 +4,49 @@ import { grammar, type Shape } from '../shape/shape.ts';
 /** The names are schemes in challenges (RFC 9110 §11.1), so they are tokens. */
 export const schemeNameForm = /^[A-Za-z][A-Za-z0-9._-]{0,63}$/;
 
+/** Returns whether a text can be the name of a role: it has the form of that of a scheme. */
+export function isRoleName(text: string): boolean {
+  return schemeNameForm.test(text);
+}
+
 /** Reads the schemes of a user: a list of names of schemes. Throws RangeError on anything else. */
 export function readUserSchemes(value: unknown, where: string): readonly string[] {
-  if (!Array.isArray(value)) throw new RangeError(`${where} must be a list of names of schemes`);
+  return readNames(value, where, 'scheme');
+}
+
+/** Reads the roles of a user: a list of names of roles. Throws RangeError on anything else. */
+export function readUserRoles(value: unknown, where: string): readonly string[] {
+  return readNames(value, where, 'role');
+}
+
+function readNames(value: unknown, where: string, what: 'scheme' | 'role'): readonly string[] {
+  if (!Array.isArray(value)) throw new RangeError(`${where} must be a list of names of ${what}s`);
   const names: readonly unknown[] = value;
   return names.map((name) => {
     if (typeof name === 'string' && schemeNameForm.test(name)) return name;
-    throw new RangeError(`${where}: ${JSON.stringify(name)} is not the name of a scheme`);
+    throw new RangeError(`${where}: ${JSON.stringify(name)} is not the name of a ${what}`);
   });
 }
 
 /** Describes the schemes of a user. */
-export const userSchemesShape: Shape<readonly string[]> = grammar(
-  {
-    description: 'names of the schemes with which the user can authenticate; default: all',
-    type: 'array',
-    items: { type: 'string', pattern: schemeNameForm.source },
-  },
-  'a list of names of schemes',
-  readUserSchemes,
+export const userSchemesShape = describeNames(
+  'scheme',
+  'names of the schemes with which the user can authenticate; default: all',
 );
-
-/** The form of the name of a role: that of a scheme. */
-const roleForm = schemeNameForm;
-
-/** Returns whether a text can be the name of a role. */
-export function isRoleName(text: string): boolean {
-  return roleForm.test(text);
-}
-
-/** Reads the roles of a user: a list of names. Throws RangeError on anything else. */
-export function readUserRoles(value: unknown, where: string): readonly string[] {
-  if (!Array.isArray(value)) throw new RangeError(`${where} must be a list of names of roles`);
-  const names: readonly unknown[] = value;
-  return names.map((name) => {
-    if (typeof name === 'string' && isRoleName(name)) return name;
-    throw new RangeError(`${where}: ${JSON.stringify(name)} is not the name of a role`);
-  });
-}
 
 /** Describes the roles of a user. */
-export const userRolesShape: Shape<readonly string[]> = grammar(
-  {
-    description: 'names of the roles of the user, which access rules name as role:NAME',
-    type: 'array',
-    items: { type: 'string', pattern: roleForm.source },
-  },
-  'a list of names of roles',
-  readUserRoles,
+export const userRolesShape = describeNames(
+  'role',
+  'names of the roles of the user, which access rules name as role:NAME',
 );
+
+function describeNames(what: 'scheme' | 'role', description: string): Shape<readonly string[]> {
+  return grammar(
+    { description, type: 'array', items: { type: 'string', pattern: schemeNameForm.source } },
+    `a list of names of ${what}s`,
+    (value, where) => readNames(value, where, what),
+  );
+}
 
 /** A user, with the schemes to which it is limited, and its roles. */
 interface RightsOfUser {

@@ -96,6 +96,8 @@ describe('credentials of another scheme', () => {
   for (const [sent, hint] of [
     ['Token 0123456789', /Authorization was sent with Token; Authorization with Bot is expected/],
     ['a-key-of-another-server', /without the name of a scheme; Authorization with Bot is expected/],
+    ['sk_live_51Habcdef b', /without the name of a scheme; Authorization with Bot is expected/],
+    ['Bott 0123456789', /Authorization was sent with Bott; did you mean bot\?/],
     [`${'a-long-word-'.repeat(3)} b`, /without the name of a scheme; Authorization with Bot is expected/],
   ] as const)
     test(`are explained by the name that is expected: ${sent}`, async () => {
@@ -110,9 +112,12 @@ describe('credentials of another scheme', () => {
 
   test('are not shown where they may be a key', async () => {
     const double = await openKeys({ field: 'X-Api-Key' });
-    await send(double, { Authorization: 'a-key-of-another-server' });
-    const entry = double.journal.last();
-    assert.doesNotMatch(`${entry}${JSON.stringify(entry)}`, /a-key-of-another/);
+    for (const key of ['a-key-of-another-server', 'sk_live_51Habcdef x', `${'k'.repeat(40)} x`]) {
+      await send(double, { Authorization: key });
+      const entry = double.journal.last();
+      const shown = `${entry}${JSON.stringify(entry)}`.toLowerCase();
+      assert.ok(!shown.includes(key.slice(0, 12).toLowerCase()), shown);
+    }
   });
 });
 

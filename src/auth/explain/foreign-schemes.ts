@@ -19,6 +19,10 @@ const matchAuthorization =
 
 const foreignSchemes: readonly ForeignScheme[] = [
   {
+    isShownBy: matchAuthorization(/^DPoP /i),
+    hint: 'the scheme DPoP was sent (RFC 9449), and oauth2.dpop is off; send the access token with Bearer',
+  },
+  {
     isShownBy: matchAuthorization(/^AWS4-ECDSA-P256-SHA256 /i),
     hint: 'AWS Signature Version 4A was sent, which is not verified; sign with Version 4 (AWS4-HMAC-SHA256), and configure the scheme aws4',
   },

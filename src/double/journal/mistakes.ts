@@ -2,7 +2,6 @@
 
 import { createHash } from 'node:crypto';
 import { findDigestMistake } from '../../auth/explain/content.ts';
-import { describeForeignScheme } from '../../auth/explain/foreign-schemes.ts';
 import type { TraceKnowledge } from '../../auth/trace.ts';
 import { describeUnknownUser } from '../../auth/unknown-user.ts';
 import { formatCount } from '../../counted.ts';
@@ -30,8 +29,6 @@ export function findUsualMistake(exchange: RecordedExchange): string | undefined
       return digestMistake(fields, Buffer.from(exchange.content?.bytes ?? []));
     case 'malformed-field':
       return digestFormMistake(fields);
-    case 'scheme-not-offered':
-      return findForeignMistake(exchange, fields) ?? schemeMistake(fields);
     case 'malformed-credentials':
       return credentialsMistake(fields);
     case 'credentials-refused':
@@ -41,15 +38,10 @@ export function findUsualMistake(exchange: RecordedExchange): string | undefined
     case 'quota-exceeded':
       return quotaHint(problem.detail);
     case 'authentication-required':
-      return findForeignMistake(exchange, fields) ?? fieldMistake(exchange.request?.raw ?? []);
+      return fieldMistake(exchange.request?.raw ?? []);
     default:
       return undefined;
   }
-}
-
-/** Names the scheme of credentials that the service does not read. */
-function findForeignMistake({ request }: RecordedExchange, fields: HttpHeaders): string | undefined {
-  return describeForeignScheme({ fields, target: request?.target ?? '' });
 }
 
 /** The maximum length of the text of an error, in UTF-16 units. */
@@ -173,23 +165,8 @@ function digestFormMistake(fields: HttpHeaders): string | undefined {
   return digestForms.find(([name, form]) => form.test(fields.get(name) ?? ''))?.[2];
 }
 
-const schemes = ['hmac', 'basic', 'bearer', 'oauth'];
-
 function credentialsIn(fields: HttpHeaders): string | undefined {
   return fields.get('authorization') ?? fields.get('authentication');
-}
-
-function schemeMistake(fields: HttpHeaders): string | undefined {
-  const scheme = /^[^\s,:=]{1,32}(?= )/.exec(credentialsIn(fields) ?? '')?.[0];
-  if (scheme === undefined) return undefined;
-  if (scheme.toLowerCase() === 'dpop')
-    return `the scheme ${scheme} was sent (RFC 9449), which is not supported; send the access token with Bearer`;
-  const nearest =
-    schemes.find((each) => scheme.toLowerCase().startsWith(each)) ??
-    findClosestMatch(scheme.toLowerCase(), schemes);
-  return nearest === undefined || nearest === scheme.toLowerCase()
-    ? `the scheme ${scheme} was sent`
-    : `the scheme ${scheme} was sent; did you mean ${nearest}?`;
 }
 
 function credentialsMistake(fields: HttpHeaders): string | undefined {

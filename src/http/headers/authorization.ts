@@ -22,6 +22,14 @@ export function parseCredentials(value: string): Credentials | undefined {
   return start === end ? undefined : { scheme, rest: value.slice(start) };
 }
 
+/** The form of the names of schemes (RFC 9110 §16.4.1, and those of partners). Keys have other characters, or are longer. */
+const schemeForm = /^[a-z][a-z0-9]{0,19}(?:-[a-z0-9]{1,12}){0,4}$/;
+
+/** Returns the scheme of credentials that no known scheme reads; undefined if it may be a key that was sent without a scheme. */
+export function findForeignName({ scheme, rest }: Credentials): string | undefined {
+  return rest !== '' && schemeForm.test(scheme) ? scheme : undefined;
+}
+
 /**
  * Formats a challenge for WWW-Authenticate (RFC 9110 §11.3), with every value as a quoted string. Throws RangeError if the scheme or
  * a name is not a token, or a value cannot be quoted.

@@ -233,7 +233,7 @@ test('a token that is sent with the scheme DPoP is explained', async () => {
   await double.fetch('/articles', { secure: true, headers });
   assert.match(
     readLine(double, accessToken),
-    /the scheme DPoP was sent \(RFC 9449\), which is not supported; send the access token with Bearer$/,
+    /the scheme DPoP was sent \(RFC 9449\), and oauth2\.dpop is off; send the access token with Bearer$/,
   );
 });
 
