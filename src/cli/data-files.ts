@@ -1,15 +1,38 @@
-// The files of a data directory besides those of the store, for everything that copies, repairs or replaces one. What is not
-// listed belongs to a process (locks, `….seen`), or is kept for a person (`torn-….bin`).
-import { masterKeyFile } from '../accounts/master-key.ts';
-import { accountFileNames } from '../accounts/stored-file.ts';
+// The files of a data directory besides those of the store, or the documents of a shared store, for everything that copies, repairs,
+// replaces, exports or imports them. What is not listed belongs to a process (locks, `….seen`), or is kept for a person
+// (`torn-….bin`).
+import { masterKeyFile, parseMasterKey } from '../accounts/master-key.ts';
+import type { SecretBox } from '../accounts/secret-box.ts';
+import {
+  type AccountFileName,
+  type AccountPlace,
+  accountFileNames,
+  createStoredFile,
+  pathIn,
+} from '../accounts/stored-file.ts';
 import { parseLogName } from '../store/log/line.ts';
 import { isStoreFile } from '../store/snapshot/writer.ts';
 
 /** The directory of the certificate and its key. */
 export const tlsDirectory = 'tls';
 
-/** The file of requested revocations, which is copied before the store. */
+/**
+ * The file of requested revocations. It is copied before the store: a revocation that is no longer in it was carried out, so it is in
+ * the store then. An export has it only with the tokens.
+ */
 export const revocationsName = 'revocations.json';
+
+/** Throws if the content of a file is invalid. `path` is the name of the file in messages. */
+type Check = (content: Uint8Array, path: string, secretBox: SecretBox | undefined) => unknown;
+
+/** Returns how the content of an account file is checked. What reads it is loaded only then. */
+const accountChecks: { readonly [name in AccountFileName]: () => Promise<{ readonly parse: Check }> } = {
+  users: async () => (await import('../accounts/users.ts')).userFile,
+  clients: async () => (await import('../accounts/clients.ts')).clientFile,
+  consumers: async () => (await import('../accounts/clients.ts')).consumerFile,
+  keys: async () => (await import('../accounts/signing-keys.ts')).signingKeyFile,
+  revocations: async () => (await import('../accounts/revocations.ts')).revocationFile,
+};
 
 /**
  * The files that are copied after the store, in order: the key before the accounts, and all of them after the tokens in the
@@ -31,4 +54,77 @@ const others: ReadonlySet<string> = new Set([
 /** Returns whether a copy into a data directory replaces this file. Other files stay. */
 export function isReplacedFile(name: string): boolean {
   return isStoreFile(name) || parseLogName('nonces', name) !== undefined || others.has(name);
+}
+
+/** Files by name, as they are stored: with encrypted secrets, if there is a key. */
+export type DataFiles = ReadonlyMap<string, string>;
+
+/** Whether an export contains the accounts, and the grants and tokens of OAuth. */
+export interface ExportedKinds {
+  readonly withAccounts: boolean;
+  readonly withTokens: boolean;
+}
+
+/** Returns whether an export can contain a file with this name. */
+export function isExportedFile(name: string): boolean {
+  return name === revocationsName || filesAfterStore.includes(name);
+}
+
+/** Reads the files of an export that exist, without changing them. */
+export async function readDataFiles(
+  place: AccountPlace,
+  { withAccounts, withTokens }: ExportedKinds,
+): Promise<DataFiles> {
+  const files = new Map<string, string>();
+  const names = [...(withTokens ? [revocationsName] : []), ...(withAccounts ? filesAfterStore : [])];
+  for (const name of names) {
+    const { content } = await createStoredFile(place, name).read();
+    if (content !== undefined && !(await isEmptyRequest(name, content)))
+      files.set(name, Buffer.from(content).toString('utf8'));
+  }
+  return files;
+}
+
+/** Returns whether a file has no requested revocations any more. */
+async function isEmptyRequest(name: string, content: Uint8Array): Promise<boolean> {
+  if (name !== revocationsName) return false;
+  const { revocationFile } = await import('../accounts/revocations.ts');
+  return revocationFile.parse(content, name, undefined).entries.size === 0;
+}
+
+/**
+ * Checks files of an export.
+ *
+ * @param source the name of the export in messages
+ * @throws CorruptionError for an invalid file, SecretBoxError if its secrets cannot be decrypted
+ */
+export async function checkDataFiles(
+  files: DataFiles,
+  source: string,
+  secretBox: SecretBox | undefined,
+): Promise<void> {
+  for (const [name, text] of files) {
+    const [content, path] = [Buffer.from(text), `${name} in ${source}`];
+    const account = accountFileNames.find((each) => name === `${each}.json`);
+    if (account !== undefined) (await accountChecks[account]()).parse(content, path, secretBox);
+    else parseMasterKey(content, path, secretBox);
+  }
+}
+
+/** Returns the path of the first of these files that exists with another content; undefined if there is none. */
+export async function findConflictingFile(
+  place: AccountPlace,
+  files: DataFiles,
+): Promise<string | undefined> {
+  for (const [name, text] of files) {
+    const { content } = await createStoredFile(place, name).read();
+    if (content !== undefined && Buffer.from(content).toString('utf8') !== text) return pathIn(place, name);
+  }
+  return undefined;
+}
+
+/** Creates the files. A file that exists is not changed. */
+export async function writeDataFiles(place: AccountPlace, files: DataFiles): Promise<void> {
+  for (const [name, text] of files)
+    await createStoredFile(place, name).update((content) => (content === undefined ? text : undefined));
 }

@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { AccountPlace } from '../accounts/stored-file.ts';
-import { writeTransferredFiles } from '../accounts/transferred-files.ts';
 import { systemClock } from '../clock.ts';
 import type { Options } from '../options/options.ts';
 import type { Imported } from '../store/export.ts';
@@ -18,6 +17,7 @@ import type { Store, TransferPart } from '../store/store.ts';
 import { isTransferable, type Transferable } from '../store/transfer.ts';
 import { actAsOwner } from './accounts/ownership.ts';
 import { checkStopped } from './copy-directory.ts';
+import { writeDataFiles } from './data-files.ts';
 import { CommandError } from './errors.ts';
 import type { LoadedModule } from './module/load-module.ts';
 import { showProgress } from './serve/progress.ts';
@@ -106,7 +106,7 @@ async function writeImported(
   await checkNoItems(directory);
   for (const name of [firstJournal, snapshotName])
     await removeLeftovers(nodeDisk, directory, name, () => true);
-  await writeTransferredFiles(directory, documents);
+  await writeDataFiles(directory, documents);
   await writeStore(directory, { storeId, state, now: systemClock.now() }).catch(async (error) => {
     // An empty journal without a snapshot would prevent a start.
     if (!existsSync(join(directory, snapshotName)))
@@ -158,7 +158,7 @@ function moduleSource({ file, options }: LoadedModule, store: Store): DataSource
     },
     async write({ storeId, state, documents: files }) {
       // Before the items: if this is interrupted, it can be repeated.
-      if (documents !== undefined) await writeTransferredFiles(documents, files);
+      if (documents !== undefined) await writeDataFiles(documents, files);
       // A clock of a client may be ahead by one window, and its nonce is then valid for another one.
       const now = systemClock.now();
       const noncesUntil = endOfLost(now, options.nonceWindow) - 1;

@@ -8,6 +8,7 @@ import { replaceFile } from '../../store/files/atomic-write.ts';
 import { nodeDisk } from '../../store/files/disk.ts';
 import type { TransferPart } from '../../store/store.ts';
 import type { DataArguments } from '../data-arguments.ts';
+import { readDataFiles } from '../data-files.ts';
 import { type DataSource, withDataSource } from '../data-source.ts';
 import { CommandError } from '../errors.ts';
 import { type Outlet, printLines, type Terminal, toDisplayable } from '../terminal.ts';
@@ -29,11 +30,7 @@ export async function exportItems(
   const write = (source: DataSource): Promise<number> =>
     source.read(async (records, warnings) => {
       const { place } = source;
-      // Their modules are loaded only if they are exported.
-      const files =
-        place !== undefined && (kinds.withAccounts || kinds.withTokens)
-          ? await (await import('../../accounts/transferred-files.ts')).readTransferredFiles(place, kinds)
-          : new Map<string, string>();
+      const files = place === undefined ? new Map<string, string>() : await readDataFiles(place, kinds);
       const content = formatBatches(formatter, records, files);
       if (output !== '-') {
         const [directory, name] = [dirname(output), basename(output)];

@@ -1,12 +1,6 @@
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import type { AccountPlace } from '../../accounts/stored-file.ts';
-import {
-  checkTransferredFiles,
-  findConflictingFile,
-  isTransferredFile,
-  type TransferredFiles,
-} from '../../accounts/transferred-files.ts';
 import { systemClock } from '../../clock.ts';
 import { findInvalidIdReason } from '../../collections/item.ts';
 import { collectionFinder } from '../../collections/seed.ts';
@@ -18,6 +12,7 @@ import { ExportReader, type Imported, type ImportOptions } from '../../store/exp
 import { errorCode } from '../../store/files/disk.ts';
 import type { StoredItem } from '../../store/store.ts';
 import type { DataArguments } from '../data-arguments.ts';
+import { checkDataFiles, type DataFiles, findConflictingFile, isExportedFile } from '../data-files.ts';
 import { withDataSource } from '../data-source.ts';
 import { CommandError } from '../errors.ts';
 import { showProgress } from '../serve/progress.ts';
@@ -36,7 +31,7 @@ export async function importItems(
     const checks = createItemChecks(options);
     const imported = await readExport(input, checks.findFault, terminal);
     const { documents } = imported;
-    if (documents.size > 0) checkTransferredFiles(documents, formatName(input), secretBox);
+    await checkDataFiles(documents, formatName(input), secretBox);
     await checkAccounts(target.place, documents);
     await target.write(imported);
     printLines([...checks.warnings(), ...formatSummary(imported, options)], terminal.stderr);
@@ -45,7 +40,7 @@ export async function importItems(
 }
 
 /** Throws CommandError if accounts are imported where there are others already, or where none can be stored. */
-async function checkAccounts(place: AccountPlace | undefined, files: TransferredFiles): Promise<void> {
+async function checkAccounts(place: AccountPlace | undefined, files: DataFiles): Promise<void> {
   if (files.size === 0) return;
   if (place === undefined)
     throw new CommandError(['the export has accounts, and the store of the module has no documents'], 1);
@@ -70,7 +65,7 @@ async function readExport(
     file,
     now: systemClock.now(),
     findFault,
-    isDocument: isTransferredFile,
+    isDocument: isExportedFile,
   });
   const { loading, end } = showProgress(stderr, systemClock);
   try {
