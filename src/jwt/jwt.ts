@@ -66,12 +66,14 @@ export function isMembers(value: unknown): value is JwtMembers {
 /** Creates a signed JWT in the compact form. */
 export function createJwt(
   claims: JwtMembers,
-  { alg, key, kid, typ }: { alg: JwtAlgorithm; key: KeyObject; kid: string; typ: string },
+  { privateKey }: { readonly privateKey: KeyObject },
+  header: JwtMembers & { readonly alg: JwtAlgorithm; readonly typ: string },
 ): string {
-  const signed = `${encode({ alg, typ, kid })}.${encode(claims)}`;
-  return `${signed}.${signJws(alg, key, Buffer.from(signed)).toString('base64url')}`;
+  const signed = `${encodeMembers(header)}.${encodeMembers(claims)}`;
+  return `${signed}.${signJws(header.alg, privateKey, Buffer.from(signed)).toString('base64url')}`;
 }
 
-function encode(members: JwtMembers): string {
+/** Encodes a header or claims as a part of a JWT. */
+export function encodeMembers(members: JwtMembers): string {
   return Buffer.from(JSON.stringify(members)).toString('base64url');
 }

@@ -37,6 +37,8 @@ export interface AuthorizationServer {
   readonly ready: Promise<void> | undefined;
   /** Returns the draft of an access token. */
   draftAccessToken(parts: Parameters<typeof draftAccessToken>[1]): Promise<TokenDraft>;
+  /** Whether tokens are signed. */
+  readonly signs: boolean;
   /** The keys that sign tokens; undefined if none are signed. */
   readonly keys: SigningKeys | undefined;
 }
@@ -107,6 +109,7 @@ export function createAuthorizationServer(
     consumers,
     departures: revocation,
     ready: loaded.ready,
+    signs: signsTokens(settings),
     draftAccessToken: (parts) => draftAccessToken(context, parts),
     get keys() {
       return loaded.signer?.keys;

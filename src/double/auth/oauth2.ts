@@ -69,10 +69,10 @@ export interface DoubleOAuth2 extends OAuthControl {
    */
   issueToken(options?: IssueTokenOptions): Promise<IssuedToken>;
   /**
-   * Makes the next successful response of the token endpoint wrong, so that a client is shown to refuse it: the access token, if it is a
-   * JWT, and the ID token have the mistake. `replayed-code` refuses the code, and `mix-up` names another issuer in the next redirect
-   * with a code.
-   * @throws RangeError if there is no mistake of this name
+   * Makes the next response that a mistake concerns wrong, so that a client is shown to refuse it. Mistakes of tokens are in the access
+   * token, if it is a JWT, and in the ID token; `mix-up`, `missing-issuer`, `wrong-state` and `missing-state` are in the next redirect with
+   * a code; `replayed-code` refuses the next code, and `wrong-dpop-nonce` the next proof of possession.
+   * @throws RangeError if there is no mistake of this name, or it is one of signed tokens and the double signs none
    * @example double.oauth2.next('token', 'wrong-nonce');
    */
   next(endpoint: 'token', mistake: TokenMistake): void;
@@ -99,7 +99,7 @@ export function createOAuth2Control(parts: OAuth2ControlParts): DoubleOAuth2 {
     issueToken: (options = {}) => issue(parts, options),
     next(endpoint, mistake) {
       read(endpointShape, endpoint, 'the endpoint');
-      parts.mistakes.plan(mistake);
+      parts.mistakes.plan(mistake, parts.oauth.signs);
     },
     rotateKey() {
       const { keys } = parts.oauth;

@@ -1,75 +1,153 @@
-// Wrong responses of the token endpoint. A token that was changed is not the one that was issued, so the double refuses it too.
+// Wrong responses of the authorization server. A token that was changed is not the one that was issued, so the double refuses it too.
+import { createHmac } from 'node:crypto';
 import { didYouMean } from '../../did-you-mean.ts';
 import { generatePrivateKey } from '../../jwt/algorithms.ts';
-import { createJwt, type JwtMembers, parseJwt } from '../../jwt/jwt.ts';
-import type { Alterations } from '../../oauth/oauth2/alterations.ts';
+import { createJwt, encodeMembers, type JwtMembers, parseJwt } from '../../jwt/jwt.ts';
+import type { Alterations, TokenResponse } from '../../oauth/oauth2/alterations.ts';
 import { OAuthError } from '../../oauth/oauth2/oauth-error.ts';
-import type { SigningKeys } from '../../oauth/oauth2/signing-keys.ts';
+import { accessTokenHash } from '../../oauth/oauth2/signed-tokens.ts';
+import { parseSigningKey, type SigningKey, type SigningKeys } from '../../oauth/oauth2/signing-keys.ts';
 import type { Snapshottable } from '../state/state.ts';
 
 const elsewhere = 'https://another.example';
+const otherDigest = 'AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA';
 
-/** What is wrong with the header of a JWT. */
-const headerMistakes = {
-  'alg-none': { alg: 'none' },
-  'unknown-kid': { kid: 'unknown' },
-  'wrong-type': { typ: 'logout+jwt' },
-} as const satisfies Readonly<Record<string, JwtMembers>>;
+/** Claims that are wrong; undefined for a token that the mistake does not concern. */
+type Claims = (claims: JwtMembers) => JwtMembers | undefined;
 
-/** What is wrong with the claims of a JWT. */
+const ifPresent =
+  (name: string, change: Claims): Claims =>
+  (claims) =>
+    claims[name] === undefined ? undefined : change(claims);
+
+/** What is wrong with the claims of a JWT. A claim that is undefined is left out. */
 const claimMistakes = {
-  expired: (claims: JwtMembers) => ({ iat: Number(claims['iat']) - 7200, exp: Number(claims['iat']) - 3600 }),
-  'not-yet-valid': (claims: JwtMembers) => ({ nbf: Number(claims['iat']) + 3600 }),
+  expired: ({ iat }) => ({ iat: Number(iat) - 7200, exp: Number(iat) - 3600 }),
+  'missing-expiry': () => ({ exp: undefined }),
+  'not-yet-valid': ({ iat }) => ({ nbf: Number(iat) + 3600 }),
   'wrong-audience': () => ({ aud: elsewhere }),
   'wrong-issuer': () => ({ iss: elsewhere }),
-  'wrong-subject': () => ({ sub: 'another subject' }),
-  'wrong-nonce': (claims: JwtMembers) => (claims['nonce'] === undefined ? {} : { nonce: 'another nonce' }),
-  'wrong-at-hash': (claims: JwtMembers) =>
-    claims['at_hash'] === undefined ? {} : { at_hash: 'AAAAAAAAAAAAAAAAAAAAAA' },
-} as const satisfies Readonly<Record<string, (claims: JwtMembers) => JwtMembers>>;
+  // Of the ID token alone, so that `userinfo` has another subject (OpenID Connect Core 1.0 §5.3.2).
+  'wrong-subject': ifPresent('at_hash', () => ({ sub: 'another subject' })),
+  'wrong-nonce': ifPresent('nonce', () => ({ nonce: 'another nonce' })),
+  'missing-nonce': ifPresent('nonce', () => ({ nonce: undefined })),
+  'wrong-at-hash': ifPresent('at_hash', () => ({ at_hash: otherDigest.slice(0, 22) })),
+  'wrong-authorized-party': ifPresent('at_hash', ({ aud }) => ({
+    aud: [aud, elsewhere],
+    azp: 'another client',
+  })),
+  'old-login': ifPresent('at_hash', ({ iat }) => ({ auth_time: Number(iat) - 31_536_000 })),
+  'wrong-binding': ifPresent('cnf', () => ({ cnf: { jkt: otherDigest } })),
+} as const satisfies Readonly<Record<string, Claims>>;
 
-const otherMistakes = ['wrong-signature', 'replayed-code', 'mix-up'] as const;
+/** Signs the claims of a JWT in a wrong way. */
+type Signing = (claims: JwtMembers, key: SigningKey, typ: string) => string;
 
-/** A mistake of the next response of the token endpoint; `mix-up` is one of the next redirect with a code. */
+const another = ({ alg }: SigningKey): SigningKey =>
+  parseSigningKey({
+    algorithm: alg,
+    privateKey: generatePrivateKey(alg).export({ type: 'pkcs8', format: 'pem' }).toString(),
+  });
+
+/** What is wrong with the header or the signature of a JWT. */
+const signingMistakes = {
+  'wrong-signature': (claims, key, typ) =>
+    createJwt(claims, another(key), { alg: key.alg, typ, kid: key.kid }),
+  'unknown-kid': (claims, { alg, ...key }, typ) =>
+    createJwt(claims, another({ alg, ...key }), { alg, typ, kid: 'unknown' }),
+  'wrong-type': (claims, key) => createJwt(claims, key, { alg: key.alg, typ: 'logout+jwt', kid: key.kid }),
+  'critical-extension': (claims, key, typ) =>
+    createJwt(claims, key, { alg: key.alg, typ, kid: key.kid, crit: ['urn:unknown'], 'urn:unknown': true }),
+  'embedded-key'(claims, key, typ) {
+    const own = another(key);
+    return createJwt(claims, own, { alg: own.alg, typ, jwk: own.jwk });
+  },
+  'alg-none': (claims, { kid }, typ) =>
+    `${encodeMembers({ alg: 'none', typ, kid })}.${encodeMembers(claims)}.`,
+  // The key of the HMAC is the public key, which everybody knows (RFC 8725 §2.1).
+  'alg-hmac'(claims, { kid, key }, typ) {
+    const signed = `${encodeMembers({ alg: 'HS256', typ, kid })}.${encodeMembers(claims)}`;
+    const secret = key.export({ type: 'spki', format: 'pem' });
+    return `${signed}.${createHmac('sha256', secret).update(signed).digest('base64url')}`;
+  },
+} as const satisfies Readonly<Record<string, Signing>>;
+
+/** What is wrong with the members of the response; undefined for a response that the mistake does not concern. */
+const responseMistakes = {
+  'wrong-token-type': () => ({ token_type: 'mac' }),
+  'unbound-token': ({ token_type }) => (token_type === 'DPoP' ? { token_type: 'Bearer' } : undefined),
+  'missing-id-token': ({ id_token }) => (id_token === undefined ? undefined : { id_token: undefined }),
+} as const satisfies Readonly<Record<string, (response: TokenResponse) => TokenResponse | undefined>>;
+
+/** What is wrong with the parameters of a redirect with a code (RFC 6749 §4.1.2, RFC 9207). */
+const redirectMistakes = {
+  'mix-up': { iss: elsewhere },
+  'missing-issuer': { iss: undefined },
+  'wrong-state': { state: 'another state' },
+  'missing-state': { state: undefined },
+} as const satisfies Readonly<Record<string, Readonly<Record<string, string | undefined>>>>;
+
+const otherMistakes = ['replayed-code', 'wrong-dpop-nonce'] as const;
+
+/** A mistake of the next response that it concerns: of the token endpoint, or of a redirect with a code. */
 export type TokenMistake =
-  | keyof typeof headerMistakes
   | keyof typeof claimMistakes
+  | keyof typeof signingMistakes
+  | keyof typeof responseMistakes
+  | keyof typeof redirectMistakes
   | (typeof otherMistakes)[number];
 
-const isHeaderMistake = (name: string): name is keyof typeof headerMistakes =>
-  Object.hasOwn(headerMistakes, name);
-const isClaimMistake = (name: string): name is keyof typeof claimMistakes =>
-  Object.hasOwn(claimMistakes, name);
+const tokenNames = [...Object.keys(claimMistakes), ...Object.keys(signingMistakes)];
+const known = [
+  ...tokenNames,
+  ...Object.keys(responseMistakes),
+  ...Object.keys(redirectMistakes),
+  ...otherMistakes,
+];
+
+const isIn = <T extends object>(table: T, name: PropertyKey): name is keyof T => Object.hasOwn(table, name);
 
 /** The planned mistakes of a double. */
 export interface TokenMistakes extends Alterations, Snapshottable<readonly TokenMistake[]> {
-  /** Plans a mistake. Throws RangeError if there is none of this name. */
-  plan(mistake: TokenMistake): void;
+  /**
+   * Plans a mistake. Throws RangeError if there is none of this name, or it is one of signed tokens.
+   * @param signs whether the double signs tokens
+   */
+  plan(mistake: TokenMistake, signs: boolean): void;
 }
 
 /** Creates the planned mistakes, none at first. */
 export function createTokenMistakes(): TokenMistakes {
   let planned: readonly TokenMistake[] = [];
-  const take = (isDue: (mistake: TokenMistake) => boolean): TokenMistake | undefined => {
-    const due = planned.find(isDue);
-    const at = due === undefined ? -1 : planned.indexOf(due);
-    planned = planned.filter((_, index) => index !== at);
-    return due;
+  /** Returns the first result that is not undefined, and removes the mistake that it is of. */
+  const apply = <T>(spoil: (mistake: TokenMistake) => T | undefined): T | undefined => {
+    for (const [at, mistake] of planned.entries()) {
+      const wrong = spoil(mistake);
+      if (wrong === undefined) continue;
+      planned = planned.toSpliced(at, 1);
+      return wrong;
+    }
+    return undefined;
   };
   return {
-    plan(mistake) {
-      const known = [...Object.keys(headerMistakes), ...Object.keys(claimMistakes), ...otherMistakes];
+    plan(mistake, signs) {
       if (!known.includes(mistake))
         throw new RangeError(
           `there is no mistake ${JSON.stringify(mistake)}${didYouMean(String(mistake), known)}; known: ${known.join(', ')}`,
         );
+      if (!signs && tokenNames.includes(mistake))
+        throw new RangeError(
+          `${mistake} is a mistake of a signed token, and the double signs none; start it with oauth2: { accessTokens: 'jwt' } or openid`,
+        );
       planned = [...planned, mistake];
     },
-    token(response, keys) {
-      const mistake = take((each) => each !== 'mix-up');
-      return mistake === undefined ? response : spoil(response, mistake, keys);
-    },
-    issuer: (issuer) => (take((each) => each === 'mix-up') === undefined ? issuer : elsewhere),
+    refuseProof: (isProved) =>
+      apply((mistake) => (isProved && mistake === 'wrong-dpop-nonce' ? wrongNonce : undefined)),
+    token: (response, keys, grantType) => apply((mistake) => spoil(response, mistake, keys, grantType)),
+    redirect: (parameters) =>
+      apply((mistake) =>
+        isIn(redirectMistakes, mistake) ? { ...parameters, ...redirectMistakes[mistake] } : undefined,
+      ),
     snapshot: () => planned,
     restore(others) {
       planned = others;
@@ -80,33 +158,62 @@ export function createTokenMistakes(): TokenMistakes {
   };
 }
 
-type TokenResponse = Readonly<Record<string, unknown>>;
+const wrongNonce = new OAuthError('use_dpop_nonce', 'Another nonce is needed, as the test planned.', [
+  ['DPoP-Nonce', 'a-nonce-that-is-refused'],
+]);
 
-function spoil(response: TokenResponse, mistake: TokenMistake, keys: SigningKeys | undefined): TokenResponse {
+/** Returns a response with a mistake, or an error in its place; undefined if the mistake does not concern it. */
+function spoil(
+  response: TokenResponse,
+  mistake: TokenMistake,
+  keys: SigningKeys | undefined,
+  grantType: string,
+): TokenResponse | OAuthError | undefined {
   if (mistake === 'replayed-code')
-    throw new OAuthError('invalid_grant', 'The code was used before, as the test planned.');
-  const tokens = ['access_token', 'id_token'].flatMap((name): [string, string][] => {
+    return grantType === 'authorization_code'
+      ? new OAuthError('invalid_grant', 'The code was used before, as the test planned.')
+      : undefined;
+  if (isIn(responseMistakes, mistake)) {
+    const wrong = responseMistakes[mistake](response);
+    return wrong && { ...response, ...wrong };
+  }
+  if (keys === undefined) return undefined;
+  const spoilMember = (name: string, changes: JwtMembers): string | undefined => {
     const token = response[name];
-    return typeof token === 'string' && keys !== undefined ? [[name, spoilToken(token, mistake, keys)]] : [];
-  });
-  return { ...response, ...Object.fromEntries(tokens) };
+    return typeof token === 'string' ? spoilToken(token, mistake, keys, changes) : undefined;
+  };
+  const access = spoilMember('access_token', {});
+  // The ID token belongs to the access token that is sent, and has one mistake only.
+  const changes = access === undefined ? {} : { at_hash: accessTokenHash(access, keys.current.alg) };
+  const id = spoilMember('id_token', changes) ?? (access && resign(response['id_token'], keys, changes));
+  if (access === undefined && id === undefined) return undefined;
+  return { ...response, ...(access && { access_token: access }), ...(id && { id_token: id }) };
 }
 
-/** Returns a JWT with a mistake, signed as the good one; a token that is none, as it is. */
-function spoilToken(token: string, mistake: TokenMistake, { current }: SigningKeys): string {
+/** Returns a JWT with a mistake; undefined if it is none, or the mistake does not concern it. */
+function spoilToken(
+  token: string,
+  mistake: TokenMistake,
+  { current }: SigningKeys,
+  changes: JwtMembers,
+): string | undefined {
   const jwt = parseJwt(token);
-  if (typeof jwt === 'string') return token;
-  const key = { alg: current.alg, key: current.privateKey, kid: current.kid, typ: String(jwt.header['typ']) };
-  if (isClaimMistake(mistake))
-    return createJwt({ ...jwt.claims, ...claimMistakes[mistake](jwt.claims) }, key);
-  const another = { ...key, key: generatePrivateKey(current.alg) };
-  if (!isHeaderMistake(mistake)) return createJwt(jwt.claims, another);
-  if (mistake === 'alg-none') {
-    const header = Buffer.from(JSON.stringify({ ...jwt.header, alg: 'none' })).toString('base64url');
-    return `${header}.${token.split('.')[1]}.`;
-  }
-  return createJwt(jwt.claims, {
-    ...(mistake === 'unknown-kid' ? another : key),
-    ...headerMistakes[mistake],
+  if (typeof jwt === 'string') return undefined;
+  const { alg, kid } = current;
+  const typ = String(jwt.header['typ']);
+  const claims = { ...jwt.claims, ...changes };
+  if (isIn(signingMistakes, mistake)) return signingMistakes[mistake](claims, current, typ);
+  const wrong = isIn(claimMistakes, mistake) ? claimMistakes[mistake](claims) : undefined;
+  return wrong && createJwt({ ...claims, ...wrong }, current, { alg, typ, kid });
+}
+
+/** Returns an ID token that is signed again with other claims; undefined without one. */
+function resign(token: unknown, { current }: SigningKeys, changes: JwtMembers): string | undefined {
+  const jwt = typeof token === 'string' ? parseJwt(token) : '';
+  if (typeof jwt === 'string') return undefined;
+  return createJwt({ ...jwt.claims, ...changes }, current, {
+    alg: current.alg,
+    typ: String(jwt.header['typ']),
+    kid: current.kid,
   });
 }

@@ -1,12 +1,22 @@
+import type { OAuthError } from './oauth-error.ts';
 import type { SigningKeys } from './signing-keys.ts';
 
-/** Makes responses wrong, so that a client is shown to refuse them. Only a double has it. */
+/** The members of a response of the token endpoint. */
+export type TokenResponse = Readonly<Record<string, unknown>>;
+
+/** Makes responses wrong, so that a client is shown to refuse them. Only a double has it. Undefined leaves a response as it is. */
 export interface Alterations {
-  /** Returns the response to send. Throws an OAuthError to refuse the request. */
+  /** Returns the error for a request of the token endpoint, before anything is used up. */
+  refuseProof(isProved: boolean): OAuthError | undefined;
+  /** Returns the response to send for a successful one, or the error. */
   token(
-    response: Readonly<Record<string, unknown>>,
+    response: TokenResponse,
     keys: SigningKeys | undefined,
-  ): Readonly<Record<string, unknown>>;
-  /** Returns the issuer that a redirect with a code names (RFC 9207). */
-  issuer(issuer: string): string;
+    grantType: string,
+  ): TokenResponse | OAuthError | undefined;
+  /** Returns the parameters of a redirect with a code. */
+  redirect(parameters: RedirectParameters): RedirectParameters | undefined;
 }
+
+/** Parameters of a redirect. One that is undefined is left out. */
+export type RedirectParameters = Readonly<Record<string, string | undefined>>;

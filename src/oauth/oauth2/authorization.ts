@@ -31,6 +31,7 @@ import { appendParameters } from '../redirect.ts';
 import { defaultScopesFor, isWithin, parseScope } from '../scopes.ts';
 import type { TokenHolderContext } from '../token-holder.ts';
 import { issuerFor, lifetimeOf } from './access-tokens.ts';
+import type { RedirectParameters } from './alterations.ts';
 import { describe, recordRefusal } from './oauth-error.ts';
 import { isChallenge } from './pkce.ts';
 import { challengeReason, registrationReason, requestObjectReason } from './reasons.ts';
@@ -91,7 +92,7 @@ async function ask(
     if (!(await hasConsented(context, answer)))
       return redirectError(context, request, authorization, consentRequired);
     const code = await issueCode(context, client, answer);
-    return redirect(redirectUri, { code, state, iss: issuerOfCode(context, request) });
+    return redirectWithCode(context, request, redirectUri, { code, state });
   }
   return context.consents.ask(
     { mechanism: 'oauth2', client: client.id, user, scopes, details },
@@ -183,13 +184,18 @@ async function conclude(
   const iss = issuerFor(context, request);
   if (!answer.allowed) return redirect(redirectUri, { error: 'access_denied', state, iss });
   const code = await issueCode(context, client, answer);
-  return redirect(redirectUri, { code, state, iss: issuerOfCode(context, request) });
+  return redirectWithCode(context, request, redirectUri, { code, state });
 }
 
-/** Returns the issuer that a redirect with a code names (RFC 9207). */
-function issuerOfCode(context: AuthorizationContext, request: IncomingRequest): string {
-  const issuer = issuerFor(context, request);
-  return context.alterations?.issuer(issuer) ?? issuer;
+/** Redirects the browser with a code, and names the issuer (RFC 9207). */
+function redirectWithCode(
+  context: AuthorizationContext,
+  request: IncomingRequest,
+  uri: string,
+  given: RedirectParameters,
+): ActionResponse {
+  const parameters = { ...given, iss: issuerFor(context, request) };
+  return redirect(uri, context.alterations?.redirect(parameters) ?? parameters);
 }
 
 /** Returns an error page, and records the error. */
@@ -397,7 +403,7 @@ function withoutUnsupported(scope: string | undefined, existing: readonly Scope[
 }
 
 /** Redirects the browser to the redirect URI of the client, with these parameters (RFC 6749 §4.1.2). */
-function redirect(uri: string, parameters: Readonly<Record<string, string | undefined>>): ActionResponse {
+function redirect(uri: string, parameters: RedirectParameters): ActionResponse {
   const pairs = Object.entries(parameters).filter((pair): pair is [string, string] => pair[1] !== undefined);
   const location: FieldLine = ['Location', appendParameters(uri, String(new URLSearchParams(pairs)))];
   // The URL of this page contains the client's state (RFC 9700 §4.2.4).

@@ -1,6 +1,7 @@
 // Access tokens in the form of a JWT (RFC 9068) and ID tokens (OpenID Connect Core 1.0 §2). The digest of an access token is stored
 // like that of an opaque one, so that it can be revoked, and a token that was not issued here is unknown, whatever signed it.
 import { hash } from 'node:crypto';
+import type { SigningAlgorithm } from '../../jwt/algorithms.ts';
 import { createJwt, isMembers, type JwtMembers } from '../../jwt/jwt.ts';
 import type { Scope } from '../../principal.ts';
 import { formatScope } from '../scopes.ts';
@@ -61,21 +62,21 @@ export function createIdToken(keys: SigningKeys, given: IdTokenClaims): string {
     exp: seconds(expires),
     auth_time: seconds(authenticated),
     ...(nonce === undefined ? {} : { nonce }),
-    at_hash: halfHash(accessToken, keys.current.alg === 'EdDSA' ? 'sha512' : 'sha256'),
+    at_hash: accessTokenHash(accessToken, keys.current.alg),
   });
 }
 
 function sign({ current }: SigningKeys, typ: string, claims: JwtMembers): string {
-  return createJwt(claims, { alg: current.alg, key: current.privateKey, kid: current.kid, typ });
+  return createJwt(claims, current, { alg: current.alg, typ, kid: current.kid });
 }
 
 function seconds(time: number): number {
   return Math.floor(time / 1000);
 }
 
-/** Returns the left half of the digest of a token (OpenID Connect Core 1.0 §3.1.3.6). */
-function halfHash(token: string, algorithm: string): string {
-  const digest = hash(algorithm, token, 'buffer');
+/** Returns the left half of the digest of an access token (OpenID Connect Core 1.0 §3.1.3.6). */
+export function accessTokenHash(token: string, algorithm: SigningAlgorithm): string {
+  const digest = hash(algorithm === 'EdDSA' ? 'sha512' : 'sha256', token, 'buffer');
   return digest.subarray(0, digest.length / 2).toString('base64url');
 }
 

@@ -66,9 +66,14 @@ export function tokenResource(context: TokenContext, authenticate: AuthenticateC
           hint: `${id} is registered for ${grants.join(', ')}`,
         },
       );
-    const key = await context.proofs?.readKey(request.request);
+    const { alterations, proofs } = context;
+    const planned = alterations?.refuseProof(request.request.headers.has('dpop'));
+    if (planned !== undefined) throw planned;
+    const key = await proofs?.readKey(request.request);
     const response = await exchanges[type]({ ...request, key });
-    return context.alterations?.token(response, context.signer()?.keys) ?? response;
+    const altered = alterations?.token(response, context.signer()?.keys, type);
+    if (altered instanceof OAuthError) throw altered;
+    return altered ?? response;
   };
   return {
     ownCredentials: true,

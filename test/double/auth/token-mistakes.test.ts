@@ -83,6 +83,25 @@ describe('the next response of the token endpoint is wrong', () => {
     assert.equal((await login(double)).iss, double.url);
   });
 
+  test('a mistake waits for a response that it concerns', async () => {
+    await using double = await start();
+    const nonceIn = (token = ''): unknown =>
+      JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()).nonce;
+    double.oauth2.next('token', 'wrong-nonce');
+    double.oauth2.next('token', 'mix-up');
+    const { accessToken } = await double.oauth2.issueToken({ user: 'ann' });
+    assert.equal(nonceIn(accessToken), undefined);
+    const { tokens, iss } = await login(double);
+    assert.deepEqual([nonceIn(tokens['id_token']), iss], ['another nonce', 'https://another.example']);
+    assert.equal(nonceIn((await login(double)).tokens['id_token']), 'n-1');
+  });
+
+  test('a mistake of signed tokens is refused by a double that signs none', async () => {
+    await using double = await startDouble({ users: ['ann'], clients: { shop: { secret } } });
+    assert.throws(() => double.oauth2.next('token', 'expired'), /the double signs none; start it with/);
+    double.oauth2.next('token', 'wrong-token-type');
+  });
+
   test('a reset forgets the mistakes, and unknown ones are refused', async () => {
     await using double = await start();
     double.oauth2.next('token', 'replayed-code');
