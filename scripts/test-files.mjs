@@ -43,7 +43,6 @@ const alone = [
   'schemes/oauth1',
   'secrets',
   'service/pages',
-  'service/passwords/basic-over-tls',
   'store/durable.test',
   'store/nonces/file',
   'store/power-loss/compaction',

@@ -70,42 +70,6 @@ describe('a service with AWS Signature Version 4', needsClient, () => {
     assert.equal((await served.signed('DELETE', location)).status, 204);
   });
 
-  test('makes no change for a refused request', async (context) => {
-    const served = await serve(context, {});
-    const headers = { Host: served.host, ...json };
-    const request = { method: 'POST', path: '/articles', headers, body: article };
-    const signed = signWithAws4(request, { service: 'execute-api', region });
-    const refused = [
-      await served.send({ ...signed, body: article.replace('3.50', '4.50') }),
-      await served.send({ ...signed, path: '/articles?added=1' }),
-      await served.send({ ...signed, headers: { ...signed.headers, 'X-Amz-Meta': 'added' } }),
-      await served.signed('POST', '/articles', article, { service: 's3' }),
-    ];
-    assert.deepEqual(
-      refused.map(({ status }) => status),
-      [401, 401, 400, 401],
-    );
-    assert.match(
-      refused[0]?.headers['www-authenticate'] ?? '',
-      /AWS4-HMAC-SHA256 realm="[^"]+", region="eu-central-1", service="execute-api"/,
-    );
-    assert.doesNotMatch((await served.signed('GET', '/articles')).content, /href/);
-  });
-
-  test('accepts a presigned URL, and rejects it together with other credentials', async (context) => {
-    const served = await serve(context, {});
-    const get = { method: 'GET', path: '/articles?limit=5&X-Amz-Expires=60', headers: { Host: served.host } };
-    const { path } = signWithAws4(get, { service: 'execute-api', region }, true);
-    const good = await served.send({ ...get, path });
-    assert.equal(good.status, 200);
-    assert.match(good.headers['cache-control'] ?? '', /private/);
-    const twice = await served.signed('GET', path);
-    assert.equal(twice.status, 400);
-    assert.match(twice.content, /several-credentials/);
-    const stretched = await served.send({ ...get, path: path.replace('Expires=60', 'Expires=600') });
-    assert.equal(stretched.status, 401);
-  });
-
   test('returns errors in the format and with the status codes of AWS if configured', async (context) => {
     const served = await serve(context, { service: 's3', errors: 'aws' });
     const headers = { Host: served.host };
@@ -182,27 +146,5 @@ describe('a service with AWS Signature Version 4', needsClient, () => {
     const refused = await served.send({ ...signed, headers: { ...signed.headers, Authorization: unknown } });
     assert.equal(refused.headers['x-amzn-errortype'], 'UnrecognizedClientException');
     assert.equal(refused.content, '{"message":"The security token included in the request is invalid."}');
-  });
-
-  test('returns the same content for a wrong secret and an unknown access key', async (context) => {
-    const served = await serve(context, {}, { explain: true });
-    const headers = { Host: served.host, Accept: 'application/json' };
-    const signed = signWithAws4(
-      { method: 'GET', path: '/articles', headers },
-      { service: 'execute-api', region },
-    );
-    const authorization = signed.headers['Authorization'] ?? '';
-    const wrong = authorization.replace(/.{4}$/, '0000');
-    const contents = [];
-    for (const value of [wrong, wrong.replace(accessKeyId, 'AKIDUNKNOWN')]) {
-      const { status, content } = await served.send({
-        ...signed,
-        headers: { ...signed.headers, Authorization: value },
-      });
-      assert.equal(status, 401);
-      contents.push(content);
-    }
-    assert.equal(contents[0], contents[1]);
-    assert.match(contents[0] ?? '', /"canonicalRequest":"GET\\n\/articles\\n/);
   });
 });

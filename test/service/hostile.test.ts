@@ -13,7 +13,6 @@ const service = createService({
   hmacSimple: 'all',
   maxAuthFailures: 0,
   seed: { '/articles': [{ title: 'Tea', price: { value: '9.99', currency: 'EUR' } }] },
-  limits: { requestTimeout: 400, headerTimeout: 400 },
   onError: (error) => faults.push(error),
 });
 const { port } = await service.listen({});
@@ -195,21 +194,6 @@ test('incomplete content creates nothing', async () => {
     const [reply] = await exchange(port, get('/articles/half'));
     assert.equal(reply?.status, 404, ending);
   }
-});
-
-test('slow content returns 408, and creates nothing', async () => {
-  const wire = await open(port);
-  await wire.send(signedBytes('PUT', '/articles/slow', article('Slow')).slice(0, -10));
-  assert.equal((await wire.reply()).status, 408);
-  await wire.close();
-  assert.equal((await exchange(port, get('/articles/slow')))[0]?.status, 404);
-});
-
-test('a slow header returns 408', async () => {
-  const wire = await open(port);
-  await wire.send('GET /articles HTTP/1.1\r\nHost: local');
-  assert.equal((await wire.reply()).status, 408);
-  await wire.close();
 });
 
 test('100 Continue is sent only if a request passes every check before its content', async () => {

@@ -1,8 +1,5 @@
 import assert from 'node:assert/strict';
 import { createHash, createPublicKey } from 'node:crypto';
-import { existsSync } from 'node:fs';
-import { createRequire } from 'node:module';
-import { join } from 'node:path';
 import test from 'node:test';
 import { responseSigningShape } from '../../src/auth/message-signatures/response-signing.ts';
 import { createRequest, type IncomingRequest, type Response } from '../../src/http/message.ts';
@@ -13,20 +10,6 @@ import { publicKey, signingKey } from '../support/signature/rfc9421.ts';
 
 function readResponseSigning(value: unknown, where: string) {
   return read(responseSigningShape, value, [where]);
-}
-
-const tests = join(import.meta.dirname, '..');
-const require = createRequire(join(tests, 'package.json'));
-const name = 'http-message-signatures';
-const skip = existsSync(join(tests, 'node_modules', name))
-  ? false
-  : `${name} is not installed: npm ci --prefix test`;
-
-interface HttpMessageSignatures {
-  createVerifier(key: unknown, algorithm: string): unknown;
-  httpbis: {
-    verifyMessage(config: object, message: object, request: object): Promise<boolean | null>;
-  };
 }
 
 const key = signingKey('test-key-ed25519');
@@ -64,23 +47,6 @@ test('a signature covers the components in Accept-Signature, and has its label, 
     `here=("@status" "content-digest" "@method";req "@path";req "@query";req);created=${start};expires=${start + 300};nonce="n1";keyid="test-key-ed25519";tag="app"`,
   );
   assert.equal(findField(response, 'content-digest'), formatDigest('{"a":1}'));
-});
-
-test('http-message-signatures verifies a signed response', { skip }, async () => {
-  const { createVerifier, httpbis }: HttpMessageSignatures = require(name);
-  const accept =
-    'sig1=("@status" "content-type" "content-digest" "content-length" "@method";req "@authority";req "@path";req "host";req);created';
-  const { status, headers: fields } = sign(asking(accept), ok);
-  const { publicKey: verifying } = publicKey('test-key-ed25519');
-  const config = {
-    keyLookup: async () => ({ id: key.id, algs: ['ed25519'], verify: createVerifier(verifying, 'ed25519') }),
-  };
-  const headers = { ...Object.fromEntries(fields), 'Content-Length': '7' };
-  const request = { method: 'POST', url: 'https://example.com/foo?x=1', headers: { host: 'example.com' } };
-  assert.equal(await httpbis.verifyMessage(config, { status, headers }, request), true);
-  assert.equal(await httpbis.verifyMessage(config, { status: 201, headers }, request), false);
-  const other = { ...request, method: 'PUT' };
-  assert.equal(await httpbis.verifyMessage(config, { status, headers }, other), false);
 });
 
 test('several signatures can be requested, up to four', () => {

@@ -235,20 +235,6 @@ test('a request with a wrong signature is refused before its content is sent', a
   assert.equal(await testServer.state(), before);
 });
 
-test('a wrong signature with Expect: 100-continue is refused without 100 Continue', async () => {
-  const wire = await open(testServer.port);
-  const lines = [
-    `Authentication: hmac ann:n:${computeSignature('no')}`,
-    `Date: ${date}`,
-    'Expect: 100-continue',
-    'Content-Type: application/xml',
-    'Content-Length: 9',
-  ];
-  await wire.send(formatRequest({ ...place, lines }));
-  assert.equal(formatOutcome(await wire.reply()), badDigest);
-  await wire.close();
-});
-
 test('a signed request with incomplete content changes nothing, and its nonce is claimed', async () => {
   const nonce = testServer.freshNonce();
   const before = (await testServer.state()).replace(/\d+ nonces$/, '');

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import {
   formatRequest,
+  fullLines,
   fullSignature,
   password,
   secrets,
@@ -48,6 +49,15 @@ const rows: readonly Row[] = [
     1,
   ],
   ['6 KiB of password', [basic(`ann:${'p'.repeat(6144)}`)], refused, 1],
+  ['a password without its last letter', [basic(`ann:${password.slice(0, -1)}`)], refused, 1],
+  ['a password with a space behind', [basic(`ann:${password} `)], refused, 1],
+  ['a user in capitals', [basic(`ANN:${password}`)], refused, 1],
+  ['a user with a space behind', [basic(`ann :${password}`)], refused, 1],
+  ['the user __proto__', [basic('__proto__:x')], refused, 1],
+  ['the user of another alphabet', [basic(`\u0430nn:${password}`)], refused, 1],
+  ['a realm beside it', [`${right}, realm="x"`], malformed, 0],
+  ['both in one line', [`${right}, Basic ${right.slice('Authorization: Basic '.length)}`], malformed, 0],
+  ['percent-encoding', [`${right}%3D`], malformed, 0],
   ['no colon', [basic('ann')], malformed, 0],
   ['no user', [basic(':wrong')], malformed, 0],
   ['a line feed behind the password', [basic(`ann:${password}\n`)], malformed, 0],
@@ -72,6 +82,12 @@ const others: readonly Row[] = [
   ['it with Authentication beside it', [right, 'Authentication: hmac ann:x'], '400 several-credentials', 0],
   ['it before Authentication with nothing', [right, 'Authentication:'], '400 several-credentials', 0],
   ['it behind an empty line of its own', ['Authorization:', right], '400 several-credentials', 0],
+  ['it twice', [right, right], '400 several-credentials', 0],
+  ['it beside a good signature', [right, ...fullLines({ nonce: 'd' })], '400 several-credentials', 0],
+  ['Basic in Authentication', [right.replace('Authorization', 'Authentication')], malformed, 0],
+  ['Basic in Proxy-Authorization', [`Proxy-${right}`], '401 authentication-required', 0],
+  ['a folded line', [right.replace('Basic ', 'Basic\r\n ')], '400 malformed-request', 0],
+  ['17 KiB of base64', [`Authorization: Basic ${'QUFB'.repeat(4352)}`], '431 header-too-large', 0],
 ];
 
 const named = (over: string, list: readonly Row[]): Row[] =>
