@@ -1,7 +1,7 @@
 // Explains a request that neither a stub nor an operation of a partner's document matched.
 
 import { findClosestMatch } from '../did-you-mean.ts';
-import { fitsMethod, fitsPath, type MatchedRequest, type RequestMatch } from './match.ts';
+import { fitsMethod, fitsPath, isRestricted, type MatchedRequest, type RequestMatch } from './match.ts';
 
 /** What a request may have been meant for. */
 export interface Candidate {
@@ -23,13 +23,29 @@ export function describeNearest(
   request: MatchedRequest,
   candidates: readonly Candidate[],
 ): string | undefined {
+  const matching = candidates.filter(({ matches }) => matches);
   const nearest =
-    candidates.find(({ matches }) => matches) ??
+    matching.find(({ match }) => isSpecific(match)) ??
     findAtPath(request, candidates) ??
     findNearPath(splitPath(request.path), candidates.flatMap(readSegments)) ??
+    candidates.find(({ match }) => beginsAs(request.path, pathOf(match))) ??
+    matching[0] ??
     candidates.find(({ match }) => pathOf(match) === undefined);
   const explanation = nearest?.explain();
   return explanation && `The nearest ${explanation}.`;
+}
+
+/** Returns whether a match selects by more than the method. */
+function isSpecific(match: RequestMatch): boolean {
+  return isRestricted(typeof match === 'function' ? match : { ...match, method: undefined });
+}
+
+/** Returns whether a path begins with the text with which a regular expression begins: `^\/orders\/` of `/^\/orders\/\d+$/`. */
+function beginsAs(path: string, wanted: string | RegExp | undefined): boolean {
+  if (!(wanted instanceof RegExp)) return false;
+  const [, literal = ''] = /^\^?((?:[\w\-~%@:]|\\?\/|\\[.-])*)(?![*?{])/.exec(wanted.source) ?? [];
+  const begin = literal.replaceAll('\\', '');
+  return begin.length > 1 && path.toLowerCase().startsWith(begin.toLowerCase());
 }
 
 function pathOf(match: RequestMatch): string | RegExp | undefined {

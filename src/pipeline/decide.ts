@@ -207,7 +207,7 @@ function act(
       ? repeatAction(call, resource, implemented, authenticator).then((outcome) =>
           conclude(call, resource, outcome),
         )
-      : conclude(call, resource, toOutcome(done)),
+      : andThen(toOutcome(done), (outcome) => conclude(call, resource, outcome)),
   );
 }
 

@@ -120,8 +120,8 @@ export interface ActionResponse {
 /** Returned by an action if its target has changed since `find`: the steps from there on are repeated. */
 export const retryAction: unique symbol = Symbol('changed meanwhile');
 
-/** The result of an action. A representation alone is sent with the status 200. */
-export type ActionResult = ActionResponse | Representation | typeof retryAction;
+/** The result of an action. A representation alone is sent with the status 200; a `Response` of the platform can be sent only once. */
+export type ActionResult = ActionResponse | Representation | Response | typeof retryAction;
 
 /** The implementation of a method, with its access rule. */
 export interface Action<State = unknown, Content = unknown> {

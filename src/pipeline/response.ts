@@ -7,7 +7,15 @@ import { formatEntityTag } from '../http/headers/entity-tag.ts';
 import { neverHasContent, type Response } from '../http/message.ts';
 import type { Principal } from '../principal.ts';
 import type { CallContext } from './call.ts';
-import type { ActionResponse, Representation, ResourceState, Variant } from './resource.ts';
+import { isPlatformResponse, readPlatformResponse } from './platform-response.ts';
+import type {
+  ActionResponse,
+  ActionResult,
+  Representation,
+  ResourceState,
+  retryAction,
+  Variant,
+} from './resource.ts';
 
 /** The fields that responses depend on; sent with every one (RFC 9110 §12.5.5). */
 const vary: FieldLine = ['Vary', 'Authorization, Authentication, Accept, Accept-Encoding'];
@@ -60,9 +68,12 @@ const responseNames: Readonly<Record<keyof ActionResponse, true>> = {
 const representationNames: Readonly<Record<keyof Representation, true>> = { type: true, body: true };
 
 /** Converts an action's result to an outcome. Throws RangeError if it has another form, as in JavaScript it can. */
-export function toOutcome(done: ActionResponse | Representation): ActionResponse {
+export function toOutcome(
+  done: Exclude<ActionResult, typeof retryAction>,
+): ActionResponse | Promise<ActionResponse> {
   if (typeof done !== 'object' || done === null)
     throw new RangeError('an action must return a response such as { status: 204 } or json({ id: 1 })');
+  if (isPlatformResponse(done)) return readPlatformResponse(done);
   if (!('status' in done)) return { status: 200, representation: checkRepresentation(done) };
   checkNames(done, responseNames, 'the response of an action');
   if (done.representation !== undefined) checkRepresentation(done.representation);

@@ -30,6 +30,43 @@ test('a Problem that a resource throws is the response', async () => {
   assert.match(await reply.text(), /There is no weather today\./);
 });
 
+test('an action can return a Response of the platform', async () => {
+  const errors: unknown[] = [];
+  const onError = (error: unknown) => void errors.push(error);
+  await using double = await startDouble({ users: ['ann'], https: false, onError });
+  const used = new Response('tea');
+  const responses: Readonly<Record<string, () => Response>> = {
+    '/json': () => Response.json({ degrees: 21 }, { status: 201, headers: { 'X-Station': '7' } }),
+    '/none': () => new Response(null, { status: 204 }),
+    '/moved': () => Response.redirect('http://127.0.0.1/x', 303),
+    '/used': () => used,
+    '/error': () => Response.error(),
+    '/tagged': () => new Response('tea', { headers: { 'Content-Type': 'text/plain' } }),
+  };
+  for (const [path, create] of Object.entries(responses))
+    double.resource(path, { GET: action('anyone', create), POST: action('anyone', async () => create()) });
+  const created = await fetch(`${double.url}/json`, { method: 'POST' });
+  assert.deepEqual([created.status, await created.json()], [201, { degrees: 21 }]);
+  assert.deepEqual(
+    ['content-type', 'x-station'].map((name) => created.headers.get(name)),
+    ['application/json', '7'],
+  );
+  assert.equal((await double.fetch('/none')).status, 204);
+  const moved = await double.fetch('/moved', { redirect: 'manual' });
+  assert.deepEqual([moved.status, moved.headers.get('location')], [303, 'http://127.0.0.1/x']);
+  const etag = (await double.fetch('/tagged')).headers.get('etag') ?? assert.fail();
+  assert.equal((await double.fetch('/tagged', { headers: { 'If-None-Match': etag } })).status, 304);
+  assert.equal((await double.fetch('/tagged', { headers: { Accept: 'application/xml' } })).status, 406);
+  for (const [path, status, told] of [
+    ['/used', 200, undefined],
+    ['/used', 500, /was read before/],
+    ['/error', 500, /Response\.error\(\) has the status 0/],
+  ] as const) {
+    assert.equal((await double.fetch(path)).status, status);
+    if (told !== undefined) assert.match(String(errors.pop()), told);
+  }
+});
+
 test('a resource replaces an earlier one at its path, or a built-in one', async () => {
   await using double = await startDouble({ https: false });
   for (const word of ['one', 'two']) {

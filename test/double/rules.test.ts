@@ -226,6 +226,20 @@ describe('a request that nothing answers is explained', () => {
     assert.equal(await reasonOf(double, { ...sent, method: 'HEAD' }), `Nothing is at this address. ${used}`);
   });
 
+  test('but not by one that selects everything, if another stub is near', async () => {
+    await using double = await start();
+    double.stub({ method: 'GET', path: '/x', query: { page: '1' } }, {}, anyone);
+    double.stub({ method: 'GET', path: /^\/orders\/\d+$/ }, {}, anyone);
+    double.stub({ method: 'GET' }, {}, { ...anyone, fallback: true, times: 1 });
+    assert.equal(await send(double, { path: '/y' }), 200);
+    for (const [path, reason] of [
+      ['/x', /stub is GET \/x, query page=1, but the query parameter page is missing\.$/],
+      ['/orders/new', /stub is GET \/\^.*, but the path is \/orders\/new, not \/\^/],
+      ['/other', /stub is GET any path, but it has answered its request/],
+    ] as const)
+      assert.match((await reasonOf(double, { path })) ?? '', reason);
+  });
+
   test('and by one that selects by content, only if its content fits', async () => {
     await using double = await start();
     double.stub({ path: '/x', body: { sku: 'tea' } }, {}, { ...anyone, times: 1 });

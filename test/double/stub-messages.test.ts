@@ -355,6 +355,7 @@ test('the journal says why a response is 500, without secrets, and the client do
     [new RangeError('too many'), /: RangeError: too many/],
     ['plain text', /: plain text/],
     [null, /: null/],
+    [{ code: 7 }, /: \{ code: 7 \}/],
     [Object.create(null), /: what was thrown cannot be written as text/],
     [new Error('key s3cret of ann'), /: key \[redacted\]/],
   ];
@@ -364,7 +365,7 @@ test('the journal says why a response is 500, without secrets, and the client do
     for (const path of ['/stub', '/resource']) {
       const response = await double.fetch(path);
       assert.equal(response.status, 500);
-      assert.doesNotMatch(await response.text(), /customer|too many|plain|s3cret|null|thrown/);
+      assert.doesNotMatch(await response.text(), /customer|too many|plain|s3cret|null|code|thrown/);
       const entry = double.journal.last();
       assert.match(String(entry), told);
       assert.match(`: ${entry.problem?.hint}`, new RegExp(told.source.replace(/^.*: (?=no such)/, ': ')));

@@ -1,6 +1,7 @@
 // Usual mistakes behind refusals other than those of signatures, recognized from what the client sent.
 
 import { createHash } from 'node:crypto';
+import { inspect } from 'node:util';
 import { findDigestMistake } from '../../auth/explain/content.ts';
 import type { TraceKnowledge } from '../../auth/trace.ts';
 import { describeUnknownUser } from '../../auth/unknown-user.ts';
@@ -51,7 +52,8 @@ const longestFailure = 1000;
 function describeFailure(cause: unknown): string | undefined {
   if (cause === undefined) return undefined;
   try {
-    return String(cause instanceof Error && cause.name === 'Error' ? cause.message : cause).slice(
+    const text = String(cause instanceof Error && cause.name === 'Error' ? cause.message : cause);
+    return (text.startsWith('[object ') ? inspect(cause, { breakLength: Infinity }) : text).slice(
       0,
       longestFailure,
     );

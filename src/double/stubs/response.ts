@@ -1,6 +1,7 @@
 import { type HeadersInput, toLines } from '../../http/field-lines.ts';
-import { createFurtherLine, isServerField, sendableLine } from '../../http/fields.ts';
+import { createFurtherLine, sendableLine } from '../../http/fields.ts';
 import { neverHasContent } from '../../http/message.ts';
+import { isPlatformResponse } from '../../pipeline/platform-response.ts';
 import type { ActionResponse, Representation } from '../../pipeline/resource.ts';
 import { describeKind } from '../../shape/fault.ts';
 import { anything, number, object, optional, read, type ShapesOf } from '../../shape/shape.ts';
@@ -52,26 +53,6 @@ export function toActionResponse(response: StubResponse): ActionResponse {
 /** Returns the name of the class of a built-in value: `Map`. */
 function tagOf(value: unknown): string {
   return Object.prototype.toString.call(value).slice('[object '.length, -1);
-}
-
-/** Returns whether a value is a `Response` of the platform, or of a package with the same interface. */
-export function isPlatformResponse(value: unknown): value is Response {
-  return Object.prototype.toString.call(value) === '[object Response]';
-}
-
-/**
- * Reads a `Response` of the platform. What the server derives itself, such as Content-Length, is left out. Rejects with RangeError if its
- * content was read before.
- */
-export async function readPlatformResponse(response: Response): Promise<StubResponse> {
-  if (response.bodyUsed) throw new RangeError('the content of the Response was read before');
-  // The platform's fetch has decoded the content of a response that it received, but keeps the field.
-  const isDecoded = response.url !== '';
-  const headers = [...response.headers].filter(([name]) =>
-    name === 'content-encoding' ? !isDecoded : name === 'content-type' || !isServerField(name),
-  );
-  const body = response.body === null ? undefined : new Uint8Array(await response.arrayBuffer());
-  return { status: response.status, headers, body };
 }
 
 function toRepresentation(body: unknown): Representation {

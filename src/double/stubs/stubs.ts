@@ -9,6 +9,7 @@ import type { IncomingRequest } from '../../http/message.ts';
 import type { MaybePromise } from '../../maybe-promise.ts';
 import { once } from '../../once.ts';
 import { createBranch, ensureBranch, findLeaves, nameParameters } from '../../pipeline/path-tree.ts';
+import { isPlatformResponse, readPlatformResponse } from '../../pipeline/platform-response.ts';
 import {
   type ActionResponse,
   action,
@@ -39,7 +40,7 @@ import {
   type StubRequest,
   stubResource,
 } from './declaration.ts';
-import { isPlatformResponse, readPlatformResponse, toActionResponse } from './response.ts';
+import { toActionResponse } from './response.ts';
 
 /** What a stub consists of beside its match. */
 interface StubParts {
@@ -267,7 +268,7 @@ function responder(
   return async (call) => {
     const returned = await response(toStubRequest(call));
     try {
-      return toActionResponse(isPlatformResponse(returned) ? await readPlatformResponse(returned) : returned);
+      return isPlatformResponse(returned) ? await readPlatformResponse(returned) : toActionResponse(returned);
     } catch (error) {
       if (!(error instanceof Error)) throw error;
       throw new RangeError(`the stub for ${describeRequestMatch(match)}: ${error.message}`, { cause: error });
