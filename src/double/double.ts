@@ -171,6 +171,7 @@ async function composeDouble(options: DoubleOptions, random: SeededRandom): Prom
   if (partner === undefined) return compose(completed, parts);
   const { withPartner } = await import('./partner/partner.ts');
   const { options: declared, prepared } = await withPartner(completed, partner);
+  for (const reason of prepared.unreachable) given.onError?.(new Error(reason));
   return compose(declared, { ...parts, partner: prepared });
 }
 

@@ -1,10 +1,12 @@
 import { randomBytes } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
 import type { AccountFile } from '../../accounts/account-file.ts';
 import type { RegistrationFault } from '../../accounts/registration.ts';
 import { systemClock } from '../../clock.ts';
 import { toPrintable } from '../../options/flags.ts';
 import type { Options } from '../../options/options.ts';
+import { errorCode } from '../../store/files/disk.ts';
 import type { CommandFlag } from '../command-table.ts';
 import { CommandError } from '../errors.ts';
 import { printLines, type Terminal } from '../terminal.ts';
@@ -156,6 +158,15 @@ export function chooseSecret({ secret }: Pick<RegistrationInput, 'secret'>): Cho
 
 /** The input of an action without options. */
 export const noInput: RegistrationInput = { flags: new Map(), lists: new Map(), secret: undefined };
+
+/** Returns the content of a file with a public key, without white space around it. */
+export function readKeyFile(path: string): string {
+  try {
+    return readFileSync(path, 'latin1').trim();
+  } catch (error) {
+    throw new CommandError([`${path} cannot be read (${errorCode(error) ?? 'unknown'})`], 1);
+  }
+}
 
 /** Returns the members of a registration that the flags set. */
 export function readMembers(

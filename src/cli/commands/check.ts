@@ -280,8 +280,9 @@ function summary(
 async function readPartner(options: Options, accounts: KnownAccounts) {
   if (options.partner === undefined) return undefined;
   const { createComposer, loadPartner } = await import('../serve/partner.ts');
-  const { prepared, options: completed } = await loadPartner(options, options.partner, accounts);
-  const { operations, faults, unreachable } = prepared;
+  const loaded = await loadPartner(options, options.partner, accounts);
+  const { prepared, options: completed, unreachable } = loaded;
+  const { operations, faults } = prepared;
   return {
     options: completed,
     operations,

@@ -1,6 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { clientFile } from '../../accounts/clients.ts';
+import type { ClientKeys } from '../../accounts/registered.ts';
 import { type ClientRegistration, readClient } from '../../accounts/registration.ts';
+import { isMembers } from '../../jwt/jwt.ts';
 import type { ClientSecret } from '../../oauth/clients.ts';
 import { hashSha256 } from '../../oauth/sha256.ts';
 import type { Options } from '../../options/options.ts';
@@ -14,6 +16,7 @@ import {
   noInput,
   type RegistrationInput,
   type RegistrationKind,
+  readKeyFile,
   readMembers,
   readUsers,
   throwFaults,
@@ -33,12 +36,13 @@ const kind: RegistrationKind<ClientRegistration> = {
     ['--scope', 'scopes'],
     ['--users', 'users'],
     ['--public', 'public'],
+    ['--public-key', 'publicKey'],
   ]),
   create,
   rotate,
-  describe: ({ secret, redirectUris, grants, scopes, users }) =>
+  describe: ({ secret, publicKey, jwks, redirectUris, grants, scopes, users }) =>
     [
-      secret === undefined ? 'public' : 'with a secret',
+      secret !== undefined ? 'with a secret' : (publicKey ?? jwks) === undefined ? 'public' : 'with a key',
       grants.join(' ') || 'no grant',
       scopes.join(' ') || 'no scope',
       ...(grants.includes('client_credentials') ? [`users ${users === '*' ? '*' : users.join(' ')}`] : []),
@@ -52,19 +56,17 @@ export const client = createRegistrationCommand(kind);
 async function create(
   id: string,
   input: RegistrationInput,
-  { oauth2, partner }: Options,
+  { config, oauth2, partner }: Options,
 ): Promise<NewRegistration<ClientRegistration>> {
-  const { public: isPublic, users, ...members } = readMembers(kind, input);
-  if (isPublic === true && input.flags.has(secretFlag))
-    throw new CommandError([`--public and ${secretFlag} are mutually exclusive`]);
-  const secret = isPublic === true ? undefined : chooseSecret(input);
-  const source = { ...members, users: readUsers(users), secret: secret?.text };
-  const { made: entry, faults } = readClient(
-    id,
-    source,
-    ['text'],
-    existingScopes(oauth2, partner !== undefined),
-  );
+  const { public: isPublic, publicKey: file, users, ...members } = readMembers(kind, input);
+  const exclusive = ['--public', '--public-key', secretFlag].filter((flag) => input.flags.has(flag));
+  if (exclusive.length > 1) throw new CommandError([`${exclusive.join(' and ')} are mutually exclusive`]);
+  const secret = isPublic === true || file !== undefined ? undefined : chooseSecret(input);
+  const key = typeof file === 'string' ? readClientKey(file) : {};
+  const source = { ...members, ...key, users: readUsers(users), secret: secret?.text };
+  // Without a configuration file, the scopes of the server are not known.
+  const scopes = config === undefined ? undefined : existingScopes(oauth2, partner !== undefined);
+  const { made: entry, faults } = readClient(id, source, ['text'], scopes);
   throwFaults(kind, id, input, faults);
   if (entry.grants.includes('authorization_code') && entry.redirectUris.length === 0)
     throw new CommandError([
@@ -74,17 +76,31 @@ async function create(
   return { entry: { ...entry, secret: await hashSecret(secret) }, shownSecret: secret.shown };
 }
 
+/** Returns the member of a registration for a file: a public key in PEM, a JWK, or a set of them (RFC 7517). */
+function readClientKey(file: string): ClientKeys {
+  const content = readKeyFile(file);
+  if (!content.startsWith('{')) return { publicKey: content };
+  try {
+    const value: unknown = JSON.parse(content);
+    return { jwks: { keys: isMembers(value) && Array.isArray(value['keys']) ? value['keys'] : [value] } };
+  } catch {
+    throw new CommandError([`${file} is not a public key: it is not JSON`], 1);
+  }
+}
+
 /** Replaces the secret. Throws CommandError for a public client, or a secret that is not of printable ASCII characters. */
 async function rotate(
   id: string,
   client: ClientRegistration,
   secret: ChosenSecret,
 ): Promise<ClientRegistration> {
-  if (client.secret === undefined)
+  if (client.secret === undefined) {
+    const why = (client.publicKey ?? client.jwks) === undefined ? 'is public' : 'authenticates with a key';
     throw new CommandError(
-      [`the client ${id} is public and has no secret; to give it one, remove and add it`],
+      [`the client ${id} ${why} and has no secret; to give it one, remove and add it`],
       1,
     );
+  }
   const { since: _, ...parts } = { ...client, secret: secret.text };
   throwFaults(kind, id, noInput, readClient(id, parts, ['text'], undefined).faults);
   return { ...client, secret: await hashSecret(secret) };

@@ -1,8 +1,6 @@
-import { readFileSync } from 'node:fs';
 import { consumerFile } from '../../accounts/clients.ts';
 import { type ConsumerRegistration, defaultMethods, readConsumer } from '../../accounts/registration.ts';
 import { isRsaMethod } from '../../signature/oauth1.ts';
-import { errorCode } from '../../store/files/disk.ts';
 import {
   type ChosenSecret,
   chooseSecret,
@@ -11,6 +9,7 @@ import {
   noInput,
   type RegistrationInput,
   type RegistrationKind,
+  readKeyFile,
   readMembers,
   readUsers,
   throwFaults,
@@ -52,7 +51,7 @@ export const consumer = createRegistrationCommand(kind);
 
 async function create(key: string, input: RegistrationInput): Promise<NewRegistration<ConsumerRegistration>> {
   const { rsaPublicKey: file, methods: given, users, ...members } = readMembers(kind, input);
-  const rsaPublicKey = typeof file === 'string' ? readKey(file) : undefined;
+  const rsaPublicKey = typeof file === 'string' ? readKeyFile(file) : undefined;
   const methods = given ?? (rsaPublicKey === undefined ? undefined : defaultMethods.rsaPublicKey);
   // The methods with RSA use no shared secret (RFC 5849 §3.4.3).
   const needsSecret = !Array.isArray(methods) || methods.some((method) => !isRsaMethod(String(method)));
@@ -86,12 +85,4 @@ async function rotate(
   const { since: _, ...parts } = rotated;
   throwFaults(kind, key, noInput, readConsumer(key, parts).faults);
   return rotated;
-}
-
-function readKey(path: string): string {
-  try {
-    return readFileSync(path, 'latin1').trim();
-  } catch (error) {
-    throw new CommandError([`${path} cannot be read (${errorCode(error) ?? 'unknown'})`], 1);
-  }
 }

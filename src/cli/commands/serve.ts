@@ -131,6 +131,7 @@ async function start({
   const { accountFiles, place, store } = dataDirectory;
   const accounts = listKnownAccounts(given, { place, accountFiles, moduleUsers });
   const partner = await loadPartner(given, accounts);
+  for (const reason of partner?.unreachable ?? []) notices.warn(reason);
   const options = partner?.options ?? given;
   const { users } = accounts;
   const first = dataDirectory.isNew && users.size === 0 ? makeCredentials(randomBytes) : undefined;

@@ -6,12 +6,15 @@ import { DeclarationError } from '../../schema/error.ts';
 import type { ServiceOptions } from '../../service/options.ts';
 import type { Service } from '../../service/service.ts';
 import { CommandError } from '../errors.ts';
+import { shellQuote } from '../terminal.ts';
 import type { KnownAccounts } from './compose.ts';
 
 /** The document of a partner that has been read, and the options with the schemes that it declares. */
 interface LoadedPartner {
   readonly options: Options;
   readonly prepared: PreparedPartner;
+  /** Why no request can be accepted by some operations, with the command that adds the client that is missing. */
+  readonly unreachable: readonly string[];
 }
 
 /**
@@ -28,11 +31,30 @@ export async function loadPartner(
     const { schemes, collections, strict, validation } = options;
     const declared = { schemes, collections, ...(clients.size > 0 && { clients }) };
     const completed = await withPartner(declared, { document: file, strict, validation });
-    return { options: { ...options, schemes: completed.options.schemes }, prepared: completed.prepared };
+    const { prepared } = completed;
+    return {
+      options: { ...options, schemes: completed.options.schemes },
+      prepared,
+      unreachable: prepared.unreachable.map((reason) => reason + describeCommand(options, prepared)),
+    };
   } catch (error) {
     if (error instanceof DeclarationError) throw new CommandError([`--partner: ${error.message}`]);
     throw error;
   }
+}
+
+/** Returns the command that registers the missing client in the data directory. Without one, the option does. */
+function describeCommand({ memory, data }: Options, { neededClient }: PreparedPartner): string {
+  if (memory || neededClient === undefined) return '';
+  const { grants, redirectUris = [], scopes = [] } = neededClient;
+  const flags = [
+    ...redirectUris.map((uri) => ['--redirect-uri', uri]),
+    ...grants.map((grant) => ['--grant', grant]),
+    ...scopes.map((scope) => ['--scope', scope]),
+    ...(data === undefined ? [] : [['--data', data]]),
+  ];
+  const command = ['countersign', 'client', 'add', 'app', ...flags.flat()].map(shellQuote).join(' ');
+  return `; or run: ${command}`;
 }
 
 /** Returns the function that creates the service with the routes of the document. */

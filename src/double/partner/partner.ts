@@ -25,7 +25,7 @@ import { createRequestCheck } from './request-check.ts';
 import type { RespondOptions } from './respond.ts';
 import { createResponses, examineResponses } from './responses.ts';
 import { createChecker } from './schema-check.ts';
-import { type PartnerSecurity, readSecurity } from './security.ts';
+import { type NeededClient, type PartnerSecurity, readSecurity } from './security.ts';
 import { readPartnerOptions, type Validations } from './validation.ts';
 
 /** Controls the responses of the partner's document. */
@@ -104,6 +104,8 @@ export interface PreparedPartner {
   readonly faults: readonly string[];
   /** Why no request can be accepted by some operations, one sentence each. */
   readonly unreachable: readonly string[];
+  /** The client whose registration lets requests be accepted; undefined if none is missing. */
+  readonly neededClient: NeededClient | undefined;
   create(context: PartnerContext): PartnerPart;
 }
 
@@ -142,10 +144,10 @@ export async function withPartner<Options extends CompletedOptions>(
       operations: document.operations.length,
       faults: document.faults.map(({ message }) => message),
       unreachable: security.unreachable,
+      neededClient: security.neededClient,
       examine: () => [...security.warnings, ...document.examinePatterns(), ...examineResponses(document)],
       create(context) {
         for (const fault of document.faults) context.onError?.(fault);
-        for (const reason of security.unreachable) context.onError?.(new Error(reason));
         return createPartner({ document, security, validation, dynamic, errors }, context);
       },
     },

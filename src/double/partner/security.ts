@@ -3,6 +3,7 @@ import { builtInSchemes } from '../../auth/configured-schemes.ts';
 import type { SchemeDeclaration, SchemeDeclarations } from '../../auth/scheme-declarations.ts';
 import type { AcceptedSchemes } from '../../auth/verifier.ts';
 import { isToken } from '../../http/syntax/token.ts';
+import type { GrantType } from '../../oauth/clients.ts';
 import { type OAuth2Paths, oauth2Paths } from '../../oauth/paths.ts';
 import type { Access } from '../../pipeline/resource.ts';
 import type { Scope } from '../../principal.ts';
@@ -34,10 +35,19 @@ export interface PartnerSecurity {
   readonly faults: ReadonlyMap<Operation, DeclarationError>;
   /** Why no request can be accepted by some operations, one sentence each. */
   readonly unreachable: readonly string[];
+  /** The client that has to be registered, so that these operations can be called; undefined if none has to. */
+  readonly neededClient: NeededClient | undefined;
   /** The schemes that verify what the document declares, by its names. */
   readonly schemeNames: ReadonlyMap<string, string>;
   /** Returns what an operation requires. */
   accessOf(operation: Operation): OperationAccess;
+}
+
+/** The registration of a client that can obtain the tokens that a document requires, apart from its secret. */
+export interface NeededClient {
+  readonly grants: readonly GrantType[];
+  readonly redirectUris?: readonly string[];
+  readonly scopes?: readonly Scope[];
 }
 
 /** The options of a double that decide about security. */
@@ -66,13 +76,15 @@ export function readSecurity(
       if (!(error instanceof DeclarationError)) throw error;
       faults.set(operation, error);
     }
+  const neededClient = security.neededClient();
   return {
     schemes: { ...given, ...Object.fromEntries(security.declared) },
     scopes: [...security.scopes],
     endpoints: listEndpoints(document, { ...oauth2Paths, ...paths }),
     faults,
     warnings: security.warnings,
-    unreachable: [...security.unreachable],
+    unreachable: [...security.unreachable].map((names) => describeMissingClient(names, neededClient)),
+    neededClient,
     schemeNames: security.schemeNames,
     accessOf: (operation) => access.get(operation) ?? { access: 'nobody', schemes: [] },
   };
@@ -83,6 +95,7 @@ class Security {
   readonly declared = new Map<string, SchemeDeclaration>();
   readonly scopes = new Set<Scope>();
   readonly warnings: string[] = [];
+  /** The names of the schemes, in quotes, whose tokens nobody can obtain. */
   readonly unreachable = new Set<string>();
   readonly schemeNames = new Map<string, string>();
   readonly #document: PartnerDocument;
@@ -118,8 +131,7 @@ class Security {
     if (fault !== undefined && alternatives.length === 0 && !isOptional) throw fault;
     for (const { message } of faults) if (!this.warnings.includes(message)) this.warnings.push(message);
     const needsToken = alternatives.every((names) => names.includes('bearer'));
-    if (!this.#hasClients && !isOptional && needsToken)
-      this.unreachable.add(this.#describeMissingClients(security));
+    if (!this.#hasClients && !isOptional && needsToken) this.unreachable.add(quoteNames(security));
     return {
       access: isOptional ? 'anyone' : 'authenticated',
       schemes: isOptional ? [...alternatives, []] : alternatives,
@@ -157,10 +169,19 @@ class Security {
     );
   }
 
-  #describeMissingClients(security: readonly Requirement[]): string {
-    const names = new Set(security.flatMap((requirement) => [...requirement.keys()]));
-    const requires = `${[...names].map((name) => JSON.stringify(name)).join(', ')} requires tokens of OAuth 2.0`;
-    return `${formatPlace('#/components', 'securitySchemes')}: ${requires}, and no clients are registered, so nobody can call operations with it: add clients, or a scheme with this name in schemes`;
+  /** Returns the client that is missing: for programs if the document has that flow, else for logins of users. */
+  neededClient(): NeededClient | undefined {
+    if (this.unreachable.size === 0) return undefined;
+    const scopes = this.scopes.size > 0 && { scopes: [...this.scopes] };
+    const flows = [...this.#document.securitySchemes.values()].flatMap(({ value }) =>
+      isObject(value['flows']) ? Object.keys(value['flows']) : [],
+    );
+    if (flows.includes('clientCredentials')) return { grants: ['client_credentials'], ...scopes };
+    return {
+      grants: ['authorization_code', 'refresh_token'],
+      redirectUris: ['http://localhost:3000/callback'],
+      ...scopes,
+    };
   }
 
   /** Returns the scheme of two keys of which one is in a field: that is the name of the user or of its key. */
@@ -244,6 +265,17 @@ class Security {
       if (isObject(flow) && isObject(flow['scopes']))
         for (const scope of Object.keys(flow['scopes'])) this.scopes.add(scope);
   }
+}
+
+function quoteNames(security: readonly Requirement[]): string {
+  const names = new Set(security.flatMap((requirement) => [...requirement.keys()]));
+  return [...names].map((name) => JSON.stringify(name)).join(', ');
+}
+
+function describeMissingClient(names: string, client: NeededClient | undefined): string {
+  const at = formatPlace('#/components', 'securitySchemes');
+  const option = JSON.stringify({ app: { secret: 'a long secret of app', ...client } });
+  return `${at}: ${names} requires tokens of OAuth 2.0, and no clients are registered, so nobody can call operations with it: add one, such as clients: ${option}, or a scheme with this name in schemes`;
 }
 
 function placeOfKey({ in: place, name }: Located['value']) {

@@ -76,6 +76,72 @@ describe('countersign client', () => {
     assert.equal((await clientFile.read(data)).entries.get(id)?.secret, undefined);
   });
 
+  test('adds a client that authenticates with a key, in PEM, as a JWK or as a set of keys', async () => {
+    const data = freshData();
+    const { publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+    const jwk = { ...publicKey.export({ format: 'jwk' }), kid: '1' };
+    const pem = publicKey.export({ type: 'spki', format: 'pem' }).toString().trim();
+    const file = join(temporaryDirectory(), 'key');
+    for (const [id, content, stored] of [
+      ['pem', `${pem}\n`, { publicKey: pem }],
+      ['jwk', JSON.stringify(jwk), { jwks: { keys: [jwk] } }],
+      ['set', JSON.stringify({ keys: [jwk] }), { jwks: { keys: [jwk] } }],
+    ] as const) {
+      writeFileSync(file, content);
+      const machine = ['--public-key', file, '--grant', 'client_credentials', '--data', data];
+      const printed = await done(['client', 'add', id, ...machine]);
+      assert.equal(findPrinted(printed, 'secret'), undefined);
+      const { secret, jwks, publicKey: key } = (await clientFile.read(data)).entries.get(id) ?? {};
+      assert.deepEqual(
+        { secret, jwks, publicKey: key },
+        { secret: undefined, jwks: undefined, publicKey: undefined, ...stored },
+      );
+    }
+    assert.match(
+      await done(['client', 'list', '--data', data]),
+      /^set {2}with a key; client_credentials; read/m,
+    );
+    const rotated = await call(['client', 'rotate', 'pem', '--data', data]);
+    assert.match(rotated.stderr, /the client pem authenticates with a key and has no secret/);
+    const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+    for (const content of ['{', '[]', JSON.stringify(privateKey.export({ format: 'jwk' })), 'text']) {
+      writeFileSync(file, content);
+      const add = [
+        'client',
+        'add',
+        'bad',
+        '--public-key',
+        file,
+        '--grant',
+        'client_credentials',
+        '--data',
+        data,
+      ];
+      const { status, stderr } = await call(add);
+      assert.notEqual(status, 0, content);
+      assert.match(stderr, /not a public key|is a private key/);
+    }
+  });
+
+  test('accepts a scope that the configuration of the server may have', async () => {
+    const data = freshData();
+    await done(['client', 'add', 'app', ...redirect, '--scope', 'orders.read', '--data', data]);
+    assert.deepEqual((await clientFile.read(data)).entries.get('app')?.scopes, ['orders.read']);
+    const config = join(temporaryDirectory(), 'countersign.json');
+    writeFileSync(config, JSON.stringify({ data, oauth2: { scopes: ['orders.read'] } }));
+    const known = await call([
+      'client',
+      'add',
+      'other',
+      ...redirect,
+      '--scope',
+      'orders.red',
+      '--config',
+      config,
+    ]);
+    assert.match(known.stderr, /--scope "orders.red" is not one of orders.read/);
+  });
+
   const refused: readonly (readonly [args: readonly string[], says: RegExp])[] = [
     [
       [],

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
+import { startDouble } from '../../../src/double/index.ts';
 import { call, startServer } from '../../support/cli/command.ts';
 import { ordersDocument } from '../../support/double/orders-document.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
@@ -106,7 +107,10 @@ for (const type of ['oauth2', 'openIdConnect'])
     const scheme = { type, flows: {}, openIdConnectUrl: 'https://partner.example/.well-known' };
     const { status, stderr } = await call(['check', ...plain, '--partner', fileWith(documentWith(scheme))]);
     assert.equal(status, 1);
-    assert.match(stderr, /"own" requires tokens of OAuth 2\.0, and no clients are registered.*: add clients/);
+    assert.match(
+      stderr,
+      /"own" requires tokens of OAuth 2\.0, and no clients are registered.*: add one, such as clients: \{"app":/,
+    );
     const optional = { ...documentWith(scheme), security: [{ own: [] }, {}] };
     assert.equal((await call(['check', ...plain, '--partner', fileWith(optional)])).status, 0);
     const client = { app: { secret: 'secret-of-app-0123456789', grants: ['client_credentials'] } };
@@ -115,6 +119,58 @@ for (const type of ['oauth2', 'openIdConnect'])
     const registered = await call(['check', '--memory', '--config', config, '--partner', file]);
     assert.doesNotMatch(registered.stderr, /no clients/);
   });
+
+describe('the client that is missing is named, and with it requests are accepted', () => {
+  const flow = { tokenUrl: 'https://partner.example/token', scopes: { 'orders.read': 'reads' } };
+  const login = { ...flow, authorizationUrl: 'https://partner.example/authorize' };
+  const documentFor = (flows: object): object => ({
+    ...documentWith({ type: 'oauth2', flows }),
+    security: [{ own: ['orders.read'] }],
+  });
+
+  for (const [flows, flags] of [
+    [{ clientCredentials: flow, authorizationCode: login }, '--grant client_credentials'],
+    [
+      { authorizationCode: login },
+      '--redirect-uri http://localhost:3000/callback --grant authorization_code --grant refresh_token',
+    ],
+  ] as const)
+    test(`by the command: ${flags}`, async () => {
+      const data = join(temporaryDirectory(), 'data');
+      const partner = fileWith(documentFor(flows));
+      const { status, stderr } = await call(['check', '--data', data, '--partner', partner]);
+      assert.equal(status, 1);
+      const command = /or run: countersign (.*)$/m.exec(stderr)?.[1] ?? '';
+      assert.equal(command, `client add app ${flags} --scope orders.read --data ${data}`);
+      assert.equal((await call(command.split(' '))).status, 0);
+      const registered = await call(['check', '--data', data, '--partner', partner]);
+      assert.deepEqual([registered.status, registered.stderr.includes('no clients')], [0, false]);
+    });
+
+  test('by the option', async () => {
+    const partner = documentFor({ clientCredentials: flow });
+    const said: string[] = [];
+    await using without = await startDouble({ partner, onError: (error) => said.push(String(error)) });
+    const clients = JSON.parse(/clients: (.*), or a scheme/.exec(said.join())?.[1] ?? '');
+    await using double = await startDouble({ partner, clients });
+    const body = new URLSearchParams({
+      ...{ grant_type: 'client_credentials', client_id: 'app', client_secret: clients.app.secret },
+    });
+    const issued = await (await fetch(`${double.url}/oauth2/token`, { method: 'POST', body })).text();
+    const headers = { Authorization: `Bearer ${JSON.parse(issued).access_token}` };
+    assert.equal((await fetch(`${double.url}/x`, { headers })).status, 200);
+    assert.equal((await fetch(`${without.url}/x`, { headers })).status, 401);
+  });
+
+  test('a start warns of it', async () => {
+    const partner = fileWith(documentFor({ clientCredentials: flow }));
+    const server = await startServer([...plain, '--partner', partner]);
+    server.signal('SIGTERM');
+    const { stderr } = await server.ended;
+    assert.match(stderr, /^countersign: #.* add one, such as clients: .*"grants":\["client_credentials"\]/m);
+    assert.doesNotMatch(stderr, /client add app|^ +at /m);
+  });
+});
 
 test('openapi --partner prints the security schemes of the document', async () => {
   const file = fileWith(documentWith({ type: 'http', scheme: 'bearer' }));
