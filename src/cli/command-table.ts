@@ -216,7 +216,7 @@ oauth2.scopes or of the document of a partner (default: read)`,
       flag('--public', 'public client, without a secret', 'add'),
       flag(
         '--public-key FILE',
-        'PEM, JWK or JWKS file: the client authenticates with its key (private_key_jwt), without a secret',
+        'file with the key (PEM, JWK, JWKS) of a client that signs, and has no secret',
         'add',
       ),
       flag('--secret-stdin', secretInput, 'add', 'rotate'),
