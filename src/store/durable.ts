@@ -3,19 +3,19 @@
 // a change that is lost later.
 import type { Clock } from '../clock.ts';
 import { nextTurn } from '../timers.ts';
+import { Batch, type Member, mayFollow, orderBatch, type QueuedChange } from './batch.ts';
 import { IsoDates } from './encoding/iso-date.ts';
 import { StoreError } from './errors.ts';
 import { type Disk, nodeDisk } from './files/disk.ts';
-import { Journal } from './log/journal.ts';
-import { formatMembers } from './record.ts';
+import { GroupCommit } from './log/group-commit.ts';
+import { Log } from './log/log.ts';
+import { formatChange, formatJournalHead, formatMembers } from './record.ts';
 import type { Scanned } from './scan.ts';
 import { Compaction, type CompactionLimits } from './snapshot/compaction.ts';
 import type { Prepared, State } from './state/state.ts';
-import { listUniqueKeys } from './state/unique-keys.ts';
 import type {
   ChangeListener,
   ReceiptCount,
-  Replacement,
   Store,
   StoreChange,
   StoredItem,
@@ -64,26 +64,59 @@ export interface StoreHealth {
  * the id is stored before anything is read. Throws StoreError if the journal cannot be written.
  */
 export async function openJournaledStore(options: JournaledStoreOptions): Promise<JournaledStore> {
-  const { recovered, directory, clock, durability, declarations, onSync, disk = nodeDisk } = options;
+  const { recovered, declarations, disk = nodeDisk } = options;
   const storeId = recovered.storeId ?? options.newStoreId();
-  const journal = await Journal.open(
-    { directory, disk, clock, storeId, durability, declarations, onSync },
-    recovered,
-  );
+  const last = recovered.journals.at(-1);
+  const isContinued = last !== undefined && last.declarations === declarations;
+  const journal = await openJournal(options, disk, isContinued ? last.bytes : undefined);
+  if (!isContinued) await journal.begin(formatNextHead(options, storeId, journal));
   return new JournaledStore(options, disk, storeId, journal);
 }
 
-/** A change that waits for its batch, with its callbacks. */
-interface QueuedChange {
-  readonly change: StoreChange;
-  resolve(applied: StoreResult): void;
-  reject(error: unknown): void;
+/** Opens the journal. `bytes` is the length of the lines in the last file; undefined if a new one is begun. Throws StoreError. */
+function openJournal(
+  { directory, recovered, durability, clock, onSync }: JournaledStoreOptions,
+  disk: Disk,
+  bytes: number | undefined,
+): Promise<Log<Member>> {
+  const { generation, sequence, journals } = recovered;
+  const measure = async (sync: () => Promise<void>): Promise<void> => {
+    const begun = clock.steady();
+    await sync();
+    onSync?.(clock.steady() - begun);
+  };
+  return Log.open<Member>(
+    {
+      name: 'journal',
+      directory,
+      disk,
+      sync: durability === 'fsync' ? 'appends' : 'files',
+      preallocated: true,
+      renamed: false,
+      inBackground: false,
+      format: ({ prepared: { receipted }, queued: { change }, members }, seq, durable) =>
+        formatChange({ seq, durable, change, receipted }, members),
+      measure: onSync === undefined ? undefined : measure,
+    },
+    { number: journals.at(-1)?.generation ?? generation, sequence, bytes },
+  );
 }
 
-/** A change of the current batch. */
-interface Member {
-  readonly prepared: Prepared;
-  readonly queued: QueuedChange;
+/** Formats the head of the next journal. */
+function formatNextHead(
+  { recovered, clock, declarations }: JournaledStoreOptions,
+  storeId: string,
+  { number, sequence }: Log<Member>,
+): string {
+  const { revision } = recovered.state;
+  return formatJournalHead({
+    storeId,
+    generation: number + 1,
+    revision,
+    sequence,
+    at: clock.now(),
+    declarations,
+  });
 }
 
 /**
@@ -97,14 +130,12 @@ export class JournaledStore implements Store {
   readonly storeId: string;
   readonly checksUnique = true;
   readonly #state: State;
-  readonly #journal: Journal;
+  readonly #journal: Log<Member>;
   readonly #compaction: Compaction;
   readonly #onWarning: (line: string) => void;
   readonly #dates = new IsoDates();
-  #queue: QueuedChange[] = [];
-  /** Functions to call between two batches. */
-  readonly #tasks: (() => Promise<void>)[] = [];
-  #draining: Promise<void> | undefined;
+  /** The changes of one turn of the event loop share the first batch. */
+  readonly #batches = new GroupCommit<QueuedChange>(() => this.#writeBatch(), nextTurn);
   #closed = false;
   /** Whether there was any change since the start. */
   #changed = false;
@@ -112,7 +143,7 @@ export class JournaledStore implements Store {
   #full: StoreError | undefined;
   #failureReported = false;
 
-  constructor(options: JournaledStoreOptions, disk: Disk, storeId: string, journal: Journal) {
+  constructor(options: JournaledStoreOptions, disk: Disk, storeId: string, journal: Log<Member>) {
     const { recovered, directory, clock, onWarning } = options;
     const { state, generation, journals } = recovered;
     this.storeId = storeId;
@@ -128,14 +159,19 @@ export class JournaledStore implements Store {
       onWarning,
       limits: options.limits,
       journals: {
-        rotate: () => this.#betweenBatches(() => journal.rotate(state.revision)),
+        rotate: () =>
+          this.#betweenBatches(async () => {
+            await journal.begin(formatNextHead(options, storeId, journal));
+            return journal.number;
+          }),
         get sequence() {
           return journal.sequence;
         },
-        sync: () => this.#betweenBatches(() => journal.syncAll()),
+        sync: () => this.#betweenBatches(() => journal.sync()),
+        drop: (before: number) => journal.drop((generation) => generation >= before),
       },
     };
-    const earlier = journals.filter((each) => each.generation < journal.generation);
+    const earlier = journals.filter((each) => each.generation < journal.number);
     const length = earlier.reduce((sum, { bytes }) => sum + bytes, 0);
     this.#compaction = new Compaction(compaction, generation, length);
   }
@@ -177,41 +213,22 @@ export class JournaledStore implements Store {
   apply(change: StoreChange): Promise<StoreResult> {
     if (this.#closed) return Promise.reject(new StoreError('failed', 'the store is closed'));
     return new Promise((resolve, reject) => {
-      this.#queue.push({ change, resolve, reject });
-      this.#draining ??= this.#drain();
+      this.#batches.add({ change, resolve, reject });
     });
   }
 
   async close(): Promise<void> {
     this.#closed = true;
     await this.#compaction.stop();
-    await this.#draining;
+    await this.#batches.idle;
     if (this.#changed && this.health.state === 'well') await this.#compaction.conclude(this.#journal.bytes);
-    await this.#draining;
+    await this.#batches.idle;
     await this.#journal.close();
-  }
-
-  async #drain(): Promise<void> {
-    await nextTurn(); // the changes of one turn of the event loop share the first batch
-    for (;;) {
-      const task = this.#tasks.shift();
-      if (task !== undefined) await task();
-      else if (this.#queue.length > 0) await this.#writeBatch();
-      else break;
-    }
-    this.#draining = undefined;
   }
 
   /** Calls a function between two batches. */
   #betweenBatches<T>(task: () => Promise<T>): Promise<T> {
-    return new Promise((resolve, reject) => {
-      this.#tasks.push(() =>
-        task()
-          .then(resolve, reject)
-          .finally(() => this.#reportFailure()),
-      );
-      this.#draining ??= this.#drain();
-    });
+    return this.#batches.between(() => task().finally(() => this.#reportFailure()));
   }
 
   async #writeBatch(): Promise<void> {
@@ -219,7 +236,7 @@ export class JournaledStore implements Store {
     const { members } = batch;
     if (members.length === 0) return;
     try {
-      await this.#journal.write();
+      await this.#journal.append(members);
     } catch (error) {
       this.#reject(members, error);
       return;
@@ -243,15 +260,14 @@ export class JournaledStore implements Store {
 
   /** Resolves the queued changes that no longer apply because of this batch. Returns whether there were any. */
   #resolveOutdated(batch: Batch): boolean {
-    const queue = this.#queue;
-    this.#queue = [];
-    for (const queued of queue) {
-      const outdated =
+    const queue = this.#batches.waiting;
+    this.#batches.waiting = queue.filter((queued) => {
+      const isOutdated =
         batch.latest(queued.change) !== undefined && !this.#state.expectationHolds(queued.change);
-      if (outdated) queued.resolve({ applied: false });
-      else this.#queue.push(queued);
-    }
-    return this.#queue.length < queue.length;
+      if (isOutdated) queued.resolve({ applied: false });
+      return !isOutdated;
+    });
+    return this.#batches.waiting.length < queue.length;
   }
 
   #reject(members: readonly Member[], error: unknown): void {
@@ -279,7 +295,7 @@ export class JournaledStore implements Store {
     const batch = new Batch();
     const left: QueuedChange[] = [];
     let full = false;
-    for (const queued of orderBatch(this.#queue)) {
+    for (const queued of orderBatch(this.#batches.waiting)) {
       const before = batch.latest(queued.change);
       const { receipt } = queued.change;
       const repeats = receipt !== undefined && batch.hasReceipt(receipt.key);
@@ -294,7 +310,7 @@ export class JournaledStore implements Store {
         left.push(queued);
       }
     }
-    this.#queue = left;
+    this.#batches.waiting = left;
     return batch;
   }
 
@@ -305,15 +321,13 @@ export class JournaledStore implements Store {
     try {
       if (failure !== undefined) throw toFailure(failure);
       const value = change.kind === 'delete' ? undefined : JSON.stringify(change.value);
-      if (!this.#journal.hasRoomFor(change, value ?? this.#formerValue(change))) return false;
+      if (!batch.hasRoomFor(change, value ?? this.#formerValue(change))) return false;
       const prepared = this.#state.prepare(change, before);
       if ('applied' in prepared) {
         queued.resolve(prepared);
         return true;
       }
-      const members = this.#formatMembers(prepared, value);
-      this.#journal.add(change, prepared, members);
-      batch.add({ prepared, queued });
+      batch.add({ prepared, queued, members: this.#formatMembers(prepared, value) });
     } catch (error) {
       queued.reject(error);
     }
@@ -331,87 +345,6 @@ export class JournaledStore implements Store {
     const item = kind === 'set' ? entry : { ...entry, revision, modified: at };
     return formatMembers(item, value, this.#dates.format(item.modified));
   }
-}
-
-/** Changes that are stored together, in this order. */
-class Batch {
-  readonly members: Member[] = [];
-  /** The last change of each item, by collection and id. */
-  readonly #latest = new Map<string, Map<string, Prepared>>();
-  /** The keys of receipts; undefined if there are none. */
-  #receipts: Set<string> | undefined;
-  /** The unique keys of the changes, with their collections; undefined if there are none. */
-  #keys: Set<string> | undefined;
-
-  /** Returns whether the batch has a change with a receipt of this key: another one must wait for it. */
-  hasReceipt(key: string): boolean {
-    return this.#receipts?.has(key) ?? false;
-  }
-
-  /** Returns whether a change of the batch has a unique key of this one, which must wait for it. */
-  hasKeyOf(change: StoreChange): boolean {
-    const keys = this.#keys;
-    return keys !== undefined && listKeys(change).some((key) => keys.has(key));
-  }
-
-  /** Returns the last change of the same item. */
-  latest(change: StoreChange): Prepared | undefined {
-    return change.kind === 'create' ? undefined : this.#latest.get(change.collection)?.get(change.id);
-  }
-
-  add(member: Member): void {
-    const { prepared, queued } = member;
-    const { collection, entry, receipted } = prepared;
-    if (receipted !== undefined) {
-      this.#receipts ??= new Set();
-      this.#receipts.add(receipted.receipt.key);
-    }
-    for (const key of listKeys(queued.change)) {
-      this.#keys ??= new Set();
-      this.#keys.add(key);
-    }
-    const items = this.#latest.get(collection);
-    if (items === undefined) this.#latest.set(collection, new Map([[entry.id, prepared]]));
-    else items.set(entry.id, prepared);
-    this.members.push(member);
-  }
-}
-
-/**
- * Returns changes in the order in which they are checked: the order of arrival, except that a change which expects
- * `present` comes after those of the same item that expect a revision, because these could not apply after it.
- */
-function orderBatch(queue: readonly QueuedChange[]): readonly QueuedChange[] {
-  if (!queue.some(({ change }) => expectsPresent(change))) return queue;
-  const withRevision = new Set<string>();
-  for (const { change } of queue) {
-    if (change.kind !== 'create' && !expectsPresent(change)) withRevision.add(itemKey(change));
-  }
-  if (withRevision.size === 0) return queue;
-  const isDeferred = ({ change }: QueuedChange): boolean =>
-    expectsPresent(change) && withRevision.has(itemKey(change));
-  return [...queue.filter((queued) => !isDeferred(queued)), ...queue.filter(isDeferred)];
-}
-
-/** Returns whether a change can be in the same batch after `before`, a change of the same item. */
-function mayFollow(before: Prepared, change: StoreChange): boolean {
-  return before.kind === 'set' && expectsPresent(change);
-}
-
-/** Returns the unique keys of a change, with its collection. */
-function listKeys(change: StoreChange): string[] {
-  if (change.unique === undefined || change.kind === 'delete') return [];
-  return listUniqueKeys(change.unique, change.value).map(({ key }) => `${change.collection}\n${key}`);
-}
-
-/** Returns a key for the item of a change. */
-function itemKey(change: Exclude<StoreChange, { kind: 'create' }>): string {
-  return `${change.collection}\n${change.id}`;
-}
-
-/** Returns whether a change applies to any revision of an item. */
-function expectsPresent(change: StoreChange): change is Replacement {
-  return change.kind === 'put' && change.expected === 'present';
 }
 
 /** Returns the state of a store after a failure. */

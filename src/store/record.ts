@@ -2,7 +2,6 @@
 // surrounds it: lines with checksums in a log, blocks with checksums in a snapshot, plain lines in an export.
 import { formatIsoDate } from './encoding/iso-date.ts';
 import { Members, RecordFault, readCount, readList, readTime } from './encoding/members.ts';
-import { formatChecksum } from './log/line.ts';
 import type { NonceClaim } from './nonces/nonces.ts';
 import type { Span } from './nonces/time.ts';
 import type { NumberRange } from './state/reserved-ids.ts';
@@ -56,12 +55,26 @@ export interface ChangeRecord {
 export interface Extent {
   readonly number: number;
   readonly bytes: number;
-  /** The checksum of the last line. */
-  readonly crc: number;
+  /** The checksum of the last line, as the line contains it. */
+  readonly crc: string;
 }
+
+/** A claim of a nonce. */
+export interface ClaimRecord {
+  readonly kind: 'claim';
+  /** The number of the claim. It increases by one from record to record, across files. */
+  readonly seq: number;
+  readonly claim: NonceClaim;
+}
+
+/** A record of a file of nonces. */
+export type NoncesRecord = NoncesHead | ClaimRecord;
 
 /** The first record of a file of nonces. */
 export interface NoncesHead {
+  readonly kind: 'head';
+  /** The number of the last claim before. */
+  readonly sequence: number;
   /** The time of its creation, by the clock (ms). */
   readonly opened: number;
   /** The boot id of the host; undefined if the host does not provide one. */
@@ -81,7 +94,7 @@ export interface NoncesHead {
 /** The files that begin with a head, and the name and the version of their format. */
 export const journalVersion = 1;
 export const snapshotVersion = 1;
-export const noncesVersion = 1;
+export const noncesVersion = 2;
 export const exportFormat = 'countersign-export';
 export const exportVersion = 1;
 
@@ -142,17 +155,18 @@ export function formatSnapshotHead({ storeId, generation, revision, sequence, at
 }
 
 /** Formats the head of a file of nonces as JSON, without the opening brace. */
-export function formatNoncesHead(head: NoncesHead): string {
-  const { opened, boot, window, synced, closed, forgotten, files } = head;
+export function formatNoncesHead(head: Omit<NoncesHead, 'kind'>): string {
+  const { sequence, opened, boot, window, synced, closed, forgotten, files } = head;
   const members = {
     version: noncesVersion,
+    sequence,
     opened: formatIsoDate(opened),
     boot,
     window,
     synced,
     closed,
     forgotten: forgotten.map(({ from, to }) => [formatIsoDate(from), formatIsoDate(to)]),
-    files: files.map(({ number, bytes, crc }) => ({ number, bytes, crc: formatChecksum(crc) })),
+    files: files.map(({ number, bytes, crc }) => ({ number, bytes, crc })),
   };
   return JSON.stringify(members).slice(1);
 }
@@ -174,9 +188,9 @@ export function formatChange({ seq, durable, change, receipted }: ChangeInit, me
 }
 
 /** Formats a claim as JSON, without the opening brace. */
-export function formatClaim({ user, nonce, until }: NonceClaim): string {
+export function formatClaim(seq: number, { user, nonce, until }: NonceClaim): string {
   const time = formatIsoDate(Math.ceil(until));
-  return `"until":"${time}","user":${quote(user)},"nonce":${quote(nonce)}}`;
+  return `"seq":${seq},"until":"${time}","user":${quote(user)},"nonce":${quote(nonce)}}`;
 }
 
 /** Reads a line of a journal. Throws RecordFault. */
@@ -188,11 +202,11 @@ export function readJournalRecord(text: string): JournalRecord {
   return members.has('declarations') ? { ...head, declarations: members.text('declarations') } : head;
 }
 
-/** Reads the head of a file of nonces. Throws RecordFault. */
-export function readNoncesHead(text: string): NoncesHead {
-  const members = Members.parse(text);
+function readNoncesHead(members: Members): NoncesHead {
   checkVersion(members.count('version'), noncesVersion);
   return {
+    kind: 'head',
+    sequence: members.count('sequence'),
     opened: members.time('opened'),
     boot: members.has('boot') ? members.text('boot') : undefined,
     window: members.count('window'),
@@ -204,8 +218,7 @@ export function readNoncesHead(text: string): NoncesHead {
     }),
     files: members.list('files').map((file) => {
       const extent = new Members(file, 'a file of files');
-      const crc = Number.parseInt(extent.text('crc'), 16);
-      return { number: extent.count('number'), bytes: extent.count('bytes'), crc };
+      return { number: extent.count('number'), bytes: extent.count('bytes'), crc: extent.text('crc') };
     }),
   };
 }
@@ -303,20 +316,22 @@ export function readReceipt(members: Members): StoredReceipt {
   };
 }
 
-/** Reads claims of one file. Many of them have the same date. */
-export class ClaimReader {
+/** Reads the lines of a file of nonces. Many claims have the same date. */
+export class NoncesReader {
   #date: unknown;
   #time = Number.NaN;
 
-  /** Reads a claim. Throws RecordFault. */
-  read(text: string): NonceClaim {
+  /** Reads a line. Throws RecordFault. */
+  read(text: string): NoncesRecord {
     const members = Members.parse(text);
+    if (!members.has('seq')) return readNoncesHead(members);
     const date = members.get('until');
     if (date !== this.#date) {
       this.#time = members.time('until');
       this.#date = date;
     }
-    return { user: members.text('user'), nonce: members.text('nonce'), until: this.#time };
+    const claim = { user: members.text('user'), nonce: members.text('nonce'), until: this.#time };
+    return { kind: 'claim', seq: members.count('seq'), claim };
   }
 }
 

@@ -7,9 +7,15 @@ import { RecordFault } from './encoding/members.ts';
 import { rejectIncompleteCopy } from './files/directory.ts';
 import { type Disk, nodeDisk } from './files/disk.ts';
 import { readInChunks, splitLines } from './files/read-chunks.ts';
-import { formatLogName, listLogNumbers, verifyLine } from './log/line.ts';
+import { formatLogName, isVerified, listLogNumbers } from './log/line.ts';
 import { type LogContent, LogReader } from './log/reader.ts';
-import { type HeadRecord, type JournalRecord, type Record, readJournalRecord } from './record.ts';
+import {
+  type ChangeRecord,
+  type HeadRecord,
+  type JournalRecord,
+  type Record,
+  readJournalRecord,
+} from './record.ts';
 import { readSnapshot, type Snapshot, salvageSnapshot } from './snapshot/reader.ts';
 import { previousName, snapshotName } from './snapshot/writer.ts';
 import { State } from './state/state.ts';
@@ -108,12 +114,8 @@ interface JournalPosition {
   readonly before: number;
 }
 
-/** A journal and the numbers of its changes. */
-interface JournalContent extends LogContent {
-  /** Undefined if there is no valid line. */
-  readonly head: HeadRecord | undefined;
-  /** The number of the last change, or of the last one before the journal. */
-  readonly seq: number;
+/** A journal that was read up to its first invalid line. */
+interface JournalContent extends LogContent<HeadRecord> {
   /** The highest `durable` in the valid lines that follow the invalid one; 0 if there are none. */
   readonly highestDurable: number;
 }
@@ -263,7 +265,7 @@ class Scan {
       this.#journals.push({ generation, path, bytes: content.bytes, declarations });
       this.#checkEnd(content, position);
     }
-    return content.head === undefined ? position.before : content.seq;
+    return content.head === undefined ? position.before : content.sequence;
   }
 
   /** Reads a journal. Calls `take` with each record before the first invalid line. Returns undefined if there is no such file. */
@@ -274,35 +276,16 @@ class Scan {
     const name = formatLogName('journal', generation);
     const file = await this.#disk.openToRead(this.#path(name));
     if (file === undefined) return undefined;
-    let [head, seq, highestDurable]: [HeadRecord | undefined, number, number] = [undefined, 0, 0];
+    let highestDurable = 0;
     const progress = this.#progress(name);
-    const takeLine = (text: string): void => {
-      const record = readJournalRecord(text);
-      if (head === undefined) {
-        if (record.kind !== 'head') throw new RecordFault('this is not the first line of a journal');
-        [head, seq] = [record, record.sequence];
-      } else {
-        if (record.kind === 'head') throw new RecordFault('this is not a change');
-        if (record.seq !== seq + 1)
-          throw new RecordFault(`it is change ${record.seq}, and ${seq + 1} was expected`);
-        seq = record.seq;
-      }
-      take(record);
-    };
-    const reader = new LogReader({
-      coverage: 'line',
+    const reader = new LogReader<HeadRecord, ChangeRecord>({
+      name: 'journal',
       preallocated: true,
-      onLine: (text, position) => {
-        try {
-          takeLine(text);
-        } catch (error) {
-          throw error instanceof RecordFault ? this.#corruption(name, error.message, position) : error;
-        }
-      },
-      onStray(text) {
-        const durable = readDurable(text);
-        highestDurable = Math.max(highestDurable, durable ?? 0);
-        return durable !== undefined;
+      read: readJournalRecord,
+      take,
+      reject: ({ message }, position) => this.#corruption(name, message, position),
+      onStray: ({ durable }) => {
+        highestDurable = Math.max(highestDurable, durable);
       },
     });
     try {
@@ -314,7 +297,7 @@ class Scan {
     } finally {
       await file.close();
     }
-    return { ...reader.content(), head, seq, highestDurable };
+    return { ...reader.content(), highestDurable };
   }
 
   #checkHead(head: HeadRecord, { generation, before }: JournalPosition): void {
@@ -330,15 +313,16 @@ class Scan {
 
   /** Checks whether a crash can have caused the invalid end of a journal. */
   #checkEnd(content: JournalContent, { generation, isLast }: JournalPosition): void {
-    const { broken, seq, highestDurable } = content;
+    const { broken, sequence, highestDurable } = content;
     if (broken === undefined) return;
     const name = formatLogName('journal', generation);
     const reject = (proof: string): never => {
       throw this.#corruption(name, `${broken.reason}, although ${proof}`, broken);
     };
     if (!isLast) reject('a later journal was created after it');
-    if (highestDurable > seq) reject('a later line shows that it was on the disk');
-    if ((this.#snapshot?.reached ?? 0) > seq) reject(`${snapshotName} was written after it was on the disk`);
+    if (highestDurable > sequence) reject('a later line shows that it was on the disk');
+    if ((this.#snapshot?.reached ?? 0) > sequence)
+      reject(`${snapshotName} was written after it was on the disk`);
     const savedAs = `torn-${generation}-${broken.byte}.bin`;
     this.#reports.push(
       `${this.#path(name)} has an incomplete end, as after a crash, from line ${broken.line}, at byte ${broken.byte}, on: ${broken.reason}; nothing shows that it was on the disk; it is moved to ${savedAs}`,
@@ -385,12 +369,6 @@ class Scan {
     const where = location === undefined ? undefined : { line: location.line, byte: location.byte };
     return new CorruptionError(this.#path(name), reason, where, advice);
   }
-}
-
-/** Returns the number of the last change that was on the disk when a line was written; undefined if it is not a change. */
-function readDurable(text: string): number | undefined {
-  const record = tryRead(text);
-  return record?.kind === 'change' ? record.durable : undefined;
 }
 
 /** Reads a line with a correct checksum. Returns undefined if it is not a record of a journal. */
@@ -467,7 +445,7 @@ class Salvage {
       // Preallocated space.
       if (!isWhole && line.every((byte) => byte === 0)) return;
       number += 1;
-      const record = verifyLine(line, 'line', 0) === undefined ? undefined : tryRead(line.toString('utf8'));
+      const record = isVerified(line) ? tryRead(line.toString('utf8')) : undefined;
       if (record === undefined) {
         this.#lose(`${path}, line ${number}: it cannot be read`);
         return;

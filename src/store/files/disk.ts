@@ -42,8 +42,11 @@ export interface ReadableFile {
 export interface DiskFile {
   /** Writes some of the bytes at the current position. Returns how many (at least one). */
   write(bytes: Uint8Array): Promise<number>;
-  /** Writes some of the bytes at this position, synchronously if they are few. Returns how many (at least one). */
-  writeAt(bytes: Uint8Array, position: number): number | Promise<number>;
+  /**
+   * Writes some of the bytes at this position. Returns how many (at least one).
+   * @param inBackground whether another thread is used. Default: only for many bytes
+   */
+  writeAt(bytes: Uint8Array, position: number, inBackground?: boolean): number | Promise<number>;
   /** Truncates the file to this length. */
   truncate(length: number): Promise<void>;
   /** Resolves when all written data is on the disk. */
@@ -112,8 +115,9 @@ function createFile(handle: FileHandle): DiskFile {
   let ended = (): void => {};
   return {
     write: async (bytes) => (await handle.write(bytes)).bytesWritten,
-    writeAt(bytes, position) {
-      if (bytes.length <= maxSyncWrite) return writeSync(handle.fd, bytes, 0, bytes.length, position);
+    writeAt(bytes, position, inBackground = false) {
+      if (!inBackground && bytes.length <= maxSyncWrite)
+        return writeSync(handle.fd, bytes, 0, bytes.length, position);
       return handle.write(bytes, 0, bytes.length, position).then(({ bytesWritten }) => bytesWritten);
     },
     truncate: (length) => handle.truncate(length),

@@ -35,7 +35,7 @@ interface NewLogFile {
    * The name under which the file is written, if an incomplete file must not have its own name: that of temporary files, before
    * `.PID-N.tmp`. Default: its own.
    */
-  readonly temporary?: string;
+  readonly temporary?: string | undefined;
   /** Whether all writes use another thread: lines that arrive meanwhile share the next write. Default: only long ones do. */
   readonly inBackground?: boolean;
 }
@@ -149,10 +149,10 @@ export class LogFile {
     }
   }
 
-  /** Closes a file whose lines are all on the disk, and removes preallocated space without a sync. */
+  /** Closes a file that is not written any more, and removes preallocated space without a sync. */
   async release(): Promise<void> {
     // If it fails, the NUL bytes do no harm.
-    await this.#file.truncate(this.#bytes).catch(() => {});
+    if (this.#allocated > this.#bytes) await this.#file.truncate(this.#bytes).catch(() => {});
     await this.abandon();
   }
 
@@ -175,7 +175,7 @@ export class LogFile {
 
   async #writeSome(bytes: Uint8Array, position: number): Promise<number> {
     try {
-      return await (this.#inBackground ? this.#file.write(bytes) : this.#file.writeAt(bytes, position));
+      return await this.#file.writeAt(bytes, position, this.#inBackground);
     } catch (error) {
       throw new AtomicWriteError(this.path, 'write', error);
     }

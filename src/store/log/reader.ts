@@ -1,29 +1,44 @@
-import { type Coverage, verifyLine } from './line.ts';
+import { RecordFault } from '../encoding/members.ts';
+import { checksumOf, isVerified, type LogName } from './line.ts';
 
 const newline = 0x0a;
 /** The beginning of every line. */
 const lineStart = '{"crc":"';
 
 /** The position of a line. */
-interface LinePosition {
+export interface LinePosition {
   /** From 1. */
   readonly line: number;
   readonly byte: number;
 }
 
+/** The first record of a file of a log. */
+interface LogHead {
+  readonly kind: 'head';
+  /** The number of the last line before the file. */
+  readonly sequence: number;
+}
+
+/** Any other record of a log. */
+interface LogRecord {
+  readonly kind: 'change' | 'claim';
+  /** The number of the line. */
+  readonly seq: number;
+}
+
 /** How a log is read. */
-export interface LogFormat {
-  /** The bytes that a checksum covers. */
-  readonly coverage: Coverage;
+export interface LogFormat<Head extends LogHead, Other extends LogRecord> {
+  readonly name: LogName;
   /** Whether NUL bytes at the end of a file are preallocated space. */
   readonly preallocated: boolean;
-  /** Called with each valid line before the first invalid one. It may throw. */
-  onLine(text: string, position: LinePosition): void;
-  /**
-   * Called with each line with a correct checksum from the first invalid line on, also within others. Returns whether it is a
-   * record. Lines of a chain cannot be verified any more, so it is not called for them.
-   */
-  onStray?(text: string): boolean;
+  /** Reads a line. Throws RecordFault. */
+  read(text: string): Head | Other;
+  /** Called with the record of each valid line before the first invalid one. May throw RecordFault. */
+  take(record: Head | Other): void;
+  /** Returns what to throw for a line whose checksum is correct, so that some program wrote it, but whose record is not. */
+  reject(fault: RecordFault, position: LinePosition): Error;
+  /** Called with each record from the first invalid line on, also one within that line. */
+  onStray?(record: Other): void;
 }
 
 /** The first line of a file that is not as it was written: its checksum is wrong, or its end is missing. */
@@ -34,15 +49,19 @@ interface Break extends LinePosition {
 }
 
 /** The extent of the valid lines in a file of a log. */
-export interface LogContent {
+export interface LogContent<Head> {
+  /** The first record; undefined if the first line is not valid. */
+  readonly head: Head | undefined;
+  /** The number of the last valid line, or of the last one before the file; 0 if there is no head. */
+  readonly sequence: number;
   /** The length of the file in bytes. */
   readonly size: number;
   /** The number of valid lines, from the first one on. */
   readonly lines: number;
   /** The length of these lines in bytes. */
   readonly bytes: number;
-  /** The checksum of the last one. */
-  readonly checksum: number;
+  /** The checksum of the last one, as the line contains it. */
+  readonly checksum: string;
   /** Undefined if nothing but preallocated space follows the valid lines. */
   readonly broken: Break | undefined;
   /** Whether other lines, complete or not, follow the invalid line. */
@@ -50,18 +69,20 @@ export interface LogContent {
 }
 
 /** Reads a file of a log. */
-export class LogReader {
-  readonly #format: LogFormat;
+export class LogReader<Head extends LogHead, Other extends LogRecord> {
+  readonly #format: LogFormat<Head, Other>;
+  #head: Head | undefined;
+  #sequence = 0;
   #lines = 0;
   #bytes = 0;
-  #checksum = 0;
+  #checksum = '';
   #broken: Break | undefined;
   #more = false;
   /** Whether NUL bytes precede the current position. */
   #nuls = false;
   #position = 0;
 
-  constructor(format: LogFormat) {
+  constructor(format: LogFormat<Head, Other>) {
     this.#format = format;
   }
 
@@ -95,8 +116,10 @@ export class LogReader {
   }
 
   /** Returns the extent of the lines, once all bytes are read. */
-  content(): LogContent {
+  content(): LogContent<Head> {
     return {
+      head: this.#head,
+      sequence: this.#sequence,
       size: this.#position,
       lines: this.#lines,
       bytes: this.#bytes,
@@ -114,16 +137,41 @@ export class LogReader {
   }
 
   #takeNext(line: Buffer): void {
-    const checksum = verifyLine(line, this.#format.coverage, this.#checksum);
-    if (checksum === undefined) {
+    if (!isVerified(line)) {
       const what = this.#lines === 0 ? 'its first line' : 'the line';
       this.#takeInvalid(line, `${what} does not match its checksum`, false);
       return;
     }
-    this.#format.onLine(line.toString('utf8'), { line: this.#lines + 1, byte: this.#bytes });
+    const text = line.toString('utf8');
+    this.#takeValid(text);
     this.#lines += 1;
-    this.#checksum = checksum;
+    this.#checksum = checksumOf(text);
     this.#bytes = this.#position + line.length + 1;
+  }
+
+  #takeValid(text: string): void {
+    try {
+      const record = this.#format.read(text);
+      this.#checkOrder(record);
+      this.#format.take(record);
+    } catch (error) {
+      if (!(error instanceof RecordFault)) throw error;
+      throw this.#format.reject(error, { line: this.#lines + 1, byte: this.#bytes });
+    }
+  }
+
+  #checkOrder(record: Head | Other): void {
+    if (isHead(record)) {
+      if (this.#lines > 0) throw new RecordFault(`this is the first line of a ${this.#format.name} file`);
+      this.#head = record;
+      this.#sequence = record.sequence;
+      return;
+    }
+    if (this.#lines === 0) throw new RecordFault(`this is not the first line of a ${this.#format.name} file`);
+    const expected = this.#sequence + 1;
+    if (record.seq !== expected)
+      throw new RecordFault(`it is ${record.kind} ${record.seq}, and ${expected} was expected`);
+    this.#sequence = expected;
   }
 
   /** Reads the bytes after the last line end. */
@@ -147,17 +195,33 @@ export class LogReader {
 
   /** Searches for valid lines, which may follow remains of others, to find out what was on the disk. */
   #searchLines(line: Buffer, from: number): void {
-    if (this.#format.onStray === undefined) return;
     for (let at = line.indexOf(lineStart, from); at >= 0; at = line.indexOf(lineStart, at + 1)) {
       const stray = line.subarray(at);
-      if (verifyLine(stray, 'line', 0) === undefined) continue;
-      if (this.#format.onStray(stray.toString('utf8')) && at > 0) this.#more = true;
+      const record = isVerified(stray) ? this.#tryRead(stray.toString('utf8')) : undefined;
+      if (record === undefined) continue;
+      if (at > 0) this.#more = true;
+      this.#format.onStray?.(record);
+    }
+  }
+
+  /** Reads a line with a correct checksum. Returns undefined if it is not a record, or a head. */
+  #tryRead(text: string): Other | undefined {
+    try {
+      const record = this.#format.read(text);
+      return isHead(record) ? undefined : record;
+    } catch (error) {
+      if (error instanceof RecordFault) return undefined;
+      throw error;
     }
   }
 
   #break(reason: string, incomplete: boolean): void {
     this.#broken ??= { line: this.#lines + 1, byte: this.#bytes, reason, incomplete };
   }
+}
+
+function isHead<Head extends LogHead, Other extends LogRecord>(record: Head | Other): record is Head {
+  return record.kind === 'head';
 }
 
 function isAllNul(bytes: Buffer): boolean {

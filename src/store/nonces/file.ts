@@ -5,6 +5,8 @@ import { StoreError } from '../errors.ts';
 import { AtomicWriteError, removeLeftovers } from '../files/atomic-write.ts';
 import { type Disk, nodeDisk } from '../files/disk.ts';
 import { bootId } from '../files/process-liveness.ts';
+import { GroupCommit } from '../log/group-commit.ts';
+import { ClaimLog } from './claim-log.ts';
 import {
   bucketSpanFor,
   createNonces,
@@ -16,7 +18,6 @@ import {
 } from './nonces.ts';
 import { type RecoveredNonces, readNonces } from './recovery.ts';
 import { earliest, endOfLost, latest } from './time.ts';
-import { NonceWriter } from './writer.ts';
 
 /** The options of nonces in files. */
 export interface NonceFileOptions {
@@ -74,8 +75,8 @@ export async function openNonces(options: NonceFileOptions): Promise<FileNonces>
   const lostUntil = stored.losses.length > 0 ? endOfUnknown(stored, window, clock.now()) : undefined;
   if (lostUntil !== undefined) memory.forget(earliest, lostUntil);
   const sync = durability === 'fsync';
-  const writer = new NonceWriter({ directory, disk, sync, window, clock, boot }, stored);
-  return new NonceFile(memory, writer, options, stored, lostUntil);
+  const log = await ClaimLog.open({ directory, disk, sync, window, clock, boot }, stored);
+  return new NonceFile(memory, log, options, stored, lostUntil);
 }
 
 /** The result of reading the nonces of a directory. */
@@ -122,13 +123,16 @@ class NonceFile implements FileNonces {
   readonly limits: NonceLimits;
   readonly window: number;
   readonly #memory: MemoryNonces;
-  readonly #writer: NonceWriter;
+  readonly #log: ClaimLog;
   readonly #onWarning: (line: string) => void;
   readonly #stored: RecoveredNonces;
   /** The first `until` (ms) that no lost nonce can have; undefined if none was lost. */
   readonly #lostUntil: number | undefined;
-  #pending: PendingClaim[] = [];
-  #writing: Promise<void> | undefined;
+  /** The claims of one turn of the event loop share the first write. */
+  readonly #groups = new GroupCommit<PendingClaim>(
+    () => this.#writeGroup(),
+    () => Promise.resolve(),
+  );
   /** Whether `begin` was called, or a nonce was claimed. Otherwise `close` does not change the files. */
   #begun = false;
   #claimed = false;
@@ -139,7 +143,7 @@ class NonceFile implements FileNonces {
 
   constructor(
     memory: MemoryNonces,
-    writer: NonceWriter,
+    log: ClaimLog,
     { onWarning, window }: NonceFileOptions,
     stored: RecoveredNonces,
     lostUntil: number | undefined,
@@ -149,7 +153,7 @@ class NonceFile implements FileNonces {
     this.#stored = stored;
     this.#lostUntil = lostUntil;
     this.#memory = memory;
-    this.#writer = writer;
+    this.#log = log;
     this.#onWarning = onWarning;
   }
 
@@ -164,8 +168,7 @@ class NonceFile implements FileNonces {
     if (claimed !== 'fresh') return claimed;
     this.#claimed = true;
     return new Promise((resolve, reject) => {
-      this.#pending.push({ claim: { user, nonce, until }, resolve, reject });
-      this.#writing ??= this.#writeAll();
+      this.#groups.add({ claim: { user, nonce, until }, resolve, reject });
     });
   }
 
@@ -175,32 +178,26 @@ class NonceFile implements FileNonces {
     if (lost !== undefined) {
       this.#onWarning(describeLoss(this.#stored, this.window * 1000, lost));
       // If that fails, it is recorded with the next claim. Until then, the next start detects the loss again.
-      await this.#writer.forget(earliest, lost).catch(() => {});
-    } else if (this.#stored.highest === 0) await this.#writer.write([]);
+      await this.#log.forget(earliest, lost).catch(() => {});
+    } else if (this.#stored.highest === 0) await this.#log.write([]);
   }
 
   async close(): Promise<void> {
-    await this.#writing;
+    await this.#groups.idle;
     try {
       if (this.#failure !== undefined) throw this.#failure;
-      if (this.#begun || this.#claimed) await this.#writer.seal();
+      if (this.#begun || this.#claimed) await this.#log.seal();
     } finally {
-      await this.#writer.close();
+      await this.#log.close();
     }
   }
 
-  async #writeAll(): Promise<void> {
-    await Promise.resolve(); // the claims of one turn of the event loop share the first write
-    while (this.#pending.length > 0) await this.#writePending();
-    this.#writing = undefined;
-  }
-
-  async #writePending(): Promise<void> {
-    const pending = this.#pending;
-    this.#pending = [];
+  async #writeGroup(): Promise<void> {
+    const pending = this.#groups.waiting;
+    this.#groups.waiting = [];
     try {
       if (this.#failure !== undefined) throw this.#failure;
-      await this.#writer.write(pending.map(({ claim }) => claim));
+      await this.#log.write(pending.map(({ claim }) => claim));
       if (this.#failureReported) this.#onWarning('nonces are stored again');
       this.#failureReported = false;
       for (const { resolve } of pending) resolve('fresh');

@@ -1,10 +1,17 @@
 import { join } from 'node:path';
 import { CorruptionError } from '../corruption-error.ts';
-import { RecordFault } from '../encoding/members.ts';
 import type { Disk } from '../files/disk.ts';
 import { formatLogName, listLogNumbers } from '../log/line.ts';
 import { type LogContent, LogReader } from '../log/reader.ts';
-import { ClaimReader, type Extent, type NoncesHead, readNoncesHead } from '../record.ts';
+import {
+  type ClaimRecord,
+  type Extent,
+  type NoncesHead,
+  NoncesReader,
+  type NoncesRecord,
+  noncesVersion,
+  VersionFault,
+} from '../record.ts';
 import { isStoreFile } from '../snapshot/writer.ts';
 import type { NonceClaim } from './nonces.ts';
 import { earliest, type Span } from './time.ts';
@@ -20,10 +27,10 @@ export interface ClaimFile extends Extent {
 export interface RecoveredNonces {
   /** The files that are needed, in order. */
   readonly files: readonly ClaimFile[];
-  /** The numbers of files that are to be deleted. */
-  readonly obsolete: readonly number[];
   /** The highest number of a file; 0 if there are none. */
   readonly highest: number;
+  /** The number of the last claim; 0 if it is not known. */
+  readonly sequence: number;
   /** Whether the last server stopped in an orderly way, or there was none. */
   readonly closed: boolean;
   /** The spans of time whose claims are unknown. */
@@ -55,11 +62,8 @@ export function readNonces(options: ReadNoncesOptions): Promise<RecoveredNonces>
   return new Recovery(options).run();
 }
 
-/** A file and its first line. */
-interface NoncesContent extends LogContent {
-  /** Undefined if the first line is not valid. */
-  readonly header: NoncesHead | undefined;
-}
+/** The extent of the lines in a file, and its head. */
+type NoncesContent = LogContent<NoncesHead>;
 
 /** The smallest page size in bytes. All other page sizes are multiples of it. */
 const minPageSize = 4096;
@@ -87,14 +91,14 @@ class Recovery {
       .reverse();
     if (numbers.length === 0 && names.some(isStoreFile))
       this.#losses.push(`${directory} has a store, but no nonce files any more`);
-    const last = await this.#readLast(numbers);
+    const { head: last, sequence } = (await this.#readLast(numbers)) ?? { head: undefined, sequence: 0 };
     for (const extent of last?.files ?? []) await this.#readSealed(extent);
     this.#files.sort((one, other) => one.number - other.number);
     const shift = window - (last?.window ?? window);
     return {
       files: this.#files,
-      obsolete: numbers.filter((number) => !this.#files.some((file) => file.number === number)),
       highest: numbers[0] ?? 0,
+      sequence,
       closed: numbers.length === 0 || last?.closed === true,
       forgotten: (last?.forgotten ?? []).map(({ from, to }) => ({
         from: Math.max(earliest, from + shift),
@@ -105,21 +109,21 @@ class Recovery {
     };
   }
 
-  /** Reads the last file with a valid first line. Returns that line. Later files are incomplete. */
-  async #readLast(descending: readonly number[]): Promise<NoncesHead | undefined> {
+  /** Reads the last file with a valid head. Later files are incomplete. */
+  async #readLast(descending: readonly number[]): Promise<NoncesContent | undefined> {
     for (const number of descending) {
       const all = await this.#readBytes(number);
       const content = this.#read(number, all);
-      const { header, lines, bytes, broken, more } = content;
-      if (header !== undefined) await this.#checkHost(header);
+      const { head, lines, bytes, broken, more } = content;
+      if (head !== undefined) await this.#checkHost(head);
       if (more && !this.#unwritten.last) throw this.#damaged(number, content);
       // If the process is killed, a write ends between two pages, and its claims were not acknowledged. A line that ends
       // elsewhere was truncated in another way, and other lines may be missing too.
       const betweenPages = broken?.incomplete === true && all.length % minPageSize === 0;
-      const killed = header !== undefined && betweenPages && !this.#unwritten.last;
-      if (header === undefined || (broken !== undefined && !killed))
+      const killed = head !== undefined && betweenPages && !this.#unwritten.last;
+      if (head === undefined || (broken !== undefined && !killed))
         this.#losses.push(`${this.#path(number)} is truncated in line ${lines + 1}, at byte ${bytes}`);
-      if (header !== undefined) return header;
+      if (head !== undefined) return content;
     }
     return undefined;
   }
@@ -155,49 +159,49 @@ class Recovery {
 
   #read(number: number, bytes: Uint8Array): NoncesContent {
     const { window, onClaim } = this.#options;
-    const claims = new ClaimReader();
+    const nonces = new NoncesReader();
     let { from, until } = noClaims;
-    let header: NoncesHead | undefined;
-    const takeLine = (text: string): void => {
-      if (header === undefined) {
-        header = readNoncesHead(text);
+    let shift = 0;
+    const take = (record: NoncesRecord): void => {
+      if (record.kind === 'head') {
+        shift = window - record.window;
         return;
       }
-      const claim = claims.read(text);
-      const moved = { ...claim, until: claim.until - header.window + window };
+      const moved = { ...record.claim, until: record.claim.until + shift };
       from = Math.min(from, moved.until);
       until = Math.max(until, moved.until);
       onClaim(moved);
     };
-    const reader = new LogReader({
-      coverage: 'chain',
+    const reader = new LogReader<NoncesHead, ClaimRecord>({
+      name: 'nonces',
       preallocated: false,
-      onLine: (text, { line }) => this.#locate(number, line, () => takeLine(text)),
+      read: (text) => nonces.read(text),
+      take,
+      reject: ({ message }, { line, byte }) =>
+        new CorruptionError(this.#path(number), message, { line, byte }),
     });
-    reader.take(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length), true);
+    const all = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
+    if (isOfFormerVersion(all))
+      throw new CorruptionError(this.#path(number), new VersionFault(1, noncesVersion).message);
+    reader.take(all, true);
     const content = reader.content();
     this.#files.push({ number, bytes: content.bytes, crc: content.checksum, from, until });
-    return { ...content, header };
-  }
-
-  /** Calls a function, and throws what is wrong with its record as CorruptionError: the checksum shows that some version wrote it. */
-  #locate(number: number, line: number, read: () => void): void {
-    try {
-      read();
-    } catch (error) {
-      if (!(error instanceof RecordFault)) throw error;
-      throw new CorruptionError(this.#path(number), `line ${line}: ${error.message}`);
-    }
+    return content;
   }
 
   #path(number: number): string {
     return join(this.#options.directory, formatLogName('nonces', number));
   }
 
-  #damaged(number: number, { lines, bytes }: LogContent): CorruptionError {
+  #damaged(number: number, { lines, bytes }: NoncesContent): CorruptionError {
     const reason = `line ${lines + 1}, at byte ${bytes}, is missing or damaged`;
     return new CorruptionError(this.#path(number), `${reason}. ${advice}`);
   }
+}
+
+/** Returns whether a file is of version 1, whose lines have other checksums. */
+function isOfFormerVersion(bytes: Buffer): boolean {
+  return /^\{"crc":"[0-9a-f]{8}","version":1,/.test(bytes.toString('latin1', 0, 64));
 }
 
 /** The times of a file without claims. */

@@ -5,7 +5,7 @@ import type { Clock } from '../../clock.ts';
 import { AtomicWriteError, discard } from '../files/atomic-write.ts';
 import type { Disk } from '../files/disk.ts';
 import type { State } from '../state/state.ts';
-import { copyState, installSnapshot, removeJournals } from './copy.ts';
+import { copyState, installSnapshot } from './copy.ts';
 import { snapshotName } from './writer.ts';
 
 /** When a new snapshot is written. */
@@ -32,6 +32,8 @@ interface Journals {
   readonly sequence: number;
   /** Resolves when all visible changes are on the disk. */
   sync(): Promise<void>;
+  /** Removes the journals before a generation. */
+  drop(before: number): Promise<void>;
 }
 
 /** The options of a compaction. */
@@ -146,7 +148,7 @@ export class Compaction {
     this.#earlier = 0;
     this.#snapshotBytes = copy.bytes;
     this.#threshold = this.#thresholdFor(copy.bytes);
-    await removeJournals(disk, directory, previous);
+    await journals.drop(previous);
   }
 
   /**

@@ -3,7 +3,6 @@ import type { Clock } from '../../clock.ts';
 import { nextTurn } from '../../timers.ts';
 import { discard, step, writeTemporary } from '../files/atomic-write.ts';
 import { type Disk, errorCode } from '../files/disk.ts';
-import { parseLogName } from '../log/line.ts';
 import type { HeadInit } from '../record.ts';
 import type { State } from '../state/state.ts';
 import { previousName, snapshotName, writeSnapshot } from './writer.ts';
@@ -103,14 +102,5 @@ async function tryRename(disk: Disk, from: string, to: string): Promise<boolean>
   } catch (error) {
     if (errorCode(error) === 'ENOENT') return false; // there is none yet
     throw error;
-  }
-}
-
-/** Removes the journals before a generation. If that fails, the next compaction removes them. */
-export async function removeJournals(disk: Disk, directory: string, before: number): Promise<void> {
-  for (const name of await disk.list(directory)) {
-    const generation = parseLogName('journal', name);
-    if (generation === undefined || generation >= before) continue;
-    await disk.unlink(join(directory, name)).catch(() => {});
   }
 }

@@ -7,6 +7,7 @@ import { seeded } from '../../support/seeded.ts';
 import { start, window } from '../../support/store/nonces-contract.ts';
 import { type Files, PowerLossDisk } from '../../support/store/power-loss-disk.ts';
 import { stride } from '../../support/store/thoroughness.ts';
+import { always, Run as StoreRun } from './power-loss.ts';
 
 const random = seeded();
 const sampling = { random, all: 200, drawn: 40, bytes: true };
@@ -49,6 +50,11 @@ class Run {
   static async open(): Promise<Run> {
     const [disk, clock] = [new PowerLossDisk(), createManualClock(start)];
     return new Run(disk, clock, await open(disk, clock, 'first'));
+  }
+
+  /** Stores a change in the same directory, which copies its journals to a new snapshot after each change. */
+  async openStore(): Promise<StoreRun> {
+    return StoreRun.open({ disk: this.disk, limits: always });
   }
 
   /** Claims a nonce, and answers its request when that is stored. */
@@ -113,6 +119,31 @@ describe('a claim whose request was answered is never accepted again', () => {
         states += 1;
         await requireRefused(run, files, { boot: 'second', operations });
       }
+    context.diagnostic(`seed ${random.seed}: ${states} states`);
+  });
+
+  test('after a power loss at any operation while changes are stored and copied to snapshots beside it', async (context) => {
+    const run = await Run.open();
+    const changes = await run.openStore();
+    for (let round = 0; round < 3; round += 1) {
+      const put = { kind: 'put', collection: '/a', expected: 'absent', value: { round } } as const;
+      await Promise.all([run.claimAll(3), changes.ask({ ...put, id: `${round}`, at: start })]);
+      await changes.settle();
+      run.clock.advance(window / 2);
+    }
+    assert.ok([...run.disk.files().keys()].includes('store.previous.json'), 'journals were dropped');
+    await changes.store.close();
+    await run.close();
+    let [states, passed] = [0, random.below(stride)];
+    for (const { operations, states: found } of run.disk.losses({ random, all: 20, drawn: 8 })) {
+      await requireRefused(run, run.disk.after(operations), { boot: 'first', operations });
+      for (const files of found) {
+        passed += 1;
+        if (passed % stride !== 0) continue;
+        states += 1;
+        await requireRefused(run, files, { boot: 'second', operations });
+      }
+    }
     context.diagnostic(`seed ${random.seed}: ${states} states`);
   });
 

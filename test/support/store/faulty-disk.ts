@@ -84,12 +84,12 @@ export function faultyDisk(crash?: Crash): FaultyDisk {
         writes.push(bytes.length);
         return act('write', path, () => file.write(bytes.subarray(0, most)));
       },
-      writeAt(bytes, position) {
+      writeAt(bytes, position, inBackground) {
         writes.push(bytes.length);
         const write = async (): Promise<number> => {
           await before('write', path);
           if (position >= room) throw failed('ENOSPC');
-          return file.writeAt(bytes.subarray(0, Math.min(most, room - position)), position);
+          return file.writeAt(bytes.subarray(0, Math.min(most, room - position)), position, inBackground);
         };
         return step(write, () => tear(file, bytes, position));
       },
