@@ -6,17 +6,11 @@ import { CorruptionError, type CorruptionLocation } from './corruption-error.ts'
 import { RecordFault } from './encoding/members.ts';
 import { rejectIncompleteCopy } from './files/directory.ts';
 import { type Disk, nodeDisk } from './files/disk.ts';
-import { readInChunks, splitLines } from './files/read-chunks.ts';
-import { formatLogName, isVerified, listLogNumbers } from './log/line.ts';
-import { type LogContent, LogReader } from './log/reader.ts';
-import {
-  type ChangeRecord,
-  type HeadRecord,
-  type JournalRecord,
-  type Record,
-  readJournalRecord,
-} from './record.ts';
-import { readSnapshot, type Snapshot, salvageSnapshot } from './snapshot/reader.ts';
+import { formatLogName, listLogNumbers } from './log/line.ts';
+import { type LogContent, type LogFormat, readLogFile } from './log/reader.ts';
+import { type ChangeRecord, type HeadRecord, type JournalRecord, readJournalRecord } from './record.ts';
+import { salvage } from './salvage.ts';
+import { readSnapshot, type Snapshot } from './snapshot/reader.ts';
 import { previousName, snapshotName } from './snapshot/writer.ts';
 import { State } from './state/state.ts';
 
@@ -100,11 +94,23 @@ export async function scan(options: ScanOptions): Promise<Scanned> {
     } catch (error) {
       if (!(error instanceof CorruptionError)) throw error;
       if (attempt < attempts) await delay(firstDelay * attempt);
-      else if (corrupt === 'skip') return new Salvage(directory, disk, error.message).run();
+      else if (corrupt === 'skip')
+        return { ...nothingScanned, ...(await salvage(disk, directory, error.message)) };
       else throw error;
     }
   }
 }
+
+/** The journals of a damaged directory cannot be continued. */
+const nothingScanned = {
+  storeId: undefined,
+  generation: 0,
+  sequence: 0,
+  journals: [],
+  changes: 0,
+  reports: [],
+  repairs: [],
+};
 
 /** The numbers of the journals from a snapshot on. */
 interface JournalPosition {
@@ -274,11 +280,8 @@ class Scan {
     take: (record: JournalRecord) => void,
   ): Promise<JournalContent | undefined> {
     const name = formatLogName('journal', generation);
-    const file = await this.#disk.openToRead(this.#path(name));
-    if (file === undefined) return undefined;
     let highestDurable = 0;
-    const progress = this.#progress(name);
-    const reader = new LogReader<HeadRecord, ChangeRecord>({
+    const format: LogFormat<HeadRecord, ChangeRecord> = {
       name: 'journal',
       preallocated: true,
       read: readJournalRecord,
@@ -287,17 +290,11 @@ class Scan {
       onStray: ({ durable }) => {
         highestDurable = Math.max(highestDurable, durable);
       },
-    });
-    try {
-      await readInChunks(file, (bytes, ended) => {
-        const taken = reader.take(bytes, ended);
-        progress(reader.position, file.size, Math.max(0, reader.lines - 1));
-        return taken;
-      });
-    } finally {
-      await file.close();
-    }
-    return { ...reader.content(), highestDurable };
+    };
+    const content = await readLogFile(this.#disk, this.#path(name), format, (done, size, lines) =>
+      this.#onProgress?.(name, done, size, Math.max(0, lines - 1)),
+    );
+    return content && { ...content, highestDurable };
   }
 
   #checkHead(head: HeadRecord, { generation, before }: JournalPosition): void {
@@ -369,113 +366,4 @@ class Scan {
     const where = location === undefined ? undefined : { line: location.line, byte: location.byte };
     return new CorruptionError(this.#path(name), reason, where, advice);
   }
-}
-
-/** Reads a line with a correct checksum. Returns undefined if it is not a record of a journal. */
-function tryRead(text: string): JournalRecord | undefined {
-  try {
-    return readJournalRecord(text);
-  } catch (error) {
-    if (error instanceof RecordFault) return undefined;
-    throw error;
-  }
-}
-
-/**
- * Reads what can be read of a damaged directory. If the newest snapshot is damaged, the previous one is read too. The newest
- * revision of each item is used.
- */
-class Salvage {
-  readonly #directory: string;
-  readonly #disk: Disk;
-  readonly #state = new State();
-  readonly #lost: string[];
-
-  /** @param reason why the directory cannot be used */
-  constructor(directory: string, disk: Disk, reason: string) {
-    this.#directory = directory;
-    this.#disk = disk;
-    this.#lost = [reason];
-  }
-
-  async run(): Promise<Scanned> {
-    const first = await this.#takeSnapshots();
-    const all = listLogNumbers('journal', await this.#disk.list(this.#directory));
-    let [before, former]: (number | undefined)[] = [];
-    for (const generation of all.filter((each) => each >= first)) {
-      if (former !== undefined && former + 1 !== generation)
-        this.#lose(`${this.#path(formatLogName('journal', former + 1))} is missing with all its changes`);
-      before = await this.#takeJournal(formatLogName('journal', generation), before);
-      former = generation;
-    }
-    // The journals of a damaged directory cannot be continued.
-    return {
-      storeId: undefined,
-      state: this.#state,
-      generation: 0,
-      sequence: 0,
-      journals: [],
-      changes: 0,
-      reports: [],
-      repairs: [],
-      lost: this.#lost,
-    };
-  }
-
-  /** Reads the snapshots. Returns the generation of the first journal to read. */
-  async #takeSnapshots(): Promise<number> {
-    const newest = await this.#takeSnapshot(snapshotName);
-    if (newest !== undefined) return newest.generation;
-    await this.#takeSnapshot(previousName);
-    return 0;
-  }
-
-  #takeSnapshot(name: string): Promise<HeadRecord | undefined> {
-    const take = (record: Record): void => this.#state.take(record);
-    return salvageSnapshot(this.#disk, this.#path(name), take, (what) => this.#lose(what));
-  }
-
-  /** Adds the readable changes of a journal. Returns the number of the last one. */
-  async #takeJournal(name: string, before: number | undefined): Promise<number | undefined> {
-    const path = this.#path(name);
-    const file = await this.#disk.openToRead(path);
-    if (file === undefined) return before;
-    let [last, number] = [before, 0];
-    const takeLine = (line: Buffer, isWhole: boolean): void => {
-      // Preallocated space.
-      if (!isWhole && line.every((byte) => byte === 0)) return;
-      number += 1;
-      const record = isVerified(line) ? tryRead(line.toString('utf8')) : undefined;
-      if (record === undefined) {
-        this.#lose(`${path}, line ${number}: it cannot be read`);
-        return;
-      }
-      const [where, reached, next] =
-        record.kind === 'head'
-          ? [`before ${path}`, record.sequence, record.sequence + 1]
-          : [`${path}, before line ${number}`, record.seq, record.seq];
-      if (last !== undefined && next > last + 1)
-        this.#lose(`${where}: ${describeChanges(last + 1, next - 1)}`);
-      last = Math.max(last ?? 0, reached);
-      this.#state.take(record);
-    };
-    try {
-      await readInChunks(file, (bytes, ended) => splitLines(bytes, ended, takeLine));
-    } finally {
-      await file.close();
-    }
-    return last;
-  }
-
-  #lose(what: string): void {
-    this.#lost.push(what);
-  }
-
-  #path(name: string): string {
-    return join(this.#directory, name);
-  }
-}
-
-function describeChanges(first: number, last: number): string {
-  return first === last ? `change ${first} is lost` : `changes ${first} to ${last} are lost`;
 }

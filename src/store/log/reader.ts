@@ -1,4 +1,6 @@
 import { RecordFault } from '../encoding/members.ts';
+import type { Disk } from '../files/disk.ts';
+import { readInChunks } from '../files/read-chunks.ts';
 import { checksumOf, isVerified, type LogName } from './line.ts';
 
 const newline = 0x0a;
@@ -34,7 +36,12 @@ export interface LogFormat<Head extends LogHead, Other extends LogRecord> {
   /** Reads a line. Throws RecordFault. */
   read(text: string): Head | Other;
   /** Called with the record of each valid line before the first invalid one. May throw RecordFault. */
-  take(record: Head | Other): void;
+  take(record: Head | Other, position: LinePosition): void;
+  /**
+   * Called with the position of each line that cannot be read. It is skipped, and the lines after it are read, whatever their numbers
+   * are. Default: the first such line ends the valid ones.
+   */
+  skip?(position: LinePosition): void;
   /** Returns what to throw for a line whose checksum is correct, so that some program wrote it, but whose record is not. */
   reject(fault: RecordFault, position: LinePosition): Error;
   /** Called with each record from the first invalid line on, also one within that line. */
@@ -68,7 +75,32 @@ export interface LogContent<Head> {
   readonly more: boolean;
 }
 
-/** Reads a file of a log. */
+/**
+ * Reads a file of a log. Returns undefined if there is no such file.
+ * @param progress called with the bytes read, the length of the file, and the number of lines read
+ */
+export async function readLogFile<Head extends LogHead, Other extends LogRecord>(
+  disk: Disk,
+  path: string,
+  format: LogFormat<Head, Other>,
+  progress: (done: number, size: number, lines: number) => void = () => {},
+): Promise<LogContent<Head> | undefined> {
+  const file = await disk.openToRead(path);
+  if (file === undefined) return undefined;
+  const reader = new LogReader(format);
+  try {
+    await readInChunks(file, (bytes, ended) => {
+      const taken = reader.take(bytes, ended);
+      progress(reader.position, file.size, reader.lines);
+      return taken;
+    });
+  } finally {
+    await file.close();
+  }
+  return reader.content();
+}
+
+/** Reads the bytes of a file of a log. */
 export class LogReader<Head extends LogHead, Other extends LogRecord> {
   readonly #format: LogFormat<Head, Other>;
   #head: Head | undefined;
@@ -130,10 +162,24 @@ export class LogReader<Head extends LogHead, Other extends LogRecord> {
   }
 
   #takeLine(line: Buffer): void {
+    if (this.#format.skip !== undefined) {
+      this.#takeOrSkip(line);
+      return;
+    }
     if (this.#nuls) this.#break('something other than preallocated space follows', false);
     this.#nuls = false;
     if (this.#broken !== undefined) this.#takeAfterBreak(line);
     else this.#takeNext(line);
+  }
+
+  /** Reads a line. One that has no correct record, or follows NUL bytes, is skipped. */
+  #takeOrSkip(line: Buffer): void {
+    const position = { line: this.#lines + 1, byte: this.#position };
+    const record = !this.#nuls && isVerified(line) ? this.#tryRead(line.toString('utf8')) : undefined;
+    if (record === undefined) this.#format.skip?.(position);
+    else this.#format.take(record, position);
+    this.#nuls = false;
+    this.#lines += 1;
   }
 
   #takeNext(line: Buffer): void {
@@ -150,13 +196,14 @@ export class LogReader<Head extends LogHead, Other extends LogRecord> {
   }
 
   #takeValid(text: string): void {
+    const position = { line: this.#lines + 1, byte: this.#bytes };
     try {
       const record = this.#format.read(text);
       this.#checkOrder(record);
-      this.#format.take(record);
+      this.#format.take(record, position);
     } catch (error) {
       if (!(error instanceof RecordFault)) throw error;
-      throw this.#format.reject(error, { line: this.#lines + 1, byte: this.#bytes });
+      throw this.#format.reject(error, position);
     }
   }
 
@@ -178,7 +225,9 @@ export class LogReader<Head extends LogHead, Other extends LogRecord> {
   #takeRest(rest: Buffer): void {
     let end = rest.length;
     if (this.#format.preallocated) while (rest[end - 1] === 0) end -= 1;
-    if (this.#broken === undefined) this.#takeInvalid(rest.subarray(0, end), 'the line is incomplete', true);
+    if (this.#format.skip !== undefined) this.#takeOrSkip(rest.subarray(0, end));
+    else if (this.#broken === undefined)
+      this.#takeInvalid(rest.subarray(0, end), 'the line is incomplete', true);
     else this.#takeAfterBreak(rest.subarray(0, end));
   }
 
@@ -198,17 +247,16 @@ export class LogReader<Head extends LogHead, Other extends LogRecord> {
     for (let at = line.indexOf(lineStart, from); at >= 0; at = line.indexOf(lineStart, at + 1)) {
       const stray = line.subarray(at);
       const record = isVerified(stray) ? this.#tryRead(stray.toString('utf8')) : undefined;
-      if (record === undefined) continue;
+      if (record === undefined || isHead(record)) continue;
       if (at > 0) this.#more = true;
       this.#format.onStray?.(record);
     }
   }
 
-  /** Reads a line with a correct checksum. Returns undefined if it is not a record, or a head. */
-  #tryRead(text: string): Other | undefined {
+  /** Reads a line with a correct checksum. Returns undefined if it is not a record. */
+  #tryRead(text: string): Head | Other | undefined {
     try {
-      const record = this.#format.read(text);
-      return isHead(record) ? undefined : record;
+      return this.#format.read(text);
     } catch (error) {
       if (error instanceof RecordFault) return undefined;
       throw error;
