@@ -37,8 +37,16 @@ export function readShown(
 ): ShownCredentials {
   const named = readAuthorization(request, table, challenges);
   const own = named && table.named(named.scheme);
-  const located = table.find(request).filter((scheme) => scheme !== own || scheme.refusesSeveral !== true);
+  const located = table
+    .find(request)
+    .filter((scheme) => scheme !== own || scheme.refusesSeveral !== true)
+    .filter((scheme) => named === undefined || !isAuthorizationField(scheme));
   return { named, located };
+}
+
+/** Returns whether the whole value of Authorization belongs to a scheme, unless it begins with the name of another one. */
+function isAuthorizationField({ places }: Verifier): boolean {
+  return places.some((place) => place.in === 'header' && place.name.toLowerCase() === 'authorization');
 }
 
 /** Returns the credentials in Authorization or Authentication. Throws a Problem if they are malformed, repeated, or require TLS. */
@@ -57,6 +65,8 @@ export function readAuthorization(
   if (isRepeated || (authorization !== undefined && authentication !== undefined))
     throw challenges.refuseSeveral(request);
   const credentials = parseCredentials(value);
+  const isKnown = credentials !== undefined && table.named(credentials.scheme) !== undefined;
+  if (!isKnown && table.fields.includes('authorization')) return undefined;
   if (credentials === undefined) throw malformed('The value must be a scheme and its credentials.');
   if (authentication !== undefined && credentials.scheme !== 'hmac')
     throw malformed('The Authentication field supports only the scheme hmac.');

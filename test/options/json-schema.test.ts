@@ -106,7 +106,7 @@ const onlyByReader = new RegExp(
     /must not be used in a/,
     /component parameter/,
     /must be a field name, or/,
-    /cannot contain an API key/,
+    /cannot contain (?:an API key|the name of a user)/,
     /cannot be used with Basic/,
     /requires a timestamp/,
     /contains a control character/,

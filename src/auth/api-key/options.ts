@@ -3,7 +3,10 @@ import type { ApiKeyDeclaration } from '../scheme-declarations.ts';
 import { describePlaces, fieldNameShape, fieldPlaceShape, parameterNameShape } from '../scheme-shapes.ts';
 import { userNameFault } from '../user-name.ts';
 
-/** The place of a secret; `authorization` is the scheme before it in Authorization, as written. */
+/**
+ * The place of a secret; `authorization` is the scheme before it in Authorization, as written. The field `Authorization` contains the
+ * secret alone or after any word.
+ */
 export type SecretPlace =
   | { readonly field: string }
   | { readonly query: string }
@@ -21,8 +24,8 @@ export interface ApiKeyOptions {
   readonly secret: SecretPlace;
 }
 
-/** Fields in which other schemes have their credentials. */
-const reserved = ['authorization', 'authentication', 'cookie', 'host'];
+/** Fields in which other schemes have their credentials. Some partners expect a key without a scheme in Authorization. */
+const reserved = ['authentication', 'cookie', 'host'];
 
 /** Schemes of Authorization that are built in, and need more than a key. */
 const builtIn = ['aws4-hmac-sha256', 'basic', 'digest', 'hmac', 'oauth'];
@@ -77,10 +80,19 @@ export function readApiKeyOptions(value: unknown, where: string): ApiKeyOptions 
 }
 
 function readUser(value: unknown, where: string): { readonly field: string } | string {
-  if (typeof value !== 'string') return checkField(read(fieldPlaceShape, value, [where]), where);
+  if (typeof value !== 'string') {
+    const place = checkField(read(fieldPlaceShape, value, [where]), where);
+    if (!isAuthorizationField(place)) return place;
+    throw new RangeError(`${where}.field: Authorization cannot contain the name of a user`);
+  }
   const fault = userNameFault(value);
   if (fault !== undefined) throw new RangeError(`${where}: ${fault}`);
   return value;
+}
+
+/** Returns whether a place is the whole value of the field Authorization. */
+export function isAuthorizationField(place: SecretPlace): boolean {
+  return 'field' in place && place.field.toLowerCase() === 'authorization';
 }
 
 function checkField<Place extends { readonly field: string }>(place: Place, where: string): Place {

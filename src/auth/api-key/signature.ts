@@ -4,6 +4,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { HttpHeaders } from '../../http/fields.ts';
 import { decodeFormText, findQueryValues } from '../../http/form.ts';
+import { parseCredentials } from '../../http/headers/authorization.ts';
 import { cookiesIn } from '../../http/headers/cookie.ts';
 import type { IncomingRequest } from '../../http/message.ts';
 import { bytesOf, toOctets } from '../../http/syntax/octets.ts';
@@ -13,7 +14,7 @@ import { createKeyring, deriveOnce, type KeyHolder, type KeyKind } from '../keyr
 import type { SchemeVerification } from '../scheme.ts';
 import type { SchemeContext } from '../scheme-context.ts';
 import { readUser } from '../user-name.ts';
-import type { ApiKeyOptions, SecretPlace } from './options.ts';
+import { type ApiKeyOptions, isAuthorizationField, type SecretPlace } from './options.ts';
 
 /** The longest secret, in bytes. */
 const longestSecret = 1024;
@@ -81,9 +82,16 @@ function secretsIn(
   place: SecretPlace,
 ): readonly string[] {
   if ('authorization' in place) return [rest];
+  if (isAuthorizationField(place)) return fields.getAll('authorization').map(withoutWord);
   if ('field' in place) return fields.getAll(place.field.toLowerCase());
   if ('cookie' in place) return cookiesIn(fields, place.cookie);
   return findQueryValues(target, place.query).map((value) => toOctets(decodeFormText(value) ?? ''));
+}
+
+/** Returns the key in Authorization, which partners expect alone, or after a word that documents do not name. */
+function withoutWord(value: string): string {
+  const { rest } = parseCredentials(value) ?? { rest: '' };
+  return rest === '' ? value : rest;
 }
 
 function describeSecret(place: SecretPlace): string {

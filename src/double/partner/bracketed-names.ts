@@ -21,13 +21,18 @@ interface Entry {
   readonly members: Map<string, Entry>;
 }
 
-/** Returns the values of a form or a query by name. */
+/**
+ * Returns the values of a form or a query by name.
+ *
+ * @param documented The names whose brackets are a part of them, as documents write `ids[]` and `order[name]`. Default: none
+ */
 export function readBracketedNames(
   form: Iterable<readonly [string, unknown]>,
+  documented: { has(name: string): boolean } = new Set(),
 ): Readonly<Record<string, unknown>> | MalformedName {
   const root = createEntry();
   for (const [key, value] of form) {
-    const names = splitName(key);
+    const names = documented.has(key) ? [key] : splitName(key);
     if (names instanceof MalformedName) return names;
     insert(root, names, value);
   }

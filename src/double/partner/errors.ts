@@ -42,6 +42,10 @@ const sentences: readonly string[] = [
   'longmessage',
 ];
 
+/** Members with a code, and with the status, written in the same way. */
+const codes: readonly string[] = ['code', 'errorcode', 'type'];
+const statuses: readonly string[] = ['status', 'statuscode', 'httpstatus'];
+
 /** Returns what a member says of why a request failed; nothing for one that says nothing of it. `others` are the names beside it. */
 function reasonFor(
   name: string,
@@ -58,21 +62,25 @@ function reasonFor(
       return others.some((each) => sentences.includes(normalizeName(each)))
         ? [type, status, String(status)]
         : [detail, type, status, String(status)];
-    case 'code':
-    case 'errorcode':
-    case 'type':
-      return [type, status, String(status)];
-    case 'status':
-    case 'statuscode':
-    case 'httpstatus':
-      return [status, String(status)];
     default:
-      return [];
+      if (codes.includes(plain)) return [type, status, String(status)];
+      return statuses.includes(plain) ? [status, String(status)] : [];
   }
 }
 
 function normalizeName(name: string): string {
   return name.toLowerCase().replaceAll('_', '');
+}
+
+/** Returns whether a member of an error says why the request failed. */
+export function saysReason(name: string): boolean {
+  const plain = normalizeName(name);
+  return (
+    sentences.includes(plain) ||
+    codes.includes(plain) ||
+    statuses.includes(plain) ||
+    ['title', 'error'].includes(plain)
+  );
 }
 
 /** How deep members are looked for: `errors[0].message`. */

@@ -175,7 +175,10 @@ class Reading {
       const own = received.query.filter((pair) => isOwn(pair.name));
       return own.length === 0
         ? undefined
-        : readBracketedNames(own.map((pair) => [pair.name, pair.value] as const));
+        : readBracketedNames(
+            own.map((pair) => [pair.name, pair.value] as const),
+            this.#propertiesOf(parameter),
+          );
     };
     if (style === 'deepObject') {
       const read = select((key) => beforeBracket(key) === name);
@@ -183,7 +186,7 @@ class Reading {
     }
     if (style === 'form' && isExploded(parameter) && this.#isOnlyObject(parameter)) {
       const known = this.#propertiesOf(parameter);
-      if (!this.isFree(parameter)) return select((key) => known.has(beforeBracket(key)));
+      if (!this.isFree(parameter)) return select((key) => known.has(key) || known.has(beforeBracket(key)));
       const others = operation.parameters.filter((each) => each.place === 'query' && each !== parameter);
       const foreign = new Set(others.flatMap((each) => [...this.queryNames(each)]));
       return select(
@@ -284,11 +287,11 @@ class Reading {
 
   /** Returns the members of a form. The Encoding Object says which ones are JSON, or are lists or objects in one text. */
   readForm(form: Iterable<readonly [string, unknown]>, { value, schema }: Media): unknown {
-    const members = readBracketedNames(form);
+    const { properties } = this.#document.combine(schema);
+    const members = readBracketedNames(form, properties);
     if (members instanceof MalformedName)
       throw new Problem('malformed-content', `The content ${members.detail}.`);
     const encodings = isObject(value['encoding']) ? value['encoding'] : {};
-    const { properties } = this.#document.combine(schema);
     const decoded = Object.entries(members).map(([name, member]) => {
       const encoding = Object.hasOwn(encodings, name) ? encodings[name] : undefined;
       const property = properties.get(name);

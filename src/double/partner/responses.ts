@@ -12,11 +12,11 @@ import type { ActionResponse, Representation } from '../../pipeline/resource.ts'
 import { createSeededRandom } from '../state/random.ts';
 import type { DocumentedResponse, Media, Operation, Parameter, PartnerDocument } from './document.ts';
 import { chooseStatus, findResponse, selectResponse } from './documented-response.ts';
-import { fillReason, findErrorStatus } from './errors.ts';
+import { fillReason, findErrorStatus, saysReason } from './errors.ts';
 import { formatPlace, isObject, type Located, type LocatedSchema } from './located.ts';
 import { createChecker, type SchemaChecker } from './schema-check.ts';
 import { hasExample } from './schema-examples.ts';
-import { type CreatedValue, createValue } from './schema-value.ts';
+import { type CreatedValue, createValue, type ValueOptions } from './schema-value.ts';
 import { describe } from './violations.ts';
 import { createReadXml, isXml, writeXml } from './xml-values.ts';
 
@@ -79,6 +79,7 @@ export function createResponses(options: ResponsesOptions): PartnerResponses {
     operation: Operation,
     status: number,
     dynamic: boolean,
+    further: Pick<ValueOptions, 'examples' | 'asks'> = {},
   ): CreatedValue => {
     const key = `${schema.at} ${dynamic}`;
     const known = nearest.get(key);
@@ -89,6 +90,7 @@ export function createResponses(options: ResponsesOptions): PartnerResponses {
       dynamic,
       random,
       now: options.now(),
+      ...further,
     });
     if (created.fault !== undefined) nearest.set(key, created);
     return created;
@@ -110,6 +112,7 @@ export function createResponses(options: ResponsesOptions): PartnerResponses {
     operation: Operation,
     status: number,
     choice: ResponseChoice,
+    isError: boolean,
   ): CreatedValue => {
     const { schema } = media;
     const examples = readExamples(media, document);
@@ -121,7 +124,12 @@ export function createResponses(options: ResponsesOptions): PartnerResponses {
       const allowed = findAllowed(media, examples);
       if (allowed.length > 0) return given(allowed[0]);
     }
-    return schema === undefined ? given(undefined) : create(schema, operation, status, dynamic);
+    return schema === undefined
+      ? given(undefined)
+      : create(schema, operation, status, dynamic, {
+          examples: [...examples.values()],
+          ...(isError && { asks: saysReason }),
+        });
   };
 
   const headersOf = (response: DocumentedResponse, operation: Operation, status: number): FieldLine[] =>
@@ -135,8 +143,10 @@ export function createResponses(options: ResponsesOptions): PartnerResponses {
     const { schema, media, required, name } = header;
     const [example] = readExamples(media ?? header, document).values();
     const isGiven = example !== undefined || (schema !== undefined && hasExample(document, schema, 0));
-    // A drawn coding or cookie would change what the client does with the response.
-    if (!isGiven && !required && /^(?:content-encoding|set-cookie)$/i.test(name)) return undefined;
+    // The content has no coding, whatever is documented.
+    if (/^content-encoding$/i.test(name)) return undefined;
+    // A drawn cookie would change what the client does with the response.
+    if (!isGiven && !required && /^set-cookie$/i.test(name)) return undefined;
     const created = (): unknown => schema && create(schema, operation, status, !isGiven).value;
     const value = example ?? created();
     if (value === undefined || value === null || value === '') return undefined;
@@ -187,7 +197,7 @@ export function createResponses(options: ResponsesOptions): PartnerResponses {
     const headers = headersOf(response, operation, status);
     if (response.content.length === 0 || neverHasContent(status)) return { status, headers };
     const { media, type } = chooseMedia(response, operation, status, accept);
-    const { value, fault } = contentOf(media, operation, status, choice);
+    const { value, fault } = contentOf(media, operation, status, choice, problem !== undefined);
     const content = { media, type, value };
     const filled = problem === undefined ? value : fillContent(content, problem);
     const representation = createRepresentation({ ...content, value: filled }, document);
@@ -410,6 +420,8 @@ export function findMedia(content: readonly Media[], essence: string): Media | u
   );
 }
 
+/** Returns whether a type is in a range such as `image/*`, or `application/*+json`, which is no range of RFC 9110, but of documents. */
 function isInRange(essence: string, range: string): boolean {
-  return range === '*/*' || (range.endsWith('/*') && essence.startsWith(range.slice(0, -1)));
+  const [start = '', end = ''] = range.split('*');
+  return range === '*/*' || (range.includes('*') && essence.startsWith(start) && essence.endsWith(end));
 }

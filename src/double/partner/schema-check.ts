@@ -40,7 +40,7 @@ export function createChecker(document: SchemaSource): SchemaChecker {
     check: (schema, value, direction) => new SchemaCheck(document, direction).check(schema, value),
     checkExample(schema, value) {
       const relative = new Set<JsonSchema>();
-      const violations = new SchemaCheck(document, 'response', relative).check(schema, value);
+      const violations = new SchemaCheck(document, 'response', { relative }).check(schema, value);
       if (violations.length === 0) for (const each of relative) document.relativeUris.add(each);
       return violations;
     },
@@ -58,6 +58,14 @@ class Unchecked extends Error {
   }
 }
 
+/** What a check permits beyond the rules of a document, or does not. */
+interface SchemaCheckOptions {
+  /** Collects the schemas whose URIs are relative, if the value is an example, which may have some. */
+  readonly relative?: Set<JsonSchema>;
+  /** Whether exactly one branch of `oneOf` must match, also where a discriminator names it. Default: false. */
+  readonly countsBranches?: boolean;
+}
+
 /** A check of values that have parts in common: no schema is checked twice for the same value, which must not change. */
 export class SchemaCheck {
   readonly #document: SchemaSource;
@@ -69,14 +77,19 @@ export class SchemaCheck {
   readonly #texts = new Map<object, string>();
   /** What patterns may still cost in this check. */
   readonly #budget: StepBudget = { steps: maxPatternSteps };
-  /** Collects the schemas whose URIs are relative, if the value is an example, which may have some. */
   readonly #relative: Set<JsonSchema> | undefined;
+  readonly #countsBranches: boolean;
   #steps = 0;
 
-  constructor(document: SchemaSource, direction: Direction, relative?: Set<JsonSchema>) {
+  constructor(
+    document: SchemaSource,
+    direction: Direction,
+    { relative, countsBranches = false }: SchemaCheckOptions = {},
+  ) {
     this.#document = document;
     this.#direction = direction;
     this.#relative = relative;
+    this.#countsBranches = countsBranches;
   }
 
   check(schema: LocatedSchema, value: unknown): readonly Violation[] {
@@ -339,7 +352,7 @@ export class SchemaCheck {
     whole: LocatedSchema,
   ): void {
     for (const each of schemasIn(schema, 'allOf')) found.addAll(this.#visit(each, value, depth + 1, whole));
-    const selected = discriminated(schema, value);
+    const selected = this.#countsBranches ? undefined : discriminated(schema, value);
     if (selected !== undefined) found.addAll(this.#visit(selected, value, depth + 1, whole));
     else
       for (const name of ['anyOf', 'oneOf'] as const)

@@ -29,6 +29,10 @@ import { describe } from './violations.ts';
 /** How a value is created. */
 export interface ValueOptions extends Randomness {
   readonly direction: Direction;
+  /** Documented values that the schema does not permit. The first one is returned where none is found that it permits. */
+  readonly examples?: readonly unknown[];
+  /** Returns whether a member is created that is not required, and a list of this name with an item. Default: none. */
+  readonly asks?: (name: string) => boolean;
 }
 
 /** A value of a schema. */
@@ -66,6 +70,8 @@ class Exhausted extends Error {}
 interface Shared {
   readonly document: SchemaSource;
   readonly check: SchemaCheck;
+  /** Permits what validators permit that do not know discriminators, too. */
+  readonly plainCheck: SchemaCheck;
   readonly heights: SchemaHeights;
   /** What patterns may still cost. */
   readonly patterns: StepBudget;
@@ -81,7 +87,7 @@ interface Manner extends ValueOptions {
 }
 
 /**
- * Creates a value of a schema; if none is found, the nearest one. The work is bounded.
+ * Creates a value of a schema; if none is found, a documented one or else the nearest one. The work is bounded.
  * @throws DeclarationError if a reference leads nowhere
  */
 export function createValue(
@@ -91,8 +97,9 @@ export function createValue(
 ): CreatedValue {
   const create = (manner: Omit<Manner, keyof ValueOptions>, dynamic: boolean): unknown => {
     const check = new SchemaCheck(document, options.direction);
+    const plainCheck = new SchemaCheck(document, options.direction, { countsBranches: true });
     const heights = new SchemaHeights(document, maxDepth);
-    const shared = { document, check, heights, patterns: { steps: maxPatternSteps }, steps: 0 };
+    const shared = { document, check, plainCheck, heights, patterns: { steps: maxPatternSteps }, steps: 0 };
     return new Creation(shared, { ...options, ...manner, dynamic }).create(
       [schema],
       0,
@@ -114,10 +121,12 @@ export function createValue(
       if (!(error instanceof NoValue || error instanceof Exhausted)) throw error;
       failure ??= error;
     }
-  const value = create({ members: 'required', lenient: true }, dynamic);
+  const { examples: [example] = [] } = options;
+  const value = example ?? create({ members: 'required', lenient: true }, dynamic);
   const [violation] = new SchemaCheck(document, options.direction).check(schema, value);
   const reason = `${schema.at}: no value of this schema was found: ${failure?.message ?? ''}`;
-  const rule = violation === undefined ? '.' : `; the nearest one is sent: ${describe(violation)}`;
+  const sent = example === undefined ? 'nearest one' : 'documented example';
+  const rule = violation === undefined ? '.' : `; the ${sent} is sent: ${describe(violation)}`;
   return { value, fault: reason + rule };
 }
 
@@ -157,18 +166,21 @@ class Creation {
     if (given !== undefined) return given.value;
     let failure = new NoValue(`none of the values tried fits ${at}`);
     let nearest: { readonly value: unknown } | undefined;
+    let permitted: { readonly value: unknown } | undefined;
     for (const alternative of alternativesOf(depth < fullDepth ? choices : this.#byHeight(choices)))
       try {
         const value =
           alternative.length === 0
             ? this.#build(schemas, depth, share, at)
             : this.create([...schemas.map(withoutChoices), ...alternative], depth + 1, share);
-        if (this.#isAccepted(applied, value)) return value;
-        nearest ??= { value };
+        if (!this.#isAccepted(applied, value)) nearest ??= { value };
+        else if (this.#isUnambiguous(schemas, value)) return value;
+        else permitted ??= { value };
       } catch (error) {
         if (!(error instanceof NoValue)) throw error;
         failure = error;
       }
+    if (permitted !== undefined) return permitted.value;
     if (this.#options.lenient && nearest !== undefined) return nearest.value;
     throw failure;
   }
@@ -180,6 +192,14 @@ class Creation {
 
   #isAccepted(applied: readonly LocatedSchema[], value: unknown): boolean {
     return applied.every((each) => this.#shared.check.check(each, value).length === 0);
+  }
+
+  /** Returns whether each `oneOf` with a discriminator also matches a value where the discriminator is not known. */
+  #isUnambiguous(schemas: readonly Located[], value: unknown): boolean {
+    const { plainCheck } = this.#shared;
+    return schemas
+      .filter(({ value: { oneOf, discriminator } }) => oneOf !== undefined && discriminator !== undefined)
+      .every((each) => plainCheck.check(each, value).length === 0);
   }
 
   /** Returns each list of alternatives with those first whose values are nested the least. */
@@ -291,7 +311,7 @@ class Creation {
     const bounds = boundsIn(schemas, 'minProperties', 'maxProperties');
     const most = Math.min(share + required.size, bounds.most);
     const wanted = properties.filter(
-      (name) => !required.has(name) && this.#isShown(documented.get(name) ?? [], depth),
+      (name) => !required.has(name) && this.#isChosen(name, documented.get(name) ?? [], depth),
     );
     const optional = wanted.length > share ? [] : wanted.slice(0, Math.max(0, most - required.size));
     const count = required.size + optional.length;
@@ -299,7 +319,7 @@ class Creation {
     const created = new Map<string, unknown>();
     const add = (name: string): void => {
       this.#spend(1);
-      created.set(name, this.create(this.#schemasOfMember(schemas, name), depth + 1, inner));
+      created.set(name, this.#member(name, this.#schemasOfMember(schemas, name), depth + 1, inner));
     };
     for (const name of properties)
       if (required.has(name)) add(name);
@@ -317,6 +337,18 @@ class Creation {
     if (isMap && created.size === 0 && most > 0 && this.#options.members === 'all' && depth < fullDepth)
       this.#attempt(addNamed);
     return Object.fromEntries(created);
+  }
+
+  /** Creates a member; a list that is asked for has an item, if it can have one. */
+  #member(name: string, own: readonly LocatedSchema[], depth: number, share: number): unknown {
+    const list = own.find((each) => this.#shared.document.combine(each).items !== undefined);
+    if (list === undefined || !this.#isAskedFor(name)) return this.create(own, depth, share);
+    try {
+      return this.create([...own, { value: { minItems: 1 }, at: list.at }], depth, share);
+    } catch (error) {
+      if (!(error instanceof NoValue)) throw error;
+      return this.create(own, depth, share);
+    }
   }
 
   /** Adds what is not required: nothing if there is no value. */
@@ -369,6 +401,20 @@ class Creation {
   #isOmitted(property: readonly LocatedSchema[]): boolean {
     const other = this.#options.direction === 'request' ? 'readOnly' : 'writeOnly';
     return property.some((each) => this.#shared.document.combine(each)[other]);
+  }
+
+  #isAskedFor(name: string): boolean {
+    const { members, asks } = this.#options;
+    return members !== 'required' && asks?.(name) === true;
+  }
+
+  /** Returns whether a member that is not required is created. One of a few fixed values would be drawn from these. */
+  #isChosen(name: string, property: readonly LocatedSchema[], depth: number): boolean {
+    if (this.#isShown(property, depth)) return true;
+    const isFree = property.every((each) =>
+      this.#shared.document.combine(each).schemas.every(({ value }) => value['enum'] === undefined),
+    );
+    return isFree && this.#isAskedFor(name);
   }
 
   /** Returns whether a member or item that is not required is created. */

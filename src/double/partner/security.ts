@@ -159,7 +159,7 @@ class Security {
 
   #isInAuthorization(name: string): boolean {
     const { secret } = { secret: undefined, ...this.declared.get(name) };
-    return ['basic', 'bearer', 'hmac'].includes(name) || (isObject(secret) && 'authorization' in secret);
+    return ['basic', 'bearer', 'hmac'].includes(name) || isAuthorization(secret);
   }
 
   #isKey(name: string): boolean {
@@ -214,8 +214,11 @@ class Security {
     if (scheme.value['x-amazon-apigateway-authtype'] === 'awsSigv4') return this.#aws4(name, scheme);
     if (type !== 'apiKey') throw unsupported(name, scheme, `the type ${shown(type)}`);
     const secret = placeOfKey(scheme.value);
-    if (secret === undefined) throw unsupported(name, scheme, `a key in ${shown(scheme.value['in'])}`);
-    return 'authorization' in secret ? this.#bearer(name) : this.#declare(name, { secret });
+    if (secret === undefined) {
+      const { in: place, name: key } = scheme.value;
+      throw unsupported(name, scheme, `a key in ${shown(place)} with the name ${shown(key)}`);
+    }
+    return isAuthorization(secret) && this.#hasClients ? 'bearer' : this.#declare(name, { secret });
   }
 
   /** Returns the configured scheme of AWS, which documents of API Gateway describe as a key in Authorization. */
@@ -283,8 +286,14 @@ function placeOfKey({ in: place, name }: Located['value']) {
   if (place === 'query') return /^[\w.~-]+$/.test(name) ? { query: name } : undefined;
   if (place === 'cookie') return { cookie: name };
   if (place !== 'header') return undefined;
-  // A key in Authorization comes with a scheme (RFC 9110 §11.6.2).
-  return isField(name) ? { field: name } : { authorization: 'Bearer' };
+  return /^(?:authentication|cookie|host)$/i.test(name) ? undefined : { field: name };
+}
+
+/** Returns whether a place is in Authorization: a scheme's, or the whole field. */
+function isAuthorization(place: unknown): boolean {
+  if (!isObject(place)) return false;
+  const { field } = place;
+  return 'authorization' in place || (typeof field === 'string' && field.toLowerCase() === 'authorization');
 }
 
 function isField(name: unknown): boolean {

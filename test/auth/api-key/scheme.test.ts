@@ -108,10 +108,11 @@ const refused: [what: string, value: unknown, message: RegExp][] = [
     { user: { field: 'A' }, secret: { field: 'a' } },
     /a is named twice; it is also the field of user/,
   ],
+  ['a secret in the field Host', { secret: { field: 'Host' } }, /Host cannot contain an API key/],
   [
-    'the field Authorization',
-    { user: { field: 'A' }, secret: { field: 'Authorization' } },
-    /cannot contain an API key/,
+    'the user in Authorization',
+    { user: { field: 'authorization' }, secret: { field: 'B' } },
+    /Authorization cannot contain the name of a user/,
   ],
 ];
 

@@ -183,14 +183,33 @@ describe('the reason of an error', () => {
       { status: { type: 'number' }, err: text },
       (reason: string) => ({ status: 401, err: reason }),
     ],
+    'members that are not required, without those of fixed values': [
+      {
+        extensions: { type: 'object' },
+        detail: text,
+        status: { type: 'integer' },
+        kind: { enum: ['a'] },
+        code: { enum: ['b'] },
+      },
+      (reason: string) => ({ extensions: {}, detail: reason, status: 401 }),
+      ['extensions'],
+    ],
+    'the item of a list that may be empty': [
+      { errors: { type: 'array', items: { type: 'object', properties: { title: text, detail: text } } } },
+      (reason: string) => ({ errors: [{ title: 'Authentication is required', detail: reason }] }),
+    ],
+    'nothing where no item is permitted': [
+      { errors: { type: 'array', items: text, maxItems: 0 } },
+      () => ({ errors: [] }),
+    ],
     'a list of texts': [
       { errors: { type: 'array', minItems: 1, items: text } },
       (reason: string) => ({ errors: [reason] }),
     ],
   } as const;
-  for (const [what, [properties, expected]] of Object.entries(forms))
+  for (const [what, [properties, expected, required = Object.keys(properties)]] of Object.entries(forms))
     test(`stands in ${what}`, async () => {
-      const schema = { type: 'object', required: Object.keys(properties), properties };
+      const schema = { type: 'object', required, properties };
       const paths = { '/x': { post: operation({ 401: content(schema) }) } };
       await using double = await startDouble({ partner: { document: { ...document, paths } } });
       const { body } = await post(double, '/x', {});

@@ -750,6 +750,24 @@ test('a response without a value has the nearest one, and the journal names the 
   );
 });
 
+test('a documented example is sent where the schema permits no value', async () => {
+  const payment = { type: 'object', required: ['id'], properties: { id: { type: 'string' } } };
+  const closed = { $ref: '#/components/schemas/Payment', additionalProperties: false };
+  const partner = {
+    ...documentOf(
+      { get: returning(closed, { examples: { one: { value: { id: 'p-1' } } } }) },
+      { Payment: payment },
+    ),
+    openapi: '3.1.0',
+  };
+  await using double = await start({ partner });
+  assert.deepEqual(await read(await double.fetch('/x')), { id: 'p-1' });
+  assert.match(
+    String(double.journal.last()),
+    /no value of this schema was found: .*; the documented example is sent: \/id is not a known member \(/,
+  );
+});
+
 test('brackets in names of forms and of deepObject are read, and malformed or deep ones are refused', async () => {
   const schema = { type: 'object', properties: { a: { type: 'object', additionalProperties: true } } };
   const filter = { name: 'filter', in: 'query', style: 'deepObject', schema: { type: 'object' } };
@@ -771,4 +789,63 @@ test('brackets in names of forms and of deepObject are read, and malformed or de
   const queries = ['?filter[b]=1', '?filter[b=1', `?filter${'[b]'.repeat(33)}=1`, `?${'['.repeat(5000)}=1`];
   const refused = queries.map((query) => statusOf(query, 'a[b]=1'));
   assert.deepEqual(await Promise.all(refused), [204, 400, 400, 400]);
+});
+
+test('names of a form whose brackets are documented are read as they stand', async () => {
+  const schema = {
+    type: 'object',
+    required: ['order[name]', 'ids[]'],
+    properties: {
+      'order[name]': { type: 'string' },
+      'ids[]': { type: 'array', items: { type: 'integer' } },
+      sort: { type: 'object', properties: { by: { enum: ['name'] } } },
+    },
+    additionalProperties: false,
+  };
+  const post = {
+    requestBody: { content: { 'application/x-www-form-urlencoded': { schema } } },
+    responses: { 204: { description: 'Done' } },
+  };
+  await using double = await start({ partner: documentOf({ post }) });
+  const statusOf = async (body: string): Promise<number> => {
+    const headers = { 'Content-Type': 'application/x-www-form-urlencoded' };
+    return (await double.fetch('/x', { method: 'POST', headers, body })).status;
+  };
+  const forms = [
+    'order[name]=tea&ids[]=1',
+    'order%5Bname%5D=tea&ids%5B%5D=1&ids%5B%5D=2&sort[by]=name',
+    'order[name]=tea&ids[]=x',
+    'order[name]=tea&ids[0]=1',
+  ];
+  assert.deepEqual(await Promise.all(forms.map(statusOf)), [204, 204, 422, 422]);
+});
+
+test('a range with a suffix covers the types that end in it', async () => {
+  const content = { 'application/*+json': { schema: { type: 'object' } } };
+  const post = {
+    requestBody: { required: true, content },
+    responses: { 200: { description: 'OK', content } },
+  };
+  await using double = await start({ partner: documentOf({ post }) });
+  const typeOf = async (type: string): Promise<string | number | null> => {
+    const init = { method: 'POST', headers: { 'Content-Type': type }, body: '{}' };
+    const response = await double.fetch('/x', init);
+    return response.status === 200 ? response.headers.get('Content-Type') : response.status;
+  };
+  assert.equal(await typeOf('application/vnd.shop.v2+json'), 'application/json');
+  assert.equal(await typeOf('application/vnd.shop.v2+xml'), 415);
+});
+
+test('a documented coding of the content is not sent, because the content has none', async () => {
+  const headers = {
+    'Content-Encoding': { schema: { type: 'string', example: 'gzip' } },
+    'X-Trace': { schema: { type: 'string', example: 'abc' } },
+  };
+  const get = { responses: { 200: { ...returning({ type: 'object' }).responses[200], headers } } };
+  await using double = await start({ partner: documentOf({ get }) });
+  const response = await double.fetch('/x');
+  assert.deepEqual(
+    [response.headers.get('content-encoding'), response.headers.get('x-trace'), await response.text()],
+    [null, 'abc', '{}'],
+  );
 });

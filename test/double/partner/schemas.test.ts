@@ -396,6 +396,19 @@ const responses: Readonly<Record<string, readonly [schema: Schema, schemas?: Sch
       additionalProperties: text,
     },
   ],
+  'a discriminator that its branches do not document, where the first branch also fits the second': [
+    {
+      oneOf: [{ $ref: '#/components/schemas/Full' }, { $ref: '#/components/schemas/Short' }],
+      discriminator: {
+        propertyName: 'type',
+        mapping: { full: '#/components/schemas/Full', short: '#/components/schemas/Short' },
+      },
+    },
+    {
+      Full: object({ host: text, name: text }, { required: ['host', 'name'] }),
+      Short: object({ name: text }),
+    },
+  ],
   'at most as many members as permitted': [
     object({ a: text, b: text, c: text }, { maxProperties: 1, required: ['b'] }),
   ],

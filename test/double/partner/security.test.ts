@@ -212,3 +212,34 @@ test('signs by each name that the document gives a scheme, also where two declar
     assert.equal((await double.as('ann', { scheme }).fetch(path)).status, 204, `${path} with ${scheme}`);
   assert.throws(() => double.as('ann', { scheme: 'Plam' }), /did you mean "Plan"/);
 });
+
+test('a key in Authorization is read alone and after any word, as the document does not name one', async () => {
+  const partner = {
+    openapi: '3.1.0',
+    info: { title: 'Partner', version: '1' },
+    paths: { '/x': { get: { security: [{ bot: [] }], responses: { 204: { description: 'Done' } } } } },
+    components: { securitySchemes: { bot: { type: 'apiKey', in: 'header', name: 'Authorization' } } },
+  };
+  const key = 'a-key/with+characters==';
+  await using double = await startDouble({ users: { ann: { secret: key } }, partner });
+  const statusFor = async (value: string): Promise<number> =>
+    (await double.fetch('/x', { headers: { Authorization: value } })).status;
+  for (const value of [key, `Bot ${key}`, `Bearer ${key}`, `Token ${key}`])
+    assert.equal(await statusFor(value), 204, value);
+  for (const value of ['wrong', 'Bot wrong', `Bot Bot ${key}`, `${key}x`, 'Bot'])
+    assert.equal(await statusFor(value), 401, value);
+  assert.equal((await double.fetch('/x')).status, 401);
+  assert.equal((await double.as('ann', { scheme: 'bot' }).fetch('/x')).status, 204);
+});
+
+test('a key whose name no field can have costs its operations, and is named', async () => {
+  const security = { type: 'apiKey', in: 'header', name: 'API Key' };
+  const partner = {
+    openapi: '3.1.0',
+    info: { title: 'Partner', version: '1' },
+    paths: { '/x': { get: { security: [{ key: [] }], responses: { 204: { description: 'Done' } } } } },
+    components: { securitySchemes: { key: security } },
+  };
+  await using double = await startDouble({ partner, onError: () => {} });
+  assert.match(double.partner.faults.join(), /has a key in "header" with the name "API Key", which/);
+});
