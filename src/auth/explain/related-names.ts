@@ -86,7 +86,7 @@ export function describeFields(raw: readonly string[], expected: readonly string
     const others = sent.filter((each) => !expected.includes(each.toLowerCase()));
     const found =
       others.find((each) => isRelated(each.toLowerCase(), name)) ??
-      findClosest(name, others) ??
+      findClosest(name, others.filter((each) => !isForOther(each, name))) ??
       findPurpose(name, others);
     if (found === undefined) continue;
     const what = findGroup(name)?.find(([each]) => each.toLowerCase() === found.toLowerCase())?.[1];
@@ -123,9 +123,20 @@ const purposes: readonly RegExp[] = [
   /(?:^|[-_])(?:passphrase|password)$/,
 ];
 
+/** Returns the words of the purpose that a name shows; undefined if it shows none. */
+function purposeOf(name: string): RegExp | undefined {
+  return purposes.find((words) => words.test(name.toLowerCase()));
+}
+
+/** Returns whether two names show that they are for different purposes, however similar they are: X-Api-Time and X-Api-Sign. */
+function isForOther(sent: string, name: string): boolean {
+  const [one, other] = [purposeOf(sent), purposeOf(name)];
+  return one !== undefined && other !== undefined && one !== other;
+}
+
 /** Returns the only field that is for the same purpose, by the words of its name. */
 function findPurpose(name: string, sent: readonly string[]): string | undefined {
-  const purpose = purposes.find((words) => words.test(name));
+  const purpose = purposeOf(name);
   const same = purpose === undefined ? [] : sent.filter((each) => purpose.test(each.toLowerCase()));
   return same.length === 1 ? same[0] : undefined;
 }

@@ -15,6 +15,15 @@ const aws4 = { aws4: { region: 'eu-central-1', service: 'execute-api' } };
 const version2 =
   'these are credentials of AWS Signature Version 2; Version 4 is expected (AWS4-HMAC-SHA256, X-Amz-Signature)';
 
+const timed = {
+  key: {
+    message: '{timestamp}{body}',
+    signature: { field: 'X-Api-Sign' },
+    user: { field: 'X-Api-Key' },
+    timestamp: { field: 'X-Api-Time', unit: 'ms' },
+  },
+};
+
 const cases: readonly Misnamed[] = [
   {
     what: 'the SHA-1 signature of GitHub',
@@ -55,6 +64,30 @@ const cases: readonly Misnamed[] = [
     schemes: { key: { message: '{body}', signature: { field: 'X-Partner-Signature' }, user } },
     fields: { 'X-Partner-Signatur': 'a' },
     hint: 'the field X-Partner-Signatur was sent; X-Partner-Signature is expected',
+  },
+  {
+    what: 'the field X-Api-Signature beside other fields of the same scheme',
+    schemes: timed,
+    fields: { 'X-Api-Key': 'ann', 'X-Api-Time': '1', 'X-Api-Signature': 'a' },
+    hint: 'the field X-Api-Signature was sent; X-Api-Sign is expected',
+  },
+  {
+    what: 'the field X-Sign beside other fields of the same scheme',
+    schemes: timed,
+    fields: { 'X-Api-Key': 'ann', 'X-Api-Time': '1', 'X-Sign': 'a' },
+    hint: 'the field X-Sign was sent; X-Api-Sign is expected',
+  },
+  {
+    what: 'the field X-Signature beside other fields of the same scheme',
+    schemes: timed,
+    fields: { 'X-Api-Key': 'ann', 'X-Api-Time': '1', 'X-Signature': 'a' },
+    hint: 'the field X-Signature was sent; X-Api-Sign is expected',
+  },
+  {
+    what: 'the field of a timestamp beside other fields of the same scheme',
+    schemes: timed,
+    fields: { 'X-Api-Key': 'ann', 'X-Api-Timestamp': '1', 'X-Api-Sign': Buffer.alloc(32).toString('hex') },
+    hint: 'the field X-Api-Timestamp was sent; X-Api-Time is expected',
   },
   {
     what: 'a parameter in other letter case',
