@@ -2,7 +2,7 @@
 
 import { findClosestMatch } from '../did-you-mean.ts';
 import type { FieldLine } from '../http/fields.ts';
-import { findForeignName } from '../http/headers/authorization.ts';
+import { findForeignName, parseCredentials } from '../http/headers/authorization.ts';
 import type { IncomingRequest } from '../http/message.ts';
 import { Problem } from '../http/problem.ts';
 import type { Challenges } from './challenges.ts';
@@ -79,11 +79,12 @@ export class AbsentCredentials {
   ): { readonly hint?: string } {
     const authTrace = findTrace(request);
     if (!this.#explain && authTrace === undefined) return {};
-    const expected = this.#schemes.filter((scheme) => isAccepted(scheme, accepted));
+    const expected = this.#schemes.filter((scheme) => isAccepted(scheme, accepted) && isOffered(scheme));
     const hint =
       describeMisnamed(request, listExpectedNames(expected)) ??
       describeMisplacedKey(request, listKeyPlaces(expected), authTrace?.knowledge?.secrets ?? []) ??
-      (expected.some(isBearerOffered) ? describeMisplacedToken(request) : undefined) ??
+      (expected.some(({ name }) => name === 'bearer') ? describeMisplacedToken(request) : undefined) ??
+      describeSecondScheme(request, expected) ??
       describeForeignScheme({ fields: request.headers, target: request.target }) ??
       describeOtherScheme(request, expected);
     if (hint === undefined) return {};
@@ -127,8 +128,20 @@ function listExpectedNames(schemes: readonly Verifier[]): ExpectedNames {
   };
 }
 
-function isBearerOffered({ name, challenge }: Verifier): boolean {
-  return name === 'bearer' && challenge({ secure: true, peer: '' }) !== undefined;
+/** Returns whether a scheme is offered, at least over TLS: `bearer` and `oauth` are there also if nothing issues their tokens. */
+function isOffered({ challenge }: Verifier): boolean {
+  return challenge({ secure: true, peer: '' }) !== undefined;
+}
+
+/** Returns which name of a scheme stands before that of the right one. Undefined if none does. */
+function describeSecondScheme(request: IncomingRequest, expected: readonly Verifier[]): string | undefined {
+  const [sent] = listAuthorization(request);
+  const second = sent && parseCredentials(sent.rest);
+  if (second === undefined || second.rest === '') return undefined;
+  const written = expected.flatMap(listAuthorizationNames).find((name) => name === second.scheme);
+  return (
+    written && `Authorization was sent with a further word, ${sent?.scheme}, before ${written}; leave it out`
+  );
 }
 
 /** Returns the places where keys are sent as they are, for hints. */

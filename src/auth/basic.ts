@@ -2,6 +2,7 @@ import crypto from 'node:crypto';
 import { formatChallenge } from '../http/headers/authorization.ts';
 import {
   type BasicCredentials,
+  describeMalformedBasic,
   parseBasicCredentials,
   preparePassword,
 } from '../http/headers/basic-credentials.ts';
@@ -104,8 +105,7 @@ export function createBasicVerifier(options: BasicOptions): Verifier {
     places: [{ role: '', in: 'authorization', name: 'Basic' }],
     authenticate({ connection }, rest = '', authTrace) {
       const presented = parseBasicCredentials(rest);
-      if (typeof presented === 'string')
-        return { outcome: 'bad', problem: new Problem('malformed-credentials', `${presented}.`) };
+      if (typeof presented === 'string') return refuseMalformed(presented, rest, options.explain, authTrace);
       const blocked = refusePair(rateLimiter, connection.peer, presented.user);
       if (blocked !== undefined) return { outcome: 'bad', problem: blocked };
       const found = accounts.findComposed(presented.user);
@@ -130,6 +130,23 @@ function acceptUser({ name }: Account, authTrace: AuthenticationTrace | undefine
 function refuse(user: string, members: Readonly<Record<string, string>>): Verdict {
   const problem = new Problem('credentials-refused', 'The user or the password is wrong.', { members });
   return { outcome: 'bad', problem, claimed: user };
+}
+
+/** Refuses credentials that cannot be read. The hint contains nothing of what was sent. */
+function refuseMalformed(
+  fault: string,
+  sent: string,
+  explain: boolean,
+  authTrace: AuthenticationTrace | undefined,
+): Verdict {
+  const detail = `${fault}.`;
+  const hint = describeMalformedBasic(sent);
+  const members = hint === undefined ? {} : { hint };
+  authTrace?.fail('parse', { detail, ...members });
+  return {
+    outcome: 'bad',
+    problem: new Problem('malformed-credentials', detail, { members: explain ? members : {} }),
+  };
 }
 
 function findHash(account: Account | undefined): string | undefined {

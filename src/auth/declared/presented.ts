@@ -246,6 +246,9 @@ function malformedValue(fault: string, value: string, options: DeclaredOptions):
   const [, before = '', rest = ''] = /^([^=]*=)(.+)$/s.exec(value) ?? [];
   if (decode(rest, options) !== undefined)
     return { detail, hint: `the signature follows ${JSON.stringify(before)}; ${format.text} is expected` };
+  // A signature of another algorithm: sha1={signature}.
+  if (/^[\w-]{1,16}=$/.test(before) && /^[\w+/-]{16,}={0,2}$/.test(rest) && !format.text.startsWith(before))
+    return { detail, hint: `the value begins with ${JSON.stringify(before)}; ${format.text} is expected` };
   if (format.separator !== undefined && /[,; ]/.test(value))
     return {
       detail,

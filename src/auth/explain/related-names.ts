@@ -86,7 +86,10 @@ export function describeFields(raw: readonly string[], expected: readonly string
     const others = sent.filter((each) => !expected.includes(each.toLowerCase()));
     const found =
       others.find((each) => isRelated(each.toLowerCase(), name)) ??
-      findClosest(name, others.filter((each) => !isForOther(each, name))) ??
+      findClosest(
+        name,
+        others.filter((each) => !isForOther(each, name)),
+      ) ??
       findPurpose(name, others);
     if (found === undefined) continue;
     const what = findGroup(name)?.find(([each]) => each.toLowerCase() === found.toLowerCase())?.[1];

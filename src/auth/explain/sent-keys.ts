@@ -45,7 +45,7 @@ function isInQuotes(sent: string): boolean {
 const leastRecognized = 8;
 
 /** What is sent as it is. */
-type SentKind = 'key' | 'token';
+type SentKind = 'key' | 'token' | 'password';
 
 /** Yields what a client may have meant to send, each with the hint at its mistake. */
 export function* undoChanges(

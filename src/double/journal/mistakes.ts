@@ -3,6 +3,7 @@
 import { createHash } from 'node:crypto';
 import { inspect } from 'node:util';
 import { findDigestMistake } from '../../auth/explain/content.ts';
+import { describeSentForm, undoChanges } from '../../auth/explain/sent-keys.ts';
 import type { TraceKnowledge } from '../../auth/trace.ts';
 import { describeUnknownUser } from '../../auth/unknown-user.ts';
 import { formatCount } from '../../counted.ts';
@@ -209,7 +210,7 @@ function passwordMistake(fields: HttpHeaders, knowledge: TraceKnowledge | undefi
   if (own !== undefined) return `a former password of ${user} was sent`;
   const [other] = known;
   if (other !== undefined) return `the password or secret of another user, ${other.name}, was sent`;
-  const trimmed = password.trim();
-  const isOwn = knowledge.secrets.some(({ name, secret }) => name === user && secret === trimmed);
-  return isOwn ? 'the password was sent with white space around it' : undefined;
+  const secrets = knowledge.secrets.filter(({ name }) => name === user).map(({ secret }) => secret);
+  for (const [hint, meant] of undoChanges(password, 'password')) if (secrets.includes(meant)) return hint;
+  return describeSentForm(password, 'password');
 }

@@ -35,6 +35,19 @@ export function parseBasicCredentials(text: string): BasicCredentials | string {
   return { user: user.normalize('NFC'), password: preparePassword(pair.slice(colon + 1)) };
 }
 
+/** Returns the likely cause of credentials that cannot be read. It contains nothing of what was sent. */
+export function describeMalformedBasic(text: string): string | undefined {
+  if (text === '') return 'nothing follows Basic';
+  if (text.includes(':')) return 'user and password were sent as they are; encode USER:PASSWORD in base64';
+  if (/^["'].*["']$/s.test(text)) return 'the base64 was sent in quotes';
+  if (/[-_]/.test(text)) return 'the alphabet of base64url was used; base64 with "+" and "/" is expected';
+  const sent = Buffer.from(text, 'base64').toString('latin1');
+  if (sent.includes(':'))
+    return /[\r\n]$/.test(sent) ? 'a line feed was encoded after the password (echo without -n?)' : undefined;
+  if (Buffer.from(sent, 'base64').includes(':')) return 'user and password were encoded in base64 twice';
+  return 'there is no colon between user and password: encode USER:PASSWORD in base64';
+}
+
 /**
  * Normalizes a password for comparison: every kind of space becomes U+0020, and all is in Normalization Form C (OpaqueString,
  * RFC 8265 §4.2.1). So the result does not depend on the keyboard.

@@ -203,7 +203,11 @@ test('the server responds with 401 without waiting for late content', async () =
 const passwords: readonly (readonly [user: string, password: string, named: RegExp])[] = [
   ['johndoe', 'a-secret', /the secret of johndoe was sent instead of the password/],
   ['JohnDoe', 'pw', /there is no user JohnDoe; did you mean johndoe\?/],
-  ['johndoe', 'pw ', /white space around it/],
+  ['johndoe', 'pw ', /the password was sent with white space/],
+  ['johndoe', '"pw"', /the password was sent in quotes/],
+  ['johndoe', Buffer.from('pw').toString('base64'), /the password was encoded in base64/],
+  ['johndoe', 'p%77', /the password was percent-encoded/],
+  ['johndoe', 'undefined', /what was sent is no password: it is a word for no value/],
   ['johndoe', 'another-secret', /the password or secret of another user, jürgen/],
 ];
 
@@ -216,6 +220,31 @@ for (const [user, password, named] of passwords) {
     assert.match(String(double.journal.last()), named);
   });
 }
+
+const malformed: readonly (readonly [authorization: string, named: RegExp])[] = [
+  ['Basic johndoe:pw', /were sent as they are; encode USER:PASSWORD in base64/],
+  [`Basic ${Buffer.from('johndoe').toString('base64')}`, /there is no colon between user and password/],
+  [`Basic ${Buffer.from('johndoe:pw\n').toString('base64')}`, /a line feed was encoded after the password/],
+  [`Basic ${Buffer.from('johndoe:>>?').toString('base64url')}`, /the alphabet of base64url was used/],
+  [`Basic "${Buffer.from('johndoe:pw').toString('base64')}"`, /the base64 was sent in quotes/],
+  [
+    `Basic ${Buffer.from(Buffer.from('johndoe:pw').toString('base64')).toString('base64')}`,
+    /were encoded in base64 twice/,
+  ],
+  ['Basic ', /nothing follows Basic/],
+  ['Bearer hmac johndoe:n-1:abc', /with a further word, bearer, before hmac; leave it out/],
+  [
+    'Bearer abc',
+    /Authorization was sent with Bearer; Authorization with Basic or Authorization with Hmac is expected/,
+  ],
+];
+
+for (const [authorization, named] of malformed)
+  test(`the text of an entry names what is wrong with ${authorization}`, async () => {
+    await using double = await open();
+    await double.fetch('/articles', { headers: { authorization }, secure: true });
+    assert.match(String(double.journal.last()), named);
+  });
 
 test('two mistakes in different parts of a message are both named', async () => {
   await using double = await open();

@@ -177,7 +177,12 @@ test('each check that fails is named, with the checks that passed before it', as
     ],
     [{ ...good, date: '2026-03-01T12:00:00Z' }, 'parse', [], 'the date is in ISO 8601 format'],
     [{ authorization: formatBasic('johndoe', 'a-password') }, 'transport', [], undefined],
-    [{ authorization: 'Digest a' }, 'scheme', [], 'Authorization was sent with Digest'],
+    [
+      { authorization: 'Digest a' },
+      'scheme',
+      [],
+      'Authorization was sent with Digest; Authorization with Basic or Authorization with Hmac is expected',
+    ],
     [{ ...good, authorization: 'hmac b' }, 'parse', [], undefined],
     [{ authentication: '' }, 'parse', [], undefined],
   ];
