@@ -162,3 +162,48 @@ test('an empty content whose separator was left out is not named as left out its
   const headers = { 'X-Time': time, 'X-Sig': sign(time).toString('hex') };
   assert.match(await post(double, { headers }), /the text beside the content, which is empty, was left out/);
 });
+
+describe('the fixed text of a message', () => {
+  const time = String(at / 1000);
+  const body = '{"a":1}';
+  for (const [what, signed, hint] of [
+    ['of another version', `v1:${time}:${body}`, /the text "v0:" was signed as "v1:"/],
+    ['with other separators', `v0.${time}.${body}`, /the parts were joined with "\."/],
+  ] as const)
+    test(`${what} is named`, async () => {
+      const double = await open({ preset: 'slack', user: 'shop' });
+      const headers = {
+        'X-Slack-Request-Timestamp': time,
+        'X-Slack-Signature': `v0=${sign(signed).toString('hex')}`,
+      };
+      assert.match(await post(double, { body, headers }), hint);
+    });
+});
+
+test('a signature of another algorithm is named by its prefix', async () => {
+  const double = await open({ preset: 'github', user: 'shop' });
+  const headers = { 'X-Hub-Signature-256': `sha1=${sign('{}', 'sha1').toString('hex')}` };
+  assert.match(
+    await post(double, { body: '{}', headers }),
+    /the value begins with "sha1="; sha256=\{signature\} is expected/,
+  );
+});
+
+describe('a list in a query', () => {
+  for (const [what, sent, signed, hint] of [
+    ['with brackets, signed without', 'ids%5B%5D=1&ids%5B%5D=2', 'ids=1&ids=2', /without the brackets/],
+    ['without brackets, signed with them', 'ids=1&ids=2', 'ids[]=1&ids[]=2', /with "\[\]" after its name/],
+    ['without brackets, signed with indexes', 'z=0&ids=1&ids=2', 'z=0&ids[0]=1&ids[1]=2', /with an index/],
+    ['signed as one value', 'ids=1&ids=2&z=0', 'ids=1,2&z=0', /as one value with commas/],
+    ['with indexes, signed as one value', 'ids[0]=1&ids[1]=2', 'ids=1,2', /as one value with commas/],
+  ] as const)
+    test(`${what} is named`, async () => {
+      const double = await open({
+        message: '{method}{target}',
+        signature: { field: 'X-Sign' },
+        user: 'shop',
+      });
+      const headers = { 'X-Sign': sign(`POST/hook?${signed}`).toString('hex') };
+      assert.match(await post(double, { query: `?${sent}`, headers }), hint);
+    });
+});

@@ -6,6 +6,52 @@ import { escapedQueryMistakes, escapeMistakes } from './escapes.ts';
 import { embedMistakes, type Mistake } from './mistake.ts';
 import { permutations } from './permutations.ts';
 
+/** How programs write the values of a list in a query. */
+const listForms: readonly (readonly [
+  did: string,
+  write: (name: string, values: readonly string[]) => string,
+])[] = [
+  ['with "[]" after its name', (name, values) => values.map((value) => `${name}[]=${value}`).join('&')],
+  ['with "[]" after its name', (name, values) => values.map((value) => `${name}%5B%5D=${value}`).join('&')],
+  [
+    'without the brackets after its name',
+    (name, values) => values.map((value) => `${name}=${value}`).join('&'),
+  ],
+  [
+    'with an index after its name',
+    (name, values) => values.map((value, at) => `${name}[${at}]=${value}`).join('&'),
+  ],
+  [
+    'with an index after its name',
+    (name, values) => values.map((value, at) => `${name}%5B${at}%5D=${value}`).join('&'),
+  ],
+  ['as one value with commas', (name, values) => `${name}=${values.join(',')}`],
+  ['as one value with commas', (name, values) => `${name}=${values.join('%2C')}`],
+];
+
+const brackets = /(?:\[\d*\]|%5B\d*%5D)$/i;
+
+/**
+ * Returns queries whose lists are written in another form: those parameters that occur several times or have brackets, and then all, as a
+ * list may have one value.
+ */
+function rewriteLists(query: string, write: (name: string, values: readonly string[]) => string): string[] {
+  const values = new Map<string, string[]>();
+  const lists = new Set<string>();
+  for (const parameter of query.split('&')) {
+    const [, written = '', value = ''] = /^([^=]*)=?(.*)$/s.exec(parameter) ?? [];
+    const name = written.replace(brackets, '');
+    const own = values.get(name);
+    if (own !== undefined || name !== written) lists.add(name);
+    values.set(name, [...(own ?? []), value]);
+  }
+  const rewrite = (isList: (name: string) => boolean): string =>
+    Array.from(values, ([name, own]) => (isList(name) ? write(name, own) : `${name}=${own[0] ?? ''}`)).join(
+      '&',
+    );
+  return [...(lists.size > 0 ? [rewrite((name) => lists.has(name))] : []), rewrite(() => true)];
+}
+
 /** The mistakes in the order and form of the parameters of a query. */
 export const queryForms: readonly Mistake[] = [
   ['the parameters of the query were sorted before they were signed', (query) => sortQuery(query)],
@@ -27,13 +73,12 @@ export const queryForms: readonly Mistake[] = [
       reduceRepeated(query.split('&').reverse()).split('&').reverse().join('&'),
     ],
   ],
-  [
-    'a list in the query was signed in another form',
-    (query) => [
-      query.replace(/(^|&)([^=&[\]]+)=/g, '$1$2[]='),
-      query.replace(/(?:\[\]|%5B%5D|\[\d+\]|%5B\d+%5D)(?==)/gi, ''),
+  ...listForms.map(
+    ([did, write]): Mistake => [
+      `a list in the query was signed ${did}; sign the query that is sent`,
+      (query) => rewriteLists(query, write),
     ],
-  ],
+  ),
   ['the parameters of the query were signed as JSON', (query) => listQueryObjects(query)],
   ['numbers in the query were signed in another notation', (query) => rewriteNumbers(query)],
   ['the query was escaped for HTML before it was signed', (query) => query.replaceAll('&', '&amp;')],

@@ -153,11 +153,30 @@ export function separatorMistakes(parts: readonly Part[], assemble: Assemble): M
     const text: Part = { kind: 'text', name: '', value: separator };
     const hint = `the parts were joined with ${name}`;
     const replaced = parts.map((part, at) => (part.kind === 'text' && at > 0 && at < last ? text : part));
+    const [first, ...others] = replaced;
+    const start =
+      first?.kind === 'text' ? octetsOfPiece(first.value).replace(/[^A-Za-z0-9]+$/, separator) : '';
+    const started: Part = { kind: 'text', name: '', value: start };
     return [
       { hint, message: messageBytes(assemble(replaced)) },
       { hint, message: messageBytes(assemble(joinParts(values, text))) },
+      // The text at the beginning may end with the separator: "v0:".
+      ...(start === '' ? [] : [{ hint, message: messageBytes(assemble([started, ...others])) }]),
     ];
   });
+}
+
+/** Yields messages whose fixed text has another version: "v1:" for "v0:". */
+export function* versionMistakes(parts: readonly Part[], assemble: Assemble): Generator<MessageMistake> {
+  for (const [at, part] of parts.entries()) {
+    const text = octetsOfPiece(part.value);
+    if (part.kind !== 'text' || !/[A-Za-z]\d/.test(text)) continue;
+    for (const version of ['0', '1', '2', '3']) {
+      const value = text.replace(/(?<=[A-Za-z])\d+/, version);
+      const hint = `the text ${JSON.stringify(text)} was signed as ${JSON.stringify(value)}`;
+      yield { hint, message: messageBytes(assemble(parts.with(at, { ...part, value }))) };
+    }
+  }
 }
 
 function joinParts(values: readonly Part[], separator: Part): Part[] {

@@ -20,6 +20,7 @@ import {
   omissions,
   orderMistakes,
   separatorMistakes,
+  versionMistakes,
   wholeMistakes,
 } from './whole.ts';
 
@@ -135,6 +136,7 @@ function* buildMistakes<Own extends Presented>(
   yield* takeTurns([own, ends, ...changes]);
   yield* omissions(parts, assemble);
   yield* separatorMistakes(parts, assemble);
+  yield* versionMistakes(parts, assemble);
   // The order of the parts of a canonical form is that of the form.
   if (scheme.join === undefined) yield* orderMistakes(parts, assemble);
   yield* wholeMistakes(right);
