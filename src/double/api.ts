@@ -1,24 +1,20 @@
 import type { Response as HttpResponse } from '../http/message.ts';
-import { readLifetimes } from '../oauth/lifetimes.ts';
-import { createFetch, createSender, type Fetch, type InProcessServer } from '../service/fetch/fetch.ts';
+import { createFetch, type Fetch, type InProcessServer } from '../service/fetch/fetch.ts';
 import type { Addresses } from '../service/fetch/fetch-request.ts';
-import { readAddress, readFetchRequest } from '../service/fetch/fetch-request.ts';
 import type { ControllableService } from '../service/service.ts';
-import { basicHeader } from '../signature/sent-credentials.ts';
-import { createAuthControl, type DoubleAuth } from './auth/auth-control.ts';
-import { createOAuth1Control, type DoubleOAuth1, findConsumer } from './auth/oauth1.ts';
-import { createOAuth2Control, type DoubleOAuth2, findClient } from './auth/oauth2.ts';
-import type { KnownNames } from './auth/tokens.ts';
-import { type Core, listNames } from './compose.ts';
+import { number, read } from '../shape/shape.ts';
+import { createOAuth1Control, type DoubleOAuth1 } from './auth/oauth1.ts';
+import { createOAuth2Control, type DoubleOAuth2 } from './auth/oauth2.ts';
+import type { Core } from './compose.ts';
 import type { DoubleFaults, FaultsPart } from './faults/faults.ts';
 import { type InProcessResponse, toInProcessResponse } from './faults/in-process.ts';
 import type { AsOptions, ConfiguredAsOptions } from './fetch/as-options.ts';
 import { listOwnOrigins } from './fetch/origins.ts';
-import { type ClientParts, createSigner, type SigningClient } from './fetch/signed-client.ts';
-import { requirePassword } from './fetch/signing.ts';
+import { createSigner, type SigningClient } from './fetch/signed-client.ts';
 import { entryOfAnswer } from './journal/entry-key.ts';
 import type { DoubleJournal } from './journal/journal.ts';
 import type { DoubleClock } from './state/clock.ts';
+import type { DoubleAuth } from './state/users.ts';
 
 /** The functions with which a test controls a service, in memory or with a data directory. */
 export interface DoubleApi {
@@ -66,72 +62,35 @@ export interface DoubleApi {
 }
 
 /** Composes the functions that control a service. */
-export function createDoubleApi(context: Core, addresses: Addresses): DoubleApi {
-  const { service, schemes, users, nonces, faults, journal, masterKey, random } = context;
-  const { clock } = context.time;
-  const { oauth, respond: handle } = service;
-  const { awaited } = faults;
-  const origins = listOwnOrigins(addresses, listOtherOrigins(context));
+export function createDoubleApi(core: Core, addresses: Addresses): DoubleApi {
+  const { service, users, nonces, faults, journal } = core;
   const server: InProcessServer = {
-    respond: addConnectionFaults(handle, faults),
-    awaited,
+    respond: addConnectionFaults(service.respond, faults),
+    awaited: faults.awaited,
     present: presentFault,
     mark: withEntry,
     ...addresses,
-    origins,
+    origins: listOwnOrigins(addresses, listOtherOrigins(core)),
   };
-  const fetch = createFetch(server);
   // A consent page can be requested by the address of a proxy.
-  const anyOrigin = { ...server, origins: undefined, followsAll: true };
-  const lifetimes = readLifetimes(context.options.lifetimes);
-  const names: KnownNames = {
-    users: () => [...users.all.keys()],
-    clients: () => [...listNames(context.options.clients), ...listNames(context.options.consumers)],
-  };
-  const basicFor = (user: string): string => basicHeader(user, requirePassword(users, user));
-  const shared = {
-    oauth,
-    lifetimes,
-    clock,
-    users,
-    names,
-    basicFor,
-    fetch: createFetch(anyOrigin),
-  };
-  const oauth2Parts = {
-    ...shared,
-    clients: () => listNames(context.options.clients),
-    issuer: issuerOf(context, addresses),
-    mistakes: context.tokenMistakes,
-  };
-  const oauth1Parts = { ...shared, consumers: () => listNames(context.options.consumers), masterKey };
-  const [oauth2, oauth1] = [createOAuth2Control(oauth2Parts), createOAuth1Control(oauth1Parts)];
-  const signing: ClientParts = {
-    users,
-    schemes,
-    schemeNames: context.partner?.schemeNames,
-    clock,
-    random,
-    send: createSender(server),
-    resolveAddress: (url, secure) => readAddress(url, secure, anyOrigin),
-    read: (input, init, typeOfText) => readFetchRequest(input, init, server, typeOfText),
-    async bearerFor(user, name) {
-      const { id, scopes } = findClient(oauth2Parts, name);
-      return (await oauth2.issueToken({ client: id, user, scope: scopes })).accessToken;
-    },
-    findConsumer: (key) => findConsumer(oauth1Parts, key),
-    oauth1For: (user, client) => oauth1.issueToken({ client, user }),
-  };
+  const fetchAny = createFetch({ ...server, origins: undefined, followsAll: true });
+  const oauth2 = createOAuth2Control(core, fetchAny, issuerOf(core, addresses));
+  const oauth1 = createOAuth1Control(core, fetchAny);
   return {
-    fetch,
-    clock: context.time.control,
-    auth: createAuthControl({ users, nonces, clock }),
+    fetch: createFetch(server),
+    clock: core.time.control,
+    auth: {
+      ...users.control,
+      burnNonces(count = 1) {
+        nonces.burn(read(number({ min: 0 }), count, 'the number of nonces'));
+      },
+    },
     journal: journal.journal,
     faults: faults.faults,
     oauth2,
     oauth1,
-    as: (user: string, signerOptions: AsOptions | ConfiguredAsOptions = {}) =>
-      createSigner(user, signerOptions, signing),
+    as: (user: string, options: AsOptions | ConfiguredAsOptions = {}) =>
+      createSigner(user, options, { core, oauth1, oauth2, server }),
   };
 }
 

@@ -1,13 +1,10 @@
 import { listRegistered } from '../accounts/registered.ts';
 import type { AuthScheme } from '../auth/auth-scheme.ts';
-import type { QuotaSnapshot } from '../auth/quota.ts';
 import { systemClock } from '../clock.ts';
-import type { Collection } from '../collections/declaration.ts';
 import type { Seed } from '../collections/seed.ts';
 import { formatDate } from '../http/headers/date.ts';
 import type { Response } from '../http/message.ts';
 import type { MaybePromise } from '../maybe-promise.ts';
-import type { RemovedNames } from '../oauth/revoke-on-removal.ts';
 import type { Observer } from '../pipeline/observer.ts';
 import { computeNoncesWindow, listSchemes } from '../service/authentication.ts';
 import { defaultLimits, type ServiceOptions } from '../service/options.ts';
@@ -41,12 +38,6 @@ import { createDoubleUsers, type DoubleUsers } from './state/users.ts';
 import { KeptItems } from './stubs/kept-items.ts';
 import { createStubs, type StubsPart } from './stubs/stubs.ts';
 
-/** The collections that a service serves, and the store that holds their items. */
-export interface ServedData {
-  readonly collections: () => readonly Collection[];
-  readonly store: Store;
-}
-
 /** The options of a core: those of a service, and those that only a double has. */
 export interface CoreOptions
   extends Omit<ServiceOptions, 'clock' | 'random' | 'observer' | 'users'>,
@@ -72,50 +63,9 @@ export interface CoreParts {
   readonly limitedExplanations?: boolean;
 }
 
-/** The state of a core that holds everything in memory. */
-export interface MemoryState extends State {
-  /** Adds items: all, or none if one is invalid. Throws DeclarationError that names the invalid item and field. */
-  seed(seed: Seed): void;
-}
-
-/** A service with all that a test controls and observes of it. */
-export interface Core {
-  /** The options that the control functions read. */
-  readonly options: Pick<
-    CoreOptions,
-    'clients' | 'consumers' | 'lifetimes' | 'publicUrl' | 'aliases' | 'schemes' | 'window' | 'oauth2' | 'tls'
-  >;
-  readonly service: ControllableService;
-  /** The configured schemes. */
-  readonly schemes: readonly AuthScheme[];
-  readonly time: DoubleTime;
-  readonly users: DoubleUsers;
-  readonly nonces: Pick<BurnableNonces, 'burn' | 'size'>;
-  readonly faults: FaultsPart;
-  readonly journal: JournalPart;
-  readonly events: Events;
-  /** The key from which token secrets of OAuth 1.0a are derived. */
-  readonly masterKey: Uint8Array;
-  readonly random: (size: number) => Uint8Array;
-  readonly routes: DoubleRoutes;
-  readonly stubs: StubsPart;
-  /** The planned mistakes of token responses. */
-  readonly tokenMistakes: TokenMistakes;
-  /** The items that stubs keep. */
-  readonly keptItems: KeptItems;
-  /** The partner's document; undefined if there is none. */
-  readonly partner: PartnerPart | undefined;
-  /** The collections and their store. */
-  readonly data: ServedData;
-  /** Adds items: all, or none if one is invalid. Throws DeclarationError that names the invalid item and field. */
-  seed(seed: Seed): MaybePromise<void>;
-  /** The state as a whole; undefined if some of it is not in memory. */
-  readonly memory: MemoryState | undefined;
-}
-
 /** A core that holds everything in memory. */
 export interface MemoryCore extends Core {
-  readonly memory: MemoryState;
+  readonly memory: State;
 }
 
 /** The length in bytes of the key from which token secrets are derived. */
@@ -132,348 +82,281 @@ export function compose(
 /** @throws RangeError or DeclarationError if an option is invalid */
 export function compose(options: CoreOptions, parts: CoreParts): Core;
 export function compose(options: CoreOptions, parts: CoreParts): Core {
-  const basis = createBasis(options);
-  const storage = openStorage(options, parts, basis);
-  // After the storage, so that random numbers of a seed are drawn in one order.
-  const base: Base = Object.assign(basis, {
-    users: createDoubleUsers(options.users ?? {}, parts.random.bytes),
-  });
-  const matching = createMatching(options, parts, base, () => service);
-  const { faults, stubs, keptItems, partner, tokenMistakes } = matching;
-  const nonces = createBurnableNonces(storage.nonces, () => faults.burnsNonce(), base.onReplay);
-  const masterKey = options.masterKey ?? parts.random.bytes(masterKeyBytes);
-  const recording = createRecording(options, parts, base, matching, masterKey);
-  const controllable = createCoreService(options, parts, base, {
-    ...matching,
-    ...recording,
-    ...storage,
-    nonces,
-    masterKey,
-  });
-  const service = connect(controllable, base, recording.known);
-  const { users, routes, time } = base;
-  return {
-    get options() {
-      return { ...options, ...base.registered };
-    },
-    events: base.events,
-    faults,
-    journal: recording.journal,
-    time,
-    nonces,
-    routes,
-    stubs,
-    keptItems,
-    tokenMistakes,
-    partner,
-    users,
-    masterKey,
-    service,
-    schemes: base.schemes,
-    random: parts.random.bytes,
-    data: { collections: () => routes.state.collections, store: storage.store },
-    seed: (added) =>
-      storage.restorable === undefined
-        ? addItems(storage.store, routes.state.collections, time.clock, added)
-        : storage.restorable.items.seed(added),
-    memory:
-      storage.restorable &&
-      createMemoryState(service, storage.restorable, {
-        users,
-        routes,
-        stubs: stubs.rules,
-        keptItems,
-        ...(partner !== undefined && { partner }),
-        burning: nonces,
-        tokenMistakes,
-        time,
-        faults,
-        journal: recording.journal,
-      }),
-  };
+  return new Core(options, parts);
 }
 
-/** What the parts of a core have in common, without users. */
-interface Basis {
+/** A service with all that a test controls and observes of it. Its parts are created in an order in which each finds those that it needs. */
+export class Core {
+  /** The configured schemes. */
   readonly schemes: readonly AuthScheme[];
   readonly events: Events;
-  /** Reports a nonce that was used before. */
-  onReplay(user: string): void;
   readonly time: DoubleTime;
-  /** Called when the clock is set back. */
-  onSetBack: () => void;
   readonly routes: DoubleRoutes;
-  /** The present clients and consumers. */
-  registered: Pick<ServiceOptions, 'clients' | 'consumers'>;
-}
-
-/** What the parts of a core have in common. */
-interface Base extends Basis {
-  readonly users: DoubleUsers;
-}
-
-function createBasis(options: CoreOptions): Basis {
-  const events = createEvents(options.onError);
-  const basis: Basis = {
-    schemes: listSchemes(options),
-    events,
-    onReplay: (user) => events.emit('nonce-replayed', { type: 'nonce-replayed', user }),
-    time: createDoubleTime(systemClock, options.now, () => basis.onSetBack()),
-    onSetBack() {},
-    routes: createDoubleRoutes(options),
-    registered: options,
-  };
-  return basis;
-}
-
-/** Where a core stores items and nonces. `restorable` is what can be restored, if all of it is in memory. */
-interface Storage {
   readonly store: Store;
-  readonly nonces: Parameters<typeof createBurnableNonces>[0];
-  readonly restorable: Restorable | undefined;
+  readonly users: DoubleUsers;
+  /** The partner's document; undefined if there is none. */
+  readonly partner: PartnerPart | undefined;
+  readonly faults: FaultsPart;
+  readonly stubs: StubsPart;
+  /** The items that stubs keep. */
+  readonly keptItems = new KeptItems();
+  /** The planned mistakes of token responses. */
+  readonly tokenMistakes: TokenMistakes = createTokenMistakes();
+  readonly nonces: BurnableNonces;
+  /** The key from which token secrets of OAuth 1.0a are derived. */
+  readonly masterKey: Uint8Array;
+  readonly journal: JournalPart;
+  readonly service: ControllableService;
+  /** The state as a whole; undefined if some of it is not in memory. */
+  readonly memory: State | undefined;
+  readonly random: (size: number) => Uint8Array;
+  readonly #options: CoreOptions;
+  readonly #known: KnownCredentials;
+  readonly #restorable: Restorable | undefined;
+  /** The present clients and consumers. */
+  #registered: Pick<ServiceOptions, 'clients' | 'consumers'>;
+
+  constructor(options: CoreOptions, parts: CoreParts) {
+    const { random, memory } = parts;
+    this.#options = options;
+    this.#registered = options;
+    this.random = random.bytes;
+    this.schemes = listSchemes(options);
+    this.events = createEvents(options.onError);
+    this.time = createDoubleTime(systemClock, options.now, () => this.#restorable?.nonces.restoreClaims());
+    this.routes = createDoubleRoutes(options);
+    const key = random.bytes(16);
+    const createSet = () => this.#createNonces(key);
+    this.store = memory?.store ?? options.store ?? createMemoryStore({ storeId: this.#drawStoreId() });
+    this.#restorable = memory && this.#createRestorable(memory, createSet);
+    const nonces = this.#restorable?.nonces ?? options.nonces ?? this.store.nonces ?? createSet();
+    // After the store, so that random numbers are drawn in one order.
+    this.users = createDoubleUsers(options.users ?? {}, random.bytes, this.time.clock);
+    const claimedUser = claimedUserBy(this.users, (request) => this.service.claimedName(request));
+    const requests = this.#createMatchedRequests(claimedUser);
+    this.partner = this.#createPartner(parts, requests);
+    this.faults = this.#createFaults(claimedUser, requests);
+    this.stubs = this.#createStubs(requests);
+    this.nonces = createBurnableNonces(
+      nonces,
+      () => this.faults.burnsNonce(),
+      (user) => this.events.emit('nonce-replayed', { type: 'nonce-replayed', user }),
+    );
+    this.masterKey = options.masterKey ?? random.bytes(masterKeyBytes);
+    this.#known = new KnownCredentials(this.masterKey);
+    this.#known.addUsers(this.users.all);
+    this.#known.addRegistered(options);
+    this.journal = this.#createJournal(parts, claimedUser);
+    const service = this.#createService(parts);
+    this.service = this.#connect(service);
+    this.memory = this.#restorable && this.#createState(this.#restorable);
+  }
+
+  /** The options that the control functions read. */
+  get options(): Pick<
+    CoreOptions,
+    'clients' | 'consumers' | 'lifetimes' | 'publicUrl' | 'aliases' | 'schemes' | 'window' | 'oauth2' | 'tls'
+  > {
+    return { ...this.#options, ...this.#registered };
+  }
+
+  /** Adds items: all, or none if one is invalid. Throws DeclarationError that names the invalid item and field. */
+  seed(seed: Seed): MaybePromise<void> {
+    return this.#restorable === undefined
+      ? addItems(this.store, this.routes.state.collections, this.time.clock, seed)
+      : this.#restorable.items.seed(seed);
+  }
+
+  #drawStoreId(): string {
+    return Buffer.from(this.random(4)).toString('hex');
+  }
+
+  /** Creates an empty set of nonces in memory. */
+  #createNonces(key: Uint8Array): MemoryNonces {
+    const { maxNonces: max = 10_000_000, maxNoncesPerUser: maxPerUser } = this.#options;
+    const bucketSpan = bucketSpanFor(computeNoncesWindow(this.#options, this.schemes));
+    return createNonces({ bucketSpan, max, maxPerUser, key, monotonic: () => this.time.clock.steady() });
+  }
+
+  #createRestorable(
+    { store, random }: NonNullable<CoreParts['memory']>,
+    createSet: () => MemoryNonces,
+  ): Restorable {
+    const { seed = {} } = this.#options;
+    const items = createItems(store, () => this.routes.state.collections, this.time.clock, seed);
+    return { items, nonces: createRestorableNonces(createSet), random };
+  }
+
+  /** Creates what compares requests with rules. */
+  #createMatchedRequests(claimedUser: ClaimedUser): MatchedRequests {
+    const { limits, onError } = this.#options;
+    const { body: bodyLimit, xmlDepth: maxDepth } = { ...defaultLimits, ...limits };
+    return new MatchedRequests({
+      // The store may fail; then the request names no user.
+      findUser: async (request) =>
+        claimedUser(request) ?? (await tokenUser(request, this.service.oauth.grants).catch(() => undefined)),
+      findScheme: (request) => this.service.claimedScheme(request),
+      bodyLimit,
+      maxDepth,
+      onError,
+    });
+  }
+
+  #createPartner({ partner, random }: CoreParts, requests: MatchedRequests): PartnerPart | undefined {
+    const { strictQuery, onError, limits } = this.#options;
+    return partner?.create({
+      seed: random.seed,
+      now: () => this.time.clock.now(),
+      maxDepth: limits?.xmlDepth ?? defaultLimits.xmlDepth,
+      strictQuery: strictQuery === true,
+      isCredential: (name) => this.service.isCredentialParameter(name),
+      onError,
+      requests,
+    });
+  }
+
+  #createFaults(claimedUser: ClaimedUser, requests: MatchedRequests): FaultsPart {
+    return createFaults({
+      clock: this.time.clock,
+      users: this.users,
+      claimedUser,
+      requests,
+      complete: (response, request, trace) => this.service.share(response, request, trace),
+      grants: () => this.service.oauth.grants,
+      names: () => [...this.users.all.keys(), ...listNames(this.#registered.clients)],
+    });
+  }
+
+  #createStubs(requests: MatchedRequests): StubsPart {
+    const { limits, stubs } = this.#options;
+    const maxDepth = limits?.xmlDepth ?? defaultLimits.xmlDepth;
+    return createStubs({ schemes: this.schemes, maxDepth, check: this.partner, requests, stubs });
+  }
+
+  #createJournal({ limitedExplanations = false }: CoreParts, claimedUser: ClaimedUser): JournalPart {
+    return createJournal(
+      {
+        ...this.#options.journal,
+        clock: this.time.clock,
+        known: this.#known,
+        limitedExplanations,
+        onEntry: (entry) => this.events.emit('request', entry),
+      },
+      { claimedUser, schemes: this.schemes },
+    );
+  }
+
+  /** Creates the observer of the service; undefined if requests are not observed. */
+  #createObserver({ observed = true }: CoreParts): Observer | undefined {
+    if (!observed) return undefined;
+    const observer = skewDates(this.time, this.journal.observer(this.faults));
+    return this.partner?.observe(observer) ?? observer;
+  }
+
+  #createService(parts: CoreParts): ControllableService {
+    const { now: _, users: __, aliases = [], stubs: ___, journal: ____, ...served } = this.#options;
+    const { tls = 'required', seed, ...given } = served;
+    const observer = this.#createObserver(parts);
+    const { stubs, partner } = this;
+    return createControllableService(
+      {
+        ...given,
+        ...(this.#restorable === undefined && { seed }),
+        ...this.routes.state,
+        clock: this.faults.clock,
+        random: this.#known.remembering(this.random),
+        store: this.store,
+        nonces: this.nonces,
+        masterKey: this.masterKey,
+        users: this.users.all,
+        ...(observer !== undefined && { observer }),
+      },
+      {
+        onGrantEvent: (event) => this.events.emit(event.type, event),
+        alterations: this.tokenMistakes,
+        aliases,
+        layer: stubs.layer,
+        fallbacks: [...(partner === undefined ? [] : [partner.fallback]), stubs.fallback],
+        scopes: parts.partner?.scopes,
+        assumesTls: tls === 'assumed',
+      },
+    );
+  }
+
+  /** Connects the service with the users, clients, consumers and routes, which a test can replace. */
+  #connect(service: ControllableService): ControllableService {
+    const { users, routes } = this;
+    users.onChange((all) => {
+      checkDistinctSecrets({ ...this.#registered, users: all });
+      service.replaceUsers(all);
+      this.#known.addUsers(all);
+      this.#known.addPrivateKeys(users.listPrivateKeys());
+    });
+    routes.onChange((state) => service.replaceServed(state));
+    const register = (changed: Pick<ServiceOptions, 'clients' | 'consumers'>): void => {
+      this.#registered = { ...this.#registered, ...changed };
+      this.#known.addRegistered(changed);
+    };
+    return {
+      ...service,
+      get router() {
+        return service.router;
+      },
+      replaceUsers: (all) => users.restore(new Map(listRegistered(all))),
+      replaceClients(clients) {
+        service.replaceClients(clients);
+        register({ clients });
+      },
+      replaceConsumers(consumers) {
+        service.replaceConsumers(consumers);
+        register({ consumers });
+      },
+    };
+  }
+
+  /** Creates the state as a whole, whose parts are restored in this order. */
+  #createState({ items, nonces, random }: Restorable): State {
+    const { oauth, quotas } = this.service;
+    const { users, routes, stubs, keptItems, partner, tokenMistakes, time, faults, journal } = this;
+    return createState([
+      items,
+      // The removed names whose tokens were revoked.
+      toSnapshottable(oauth.departures),
+      users,
+      routes,
+      stubs.rules,
+      keptItems,
+      ...(partner === undefined ? [] : [partner]),
+      this.nonces,
+      tokenMistakes,
+      time,
+      faults,
+      journal,
+      nonces,
+      random,
+      // The counts of requests.
+      toSnapshottable(quotas),
+    ]);
+  }
 }
 
+/** What can be restored of a core in memory, beside its other parts. */
 interface Restorable {
   readonly items: Items;
   readonly nonces: RestorableNonces;
   readonly random: SeededRandom;
 }
 
-function openStorage(options: CoreOptions, { random, memory }: CoreParts, basis: Basis): Storage {
-  const { time, routes } = basis;
-  const makeNonces = nonceMaker({ ...options, schemes: basis.schemes }, random, time);
-  if (memory === undefined) {
-    const storeId = (): string => Buffer.from(random.bytes(4)).toString('hex');
-    const { store = createMemoryStore({ storeId: storeId() }) } = options;
-    return { store, nonces: options.nonces ?? store.nonces ?? makeNonces(), restorable: undefined };
-  }
-  const nonces = createRestorableNonces(makeNonces);
-  const items = createItems(memory.store, () => routes.state.collections, time.clock, options.seed ?? {});
-  basis.onSetBack = () => nonces.restoreClaims();
-  return { store: memory.store, nonces, restorable: { items, nonces, random: memory.random } };
-}
-
-/** The parts of a core that respond to requests by rules. */
-type Matching = Pick<Core, 'faults' | 'stubs' | 'keptItems' | 'partner' | 'tokenMistakes'> & {
-  readonly claimedUser: ClaimedUser;
-};
-
-function createMatching(
-  options: CoreOptions,
-  { random, partner: prepared }: CoreParts,
-  base: Base,
-  service: () => ControllableService,
-): Matching {
-  const { users, time, schemes } = base;
-  const { xmlDepth: maxDepth } = { ...defaultLimits, ...options.limits };
-  const claimedUser = claimedUserBy(users, (request) => service().claimedName(request));
-  const requests = createMatchedRequests(options, claimedUser, service);
-  const partner = prepared?.create({
-    seed: random.seed,
-    now: () => time.clock.now(),
-    maxDepth,
-    strictQuery: options.strictQuery === true,
-    isCredential: (name) => service().isCredentialParameter(name),
-    onError: options.onError,
-    requests,
-  });
-  const faults = createFaults({
-    clock: time.clock,
-    users,
-    claimedUser,
-    requests,
-    complete: (response, request, trace) => service().share(response, request, trace),
-    grants: () => service().oauth.grants,
-    names: () => [...users.all.keys(), ...listNames(base.registered.clients)],
-  });
+/** Returns a part of the service as a part of snapshots, with its present state as the initial one. */
+function toSnapshottable<Snapshot>(
+  part: Pick<Snapshottable<Snapshot>, 'snapshot' | 'restore'>,
+): Snapshottable<Snapshot> {
+  const initial = part.snapshot();
   return {
-    claimedUser,
-    partner,
-    stubs: createStubs({ schemes, maxDepth, check: partner, requests, stubs: options.stubs }),
-    keptItems: new KeptItems(),
-    faults,
-    tokenMistakes: createTokenMistakes(),
+    snapshot: () => part.snapshot(),
+    restore: (snapshot) => part.restore(snapshot),
+    reset: () => part.restore(initial),
   };
-}
-
-/** The journal of a core, the credentials that it redacts, and the observer that writes it. */
-interface Recording {
-  readonly journal: JournalPart;
-  readonly known: KnownCredentials;
-  readonly observer: Observer | undefined;
-}
-
-function createRecording(
-  options: CoreOptions,
-  { observed = true, limitedExplanations = false }: CoreParts,
-  { users, schemes, time, events }: Base,
-  { claimedUser, faults, partner }: Matching,
-  masterKey: Uint8Array,
-): Recording {
-  const known = new KnownCredentials(masterKey);
-  known.addUsers(users.all);
-  known.addRegistered(options);
-  const journal = createJournal(
-    {
-      ...options.journal,
-      clock: time.clock,
-      known,
-      limitedExplanations,
-      onEntry: (entry) => events.emit('request', entry),
-    },
-    { claimedUser, schemes },
-  );
-  if (!observed) return { journal, known, observer: undefined };
-  const observer = skewDates(time, journal.observer(faults));
-  return { journal, known, observer: partner === undefined ? observer : partner.observe(observer) };
-}
-
-/** Creates the service of a core from its parts. */
-function createCoreService(
-  options: CoreOptions,
-  { random, partner: prepared }: CoreParts,
-  { events, routes, users }: Base,
-  parts: Matching &
-    Recording &
-    Omit<Storage, 'nonces'> &
-    Pick<Core, 'masterKey'> & { nonces: BurnableNonces },
-): ControllableService {
-  const { now: _, users: __, aliases = [], stubs: ___, journal: ____, tls = 'required', ...served } = options;
-  const { seed, ...given } = served;
-  const { restorable, store, nonces, masterKey, known, observer, faults, stubs, partner } = parts;
-  return createControllableService(
-    {
-      ...given,
-      ...(restorable === undefined && { seed }),
-      ...routes.state,
-      clock: faults.clock,
-      random: known.remembering(random.bytes),
-      store,
-      nonces,
-      masterKey,
-      users: users.all,
-      ...(observer !== undefined && { observer }),
-    },
-    {
-      onGrantEvent: (event) => events.emit(event.type, event),
-      alterations: parts.tokenMistakes,
-      aliases,
-      layer: stubs.layer,
-      fallbacks: [...(partner === undefined ? [] : [partner.fallback]), stubs.fallback],
-      scopes: prepared?.scopes,
-      assumesTls: tls === 'assumed',
-    },
-  );
-}
-
-/** Connects the service with the users, clients, consumers and routes, which a test can replace. */
-function connect(
-  controllable: ControllableService,
-  base: Base,
-  known: KnownCredentials,
-): ControllableService {
-  const { users, routes } = base;
-  const service = observeRegistrations(controllable, users, (changed) => {
-    base.registered = { ...base.registered, ...changed };
-    known.addRegistered(changed);
-  });
-  users.onChange((all) => {
-    checkDistinctSecrets({ ...base.registered, users: all });
-    controllable.replaceUsers(all);
-    known.addUsers(all);
-    known.addPrivateKeys(users.listPrivateKeys());
-  });
-  routes.onChange((state) => service.replaceServed(state));
-  return service;
-}
-
-/** Creates the state as a whole, whose parts are restored in this order. */
-function createMemoryState(
-  service: ControllableService,
-  { items, nonces, random }: Restorable,
-  parts: Readonly<Record<string, Snapshottable>>,
-): MemoryState {
-  const departures = createRevocationState(service);
-  const quotas = createQuotaState(service);
-  const state = createState({ items, departures, ...parts, nonces, random, quotas });
-  return { seed: (added) => items.seed(added), ...state };
-}
-
-/** Creates what compares requests with rules. */
-function createMatchedRequests(
-  { limits, onError }: Pick<ServiceOptions, 'limits' | 'onError'>,
-  claimedUser: ClaimedUser,
-  service: () => ControllableService,
-): MatchedRequests {
-  const { body: bodyLimit, xmlDepth: maxDepth } = { ...defaultLimits, ...limits };
-  return new MatchedRequests({
-    // The store may fail; then the request names no user.
-    findUser: async (request) =>
-      claimedUser(request) ?? (await tokenUser(request, service().oauth.grants).catch(() => undefined)),
-    findScheme: (request) => service().claimedScheme(request),
-    bodyLimit,
-    maxDepth,
-    onError,
-  });
-}
-
-/** Wraps a service so that replaced users are those of the core, and calls `onChange` after clients or consumers were replaced. */
-function observeRegistrations(
-  service: ControllableService,
-  users: DoubleUsers,
-  onChange: (changed: Pick<ServiceOptions, 'clients' | 'consumers'>) => void,
-): ControllableService {
-  return {
-    ...service,
-    get router() {
-      return service.router;
-    },
-    replaceUsers: (all) => users.restore(new Map(listRegistered(all))),
-    replaceClients(clients) {
-      service.replaceClients(clients);
-      onChange({ clients });
-    },
-    replaceConsumers(consumers) {
-      service.replaceConsumers(consumers);
-      onChange({ consumers });
-    },
-  };
-}
-
-/** The removed names whose tokens were revoked, as a part of snapshots. Initially there are none. */
-function createRevocationState({
-  oauth: { departures: revocation },
-}: ControllableService): Snapshottable<RemovedNames> {
-  const initial = revocation.snapshot();
-  return {
-    snapshot: () => revocation.snapshot(),
-    restore: (names) => revocation.restore(names),
-    reset: () => revocation.restore(initial),
-  };
-}
-
-/** The counts of requests, as a part of snapshots. Initially there are none. */
-function createQuotaState({ quotas }: ControllableService): Snapshottable<QuotaSnapshot> {
-  return {
-    snapshot: () => quotas.snapshot(),
-    restore: (counts) => quotas.restore(counts),
-    reset: () => quotas.restore(new Map()),
-  };
-}
-
-/** Returns a function that creates an empty set of nonces in memory. */
-function nonceMaker(
-  options: Pick<ServiceOptions, 'window' | 'lifetimes' | 'oauth2' | 'maxNonces' | 'maxNoncesPerUser'> & {
-    readonly schemes: readonly AuthScheme[];
-  },
-  random: RandomSource,
-  time: DoubleTime,
-): () => MemoryNonces {
-  const { maxNonces: max = 10_000_000, maxNoncesPerUser: maxPerUser } = options;
-  const bucketSpan = bucketSpanFor(computeNoncesWindow(options, options.schemes));
-  const monotonic = (): number => time.clock.steady();
-  const key = random.bytes(16);
-  return () => createNonces({ bucketSpan, max, maxPerUser, key, monotonic });
 }
 
 /** Wraps an observer so that the `Date` of each response is moved by the clock's skew. */

@@ -222,7 +222,7 @@ function buildDouble(
   };
   const double: Double = {
     ...api,
-    seed: (seed) => memory.seed(seed),
+    seed: (seed) => void core.seed(seed),
     snapshot: () => memory.snapshot(),
     restore: (snapshot) => memory.restore(snapshot),
     reset: () => memory.reset(),

@@ -1,6 +1,5 @@
 export type { TokenEvent } from '../oauth/records.ts';
 export type { JournalCors } from '../pipeline/cors.ts';
-export type { DoubleAuth } from './auth/auth-control.ts';
 export type { DoubleOAuth1, IssuedOAuth1Token } from './auth/oauth1.ts';
 export type { DoubleOAuth2, IssuedToken, IssueTokenOptions } from './auth/oauth2.ts';
 export type { TokenFilter } from './auth/tokens.ts';
@@ -25,9 +24,8 @@ export type { DoublePartner } from './partner/partner.ts';
 export type { PartnerOptions } from './partner/validation.ts';
 export type { RuleHandle } from './rules.ts';
 export type { DoubleClock } from './state/clock.ts';
-export type { KeyPair } from './state/generate-key.ts';
 export type { DoubleSnapshot } from './state/state.ts';
-export type { UserCredentials } from './state/users.ts';
+export type { DoubleAuth, KeyPair, UserCredentials } from './state/users.ts';
 export type { Stub, StubOptions, StubRequest } from './stubs/declaration.ts';
 export type { StubResponse } from './stubs/response.ts';
 export { withDouble } from './with-double.ts';

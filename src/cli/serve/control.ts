@@ -95,7 +95,7 @@ function createControlled(
   { port, token, dataDirectory, metrics }: ControlOptions,
   onError: ServiceOptions['onError'],
 ): ControlledService {
-  const { faults, journal, service, nonces, data } = core;
+  const { faults, journal, service, nonces, store } = core;
   let control: ControlServer | undefined;
   return {
     service: {
@@ -127,7 +127,7 @@ function createControlled(
         addresses: place,
         async health() {
           const known = dataDirectory.health();
-          const reason = known === undefined ? await findUnreachableReason(data.store) : undefined;
+          const reason = known === undefined ? await findUnreachableReason(store) : undefined;
           return reason === undefined ? known : { state: 'unreachable', reason };
         },
         metrics: {

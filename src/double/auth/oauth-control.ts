@@ -1,16 +1,15 @@
-import type { Clock } from '../../clock.ts';
 import type { Duration } from '../../duration.ts';
-import type { Lifetimes } from '../../oauth/lifetimes.ts';
 import type { Mechanism } from '../../oauth/records.ts';
 import { defaultScopesFor, formatScope, isWithin, parseScope } from '../../oauth/scopes.ts';
 import type { Scope } from '../../principal.ts';
-import type { AuthorizationServer } from '../../service/authorization-server.ts';
 import type { Fetch } from '../../service/fetch/fetch.ts';
 import { anything, object, optional, read, type ShapesOf, word } from '../../shape/shape.ts';
+import { basicHeader } from '../../signature/sent-credentials.ts';
+import { type Core, listNames } from '../compose.ts';
 import { DoubleError } from '../error.ts';
 import { toMilliseconds } from '../state/clock.ts';
-import type { DoubleUsers } from '../state/users.ts';
-import { checkChoice, expireTokens, type KnownNames, revokeTokens, type TokenChoice } from './tokens.ts';
+import { requirePassword } from '../state/users.ts';
+import { checkChoice, expireTokens, revokeTokens, type TokenChoice } from './tokens.ts';
 
 /** Controls the tokens of one OAuth version. */
 export interface OAuthControl {
@@ -44,37 +43,30 @@ const approvalShape = object(
   { expected: "an object such as { user: 'johndoe' }" },
 );
 
-/** The parts from which `createOAuthControl` builds. */
-export interface OAuthControlParts {
-  readonly oauth: AuthorizationServer;
-  readonly lifetimes: Lifetimes;
-  readonly clock: Clock;
-  readonly users: DoubleUsers;
-  /** The names that a token filter may contain. */
-  readonly names: KnownNames;
-  readonly fetch: Fetch;
-  /** Returns the value of `Authorization` with which a user approves. */
-  readonly basicFor: (user: string) => string;
-}
-
-/** Creates the control that both OAuth versions share. */
-export function createOAuthControl(
-  { oauth: { grants }, fetch, basicFor, names }: OAuthControlParts,
-  mechanism: Mechanism,
-): OAuthControl {
+/**
+ * Creates the control that both OAuth versions share.
+ * @param fetch sends requests to any origin of the double
+ */
+export function createOAuthControl(core: Core, fetch: Fetch, mechanism: Mechanism): OAuthControl {
+  const { grants } = core.service.oauth;
+  const check = (choice: TokenChoice): void => {
+    const { clients, consumers } = core.options;
+    checkChoice(choice, [...core.users.all.keys()], [...listNames(clients), ...listNames(consumers)]);
+  };
   return {
     async expireTokens(choice = {}) {
-      checkChoice(choice, names);
+      check(choice);
       return expireTokens(grants, choice, mechanism);
     },
     async revokeTokens(choice) {
-      checkChoice(choice, names);
+      check(choice);
       return revokeTokens(grants, choice, mechanism);
     },
     async approve(url, approval) {
       read(approvalShape, approval, 'an approval');
       const { user, decision = 'allow' } = approval;
-      return approveConsent(fetch, url, basicFor(user), decision);
+      const authorization = basicHeader(user, requirePassword(core.users, user));
+      return approveConsent(fetch, url, authorization, decision);
     },
   };
 }

@@ -1,16 +1,13 @@
 import { didYouMean } from '../../did-you-mean.ts';
 import type { Consumer } from '../../oauth/clients.ts';
 import { requireFirst } from '../../oauth/grants.ts';
+import { readLifetimes } from '../../oauth/lifetimes.ts';
 import { createTokenSecrets } from '../../oauth/oauth1/secrets.ts';
 import { formatScope } from '../../oauth/scopes.ts';
+import type { Fetch } from '../../service/fetch/fetch.ts';
 import { object, read, type ShapesOf } from '../../shape/shape.ts';
-import {
-  createOAuthControl,
-  type OAuthControl,
-  type OAuthControlParts,
-  parseLifetime,
-  parseScopes,
-} from './oauth-control.ts';
+import { type Core, listNames } from '../compose.ts';
+import { createOAuthControl, type OAuthControl, parseLifetime, parseScopes } from './oauth-control.ts';
 import { type IssueTokenOptions, tokenMembers } from './oauth2.ts';
 
 /** The OAuth 1.0a token to issue. It represents a user, and there are no refresh tokens. */
@@ -48,51 +45,44 @@ export interface DoubleOAuth1 extends OAuthControl {
   issueToken(options: IssueOAuth1TokenOptions): Promise<IssuedOAuth1Token>;
 }
 
-/** The parts from which `createOAuth1Control` builds. */
-interface OAuth1ControlParts extends OAuthControlParts {
-  readonly consumers: () => Iterable<string>;
-  readonly masterKey: Uint8Array;
-}
-
 /** Creates the control of OAuth 1.0a. */
-export function createOAuth1Control(parts: OAuth1ControlParts): DoubleOAuth1 {
+export function createOAuth1Control(core: Core, fetch: Fetch): DoubleOAuth1 {
   return {
-    issueToken: (options) => issue(parts, options),
-    ...createOAuthControl(parts, 'oauth1'),
+    issueToken: (options) => issue(core, options),
+    ...createOAuthControl(core, fetch, 'oauth1'),
   };
 }
 
 /** Returns the consumer with this key, or the first one. Throws RangeError if there is none. */
-export function findConsumer({ oauth, consumers }: OAuth1ControlParts, name: string | undefined): Consumer {
-  const [first] = consumers();
+export function findConsumer(core: Core, name: string | undefined): Consumer {
+  const { consumers } = core.options;
+  const [first] = listNames(consumers);
   const key = name ?? first;
   if (key === undefined)
     throw new RangeError('the double has no consumer; register one with the option consumers');
-  const consumer = oauth.consumers.find(key);
+  const consumer = core.service.oauth.consumers.find(key);
   if (consumer === undefined)
-    throw new RangeError(`the double has no consumer ${key}${didYouMean(key, [...consumers()])}`);
+    throw new RangeError(`the double has no consumer ${key}${didYouMean(key, [...listNames(consumers)])}`);
   return consumer;
 }
 
-async function issue(
-  parts: OAuth1ControlParts,
-  options: IssueOAuth1TokenOptions,
-): Promise<IssuedOAuth1Token> {
+async function issue(core: Core, options: IssueOAuth1TokenOptions): Promise<IssuedOAuth1Token> {
   read(tokenShape, options, 'a token to issue');
   const { user, expiresIn } = options;
-  const { key, scopes: registered } = findConsumer(parts, options.client);
-  parts.users.credentials(user);
+  const { key, scopes: registered } = findConsumer(core, options.client);
+  core.users.control.credentials(user);
   const scopes = parseScopes(options.scope ?? registered, registered, key);
-  const lasts = expiresIn === undefined ? parts.lifetimes.oauth1Access : parseLifetime(expiresIn);
-  const ends = parts.clock.now() + lasts;
+  const lasts =
+    expiresIn === undefined ? readLifetimes(core.options.lifetimes).oauth1Access : parseLifetime(expiresIn);
+  const ends = core.time.clock.now() + lasts;
   const shared = { mechanism: 'oauth1', client: key, user, scopes } as const;
-  const { issued } = await parts.oauth.grants.begin({ ...shared, ends }, [
+  const { issued } = await core.service.oauth.grants.begin({ ...shared, ends }, [
     { ...shared, kind: 'access', expires: ends },
   ]);
   const access = requireFirst(issued);
   return {
     token: access.value,
-    tokenSecret: createTokenSecrets(parts.masterKey)('access', access.value),
+    tokenSecret: createTokenSecrets(core.masterKey)('access', access.value),
     expiresIn: Math.floor(lasts / 1000),
     scope: formatScope(scopes),
   };

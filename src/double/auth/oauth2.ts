@@ -2,18 +2,15 @@ import { didYouMean } from '../../did-you-mean.ts';
 import type { Duration } from '../../duration.ts';
 import type { Client } from '../../oauth/clients.ts';
 import { requireFirst } from '../../oauth/grants.ts';
+import { readLifetimes } from '../../oauth/lifetimes.ts';
 import type { TokenDraft } from '../../oauth/records.ts';
 import { formatScope } from '../../oauth/scopes.ts';
 import type { Scope } from '../../principal.ts';
+import type { Fetch } from '../../service/fetch/fetch.ts';
 import { anything, flag, object, optional, read, type ShapesOf, text, word } from '../../shape/shape.ts';
-import {
-  createOAuthControl,
-  type OAuthControl,
-  type OAuthControlParts,
-  parseLifetime,
-  parseScopes,
-} from './oauth-control.ts';
-import type { TokenMistake, TokenMistakes } from './token-mistakes.ts';
+import { type Core, listNames } from '../compose.ts';
+import { createOAuthControl, type OAuthControl, parseLifetime, parseScopes } from './oauth-control.ts';
+import type { TokenMistake } from './token-mistakes.ts';
 
 /** The token to issue. */
 export interface IssueTokenOptions {
@@ -83,56 +80,53 @@ export interface DoubleOAuth2 extends OAuthControl {
   rotateKey(): string;
 }
 
-/** The parts from which `createOAuth2Control` builds. */
-interface OAuth2ControlParts extends OAuthControlParts {
-  readonly clients: () => Iterable<string>;
-  /** The issuer of tokens that no client requests. */
-  readonly issuer: string;
-  readonly mistakes: TokenMistakes;
-}
-
 const endpointShape = word(['token']);
 
-/** Creates the control of OAuth 2.0. */
-export function createOAuth2Control(parts: OAuth2ControlParts): DoubleOAuth2 {
+/**
+ * Creates the control of OAuth 2.0.
+ * @param issuer the issuer of tokens that no client requests
+ */
+export function createOAuth2Control(core: Core, fetch: Fetch, issuer: string): DoubleOAuth2 {
   return {
-    issueToken: (options = {}) => issue(parts, options),
+    issueToken: (options = {}) => issue(core, options, issuer),
     next(endpoint, mistake) {
       read(endpointShape, endpoint, 'the endpoint');
-      parts.mistakes.plan(mistake, parts.oauth.signs);
+      core.tokenMistakes.plan(mistake, core.service.oauth.signs);
     },
     rotateKey() {
-      const { keys } = parts.oauth;
+      const { keys } = core.service.oauth;
       if (keys !== undefined) return keys.rotate();
       throw new RangeError(
         "the double signs no tokens; start it with oauth2: { accessTokens: 'jwt' } or openid",
       );
     },
-    ...createOAuthControl(parts, 'oauth2'),
+    ...createOAuthControl(core, fetch, 'oauth2'),
   };
 }
 
 /** Returns the client with this id, or the first one. Throws RangeError if there is none. */
-export function findClient({ oauth, clients }: OAuth2ControlParts, name: string | undefined): Client {
-  const [first] = clients();
+export function findClient(core: Core, name: string | undefined): Client {
+  const { clients } = core.options;
+  const [first] = listNames(clients);
   const id = name ?? first;
   if (id === undefined)
     throw new RangeError('the double has no client; register one with the option clients');
-  const client = oauth.clients.find(id);
+  const client = core.service.oauth.clients.find(id);
   if (client === undefined)
-    throw new RangeError(`the double has no client ${id}${didYouMean(id, [...clients()])}`);
+    throw new RangeError(`the double has no client ${id}${didYouMean(id, [...listNames(clients)])}`);
   return client;
 }
 
-async function issue(parts: OAuth2ControlParts, options: IssueTokenOptions): Promise<IssuedToken> {
+async function issue(core: Core, options: IssueTokenOptions, issuer: string): Promise<IssuedToken> {
   read(tokenShape, options, 'a token to issue');
-  const { clock, lifetimes, oauth } = parts;
+  const { oauth } = core.service;
+  const lifetimes = readLifetimes(core.options.lifetimes);
   const { user, expiresIn } = options;
-  const client = findClient(parts, options.client);
-  if (user !== undefined) parts.users.credentials(user);
+  const client = findClient(core, options.client);
+  if (user !== undefined) core.users.control.credentials(user);
   const scopes = parseScopes(options.scope, client.scopes, client.id);
   const lasts = expiresIn === undefined ? lifetimes.access : parseLifetime(expiresIn);
-  const now = clock.now();
+  const now = core.time.clock.now();
   const draft = (kind: 'refresh', lifetime: number): TokenDraft => ({
     mechanism: 'oauth2',
     kind,
@@ -143,7 +137,7 @@ async function issue(parts: OAuth2ControlParts, options: IssueTokenOptions): Pro
   });
   const { audience, claims } = options;
   const access = await oauth.draftAccessToken({
-    issuer: parts.issuer,
+    issuer,
     client: client.id,
     user,
     scopes,

@@ -26,22 +26,16 @@ export const filterMembers = {
 
 const filterShape = object(filterMembers, undefined, { expected: "an object such as { client: 'app' }" });
 
-/** The names that a token filter may contain. */
-export interface KnownNames {
-  readonly users: () => readonly string[];
-  /** The ids of clients and the keys of consumers. */
-  readonly clients: () => readonly string[];
-}
-
 /**
  * Throws RangeError if a choice is neither text nor a valid filter, which would choose all tokens, or if it contains an unknown
  * name, which would choose none.
+ * @param clients the ids of clients and the keys of consumers
  */
-export function checkChoice(choice: TokenChoice, names: KnownNames): void {
+export function checkChoice(choice: TokenChoice, users: readonly string[], clients: readonly string[]): void {
   if (typeof choice === 'string') return;
   read(filterShape, choice, 'a token filter');
-  checkKnown('client', choice.client, names.clients());
-  checkKnown('user', choice.user, names.users());
+  checkKnown('client', choice.client, clients);
+  checkKnown('user', choice.user, users);
 }
 
 function checkKnown(what: string, name: string | undefined, known: readonly string[]): void {

@@ -9,7 +9,7 @@ import type { ServerValue } from '../../schema/field.ts';
 import type { Attribute, Content, Field, ListContent } from '../../schema/schema.ts';
 import type { Simple } from '../../schema/simple-type.ts';
 import type { StoredItem } from '../../store/store.ts';
-import type { ServedData } from '../compose.ts';
+import type { Core } from '../compose.ts';
 
 /** A field of an item. `rules` are the options of its declaration, such as `maxLength`. */
 interface ListedField {
@@ -32,19 +32,23 @@ interface ListedField {
 const pageBytes = 1024 * 1024;
 
 /** Returns the collections with their fields and access rules. */
-export function listCollections({ collections }: ServedData): readonly object[] {
-  return collections().map(({ path, shape, access, unique, createWithPut, schemes, hide, showId }) => ({
-    path,
-    element: shape.element,
-    item: shape.item,
-    access: Object.fromEntries(Object.entries(access).map(([method, rule]) => [method, formatAccess(rule)])),
-    createWithPut,
-    ...(unique !== undefined && { unique }),
-    ...(hide && { hide }),
-    ...(showId && { showId }),
-    ...(schemes !== undefined && { schemes }),
-    fields: shape.schema.fields.map(toListedField),
-  }));
+export function listCollections({ routes }: Core): readonly object[] {
+  return routes.state.collections.map(
+    ({ path, shape, access, unique, createWithPut, schemes, hide, showId }) => ({
+      path,
+      element: shape.element,
+      item: shape.item,
+      access: Object.fromEntries(
+        Object.entries(access).map(([method, rule]) => [method, formatAccess(rule)]),
+      ),
+      createWithPut,
+      ...(unique !== undefined && { unique }),
+      ...(hide && { hide }),
+      ...(showId && { showId }),
+      ...(schemes !== undefined && { schemes }),
+      fields: shape.schema.fields.map(toListedField),
+    }),
+  );
 }
 
 /**
@@ -53,13 +57,8 @@ export function listCollections({ collections }: ServedData): readonly object[] 
  * @param after the sequence number of the item before the first
  * @throws RangeError if no collection has this path
  */
-export async function listItems(
-  { collections, store }: ServedData,
-  path: string,
-  after: number,
-  limit: number,
-) {
-  const { collection, name } = collectionAt(collections(), path);
+export async function listItems({ routes, store }: Core, path: string, after: number, limit: number) {
+  const { collection, name } = collectionAt(routes.state.collections, path);
   const { entries, more, revision } = await store.list(name, after, limit, pageBytes);
   const items = entries.map((entry) => toListedItem(collection, entry, name, store.storeId));
   return { items, more, revision };

@@ -13,7 +13,8 @@ import {
 import { DeclarationError } from '../../schema/error.ts';
 import type { JsonSchema, Shape } from '../../shape/shape.ts';
 import type { DoubleApi } from '../api.ts';
-import type { Core, MemoryState } from '../compose.ts';
+import type { Core } from '../compose.ts';
+import type { State } from '../state/state.ts';
 import { controller } from './authenticator.ts';
 import { readContent } from './content.ts';
 
@@ -48,7 +49,7 @@ export interface ControlledHealth {
 }
 
 /** Returns the state as a whole. Throws a Problem `memory-only` if some of it is not in memory. */
-export function requireMemory({ core: { memory } }: Pick<Controlled, 'core'>): MemoryState {
+export function requireMemory({ core: { memory } }: Pick<Controlled, 'core'>): State {
   if (memory !== undefined) return memory;
   throw new Problem('memory-only', 'This server has a data directory. Start it with --memory.');
 }

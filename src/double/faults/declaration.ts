@@ -21,7 +21,7 @@ import {
 } from '../../shape/shape.ts';
 import { longestDelay } from '../../timers.ts';
 import { checkRequestMatch, isRestricted, type RequestMatch } from '../match.ts';
-import { maxSkew } from '../state/max-skew.ts';
+import { maxSkew } from '../state/clock.ts';
 
 /** The members of a fault. */
 interface FaultParts {

@@ -63,7 +63,7 @@ export interface DoubleFaults {
 interface FaultsOptions {
   readonly clock: Clock;
   /** The users whose secrets can be rotated. */
-  readonly users: Pick<DoubleUsers, 'all' | 'rotate'>;
+  readonly users: DoubleUsers;
   /** Returns the names of all users and clients, which a match may contain. */
   readonly names: () => readonly string[];
   /** Returns the user that the credentials of a request name. */
@@ -250,7 +250,7 @@ async function changeCredentials(
   { users, claimedUser, grants }: FaultsOptions,
 ): Promise<void> {
   const user = rotatedSecret === true ? claimedUser(request) : undefined;
-  if (user !== undefined && users.all.has(user)) users.rotate(user);
+  if (user !== undefined && users.all.has(user)) users.control.rotateSecret(user);
   const token = expiredToken === true ? claimedToken(request) : undefined;
   if (token !== undefined) await expireTokens(grants(), token.value, token.mechanism);
 }

@@ -1,13 +1,11 @@
 import type { SignedRequest } from '../../client/sign.ts';
 import { type RequestInput, toLines } from '../../http/field-lines.ts';
-import type { Complete, Fetch } from '../../service/fetch/fetch.ts';
+import { type Complete, createSender, type Fetch, type InProcessServer } from '../../service/fetch/fetch.ts';
 import {
   type Content,
   checkFetchInit,
-  type FetchInit,
-  type FetchInput,
-  type FetchRequest,
-  type TypeOfText,
+  readAddress,
+  readFetchRequest,
 } from '../../service/fetch/fetch-request.ts';
 import { anything, object, optional, read, type ShapesOf, text } from '../../shape/shape.ts';
 import type { AsOptions, ConfiguredSchemeOptions } from './as-options.ts';
@@ -39,16 +37,8 @@ export interface SigningClient {
 }
 
 /** The parts of a double that a signing client requires. */
-export interface ClientParts extends SigningParts {
-  /** Reads a call as `fetch` does. */
-  readonly read: (
-    input: FetchInput,
-    init: FetchInit,
-    typeOfText: TypeOfText,
-  ) => FetchRequest | Promise<FetchRequest>;
-  /** Returns the absolute URL of a path or URL. */
-  readonly resolveAddress: (url: string | URL, secure: boolean) => string;
-  readonly send: (outgoing: FetchRequest, complete: Complete) => Promise<Response>;
+interface ClientParts extends SigningParts {
+  readonly server: InProcessServer;
 }
 
 /** Creates a signing client. Throws RangeError if there is no such user and `options` contain no credentials. */
@@ -57,11 +47,15 @@ export function createSigner(
   options: AsOptions | ConfiguredSchemeOptions,
   parts: ClientParts,
 ): SigningClient {
+  const { server } = parts;
   const { sign, secure } = createSigning(user, options, parts);
+  const send = createSender(server);
+  // A request that another client sends may have any origin.
+  const resolve = (url: string | URL): string => readAddress(url, secure, { ...server, origins: undefined });
   const signUrl: SigningClient['signUrl'] = async (request) => {
     read(requestShape, request, 'the request to sign');
     const { method = 'GET', url, headers = {}, body: content } = request;
-    return sign({ method, url: parts.resolveAddress(url, secure), content, fields: toLines(headers) });
+    return sign({ method, url: resolve(url), content, fields: toLines(headers) });
   };
   const addSignature: Complete = async (outgoing) => {
     const { method, url, fields } = outgoing;
@@ -77,12 +71,12 @@ export function createSigner(
     user,
     async fetch(input, init = {}) {
       checkFetchInit(init);
-      const outgoing = await parts.read(input, { secure, ...init }, typeOfText);
-      return parts.send({ ...outgoing, content: await readWhole(outgoing.content) }, addSignature);
+      const outgoing = await readFetchRequest(input, { secure, ...init }, server, typeOfText);
+      return send({ ...outgoing, content: await readWhole(outgoing.content) }, addSignature);
     },
     async signRequest(request) {
       const signed = await signUrl(request);
-      if (signed.url === parts.resolveAddress(request.url, secure)) return signed.headers;
+      if (signed.url === resolve(request.url)) return signed.headers;
       throw new RangeError('the scheme changes the query of the URL; use signUrl, which returns the URL');
     },
     signUrl,

@@ -4,9 +4,7 @@ import type { AuthScheme } from '../../auth/auth-scheme.ts';
 import { targetSentByFetch } from '../../client/fetch-target.ts';
 import { parsePrivateKey } from '../../client/private-key.ts';
 import type { SignedRequest } from '../../client/sign.ts';
-import type { Clock } from '../../clock.ts';
 import { didYouMean } from '../../did-you-mean.ts';
-import type { Consumer } from '../../oauth/clients.ts';
 import { once } from '../../once.ts';
 import { anything, mapOf, read, text, word } from '../../shape/shape.ts';
 import { isSignatureAlgorithm, type SignatureAlgorithm } from '../../signature/algorithms.ts';
@@ -21,8 +19,11 @@ import {
   type SigningChoices,
   type SigningIdentity,
 } from '../../signature/signing.ts';
+import { type DoubleOAuth1, findConsumer } from '../auth/oauth1.ts';
+import { type DoubleOAuth2, findClient } from '../auth/oauth2.ts';
+import type { Core } from '../compose.ts';
 import { toTime } from '../state/clock.ts';
-import type { DoubleUsers } from '../state/users.ts';
+import { type DoubleUsers, requirePassword } from '../state/users.ts';
 import {
   type AsOptions,
   type ConfiguredSchemeOptions,
@@ -33,22 +34,10 @@ import {
 
 /** The parts of a double that signing requires. */
 export interface SigningParts {
-  readonly users: DoubleUsers;
-  /** The configured schemes. */
-  readonly schemes: readonly AuthScheme[];
-  /** Further names of schemes: those in the partner's document. */
-  readonly schemeNames: ReadonlyMap<string, string> | undefined;
-  readonly clock: Clock;
-  readonly random: (size: number) => Uint8Array;
-  /** Issues an access token of OAuth 2.0 for a user, with all scopes of the client. */
-  readonly bearerFor: (user: string, client: string | undefined) => Promise<string>;
-  /** Returns the consumer with a key, or the first one. Throws RangeError if there is none. */
-  readonly findConsumer: (key: string | undefined) => Consumer;
-  /** Issues an access token of OAuth 1.0a for a user, with all scopes of the consumer. */
-  readonly oauth1For: (user: string, consumer: string) => Promise<OAuth1Token>;
+  readonly core: Core;
+  readonly oauth1: Pick<DoubleOAuth1, 'issueToken'>;
+  readonly oauth2: Pick<DoubleOAuth2, 'issueToken'>;
 }
-
-type OAuth1Token = NonNullable<SigningIdentity['token']>;
 
 /** A request to sign. */
 interface Unsigned {
@@ -87,7 +76,7 @@ export function createSigning(
   read(text(), user, 'the user of as');
   read(anyOptions, options, { optionsOf: 'as' });
   const { scheme, identity, choices, isPlain = false } = choose(user, options, parts);
-  const { clock, random } = parts;
+  const { time, random } = parts.core;
   const { date } = options;
   return {
     async sign({ method, url, fields, content }) {
@@ -95,7 +84,7 @@ export function createSigning(
       const target = targetSentByFetch(url.slice(parsed.origin.length));
       const bytes = content === undefined ? undefined : Buffer.from(content);
       const signNow = createSign(scheme, await identity(), choices);
-      const now = date === undefined ? clock.now() : toTime(date);
+      const now = date === undefined ? time.clock.now() : toTime(date);
       const signed = signNow({ method, url: parsed, target, fields, content: bytes }, { now, random });
       const isChanged = signed.target !== target;
       const result = {
@@ -125,12 +114,14 @@ function isBuiltIn(options: AsOptions | ConfiguredSchemeOptions): options is AsO
 }
 
 function choose(user: string, options: AsOptions | ConfiguredSchemeOptions, parts: SigningParts): Choice {
-  const { schemes, schemeNames = new Map<string, string>() } = parts;
+  const { schemes, partner } = parts.core;
+  /** Those in the partner's document. */
+  const schemeNames = partner?.schemeNames ?? new Map<string, string>();
   const { scheme: given = 'hmac' } = options;
   const isOwn = schemes.some((each) => each.name === given);
   const name = isOwn ? given : (schemeNames.get(given) ?? given);
   const own = schemes.find((each) => each.name === name);
-  if (own !== undefined) return chooseConfigured(own, user, { ...options, scheme: own.name }, parts);
+  if (own !== undefined) return chooseConfigured(own, user, { ...options, scheme: own.name }, parts.core);
   const names = new Set([...builtIn, ...schemes.map((each) => each.name), ...schemeNames.keys()]);
   read(word([...names], undefined, 'the name of a scheme'), name, ['scheme']);
   const chosen: AsOptions | ConfiguredSchemeOptions = name === given ? options : { ...options, scheme: name };
@@ -140,13 +131,15 @@ function choose(user: string, options: AsOptions | ConfiguredSchemeOptions, part
 }
 
 function chooseBuiltIn(user: string, options: AsOptions, parts: SigningParts): Choice {
-  const { users, bearerFor } = parts;
+  const { core, oauth2 } = parts;
+  const { users } = core;
+  const { credentials } = users.control;
   const { scheme: name = 'hmac', nonce, client, token } = options;
   switch (name) {
     case 'hmac': {
       const { form, dateField, signBody, secret } = options;
-      if (secret === undefined) users.credentials(user);
-      const identity = () => ({ user, secret: secret ?? users.credentials(user).secret });
+      if (secret === undefined) credentials(user);
+      const identity = () => ({ user, secret: secret ?? credentials(user).secret });
       const choices = form === 'simple' ? {} : { nonce };
       return { scheme: createHmacScheme({ form, dateField, signBody }), identity, choices };
     }
@@ -156,8 +149,12 @@ function chooseBuiltIn(user: string, options: AsOptions, parts: SigningParts): C
       return { scheme: basicScheme, identity, choices: {} };
     }
     case 'bearer': {
-      if (token === undefined) users.credentials(user);
-      const issued = once(async () => token ?? (await bearerFor(user, client)));
+      if (token === undefined) credentials(user);
+      const issued = once(async () => {
+        if (token !== undefined) return token;
+        const { id, scopes } = findClient(core, client);
+        return (await oauth2.issueToken({ client: id, user, scope: scopes })).accessToken;
+      });
       return {
         scheme: bearerScheme,
         identity: async () => ({ secret: await issued() }),
@@ -172,17 +169,16 @@ function chooseBuiltIn(user: string, options: AsOptions, parts: SigningParts): C
 function chooseOAuth1(
   user: string,
   { client, nonce, privateKey: given, bodyHash, twoLegged = false, ...options }: AsOptions,
-  { users, findConsumer, oauth1For }: SigningParts,
+  { core, oauth1 }: SigningParts,
 ): Choice {
-  if (!twoLegged) users.credentials(user);
-  const { key } = findConsumer(twoLegged ? user : client);
+  if (!twoLegged) core.users.control.credentials(user);
+  const { key, methods, plainHttp } = findConsumer(core, twoLegged ? user : client);
   const privateKey = given === undefined ? undefined : parsePrivateKey(given, 'privateKey');
-  const { methods, plainHttp } = findConsumer(key);
   const signatureMethod =
     options.signatureMethod ?? methods.find((method) => isRsaMethod(method) === (privateKey !== undefined));
-  const issued = once(async () => (twoLegged ? undefined : await oauth1For(user, key)));
+  const issued = once(async () => (twoLegged ? undefined : await oauth1.issueToken({ client: key, user })));
   const identity = async (): Promise<SigningIdentity> => {
-    const { secret } = findConsumer(key);
+    const { secret } = findConsumer(core, key);
     return { consumer: { key, secret }, privateKey, token: await issued() };
   };
   return {
@@ -193,18 +189,11 @@ function chooseOAuth1(
   };
 }
 
-/** Returns the password of a user. Throws RangeError if it is not known. */
-export function requirePassword(users: DoubleUsers, user: string): string {
-  const { password } = users.credentials(user);
-  if (password !== undefined) return password;
-  throw new RangeError(`the password of ${user} is not known; set it in the option users`);
-}
-
 function chooseConfigured(
   scheme: AuthScheme,
   user: string,
   options: ConfiguredSchemeOptions,
-  { users }: SigningParts,
+  { users }: Core,
 ): Choice {
   checkConfiguredOptions(options);
   const { nonce, id, components, sessionToken } = options;
@@ -230,7 +219,7 @@ function readIdentity(
   if (options.secret !== undefined) return { user, keyId, secret: options.secret };
   const id = keyId ?? (scheme.privateKeys === 'usual' ? findGeneratedKey(users, user) : undefined);
   return id === undefined
-    ? { user, secret: users.credentials(user).secret }
+    ? { user, secret: users.control.credentials(user).secret }
     : { user, ...requireKey(users, user, id) };
 }
 

@@ -8,7 +8,6 @@ import {
 } from '../../clock.ts';
 import { type Duration, readSignedDuration } from '../../duration.ts';
 import { formatValue } from '../../shape/fault.ts';
-import { maxSkew } from './max-skew.ts';
 import type { Snapshottable } from './state.ts';
 
 /**
@@ -56,6 +55,9 @@ interface TimeSnapshot {
   readonly setting: ClockSetting;
   readonly skew: number;
 }
+
+/** The greatest skew of a date in ms: 366 days. */
+export const maxSkew = 366 * 86_400_000;
 
 /** The period in ms over which the rate limit counts failures. */
 const minute = 60_000;

@@ -26,8 +26,7 @@ export interface State {
 }
 
 /** Combines the states of parts, which are restored in this order. */
-export function createState(parts: Readonly<Record<string, Snapshottable>>): State {
-  const all = Object.values(parts);
+export function createState(all: readonly Snapshottable[]): State {
   /** The states of the parts in each snapshot. They are held here, since a snapshot is opaque. */
   const states = new WeakMap<DoubleSnapshot, readonly unknown[]>();
   return {

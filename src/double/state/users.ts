@@ -1,12 +1,33 @@
-import type { KeyObject } from 'node:crypto';
+import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
 import type { KeyDeclaration } from '../../auth/account-key.ts';
 import { toAccountRecord, type UserDeclaration } from '../../auth/user-declaration.ts';
+import type { Clock } from '../../clock.ts';
 import { didYouMean } from '../../did-you-mean.ts';
+import type { Duration } from '../../duration.ts';
 import { checkUser } from '../../service/user-checks.ts';
-import { anything, either, listOf, mapOf, read, text } from '../../shape/shape.ts';
-import type { SignatureAlgorithm } from '../../signature/algorithms.ts';
-import { generateKey, type KeyPair } from './generate-key.ts';
+import {
+  anything,
+  either,
+  listOf,
+  mapOf,
+  object,
+  optional,
+  read,
+  type ShapesOf,
+  text,
+  word,
+} from '../../shape/shape.ts';
+import { generateKeys, type SignatureAlgorithm, signatureAlgorithms } from '../../signature/algorithms.ts';
+import { toMilliseconds } from './clock.ts';
 import type { Snapshottable } from './state.ts';
+
+/** A generated key pair. */
+export interface KeyPair {
+  /** PEM (SPKI). */
+  readonly publicKey: string;
+  /** PEM (PKCS #8). */
+  readonly privateKey: string;
+}
 
 /** A user of a double. Without secret and password, both are generated. With a secret only, there is no password. */
 export type DoubleUser = UserDeclaration;
@@ -27,25 +48,68 @@ export interface UserCredentials {
 
 type Users = ReadonlyMap<string, UserDeclaration>;
 
+/** Options of a secret's rotation. */
+interface Rotation {
+  /** The new secret. Default: generated. */
+  readonly secret?: string;
+  /** How long the former secret stays valid: ms, or a duration such as `1h`. Default: not at all. */
+  readonly grace?: Duration;
+}
+
+const rotationShape = object(
+  { secret: optional(anything), grace: optional(anything) } satisfies ShapesOf<Rotation>,
+  undefined,
+  { expected: 'an object such as { secret: … }' },
+);
+
+/** Controls users, secrets, keys and nonces. Everything is changed at once; tokens are controlled by `oauth2` and `oauth1`. */
+export interface DoubleAuth {
+  /** Returns the current credentials of a user. Throws RangeError if there is no such user. */
+  credentials(user: string): UserCredentials;
+  /** Adds or replaces a user. Secret and password are generated if both are missing. Returns the user's credentials. */
+  setUser(name: string, user?: DoubleUser): UserCredentials;
+  /** Removes a user. Throws RangeError if there is no such user. */
+  removeUser(name: string): void;
+  /**
+   * Replaces the secret of a user, as an administrator would. Returns the new secret.
+   * @example double.auth.rotateSecret('johndoe'); // the client's next request is refused
+   */
+  rotateSecret(user: string, rotation?: Rotation): string;
+  /**
+   * Adds or replaces a key of a user, which requests name by its id. Two keys of a user can be valid during a rotation.
+   * @example double.auth.addKey('johndoe', 'key-1', { algorithm: 'ed25519', publicKey: pem });
+   * @throws RangeError on a private or invalid key, or if another user has a key or the name `id`
+   */
+  addKey(user: string, id: string, key: KeyDeclaration): void;
+  /**
+   * Generates a key pair, and adds its public key to a user like `addKey`. The double keeps the private key for `as`. Keys of
+   * Ed25519 follow from the option `randomSeed`; others are different in every run.
+   *
+   * @param algorithm Default: `ed25519`.
+   * @returns the pair in PEM, with the private key for the client under test
+   * @example
+   * double.auth.generateKey('johndoe', 'key-1', 'ed25519');
+   * await double.as('johndoe', { scheme: 'message-signatures' }).fetch('/articles');
+   */
+  generateKey(user: string, id: string, algorithm?: SignatureAlgorithm): KeyPair;
+  /** Removes a key of a user. Throws RangeError if there is no such key. */
+  removeKey(user: string, id: string): void;
+  /**
+   * Treats the next `count` nonces as used, so that valid requests are refused as replays.
+   * @param count Default: 1.
+   * @throws RangeError unless `count` is a non-negative integer
+   * @example double.auth.burnNonces(2);
+   */
+  burnNonces(count?: number): void;
+}
+
 /** The users of a double, which can change while it runs. */
 export interface DoubleUsers extends Snapshottable<Users> {
   readonly all: Users;
-  /** Returns the newest secret and the password of a user. Throws RangeError if there is no such user. */
-  credentials(name: string): UserCredentials;
-  /** Adds or replaces a user. Returns the user's credentials. */
-  set(name: string, user?: DoubleUser): UserCredentials;
-  /** Removes a user. Throws RangeError if there is no such user. */
-  remove(name: string): void;
-  /** Replaces the secret of a user. The former one stays valid until `until` (ms), if present. Returns the new secret. */
-  rotate(name: string, secret?: string, until?: number): string;
-  /** Adds or replaces a key of a user. Throws RangeError if the key is invalid, or another user has one with this id. */
-  addKey(name: string, id: string, key: KeyDeclaration): void;
-  /** Generates a key pair, adds the public key to a user like `addKey`, and keeps the private key. */
-  generateKey(name: string, id: string, algorithm: SignatureAlgorithm): KeyPair;
+  /** The functions with which a test controls users. */
+  readonly control: Omit<DoubleAuth, 'burnNonces'>;
   /** Returns all private keys that were generated, in PEM: the same array until one is added. */
   listPrivateKeys(): readonly string[];
-  /** Removes a key of a user. Throws RangeError if there is no such key. */
-  removeKey(name: string, id: string): void;
   /** Returns the keys of a user by id, in the order in which they were added. Throws RangeError if there is no such user. */
   keys(name: string): Readonly<Record<string, KeyDeclaration>>;
   /** Returns the private key of a key that was generated; undefined for others. */
@@ -60,6 +124,7 @@ export interface DoubleUsers extends Snapshottable<Users> {
 export function createDoubleUsers(
   declared: DoubleUsersOption,
   random: (size: number) => Uint8Array,
+  clock: Clock,
 ): DoubleUsers {
   const generateSecret = (): string => Buffer.from(random(24)).toString('base64url');
   const completeUser = (name: string, user: DoubleUser): UserDeclaration => {
@@ -99,30 +164,43 @@ export function createDoubleUsers(
     get all() {
       return users;
     },
-    credentials,
-    set(name, user = {}) {
-      change(new Map(users).set(name, completeUser(name, user)));
-      return credentials(name);
-    },
-    remove(name) {
-      found(name);
-      change(new Map([...users].filter(([each]) => each !== name)));
-    },
-    rotate(name, secret = generateSecret(), until) {
-      const { secrets, ...others } = toAccountRecord(found(name));
-      checkUser(name, { secret }, false);
-      const former = until === undefined ? [] : secrets.slice(0, 1).map((each) => ({ ...each, until }));
-      change(new Map(users).set(name, { ...others, secrets: [{ secret }, ...former] }));
-      return secret;
-    },
-    addKey,
-    generateKey(name, id, algorithm) {
-      found(name);
-      const { pair, privateKey } = generateKey(algorithm, random);
-      privateTexts = [...privateTexts, pair.privateKey];
-      addKey(name, id, { algorithm, publicKey: pair.publicKey });
-      privateKeys.set(pair.publicKey, privateKey);
-      return pair;
+    control: {
+      credentials,
+      setUser(name, user = {}) {
+        change(new Map(users).set(name, completeUser(name, user)));
+        return credentials(name);
+      },
+      removeUser(name) {
+        found(name);
+        change(new Map([...users].filter(([each]) => each !== name)));
+      },
+      rotateSecret(name, rotation = {}) {
+        read(rotationShape, rotation, 'a rotation');
+        const { secret = generateSecret(), grace } = rotation;
+        const until = grace === undefined ? undefined : clock.now() + toMilliseconds(grace);
+        const { secrets, ...others } = toAccountRecord(found(name));
+        checkUser(name, { secret }, false);
+        const former = until === undefined ? [] : secrets.slice(0, 1).map((each) => ({ ...each, until }));
+        change(new Map(users).set(name, { ...others, secrets: [{ secret }, ...former] }));
+        return secret;
+      },
+      addKey,
+      generateKey(name, id, algorithm = 'ed25519') {
+        found(name);
+        const { pair, privateKey } = generateKey(algorithm, random);
+        privateTexts = [...privateTexts, pair.privateKey];
+        addKey(name, id, { algorithm, publicKey: pair.publicKey });
+        privateKeys.set(pair.publicKey, privateKey);
+        return pair;
+      },
+      removeKey(name, id) {
+        const { keys = {}, ...user } = toAccountRecord(found(name));
+        read(text(), id, 'the id of a key');
+        const { [id]: key, ...others } = keys;
+        if (key === undefined)
+          throw new RangeError(`the user ${name} has no key ${id}${didYouMean(id, Object.keys(keys))}`);
+        change(new Map(users).set(name, { ...user, keys: others }));
+      },
     },
     keys: (name) => toAccountRecord(found(name)).keys ?? {},
     findPrivateKey: (key) =>
@@ -132,14 +210,6 @@ export function createDoubleUsers(
       return [...users].find(([, { keys = {} }]) => Object.hasOwn(keys, id))?.[0];
     },
     listPrivateKeys: () => privateTexts,
-    removeKey(name, id) {
-      const { keys = {}, ...user } = toAccountRecord(found(name));
-      read(text(), id, 'the id of a key');
-      const { [id]: key, ...others } = keys;
-      if (key === undefined)
-        throw new RangeError(`the user ${name} has no key ${id}${didYouMean(id, Object.keys(keys))}`);
-      change(new Map(users).set(name, { ...user, keys: others }));
-    },
     onChange(listener) {
       notify = listener;
     },
@@ -164,9 +234,37 @@ function isList(declared: DoubleUsersOption): declared is readonly string[] {
   return Array.isArray(declared);
 }
 
+/** Returns the password of a user. Throws RangeError if it is not known. */
+export function requirePassword({ control }: DoubleUsers, user: string): string {
+  const { password } = control.credentials(user);
+  if (password !== undefined) return password;
+  throw new RangeError(`the password of ${user} is not known; set it in the option users`);
+}
+
 function toCredentials(name: string, user: UserDeclaration): UserCredentials {
   const { secrets, password } = toAccountRecord(user);
   const secret = secrets[0]?.secret;
   if (secret === undefined) throw new RangeError(`${name} has no secret`);
   return { secret, password: password !== undefined && 'plain' in password ? password.plain : undefined };
+}
+
+/** The beginning of an Ed25519 private key in DER (PKCS #8, RFC 8410 §7); 32 bytes follow. */
+const ed25519Prefix = Buffer.from('302e020100300506032b657004220420', 'hex');
+
+/** Generates a private key. One of Ed25519 is determined by the random bytes. */
+function generatePrivateKey(algorithm: SignatureAlgorithm, random: (size: number) => Uint8Array): KeyObject {
+  if (algorithm !== 'ed25519') return generateKeys(algorithm).privateKey;
+  return createPrivateKey({ key: Buffer.concat([ed25519Prefix, random(32)]), format: 'der', type: 'pkcs8' });
+}
+
+/** Generates a key pair. Throws RangeError on an unknown algorithm, with the nearest known name. */
+function generateKey(
+  algorithm: SignatureAlgorithm,
+  random: (size: number) => Uint8Array,
+): { readonly pair: KeyPair; readonly privateKey: KeyObject } {
+  read(word(signatureAlgorithms, undefined, 'an algorithm with a public key'), algorithm, 'algorithm');
+  const privateKey = generatePrivateKey(algorithm, random);
+  const publicKey = createPublicKey(privateKey).export({ type: 'spki', format: 'pem' }).toString();
+  const pair = { publicKey, privateKey: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString() };
+  return { pair, privateKey };
 }

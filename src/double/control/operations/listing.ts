@@ -54,7 +54,7 @@ export function listingOperations({ core }: Pick<Controlled, 'core'>): readonly 
     operation('GET', '/collections', 'collections', {
       summary: 'Lists the collections with their fields and access rules',
       returns: object({ collections: listOf(record) }),
-      run: () => ({ collections: listCollections(core.data) }),
+      run: () => ({ collections: listCollections(core) }),
     }),
     operation('POST', '/items', 'items', {
       summary: 'Lists the items of a collection in both formats, in the order of their creation',
@@ -65,7 +65,7 @@ export function listingOperations({ core }: Pick<Controlled, 'core'>): readonly 
         after: optional(number({ min: 0 }, 'the sequence number of the item before the first')),
         limit: optional(number({ min: 1, max: maxItems }, `default: ${maxItems}`)),
       }),
-      run: ({ collection, after = 0, limit = maxItems }) => listItems(core.data, collection, after, limit),
+      run: ({ collection, after = 0, limit = maxItems }) => listItems(core, collection, after, limit),
     }),
   ];
 }

@@ -18,7 +18,7 @@ export function routeOperations({ core }: Pick<Controlled, 'core'>): readonly Op
       }),
       run({ path, declaration }) {
         // The stored items are those of the declaration that they were checked against.
-        if (core.data.collections().some((each) => each.path === path)) requireMemory({ core });
+        if (core.routes.state.collections.some((each) => each.path === path)) requireMemory({ core });
         core.routes.collection(path, declaration);
       },
     }),
