@@ -15,7 +15,7 @@ import { scan } from '../store/scan.ts';
 import { isStoreFile, snapshotName, writeStore } from '../store/snapshot/writer.ts';
 import type { Store, TransferPart } from '../store/store.ts';
 import { isTransferable, type Transferable } from '../store/transfer.ts';
-import { actAsOwner } from './accounts/ownership.ts';
+import { actAsOwner } from './accounts/protected-file.ts';
 import { checkStopped } from './copy-directory.ts';
 import { writeDataFiles } from './data-files.ts';
 import { CommandError } from './errors.ts';

@@ -1,3 +1,6 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
 /**
  * Runs the command that the arguments name. Each command is loaded only when it is used, because the time of a start
  * depends mostly on the amount of code that is loaded.
@@ -74,9 +77,21 @@ async function help(name: string | undefined): Promise<number> {
 }
 
 async function printVersion(root: string | URL): Promise<number> {
-  const { version } = await import('./commands/version.ts');
-  process.stdout.write(`${version(root)}\n`);
+  process.stdout.write(`${readVersion(root)}\n`);
   return 0;
+}
+
+/**
+ * Returns the version in package.json.
+ *
+ * @param root the folder of the package, a path or a `file:` URL
+ */
+function readVersion(root: string | URL): string {
+  const file = typeof root === 'string' ? join(root, 'package.json') : new URL('package.json', root);
+  const text = readFileSync(file, 'utf8');
+  const about: unknown = JSON.parse(text);
+  if (typeof about === 'object' && about !== null && 'version' in about) return String(about.version);
+  throw new Error('package.json has no version');
 }
 
 async function reportUnknown(command: string): Promise<number> {

@@ -1,3 +1,4 @@
+import type { EventEmitter } from 'node:events';
 import { escapeInvisible } from '../http/syntax/control-character.ts';
 
 /** The standard streams of a command; `process` is one. */
@@ -12,6 +13,16 @@ export interface Outlet {
   readonly isTTY?: boolean;
   /** Writes text. Calls `onWritten` when it is written, or with the error if it cannot be. */
   write(text: string, onWritten?: (error?: Error | null) => void): unknown;
+}
+
+/** The parts of `process` that a server uses. Signals and warnings are its events. */
+export interface ServerProcess extends EventEmitter {
+  readonly stdin: NodeJS.ReadableStream;
+  readonly stdout: Outlet & EventEmitter;
+  /** The access log is written to its file descriptor. */
+  readonly stderr: Outlet & EventEmitter & { readonly fd: number };
+  /** Ends the process. */
+  exit(status: number): void;
 }
 
 /** Writes lines to a stream. Invisible characters are escaped. */

@@ -11,7 +11,7 @@ import { type InProcessResponse, toInProcessResponse } from './faults/in-process
 import type { AsOptions, ConfiguredAsOptions } from './fetch/as-options.ts';
 import { listOwnOrigins } from './fetch/origins.ts';
 import { createSigner, type SigningClient } from './fetch/signed-client.ts';
-import { entryOfAnswer } from './journal/entry-key.ts';
+import { entryOfAnswer } from './journal/exchange.ts';
 import type { DoubleJournal } from './journal/journal.ts';
 import type { DoubleClock } from './state/clock.ts';
 import type { DoubleAuth } from './state/users.ts';

@@ -1,11 +1,14 @@
 import { parseCredentials } from '../http/headers/authorization.ts';
 import { parseBasicCredentials } from '../http/headers/basic-credentials.ts';
 import type { IncomingRequest } from '../http/message.ts';
+import { decodeText } from '../http/syntax/percent.ts';
+import type { Grants } from '../oauth/grants.ts';
+import type { Mechanism } from '../oauth/records.ts';
 import { splitHmacCredentials } from '../signature/hmac.ts';
 import type { DoubleUsers } from './state/users.ts';
 
 /** Returns the user that a request's credentials name, valid or not. Undefined if they name none, as a token does. */
-export function claimedUser({ headers: fields }: Pick<IncomingRequest, 'headers'>): string | undefined {
+function claimedUser({ headers: fields }: Pick<IncomingRequest, 'headers'>): string | undefined {
   const value = fields.getAll('authorization')[0] ?? fields.getAll('authentication')[0];
   const credentials = value === undefined ? undefined : parseCredentials(value);
   if (credentials?.scheme === 'hmac') return userIn(splitHmacCredentials(credentials.rest));
@@ -34,4 +37,37 @@ export function claimedUserBy(
     const name = claimedName(request);
     return name === undefined ? undefined : (users.ownerOf(name) ?? name);
   };
+}
+
+/** A token that a request carries, valid or not. */
+interface ClaimedToken {
+  readonly value: string;
+  readonly mechanism: Mechanism;
+}
+
+/**
+ * Returns the access token of a request: that of Bearer (RFC 6750 §2.1), or that of OAuth 1.0a in the field or in the query
+ * (RFC 5849 §3.5). Undefined if there is none.
+ */
+export function claimedToken({
+  headers: fields,
+  target,
+}: Pick<IncomingRequest, 'headers' | 'target'>): ClaimedToken | undefined {
+  const credentials = parseCredentials(fields.getAll('authorization')[0] ?? '');
+  if (credentials?.scheme === 'bearer') return { value: credentials.rest, mechanism: 'oauth2' };
+  const value =
+    credentials?.scheme === 'oauth'
+      ? decodeText(/(?:^|[\s,])oauth_token="([^"]*)"/.exec(credentials.rest)?.[1] ?? '%')
+      : new URLSearchParams(/\?([^#]*)/.exec(target)?.[1]).get('oauth_token');
+  return value == null ? undefined : { value, mechanism: 'oauth1' };
+}
+
+/** Returns the user to whom the token of a request was issued, or else the client. Undefined if no known token is sent. */
+export async function tokenUser(
+  request: Pick<IncomingRequest, 'headers' | 'target'>,
+  grants: Pick<Grants, 'find'>,
+): Promise<string | undefined> {
+  const claimed = claimedToken(request);
+  const found = claimed && (await grants.find(claimed.value, claimed.mechanism, 'access'));
+  return found && (found.token.user ?? found.token.client);
 }

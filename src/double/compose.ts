@@ -14,8 +14,7 @@ import { createMemoryStore, type MemoryStore } from '../store/memory.ts';
 import { bucketSpanFor, createNonces, type MemoryNonces } from '../store/nonces/nonces.ts';
 import type { Store } from '../store/store.ts';
 import { createTokenMistakes, type TokenMistakes } from './auth/token-mistakes.ts';
-import { tokenUser } from './auth/token-user.ts';
-import { type ClaimedUser, claimedUserBy } from './claimed-user.ts';
+import { type ClaimedUser, claimedUserBy, tokenUser } from './claimed-user.ts';
 import { createEvents, type Events } from './events.ts';
 import { createFaults, type FaultsPart } from './faults/faults.ts';
 import { createJournal, type JournalPart } from './journal/journal.ts';
@@ -234,16 +233,15 @@ export class Core {
   }
 
   #createJournal({ limitedExplanations = false }: CoreParts, claimedUser: ClaimedUser): JournalPart {
-    return createJournal(
-      {
-        ...this.#options.journal,
-        clock: this.time.clock,
-        known: this.#known,
-        limitedExplanations,
-        onEntry: (entry) => this.events.emit('request', entry),
-      },
-      { claimedUser, schemes: this.schemes },
-    );
+    return createJournal({
+      limits: this.#options.journal,
+      clock: this.time.clock,
+      known: this.#known,
+      limitedExplanations,
+      claimedUser,
+      schemes: this.schemes,
+      onEntry: (entry) => this.events.emit('request', entry),
+    });
   }
 
   /** Creates the observer of the service; undefined if requests are not observed. */

@@ -1,7 +1,9 @@
 import { quotaShape } from '../auth/quota-policy.ts';
+import { type Duration, requireDuration } from '../duration.ts';
 import { defaultLifetimes } from '../oauth/lifetimes.ts';
 import { oauth2Shape } from '../oauth/oauth2-shape.ts';
 import { isBasePath } from '../pipeline/proxy.ts';
+import { duration } from '../shape/duration.ts';
 import { findFault } from '../shape/fault.ts';
 import {
   anything,
@@ -23,9 +25,8 @@ import {
   textLike,
   word,
 } from '../shape/shape.ts';
-import { checkCors } from './cors-checks.ts';
 import { defaultLimits, type HealthOptions, type ServiceOptions } from './options.ts';
-import { checkResource } from './resource-checks.ts';
+import { checkCors, checkResource } from './resource-checks.ts';
 
 const anyObject = mapOf(anything);
 
@@ -133,4 +134,20 @@ const serviceShape = object(serviceMembers);
  */
 export function checkServiceOptions(options: unknown): asserts options is ServiceOptions {
   read(serviceShape, options, { optionsOf: 'a service' });
+}
+
+const closeShape = object({ grace: optional(duration()) }, undefined, {
+  expected: "an object such as { grace: '2s' }",
+  ignoresOthers: true,
+});
+
+/**
+ * Returns the grace period of `close`, in ms. A test framework that calls `close` as a hook passes a function or an object of its own, which
+ * is ignored.
+ * @throws RangeError if the options are invalid
+ */
+export function readGrace(options: unknown, fallback: Duration): number {
+  const given = options === undefined || typeof options === 'function' ? {} : options;
+  const { grace = fallback } = read(closeShape, given, { optionsOf: 'close' });
+  return requireDuration(grace, 'grace');
 }

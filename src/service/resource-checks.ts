@@ -1,3 +1,5 @@
+import type { Collection } from '../collections/declaration.ts';
+import { didYouMean } from '../did-you-mean.ts';
 import { isToken } from '../http/syntax/token.ts';
 import {
   accessMemberFault,
@@ -7,7 +9,16 @@ import {
   scopeInRule,
   scopeRuleFault,
 } from '../pipeline/access-rule.ts';
-import type { Action, Resource } from '../pipeline/resource.ts';
+import { readCors } from '../pipeline/cors-policy.ts';
+import {
+  type Action,
+  actionFor,
+  listFurtherMethods,
+  namedMethods,
+  type Resource,
+  scopesInAccess,
+} from '../pipeline/resource.ts';
+import type { Scope } from '../principal.ts';
 import { createFault } from '../shape/fault.ts';
 import {
   anything,
@@ -26,7 +37,7 @@ import {
   textLike,
   word,
 } from '../shape/shape.ts';
-import { checkCors } from './cors-checks.ts';
+import type { ServedRoutes } from './routes.ts';
 
 /** Describes a list whose members are checked where they are used. A string would be read letter by letter. */
 function describeList(members: string): Shape<readonly unknown[]> {
@@ -167,4 +178,42 @@ function checkAccess(access: unknown, what: string, template: string): void {
     const fault = accessMemberFault(read(text(), name, `each name in ${what}`), parameters);
     if (fault !== undefined) throw new RangeError(`${what}: ${fault}`);
   }
+}
+
+/** Checks the value of an option `cors`, unless it is undefined. `what` names it in the message. Throws RangeError. */
+export function checkCors(value: unknown, what: string): void {
+  if (value !== undefined) readCors(value, (at, fault) => new RangeError(`${what}${at}: ${fault}`));
+}
+
+/** Returns whether a collection or a resource has a `cors` of its own. */
+export function someUseCors(
+  collections: readonly Collection[],
+  resources: Readonly<Record<string, Resource>>,
+): boolean {
+  return [...collections, ...Object.values(resources)].some(({ cors }) => cors !== undefined);
+}
+
+/**
+ * Checks the scopes that access rules name. A misspelt one would permit nobody.
+ * @throws RangeError with the nearest scope
+ */
+export function checkNamedScopes(
+  existing: readonly Scope[],
+  collections: readonly Collection[],
+  resources: ServedRoutes['resources'],
+): void {
+  const check = (named: readonly Scope[], what: string): void => {
+    const unknown = named.find((scope) => !existing.includes(scope));
+    if (unknown === undefined) return;
+    const hint = didYouMean(unknown, existing) || '; the scopes are those of oauth2.scopes';
+    throw new RangeError(`${what}: there is no scope ${JSON.stringify(unknown)}${hint}`);
+  };
+  for (const { path, access } of collections)
+    for (const rule of Object.values(access)) check(scopesInAccess(rule), `collections.${path}.access`);
+  for (const [template, resource] of Object.entries(resources))
+    for (const method of [...namedMethods, ...listFurtherMethods(resource)])
+      check(
+        scopesInAccess(actionFor(resource, method)?.access ?? 'nobody'),
+        `the access rule of ${method} at ${template}`,
+      );
 }

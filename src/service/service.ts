@@ -42,16 +42,14 @@ import { anything, number, object, optional, read, type ShapesOf, text } from '.
 import { createMemoryStore } from '../store/memory.ts';
 import { createAuthentication } from './authentication.ts';
 import type { AuthorizationServer } from './authorization-server.ts';
-import { someUseCors } from './cors-checks.ts';
 import { createFetch, type Fetch } from './fetch/fetch.ts';
-import { readGrace } from './grace.ts';
 import { healthResource, hideHealthChecks, readinessPath, readinessResource } from './health.ts';
-import { checkNamedScopes } from './named-scopes.ts';
 import type { OpenApiDocument } from './openapi/document.ts';
 import { addOpenApi, loadOpenApi, openApiResource } from './openapi/resource.ts';
 import type { ServedApi } from './openapi/served-api.ts';
 import { defaultLimits, type ServiceOptions } from './options.ts';
-import { checkServiceOptions } from './options-shape.ts';
+import { checkServiceOptions, readGrace } from './options-shape.ts';
+import { checkNamedScopes, someUseCors } from './resource-checks.ts';
 import { createRoutes, readCollections, type ServedRoutes } from './routes.ts';
 import { checkDistinctSecrets } from './user-checks.ts';
 

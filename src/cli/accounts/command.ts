@@ -10,7 +10,7 @@ import { checkPermissions } from '../../store/files/file-permissions.ts';
 import { CommandError } from '../errors.ts';
 import { printLines, type Terminal } from '../terminal.ts';
 import { withModule } from '../with-module.ts';
-import { actAsOwner } from './ownership.ts';
+import { actAsOwner } from './protected-file.ts';
 import { readSecretBox } from './secret-box-key.ts';
 
 /** The flags that select the location of the accounts and their key, and how mismatches are treated. */

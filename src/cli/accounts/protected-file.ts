@@ -1,4 +1,5 @@
-import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
+// The owner of a data directory, and files that only the owner may read.
+import { closeSync, fstatSync, openSync, readSync, statSync } from 'node:fs';
 import { errorCode } from '../../store/files/disk.ts';
 import { FilePermissionsError, findExposedFile } from '../../store/files/file-permissions.ts';
 import { CommandError } from '../errors.ts';
@@ -35,4 +36,21 @@ function readText(file: number, maxBytes: number): string {
     length += read;
   }
   return bytes.toString('latin1', 0, length);
+}
+
+/**
+ * Changes the effective user of a root process to the owner of a directory, so that a server that runs as the owner can
+ * read the files that the command creates. Does nothing for other users.
+ */
+export function actAsOwner(directory: string): void {
+  const { geteuid, setegid, seteuid } = process;
+  if (geteuid?.() !== 0 || setegid === undefined || seteuid === undefined) return;
+  const owner = statSync(directory, { throwIfNoEntry: false });
+  if (owner === undefined || owner.uid === 0) return;
+  try {
+    setegid(owner.gid);
+    seteuid(owner.uid);
+  } catch {
+    // In a container, the owner may not be mapped to a user. The files then belong to root.
+  }
 }

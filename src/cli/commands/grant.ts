@@ -10,7 +10,7 @@ import { findHolder } from '../../store/files/lock.ts';
 import { attemptsInUse, scan } from '../../store/scan.ts';
 import type { Store, StoredItem } from '../../store/store.ts';
 import { readLocation, unknownAction } from '../accounts/command.ts';
-import { actAsOwner } from '../accounts/ownership.ts';
+import { actAsOwner } from '../accounts/protected-file.ts';
 import { requestRevocation, revokeInShared } from '../accounts/revocation.ts';
 import { commandTable, listArities } from '../command-table.ts';
 import { CommandError, reportError } from '../errors.ts';
@@ -101,7 +101,7 @@ async function withGrants(
 ): Promise<void> {
   await withModule(options, environment, async (module) => {
     if (module?.store === undefined) return run(openDirectory(options.data, terminal));
-    const { allEntries } = await import('../module/all-entries.ts');
+    const { allEntries } = await import('../module/inspect-store.ts');
     return run(openShared(module.store, module.file, allEntries));
   });
 }
@@ -138,7 +138,7 @@ function openDirectory(data: string, { stderr }: Terminal): StoredGrants {
 function openShared(
   store: Store,
   file: string,
-  allEntries: typeof import('../module/all-entries.ts').allEntries,
+  allEntries: typeof import('../module/inspect-store.ts').allEntries,
 ): StoredGrants {
   const { documents } = store;
   const location = documents?.location ?? `the store of ${file}`;

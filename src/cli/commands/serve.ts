@@ -16,8 +16,7 @@ import { firstUserName, introduction } from '../serve/first-user.ts';
 import { createMemoryData } from '../serve/in-memory.ts';
 import { createNotices, type Notices, redirectWarnings } from '../serve/notices.ts';
 import { type PreparedControl, prepareControl } from '../serve/prepare-control.ts';
-import type { ServerProcess } from '../serve/server-process.ts';
-import { type Outlet, printLines } from '../terminal.ts';
+import { type Outlet, printLines, type ServerProcess } from '../terminal.ts';
 import type { Certificate } from '../tls/certificate.ts';
 
 /** The time for requests in progress to finish when the server stops, in milliseconds. */
@@ -288,7 +287,7 @@ async function selectSeed({ seed }: Options, module: LoadedModule | undefined): 
   const documents = module?.store?.documents;
   return documents === undefined
     ? seed
-    : (await import('../module/claim-seed.ts')).claimSeed(documents, seed);
+    : (await import('../module/module-data.ts')).claimSeed(documents, seed);
 }
 
 /** The users of an opened store. */

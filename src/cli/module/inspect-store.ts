@@ -9,7 +9,6 @@ import { isTransferable } from '../../store/transfer.ts';
 import { noAccountFiles, readAccountFiles } from '../accounts/account-files.ts';
 import { CommandError, listMessages } from '../errors.ts';
 import { type InspectedData, noNonces } from '../inspected-data.ts';
-import { allEntries } from './all-entries.ts';
 import type { LoadedModule } from './load-module.ts';
 
 /**
@@ -83,4 +82,17 @@ async function checkItems(store: Store, { collections, onMismatch }: Options): P
 
 function isTemplate(path: string): boolean {
   return path.includes('{');
+}
+
+/** The number of items that are read at once. */
+const pageSize = 500;
+
+/** Returns all items of a collection in the order of creation. Items that are created meanwhile may be among them. */
+export async function* allEntries(store: Store, collection: string): AsyncGenerator<StoredItem> {
+  for (let after = 0; ; ) {
+    const { entries, more } = await store.list(collection, after, pageSize);
+    yield* entries;
+    after = entries.at(-1)?.sequence ?? after;
+    if (!more) return;
+  }
 }

@@ -1,10 +1,12 @@
-import { randomBytes } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { deriveMasterKey, openSharedMasterKey } from '../../accounts/master-key.ts';
 import { revocationFile } from '../../accounts/revocations.ts';
 import type { SecretBox } from '../../accounts/secret-box.ts';
 import type { AccountFileWatcher } from '../../accounts/watcher.ts';
 import { systemClock } from '../../clock.ts';
+import type { Seed } from '../../collections/seed.ts';
 import type { Options } from '../../options/options.ts';
+import type { DocumentStore } from '../../store/documents.ts';
 import { bucketSpanFor, createNonces } from '../../store/nonces/nonces.ts';
 import type { Store } from '../../store/store.ts';
 import {
@@ -109,4 +111,17 @@ function memoryNonces({ nonceWindow, maxNonces, maxNoncesPerUser }: Options) {
     key: randomBytes(16),
     monotonic: () => systemClock.steady(),
   });
+}
+
+/**
+ * Returns the seeds that this process has to add. Several processes may start at the same time on one store: the first one claims
+ * the seed of a collection with a document, and the others leave it out.
+ */
+export async function claimSeed(documents: DocumentStore, seed: Seed): Promise<Seed> {
+  const claimed = Object.entries(seed).map(async ([path, items]): Promise<[string, readonly unknown[]][]> => {
+    const name = `seed-${createHash('sha256').update(path).digest('hex').slice(0, 32)}`;
+    const version = await documents.replace(name, Buffer.from(path), undefined);
+    return version === undefined ? [] : [[path, items]];
+  });
+  return Object.fromEntries((await Promise.all(claimed)).flat());
 }

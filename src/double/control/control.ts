@@ -9,7 +9,7 @@ import { Problem } from '../../http/problem.ts';
 import { createRequestTrace } from '../../pipeline/call.ts';
 import type { Observer } from '../../pipeline/observer.ts';
 import { toProblemResponse } from '../../pipeline/problem-response.ts';
-import { readGrace } from '../../service/grace.ts';
+import { readGrace } from '../../service/options-shape.ts';
 import { createControllableService } from '../../service/service.ts';
 import { anything, object, optional, read, type ShapesOf } from '../../shape/shape.ts';
 import { createControlAuthenticator } from './authenticator.ts';
@@ -26,7 +26,6 @@ import { faultOperations } from './operations/faults.ts';
 import { journalOperations } from './operations/journal.ts';
 import { listingOperations } from './operations/listing.ts';
 import { partnerOperations } from './operations/partner.ts';
-import { routeOperations } from './operations/routes.ts';
 import { sendOperations } from './operations/send.ts';
 import { signOperations } from './operations/sign.ts';
 import { stateOperations } from './operations/state.ts';
@@ -132,7 +131,6 @@ function listOperations(target: Controlled, log: EventLog): readonly Operation[]
     ...listingOperations(target),
     ...credentialOperations(target),
     ...eventOperations(log),
-    ...routeOperations(target),
     ...stubOperations(target),
     ...partnerOperations(target),
     ...attackOperations(target),

@@ -1,7 +1,7 @@
 import type { Clock } from '../../clock.ts';
 import { DoubleError } from '../error.ts';
 import type { CredentialEvent, Events } from '../events.ts';
-import { Waiters } from '../journal/waiters.ts';
+import { Waiters } from '../journal/waiting.ts';
 
 /** An event in the log. */
 type LoggedEvent = CredentialEvent & {

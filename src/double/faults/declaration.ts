@@ -21,7 +21,6 @@ import {
 } from '../../shape/shape.ts';
 import { longestDelay } from '../../timers.ts';
 import { checkRequestMatch, isRestricted, type RequestMatch } from '../match.ts';
-import { maxSkew } from '../state/clock.ts';
 
 /** The members of a fault. */
 interface FaultParts {
@@ -121,6 +120,8 @@ export type Fault =
   | (With<'staleCertificate'> & Without<Exclude<keyof FaultParts, 'staleCertificate'>>);
 
 const count = { min: 0 };
+/** The greatest skew of a date in ms: 366 days. */
+export const maxSkew = 366 * 86_400_000;
 
 /** Describes the members of a fault. */
 export const faultMembers = {

@@ -4,11 +4,10 @@ import { HttpHeaders } from '../../http/fields.ts';
 import { createRequest, type IncomingRequest } from '../../http/message.ts';
 import { toReadable } from '../../http/syntax/octets.ts';
 import type { JournalCors } from '../../pipeline/cors.ts';
-import { type ClaimedUser, claimedUser } from '../claimed-user.ts';
+import type { ClaimedUser } from '../claimed-user.ts';
 import type { Fault } from '../faults/declaration.ts';
 import { normalizePath } from '../match.ts';
-import { entryOfAnswer } from './entry-key.ts';
-import type { RecordedExchange, RecordedRequest } from './exchange.ts';
+import { entryOfAnswer, type RecordedExchange, type RecordedRequest } from './exchange.ts';
 import { findUsualMistake } from './mistakes.ts';
 import { type Redact, redactReceived, redactSessionToken, redactTarget } from './redaction.ts';
 import { formatEntry } from './text.ts';
@@ -87,7 +86,7 @@ export class JournalEntry {
   #mistake: { readonly hint: string | undefined } | undefined;
 
   /** @internal */
-  constructor(exchange: RecordedExchange, number: number, redact: Redact, claimed?: ClaimedUser) {
+  constructor(exchange: RecordedExchange, number: number, redact: Redact, claimedUser: ClaimedUser) {
     const { time, duration, principal, step, fault, aborted } = exchange;
     this.number = number;
     this.time = time;
@@ -97,7 +96,7 @@ export class JournalEntry {
     this.fault = fault;
     this.#exchange = exchange;
     this.#redact = redactSessionToken(redact, exchange.request?.raw ?? []);
-    this.#claimedUser = claimed ?? claimedUser;
+    this.#claimedUser = claimedUser;
     this.#aborted = aborted;
   }
 

@@ -9,6 +9,9 @@ import type { Fault } from '../faults/declaration.ts';
 import type { InterceptedResponse } from '../faults/faults.ts';
 import type { RecordedContent } from './content.ts';
 
+/** The member of entries and responses that has the entry. Registered, so that it is the same in all copies of this module. */
+export const entryOfAnswer = Symbol.for('countersign.journal-entry');
+
 /** A recorded request. It has few members, since a journal holds a thousand of them. */
 export interface RecordedRequest {
   readonly method: string;

@@ -1,5 +1,5 @@
 import type { AuthScheme } from '../../auth/auth-scheme.ts';
-import { AuthenticationTrace, type KnownSecret } from '../../auth/trace.ts';
+import { AuthenticationTrace } from '../../auth/trace.ts';
 import { type Clock, systemClock } from '../../clock.ts';
 import type { IncomingRequest, Response } from '../../http/message.ts';
 import { createRequestTrace } from '../../pipeline/call.ts';
@@ -11,6 +11,7 @@ import type { Snapshottable } from '../state/state.ts';
 import { RecordedContent, readArrivedContent } from './content.ts';
 import { JournalEntry } from './entry.ts';
 import { buildAnsweredExchange, buildRefusedExchange, type RecordedExchange } from './exchange.ts';
+import type { KnownCredentials } from './known-credentials.ts';
 import { checkEntryMatch, type EntryMatch, fits } from './match.ts';
 import { createRedaction } from './redaction.ts';
 import { noMatchMessage, Waiting, type WaitOptions } from './waiting.ts';
@@ -56,40 +57,20 @@ export interface JournalLimits {
   readonly body?: number | undefined;
 }
 
-/** The options of a journal. */
-interface JournalOptions extends JournalLimits {
+/** What a journal needs of its double. */
+interface JournalParts {
+  readonly limits: JournalLimits | undefined;
   readonly clock: Clock;
-  /** The clock that measures durations. Default: the host's. */
-  readonly stopwatch?: Clock | undefined;
-  /** The credentials to redact. Default: none are known. */
-  readonly known?: {
-    /** All secrets and passwords. */
-    readonly secrets: readonly string[];
-    /** Returns whether a text is an issued token. */
-    isToken(text: string): boolean;
-    /** Returns the names of the users that exist. Default: none are known. As the lists below, it does not change later. */
-    userNames?(): readonly string[];
-    /** Returns the ids of the keys of these users. Default: none are known. */
-    keyIds?(): readonly string[];
-    /** Returns the names of all users, clients and consumers, former ones too. Default: matches can name any user. */
-    names?(): readonly string[];
-    /** Returns the public hosts of the service. Default: none are known. */
-    hosts?(): readonly string[];
-    /** Returns the secrets with their owners, for explanations. Default: none are known. @internal */
-    owned?(): readonly KnownSecret[];
-  };
-  /** Whether an explanation takes at most 10 ms, as in a server. Default: it takes the time that it needs. */
-  readonly limitedExplanations?: boolean | undefined;
+  /** The credentials to redact, and for explanations. */
+  readonly known: KnownCredentials;
+  /** Whether an explanation takes at most 10 ms, as in a server. */
+  readonly limitedExplanations: boolean;
+  /** Returns the user that the credentials of a request name. */
+  readonly claimedUser: ClaimedUser;
+  /** The configured schemes, whose credentials are redacted. */
+  readonly schemes: readonly AuthScheme[];
   /** Called with each entry after it was written. It must not throw. */
-  readonly onEntry?: ((entry: JournalEntry) => void) | undefined;
-}
-
-/** What a journal knows of the schemes of a double. */
-interface JournalSchemes {
-  /** Returns the user that the credentials of a request name. Default: that of `hmac` and `basic`. */
-  readonly claimedUser?: ClaimedUser;
-  /** The configured schemes, whose credentials are redacted. Default: none. */
-  readonly schemes?: readonly AuthScheme[];
+  onEntry(entry: JournalEntry): void;
 }
 
 /** The journal as a part of a double. */
@@ -107,22 +88,18 @@ interface JournalSnapshot {
 }
 
 /** Creates the journal of a double. Throws RangeError if a limit is not a positive integer. */
-export function createJournal(
-  options: JournalOptions,
-  { schemes = [], claimedUser }: JournalSchemes = {},
-): JournalPart {
-  const { clock, stopwatch = systemClock, known, limitedExplanations = false, onEntry } = options;
-  const limits = readLimits(options);
+export function createJournal(parts: JournalParts): JournalPart {
+  const { clock, known, claimedUser } = parts;
+  const limits = readLimits(parts.limits);
   const redact = createRedaction(
-    () => known?.secrets ?? [],
-    (text) => known?.isToken(text) ?? false,
-    schemes.flatMap(({ places }) => places),
+    () => known.secrets,
+    (text) => known.isToken(text),
+    parts.schemes.flatMap(({ places }) => places),
   );
   const entries = new JournalEntries(limits.entries, limits.bytes);
-  const userNames = (): readonly string[] | undefined => {
-    const names = known?.names?.();
-    return names && [...new Set([...names, ...entries.all.flatMap(({ user }) => user ?? [])])];
-  };
+  const userNames = (): readonly string[] => [
+    ...new Set([...known.names(), ...entries.all.flatMap(({ user }) => user ?? [])]),
+  ];
   const waiting = new Waiting(() => entries.all, userNames);
   let written = 0;
 
@@ -131,7 +108,7 @@ export function createJournal(
     const entry = new JournalEntry(exchange, written, redact, claimedUser);
     entries.add(entry);
     waiting.notify(entry);
-    onEntry?.(entry);
+    parts.onEntry(entry);
     return entry;
   };
   const restore = ({ entries: earlier, written: count }: JournalSnapshot): void => {
@@ -147,15 +124,15 @@ export function createJournal(
     ) => ReturnType<FaultsPart['intercept']>,
   ): Promise<Response> => {
     const time = clock.now();
-    const begun = stopwatch.steady();
+    const begun = systemClock.steady();
     const content = request.body.present ? new RecordedContent(request.body, limits.body) : undefined;
     let arrived: Uint8Array | undefined;
     const authTrace = new AuthenticationTrace(() => ({
-      userNames: known?.userNames?.() ?? [],
-      keyIds: known?.keyIds?.() ?? [],
-      secrets: known?.owned?.() ?? [],
-      hosts: known?.hosts?.() ?? [],
-      isLimited: limitedExplanations,
+      userNames: known.userNames(),
+      keyIds: known.keyIds(),
+      secrets: known.owned(),
+      hosts: known.hosts(),
+      isLimited: parts.limitedExplanations,
       async content() {
         arrived = await readArrivedContent(request);
         return arrived;
@@ -164,7 +141,7 @@ export function createJournal(
     const trace = createRequestTrace(authTrace);
     const observed = { ...request, body: content ?? request.body, trace: authTrace };
     const intercepted = await respond(observed, trace);
-    const timing = { time, duration: stopwatch.steady() - begun };
+    const timing = { time, duration: systemClock.steady() - begun };
     const kept = { content, unread: arrived?.length ?? 0 };
     const entry = write(buildAnsweredExchange(timing, request, kept, intercepted, trace));
     return { ...intercepted.response, onAbandoned: () => entry.abandon(), record: entry };
@@ -210,13 +187,13 @@ export function createJournal(
   };
 }
 
-interface Limits {
-  readonly entries: number;
-  readonly bytes: number;
-  readonly body: number;
-}
+type Limits = { readonly [Name in keyof JournalLimits]-?: number };
 
-function readLimits({ entries = 1000, bytes = 16 * 1024 * 1024, body = 64 * 1024 }: JournalOptions): Limits {
+function readLimits({
+  entries = 1000,
+  bytes = 16 * 1024 * 1024,
+  body = 64 * 1024,
+}: JournalLimits = {}): Limits {
   for (const [name, limit] of Object.entries({ entries, bytes, body })) {
     if (!Number.isInteger(limit) || limit < 1)
       throw new RangeError(`${name} of the journal must be a positive integer`);

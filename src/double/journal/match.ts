@@ -50,13 +50,12 @@ const matchShape = object(
 
 /**
  * Throws RangeError if a match is invalid, with the nearest known name.
- * @param userNames returns the names that `user` can have; undefined if any name is possible
+ * @param userNames returns the names that `user` can have
  */
-export function checkEntryMatch(match: EntryMatch, userNames: () => readonly string[] | undefined): void {
+export function checkEntryMatch(match: EntryMatch, userNames: () => readonly string[]): void {
   if (typeof match === 'function') return;
   read(matchShape, match, 'a match');
-  const known = match.user === undefined ? undefined : userNames();
-  if (known !== undefined) checkName(match, known);
+  if (match.user !== undefined) checkName(match, userNames());
 }
 
 /**

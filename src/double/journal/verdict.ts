@@ -3,7 +3,7 @@ import { describeKind } from '../../shape/fault.ts';
 import { number, object, optional, read, type ShapesOf } from '../../shape/shape.ts';
 import { problemTypeShape, textOrPattern } from '../match.ts';
 import type { JournalEntry } from './entry.ts';
-import { entryOfAnswer } from './entry-key.ts';
+import { entryOfAnswer } from './exchange.ts';
 
 /** What a test asserts about: an entry of the journal, or a response of `double.fetch` or `double.as(…).fetch`. */
 export type Answer = JournalEntry | Response;

@@ -1,12 +1,80 @@
 import { type Duration, readDuration } from '../../duration.ts';
 import { duration } from '../../shape/duration.ts';
 import { instanceOf, object, optional, read, type ShapesOf } from '../../shape/shape.ts';
-import { longestDelay } from '../../timers.ts';
+import { clearTimeout, longestDelay, setTimeout } from '../../timers.ts';
 import { DoubleError } from '../error.ts';
 import { describeRequestMatch } from '../match.ts';
 import { JournalEntry } from './entry.ts';
 import { checkEntryMatch, type EntryMatch, fits, listDifferences } from './match.ts';
-import { type WaitEnd, Waiters } from './waiters.ts';
+
+/** Why no entry matched: the timeout elapsed, or the waits were ended. */
+type WaitEnd = 'timeout' | 'closed';
+
+/** Waits for entries, existing or future ones. */
+export class Waiters<Entry> {
+  readonly #waiters = new Set<{ notify(entry: Entry): void; end(why: WaitEnd): void }>();
+  #closed = false;
+
+  /**
+   * Resolves to the first matching entry of `existing`, or to the next matching entry within `timeout` ms of the host's
+   * time. Otherwise rejects with the error that `onEnd` returns. If `fits` throws, rejects with that error.
+   */
+  waitFor(
+    existing: readonly Entry[],
+    fits: (entry: Entry) => boolean,
+    timeout: number,
+    onEnd: (why: WaitEnd) => Error,
+  ): Promise<Entry> {
+    const waiting: Promise<Entry> = new Promise((resolve, reject) => {
+      const found = existing.find(fits);
+      if (found !== undefined) return resolve(found);
+      if (this.#closed) return reject(onEnd('closed'));
+      const leave = (): void => {
+        clearTimeout(timer);
+        this.#waiters.delete(waiter);
+      };
+      const waiter = {
+        notify: (entry: Entry): void => {
+          try {
+            if (!fits(entry)) return;
+            resolve(entry);
+          } catch (error) {
+            reject(error);
+          }
+          leave();
+        },
+        end: (why: WaitEnd): void => {
+          leave();
+          if (why === 'closed') markHandled(waiting);
+          reject(onEnd(why));
+        },
+      };
+      const timer = setTimeout(() => waiter.end('timeout'), timeout);
+      this.#waiters.add(waiter);
+    });
+    if (this.#closed) markHandled(waiting);
+    return waiting;
+  }
+
+  /** Resolves every wait that this entry matches. Rejects those whose function throws; the others are not affected. */
+  notify(entry: Entry): void {
+    for (const waiter of [...this.#waiters]) waiter.notify(entry);
+  }
+
+  /** Rejects all waits. Further ones only resolve to existing entries. */
+  end(): void {
+    this.#closed = true;
+    for (const waiter of [...this.#waiters]) waiter.end('closed');
+  }
+}
+
+/**
+ * Prevents that a rejection ends the process if nothing awaits the promise: a test that failed before it awaited its wait still
+ * closes its double. The promise rejects as before.
+ */
+function markHandled(promise: Promise<unknown>): void {
+  promise.catch(() => undefined);
+}
 
 /** The options of `journal.waitFor`. */
 export interface WaitOptions {
@@ -31,13 +99,13 @@ export class Waiting {
   readonly #entries: () => readonly JournalEntry[];
   readonly #waiters = new Waiters<JournalEntry>();
 
-  readonly #userNames: () => readonly string[] | undefined;
+  readonly #userNames: () => readonly string[];
 
   /**
    * @param entries returns the entries of the journal
-   * @param userNames returns the names that a match can have; undefined if any name is possible
+   * @param userNames returns the names that a match can have
    */
-  constructor(entries: () => readonly JournalEntry[], userNames: () => readonly string[] | undefined) {
+  constructor(entries: () => readonly JournalEntry[], userNames: () => readonly string[]) {
     this.#entries = entries;
     this.#userNames = userNames;
   }

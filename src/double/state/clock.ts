@@ -8,6 +8,7 @@ import {
 } from '../../clock.ts';
 import { type Duration, readSignedDuration } from '../../duration.ts';
 import { formatValue } from '../../shape/fault.ts';
+import { maxSkew } from '../faults/declaration.ts';
 import type { Snapshottable } from './state.ts';
 
 /**
@@ -55,9 +56,6 @@ interface TimeSnapshot {
   readonly setting: ClockSetting;
   readonly skew: number;
 }
-
-/** The greatest skew of a date in ms: 366 days. */
-export const maxSkew = 366 * 86_400_000;
 
 /** The period in ms over which the rate limit counts failures. */
 const minute = 60_000;

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { AuthenticationTrace } from '../../../src/auth/trace.ts';
-import { entriesJson } from '../../../src/double/control/exchange/entries-json.ts';
-import { formatHar } from '../../../src/double/control/exchange/har.ts';
+import { entriesJson, formatHar } from '../../../src/double/control/exchange/entries.ts';
 import { type Double, startDouble } from '../../../src/double/index.ts';
 import { createRedaction } from '../../../src/double/journal/redaction.ts';
 import { viewAuthentication } from '../../../src/double/journal/view.ts';

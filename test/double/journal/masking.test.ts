@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { inspect } from 'node:util';
 import { createMask } from '../../../src/auth/secret-search/secret-search.ts';
-import { formatHar } from '../../../src/double/control/exchange/har.ts';
+import { formatHar } from '../../../src/double/control/exchange/entries.ts';
 import { assertAccepted, type Double, startDouble } from '../../../src/double/index.ts';
 import { createConsole } from '../../support/double/control-client.ts';
 import { rawExchange } from '../../support/double/raw-exchange.ts';

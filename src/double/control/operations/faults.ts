@@ -1,8 +1,14 @@
 import { either, listOf, number, object, optional, text, word } from '../../../shape/shape.ts';
 import { checkFault, faultMembers } from '../../faults/declaration.ts';
 import type { PlannedFault } from '../../faults/faults.ts';
-import { anyObject } from '../content.ts';
-import { countToJson, describeHeaders, matchToJson, remainingShape, requestMatchMembers } from '../match.ts';
+import {
+  anyObject,
+  countToJson,
+  describeHeaders,
+  matchToJson,
+  remainingShape,
+  requestMatchMembers,
+} from '../content.ts';
 import { type Controlled, type Operation, operation } from '../operation.ts';
 
 /** The operations on planned faults. */

@@ -17,11 +17,8 @@ import type { JournalEntry } from '../../journal/entry.ts';
 import type { DoubleJournal } from '../../journal/journal.ts';
 import type { WaitOptions } from '../../journal/waiting.ts';
 import { problemTypeShape } from '../../match.ts';
-import { anyObject } from '../content.ts';
-import { entriesJson } from '../exchange/entries-json.ts';
-import { formatHar } from '../exchange/har.ts';
-import { showPresented } from '../exchange/presented.ts';
-import { requestMatchMembers } from '../match.ts';
+import { anyObject, requestMatchMembers } from '../content.ts';
+import { entriesJson, formatHar, showPresented } from '../exchange/entries.ts';
 import { version } from '../openapi.ts';
 import { type Controlled, type Operation, operation } from '../operation.ts';
 

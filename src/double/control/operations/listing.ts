@@ -4,14 +4,14 @@ import { flag, listOf, number, object, optional, type ReadBy, text } from '../..
 import { listNames } from '../../compose.ts';
 import { anyObject } from '../content.ts';
 import { listCollections, listItems } from '../data-listing.ts';
-import { type Controlled, type Operation, operation } from '../operation.ts';
+import { type Controlled, type Operation, operation, requireMemory } from '../operation.ts';
 
 /** The maximum number of tokens in a list. */
 const maxTokens = 1000;
 /** The maximum number of items of a page. */
 const maxItems = 100;
 
-/** The operations that list accounts, tokens, collections and items. No response contains a secret or a token's value. */
+/** The operations that list accounts, tokens, collections and items, and add collections. No response contains a secret or a token's value. */
 export function listingOperations({ core }: Pick<Controlled, 'core'>): readonly Operation[] {
   const { clients, consumers, grants } = core.service.oauth;
   return [
@@ -55,6 +55,23 @@ export function listingOperations({ core }: Pick<Controlled, 'core'>): readonly 
       summary: 'Lists the collections with their fields and access rules',
       returns: object({ collections: listOf(record) }),
       run: () => ({ collections: listCollections(core) }),
+    }),
+    operation('POST', '/collections', 'addCollection', {
+      summary: 'Adds or replaces a collection',
+      description:
+        'A server with a data directory serves it until a restart, keeps its items, and replaces none that it has.',
+      errors: { 409: 'The server has a data directory and this collection.' },
+      accepts: object({
+        path: text('path template of the collection'),
+        declaration: anyObject(
+          'as in the configuration under collections: element, item, fields, access, createWithPut',
+        ),
+      }),
+      run({ path, declaration }) {
+        // The stored items are those of the declaration that they were checked against.
+        if (core.routes.state.collections.some((each) => each.path === path)) requireMemory({ core });
+        core.routes.collection(path, declaration);
+      },
     }),
     operation('POST', '/items', 'items', {
       summary: 'Lists the items of a collection in both formats, in the order of their creation',

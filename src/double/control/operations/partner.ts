@@ -11,8 +11,7 @@ import {
   text,
   word,
 } from '../../../shape/shape.ts';
-import { readBody } from '../content.ts';
-import { describeHeaders, requestMatchMembers } from '../match.ts';
+import { describeHeaders, readBody, requestMatchMembers } from '../content.ts';
 import { type Controlled, type Operation, operation } from '../operation.ts';
 
 const validation = word(['on', 'warn', 'off'], 'how strictly the document is compared');

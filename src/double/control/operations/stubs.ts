@@ -13,8 +13,16 @@ import {
   textLike,
 } from '../../../shape/shape.ts';
 import type { StubRule } from '../../stubs/stubs.ts';
-import { anyObject, invalid, readBody } from '../content.ts';
-import { countToJson, describeHeaders, matchToJson, remainingShape, requestMatchMembers } from '../match.ts';
+import {
+  anyObject,
+  countToJson,
+  describeHeaders,
+  invalid,
+  matchToJson,
+  readBody,
+  remainingShape,
+  requestMatchMembers,
+} from '../content.ts';
 import { type Controlled, type Operation, operation } from '../operation.ts';
 
 /** The operations on stubs. */

@@ -1,5 +1,31 @@
+// The forms in which the control interface writes entries of the journal.
+import { nextTurn } from '../../../timers.ts';
 import type { JournalEntry, JournalRequest, JournalResponse } from '../../journal/entry.ts';
-import { entriesJson } from './entries-json.ts';
+import type { DoubleJournal } from '../../journal/journal.ts';
+
+/** The size in bytes of the entries that are written in one turn of the event loop. */
+const sliceSize = 64 * 1024;
+
+/**
+ * Writes entries as an array in JSON. It pauses after each slice, and before each explanation, so that other requests do not wait for a long journal.
+ * @param toView returns what is written of an entry. Default: the entry itself
+ */
+export async function entriesJson(
+  entries: readonly JournalEntry[],
+  toView: (entry: JournalEntry) => object = (entry) => entry,
+): Promise<string> {
+  const written: string[] = [];
+  let size = 0;
+  for (const entry of entries) {
+    if (size >= sliceSize || entry.isPending) {
+      await nextTurn();
+      size = 0;
+    }
+    written.push(JSON.stringify(toView(entry)));
+    size += entry.size;
+  }
+  return `[${written.join(',')}]`;
+}
 
 type Line = readonly [name: string, value: string];
 
@@ -88,4 +114,40 @@ function readType(fields: readonly Line[]): string {
 
 function findField(fields: readonly Line[], wanted: string): string {
   return fields.find(([name]) => name.toLowerCase() === wanted)?.[1] ?? '';
+}
+
+/** The date and the nonce with which a request was signed, as sent, without secrets. */
+interface ShownTimes {
+  readonly date?: {
+    readonly text: string;
+    /** In ms since 1970-01-01T00:00:00Z. */
+    readonly time: number;
+  };
+  readonly nonce?: string;
+  /** The first other request with the same nonce, before this one. */
+  readonly earlier?: { readonly number: number; readonly time: number } | undefined;
+}
+
+/** Returns the date and nonce of a request, and an earlier use of the nonce. */
+export function showPresented(journal: Pick<DoubleJournal, 'all'>, entry: JournalEntry): ShownTimes {
+  const { time, nonce, sentTime } = entry.presented ?? {};
+  const text = sentTime ?? String(Math.floor((time ?? 0) / 1000));
+  return {
+    ...(time !== undefined && { date: { text: entry.redact(text), time } }),
+    ...(nonce !== undefined && {
+      nonce: entry.redact(nonce),
+      earlier: findEarlierUse(journal, entry, nonce),
+    }),
+  };
+}
+
+function findEarlierUse(
+  journal: Pick<DoubleJournal, 'all'>,
+  { number, user }: JournalEntry,
+  nonce: string,
+): ShownTimes['earlier'] {
+  const first = journal.all().find((other) => other.user === user && other.presented?.nonce === nonce);
+  return first === undefined || first.number >= number
+    ? undefined
+    : { number: first.number, time: first.time };
 }
