@@ -34,8 +34,9 @@ export function parseJwt(text: string): ParsedJwt | string {
   const at = decoded.indexOf(undefined);
   if (at >= 0) return `its ${partNames[at]} is not base64url without padding and white space`;
   const [header, claims] = [readObject(decoded[0]), readObject(decoded[1])];
-  if (header === undefined) return 'its header is not a JSON object in UTF-8';
-  if (claims === undefined) return 'its claims are not a JSON object in UTF-8';
+  if (typeof header === 'string') return `its header ${header}`;
+  if (typeof claims === 'string')
+    return looksLikeJwt(String(decoded[1])) ? 'it contains another JWT (nested)' : `its content ${claims}`;
   return { header, claims, signed: `${first}.${second}`, signature: decoded[2] ?? new Uint8Array() };
 }
 
@@ -47,15 +48,35 @@ function decodeBase64url(text: string): Buffer | undefined {
   return bytes.toString('base64url') === text ? bytes : undefined;
 }
 
-function readObject(bytes: Uint8Array | undefined): JwtMembers | undefined {
+/** Reads an object of JSON. Returns the predicate of the message if it is none. */
+function readObject(bytes: Uint8Array | undefined): JwtMembers | string {
+  const fault = 'is not a JSON object in UTF-8';
   const text = bytes && decodeUtf8(octetsOf(bytes));
-  if (text === undefined) return undefined;
+  if (text === undefined) return fault;
   try {
     const value: unknown = JSON.parse(text);
-    return isMembers(value) ? value : undefined;
+    if (!isMembers(value)) return fault;
+    const repeated = findRepeatedName(text);
+    return repeated === undefined
+      ? value
+      : `has the member ${repeated.replace(/[^\x21-\x7e]/g, '?').slice(0, 100)} more than once`;
   } catch {
-    return undefined;
+    return fault;
   }
+}
+
+/** Returns a name that two members of one object have, in valid JSON: verifiers differ in which of them they read (RFC 7515 §4). */
+function findRepeatedName(json: string): string | undefined {
+  const open: Set<string>[] = [];
+  for (const [mark, string, colon] of json.matchAll(/("(?:[^"\\]|\\.)*")([ \t\r\n]*:)?|[{}]/g)) {
+    if (mark === '{') open.push(new Set());
+    else if (mark === '}') open.pop();
+    if (string === undefined || colon === undefined) continue;
+    const name = String(JSON.parse(string));
+    if (open.at(-1)?.has(name)) return name;
+    open.at(-1)?.add(name);
+  }
+  return undefined;
 }
 
 /** Returns whether a value is an object of JSON. */

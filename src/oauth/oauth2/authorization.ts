@@ -269,6 +269,7 @@ const names = [
   'code_challenge_method',
   'nonce',
   'prompt',
+  'response_mode',
   'max_age',
   'dpop_jkt',
   ...resourceParameters,
@@ -336,6 +337,13 @@ function readRequested(
     return failure('unsupported_response_type', 'The only supported response_type is code.', {
       check: 'response_type',
       hint: `${type} was sent`,
+    });
+  const mode = values.get('response_mode');
+  // OAuth 2.0 Multiple Response Type Encoding Practices §2.1. Without OpenID Connect the parameter is unknown, and so ignored.
+  if (settings.openid && mode !== undefined && mode !== 'query')
+    return failure('invalid_request', 'The only supported response_mode is query.', {
+      check: 'response_mode',
+      hint: `${mode} was sent`,
     });
   if (!client.grants.includes('authorization_code'))
     return failure(

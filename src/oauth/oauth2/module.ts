@@ -1,5 +1,6 @@
 import { createBearerVerifier } from '../../auth/bearer.ts';
 import type { IncomingRequest } from '../../http/message.ts';
+import { looksLikeJwt } from '../../jwt/jwt.ts';
 import type { Resource } from '../../pipeline/resource.ts';
 import type { Route } from '../../pipeline/router.ts';
 import type { Principal } from '../../principal.ts';
@@ -107,14 +108,18 @@ async function jwtReason(
   token: string,
   request: IncomingRequest,
 ): Promise<Reason | undefined> {
-  if (!/^eyJ[\w-]*\./.test(token)) return undefined;
-  const foreign = await context.issuers()?.verify(token);
-  if (foreign !== undefined && 'check' in foreign) return foreign;
+  if (!looksLikeJwt(token)) return undefined;
   const { settings, clock } = context;
-  if (settings.accessTokens === 'opaque')
-    return { check: 'token', hint: 'a JWT was sent; the access tokens of this service are opaque' };
+  const issuer = settings.accessTokens === 'jwt' ? issuerFor(context, request) : undefined;
+  const foreign = await context.issuers()?.verify(token, issuer);
+  if (foreign !== undefined && 'check' in foreign) return foreign;
+  if (issuer === undefined)
+    return {
+      check: 'token',
+      hint: 'a JWT was sent; the access tokens of this service are opaque, and oauth2.issuers names no other issuer',
+    };
   const rules = {
-    issuer: issuerFor(context, request),
+    issuer,
     audiences: listAudiences(context, request),
     now: clock.now(),
   };

@@ -1,7 +1,7 @@
 import type { Accounts } from '../../auth/accounts.ts';
 import { userNameFault } from '../../auth/user-name.ts';
 import type { Clock } from '../../clock.ts';
-import type { ParsedJwt } from '../../jwt/jwt.ts';
+import { looksLikeJwt, type ParsedJwt } from '../../jwt/jwt.ts';
 import { type KeySet, readKeySet } from '../../jwt/key-set.ts';
 import {
   findJwtFault,
@@ -17,8 +17,11 @@ import { boundKey } from './bound-key.ts';
 
 /** Verifies the access tokens of other issuers. Its code is loaded only if some are trusted. */
 export interface TrustedIssuers {
-  /** Returns the principal of a token, or why it is refused; undefined if no trusted issuer issued it. */
-  verify(token: string): Promise<Principal | JwtFault | undefined>;
+  /**
+   * Returns the principal of a token, or why it is refused; undefined if it is no JWT.
+   * @param own the issuer whose tokens are verified elsewhere, if there is one: undefined is returned for them too
+   */
+  verify(token: string, own?: string): Promise<Principal | JwtFault | undefined>;
 }
 
 /** Fetches a document of JSON. Rejects with an Error that says why it cannot. */
@@ -45,12 +48,14 @@ export function createTrustedIssuers(
     ]),
   );
   return {
-    async verify(token) {
+    async verify(token, own) {
+      if (!looksLikeJwt(token)) return undefined;
       const jwt = readJwt(token);
-      if (isJwtFault(jwt)) return undefined;
+      if (isJwtFault(jwt)) return jwt;
       const { iss } = jwt.claims;
+      if (iss === own && own !== undefined) return undefined;
       const known = typeof iss === 'string' ? issuers.get(iss) : undefined;
-      if (known === undefined) return undefined;
+      if (known === undefined) return untrusted(iss, [own, ...issuers.keys()]);
       const { issuer, declaration, keys } = known;
       const fault =
         findJwtFault(jwt, { issuer, ...rulesOf(declaration) }, clock.now()) ?? (await keys.findFault(jwt));
@@ -61,6 +66,11 @@ export function createTrustedIssuers(
       return { check: 'user', hint: 'the user of the token is disabled here' };
     },
   };
+}
+
+function untrusted(iss: unknown, trusted: readonly (string | undefined)[]): JwtFault {
+  const known = trusted.filter((each) => each !== undefined).join(', ');
+  return { check: 'iss', hint: `the issuer is ${quote(iss)}, which is not trusted here; trusted: ${known}` };
 }
 
 function rulesOf({ audience, type = 'at+jwt', user = 'sub' }: IssuerDeclaration) {

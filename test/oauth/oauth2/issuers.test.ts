@@ -71,69 +71,11 @@ describe('a token of another issuer', () => {
 });
 
 describe('a token of another issuer is refused (RFC 8725, RFC 9068)', () => {
-  const rival = makeKey('one');
   const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 });
   const pem = String(rsa.publicKey.export({ type: 'spki', format: 'pem' }));
   const encode = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url');
-  const unsigned = (header: object): string => `${encode({ typ: 'at+jwt', ...header })}.${encode(claims)}.`;
   const good = makeJwt(key, claims);
   const [, , signature = ''] = good.split('.');
-  const cases: Readonly<Record<string, readonly [token: string, hint: RegExp]>> = {
-    'the algorithm none': [unsigned({ alg: 'none' }), /the algorithm is none/],
-    'the algorithm nOnE': [unsigned({ alg: 'nOnE' }), /the algorithm is none/],
-    'an HMAC': [makeJwt(key, claims, { alg: 'HS256' }), /an HMAC/],
-    'another algorithm than that of the key': [
-      makeJwt(key, claims, { alg: 'ES384' }),
-      /that of the key is ES256/,
-    ],
-    'an RSA algorithm for an EC key': [makeJwt(key, claims, { alg: 'RS256' }), /that of the key is ES256/],
-    'no algorithm': [makeJwt(key, claims, { alg: undefined }), /the algorithm missing is not one of/],
-    'another key with the same id': [makeJwt(rival, claims), /the signature is not that of the key/],
-    'an unknown key': [makeJwt(makeKey('two'), claims), /publishes no key two/],
-    'a kid that is a path': [makeJwt(key, claims, { kid: '../../dev/null' }), /publishes no key/],
-    'a kid that is SQL': [makeJwt(key, claims, { kid: "x' UNION SELECT 'k" }), /publishes no key/],
-    'its own key': [makeJwt(rival, claims, { jwk: rival.jwk }), /the header has jwk/],
-    'the URL of its keys': [makeJwt(rival, claims, { jku: 'https://evil.example' }), /the header has jku/],
-    'the URL of a certificate': [makeJwt(rival, claims, { x5u: 'https://evil.example' }), /has x5u/],
-    'a certificate': [makeJwt(rival, claims, { x5c: ['x'] }), /has x5c/],
-    'a critical extension': [makeJwt(key, claims, { crit: ['exp'] }), /crit or b64/],
-    'an unencoded payload': [makeJwt(key, claims, { b64: false, crit: ['b64'] }), /crit or b64/],
-    'the type of an ID token': [makeJwt(key, claims, { typ: 'JWT' }), /typ is JWT, and at\+jwt is required/],
-    'no type': [makeJwt(key, claims, { typ: undefined }), /no typ/],
-    'the claims of an ID token': [makeJwt(key, { ...claims, nonce: 'n' }), /it is an ID token/],
-    'another audience': [
-      makeJwt(key, { ...claims, aud: 'https://a' }),
-      /^the audience is https:\/\/a; this API is https:\/\/api\.example$/,
-    ],
-    'no audience': [makeJwt(key, { ...claims, aud: undefined }), /has no audience/],
-    'an audience that only begins like ours': [
-      makeJwt(key, { ...claims, aud: `${audience}.evil` }),
-      /the audience/,
-    ],
-    'an expired token': [makeJwt(key, { ...claims, exp: now - 180 }), /^the token expired 3 minutes ago$/],
-    'a token that expires now': [makeJwt(key, { ...claims, exp: now }), /expired 0 seconds ago/],
-    'no expiry': [makeJwt(key, { ...claims, exp: undefined }), /no time of expiry/],
-    'an expiry that is text': [makeJwt(key, { ...claims, exp: '9999999999' }), /no time of expiry/],
-    'a token of the future': [
-      makeJwt(key, { ...claims, nbf: now + 60 }),
-      /not valid before 1 minute from now/,
-    ],
-    'no user': [makeJwt(key, { ...claims, sub: undefined }), /no claim sub/],
-    'a user that is an object': [makeJwt(key, { ...claims, sub: {} }), /not the name of a user/],
-    'no signature': [good.slice(0, -signature.length), /no signature/],
-    'a changed claim': [
-      good.replace(/\.[^.]*\./, `.${encode({ ...claims, sub: 'bob' })}.`),
-      /header or claims were changed/,
-    ],
-  };
-
-  for (const [name, [token, hint]] of Object.entries(cases))
-    test(name, async () => {
-      const found = await send(await open(known), token);
-      assert.equal(found.status, 401);
-      assert.match(found.hint, hint);
-    });
-
   test('a text that has the same octets in another encoding', async () => {
     const server = await open(known);
     assert.equal((await send(server, good)).status, 200);
