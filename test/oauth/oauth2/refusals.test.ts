@@ -8,6 +8,7 @@ import {
   codeFor,
   decide,
   exchange,
+  oauth2Outcome,
   openServer,
   refresh,
   type Server,
@@ -17,16 +18,6 @@ import {
 
 /** A bad request: what is wrong with it, how it is sent, and the status and error that its RFC gives. */
 type Case = readonly [wrong: string, send: (server: Server) => Promise<Answer>, outcome: string];
-
-/** Status and error: of the redirect, the JSON, the challenge, the problem document, or a page. */
-function oauth2Outcome(answer: Answer): string {
-  const challenged = /error="([a-z_]+)"/.exec(answer.field('WWW-Authenticate'))?.[1];
-  const problem = /\/problems\/([a-z-]+)/.exec(answer.text)?.[1];
-  const page = answer.field('Content-Type').startsWith('text/html') ? 'page' : undefined;
-  const said =
-    answer.returned('error') || answer.member('error') || page || challenged || problem || 'nothing';
-  return `${answer.status} ${said}`;
-}
 
 /** What must come with the outcome, whatever was wrong. */
 function checkFields(answer: Answer, outcome: string): void {
@@ -68,45 +59,6 @@ const robot = 'robot:robot-secret-0123456789';
 const minute = 60_000;
 const day = 24 * 60 * minute;
 
-// RFC 6749 §4.1.2.1: nobody is sent to a place that is not the client's.
-const nearMisses: readonly (readonly [string, string | undefined])[] = [
-  ['no redirect URI', undefined],
-  ['an empty redirect URI', ''],
-  ['a slash more', `${callback}/`],
-  ['a query more', `${callback}&more=1`],
-  ['a query less', 'https://app.example/cb'],
-  ['a fragment', `${callback}#`],
-  ['another path', 'https://app.example/cb2?from=here'],
-  ['another case of the path', 'https://app.example/CB?from=here'],
-  ['another case of the host', 'https://APP.example/cb?from=here'],
-  ['another case of the scheme', 'HTTPS://app.example/cb?from=here'],
-  ['http for https', 'http://app.example/cb?from=here'],
-  ['the default port written out', 'https://app.example:443/cb?from=here'],
-  ['a port', 'https://app.example:8443/cb?from=here'],
-  ['a user before the host', 'https://app.example@evil.example/cb?from=here'],
-  ['a host that only begins so', 'https://app.example.evil.example/cb?from=here'],
-  ['a host below', 'https://sub.app.example/cb?from=here'],
-  ['a dot segment', 'https://app.example/x/../cb?from=here'],
-  ['a letter percent-encoded', 'https://app.example/%63b?from=here'],
-  ['a space behind', `${callback} `],
-  ['a line break behind', `${callback}\r\n`],
-  ['a backslash', 'https://app.example\\cb?from=here'],
-  ['a letter that looks alike', 'https://аpp.example/cb?from=here'],
-  ['the URI of another client', 'https://rival.example/'],
-  ['a script', 'javascript:alert(1)'],
-];
-
-refuses(
-  'A redirect URI that is not the registered one is no place to go',
-  nearMisses.map(
-    ([wrong, uri]): Case => [
-      wrong,
-      ({ ask }) => ask('GET', authorizeTarget({ redirect_uri: uri }), { basic: ann }),
-      '400 page',
-    ],
-  ),
-);
-
 const asking =
   (changes: Readonly<Record<string, string | undefined>>, more = '') =>
   ({ ask }: Server): Promise<Answer> =>
@@ -140,14 +92,9 @@ refuses('Authorization, where nobody knows who asks (RFC 6749 §4.1.2.1)', [
 refuses('Authorization, told to the client (RFC 6749 §4.1.2.1, RFC 7636 §4.4.1)', [
   ['no response_type', asking({ response_type: undefined }), '303 invalid_request'],
   ['an empty response_type', asking({ response_type: '' }), '303 invalid_request'],
-  ['the implicit grant', asking({ response_type: 'token' }), '303 unsupported_response_type'],
-  ['code and token', asking({ response_type: 'code token' }), '303 unsupported_response_type'],
   ['a response_type twice', asking({}, '&response_type=code'), '303 invalid_request'],
   ['a state twice', asking({}, '&state=2'), '303 invalid_request'],
   ['a scope twice', asking({}, '&scope=read'), '303 invalid_request'],
-  ['no PKCE', asking({ code_challenge: undefined, code_challenge_method: undefined }), '303 invalid_request'],
-  ['a challenge without a method', asking({ code_challenge_method: undefined }), '303 invalid_request'],
-  ['plain PKCE', asking({ code_challenge_method: 'plain' }), '303 invalid_request'],
   ['another case of the method', asking({ code_challenge_method: 's256' }), '303 invalid_request'],
   ['an empty challenge', asking({ code_challenge: '' }), '303 invalid_request'],
   ['a challenge too short', asking({ code_challenge: 'x'.repeat(42) }), '303 invalid_request'],
@@ -326,11 +273,6 @@ refuses('The token endpoint (RFC 6749 §3.2, §5.2)', [
   ['an empty grant_type', byForm({ grant_type: '' }, { basic: app }), '400 invalid_request'],
   ['an unknown grant_type', byForm({ grant_type: 'urn:x' }, { basic: app }), '400 unsupported_grant_type'],
   [
-    'the password grant',
-    byForm({ grant_type: 'password', username: 'ann', password: 'ann-password' }, { basic: app }),
-    '400 unsupported_grant_type',
-  ],
-  [
     'a grant_type by another name',
     byForm({ grant_type: 'toString' }, { basic: app }),
     '400 unsupported_grant_type',
@@ -383,39 +325,9 @@ refuses('Codes (RFC 6749 §4.1.3, RFC 7636 §4.6)', [
   ['no code', exchanging({ code: '' }), '400 invalid_request'],
   ['an unknown code', exchanging({ code: 'x'.repeat(43) }), '400 invalid_grant'],
   ['no redirect URI', exchanging({ redirect_uri: '' }), '400 invalid_request'],
-  [
-    'another redirect URI of the client',
-    exchanging({ redirect_uri: 'https://app.example/other' }),
-    '400 invalid_grant',
-  ],
   ['no verifier', exchanging({ code_verifier: '' }), '400 invalid_request'],
-  ['a wrong verifier', exchanging({ code_verifier: 'x'.repeat(43) }), '400 invalid_grant'],
   ['a verifier too short', exchanging({ code_verifier: 'x'.repeat(42) }), '400 invalid_grant'],
-  [
-    'the challenge for a verifier',
-    exchanging({ code_verifier: 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM' }),
-    '400 invalid_grant',
-  ],
-  ['another client', exchanging({}, rival), '400 invalid_grant'],
   ['a client without a secret', exchanging({ client_id: 'phone' }, ''), '400 invalid_grant'],
-  [
-    'a code after 60 s',
-    async (server) => {
-      const code = await codeFor(server);
-      server.clock.advance(minute);
-      return exchange(server, code);
-    },
-    '400 invalid_grant',
-  ],
-  [
-    'a code twice',
-    async (server) => {
-      const code = await codeFor(server);
-      await exchange(server, code);
-      return exchange(server, code);
-    },
-    '400 invalid_grant',
-  ],
   [
     'a code after a wrong attempt',
     async (server) => {
@@ -435,15 +347,6 @@ refuses('Codes (RFC 6749 §4.1.3, RFC 7636 §4.6)', [
     },
     '400 invalid_grant',
   ],
-  [
-    'a code in the query',
-    async (server) =>
-      server.ask('POST', `/oauth2/token?code=${await codeFor(server)}`, {
-        basic: app,
-        form: { grant_type: 'authorization_code' },
-      }),
-    '400 invalid_request',
-  ],
 ]);
 
 const refreshing =
@@ -454,32 +357,12 @@ const refreshing =
 refuses('Refresh tokens (RFC 6749 §6, RFC 9700 §4.14)', [
   ['none', refreshing({ refresh_token: '' }), '400 invalid_request'],
   ['an unknown one', refreshing({ refresh_token: 'x'.repeat(43) }), '400 invalid_grant'],
-  ['one of another client', refreshing({}, rival), '400 invalid_grant'],
   [
     'an access token for one',
     async (server) => refresh(server, (await tokensFor(server)).access),
     '400 invalid_grant',
   ],
-  ['a scope wider than granted', refreshing({ scope: 'read write' }), '400 invalid_scope'],
   ['another scope than granted', refreshing({ scope: 'write' }), '400 invalid_scope'],
-  [
-    'one that was replaced',
-    async (server) => {
-      const tokens = await tokensFor(server);
-      await refresh(server, tokens.refresh);
-      return refresh(server, tokens.refresh);
-    },
-    '400 invalid_grant',
-  ],
-  [
-    'one after 14 days',
-    async (server) => {
-      const tokens = await tokensFor(server);
-      server.clock.advance(14 * day);
-      return refresh(server, tokens.refresh);
-    },
-    '400 invalid_grant',
-  ],
   [
     'one that was revoked',
     async (server) => {
@@ -554,11 +437,6 @@ refuses('Tokens at the resources (RFC 6750 §3.1)', [
     '401 invalid_token',
   ],
   [
-    'a token in the query',
-    async (server) => server.ask('GET', `${records}?access_token=${(await tokensFor(server)).access}`),
-    '401 authentication-required',
-  ],
-  [
     'a token in a form',
     async (server) =>
       server.ask('POST', records, { form: { access_token: (await tokensFor(server)).access } }),
@@ -601,15 +479,6 @@ refuses('Tokens at the resources (RFC 6750 §3.1)', [
     '401 invalid_token',
   ],
   [
-    'a token that was revoked',
-    async (server) => {
-      const { access } = await tokensFor(server);
-      await server.ask('POST', '/oauth2/revoke', { basic: app, form: { token: access } });
-      return server.ask('GET', records, { bearer: access });
-    },
-    '401 invalid_token',
-  ],
-  [
     'a token of a user who was disabled',
     async (server) => {
       const { access } = await tokensFor(server);
@@ -630,28 +499,10 @@ refuses('Tokens at the resources (RFC 6750 §3.1)', [
     '401 invalid_token',
   ],
   [
-    'writing with the scope read',
-    async (server) => {
-      const { access } = await tokensFor(server, { scope: 'read' });
-      return server.ask('POST', records, {
-        bearer: access,
-        content: '<x/>',
-        fields: [['Content-Type', 'application/xml']],
-      });
-    },
-    '403 insufficient_scope',
-  ],
-  [
     'reading with the scope write',
     async (server) =>
       server.ask('GET', records, { bearer: (await tokensFor(server, { scope: 'write' })).access }),
     '403 insufficient_scope',
-  ],
-  [
-    'the records of another user',
-    async (server) =>
-      server.ask('GET', '/users/bob/financialrecords', { bearer: (await tokensFor(server)).access }),
-    '403 forbidden',
   ],
   [
     'the records of a user that does not exist',

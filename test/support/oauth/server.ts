@@ -236,3 +236,13 @@ function secret(value: string, from: Answer): string {
     throw new Error(`nothing was given: ${from.status} ${from.text} ${from.field('Location')}`);
   return value;
 }
+
+/** Status and error: of the redirect, the JSON, the challenge, the problem document, or a page. */
+export function oauth2Outcome(answer: Answer): string {
+  const challenged = /error="([a-z_]+)"/.exec(answer.field('WWW-Authenticate'))?.[1];
+  const problem = /\/problems\/([a-z-]+)/.exec(answer.text)?.[1];
+  const page = answer.field('Content-Type').startsWith('text/html') ? 'page' : undefined;
+  const said =
+    answer.returned('error') || answer.member('error') || page || challenged || problem || 'nothing';
+  return `${answer.status} ${said}`;
+}
