@@ -54,10 +54,8 @@ function refuses(what: string, cases: readonly Case[]): void {
 
 const ann = 'ann:ann-password';
 const app = 'app:app-secret-0123456789';
-const rival = 'rival:rival-client-secret-0123456789';
 const robot = 'robot:robot-secret-0123456789';
 const minute = 60_000;
-const day = 24 * 60 * minute;
 
 const asking =
   (changes: Readonly<Record<string, string | undefined>>, more = '') =>
