@@ -1,6 +1,6 @@
-import type { CorruptionError } from '../store/corruption-error.ts';
+import { CorruptionError } from '../store/corruption-error.ts';
+import { decodeUtf8, Members, RecordFault } from '../store/encoding/members.ts';
 import type { Disk } from '../store/files/disk.ts';
-import { JsonFields } from './json-fields.ts';
 import { type SecretBox, SecretBoxError } from './secret-box.ts';
 import {
   type AccountFileName,
@@ -40,15 +40,14 @@ interface AccountFileFormat<T> {
   readonly one: string;
   /** The purpose of an encrypted secret: with another purpose or name, it cannot be decrypted. */
   readonly sealedAs: string;
-  /** Reads an entry. Throws CorruptionError if it is invalid. */
-  read(value: unknown, reader: EntryReader): T;
+  /** Reads an entry. Throws RecordFault if it is invalid. */
+  read(entry: Members, reader: EntryReader): T;
   /** Returns the entry as JSON. `secret` returns the stored form of a secret. */
   write(entry: T, secret: (text: string) => unknown): object;
 }
 
 /** Helps to read one entry of an account file. */
 export interface EntryReader {
-  readonly document: JsonFields;
   readonly name: string;
   /** The entry in messages: `the user "ann"`. */
   readonly where: string;
@@ -168,28 +167,37 @@ class AccountFileReader<T> {
   clear = 0;
   readonly #path: string;
   readonly #format: AccountFileFormat<T>;
-  readonly #document: JsonFields;
   readonly #secretBox: SecretBox | undefined;
 
   constructor(path: string, format: AccountFileFormat<T>, secretBox: SecretBox | undefined) {
     this.#path = path;
     this.#format = format;
-    this.#document = new JsonFields(path);
     this.#secretBox = secretBox;
   }
 
   read(bytes: Uint8Array): Map<string, T> {
+    try {
+      return this.#read(Members.parse(decodeUtf8(bytes), 'the document'));
+    } catch (error) {
+      throw error instanceof RecordFault ? new CorruptionError(this.#path, error.message) : error;
+    }
+  }
+
+  #read(document: Members): Map<string, T> {
     const { name: member } = this.#format;
-    const root = this.#document.versioned(bytes, fileVersion, [member]);
-    const entries = this.#document.members(root.get(member), member);
-    return new Map(Array.from(entries, ([name, value]) => [name, this.#entry(name, value)]));
+    // Checked before the names, because another version may have other members.
+    const version = document.count('version');
+    if (version !== fileVersion)
+      throw new RecordFault(`its version is ${version}, and this program reads ${fileVersion}`);
+    const entries = document.only(['version', member], 'the document').object(member).entries();
+    return new Map(entries.map(([name, value]) => [name, this.#entry(name, value)]));
   }
 
   #entry(name: string, value: unknown): T {
-    return this.#format.read(value, {
-      document: this.#document,
+    const where = `the ${this.#format.one} ${JSON.stringify(name)}`;
+    return this.#format.read(Members.of(value, where), {
       name,
-      where: `the ${this.#format.one} ${JSON.stringify(name)}`,
+      where,
       secret: (text, where) => this.#secret(name, text, where),
     });
   }
@@ -197,17 +205,16 @@ class AccountFileReader<T> {
   #secret(name: string, value: unknown, where: string): string {
     const secret = this.#text(name, value, where);
     // With an empty secret, anyone could sign.
-    if (secret === '') throw this.#corruption(`${where} is empty`);
+    if (secret === '') throw new RecordFault(`${where} is empty`);
     return secret;
   }
 
   #text(name: string, value: unknown, where: string): string {
-    if (typeof value !== 'object' || value === null) {
-      this.clear += 1;
-      return this.#document.text(value, where);
-    }
-    const sealed = this.#document.object(value, where, ['sealed']).get('sealed');
-    return this.#open(name, this.#document.text(sealed, where), where);
+    if (typeof value === 'object' && value !== null)
+      return this.#open(name, Members.of(value, where).only(['sealed'], where).text('sealed'), where);
+    this.clear += 1;
+    if (typeof value !== 'string') throw new RecordFault(`${where} is not a text`);
+    return value;
   }
 
   #open(name: string, sealed: string, where: string): string {
@@ -215,10 +222,6 @@ class AccountFileReader<T> {
     const secret = this.#secretBox.open(sealed, [this.#format.sealedAs, name]);
     if (secret !== undefined) return secret;
     throw new SecretBoxError(`${this.#path}: ${where} ${encryptedWithOtherKey}`);
-  }
-
-  #corruption(what: string): CorruptionError {
-    return this.#document.corruption(what);
   }
 }
 

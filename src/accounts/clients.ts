@@ -1,5 +1,6 @@
 import { formatIsoDate } from '../store/encoding/iso-date.ts';
-import { AccountFile, type EntryReader } from './account-file.ts';
+import { type Members, RecordFault } from '../store/encoding/members.ts';
+import { AccountFile } from './account-file.ts';
 import { isPasswordHash } from './passwords.ts';
 import {
   type ClientRegistration,
@@ -17,16 +18,13 @@ export const clientFile = new AccountFile<ClientRegistration>({
   name: 'clients',
   one: 'client',
   sealedAs: 'client secret',
-  read(value, { document, name, where }) {
-    const { since, ...parts } = Object.fromEntries(document.object(value, where, [...clientKeys, 'since']));
-    const client = requireValid(readClient(name, parts, ['sha256', 'scrypt'], undefined), {
-      document,
-      where,
-    });
+  read(entry, { name, where }) {
+    const parts = partsOf(entry, clientKeys, where);
+    const client = requireValid(readClient(name, parts, ['sha256', 'scrypt'], undefined), where);
     const { secret } = client;
     if (secret !== undefined && 'scrypt' in secret && !isPasswordHash(secret.scrypt))
-      throw document.corruption(`secret of ${where} must be a digest of a secret`);
-    return since === undefined ? client : { ...client, since: document.time(since, `since of ${where}`) };
+      throw new RecordFault(`secret of ${where} must be a digest of a secret`);
+    return entry.has('since') ? { ...client, since: entry.time('since') } : client;
   },
   write: ({ since, ...client }) =>
     since === undefined ? client : { ...client, since: formatIsoDate(since) },
@@ -37,13 +35,12 @@ export const consumerFile = new AccountFile<ConsumerRegistration>({
   name: 'consumers',
   one: 'consumer',
   sealedAs: 'consumer secret',
-  read(value, reader) {
-    const { document, name, where } = reader;
-    const { since, ...parts } = Object.fromEntries(document.object(value, where, [...consumerKeys, 'since']));
-    const stored = parts['secret'];
-    const secret = stored === undefined ? undefined : reader.secret(stored, `secret of ${where}`);
-    const consumer = requireValid(readConsumer(name, { ...parts, secret }), reader);
-    return since === undefined ? consumer : { ...consumer, since: document.time(since, `since of ${where}`) };
+  read(entry, reader) {
+    const { name, where } = reader;
+    const parts = partsOf(entry, consumerKeys, where);
+    const secret = entry.has('secret') ? reader.secret(entry.get('secret'), `secret of ${where}`) : undefined;
+    const consumer = requireValid(readConsumer(name, { ...parts, secret }), where);
+    return entry.has('since') ? { ...consumer, since: entry.time('since') } : consumer;
   },
   write: ({ secret, since, ...consumer }, sealed) => ({
     ...(secret === undefined ? {} : { secret: sealed(secret) }),
@@ -52,11 +49,18 @@ export const consumerFile = new AccountFile<ConsumerRegistration>({
   }),
 });
 
-/** Returns a valid registration. Throws CorruptionError with the first fault. */
-function requireValid<T>(
-  { made, faults: [fault] }: Registered<T>,
-  { document, where }: Pick<EntryReader, 'document' | 'where'>,
-): T {
+/** Returns the members of a registration besides its time. Throws RecordFault if there are others than these. */
+function partsOf(
+  entry: Members,
+  names: readonly string[],
+  where: string,
+): { readonly [name: string]: unknown } {
+  const { since: _, ...parts } = Object.fromEntries(entry.only([...names, 'since'], where).entries());
+  return parts;
+}
+
+/** Returns a valid registration. Throws RecordFault with the first fault. */
+function requireValid<T>({ made, faults: [fault] }: Registered<T>, where: string): T {
   if (fault === undefined) return made;
-  throw document.corruption(faultLine(fault, where));
+  throw new RecordFault(faultLine(fault, where));
 }

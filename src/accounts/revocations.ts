@@ -1,3 +1,4 @@
+import { RecordFault } from '../store/encoding/members.ts';
 import { AccountFile } from './account-file.ts';
 
 /** Selects the grants and tokens that match all given members. At least one member is required. */
@@ -19,13 +20,11 @@ export const revocationFile = new AccountFile<GrantSelection>({
   name: 'revocations',
   one: 'revocation',
   sealedAs: 'revocation',
-  read(value, { document, where }) {
-    const given = document.object(value, where, members);
+  read(selection, { where }) {
+    const given = selection.only(members, where).entries();
     // Without members, it would select everything.
-    if (given.size === 0) throw document.corruption(`${where} selects nothing`);
-    return Object.fromEntries(
-      Array.from(given, ([name, text]) => [name, document.text(text, `${name} of ${where}`)]),
-    );
+    if (given.length === 0) throw new RecordFault(`${where} selects nothing`);
+    return Object.fromEntries(given.map(([name]) => [name, selection.text(name)]));
   },
   write: (selection) => selection,
 });

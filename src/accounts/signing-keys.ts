@@ -18,17 +18,13 @@ export const signingKeyFile = new AccountFile<StoredSigningKey>({
   name: 'keys',
   one: 'key',
   sealedAs: 'signing key',
-  read(value, reader) {
-    const { document, where } = reader;
-    const members = document.object(value, where, ['algorithm', 'privateKey', 'since', 'replaced']);
-    const algorithm = members.get('algorithm');
-    if (typeof algorithm !== 'string') throw document.corruption(`algorithm of ${where} is not text`);
-    const replaced = members.get('replaced');
+  read(key, { where, secret }) {
+    const members = key.only(['algorithm', 'privateKey', 'since', 'replaced'], where);
     return {
-      algorithm,
-      privateKey: reader.secret(members.get('privateKey'), `privateKey of ${where}`),
-      since: document.time(members.get('since'), `since of ${where}`),
-      ...(replaced !== undefined && { replaced: document.time(replaced, `replaced of ${where}`) }),
+      algorithm: members.text('algorithm'),
+      privateKey: secret(members.get('privateKey'), `privateKey of ${where}`),
+      since: members.time('since'),
+      ...(members.has('replaced') && { replaced: members.time('replaced') }),
     };
   },
   write: ({ algorithm, privateKey, since, replaced }, secret) => ({

@@ -3,6 +3,7 @@ import { parseAccountKey, readKeyDeclaration } from '../auth/parse-account-key.t
 import { readQuotaText } from '../auth/quota-policy.ts';
 import { readUserRoles, readUserSchemes } from '../auth/user-rights.ts';
 import { formatIsoDate } from '../store/encoding/iso-date.ts';
+import { Members, RecordFault } from '../store/encoding/members.ts';
 import { AccountFile, type EntryReader } from './account-file.ts';
 import { isPasswordHash } from './passwords.ts';
 
@@ -40,90 +41,72 @@ export const userFile = new AccountFile<StoredUser>({
   write: writeUser,
 });
 
-function readUser(value: unknown, reader: EntryReader): StoredUser {
-  const { document, where } = reader;
-  const members = document.object(value, where, [
-    'secrets',
-    'password',
-    'disabled',
-    'since',
-    'keys',
-    'quota',
-    'schemes',
-    'roles',
-  ]);
-  const secrets = document
-    .array(members.get('secrets'), `secrets of ${where}`)
+const userMembers = ['secrets', 'password', 'disabled', 'since', 'keys', 'quota', 'schemes', 'roles'];
+
+function readUser(user: Members, reader: EntryReader): StoredUser {
+  const { where } = reader;
+  const secrets = user
+    .only(userMembers, where)
+    .list('secrets')
     .map((secret, index) => readSecret(secret, `secret ${index + 1} of ${where}`, reader));
-  const password = members.get('password');
-  const disabled = members.get('disabled');
-  const since = members.get('since');
+  const password = user.get('password');
   if (password !== undefined && !(typeof password === 'string' && isPasswordHash(password)))
-    throw document.corruption(`password of ${where} is not a scrypt hash`);
-  if (disabled !== undefined && typeof disabled !== 'boolean')
-    throw document.corruption(`disabled of ${where} is neither true nor false`);
+    throw new RecordFault(`password of ${where} is not a scrypt hash`);
   return {
     secrets,
     ...(password === undefined ? {} : { password }),
-    ...(disabled === undefined ? {} : { disabled }),
-    ...(since === undefined ? {} : { since: document.time(since, `since of ${where}`) }),
-    ...(members.has('keys') ? { keys: readKeys(members.get('keys'), reader) } : {}),
-    ...(members.has('quota') ? { quota: readStored('quota', readQuotaText, members, reader) } : {}),
-    ...(members.has('roles') ? { roles: readStored('roles', readUserRoles, members, reader) } : {}),
-    ...(members.has('schemes') ? { schemes: readStored('schemes', readUserSchemes, members, reader) } : {}),
+    ...(user.has('disabled') ? { disabled: user.flag('disabled') } : {}),
+    ...(user.has('since') ? { since: user.time('since') } : {}),
+    ...(user.has('keys') ? { keys: readKeys(user.object('keys'), reader) } : {}),
+    ...(user.has('quota') ? { quota: readStored('quota', readQuotaText, user, reader) } : {}),
+    ...(user.has('roles') ? { roles: readStored('roles', readUserRoles, user, reader) } : {}),
+    ...(user.has('schemes') ? { schemes: readStored('schemes', readUserSchemes, user, reader) } : {}),
   };
 }
 
 function readStored<Value>(
   name: string,
   read: (value: unknown, what: string) => Value,
-  members: ReadonlyMap<string, unknown>,
-  { document, where }: EntryReader,
+  user: Members,
+  { where }: Pick<EntryReader, 'where'>,
 ): Value {
+  return withRecordFault(() => read(user.get(name), `${name} of ${where}`));
+}
+
+/** Calls a function that reads a declared value, and rethrows its RangeError as RecordFault. */
+function withRecordFault<Value>(read: () => Value): Value {
   try {
-    return read(members.get(name), `${name} of ${where}`);
+    return read();
   } catch (error) {
-    if (error instanceof RangeError) throw document.corruption(error.message);
+    if (error instanceof RangeError) throw new RecordFault(error.message);
     throw error;
   }
 }
 
-function readKeys(value: unknown, reader: EntryReader): Readonly<Record<string, KeyDeclaration>> {
-  const { document, where } = reader;
-  const entries = Array.from(document.members(value, `keys of ${where}`), ([id, key]) => {
-    const what = `the key ${JSON.stringify(id)} of ${where}`;
-    return [id, readKey(id, document.members(key, what), what, reader)] as const;
+function readKeys(keys: Members, reader: EntryReader): Readonly<Record<string, KeyDeclaration>> {
+  const entries = keys.entries().map(([id, key]) => {
+    const what = `the key ${JSON.stringify(id)} of ${reader.where}`;
+    return [id, readKey(id, Members.of(key, what), what, reader)] as const;
   });
   return Object.fromEntries(entries);
 }
 
-function readKey(
-  id: string,
-  stored: ReadonlyMap<string, unknown>,
-  what: string,
-  { document, secret }: EntryReader,
-): KeyDeclaration {
-  const members = new Map(stored);
-  const until = members.get('until');
-  if (until !== undefined) members.set('until', document.time(until, `until of ${what}`));
+function readKey(id: string, stored: Members, what: string, { secret }: EntryReader): KeyDeclaration {
+  const members = new Map(stored.entries());
+  if (stored.has('until')) members.set('until', stored.time('until'));
   for (const name of ['secret', 'passphrase'])
     if (members.has(name)) members.set(name, secret(members.get(name), what));
-  try {
+  return withRecordFault(() => {
     const key = readKeyDeclaration(Object.fromEntries(members), what);
     parseAccountKey(id, key, what);
     return key;
-  } catch (error) {
-    if (error instanceof RangeError) throw document.corruption(error.message);
-    throw error;
-  }
+  });
 }
 
-function readSecret(value: unknown, where: string, { document, secret }: EntryReader): StoredSecret {
-  const members = document.object(value, where, ['secret', 'until']);
+function readSecret(value: unknown, where: string, { secret }: EntryReader): StoredSecret {
+  const members = Members.of(value, where).only(['secret', 'until'], where);
   const text = secret(members.get('secret'), where);
-  const until = members.get('until');
-  if (until === undefined) return { secret: text };
-  return { secret: text, until: document.time(until, `until of ${where}`) };
+  return members.has('until') ? { secret: text, until: members.time('until') } : { secret: text };
 }
 
 // The hash of a password is not encrypted: generated passwords have 256 random bits, so it cannot be used to guess them.

@@ -2,7 +2,7 @@
 import { crc32 } from 'node:zlib';
 import { CorruptionError, type CorruptionLocation } from './corruption-error.ts';
 import { formatIsoDate } from './encoding/iso-date.ts';
-import { Members, RecordFault } from './encoding/members.ts';
+import { decodeUtf8, Members, RecordFault } from './encoding/members.ts';
 import { splitLines } from './files/read-chunks.ts';
 import { formatChecksum } from './log/line.ts';
 import {
@@ -180,7 +180,7 @@ export class ExportReader {
   #takeLine(bytes: Buffer): void {
     try {
       if (this.#ended) throw new RecordFault('a line follows the end');
-      this.#takeMembers(Members.parse(decode(bytes)), bytes);
+      this.#takeMembers(Members.parse(decodeUtf8(bytes)), bytes);
     } catch (error) {
       throw error instanceof RecordFault ? this.#corruption(error.message) : error;
     }
@@ -261,12 +261,3 @@ const documentNames = ['document', 'content'];
 const itemNames = ['collection', 'id', 'sequence', 'revision', 'modified', 'value'];
 const receiptNames = ['receipt', 'kind', 'created', 'collection', 'item'];
 const endNames = ['end', 'items', 'crc'];
-
-/** Decodes a line, which a person may have saved in another encoding. */
-function decode(bytes: Buffer): string {
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-  } catch {
-    throw new RecordFault('it is not UTF-8');
-  }
-}

@@ -1,4 +1,4 @@
-import type { Disk, ReadableFile } from './disk.ts';
+import type { ReadableFile } from './disk.ts';
 
 const newline = 0x0a;
 const chunkSize = 1024 * 1024;
@@ -27,24 +27,6 @@ export async function readInChunks(
     else buffer.copyWithin(0, taken, filled);
     filled -= taken;
   }
-}
-
-/**
- * Reads a file line by line. Calls `take` with each line, without its end, and whether it has one. Returns whether there
- * is such a file.
- */
-export async function readLines(
-  disk: Disk,
-  path: string,
-  take: (line: Buffer, complete: boolean) => void,
-): Promise<boolean> {
-  const file = await disk.openToRead(path);
-  try {
-    if (file !== undefined) await readInChunks(file, (bytes, ended) => splitLines(bytes, ended, take));
-  } finally {
-    await file?.close();
-  }
-  return file !== undefined;
 }
 
 /**
