@@ -5,16 +5,15 @@
 // A change turns a comparison, moves a constant by one, removes a check or a call, or empties a branch. For each one, only the
 // test files run that execute the changed place, until one fails. Which files those are is measured once, and again when a
 // source has changed. With a WORD, only test files whose path contains it are used, and only what they execute is changed.
-import { spawn } from 'node:child_process';
-import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
-import { dirname, join, relative } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
 import { parseAst } from 'rollup/parseAst';
 import { compile, compiled } from './compile.mjs';
+import { copy, createCopies, findMeasuredFiles, measureCoverage, modulesIn, runFile } from './coverage.mjs';
 import { createPositions } from './report.mjs';
-import { findTestFiles } from './test-files.mjs';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 const { values, positionals: words } = parseArgs({
@@ -28,17 +27,7 @@ const { values, positionals: words } = parseArgs({
 
 /** The folders whose modules are changed. */
 const areas = ['auth', 'signature', 'store', 'pipeline', 'net'];
-/** Test files that do not execute the compiled sources, or take too long for a run per change. */
-const excluded = [
-  'architecture',
-  'bench/',
-  'console/',
-  'documents/',
-  'hosts/',
-  'http/linear-time',
-  'package/',
-  'packaging/',
-];
+
 /** What a comparison and a logical operator become. */
 const turned = {
   '<': '<=',
@@ -50,21 +39,13 @@ const turned = {
   '&&': '||',
   '||': '&&',
 };
-/** Where the compiled modules are copied to: one copy for each change that is tried at the same time. */
-const folder = join(root, 'coverage', 'mutation');
-const copy = (job) => join(folder, `${job}`);
 
 await compile();
 const { createRandom } = await import(pathToFileURL(join(compiled, 'src', 'store-contract', 'random.js')));
 const jobs = Number(values.jobs);
-for (let job = 0; job < jobs; job += 1) {
-  rmSync(copy(job), { recursive: true, force: true });
-  cpSync(compiled, copy(job), { recursive: true });
-}
-const files = findTestFiles(root, words)
-  .map((path) => relative(compiled, path))
-  .filter((name) => !excluded.some((part) => name.startsWith(join('test', part))));
-const coverage = await measureCoverage(files);
+createCopies(jobs);
+const files = findMeasuredFiles(words);
+const coverage = await measureCoverage(files, jobs);
 const all = areas.flatMap((area) => modulesIn(join('src', area)).flatMap(findMutants));
 const candidates = words.length === 0 ? all : all.filter((mutant) => filesThatReach(mutant).length > 0);
 const mutants = pick(candidates, Number(values.count));
@@ -114,90 +95,6 @@ function describe({ name, start, end, replacement }, result, count) {
   return `${place}: ${change} (${result === 'unreached' ? 'not executed' : `passes ${count} test files`})`;
 }
 
-/** Runs a test file of a copy. Returns whether it passed in time. */
-function runFile(tree, file, timeout, environment = {}) {
-  const env = { ...process.env, SEED: '1', TEST_COMPILED: tree, ...environment };
-  const child = spawn(process.execPath, [join(tree, file)], {
-    env,
-    cwd: root,
-    stdio: 'ignore',
-    timeout,
-    killSignal: 'SIGKILL',
-  });
-  return new Promise((resolve) => child.once('close', (status) => resolve(status === 0)));
-}
-
-/**
- * Measures what each test file executes: the covered places of each module as pairs of offsets, and the time that it takes (ms).
- * A file that fails without a change is reported, and not used.
- */
-async function measureCoverage(names) {
-  const stored = join(folder, 'coverage.json');
-  const state = modulesIn('src')
-    .concat(modulesIn('test'))
-    .map((name) => readFileSync(join(compiled, name), 'utf8').length);
-  const known = existsSync(stored) ? JSON.parse(readFileSync(stored, 'utf8')) : {};
-  const isCurrent = JSON.stringify(known.state) === JSON.stringify(state);
-  const measured = isCurrent ? known.files : {};
-  const missing = names.filter((name) => measured[name] === undefined);
-  const measure = async (job) => {
-    for (let name = missing.shift(); name !== undefined; name = missing.shift()) {
-      const raw = join(folder, `raw-${job}`);
-      rmSync(raw, { recursive: true, force: true });
-      const begun = Date.now();
-      const passed = await runFile(copy(job), name, 240_000, { NODE_V8_COVERAGE: raw });
-      if (!passed) console.log(`${name} fails without a change, and is not used`);
-      measured[name] = {
-        passed,
-        duration: Date.now() - begun,
-        covered: passed ? readCoverage(raw, copy(job)) : {},
-      };
-      rmSync(raw, { recursive: true, force: true });
-      writeFileSync(stored, JSON.stringify({ state, files: measured }));
-    }
-  };
-  await Promise.all(Array.from({ length: jobs }, (_, job) => measure(job)));
-  return measured;
-}
-
-/** Reads what V8 has written: the covered places of each module of `areas`, of all processes together. */
-function readCoverage(raw, tree) {
-  const painted = new Map();
-  const prefix = pathToFileURL(join(tree, '/')).href;
-  for (const name of readdirSync(raw))
-    for (const { url, functions } of readResult(join(raw, name))) {
-      const module = url.startsWith(prefix) ? url.slice(prefix.length) : '';
-      if (!areas.some((area) => module.startsWith(`src/${area}/`))) continue;
-      const ranges = functions.flatMap((each) => each.ranges);
-      // The innermost range of a place counts.
-      ranges.sort((one, other) => other.endOffset - other.startOffset - (one.endOffset - one.startOffset));
-      const paint = new Uint8Array(ranges[0]?.endOffset ?? 0);
-      for (const { startOffset, endOffset, count } of ranges)
-        paint.fill(count > 0 ? 1 : 0, startOffset, endOffset);
-      const before = painted.get(module);
-      painted.set(module, before === undefined ? paint : paint.map((value, at) => value | (before[at] ?? 0)));
-    }
-  return Object.fromEntries([...painted].map(([module, paint]) => [module, pairsOf(paint)]));
-}
-
-/** Reads a file of V8. One that a killed process has written in part counts as empty. */
-function readResult(path) {
-  try {
-    return JSON.parse(readFileSync(path, 'utf8')).result;
-  } catch (error) {
-    if (error instanceof SyntaxError) return [];
-    throw error;
-  }
-}
-
-function pairsOf(paint) {
-  const pairs = [];
-  for (let at = 0; at < paint.length; at += 1)
-    if (paint[at] === 1 && paint[at - 1] !== 1) pairs.push([at, paint.length]);
-    else if (paint[at] === 0 && paint[at - 1] === 1) pairs[pairs.length - 1][1] = at;
-  return pairs;
-}
-
 /** Returns the test files that execute the place of a change: those of its folder first, then the quickest. */
 function filesThatReach({ name, start }) {
   const area = name.split('/')[1];
@@ -206,14 +103,6 @@ function filesThatReach({ name, start }) {
     .map((file) => ({ file, ...coverage[file] }))
     .filter(({ covered }) => covered[name]?.some(([from, to]) => from <= start && start < to))
     .sort((one, other) => isOther(one) - isOther(other) || one.duration - other.duration);
-}
-
-/** Returns the paths of the modules in a folder, relative to the copy. */
-function modulesIn(path) {
-  return readdirSync(join(compiled, path), { recursive: true, encoding: 'utf8' })
-    .filter((name) => name.endsWith('.js'))
-    .map((name) => join(path, name))
-    .sort();
 }
 
 function pick(candidates, count) {

@@ -1,5 +1,5 @@
 // Which test files there are, which of them share a process, and which of them a change concerns.
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { compiled } from './compile.mjs';
@@ -85,6 +85,19 @@ export function findTestFiles(root, words) {
     .filter((name) => name.endsWith('.test.ts') && !name.includes('node_modules') && isWanted(name))
     .sort()
     .map((name) => join(compiled, name.replace(/\.ts$/, '.js')));
+}
+
+/**
+ * Returns those of the files that quick.json lists.
+ *
+ * @throws {Error} If it lists a file that does not exist
+ */
+export function findQuickFiles(root, words) {
+  const listed = JSON.parse(readFileSync(join(root, 'scripts', 'quick.json'), 'utf8'));
+  const absent = listed.filter((name) => !existsSync(join(root, name)));
+  if (absent.length > 0) throw new Error(`quick.json lists ${absent.join(', ')}: node scripts/quick.mjs`);
+  const names = new Set(listed.map((name) => join(compiled, name.replace(/\.ts$/, '.js'))));
+  return findTestFiles(root, words).filter((path) => names.has(path));
 }
 
 /** The number of files that share a process: each process takes most of a second of processor time to load modules. */

@@ -2,11 +2,12 @@
 // builds dist, and checks types, format and lint (check.mjs). At the end, it searches the output of servers and commands for
 // the secrets, passwords and signatures that they received.
 //
-//   node scripts/test.mjs [--built] [--long] [--times] [--watch] [--test-name-pattern PATTERN] [WORD …]
+//   node scripts/test.mjs [--built] [--long] [--quick] [--times] [--watch] [--test-name-pattern PATTERN] [WORD …]
 //
 // --built  skips the checks, and tests dist/server.js as it was built. With a WORD and without this option, tests of the command
 //          run the sources.
 // --long   tries more: every state in place of some, and more random cases
+// --quick  runs the files in quick.json alone: they execute 95 % of the code that all files execute
 // --times  prints how long each process took, and the processor time of it and of the programs that it started
 // --test-name-pattern  runs only the tests whose names match, as the option of Node.js does; repeatable
 // --watch  runs files again when they or modules that they import are changed
@@ -19,7 +20,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
 import { compile, compiled } from './compile.mjs';
 import { createReporter } from './report.mjs';
-import { filesThatUse, findTestFiles, groupTestFiles } from './test-files.mjs';
+import { filesThatUse, findQuickFiles, findTestFiles, groupTestFiles } from './test-files.mjs';
 
 const startedAt = Date.now();
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
@@ -31,7 +32,7 @@ if (findTestFiles(root, words).length === 0) {
   process.exit(1);
 }
 const patterns = values['test-name-pattern'];
-const isComplete = words.length === 0 && patterns.length === 0 && !values.watch;
+const isComplete = words.length === 0 && patterns.length === 0 && !values.watch && !values.quick;
 if (isComplete && !values.built) {
   const { status } = spawnSync(process.execPath, [join(root, 'scripts', 'check.mjs')], { stdio: 'inherit' });
   if (status !== 0) process.exit(status ?? 1);
@@ -46,7 +47,13 @@ if (values.built || isComplete) process.env['TEST_COMMAND'] = 'dist/server.js';
 if (values.long) process.env['TEST_LONG'] = '1';
 
 if (values.watch) await runChanged();
-else process.exitCode = (await runFiles(findTestFiles(root, words), startedAt)) ? 0 : 1;
+else
+  process.exitCode = (await runFiles(
+    values.quick ? findQuickFiles(root, words) : findTestFiles(root, words),
+    startedAt,
+  ))
+    ? 0
+    : 1;
 
 /** Reads the command line. Ends the process with one line if it is invalid. */
 function readArguments() {
@@ -55,6 +62,7 @@ function readArguments() {
       options: {
         built: { type: 'boolean', default: false },
         long: { type: 'boolean', default: false },
+        quick: { type: 'boolean', default: false },
         times: { type: 'boolean', default: false },
         watch: { type: 'boolean', default: false },
         'test-name-pattern': { type: 'string', multiple: true, default: [] },

@@ -4,7 +4,7 @@
 import type { Clock } from '../clock.ts';
 import type { Store, StoredItem, StoredRecord, StoreResult } from '../store/store.ts';
 import { nextTurn } from '../timers.ts';
-import { IssueLimits } from './issue-limits.ts';
+import { IssueLimits, type MaxIssued } from './issue-limits.ts';
 import {
   type Grant,
   grantsCollection,
@@ -43,6 +43,8 @@ interface GrantsOptions {
   readonly clock: Clock;
   /** Returns that many random bytes. */
   readonly random: (size: number) => Uint8Array;
+  /** How many tokens and grants are stored for one owner. Default: `maxIssued`. */
+  readonly maxIssued?: MaxIssued | undefined;
   /** Called when a token is issued or revoked, or its reuse is detected. */
   readonly onEvent?: ((event: TokenEvent) => void) | undefined;
   /** Revocation of the grants of removed names. Lookups and issues wait for it. */
@@ -138,14 +140,15 @@ class StoredGrants implements Grants {
   readonly #sweep: ExpirySweep;
   readonly #limits: IssueLimits;
 
-  constructor({ store, clock, random, onEvent = () => {}, revocation }: GrantsOptions) {
+  constructor({ store, clock, random, maxIssued, onEvent = () => {}, revocation }: GrantsOptions) {
     this.#store = store;
     this.#clock = clock;
     this.#random = random;
     this.#onEvent = onEvent;
     this.#revocation = revocation;
     this.#sweep = new ExpirySweep(store, clock);
-    this.#limits = new IssueLimits(clock, { tokens: () => this.all(), grants: () => this.#allGrants() });
+    const stored = { tokens: () => this.all(), grants: () => this.#allGrants() };
+    this.#limits = new IssueLimits(clock, stored, maxIssued);
   }
 
   async issue(drafts: readonly TokenDraft[]): Promise<Issued[]> {

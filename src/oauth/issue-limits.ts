@@ -6,14 +6,17 @@ import type { Grant, Mechanism, Token, TokenDraft, TokenKind } from './records.t
 /** What is counted. A code is not: each one has a grant of its own. */
 type CountedKind = Exclude<TokenKind, 'code'> | 'grant';
 
+/** The maximum number of each kind that is stored for one owner. */
+export type MaxIssued = Readonly<Record<CountedKind, number>>;
+
 /**
- * The maximum number of each kind that is stored: of a user for consent pages (`ticket`), of a consumer for request tokens, otherwise
+ * The usual maximum: of a user for consent pages (`ticket`), of a consumer for request tokens, otherwise
  * of a client and a user together. Used and revoked ones are stored, and so counted, until they end. No person opens as many
  * consent pages in 5 minutes, or allows one client as often in the 30 days of a grant; no consumer begins as many logins in 10
  * minutes, and no program needs as many access tokens at once. Refresh tokens are stored until their grant ends: one every minute
  * for 30 days is 43,200.
  */
-const limits: Readonly<Record<CountedKind, number>> = {
+export const maxIssued: MaxIssued = {
   ticket: 1000,
   request: 10_000,
   access: 10_000,
@@ -57,11 +60,13 @@ interface StoredTokens {
 export class IssueLimits {
   readonly #clock: Clock;
   readonly #stored: StoredTokens;
+  readonly #max: MaxIssued;
   readonly #counts = new Map<string, Count>();
 
-  constructor(clock: Clock, stored: StoredTokens) {
+  constructor(clock: Clock, stored: StoredTokens, max: MaxIssued = maxIssued) {
     this.#clock = clock;
     this.#stored = stored;
+    this.#max = max;
   }
 
   /**
@@ -91,13 +96,13 @@ export class IssueLimits {
   }
 
   #isFull({ kind, key }: Counted): boolean {
-    return this.#live(key).ends.length >= limits[kind];
+    return this.#live(key).ends.length >= this.#max[kind];
   }
 
   #tooMany({ kind, key }: Counted): Problem {
     const [first = 0] = this.#live(key).ends;
     const seconds = Math.max(1, Math.ceil((first - this.#clock.now()) / 1000));
-    const detail = `The number of ${nouns[kind]} at the same time is limited to ${limits[kind]}.`;
+    const detail = `The number of ${nouns[kind]} at the same time is limited to ${this.#max[kind]}.`;
     return new Problem('too-many-tokens', detail, { headers: [['Retry-After', String(seconds)]] });
   }
 

@@ -130,7 +130,7 @@ for (const [name, leave] of [
   ['closes', 'close'],
   ['resets', 'reset'],
 ] as const) {
-  test(`a search ends when its client ${name} the connection`, { timeout: 10_000 }, async (context) => {
+  test(`a search ends when its client ${name} the connection`, async (context) => {
     const reached = deferred();
     const left = deferred();
     const { service, steps } = scanned(context, createManualClock(0), (step) => {

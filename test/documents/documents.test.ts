@@ -76,7 +76,7 @@ function node(cwd: string, ...args: string[]): { status: number | null; output: 
     cwd,
     env,
     encoding: 'utf8',
-    timeout: 60_000,
+    timeout: 240_000,
   });
   return { status, output: stdout + stderr };
 }

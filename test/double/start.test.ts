@@ -123,7 +123,7 @@ test('a process that closes its double ends by itself', () => {
     await double.close();`;
   const args = [...reading, '--input-type=module', '-e', text];
   const cwd = join(import.meta.dirname, '../..');
-  const { status, stdout } = spawnSync(process.execPath, args, { cwd, encoding: 'utf8', timeout: 20_000 });
+  const { status, stdout } = spawnSync(process.execPath, args, { cwd, encoding: 'utf8', timeout: 240_000 });
   assert.deepEqual({ status, stdout }, { status: 0, stdout: '' });
 });
 

@@ -194,15 +194,6 @@ const cases: Readonly<Record<string, readonly [run: (double: Double) => unknown,
     (double) => call(double.faults.next, {}, { close: true, reset: 'before' }),
     /^reset and close exclude each other in a fault$/,
   ],
-  "on('x')": [
-    (double) => call(double.on, 'x', () => undefined),
-    /^the event must be one of request, token-issued, token-revoked, token-reused, nonce-replayed, is "x"$/,
-  ],
-  'openControl({ prot })': [(double) => call(double.openControl, { prot: 1 }), /did you mean "port"\?$/],
-  'journal.waitFor(…, { timout })': [
-    (double) => call(double.journal.waitFor, {}, { timout: 1 }),
-    /did you mean "timeout"\?$/,
-  ],
   'partner.respond(…, { tims })': [
     (double) => call(double.partner.respond, 'get', 200, { tims: 1 }),
     /did you mean "times"\?$/,

@@ -4,6 +4,7 @@ import { after, before, describe, test } from 'node:test';
 import { createManualClock } from '../../src/clock.ts';
 import { type Double, startDouble } from '../../src/double/index.ts';
 import { createGrants, type Found } from '../../src/oauth/grants.ts';
+import { maxIssued } from '../../src/oauth/issue-limits.ts';
 import type { TokenDraft, TokenKind } from '../../src/oauth/records.ts';
 import { createMemoryStore } from '../../src/store/memory.ts';
 
@@ -72,11 +73,14 @@ describe('the number of live tokens is limited', () => {
   });
 });
 
+/** A thousandth of the usual maximum of each kind. */
+const max = { ticket: 1, request: 10, access: 10, refresh: 50, grant: 10 } as const;
+
 /** Grants in memory, and drafts of what they issue for `ann` and the client `app`. */
 function openGrants() {
   const clock = createManualClock(Date.UTC(2026, 0, 1));
   const store = createMemoryStore({ storeId: 'm' });
-  const grants = createGrants({ store, clock, random: (size) => randomBytes(size) });
+  const grants = createGrants({ store, clock, random: (size) => randomBytes(size), maxIssued: max });
   const hour = 3_600_000;
   const draft = (kind: TokenKind, user?: string, client = 'app'): TokenDraft => {
     const mechanism = kind === 'request' ? 'oauth1' : 'oauth2';
@@ -96,9 +100,14 @@ function openGrants() {
 const refused = { status: 429, type: 'too-many-tokens' };
 const repeat = <Value>(count: number, value: Value): Value[] => Array.from({ length: count }, () => value);
 
-test('a client has at most 10,000 access tokens without a user, until one is revoked or they expire', async () => {
+test('by default, the maximum of each kind is a thousand times that of the following tests', () => {
+  const larger = Object.entries(max).map(([kind, count]) => [kind, 1000 * count]);
+  assert.deepEqual(maxIssued, Object.fromEntries(larger));
+});
+
+test('a client has a maximum of access tokens without a user, until one is revoked or they expire', async () => {
   const { clock, grants, draft, find } = openGrants();
-  const [issued] = await grants.issue(repeat(10_000, draft('access')));
+  const [issued] = await grants.issue(repeat(max.access, draft('access')));
   await assert.rejects(grants.issue([draft('access')]), refused);
   await grants.issue([draft('access', undefined, 'other')]);
   await grants.revokeToken(await find(issued?.value, 'access'));
@@ -108,9 +117,9 @@ test('a client has at most 10,000 access tokens without a user, until one is rev
   await grants.issue([draft('access')]);
 });
 
-test('a consumer has at most 10,000 request tokens, allowed by a user, used or neither', async () => {
+test('a consumer has a maximum of request tokens, allowed by a user, used or neither', async () => {
   const { clock, grants, draft, find } = openGrants();
-  const [issued] = await grants.issue(repeat(10_000, draft('request')));
+  const [issued] = await grants.issue(repeat(max.request, draft('request')));
   const allowed = await grants.update(await find(issued?.value, 'request'), { user: 'ann', details: {} });
   assert.ok(allowed !== undefined && (await grants.consume(allowed)));
   await assert.rejects(grants.issue([draft('request')]), refused);
@@ -121,10 +130,10 @@ test('a consumer has at most 10,000 request tokens, allowed by a user, used or n
   await grants.issue([draft('request')]);
 });
 
-test('a user has at most 10,000 grants for a client, revoked or not, until they end', async () => {
+test('a user has a maximum of grants for a client, revoked or not, until they end', async () => {
   const { clock, grants, begin } = openGrants();
   const { grant } = await begin();
-  for (let count = 1; count < 10_000; count += 1) await begin();
+  for (let count = 1; count < max.grant; count += 1) await begin();
   await grants.revokeGrant(grant.id);
   await assert.rejects(begin(), refused);
   await begin('bob');
@@ -135,11 +144,11 @@ test('a user has at most 10,000 grants for a client, revoked or not, until they 
   await begin();
 });
 
-test('a client has at most 50,000 refresh tokens for a user, replaced ones too, until their grants end', async () => {
+test('a client has a maximum of refresh tokens for a user, replaced ones too, until their grants end', async () => {
   const { clock, grants, draft, begin, find } = openGrants();
   const { issued } = await begin();
   const code = await find(issued[0]?.value, 'code');
-  const first = await grants.exchange(code, repeat(49_999, draft('refresh', 'ann')));
+  const first = await grants.exchange(code, repeat(max.refresh - 1, draft('refresh', 'ann')));
   const second = await grants.exchange(await find(first?.[0]?.value, 'refresh'), [draft('refresh', 'ann')]);
   const found = await find(second?.[0]?.value, 'refresh');
   await assert.rejects(grants.exchange(found, [draft('refresh', 'ann')]), refused);
@@ -157,7 +166,7 @@ test('revoking an expired token makes no room for others', async () => {
   const [issued] = await grants.issue([draft('access')]);
   const expired = await find(issued?.value, 'access');
   clock.advance('59m');
-  await grants.issue(repeat(9999, draft('access')));
+  await grants.issue(repeat(max.access - 1, draft('access')));
   clock.advance('1m');
   await grants.issue([draft('access')]);
   await grants.revokeToken(expired);

@@ -26,6 +26,7 @@ import {
   exchange,
   openServer,
   refresh,
+  start,
   ticketFor,
   tokensFor,
   users,
@@ -130,6 +131,18 @@ test('a start without the consumers option revokes nothing', async () => {
   const use = await collected(openServer({ ...everybody(), store }));
   await openServer({ store }).service.close();
   assert.deepEqual(await use(), all);
+});
+
+test('a user with the name of a removed user is not reachable with the tokens of that user', async () => {
+  const server = openServer();
+  const tokens = await tokensFor(server);
+  server.service.replaceUsers({});
+  server.clock.advance(1000);
+  const credentials = { secrets: [{ secret: 'another' }], password: { plain: 'ann-password' } };
+  server.service.replaceUsers({ ann: { ...credentials, since: start + 1000 } });
+  assert.equal((await server.ask('GET', records, { bearer: tokens.access })).status, 401);
+  assert.equal((await refresh(server, tokens.refresh)).member('error'), 'invalid_grant');
+  assert.equal((await server.ask('GET', records, { bearer: (await tokensFor(server)).access })).status, 200);
 });
 
 test('a user that is disabled and enabled again retains all tokens', async () => {

@@ -27,7 +27,7 @@ test('the scripts of docs/redis.md run in order with the built package', { skip 
     const child = spawn(process.execPath, [file], {
       env,
       stdio: ['ignore', 'pipe', 'inherit'],
-      timeout: 60_000,
+      timeout: 240_000,
     });
     outputs.push((await text(child.stdout)).replace(/\d{4,5}(?=\n)/, 'PORT'));
   }

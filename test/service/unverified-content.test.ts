@@ -85,9 +85,7 @@ const withheldBytes: readonly (readonly [name: string, bytes: string])[] = [
 ];
 
 for (const [name, bytes] of withheldBytes) {
-  test(`while withheld ${name} uses up the limit, further content gets 503`, {
-    timeout: 10_000,
-  }, async (context) => {
+  test(`while withheld ${name} uses up the limit, further content gets 503`, async (context) => {
     const { port } = await openHooked(context);
     assert.equal((await post(port)).status, 204);
     const wire = await withhold(port, bytes);
@@ -110,9 +108,7 @@ for (const [name, bytes] of withheldBytes) {
   });
 }
 
-test('content of an authenticated request does not count while it is handled', {
-  timeout: 10_000,
-}, async (context) => {
+test('content of an authenticated request does not count while it is handled', async (context) => {
   const gate = deferred();
   let handled = 0;
   const { port } = await openHooked(context, () => {

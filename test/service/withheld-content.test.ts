@@ -40,14 +40,12 @@ const withheld: readonly (readonly [
 ];
 
 for (const [name, start, lines, status] of withheld) {
-  test(`${name} gets a response although its content never arrives`, { timeout: 10_000 }, async (context) => {
+  test(`${name} gets a response although its content never arrives`, async (context) => {
     assert.equal((await replyTo(context, start, lines)).status, status);
   });
 }
 
-test('the request token endpoint reads the parameters of a form with a digest', {
-  timeout: 10_000,
-}, async (context) => {
+test('the request token endpoint reads the parameters of a form with a digest', async (context) => {
   const lines = [digest, formLine, `Content-Length: ${form.length}`];
   const { text } = await replyTo(context, 'POST /oauth1/request_token', lines, form);
   assert.match(text, /oauth_problem=parameter_absent/);

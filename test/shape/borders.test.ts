@@ -5,7 +5,7 @@ import test from 'node:test';
 import * as attack from '../../src/attack/index.ts';
 import * as client from '../../src/client/index.ts';
 import { type Double, startDouble } from '../../src/double/index.ts';
-import { createService, defineCollection, defineScheme } from '../../src/index.ts';
+import { action, createService, defineCollection, defineScheme, text } from '../../src/index.ts';
 import { OptionsError, readOptions } from '../../src/options/options.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 
@@ -15,6 +15,8 @@ const directory = temporaryDirectory();
 const file = join(directory, 'countersign.json');
 
 const users = { ann: { secret: 'the secret of ann' } };
+const clients = { app: { secret: 'the secret of the client', redirectUris: ['https://client.example/cb'] } };
+const handler = () => text('');
 const good = { url: 'http://api.example/' };
 
 /** Calls a function as a caller in JavaScript can: with any arguments. */
@@ -69,10 +71,16 @@ const borders: Readonly<Record<string, (value: unknown, double: Double) => unkno
   defineScheme: (value) => call(defineScheme, value),
   collection: (value) => call(defineCollection, '/orders', value),
   resource: (value, double) => call(double.resource, '/r', value),
+  'resource of a user': (value, double) => call(double.resource, '/users/{name}', value),
   stub: (value, double) => call(double.stub, value, {}),
   'options of a stub': (value, double) => call(double.stub, {}, {}, value),
   'response of a stub': (value, double) => call(double.stub, {}, value),
   fault: (value, { faults }) => call(faults.next, {}, value),
+  'match of a fault': (value, { faults }) => call(faults.next, value, { status: 503 }),
+  'match of a stale certificate': (value, { faults }) => call(faults.next, value, { staleCertificate: true }),
+  'match without a fault': (value, { faults }) => call(faults.next, value),
+  event: (value, double) => call(double.on, value, () => undefined),
+  listener: (value, double) => call(double.on, 'request', value),
   journal: (value, { journal }) => call(journal.all, value),
   waitFor: (value, { journal }) => call(journal.waitFor, {}, value),
   as: (value, double) => call(double.as, 'ann', value),
@@ -197,6 +205,7 @@ const rows: readonly (readonly [border: string, value: unknown, sentence: string
     { health: { path: '/a/' } },
     'health.path must be a path such as /health, without a slash at the end',
   ],
+  ['createService', { users: { a: {} } }, 'secret of the user "a" must be non-empty text, is missing'],
   ['createService', { clients: { app: 5 } }, 'clients.app must be an object, is 5'],
   ['createService', { quota: 5 }, 'quota must be such as { "requests": 1000, "window": "1h" } or "1000/1h"'],
   [
@@ -217,6 +226,28 @@ const rows: readonly (readonly [border: string, value: unknown, sentence: string
   ['startDouble', { stubs: {} }, 'stubs must be a list of stubs, is an object'],
   ['startDouble', { stubs: [{ mach: {} }] }, 'mach is not a member of a stub; did you mean "match"?'],
   ['startDouble', { users: 5 }, "users must be an object such as { johndoe: {} } or ['johndoe'], is 5"],
+  [
+    'startDouble',
+    { users: { bob: 's3cret-value' } },
+    'the user "bob" must be an object such as { "secret": "…" }, is a string',
+  ],
+  ['startDouble', { pendingFaults: 'throw' }, 'pendingFaults must be one of ignore, error, is "throw"'],
+  ['startDouble', { lifetimes: { acess: 1 } }, 'acess is not a member of lifetimes; did you mean "access"?'],
+  [
+    'startDouble',
+    { aliases: 'http://example.com' },
+    "aliases must be a list of origins such as ['http://example.com'], is a string",
+  ],
+  ['startDouble', { aliases: [80] }, 'an alias must be an origin such as http://example.com, is a number'],
+  ['startDouble', { aliases: ['example.com'] }, '"example.com" is not an origin such as http://example.com'],
+  [
+    'startDouble',
+    { aliases: ['http://Example.com/'] },
+    '"http://Example.com/" is not an origin; did you mean "http://example.com"?',
+  ],
+  ['startDouble', { securePort: 65_536 }, 'securePort must be an integer from 0 to 65535, is 65536'],
+  ['startDouble', { port: 8080, securePort: 8080 }, 'port and securePort are both 8080'],
+  ['startDouble', { https: false, securePort: 8443 }, 'securePort requires HTTPS, which is disabled'],
   ['user', 5, 'the user "bob" must be an object such as { "secret": "…" }, is 5'],
   ['user', { secrt: 'x' }, 'secrt is not a member of the user "bob"; did you mean "secret"?'],
   ['user', { secret: 5 }, 'secret of the user "bob" must be non-empty text'],
@@ -328,6 +359,21 @@ const rows: readonly (readonly [border: string, value: unknown, sentence: string
   ],
   ['resource', 5, "the resource at /r must be an object such as { GET: action('anyone', …) }, is 5"],
   ['resource', { GTE: {} }, 'GTE is not a member of the resource at /r; did you mean "GET"?'],
+  [
+    'resource',
+    undefined,
+    "the resource at /r must be an object such as { GET: action('anyone', …) }, is missing",
+  ],
+  [
+    'resource',
+    { GET: { access: 'everyone', handle: handler } },
+    'access of GET of the resource at /r must be an access rule, is "everyone"; known are anyone, authenticated, nobody',
+  ],
+  [
+    'resource of a user',
+    { GET: action('owner:nam', handler) },
+    'access of GET of the resource at /users/{name} must be an access rule, is "owner:nam"; did you mean "owner:name"?',
+  ],
   ['resource', { GET: 5 }, "GET of the resource at /r must be an object such as action('anyone', …), is 5"],
   ['stub', 5, "a match must be an object or a function such as { path: '/articles' }, is 5"],
   ['stub', { pth: '/' }, 'pth is not a member of a match; did you mean "path"?'],
@@ -374,6 +420,49 @@ const rows: readonly (readonly [border: string, value: unknown, sentence: string
     { delay: 'x' },
     'delay of a fault must be a number of ms from 0 to 2147483647 or text such as 2s, is a string',
   ],
+  [
+    'match of a fault',
+    async () => true,
+    'the function of a match must return true or false, and it is asynchronous',
+  ],
+  [
+    'match of a fault',
+    { method: 'get' },
+    'method of a match must be a method in upper case, is "get"; did you mean "GET"?',
+  ],
+  [
+    'match of a fault',
+    { path: 'articles' },
+    'path of a match must begin with a slash, is "articles"; did you mean "/articles"?',
+  ],
+  [
+    'match of a fault',
+    { path: '/articles/{id' },
+    'path of a match must be a template such as /articles/{id}, is "/articles/{id"',
+  ],
+  ['match of a fault', { user: 'an' }, 'the double has no user an; did you mean "ann"?'],
+  ['match of a fault', { headers: {} }, 'headers of a match must have a member'],
+  [
+    'match of a fault',
+    { headers: { 'X Foo': 'bar' } },
+    'headers.X Foo of a match is not the name of a field',
+  ],
+  [
+    'match of a stale certificate',
+    () => true,
+    'staleCertificate cannot have a match, since there is no request yet',
+  ],
+  [
+    'match without a fault',
+    { status: 503 },
+    'the fault is missing; the match comes first, such as next({}, { status: 503 })',
+  ],
+  [
+    'event',
+    'token-reuse',
+    'the event must be one of request, token-issued, token-revoked, token-reused, nonce-replayed, is "token-reuse"; did you mean "token-reused"?',
+  ],
+  ['listener', undefined, 'the listener of an event must be a function, is missing'],
   ['journal', 5, "a match must be an object or a function such as { path: '/articles' }, is 5"],
   ['journal', { stauts: 1 }, 'stauts is not a member of a match; did you mean "status"?'],
   ['journal', { status: '1' }, 'status of a match must be an integer from 100 to 599, is a string'],
@@ -382,6 +471,28 @@ const rows: readonly (readonly [border: string, value: unknown, sentence: string
     { problem: 'not-fund' },
     'problem of a match must be a problem type, is "not-fund"; did you mean "not-found"?',
   ],
+  ['journal', { user: 'an' }, 'the double has no user an; did you mean "ann"?'],
+  [
+    'journal',
+    { path: '/articles?limit=1' },
+    'path of a match must not have a query or fragment, is "/articles?limit=1"; did you mean "/articles"?',
+  ],
+  [
+    'journal',
+    { method: ['GET', 'patch'] },
+    'method[1] of a match must be a method in upper case, is "patch"',
+  ],
+  [
+    'journal',
+    { method: [] },
+    'method of a match must be a method such as GET, or a list of methods, is an array',
+  ],
+  [
+    'waitFor',
+    { timeout: Number.POSITIVE_INFINITY },
+    'timeout must be a number of ms from 0 to 2147483647 or text such as 2s, is Infinity',
+  ],
+  ['waitFor', { after: 1 }, 'after must be an entry of the journal, is 1'],
   ['waitFor', 5, 'the options of waitFor must be an object, is 5'],
   ['waitFor', { timout: 1 }, 'timout is not an option of waitFor; did you mean "timeout"?'],
   [
@@ -395,6 +506,24 @@ const rows: readonly (readonly [border: string, value: unknown, sentence: string
   ['as', { signBody: 1 }, 'signBody must be true or false, is 1'],
   ['as', { secret: 5 }, 'secret must be text, is 5'],
   ['as', { scheme: 'bsic' }, 'scheme must be the name of a scheme, is "bsic"; did you mean "basic"?'],
+  [
+    'as',
+    { scheme: 'digest' },
+    'scheme must be the name of a scheme, is "digest"; known are hmac, basic, bearer, oauth1',
+  ],
+  ['as', { scheme: 'basic', nonce: 'n' }, 'nonce is an option of the scheme hmac or oauth1, not of basic'],
+  ['as', { password: 's3cret' }, 'password is an option of the scheme basic, not of hmac'],
+  ['as', { scheme: 'oauth1', secret: 's3cret' }, 'secret is an option of the scheme hmac, not of oauth1'],
+  [
+    'as',
+    { form: 'simple', date: '2020-01-01T00:00:00Z' },
+    'date is an option of the full form; the simple form has neither a nonce nor a date',
+  ],
+  [
+    'as',
+    { scheme: 'bearer', token: 't', client: 'app' },
+    'token and client exclude each other: a token belongs to a client already',
+  ],
   ['fetch', 5, "the options of fetch must be an object such as { method: 'PUT' }, is 5"],
   ['fetch', { methd: 'PUT' }, 'methd is not an option of fetch; did you mean "method"?'],
   ['fetch', { peer: 5 }, 'peer must be text, is 5'],
@@ -414,6 +543,10 @@ const rows: readonly (readonly [border: string, value: unknown, sentence: string
     { kind: 'acess' },
     'kind of a token filter must be one of access, refresh, code, request, ticket, is "acess"; did you mean "access"?',
   ],
+  ['revokeTokens', undefined, "a token filter must be an object such as { client: 'app' }, is missing"],
+  ['revokeTokens', { client: 'ap' }, 'the double has no client ap; did you mean "app"?'],
+  ['revokeTokens', { user: 'an' }, 'the double has no user an; did you mean "ann"?'],
+  ['rotateSecret', 'a-new-s3cret', 'a rotation must be an object such as { secret: … }, is a string'],
   ['rotateSecret', { secrt: 'x' }, 'secrt is not a member of a rotation; did you mean "secret"?'],
   ['openControl', { prot: 1 }, 'prot is not an option of openControl; did you mean "port"?'],
   ['openControl', { port: 'x' }, 'port must be an integer from 0 to 65535, is a string'],
@@ -529,7 +662,7 @@ async function explain(act: () => unknown): Promise<string> {
 }
 
 test('a wrong value is refused in the same words at every border', async (context) => {
-  await using double = await startDouble({ users });
+  await using double = await startDouble({ users, clients });
   for (const [border, value, sentence] of rows)
     await context.test(`${border}: ${JSON.stringify(value)}`, async () => {
       assert.equal(await explain(() => borders[border]?.(value, double)), sentence);

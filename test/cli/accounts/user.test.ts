@@ -166,6 +166,15 @@ test('a secret on standard input is stored, and not printed', async () => {
   assert.deepEqual((await kept(data, '__proto__')).secrets, [{ secret: 'given to me' }]);
 });
 
+test('the time when a user was added is stored, and rotating the secret does not change it', async () => {
+  const data = temporaryDirectory();
+  await call(['user', 'add', 'eve', '--data', data]);
+  const { since } = await kept(data, 'eve');
+  assert.ok(since !== undefined);
+  for (const action of ['rotate', 'disable', 'enable']) await call(['user', action, 'eve', '--data', data]);
+  assert.equal((await kept(data, 'eve')).since, since);
+});
+
 test('a new password replaces the old one, and the secrets stay', async () => {
   const data = temporaryDirectory();
   const old = findPrinted((await call(['user', 'add', 'ann', '--data', data])).stdout, 'password') ?? '';

@@ -22,7 +22,7 @@ import { call, run, startServer } from '../../support/cli/command.ts';
 import { compiled, startCompiled } from '../../support/cli/compiled.ts';
 import { modulePath, reading } from '../../support/program.ts';
 import { begun, History } from '../../support/store/history.ts';
-import { long, stride } from '../../support/store/thoroughness.ts';
+import { long, wideStride } from '../../support/store/thoroughness.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
 
 const notes = { element: 'notes', item: 'note', fields: { text: { type: 'text' } } } as const;
@@ -282,7 +282,7 @@ describe('backup', () => {
     const data = stoppedDirectory();
     const options = [...reading, '--import', modulePath('test/support/cli/killing-host.ts')].join(' ');
     let refused = 0;
-    for (let at = 2; ; at += long ? 1 : 4) {
+    for (let at = 2; ; at += wideStride) {
       const copy = freshDirectory();
       const environment = { NODE_OPTIONS: options, KILL_AT: String(at) };
       const { status } = await run(['backup', copy, '--data', data], { environment });
@@ -402,7 +402,7 @@ describe('restore', () => {
     const backup = stoppedDirectory('new');
     const options = [...reading, '--import', modulePath('test/support/cli/killing-host.ts')].join(' ');
     const outcomes = new Map<string, number>();
-    for (let at = 1; ; at += stride) {
+    for (let at = 1; ; at += wideStride) {
       const data = stoppedDirectory('old');
       const environment = { NODE_OPTIONS: options, KILL_AT: String(at) };
       const { status, stderr } = await run(['restore', backup, '--data', data, '--replace'], { environment });

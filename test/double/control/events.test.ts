@@ -72,7 +72,7 @@ test('a wait returns a past or future event, and after a timeout 404 with the ot
 });
 
 // The request would wait for longer than the test may take.
-test('closing the interface ends a waiting request with 404', { timeout: 30_000 }, async (context) => {
+test('closing the interface ends a waiting request with 404', async (context) => {
   const double = await startDouble(options);
   const control = await opened(double);
   const begun = nextWait(context);

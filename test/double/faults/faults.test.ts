@@ -96,7 +96,7 @@ test('a delay fault with the option before also delays the processing of the req
 });
 
 // The delay is longer than the test may take.
-test('closing the double ends a delay', { timeout: 30_000 }, async () => {
+test('closing the double ends a delay', async () => {
   const double = await startDouble();
   const delayed = double.faults.next({}, { delay: 60_000 });
   const asking = double.fetch('/');

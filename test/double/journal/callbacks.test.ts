@@ -10,7 +10,7 @@ function runScript(script: string): { readonly status: number | null; readonly s
   const text = `import { startDouble } from ${JSON.stringify(modulePath('src/double/index.ts'))};\n${script}`;
   const args = [...reading, '--input-type=module', '-e', text];
   const cwd = join(import.meta.dirname, '../../..');
-  const { status, stdout } = spawnSync(process.execPath, args, { cwd, encoding: 'utf8', timeout: 60_000 });
+  const { status, stdout } = spawnSync(process.execPath, args, { cwd, encoding: 'utf8', timeout: 240_000 });
   return { status, stdout };
 }
 

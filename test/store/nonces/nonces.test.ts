@@ -11,6 +11,7 @@ import {
   start,
   window,
 } from '../../support/store/nonces-contract.ts';
+import { long } from '../../support/store/thoroughness.ts';
 
 const make = async ({ bucketSpan, max, maxPerUser, steady }: Making) =>
   createNonces({ bucketSpan, max, maxPerUser, key: new Uint8Array(16), monotonic: steady });
@@ -60,9 +61,9 @@ test('a date with lost nonces is distinguished from a replay, with the first dat
   assert.equal(nonces.claim('demo', 'n', knownFrom + window, knownFrom), 'seen');
 });
 
-test('half a million nonces fill many segments, are all found, and are removed after they expire', async () => {
+test('many nonces are all found, and are removed after they expire', async () => {
   const set = await clockedWith(make);
-  const count = 500_000;
+  const count = long ? 500_000 : 100_000;
   for (let number = 0; number < count; number += 1) {
     if (number % 1000 === 0) set.pass(1000);
     assert.equal(await set.claim(`n${number}`), 'fresh');

@@ -3,6 +3,7 @@ import { describe, test } from 'node:test';
 import type { StoreChange } from '../../../src/store/store.ts';
 import { seeded } from '../../support/seeded.ts';
 import { PowerLossDisk } from '../../support/store/power-loss-disk.ts';
+import { stride } from '../../support/store/thoroughness.ts';
 import { type Asked, always, at, countShown, type Findings, judgeLosses, Run, say } from './power-loss.ts';
 
 const random = seeded();
@@ -74,11 +75,11 @@ describe('a power loss during a compaction', () => {
   });
 });
 
-/** Ends the process at every operation, makes changes with the next one, and lets the power go at every operation of these. */
+/** Ends the process at every operation, or every third one, makes changes with the next one, and lets the power go at every operation of these. */
 async function judgeKills(durability: 'fsync' | 'os'): Promise<Findings> {
   const killed = await compacted(durability, 6);
   const total: Findings = { states: 0, second: 0, torn: 0, unacknowledged: 0, refused: 0, lost: 0 };
-  for (let operations = 0; operations <= killed.disk.operations; operations += 1) {
+  for (let operations = random.below(stride); operations <= killed.disk.operations; operations += stride) {
     const disk = killed.disk.after(operations);
     const run = await Run.open({ disk });
     const count = await countShown(run.store, killed.asked);

@@ -85,7 +85,7 @@ export async function runSession(
     cwd: folder,
     env,
     stdio: ['ignore', 'pipe', 'pipe'],
-    timeout: 60_000,
+    timeout: 240_000,
   });
   let [stdout, stderr] = ['', ''];
   shell.stdout.setEncoding('utf8').on('data', (chunk: string) => {
