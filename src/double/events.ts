@@ -35,19 +35,6 @@ type EventName = keyof DoubleEventMap;
 /** An event about tokens or nonces. */
 export type CredentialEvent = TokenEvent | NonceEvent;
 
-/** The names of the events about tokens and nonces. The type checks that the list is complete. */
-const credentialNames: Readonly<Record<CredentialEvent['type'], true>> = {
-  'token-issued': true,
-  'token-revoked': true,
-  'token-reused': true,
-  'nonce-replayed': true,
-};
-
-/** The names of the events about tokens and nonces. */
-export const credentialEvents: readonly string[] = Object.keys(credentialNames);
-
-const eventShape = word(['request', ...credentialEvents]);
-
 /** Emits events to listeners. */
 export interface Events {
   /** Calls `listener` for every event of this name. Throws RangeError if there is none, or if `listener` is not a function. */
@@ -57,18 +44,30 @@ export interface Events {
 
 type Listeners = { readonly [Name in EventName]: Set<(value: DoubleEventMap[Name]) => void> };
 
-/** Creates an emitter without listeners. `onError` is called with the errors of listeners. */
-export function createEvents(onError: ReportError = writeError): Events {
-  const listeners: Listeners = {
+function createListeners(): Listeners {
+  return {
     request: new Set(),
     'token-issued': new Set(),
     'token-revoked': new Set(),
     'token-reused': new Set(),
     'nonce-replayed': new Set(),
   };
+}
+
+const eventNames = Object.keys(createListeners());
+
+/** The names of the events about tokens and nonces. */
+export const credentialEvents: readonly string[] = eventNames.filter((name) => name !== 'request');
+
+const eventShape = word(eventNames);
+
+/** Creates an emitter without listeners. `onError` is called with the errors of listeners. */
+export function createEvents(onError: ReportError = writeError): Events {
+  const listeners = createListeners();
   return {
     on<Name extends EventName>(event: Name, listener: (value: DoubleEventMap[Name]) => void) {
-      checkSubscription(event, listener);
+      read(eventShape, event, 'the event');
+      read(callback(), listener, 'the listener of an event');
       const added: Listeners[Name] = listeners[event];
       // A function of its own, so that a listener can be added twice.
       const call = (value: DoubleEventMap[Name]): void => callListener(listener, value, onError);
@@ -81,9 +80,4 @@ export function createEvents(onError: ReportError = writeError): Events {
       for (const call of [...called]) call(value);
     },
   };
-}
-
-function checkSubscription(event: unknown, listener: unknown): void {
-  read(eventShape, event, 'the event');
-  read(callback(), listener, 'the listener of an event');
 }

@@ -15,6 +15,7 @@ import {
   word,
 } from '../../shape/shape.ts';
 import { matchMembers, pathShape, type RequestMatch, writePattern } from '../match.ts';
+import type { RuleHandle } from '../rules.ts';
 
 /** Describes an object of any members. */
 export function anyObject(description?: string): Shape<unknown> {
@@ -40,11 +41,28 @@ function refuseContent(field: string, detail: string): Problem {
   return new Problem('invalid-content', detail, { members: field === '' ? {} : { field } });
 }
 
+/** The members of a response that a stub or a partner's operation sends. */
+export const responseMembers = {
+  status: optional(number({ min: 200, max: 599 }, 'default: 200')),
+  headers: optional(describeHeaders('header fields; Content-Type names another type than that of the body')),
+  body: optional({
+    ...anything,
+    schema: { description: 'text is sent as text, any other value as JSON' },
+  }),
+  base64: optional(text('content as bytes, instead of body')),
+};
+
+/** Returns a response with its content. Throws RangeError as `readBody`. */
+export function readResponse<Response extends { readonly body?: unknown; readonly base64?: string }>({
+  body,
+  base64,
+  ...others
+}: Response) {
+  return { ...others, body: readBody(body, base64) };
+}
+
 /** Returns content given as text or in base64. Throws RangeError if it is given as both, or is not canonical. */
-export function readBody<Body>(
-  body: Body | undefined,
-  base64: string | undefined,
-): Body | Uint8Array | undefined {
+function readBody<Body>(body: Body | undefined, base64: string | undefined): Body | Uint8Array | undefined {
   if (base64 === undefined) return body;
   if (body !== undefined) throw new RangeError('body and base64 exclude each other');
   const bytes = decodeCanonicalBase64(base64);
@@ -70,7 +88,7 @@ export const requestMatchMembers = {
 };
 
 /** Returns a match without what JSON cannot represent: patterns become text, and functions their names. */
-export function matchToJson(match: RequestMatch): Readonly<Record<string, unknown>> {
+function matchToJson(match: RequestMatch): Readonly<Record<string, unknown>> {
   return JSON.parse(
     JSON.stringify(match, (name, value: unknown) =>
       typeof value === 'function' ? { function: value.name } : writePattern(name, value),
@@ -79,16 +97,26 @@ export function matchToJson(match: RequestMatch): Readonly<Record<string, unknow
 }
 
 /** The number of requests to which a rule will still be applied. */
-export const remainingShape = either(
+const remainingShape = either(
   number({}),
   word(['always']),
   'the number of requests that it will still answer or change',
 );
 
-/** Returns a number of requests as JSON, which has no infinite one. */
-export function countToJson(remaining: number): number | 'always' {
-  return Number.isFinite(remaining) ? remaining : 'always';
+/** The members of a rule that every list of rules shows. */
+export const ruleMembers = {
+  match: anyObject(),
+  count: number({}, 'the number of requests to which it was applied'),
+  remaining: remainingShape,
+};
+
+/** Returns these members of a rule. JSON has no infinite number. */
+export function ruleToJson({ match, count, remaining }: RuleParts) {
+  const left: number | 'always' = Number.isFinite(remaining) ? remaining : 'always';
+  return { match: matchToJson(match), count, remaining: left };
 }
+
+type RuleParts = Pick<RuleHandle, 'count' | 'remaining'> & { readonly match: RequestMatch };
 
 /** The header fields of a response. */
 export function describeHeaders(

@@ -96,41 +96,34 @@ interface SignerOptions {
   readonly twoLegged?: boolean;
 }
 
-/** The schemes that have each option. The type checks that the list is complete. */
-const schemesWith: Readonly<Record<keyof SignerOptions, readonly SchemeName[]>> = {
-  scheme: ['hmac', 'basic', 'bearer', 'oauth1'],
-  form: ['hmac'],
-  nonce: ['hmac', 'oauth1'],
-  date: ['hmac', 'oauth1'],
-  dateField: ['hmac'],
-  signBody: ['hmac'],
-  secret: ['hmac'],
-  password: ['basic'],
-  token: ['bearer'],
-  client: ['bearer', 'oauth1'],
-  privateKey: ['oauth1'],
-  signatureMethod: ['oauth1'],
-  bodyHash: ['oauth1'],
-  twoLegged: ['oauth1'],
+const hmac = ['hmac'] as const;
+const oauth1 = ['oauth1'] as const;
+
+/** The options with the schemes that have them. */
+const asMembers = {
+  scheme: [optional(anything), ['hmac', 'basic', 'bearer', 'oauth1']],
+  form: [optional(word(['full', 'simple'])), hmac],
+  nonce: [optional(text()), ['hmac', 'oauth1']],
+  date: [optional(anything), ['hmac', 'oauth1']],
+  dateField: [optional(word(['Date', 'X-Date'])), hmac],
+  signBody: [optional(flag()), hmac],
+  secret: [optional(text()), hmac],
+  password: [optional(text()), ['basic']],
+  token: [optional(text()), ['bearer']],
+  client: [optional(text()), ['bearer', 'oauth1']],
+  privateKey: [optional(anything), oauth1],
+  signatureMethod: [optional(word(oauth1Methods)), oauth1],
+  bodyHash: [optional(flag()), oauth1],
+  twoLegged: [optional(flag()), oauth1],
+} satisfies {
+  readonly [Name in keyof SignerOptions]-?: readonly [
+    shape: ShapesOf<SignerOptions>[Name],
+    schemes: readonly SchemeName[],
+  ];
 };
 
 const asShape = object(
-  {
-    scheme: optional(anything),
-    form: optional(word(['full', 'simple'])),
-    nonce: optional(text()),
-    date: optional(anything),
-    dateField: optional(word(['Date', 'X-Date'])),
-    signBody: optional(flag()),
-    secret: optional(text()),
-    password: optional(text()),
-    token: optional(text()),
-    client: optional(text()),
-    privateKey: optional(anything),
-    signatureMethod: optional(word(oauth1Methods)),
-    bodyHash: optional(flag()),
-    twoLegged: optional(flag()),
-  } satisfies ShapesOf<SignerOptions>,
+  Object.fromEntries(Object.entries(asMembers).map(([name, [shape]]) => [name, shape])),
   undefined,
   { expected: "an object such as { scheme: 'basic' }" },
 );
@@ -147,7 +140,7 @@ export function checkAsOptions(options: AsOptions): void {
 
 function checkCombination(options: SignerOptions): void {
   const { scheme = 'hmac', form, token, client } = options;
-  for (const [name, schemes] of Object.entries(schemesWith)) {
+  for (const [name, [, schemes]] of Object.entries<readonly [unknown, readonly SchemeName[]]>(asMembers)) {
     if (Reflect.get(options, name) !== undefined && !schemes.includes(scheme))
       throw new RangeError(`${name} is an option of the scheme ${schemes.join(' or ')}, not of ${scheme}`);
   }

@@ -1,14 +1,7 @@
 import { either, listOf, number, object, optional, text, word } from '../../../shape/shape.ts';
 import { checkFault, faultMembers } from '../../faults/declaration.ts';
 import type { PlannedFault } from '../../faults/faults.ts';
-import {
-  anyObject,
-  countToJson,
-  describeHeaders,
-  matchToJson,
-  remainingShape,
-  requestMatchMembers,
-} from '../content.ts';
+import { anyObject, describeHeaders, requestMatchMembers, ruleMembers, ruleToJson } from '../content.ts';
 import { type Controlled, type Operation, operation } from '../operation.ts';
 
 /** The operations on planned faults. */
@@ -50,27 +43,12 @@ export function faultOperations({ faults, core }: Pick<Controlled, 'faults' | 'c
   ];
 }
 
-const planned = object({
-  match: anyObject(),
-  fault: anyObject(),
-  remaining: remainingShape,
-  count: number({}, 'the number of requests to which it was applied'),
-});
+const planned = object({ ...ruleMembers, fault: anyObject() });
 
 const listSchema = object({ faults: listOf(planned) });
 
-function toJson({
-  match,
-  fault,
-  remaining,
-  count,
-}: Pick<PlannedFault, 'match' | 'fault' | 'remaining' | 'count'>) {
-  return {
-    match: matchToJson(match),
-    fault,
-    remaining: countToJson(remaining),
-    count,
-  };
+function toJson(planned: Pick<PlannedFault, 'match' | 'fault' | 'remaining' | 'count'>) {
+  return { ...ruleToJson(planned), fault: planned.fault };
 }
 
 const faultShape = object(

@@ -1,17 +1,6 @@
 import { Problem } from '../../../http/problem.ts';
-import {
-  anything,
-  either,
-  flag,
-  listOf,
-  mapOf,
-  number,
-  object,
-  optional,
-  text,
-  word,
-} from '../../../shape/shape.ts';
-import { describeHeaders, readBody, requestMatchMembers } from '../content.ts';
+import { either, flag, listOf, mapOf, number, object, optional, text, word } from '../../../shape/shape.ts';
+import { readResponse, requestMatchMembers, responseMembers } from '../content.ts';
 import { type Controlled, type Operation, operation } from '../operation.ts';
 
 const validation = word(['on', 'warn', 'off'], 'how strictly the document is compared');
@@ -33,15 +22,7 @@ export function partnerOperations({ core }: Pick<Controlled, 'core'>): readonly 
         operationId: text('the operationId or, without one, method and path such as GET /orders'),
         response: either(
           number({ min: 200, max: 599 }),
-          object({
-            status: optional(number({ min: 200, max: 599 }, 'default: 200')),
-            headers: optional(describeHeaders('header fields by name')),
-            body: optional({
-              ...anything,
-              schema: { description: 'text is sent as text, any other value as JSON' },
-            }),
-            base64: optional(text('content as bytes, instead of body')),
-          }),
+          object(responseMembers),
           'a status of the document, or a response',
         ),
         match: optional(object(requestMatchMembers, 'selects requests of the operation; default: all')),
@@ -54,11 +35,8 @@ export function partnerOperations({ core }: Pick<Controlled, 'core'>): readonly 
       }),
       run({ operationId, response, ...options }) {
         const { respond } = partner().control;
-        if (typeof response === 'number') respond(operationId, response, options);
-        else {
-          const { body, base64, ...others } = response;
-          respond(operationId, { ...others, body: readBody(body, base64) }, options);
-        }
+        const chosen = typeof response === 'number' ? response : readResponse(response);
+        respond(operationId, chosen, options);
       },
     }),
     operation('DELETE', '/partner/respond', 'clearPartnerResponses', {

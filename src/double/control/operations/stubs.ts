@@ -1,7 +1,6 @@
 import { Problem } from '../../../http/problem.ts';
 import type { Access } from '../../../pipeline/resource.ts';
 import {
-  anything,
   either,
   flag,
   listOf,
@@ -14,14 +13,12 @@ import {
 } from '../../../shape/shape.ts';
 import type { StubRule } from '../../stubs/stubs.ts';
 import {
-  anyObject,
-  countToJson,
-  describeHeaders,
   invalid,
-  matchToJson,
-  readBody,
-  remainingShape,
+  readResponse,
   requestMatchMembers,
+  responseMembers,
+  ruleMembers,
+  ruleToJson,
 } from '../content.ts';
 import { type Controlled, type Operation, operation } from '../operation.ts';
 
@@ -46,22 +43,7 @@ export function stubOperations({
       accepts: object({
         match: optional(object(requestMatchMembers, 'selects requests')),
         collection: optional(collectionPath),
-        response: optional(
-          object(
-            {
-              status: optional(number({ min: 200, max: 599 }, 'default: 200')),
-              headers: optional(
-                describeHeaders('header fields; Content-Type names another type than that of the body'),
-              ),
-              body: optional({
-                ...anything,
-                schema: { description: 'text is sent as text, any other value as JSON' },
-              }),
-              base64: optional(text('content as bytes, instead of body')),
-            },
-            'the response',
-          ),
-        ),
+        response: optional(object(responseMembers, 'the response')),
         access: optional(accessShape),
         schemes: optional(listOf(text(), 'names of the accepted schemes; default: all')),
         times: optional(number({ min: 1 }, 'number of requests that it answers; default: any number')),
@@ -75,10 +57,7 @@ export function stubOperations({
         }
         if (match === undefined) throw invalid('match', 'must be an object, is missing');
         if (response === undefined) throw invalid('response', 'must be an object, is missing');
-        const { base64, body, ...others } = response;
-        return toJson(
-          stubs.add({ ...options, match, response: { ...others, body: readBody(body, base64) } }),
-        );
+        return toJson(stubs.add({ ...options, match, response: readResponse(response) }));
       },
     }),
     operation('DELETE', '/stubs', 'removeStubs', {
@@ -129,20 +108,12 @@ const accessShape = either(
 
 const planned = object({
   number: number({}, 'the number of the stub, from 1'),
-  match: anyObject(),
+  ...ruleMembers,
   collection: optional(text('the path of the collection to which the stub belongs')),
-  count: number({}, 'the number of requests that it answered'),
-  remaining: remainingShape,
 });
 
 const listSchema = object({ stubs: listOf(planned) });
 
-function describeStub({ number: assigned, match, count, remaining }: StubRule, collection?: string) {
-  return {
-    number: assigned,
-    match: matchToJson(match),
-    ...(collection !== undefined && { collection }),
-    count,
-    remaining: countToJson(remaining),
-  };
+function describeStub(rule: StubRule, collection?: string) {
+  return { number: rule.number, ...ruleToJson(rule), ...(collection !== undefined && { collection }) };
 }
