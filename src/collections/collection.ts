@@ -27,6 +27,7 @@ import { SearchedStore } from './lists/search.ts';
 import { findSearched, listSearched, type Searched } from './lists/searched-list.ts';
 import { createQueryCheck } from './lists/strict-query.ts';
 import { findOwnFields, requireOwn } from './ownership.ts';
+import { CollectionReferences, requireReferringStore } from './references.ts';
 import { addServerValues, showValues } from './server-values.ts';
 import { requireStorablePath, type Serving } from './serving.ts';
 
@@ -53,14 +54,16 @@ export function collectionResource(
   store: Store,
   documentLimits: DocumentLimits,
   repetition: Repetition = noRepetition,
-  { defaultFormat, isCredential, searched = new SearchedStore(store, systemClock) }: Serving = {},
+  { defaultFormat, isCredential, searched = new SearchedStore(store, systemClock), references }: Serving = {},
 ): Resource<State, StoredRecord> {
   requireUniqueStore(collection, store);
+  requireReferringStore(collection, store);
+  const links = references && new CollectionReferences(references, collection, store);
   const { access, cors, filter, shape, schemes, sort } = collection;
   const rules = compileListRules(collection);
   const checkQuery = isCredential && createQueryCheck(listParameters(rules), isCredential);
   const post = repetition.once<State, StoredRecord>(
-    (call, receipt) => create(collection, store, call, receipt),
+    (call, receipt) => create(collection, store, links, call, receipt),
     (call, { entry }) => buildCreatedOutcome(collection, store, call, entry),
     (value) => value,
   );
@@ -189,12 +192,14 @@ function list(collection: Collection, store: Store, call: ListCall): Listing {
 async function create(
   collection: Collection,
   store: Store,
+  links: CollectionReferences | undefined,
   call: ListCall,
   receipt?: Receipt,
 ): Promise<ActionResponse | typeof retryAction> {
   if (call.body === undefined) throw new Problem('content-missing', 'An item is expected.');
   const path = requireStorablePath(fillTemplate(collection.path, call.parameters));
-  const value = addServerValues(collection.shape, call.body, call, undefined);
+  const sent = addServerValues(collection.shape, call.body, call, undefined);
+  const value = links === undefined ? sent : await links.resolve(sent, undefined, call);
   requireOwn(collection.access.POST, call, value);
   const applied = await store.apply({
     kind: 'create',
@@ -203,6 +208,7 @@ async function create(
     at: call.now,
     receipt,
     unique: collection.unique,
+    references: links?.rules,
   });
   if (applied.applied) return buildCreatedOutcome(collection, store, call, applied.entry);
   const retry: typeof retryAction = retryOrThrow(applied, collection, path, call);

@@ -3,18 +3,20 @@ import { type Call, permits, retryAction } from '../pipeline/resource.ts';
 import type { NotApplied, Store, UniqueConflict } from '../store/store.ts';
 import type { Collection } from './declaration.ts';
 import { formatHref } from './lists/page-links.ts';
+import { missingItem } from './references.ts';
 
 /**
  * Returns how an action continues whose change was not made: it is repeated, because the item has changed meanwhile.
  * @param path the path of the collection
- * @throws {Problem} `conflict` if another item has its unique values
+ * @throws {Problem} `conflict` if another item has its unique values, `invalid-content` if it would refer to a missing item
  */
 export function retryOrThrow(
-  { conflict }: NotApplied,
+  { conflict, missing }: NotApplied,
   { access }: Collection,
   path: string,
   { principal, parameters }: Pick<Call, 'principal' | 'parameters'>,
 ): typeof retryAction {
+  if (missing !== undefined) throw missingItem(missing);
   if (conflict === undefined) return retryAction;
   const { fields, id } = conflict;
   const href = permits(access.GET, principal, parameters) ? { href: formatHref(path, id) } : {};

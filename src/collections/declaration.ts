@@ -14,10 +14,11 @@ import { type CorsDeclaration, readCors } from '../pipeline/cors-policy.ts';
 import type { Access, DocumentFormat } from '../pipeline/resource.ts';
 import { DeclarationError, readDeclared } from '../schema/error.ts';
 import { checkPatternCosts } from '../schema/pattern/cost.ts';
+import { readMember } from '../schema/record.ts';
 import { compileShape, type Field, type Shape as ItemShape } from '../schema/schema.ts';
 import { describeKind } from '../shape/fault.ts';
 import { anything, mapOf } from '../shape/shape.ts';
-import type { StoredRecord, UniqueRules } from '../store/store.ts';
+import type { StoredRecord, StoredValue, UniqueRules } from '../store/store.ts';
 import {
   type AccessRules,
   accessWords,
@@ -30,6 +31,7 @@ import {
 export type { AccessRules, CollectionDeclaration, CollectionMethod } from './declaration-shape.ts';
 
 import { compileListRules } from './lists/rules.ts';
+import { describeMissing, listReferences, parseReference } from './reference-fields.ts';
 import { compileUnique } from './unique-rules.ts';
 
 export { DeclarationError } from '../schema/error.ts';
@@ -208,7 +210,14 @@ export function decodeSeed(collection: Collection, item: unknown, path: string):
     throw new DeclarationError('seed', at, first.detail);
   }
   if (value === undefined) throw new Error('an item without errors has a value');
-  return value;
+  const ids = listReferences(collection.shape).map(({ field, to }): [string, StoredValue][] => {
+    const sent = readMember(value, field);
+    if (typeof sent !== 'string') return [];
+    const id = parseReference(sent, to);
+    if (id === undefined) throw new DeclarationError('seed', `${path}.${field}`, describeMissing(to, sent));
+    return [[field, id]];
+  });
+  return ids.length === 0 ? value : { ...value, ...Object.fromEntries(ids.flat()) };
 }
 
 /** Returns the parameter names of a path template. */

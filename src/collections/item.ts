@@ -34,6 +34,7 @@ import { retryOrThrow } from './conflict.ts';
 import type { Collection } from './declaration.ts';
 import { noRepetition, type Repetition } from './idempotency.ts';
 import { checksItem, requireOwn } from './ownership.ts';
+import { CollectionReferences } from './references.ts';
 import { addServerValues, showValues } from './server-values.ts';
 import { requireStorablePath, type Serving } from './serving.ts';
 
@@ -60,25 +61,26 @@ export function itemResource(
   store: Store,
   documentLimits: DocumentLimits,
   repetition: Repetition = noRepetition,
-  { defaultFormat }: Serving = {},
+  { defaultFormat, references }: Serving = {},
 ): Resource<StoredItem, SentItem> {
   const { access, path, schemes, cors, shape, requirePrecondition, hide } = collection;
+  const links = references && new CollectionReferences(references, collection, store);
   const parameter = idParameter(path);
   const readId = (call: ItemCall): string => call.parameters[parameter] ?? '';
   const formatPath = (call: ItemCall): string => fillTemplate(path, call.parameters);
   const mergeSent = (before: StoredRecord, sent: SentItem): StoredRecord => merge(shape, before, sent.value);
   const put = repetition.once<StoredItem, SentItem>(
-    (call, receipt) => replace(collection, store, call, formatPath(call), readId(call), receipt),
+    (call, receipt) => replace(collection, store, links, call, formatPath(call), readId(call), receipt),
     (call, { entry, created }) => buildReplacedOutcome(collection, store, call, entry, created),
     ({ value }) => value,
   );
   const post = repetition.once<StoredItem, SentItem>(
-    (call, receipt) => change(collection, store, call, formatPath(call), mergeSent, receipt),
+    (call, receipt) => change(collection, store, links, call, formatPath(call), mergeSent, receipt),
     (call, { entry }) => buildMergedOutcome(collection, store, call, entry),
     ({ value }) => value,
   );
   const deletes = repetition.once<StoredItem, SentItem>(
-    (call, receipt) => remove(collection, store, call, formatPath(call), receipt),
+    (call, receipt) => remove(collection, store, links, call, formatPath(call), receipt),
     () => ({ status: 204 }),
     ({ value }) => value,
   );
@@ -115,7 +117,7 @@ export function itemResource(
       ...repetition.checks,
     }),
     ...(collection.patch && {
-      PATCH: patchAction(collection, store, documentLimits, repetition, formatPath),
+      PATCH: patchAction(collection, store, links, documentLimits, repetition, formatPath),
     }),
     DELETE: action(access.DELETE, (call) => deletes(call), {
       ...checksItem([access.DELETE], () => access.DELETE),
@@ -204,6 +206,7 @@ function writeShown({ shape, showId }: Collection, call: ItemCall, item: ShownIt
 async function replace(
   collection: Collection,
   store: Store,
+  links: CollectionReferences | undefined,
   call: ItemCall,
   name: string,
   id: string,
@@ -211,7 +214,8 @@ async function replace(
 ): Promise<ActionResponse | typeof retryAction> {
   const expected = readExpected(call);
   const before = call.state?.value.value;
-  const value = addServerValues(collection.shape, requireContent(call).value, call, before);
+  const sent = addServerValues(collection.shape, requireContent(call).value, call, before);
+  const value = links === undefined ? sent : await links.resolve(sent, before, call);
   const { putNew, putExisting } = collection.access;
   requireOwn(before === undefined ? putNew : putExisting, call, value);
   const applied = await store.apply({
@@ -223,6 +227,7 @@ async function replace(
     at: call.now,
     receipt,
     unique: collection.unique,
+    references: links?.rules,
   });
   if (!applied.applied) return retryOrThrow(applied, collection, name, call);
   return buildReplacedOutcome(collection, store, call, applied.entry, expected === 'absent');
@@ -273,6 +278,7 @@ function readExpected({ state: found, incoming: request }: ItemCall): Replacemen
 function patchAction(
   collection: Collection,
   store: Store,
+  links: CollectionReferences | undefined,
   { maxDepth }: DocumentLimits,
   repetition: Repetition,
   formatPath: (call: ItemCall) => string,
@@ -282,7 +288,7 @@ function patchAction(
     return applyMergePatch(collection.shape, before, patch, maxDepth);
   };
   const perform = repetition.once<StoredItem, SentItem>(
-    (call, receipt) => change(collection, store, call, formatPath(call), apply, receipt),
+    (call, receipt) => change(collection, store, links, call, formatPath(call), apply, receipt),
     (call, { entry }) => buildMergedOutcome(collection, store, call, entry),
     ({ patch }) => ({ patch: patch?.text ?? '' }),
   );
@@ -302,13 +308,15 @@ function patchAction(
 async function change(
   collection: Collection,
   store: Store,
+  links: CollectionReferences | undefined,
   call: ItemCall,
   name: string,
   apply: (before: StoredRecord, sent: SentItem) => StoredRecord,
   receipt?: Receipt,
 ): Promise<ActionResponse | typeof retryAction> {
   const { id, revision, value: before } = requireExisting(call).value;
-  const value = addServerValues(collection.shape, apply(before, requireContent(call)), call, before);
+  const merged = addServerValues(collection.shape, apply(before, requireContent(call)), call, before);
+  const value = links === undefined ? merged : await links.resolve(merged, before, call);
   requireOwn(collection.access.change, call, value);
   // Written before the change: nothing is changed if the item cannot be shown.
   const representation = writeRequestedRepresentation(collection, call, { id, value });
@@ -321,6 +329,7 @@ async function change(
     at: call.now,
     receipt,
     unique: collection.unique,
+    references: links?.rules,
   });
   if (!applied.applied) return retryOrThrow(applied, collection, name, call);
   return buildMergedOutcome(collection, store, call, applied.entry, representation);
@@ -364,11 +373,14 @@ function buildChangedOutcome(
 async function remove(
   collection: Collection,
   store: Store,
+  links: CollectionReferences | undefined,
   call: ItemCall,
   name: string,
   receipt?: Receipt,
 ): Promise<ActionResponse | typeof retryAction> {
-  const { id, revision } = requireExisting(call).value;
+  const item = requireExisting(call).value;
+  const { id, revision } = item;
+  const concerned = links === undefined ? {} : await links.planDeletion(name, item, call);
   const applied = await store.apply({
     kind: 'delete',
     collection: name,
@@ -377,6 +389,7 @@ async function remove(
     at: call.now,
     receipt,
     unique: collection.unique,
+    ...concerned,
   });
   return applied.applied ? { status: 204 } : retryOrThrow(applied, collection, name, call);
 }

@@ -25,6 +25,16 @@ export function addServerValues(
   return values;
 }
 
+/** Returns the value of an item that changes because another one was deleted. */
+export function stampChange(
+  { readOnlyFields }: Shape,
+  value: StoredRecord,
+  { now }: Pick<Call, 'now'>,
+): StoredRecord {
+  const stamped = readOnlyFields.filter(({ set }) => set === 'modified').map(({ name }) => name);
+  return { ...value, ...Object.fromEntries(stamped.map((name) => [name, new Date(now).toISOString()])) };
+}
+
 function createValue({ set }: Field, { now, principal }: Pick<Call, 'now' | 'principal'>) {
   if (set === 'creator') return principal?.name;
   return set === 'created' || set === 'modified' ? new Date(now).toISOString() : undefined;

@@ -1,6 +1,7 @@
 import { Problem } from '../http/problem.ts';
 import type { DocumentFormat } from '../pipeline/resource.ts';
 import type { SearchedStore } from './lists/search.ts';
+import type { References } from './references.ts';
 
 /** The options of a service that the resources of collections depend on. */
 export interface Serving {
@@ -12,6 +13,8 @@ export interface Serving {
   readonly isCredential?: ((parameter: string) => boolean) | undefined;
   /** The searches of all collections. Default: each collection has its own. */
   readonly searched?: SearchedStore | undefined;
+  /** The references between all collections. Default: none. */
+  readonly references?: References | undefined;
 }
 
 /** The maximum length of the path of a collection in bytes: databases index no longer texts. */

@@ -5,10 +5,12 @@ import { toJsonNode } from '../formats/json/value.ts';
 import { StoredValueError } from '../formats/list-item.ts';
 import { type ValidationError, ValidationErrors } from '../formats/validation-errors.ts';
 import { grantsCollection, readGrant, readToken, tokensCollection } from '../oauth/records.ts';
-import { simpleTypes } from '../schema/simple-type.ts';
+import { readMember } from '../schema/record.ts';
+import { simpleTypes, type Violation } from '../schema/simple-type.ts';
 import { UniqueKeys } from '../store/state/unique-keys.ts';
 import type { StoredItem } from '../store/store.ts';
 import type { Collection } from './declaration.ts';
+import { listReferences } from './reference-fields.ts';
 import { collectionFinder } from './seed.ts';
 
 /** Thrown for stored items that the changed declaration of their collection cannot represent. */
@@ -36,6 +38,7 @@ export interface Mismatches {
 export class StoredDataCheck {
   readonly #collectionAt: (path: string) => Collection | undefined;
   readonly #unique = new UniqueCheck();
+  readonly #references: ReferenceCheck;
   #last: { readonly path: string; readonly collection: Collection | undefined } | undefined;
   #items = 0;
   #misfits = 0;
@@ -45,9 +48,9 @@ export class StoredDataCheck {
   /** The number of items that have an undeclared field, by the path of the field and the template of the collection. */
   readonly #undeclared = new Map<string, { field: string; collection: string; items: number }>();
 
-  /** @param collectionAt returns the collection of a path: see `collectionFinder` */
-  constructor(collectionAt: (path: string) => Collection | undefined) {
-    this.#collectionAt = collectionAt;
+  constructor(collections: readonly Collection[]) {
+    this.#collectionAt = collectionFinder(collections);
+    this.#references = new ReferenceCheck(collections);
   }
 
   /**
@@ -69,7 +72,11 @@ export class StoredDataCheck {
     const ofType = errors.find(({ rule }) => typeRules.has(rule));
     const violation = ofType ?? errors.find(({ rule }) => !isUndeclared(rule));
     this.#countUndeclared(collection, errors);
-    if (unwritable === undefined && violation === undefined) return;
+    if (unwritable === undefined && violation === undefined) {
+      this.#references.add(collection, path, entry);
+      return;
+    }
+    this.#references.addTarget(path, entry);
     const isMisfit = unwritable !== undefined || ofType !== undefined;
     this.#items += 1;
     if (isMisfit) this.#misfits += 1;
@@ -87,6 +94,11 @@ export class StoredDataCheck {
 
   /** Returns the differences that were found; undefined if there are none. */
   result(): Mismatches | undefined {
+    for (const { path, id, field, rule } of this.#references.end()) {
+      this.#items += 1;
+      const { others } = this.#examples;
+      if (others.length < maxExamples) others.push(`${field} of ${path}/${id} ${formatReason(rule)}`);
+    }
     if (this.#items === 0 && this.#undeclared.size === 0) return undefined;
     const summary = [this.#itemSummary(), this.#fieldSummary()].filter((part) => part !== '').join('; ');
     return { items: this.#items, misfits: this.#misfits, hidden: this.#hidden, summary };
@@ -167,26 +179,88 @@ function advice(items: number): string {
   return `restore the declaration, or edit or remove ${them} with "countersign export" and "countersign import"`;
 }
 
-/**
- * Creates a function that returns why an item violates the declaration of its collection, or is no token or grant of OAuth,
- * without its values. It returns undefined for an item that conforms, and for one of an undeclared collection.
- */
-export function createConformityCheck(
-  collections: readonly Collection[],
-): (path: string, entry: StoredItem) => string | undefined {
+/** Creates a check of items one by one. */
+export function createConformityCheck(collections: readonly Collection[]): ConformityCheck {
   const collectionAt = collectionFinder(collections);
   const unique = new UniqueCheck();
+  const references = new ReferenceCheck(collections);
   let last: { readonly path: string; readonly collection: Collection | undefined } | undefined;
-  return (path, entry) => {
+  const add = (path: string, entry: StoredItem): string | undefined => {
     if (path === tokensCollection || path === grantsCollection) return findOAuthFault(path, entry);
     if (last?.path !== path) last = { path, collection: collectionAt(path) };
     const { collection } = last;
     if (collection === undefined) return undefined;
     const [violation] = [...listViolations(collection, entry), ...unique.add(collection, path, entry)];
+    references.add(collection, path, entry);
     if (violation === undefined) return undefined;
     const { field } = violation;
-    return `${path}/${entry.id} does not match its declaration: ${field} ${formatReason(violation)}`;
+    return formatMismatch(path, entry.id, field, violation);
   };
+  const end = (): string | undefined => {
+    const [broken] = references.end();
+    return broken && formatMismatch(broken.path, broken.id, broken.field, broken.rule);
+  };
+  return { add, end };
+}
+
+/** Finds items that violate the declaration of their collection, or are no token or grant of OAuth. */
+interface ConformityCheck {
+  /** Adds an item. Returns what is wrong with it, without its values; undefined if nothing is, or if its collection is undeclared. */
+  add(path: string, entry: StoredItem): string | undefined;
+  /** Returns the first item that refers to none that was added; undefined if there is none. */
+  end(): string | undefined;
+}
+
+function formatMismatch(path: string, id: string, field: string, violation: Violation): string {
+  return `${path}/${id} does not match its declaration: ${field} ${formatReason(violation)}`;
+}
+
+/** A field that refers to no item. */
+interface BrokenReference {
+  readonly path: string;
+  readonly id: string;
+  readonly field: string;
+  readonly rule: Violation;
+}
+
+/** Finds items that refer to none of the items that are added. */
+class ReferenceCheck {
+  /** The ids of the items to which others may refer, by path. */
+  readonly #ids: ReadonlyMap<string, Set<string>>;
+  #references: { path: string; id: string; field: string; to: string; target: string }[] = [];
+
+  constructor(collections: readonly Collection[]) {
+    const targets = collections.flatMap(({ shape }) => listReferences(shape).map(({ to }) => to));
+    this.#ids = new Map(targets.map((path) => [path, new Set()]));
+  }
+
+  /** Adds an item, to which others may refer. */
+  addTarget(path: string, { id }: StoredItem): void {
+    this.#ids.get(path)?.add(id);
+  }
+
+  /** Adds an item with its references. */
+  add({ shape }: Collection, path: string, entry: StoredItem): void {
+    this.addTarget(path, entry);
+    if (this.#ids.size === 0) return;
+    for (const { field, to } of listReferences(shape)) {
+      const target = readMember(entry.value, field);
+      if (typeof target === 'string') this.#references.push({ path, id: entry.id, field, to, target });
+    }
+  }
+
+  /** Returns the first broken reference of each item, once all are added. */
+  end(): readonly BrokenReference[] {
+    const broken = this.#references.filter(({ to, target }) => this.#ids.get(to)?.has(target) !== true);
+    this.#references = [];
+    const items = new Map(broken.toReversed().map((each) => [`${each.path}/${each.id}`, each]));
+    return Array.from(items.values(), ({ path, id, field, to }) => ({
+      path,
+      id,
+      field,
+      rule: { rule: 'reference', detail: `refers to no item of ${to}` },
+    })).toReversed();
+  }
 }
 
 /** Finds items with the unique values of an earlier one. */
@@ -239,7 +313,7 @@ function removeIndexes(field: string): string {
 }
 
 /** Returns the rule that a value violates, without the value, which must not appear in a log. */
-function formatReason({ rule, detail }: ValidationError): string {
+function formatReason({ rule, detail }: Violation): string {
   return rule === 'required' ? 'is missing' : detail.replace(/[,;] (?:is|has|contains) .*$/s, '');
 }
 

@@ -5,7 +5,14 @@ import type { SimpleTypeName } from '../schema/simple-type.ts';
 import type { UniqueRules } from '../store/store.ts';
 
 /** The types of which equal values are stored as equal text. */
-const uniqueTypes: readonly SimpleTypeName[] = ['text', 'decimal', 'integer', 'date', 'currency'];
+const uniqueTypes: readonly SimpleTypeName[] = [
+  'text',
+  'decimal',
+  'integer',
+  'date',
+  'currency',
+  'reference',
+];
 
 /**
  * Compiles `unique` of the fields and of a collection.

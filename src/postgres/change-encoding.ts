@@ -1,7 +1,10 @@
 import { latest } from '../store/nonces/time.ts';
+import { formatTemplateExpression, selectRules } from '../store/state/references.ts';
 import { counterNumber } from '../store/state/reserved-ids.ts';
 import type {
   Receipt,
+  ReferenceRules,
+  ReferenceTarget,
   StoreChange,
   StoredRecord,
   StoreResult,
@@ -27,6 +30,8 @@ export interface EncodedChange {
   readonly members: string;
   /** The key of the receipt: no other change of the batch may have the same. */
   readonly receipt: string | undefined;
+  /** The changes that are made in the same step. */
+  readonly also: readonly EncodedChange[];
 }
 
 /**
@@ -52,6 +57,7 @@ export function encodeChange(change: StoreChange): EncodedChange {
     creates: change.kind === 'create' || (change.kind === 'put' && change.expected === 'absent'),
     members: JSON.stringify(members).slice(1, -1),
     receipt: receipt && computeDigest(receipt.key),
+    also: change.kind === 'delete' ? (change.also ?? []).map(encodeChange) : [],
   };
 }
 
@@ -92,12 +98,22 @@ function encodeReceipt(receipt: Receipt): object {
 /** Encodes the parameter `groups` of a batch. */
 export function encodeBatch(changes: readonly EncodedChange[]): string {
   const groups = new Map<string, Group>();
-  for (const [index, { change, path, creates, members }] of changes.entries()) {
-    const group = groups.get(path) ?? { creates: false, rules: undefined, members: [] };
+  const groupOf = (path: string): Group => {
+    const group = groups.get(path) ?? { creates: false, rules: undefined, sources: undefined, members: [] };
     groups.set(path, group);
+    return group;
+  };
+  for (const [index, { change, path, creates, members }] of changes.entries()) {
+    const group = groupOf(path);
+    const { references } = change;
     group.rules ??= change.unique;
     group.creates ||= creates;
     group.members.push(`{"i":${index + 1},${members}}`);
+    if (references === undefined) continue;
+    if (change.kind === 'delete') group.sources = encodeSources(references);
+    // The collections of the items are locked, so that these are not deleted meanwhile.
+    else for (const { to } of selectRules(references, change.collection)) groupOf(encodeKey(to));
+    group.references ??= encodeReferences(references, change.collection);
   }
   const encoded = [...groups]
     .sort(([one], [other]) => (one < other ? -1 : 1))
@@ -109,12 +125,35 @@ export function encodeBatch(changes: readonly EncodedChange[]): string {
 interface Group {
   creates: boolean;
   rules: UniqueRules | undefined;
+  /** The fields that refer to items; undefined if there are none. */
+  references?: string | undefined;
+  /** The collections that may refer to a deleted item; undefined if none is deleted that they may refer to. */
+  sources: string | undefined;
   readonly members: string[];
 }
 
-function encodeGroup(path: string, { creates, rules, members }: Group): string {
+function encodeGroup(path: string, { creates, rules, references, sources, members }: Group): string {
   const unique = rules === undefined ? '' : `"u":${JSON.stringify(rules)},`;
-  return `{"p":${JSON.stringify(path)},"n":${creates},${unique}"c":[${members.join()}]}`;
+  const fields = references === undefined ? '' : `"f":${JSON.stringify(references)},`;
+  const referring = sources === undefined ? '' : `"b":${JSON.stringify(sources)},`;
+  const changes = members.length === 0 ? '' : `,"c":[${members.join()}]`;
+  return `{"p":${JSON.stringify(path)},${unique}${fields}${referring}"n":${creates}${changes}}`;
+}
+
+/** Encodes the fields of a collection that refer to items: `[["product","/products"]]`; undefined if there are none. */
+function encodeReferences(references: ReferenceRules, path: string): string | undefined {
+  const rules = selectRules(references, path);
+  return rules.length === 0
+    ? undefined
+    : JSON.stringify(rules.map(({ field, to }) => [field, encodeKey(to)]));
+}
+
+/** Encodes all collections that refer to items: expressions for their paths, and the fields. */
+export function encodeSources(references: ReferenceRules): string {
+  const sources = new Set(references.map(({ from }) => from));
+  return JSON.stringify(
+    Array.from(sources, (from) => [formatTemplateExpression(from), encodeReferences(references, from)]),
+  );
 }
 
 const notApplied: StoreResult = { applied: false };
@@ -130,7 +169,7 @@ export function decodeResults(changes: readonly EncodedChange[], text: string): 
 
 function decodeResult(change: StoreChange, result: unknown): StoreResult {
   if (result === null) return notApplied;
-  if (!Array.isArray(result)) return { applied: false, conflict: decodeConflict(change, result) };
+  if (!Array.isArray(result)) return { applied: false, ...decodeReason(change, result) };
   const [sequence, revision, modified, last] = result.map((each: unknown) => each);
   const numbers = { sequence: Number(sequence), revision: Number(revision), modified: Number(modified) };
   const id = change.kind === 'create' ? String(last) : change.id;
@@ -138,13 +177,18 @@ function decodeResult(change: StoreChange, result: unknown): StoreResult {
   return { applied: true, entry: { id, ...numbers, value } };
 }
 
-/** Decodes the conflict with another item. Throws TypeError if it is none. */
-function decodeConflict({ unique }: StoreChange, result: unknown): UniqueConflict {
-  const { r: rule, d: id } = Object(result);
+/** Decodes the conflict with another item, or the missing one. Throws TypeError if it is neither. */
+function decodeReason(
+  { unique, references, collection }: StoreChange,
+  result: unknown,
+): { readonly conflict: UniqueConflict } | { readonly missing: ReferenceTarget } {
+  const { r: rule, m: reference, d: id } = Object(result);
   const fields = unique?.[Number(rule) - 1];
-  if (fields === undefined || typeof id !== 'string')
-    throw new TypeError('PostgreSQL returned a result that is no array and no conflict');
-  return { fields, id: decodeKey(id) };
+  if (fields !== undefined && typeof id === 'string') return { conflict: { fields, id: decodeKey(id) } };
+  const found = references && selectRules(references, collection)[Number(reference) - 1];
+  if (found === undefined || typeof id !== 'string')
+    throw new TypeError('PostgreSQL returned a result that is no array and no reason');
+  return { missing: { field: found.field, collection: found.to, id: decodeKey(id) } };
 }
 
 /** Parses a stored value. */

@@ -1,4 +1,5 @@
 import { StoreError } from '../store/errors.ts';
+import { isMadeAlone } from '../store/state/references.ts';
 import type { StoreChange, StoreResult } from '../store/store.ts';
 import { clearTimeout, nextTurn, setTimeout } from '../timers.ts';
 import { decodeResults, type EncodedChange, encodeBatch, encodeChange } from './change-encoding.ts';
@@ -71,7 +72,7 @@ export class ChangeQueue {
     this.#draining = undefined;
   }
 
-  /** Moves changes from the queue to a batch. Of several with the same receipt, all but the first stay. */
+  /** Moves changes from the queue to a batch. Of several with the same receipt, all but the first stay, and so does what is made alone. */
   #takeBatch(): readonly QueuedChange[] {
     const batch: QueuedChange[] = [];
     const left: QueuedChange[] = [];
@@ -79,8 +80,11 @@ export class ChangeQueue {
     let length = 0;
     for (const queued of this.#queue) {
       const { members, receipt } = queued.encoded;
+      const [first] = batch;
+      const isApart =
+        first !== undefined && (isMadeAlone(first.encoded.change) || isMadeAlone(queued.encoded.change));
       const repeats = receipt !== undefined && receipts.has(receipt);
-      if (batch.length >= maxChanges || length >= maxLength || repeats) {
+      if (batch.length >= maxChanges || length >= maxLength || repeats || isApart) {
         left.push(queued);
         continue;
       }
@@ -105,7 +109,8 @@ export class ChangeQueue {
   }
 
   async #send(batch: readonly QueuedChange[]): Promise<readonly StoreResult[]> {
-    const changes = batch.map(({ encoded }) => encoded);
+    // Only a change that is made alone has others, so results have the positions of the batch.
+    const changes = batch.flatMap(({ encoded }) => [encoded, ...encoded.also]);
     const groups = encodeBatch(changes);
     const id = Buffer.from(this.#random(16));
     const deadline = Math.min(...batch.map((each) => each.deadline));

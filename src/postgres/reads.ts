@@ -1,5 +1,12 @@
-import type { ReceiptCount, StoredItem, StoredPage, StoredReceipt } from '../store/store.ts';
-import { decodeKey, decodeValue, isStorableKey } from './change-encoding.ts';
+import type {
+  ReceiptCount,
+  ReferenceRules,
+  Referrer,
+  StoredItem,
+  StoredPage,
+  StoredReceipt,
+} from '../store/store.ts';
+import { decodeKey, decodeValue, encodeSources, isStorableKey } from './change-encoding.ts';
 import { numberIn, type PostgresRow, textIn } from './client.ts';
 import { Coalesced } from './coalesced.ts';
 import type { Database } from './database.ts';
@@ -48,6 +55,25 @@ export class Reads {
       revision: numberIn(head, 'revision'),
       modified: numberIn(head, 'modified'),
     };
+  }
+
+  /** Returns items that refer to an item: see Store.referrers. */
+  async referrers(
+    references: ReferenceRules,
+    collection: string,
+    id: string,
+    most: number,
+  ): Promise<readonly Referrer[]> {
+    const rows = await this.#database.query(`SELECT * FROM ${this.#schema}.find_referrers($1, $2, $3, $4)`, [
+      encodeSources(references),
+      escapeText(collection),
+      escapeText(id),
+      most,
+    ]);
+    return rows.map((row) => ({
+      collection: decodeKey(textIn(row, 'path')),
+      item: entryIn(row, decodeKey(textIn(row, 'id'))),
+    }));
   }
 
   /** Returns the change with an unexpired receipt: see Store.receipt. */

@@ -117,6 +117,7 @@ export async function openPostgresStore(
         maintenance.consider();
         return reads.list(collection, after, limit, bytes);
       },
+      referrers: (...target) => reads.referrers(...target),
       apply(change) {
         maintenance.consider();
         return changes.apply(change);

@@ -20,7 +20,7 @@ import {
   word,
 } from '../shape/shape.ts';
 import { defaultJsonLength } from './any-json.ts';
-import { type SimpleTypeName, simpleTypes } from './simple-type.ts';
+import { deletionRules, type ReferenceTo, type SimpleTypeName, simpleTypes } from './simple-type.ts';
 import { type FieldFormat, fieldFormatNames } from './text-format.ts';
 
 /** Fields or attributes by name. */
@@ -114,6 +114,19 @@ interface JsonDeclaration {
   readonly maxLength?: number | undefined;
 }
 
+/** The id of an item. Clients can also send its address; the id is stored. Only for fields of the item itself, without attributes. */
+interface ReferenceDeclaration {
+  /** The id of an item. */
+  readonly type: 'reference';
+  /** The path of the collection of that item, without parameters: `/products`. */
+  readonly to: string;
+  /**
+   * What the deletion of that item does: it is refused (`restrict`: 409), the item with the field is deleted too (`cascade`), or the field,
+   * which must not be required, is removed (`clear`). Default: `restrict`.
+   */
+  readonly onDelete?: ReferenceTo['onDelete'] | undefined;
+}
+
 /** A field with a single value. */
 type SimpleDeclaration =
   | TextDeclaration
@@ -188,7 +201,12 @@ interface Unique {
 type AttributeDeclaration = Exclude<SimpleDeclaration, JsonDeclaration> & Requirable;
 
 /** A field of an item. */
-export type FieldDeclaration = FieldKind & Requirable & SetByServer & Unique & WithAttributes & WithDefault;
+export type FieldDeclaration = (FieldKind | ReferenceDeclaration) &
+  Requirable &
+  SetByServer &
+  Unique &
+  WithAttributes &
+  WithDefault;
 
 /** What a server sets a field to, in the order of documents. */
 const serverValues = ['created', 'modified', 'creator', 'id'] as const;
@@ -221,6 +239,8 @@ export interface ReadField {
   readonly max?: string | number | undefined;
   readonly exclusiveMin?: string | number | undefined;
   readonly exclusiveMax?: string | number | undefined;
+  readonly to?: string | undefined;
+  readonly onDelete?: ReferenceTo['onDelete'] | undefined;
 }
 
 type FieldTypeName = SimpleTypeName | 'element' | 'list';
@@ -265,6 +285,9 @@ function range(value: Shape<Literal>): FieldMembers {
   };
 }
 
+/** The types that need no other members. A reference is of an item. */
+const plainTypes = simpleTypes.filter((type) => type !== 'reference');
+
 /** The members of each type, in addition to those of its place. */
 const ownMembers: Readonly<Record<FieldTypeName, FieldMembers>> = {
   text: {
@@ -283,6 +306,12 @@ const ownMembers: Readonly<Record<FieldTypeName, FieldMembers>> = {
   json: {
     maxLength: optional(
       addKeywords(whole(1, Number.MAX_SAFE_INTEGER, 'characters'), { default: defaultJsonLength }),
+    ),
+  },
+  reference: {
+    to: text('the path of the collection of the item', { min: 1, expected: 'the path of a collection' }),
+    onDelete: optional(
+      addKeywords(word(deletionRules, 'what the deletion of the item does'), { default: 'restrict' }),
     ),
   },
   element: { fields: recursive('fields', () => fieldsShape) },
@@ -312,7 +341,7 @@ const defaults: Readonly<Partial<Record<FieldTypeName, Shape<Literal | boolean>>
 /** Describes `of` of a list: a declaration, or the name of a type. */
 function describeValues(): Shape<FieldTypeName | ReadField> {
   return {
-    schema: { anyOf: [{ enum: simpleTypes }, { $ref: '#/$defs/value' }] },
+    schema: { anyOf: [{ enum: plainTypes }, { $ref: '#/$defs/value' }] },
     expected: 'an object',
     read(value, path) {
       if (typeof value !== 'string') return valueShape.read(value, path);
@@ -366,7 +395,10 @@ function unknownType(types: readonly FieldTypeName[]): Shape<never> {
       const type = readType(value);
       if (typeof type !== 'string')
         return { faults: [{ path: at, kind: 'type', expected: expectedType, value: type }] };
-      const says = `"${type}" is not a field type${didYouMean(type, types)}`;
+      const says =
+        type === 'reference'
+          ? 'reference is for fields of the item itself'
+          : `"${type}" is not a field type${didYouMean(type, types)}`;
       return { faults: [createFault(at, says, 'unknown-type')] };
     },
   };
@@ -381,7 +413,7 @@ const allTypes: readonly FieldTypeName[] = [...simpleTypes, 'element', 'list'];
 const required = optional(addKeywords(flag('whether every item has it'), { default: false }));
 /** An attribute cannot have any JSON: in JSON, attributes are members beside the value. */
 const attributeShape = describeField(
-  simpleTypes.filter((type) => type !== 'json'),
+  plainTypes.filter((type) => type !== 'json'),
   { required },
 );
 const attributes = optional(
@@ -392,7 +424,7 @@ const attributes = optional(
   ),
 );
 
-const valueShape = describeField(allTypes, { attributes });
+const valueShape = describeField([...plainTypes, 'element', 'list'], { attributes });
 const readOnly = optional(addKeywords(flag('whether clients cannot send it'), { default: false }));
 const set = optional(word(serverValues, 'what the server sets it to'));
 const unique = optional(

@@ -22,6 +22,7 @@ export function selectOrder(type: SimpleTypeName): TypeOrder {
     case 'text':
     case 'currency':
     case 'json':
+    case 'reference':
     case 'date':
       return textOrder;
     case 'decimal':

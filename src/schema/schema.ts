@@ -4,6 +4,7 @@ import type { Declarations, ReadField, ServerValue } from './field.ts';
 import { compileSimple } from './simple-declaration.ts';
 import {
   listViolations,
+  type ReferenceTo,
   type Simple,
   type SimpleTypeName,
   toStoredValue,
@@ -129,8 +130,33 @@ function compileField(name: string, index: number, declared: ReadField, path: st
   const content = compileContent(declared, path);
   const attributes = compileAttributes(declared.attributes, content, `${path}.attributes`);
   checkServerValue(declared, content, attributes, path);
+  checkReference(declared, content, attributes, path);
   const missing = compileDefault(declared, content, attributes, `${path}.default`);
   return createField(name, index, declared, content, attributes, missing);
+}
+
+/** Refuses a reference that is no field of the item itself, has attributes, or could not be cleared. */
+function checkReference(
+  { required, onDelete }: ReadField,
+  content: Content,
+  attributes: readonly Attribute[],
+  path: string,
+): void {
+  const within = content.kind === 'element' && content.schema.fields.find((field) => referenceIn(field));
+  if (within) {
+    const at = `${path}.fields.${within.name}`;
+    throw new DeclarationError('value', at, 'reference is for fields of the item itself');
+  }
+  if (content.kind !== 'simple' || content.reference === undefined) return;
+  if (attributes.length > 0)
+    throw new DeclarationError('value', `${path}.attributes`, 'a reference has no attributes');
+  if (onDelete === 'clear' && required === true)
+    throw new DeclarationError('value', `${path}.onDelete`, 'clear is for a field that is not required');
+}
+
+/** Returns what a field refers to; undefined if it is no reference. */
+export function referenceIn({ content }: Field): ReferenceTo | undefined {
+  return content.kind === 'simple' ? content.reference : undefined;
 }
 
 /** The types of the fields that a server sets. */

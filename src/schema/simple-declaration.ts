@@ -21,7 +21,7 @@ const ruleNames = [
 /** Compiles the declaration of a simple field or attribute. */
 export function compileSimple(type: SimpleTypeName, declared: ReadField, path: string): Simple {
   const { fractionDigits = 0, maxLength = type === 'json' ? defaultJsonLength : undefined } = declared;
-  const { minLength, format } = declared;
+  const { minLength, format, to, onDelete = 'restrict' } = declared;
   if (minLength !== undefined && maxLength !== undefined && minLength > maxLength)
     throw new DeclarationError(
       'range',
@@ -42,6 +42,7 @@ export function compileSimple(type: SimpleTypeName, declared: ReadField, path: s
     max: undefined,
     exclusiveMin: undefined,
     exclusiveMax: undefined,
+    reference: to === undefined ? undefined : { to, onDelete },
   };
   const ranged = { ...bare, ...checkRange(bare, declared, path) };
   return { ...ranged, oneOf: checkChoices(ranged, declared.enum, `${path}.enum`) };

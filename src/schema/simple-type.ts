@@ -18,9 +18,21 @@ export const simpleTypes = [
   'dateTime',
   'currency',
   'json',
+  'reference',
 ] as const;
 /** The name of a simple type. */
 export type SimpleTypeName = (typeof simpleTypes)[number];
+
+/** What happens to an item if the item to which it refers is deleted, in the order of documents. */
+export const deletionRules = ['restrict', 'cascade', 'clear'] as const;
+
+/** What a field refers to. */
+export interface ReferenceTo {
+  /** The path of the collection. */
+  readonly to: string;
+  /** Whether an item is not deleted to which the field refers, or the item with the field is deleted too, or the field is removed. */
+  readonly onDelete: (typeof deletionRules)[number];
+}
 
 /** A simple type with the rules of a declaration. */
 export interface Simple {
@@ -40,6 +52,8 @@ export interface Simple {
   readonly max: string | undefined;
   readonly exclusiveMin: string | undefined;
   readonly exclusiveMax: string | undefined;
+  /** What it refers to, if it is a reference. */
+  readonly reference: ReferenceTo | undefined;
 }
 
 /** A violation of a rule: the name of the option or type, and a message. */
@@ -82,6 +96,10 @@ function typeViolation(simple: Pick<Simple, 'type' | 'fractionDigits'>, text: st
   switch (simple.type) {
     case 'text':
       return textViolation(text);
+    case 'reference':
+      return (
+        textViolation(text) ?? violationUnless(text !== '', 'reference', 'must be an id or an address', text)
+      );
     case 'decimal':
       return decimalViolation(text, simple.fractionDigits);
     case 'integer':

@@ -3,6 +3,7 @@ import { type Collection, defaultCollections, defineCollection } from '../collec
 import type { Idempotency } from '../collections/idempotency.ts';
 import { itemResource, itemTemplate } from '../collections/item.ts';
 import { explanationResource, problemsResource } from '../collections/problems.ts';
+import { compileReferences } from '../collections/references.ts';
 import { rootResource } from '../collections/root.ts';
 import type { Serving } from '../collections/serving.ts';
 import type { Resource } from '../pipeline/resource.ts';
@@ -42,8 +43,9 @@ export function createRoutes(
     maxAttributes: limits.xmlAttributes,
     maxLength: limits.body,
   };
+  const linked = { ...serving, references: compileReferences(collections) };
   const routes: Route[] = collections.flatMap((collection) => {
-    const parts = [collection, store, documentLimits, idempotency.repetition(collection), serving] as const;
+    const parts = [collection, store, documentLimits, idempotency.repetition(collection), linked] as const;
     return [
       { template: collection.path, resource: collectionResource(...parts) },
       { template: itemTemplate(collection), resource: itemResource(...parts) },

@@ -6,6 +6,7 @@ import { idChecks } from './ids.ts';
 import { itemChecks } from './items.ts';
 import { listChecks } from './lists.ts';
 import { receiptChecks } from './receipts.ts';
+import { referenceChecks } from './references.ts';
 import { uniqueChecks } from './unique.ts';
 
 export type { ContractCheck, ContractOptions } from './check.ts';
@@ -13,7 +14,7 @@ export { nonceContract } from './nonces.ts';
 
 /**
  * The rules of the interface `Store`, for any test runner. Each check opens a store of its own, and closes it. Checks of
- * receipts and unique values pass if the store has none.
+ * receipts, unique values and references pass if the store has none.
  *
  * @example
  * // `test` is that of node:test, Vitest or Jest.
@@ -27,4 +28,5 @@ export const storeContract: readonly ContractCheck<Store>[] = [
   ...historyChecks,
   ...receiptChecks,
   ...uniqueChecks,
+  ...referenceChecks,
 ];

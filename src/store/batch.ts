@@ -1,5 +1,6 @@
 // The changes of one write: which of those that wait can be stored together, and in which order they are checked.
 import { maxWriteSize } from './log/file.ts';
+import { isMadeAlone, itemKey } from './state/references.ts';
 import type { Prepared } from './state/state.ts';
 import { listUniqueKeys } from './state/unique-keys.ts';
 import type { Replacement, StoreChange, StoreResult } from './store.ts';
@@ -17,6 +18,8 @@ export interface Member {
   readonly queued: QueuedChange;
   /** The members of its item, as JSON. */
   readonly members: string;
+  /** The changes of other items in the same step, as JSON. */
+  readonly also: readonly string[] | undefined;
 }
 
 /** An upper bound of the bytes of a line apart from its texts. */
@@ -46,6 +49,12 @@ export class Batch {
   /** Returns whether the batch has a change with a receipt of this key: another one must wait for it. */
   hasReceipt(key: string): boolean {
     return this.#receipts?.has(key) ?? false;
+  }
+
+  /** Returns whether a change cannot be in the batch, because it or another one is made alone. */
+  excludes(change: StoreChange): boolean {
+    const [first] = this.members;
+    return first !== undefined && (isMadeAlone(change) || isMadeAlone(first.queued.change));
   }
 
   /** Returns whether a change of the batch has a unique key of this one, which must wait for it. */
@@ -115,11 +124,6 @@ export function mayFollow(before: Prepared, change: StoreChange): boolean {
 function listKeys(change: StoreChange): string[] {
   if (change.unique === undefined || change.kind === 'delete') return [];
   return listUniqueKeys(change.unique, change.value).map(({ key }) => `${change.collection}\n${key}`);
-}
-
-/** Returns a key for the item of a change. */
-function itemKey(change: Exclude<StoreChange, { kind: 'create' }>): string {
-  return `${change.collection}\n${change.id}`;
 }
 
 /** Returns whether a change applies to any revision of an item. */

@@ -102,6 +102,7 @@ function createDurableStore({ store, nonces }: OpenedStore, opened: StoreDirecto
     list: (collection, after, limit) => store.list(collection, after, limit),
     apply: (change) => store.apply(change),
     checksUnique: store.checksUnique,
+    referrers: (...target) => store.referrers(...target),
     watch: (collection, listener) => store.watch(collection, listener),
     receipt: (key, now) => store.receipt(key, now),
     receiptsOf: (user, now) => store.receiptsOf(user, now),

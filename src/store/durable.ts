@@ -9,13 +9,15 @@ import { StoreError } from './errors.ts';
 import { type Disk, nodeDisk } from './files/disk.ts';
 import { GroupCommit } from './log/group-commit.ts';
 import { Log } from './log/log.ts';
-import { formatChange, formatJournalHead, formatMembers } from './record.ts';
+import { formatChange, formatJournalHead, formatMadeChange, formatMembers } from './record.ts';
 import type { Scanned } from './scan.ts';
 import { Compaction, type CompactionLimits } from './snapshot/compaction.ts';
 import type { Prepared, State } from './state/state.ts';
 import type {
   ChangeListener,
   ReceiptCount,
+  ReferenceRules,
+  Referrer,
   Store,
   StoreChange,
   StoredItem,
@@ -94,8 +96,8 @@ function openJournal(
       preallocated: true,
       renamed: false,
       inBackground: false,
-      format: ({ prepared: { receipted }, queued: { change }, members }, seq, durable) =>
-        formatChange({ seq, durable, change, receipted }, members),
+      format: ({ prepared: { receipted }, queued: { change }, members, also }, seq, durable) =>
+        formatChange({ seq, durable, change, receipted }, members, also),
       measure: onSync === undefined ? undefined : measure,
     },
     { number: journals.at(-1)?.generation ?? generation, sequence, bytes },
@@ -210,6 +212,10 @@ export class JournaledStore implements Store {
     return this.#state.receipts.of(user, now);
   }
 
+  referrers(rules: ReferenceRules, collection: string, id: string, most: number): readonly Referrer[] {
+    return this.#state.referrers(rules, collection, id, most);
+  }
+
   apply(change: StoreChange): Promise<StoreResult> {
     if (this.#closed) return Promise.reject(new StoreError('failed', 'the store is closed'));
     return new Promise((resolve, reject) => {
@@ -302,6 +308,7 @@ export class JournaledStore implements Store {
       const waits =
         full ||
         repeats ||
+        batch.excludes(queued.change) ||
         batch.hasKeyOf(queued.change) ||
         (before !== undefined && !mayFollow(before, queued.change));
       if (waits) left.push(queued);
@@ -327,7 +334,8 @@ export class JournaledStore implements Store {
         queued.resolve(prepared);
         return true;
       }
-      batch.add({ prepared, queued, members: this.#formatMembers(prepared, value) });
+      const also = prepared.also?.map((each) => this.#formatOther(each));
+      batch.add({ prepared, queued, members: this.#formatMembers(prepared, value), also });
     } catch (error) {
       queued.reject(error);
     }
@@ -338,6 +346,14 @@ export class JournaledStore implements Store {
   #formerValue(change: StoreChange): string {
     if (change.kind !== 'delete' || change.receipt === undefined) return '';
     return JSON.stringify(this.#state.read(change.collection, change.id)?.value ?? {});
+  }
+
+  /** Formats a change of another item that is made in the same step. */
+  #formatOther(prepared: Prepared): string {
+    const { kind, collection, entry } = prepared;
+    const value = kind === 'delete' ? undefined : JSON.stringify(entry.value);
+    const change = { kind: kind === 'delete' ? kind : 'put', collection } as const;
+    return formatMadeChange(change, this.#formatMembers(prepared, value));
   }
 
   /** Formats the members of the changed item. Those of a deleted item contain the revision and the time of its deletion. */

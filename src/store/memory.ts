@@ -54,6 +54,7 @@ export function createMemoryStore(options: MemoryStoreOptions): MemoryStore {
       return applyNow(change);
     },
     checksUnique: true,
+    referrers: (references, collection, id, most) => state.referrers(references, collection, id, most),
     watch: (collection, listener) => state.watch(collection, listener),
     receipt: (key, now) => state.receipts.find(key, now),
     receiptsOf: (user, now) => state.receipts.of(user, now),

@@ -47,6 +47,8 @@ export interface ChangeRecord {
   /** The number of the last change that was on the disk when this one was written. */
   readonly durable: number;
   readonly change: MadeChange;
+  /** The changes of other items that were made in the same step. */
+  readonly also?: readonly MadeChange[] | undefined;
   /** The change with its receipt, if it has one. */
   readonly receipted?: StoredReceipt | undefined;
 }
@@ -175,16 +177,30 @@ export function formatNoncesHead(head: Omit<NoncesHead, 'kind'>): string {
 export type HeadInit = Omit<HeadRecord, 'kind'>;
 
 /** A change of which only the kind, the collection and the numbers are known: its item is formatted before. */
-interface ChangeInit extends Omit<ChangeRecord, 'kind' | 'change'> {
-  readonly change: Pick<MadeChange, 'kind' | 'collection'>;
+interface ChangeInit extends Omit<ChangeRecord, 'kind' | 'change' | 'also'> {
+  readonly change: ChangedPlace;
 }
 
-/** Formats a change as JSON, without the opening brace. `members` are the members of its item, as JSON. */
-export function formatChange({ seq, durable, change, receipted }: ChangeInit, members: string): string {
-  const { kind, collection } = change;
-  const changed = `{"kind":"${kind}","collection":${quote(collection)},${members}}`;
+type ChangedPlace = Pick<MadeChange, 'kind' | 'collection'>;
+
+/**
+ * Formats a change as JSON, without the opening brace.
+ * @param members the members of its item, as JSON
+ * @param also the changes in the same step, as JSON
+ */
+export function formatChange(
+  { seq, durable, change, receipted }: ChangeInit,
+  members: string,
+  also: readonly string[] = [],
+): string {
+  const others = also.length === 0 ? '' : `,"also":[${also.join()}]`;
   const receipt = receipted === undefined ? '' : `,"receipt":${formatChangeReceipt(receipted)}`;
-  return `"seq":${seq},"durable":${durable},"change":${changed}${receipt}}`;
+  return `"seq":${seq},"durable":${durable},"change":${formatMadeChange(change, members)}${others}${receipt}}`;
+}
+
+/** Formats the change of one item as JSON. `members` are the members of the item, as JSON. */
+export function formatMadeChange({ kind, collection }: ChangedPlace, members: string): string {
+  return `{"kind":"${kind}","collection":${quote(collection)},${members}}`;
 }
 
 /** Formats a claim as JSON, without the opening brace. */
@@ -237,7 +253,10 @@ function readChange(members: Members): ChangeRecord {
   const [seq, durable] = [members.count('seq'), members.count('durable')];
   if (durable >= seq) throw new RecordFault('this is not a change: its durable is not below its seq');
   const change = readMadeChange(members.object('change'));
-  const record = { kind: 'change', seq, durable, change } as const;
+  const made = { kind: 'change', seq, durable, change } as const;
+  const record = members.has('also')
+    ? { ...made, also: members.list('also').map((each) => readMadeChange(new Members(each, 'also'))) }
+    : made;
   // Most changes have no receipt. Spreading an object takes as long as reading it.
   if (!members.has('receipt')) return record;
   return { ...record, receipted: readChangeReceipt(change, members.object('receipt')) };

@@ -84,6 +84,37 @@ export interface UniqueConflict {
   readonly id: string;
 }
 
+/** A field whose value is the id of an item of a collection. */
+export interface ReferenceRule {
+  /** The path template of the collections whose items have the field: `/users/{name}/orders`. */
+  readonly from: string;
+  /** The name of the field, whose value is text. An item without it refers to nothing. */
+  readonly field: string;
+  /** The path of the collection that has the item: `/products`. */
+  readonly to: string;
+}
+
+/** All references between the collections of a service. */
+export type ReferenceRules = readonly ReferenceRule[];
+
+/** An item to which a field refers. */
+export interface ReferenceTarget {
+  /** The name of the field that refers to it. */
+  readonly field: string;
+  /** The path of its collection. */
+  readonly collection: string;
+  /** Its id. */
+  readonly id: string;
+}
+
+/** An item that refers to another one. */
+export interface Referrer {
+  /** The path of its collection. */
+  readonly collection: string;
+  /** The item. */
+  readonly item: StoredItem;
+}
+
 /** The members that all changes have. */
 interface Changing {
   /** The path of the collection: `/articles`. */
@@ -100,6 +131,12 @@ interface Changing {
    * conflict. Only for stores with `checksUnique`. Default: none.
    */
   readonly unique?: UniqueRules | undefined;
+  /**
+   * The references between collections. An item that would refer to a missing one, other than itself, is not stored, and the result
+   * names that one. An item to which others refer is not deleted, unless the same step deletes or replaces these. Only for stores
+   * with `referrers`. Default: not checked.
+   */
+  readonly references?: ReferenceRules | undefined;
 }
 
 /** Adds an item under an id that the store assigns. */
@@ -130,6 +167,11 @@ export interface Deletion extends Changing {
   readonly id: string;
   /** The expected revision. */
   readonly expected: number;
+  /**
+   * Changes of other items, with the revisions that they expect, which are made in the same atomic step: all of them, or none. They have
+   * no receipts. Only with `references`. Default: none.
+   */
+  readonly also?: readonly (Deletion | Replacement)[] | undefined;
 }
 
 /** A change to the store. */
@@ -159,6 +201,8 @@ export interface NotApplied {
   readonly applied: false;
   /** The unique values that another item has. Default: the item was not in the expected state, or the receipt was stored already. */
   readonly conflict?: UniqueConflict;
+  /** The missing item to which the item would refer. Default: as for `conflict`. */
+  readonly missing?: ReferenceTarget;
 }
 
 /** The first part of a transferred store. */
@@ -240,6 +284,17 @@ export interface Store {
   /** Whether `apply` checks the unique rules of changes. Collections with such rules require it. Default: false. */
   readonly checksUnique?: boolean;
   /**
+   * Returns items that refer to an item. Stores with this method check the references of changes, and make the changes of `also` in one
+   * step. Collections with references require it.
+   * @param most the maximum number of items; if there are more, any of them are returned
+   */
+  referrers?(
+    references: ReferenceRules,
+    collection: string,
+    id: string,
+    most: number,
+  ): MaybePromise<readonly Referrer[]>;
+  /**
    * Calls a function with each change of a collection, in the turn in which it becomes visible. Lists that are filtered or
    * sorted use it to keep an index. Only for stores whose items are in the memory of this process and change nowhere else;
    * stores without this method are read to the end for such a list.
@@ -271,7 +326,7 @@ export interface Store {
   close(): Promise<void>;
 }
 
-/** A change that was made, with all its numbers. */
+/** A change of an item that was made, with all its numbers. */
 export interface MadeChange {
   /** `create` if the store assigned the id. */
   readonly kind: 'create' | 'put' | 'delete';

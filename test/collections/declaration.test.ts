@@ -224,12 +224,12 @@ const fieldCases: [declared: unknown, message: string][] = [
   [{ a: 'text' }, 'fields.a: must be an object, is a string'],
   [
     { a: {} },
-    'fields.a.type: must be one of text, decimal, integer, boolean, date, dateTime, currency, json, element, list, is missing',
+    'fields.a.type: must be one of text, decimal, integer, boolean, date, dateTime, currency, json, reference, element, list, is missing',
   ],
   [{ a: { type: 'datetime' } }, 'fields.a.type: "datetime" is not a field type; did you mean "dateTime"?'],
   [
     { a: { type: 'constructor' } },
-    'fields.a.type: "constructor" is not a field type; known are text, decimal, integer, boolean, date, dateTime, currency, json, element, list',
+    'fields.a.type: "constructor" is not a field type; known are text, decimal, integer, boolean, date, dateTime, currency, json, reference, element, list',
   ],
   [
     { price: { ...decimal, fractiondigits: 2 } },

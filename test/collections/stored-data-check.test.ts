@@ -3,7 +3,6 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'node:test';
 import { defineCollection } from '../../src/collections/declaration.ts';
-import { collectionFinder } from '../../src/collections/seed.ts';
 import { StoredDataCheck } from '../../src/collections/stored-data-check.ts';
 import { createRequest } from '../../src/http/message.ts';
 import { createControllableService } from '../../src/service/service.ts';
@@ -162,7 +161,7 @@ test('at most three items and three fields are named, without their values', () 
     tags: { type: 'list', of: { type: 'element', fields: {} } },
   } as const;
   const collection = defineCollection('/users/{name}/notes', { element: 'notes', item: 'note', fields });
-  const check = new StoredDataCheck(collectionFinder([collection]));
+  const check = new StoredDataCheck([collection]);
   assert.equal(check.result(), undefined);
   const add = (id: number, value: StoredRecord): void =>
     check.add('/users/ann/notes', { id: String(id), sequence: id, revision: id, modified: 0, value });
@@ -250,4 +249,31 @@ test('items with the same unique values are listed by check and refused by impor
     imported.stderr,
     /\/articles\/3 does not match its declaration: title equals that of \/articles\/1/,
   );
+});
+
+test('items that refer to none are listed by check and refused by import', async () => {
+  const reference = { type: 'reference', to: '/articles' };
+  const collections = {
+    '/articles': { ...articles, fields: { title: reference } },
+  };
+  const config = join(temporaryDirectory(), 'countersign.json');
+  writeFileSync(config, JSON.stringify({ collections }), { mode: 0o600 });
+  const data = createDirectory({ title: '2' }, { title: '1' }, { title: '9' });
+  const checked = await call(['check', '--data', data, '--config', config]);
+  const broken = 'title of \\/articles\\/3 refers to no item of \\/articles';
+  assert.match(checked.stderr, new RegExp(`1 item breaks today's rules: ${broken}\\n`));
+  const exported = await call(['export', '--data', data]);
+  const file = join(temporaryDirectory(), 'export.jsonl');
+  writeFileSync(file, exported.stdout);
+  const target = join(temporaryDirectory(), 'new');
+  const read = ['import', '--input', file, '--data', target, '--config', config];
+  const refused = await call(read);
+  assert.equal(refused.status, 1);
+  assert.match(
+    refused.stderr,
+    /\/articles\/3 does not match its declaration: title refers to no item of \/articles\n/,
+  );
+  const imported = await call([...read, '--on-mismatch', 'warn']);
+  assert.equal(imported.status, 0);
+  assert.match(imported.stderr, new RegExp(broken));
 });

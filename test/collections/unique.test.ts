@@ -102,7 +102,7 @@ suite('a unique field', () => {
       );
       return message;
     };
-    const types = 'unique is for text, decimal, integer, date, currency without attributes';
+    const types = 'unique is for text, decimal, integer, date, currency, reference without attributes';
     assert.equal(
       refuse({ a: { type: 'boolean', unique: true } }),
       `collections./things.fields.a.unique: ${types}`,

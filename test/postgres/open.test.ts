@@ -66,7 +66,7 @@ function describeSchemas(server: Server): void {
     await server.query(`UPDATE ${schema}.meta SET version = 99`);
     await assert.rejects(openPostgresStore(server.pool(), { schema }), {
       code: 'newer',
-      message: `the schema "${schema}" has version 99, which a newer version of countersign created; this one supports version 2`,
+      message: `the schema "${schema}" has version 99, which a newer version of countersign created; this one supports version 3`,
     });
     assert.deepEqual(await server.query(`SELECT version FROM ${schema}.meta`), [{ version: 99 }]);
   });
@@ -77,7 +77,8 @@ function describeSchemas(server: Server): void {
     await create(first, '/a', { sku: 'x' });
     await first.close();
     await server.query(`DROP TABLE ${schema}.unique_keys`);
-    await server.query(`ALTER TABLE ${schema}.collections DROP COLUMN uniques`);
+    await server.query(`DROP TABLE ${schema}.item_references`);
+    await server.query(`ALTER TABLE ${schema}.collections DROP COLUMN uniques, DROP COLUMN refs`);
     await server.query(`UPDATE ${schema}.meta SET version = 1`);
     const second = await openPostgresStore(server.pool(), { schema });
     const change = {
@@ -90,7 +91,7 @@ function describeSchemas(server: Server): void {
     const conflict = { fields: ['sku'], id: '1' };
     assert.deepEqual(await second.apply(change), { applied: false, conflict });
     await second.close();
-    assert.deepEqual(await server.query(`SELECT version FROM ${schema}.meta`), [{ version: 2 }]);
+    assert.deepEqual(await server.query(`SELECT version FROM ${schema}.meta`), [{ version: 3 }]);
   });
 
   test('is created completely or not at all', async () => {

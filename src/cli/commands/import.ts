@@ -30,6 +30,8 @@ export async function importItems(
     await target.checkEmpty();
     const checks = createItemChecks(options);
     const imported = await readExport(input, checks.findFault, terminal);
+    const broken = checks.findBrokenReference();
+    if (broken !== undefined) throw new CommandError([`${formatName(input)}: ${broken}`], 1);
     const { documents } = imported;
     await checkDataFiles(documents, formatName(input), secretBox);
     await checkAccounts(target.place, documents);
@@ -106,6 +108,8 @@ async function readAll(
 /** Why items cannot be imported, and what is wrong with those that are imported nevertheless. */
 interface ItemChecks {
   readonly findFault: ImportOptions['findFault'];
+  /** Returns what is wrong with the first item that refers to none that was read; undefined if it is imported nevertheless. */
+  findBrokenReference(): string | undefined;
   /** Returns the warnings about the items that were read. */
   warnings(): readonly string[];
 }
@@ -117,19 +121,21 @@ function createItemChecks({ collections, onMismatch }: Options): ItemChecks {
     return fault && `its id ${fault}`;
   };
   if (onMismatch !== 'warn') {
-    const findMismatch = createConformityCheck(collections);
+    const conformity = createConformityCheck(collections);
     return {
-      findFault: (path, entry) => findIdFault(entry) ?? findMismatch(path, entry),
+      findFault: (path, entry) => findIdFault(entry) ?? conformity.add(path, entry),
+      findBrokenReference: () => conformity.end(),
       warnings: () => [],
     };
   }
-  const check = new StoredDataCheck(collectionFinder(collections));
+  const check = new StoredDataCheck(collections);
   return {
     findFault(path, entry) {
       const fault = findIdFault(entry);
       if (fault === undefined) check.add(path, entry);
       return fault;
     },
+    findBrokenReference: () => undefined,
     warnings() {
       const mismatches = check.result();
       return mismatches === undefined ? [] : [mismatches.summary];

@@ -1,6 +1,5 @@
 import { readMasterKey } from '../../accounts/master-key.ts';
 import type { SecretBox } from '../../accounts/secret-box.ts';
-import { collectionFinder } from '../../collections/seed.ts';
 import { formatWarning, StoredDataCheck } from '../../collections/stored-data-check.ts';
 import { grantsCollection, tokensCollection } from '../../oauth/records.ts';
 import type { Options } from '../../options/options.ts';
@@ -52,7 +51,7 @@ interface CheckedItems {
 }
 
 async function checkItems(store: Store, { collections, onMismatch }: Options): Promise<CheckedItems> {
-  const check = new StoredDataCheck(collectionFinder(collections));
+  const check = new StoredDataCheck(collections);
   const counts = new Map<string, number>();
   const add = (path: string, entry: StoredItem): void => {
     check.add(path, entry);

@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
 import type { Collection } from '../../collections/declaration.ts';
-import { collectionFinder } from '../../collections/seed.ts';
 import { type Mismatches, StoredDataCheck } from '../../collections/stored-data-check.ts';
 import type { Scanned } from '../../store/scan.ts';
 import type { State } from '../../store/state/state.ts';
@@ -38,7 +37,7 @@ export function checkStoredData(
 
 /** Compares all stored items with the declared collections. Throws StoredDataError as `checkStoredData` does. */
 export function checkAllStoredData(state: State, collections: readonly Collection[]): Mismatches | undefined {
-  const check = new StoredDataCheck(collectionFinder(collections));
+  const check = new StoredDataCheck(collections);
   for (const { path, entries } of state.collections()) for (const entry of entries) check.add(path, entry);
   return check.result();
 }

@@ -8,6 +8,7 @@ import type { Key } from '../../schema/order.ts';
 import { readMember } from '../../schema/record.ts';
 import { isOfType, type SimpleTypeName, toStoredValue } from '../../schema/simple-type.ts';
 import type { StoredItem, StoredRecord } from '../../store/store.ts';
+import { parseReference } from '../reference-fields.ts';
 import { type IndexedField, type ItemOrder, indexField, shortenKey } from './order.ts';
 import type { Comparison, FilterParameter, ListRules } from './rules.ts';
 
@@ -86,7 +87,7 @@ export function addOwnerCondition(
 
 function parseCondition(
   name: string,
-  { field, type, oneOf, comparison, order, indexed, valueIn }: FilterParameter,
+  { field, type, oneOf, reference, comparison, order, indexed, valueIn }: FilterParameter,
   text: string,
   { incoming: request }: Pick<Call, 'incoming'>,
   strict: boolean,
@@ -94,7 +95,11 @@ function parseCondition(
   // U+FFFD also replaces octets that are not UTF-8.
   if (text.includes('\ufffd') && parseTargetQuery(request.target) === undefined)
     throw malformedQuery(name, 'encoded in UTF-8');
-  const sought = isOfType(type, text) ? order.computeKey(toStoredValue({ type }, text)) : undefined;
+  const stored = reference === undefined ? text : parseReference(text, reference.to, request);
+  const sought =
+    stored !== undefined && isOfType(type, stored)
+      ? order.computeKey(toStoredValue({ type }, stored))
+      : undefined;
   if (sought === undefined) throw wrongType(name, field, type, text);
   if (strict && comparison === 'equals' && oneOf !== undefined)
     requireOneOf(name, field, order, sought, oneOf);
@@ -148,6 +153,7 @@ const forms: Readonly<Record<SimpleTypeName, string>> = {
   dateTime: 'a date and time with an offset, such as 2013-04-20T12:59:24Z',
   currency: 'an ISO 4217 currency code in upper case',
   json: 'JSON',
+  reference: 'the id or address of an item',
 };
 
 function wrongType(name: string, field: string, type: SimpleTypeName, text: string): Problem {

@@ -5,7 +5,7 @@ import { DeclarationError } from '../../schema/error.ts';
 import { selectOrder, type TypeOrder } from '../../schema/order.ts';
 import { isRecord, readMember } from '../../schema/record.ts';
 import type { Field, Shape } from '../../schema/schema.ts';
-import type { Simple, SimpleTypeName } from '../../schema/simple-type.ts';
+import type { ReferenceTo, Simple, SimpleTypeName } from '../../schema/simple-type.ts';
 import type { StoredItem, StoredValue } from '../../store/store.ts';
 import { fieldOrder, type IndexedField, type ItemOrder, indexField, modifiedOrder } from './order.ts';
 
@@ -19,6 +19,8 @@ export interface FilterParameter {
   readonly type: SimpleTypeName;
   /** The permitted values. Undefined for any. */
   readonly oneOf: ReadonlySet<string> | undefined;
+  /** What the values refer to, if they are references. */
+  readonly reference: ReferenceTo | undefined;
   readonly comparison: Comparison;
   readonly order: TypeOrder;
   readonly indexed: IndexedField;
@@ -117,11 +119,11 @@ function* parametersOfField(field: Field, at: string): Generator<readonly [strin
 function* parametersOfValue(
   name: string,
   field: string,
-  { type, oneOf }: Simple,
+  { type, oneOf, reference }: Simple,
   valueIn: FilterParameter['valueIn'],
 ): Generator<readonly [string, FilterParameter]> {
   const indexed = indexField(field, type, valueIn);
-  const of = { field, type, oneOf, order: selectOrder(type), indexed, valueIn };
+  const of = { field, type, oneOf, reference, order: selectOrder(type), indexed, valueIn };
   yield [name, { ...of, comparison: 'equals' }];
   if (!ranged.has(type)) return;
   yield [`${name}.min`, { ...of, comparison: 'min' }];

@@ -156,5 +156,6 @@ function describeRules(simple: Simple) {
     ...(max !== undefined && { max }),
     ...(exclusiveMin !== undefined && { exclusiveMin }),
     ...(exclusiveMax !== undefined && { exclusiveMax }),
+    ...simple.reference,
   };
 }

@@ -1,10 +1,8 @@
 import type { Clock } from '../../clock.ts';
-import { formatConflict } from '../../collections/conflict.ts';
-import { type Collection, DeclarationError } from '../../collections/declaration.ts';
-import { formatHref } from '../../collections/lists/page-links.ts';
-import { decodeSeeds, type Seed } from '../../collections/seed.ts';
+import type { Collection } from '../../collections/declaration.ts';
+import { createSeedChanges, decodeSeeds, requireSeeded, type Seed } from '../../collections/seed.ts';
 import type { MemorySnapshot, MemoryStore } from '../../store/memory.ts';
-import type { Store, StoreResult } from '../../store/store.ts';
+import type { Store } from '../../store/store.ts';
 import type { Snapshottable } from './state.ts';
 
 /** The items of a double in memory, and all other records in its store: tokens and grants. */
@@ -14,7 +12,8 @@ export interface Items extends Snapshottable<MemorySnapshot> {
 }
 
 /**
- * Adds items to a store that is not in memory: all, or none if one is invalid; those before one whose unique values another item has.
+ * Adds items to a store that is not in memory: all, or none if one is invalid; those before one whose unique values another item has, or which refers to
+ * a missing one.
  * Rejects with DeclarationError.
  */
 export async function addItems(
@@ -23,20 +22,8 @@ export async function addItems(
   clock: Clock,
   seed: Seed,
 ): Promise<void> {
-  for (const { path, values, unique } of decodeSeeds(collections, seed)) {
-    for (const value of values)
-      requireAdded(
-        path,
-        await store.apply({ kind: 'create', collection: path, value, at: clock.now(), unique }),
-      );
-  }
-}
-
-/** Throws DeclarationError if an item was not added, because another one has its unique values. */
-function requireAdded(path: string, result: StoreResult): void {
-  if (result.applied || result.conflict === undefined) return;
-  const other = formatHref(path, result.conflict.id);
-  throw new DeclarationError('seed', `seed.${path}`, `${other} ${formatConflict(result.conflict)}`);
+  for (const seeded of decodeSeeds(collections, seed))
+    for (const change of createSeedChanges(seeded, clock)) requireSeeded(await store.apply(change), change);
 }
 
 /** Creates the items of a double in memory from its initial seed. Throws DeclarationError if an item is invalid. */
@@ -48,14 +35,13 @@ export function createItems(
 ): Items {
   const load = (seeded: Seed): void => {
     const decoded = decodeSeeds(collections(), seeded);
-    const before = decoded.some(({ unique }) => unique !== undefined) ? store.snapshot() : undefined;
+    const mayFail = decoded.some(
+      ({ unique, references }) => unique !== undefined || references !== undefined,
+    );
+    const before = mayFail ? store.snapshot() : undefined;
     try {
-      for (const { path, values, unique } of decoded)
-        for (const value of values)
-          requireAdded(
-            path,
-            store.applyNow({ kind: 'create', collection: path, value, at: clock.now(), unique }),
-          );
+      for (const seeded of decoded)
+        for (const change of createSeedChanges(seeded, clock)) requireSeeded(store.applyNow(change), change);
     } catch (error) {
       if (before !== undefined) store.restore(before);
       throw error;

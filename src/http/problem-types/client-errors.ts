@@ -26,9 +26,9 @@ export const clientErrorTypes = {
   },
   conflict: {
     status: 409,
-    title: 'Another item has the same value',
+    title: 'In conflict with another item',
     explanation:
-      'No two items of the collection may have the same values in the fields that the member fields names. Nothing was changed. The member href is the address of the other item, if you may read it: change that one, or choose another value.',
+      'Another item has the same values in the fields that the member fields names, which no two items of the collection may have, or its field that the member field names refers to the item that was to be deleted. Nothing was changed. The member href is the address of the other item, if you may read it: change that one, or choose another value.',
   },
   'memory-only': {
     status: 409,

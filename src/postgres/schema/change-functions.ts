@@ -58,7 +58,8 @@ END
 
 /**
  * `groups` are the changes by collection, in ascending order of the paths: `[{"p": path, "n": whether a change may create
- * the collection, "u": its unique rules, if it has any, "c": changes}]`. A change has a position `i` from 1, a kind `k`
+ * the collection, "u": its unique rules, "f": its fields that refer, "b": the collections that may refer to a deleted item, if it has
+ * any, "c": changes}]`. A group without changes is of a collection to which items of others refer. A change has a position `i` from 1, a kind `k`
  * (0: create, 1: put, 2: delete), an id `d`, an expected revision `e` (-1: absent, -2: present), a time `a`, a value `v`, the number of its id `m`, and a
  * receipt `r`.
  *
@@ -66,7 +67,8 @@ END
  * after it has reported a failure.
  *
  * Returns the results in order: `[sequence, revision, modified]`, for a creation with the id, for a deletion with the value;
- * null for a change that does not apply; `{"r": rule, "d": id}` if another item has its unique values.
+ * null for a change that does not apply; `{"r": rule, "d": id}` if another item has its unique values; `{"m": rule, "d": id}` if an
+ * item to which it would refer is missing.
  */
 function applyChanges(schema: string): string {
   return `${functionHead(
@@ -76,11 +78,13 @@ function applyChanges(schema: string): string {
 DECLARE
   results text[] := '{}';
   found_result text;
-  part json;
+  part record;
   change record;
   place ${schema}.collections;
   item ${schema}.items;
   rules text;
+  refs text;
+  froms text;
   conflict text;
   done boolean;
 BEGIN
@@ -89,25 +93,38 @@ BEGIN
   PERFORM pg_advisory_xact_lock(batch_lock);
   SELECT result INTO found_result FROM ${schema}.batches WHERE id = batch;
   IF FOUND THEN RETURN found_result; END IF;
-  FOR part IN SELECT value FROM json_array_elements(groups::json) LOOP
-    PERFORM 1 FROM ${schema}.collections WHERE path = part->>'p' FOR NO KEY UPDATE;
-    CONTINUE WHEN FOUND OR NOT (part->>'n')::boolean;
-    INSERT INTO ${schema}.collections (path) VALUES (part->>'p') ON CONFLICT (path) DO NOTHING;
-    PERFORM 1 FROM ${schema}.collections WHERE path = part->>'p' FOR NO KEY UPDATE;
+  FOR part IN SELECT * FROM json_to_recordset(groups::json) AS each(p text, n boolean, b text) LOOP
+    froms := coalesce(part.b, froms);
+    PERFORM 1 FROM ${schema}.collections WHERE path = part.p FOR NO KEY UPDATE;
+    CONTINUE WHEN FOUND OR NOT part.n;
+    INSERT INTO ${schema}.collections (path) VALUES (part.p) ON CONFLICT (path) DO NOTHING;
+    PERFORM 1 FROM ${schema}.collections WHERE path = part.p FOR NO KEY UPDATE;
   END LOOP;
-  FOR part IN SELECT value FROM json_array_elements(groups::json) LOOP
-    SELECT * INTO place FROM ${schema}.collections WHERE path = part->>'p';
-    rules := part->>'u';
+  IF froms IS NOT NULL AND NOT ${schema}.may_apply(groups, froms) THEN
+    results := array_fill('null'::text, ARRAY[(SELECT sum(json_array_length(value->'c'))::integer FROM json_array_elements(groups::json))]);
+    groups := '[]';
+  END IF;
+  FOR part IN SELECT * FROM json_to_recordset(groups::json) AS each(p text, u text, f text, c json) WHERE each.c IS NOT NULL LOOP
+    SELECT * INTO place FROM ${schema}.collections WHERE path = part.p;
+    rules := part.u;
     IF place.uniques IS DISTINCT FROM rules AND place.number IS NOT NULL THEN
       PERFORM ${schema}.index_items(place.number, rules);
     END IF;
+    refs := part.f;
+    IF refs IS NOT NULL AND place.refs IS DISTINCT FROM refs AND place.number IS NOT NULL THEN
+      PERFORM ${schema}.index_references(place.number, refs);
+      place.refs := refs;
+    END IF;
     FOR change IN
-      SELECT * FROM json_to_recordset(part->'c') AS each(i integer, k integer, d text, e bigint, a bigint, v text, m bigint, r json)
+      SELECT * FROM json_to_recordset(part.c) AS each(i integer, k integer, d text, e bigint, a bigint, v text, m bigint, r json)
     LOOP
       done := false;
       conflict := NULL;
       IF rules IS NOT NULL AND change.k < 2 THEN
         conflict := ${schema}.find_conflict(place.number, rules, change.v, change.d);
+      END IF;
+      IF refs IS NOT NULL AND change.k < 2 AND conflict IS NULL THEN
+        conflict := ${schema}.find_missing(refs, change.v, place.path, change.d);
       END IF;
       IF change.r IS NOT NULL AND EXISTS (
         SELECT 1 FROM ${schema}.receipts WHERE key = decode(change.r->>'k', 'base64') AND until > change.a
@@ -160,6 +177,12 @@ BEGIN
           SELECT place.number, found.rule, found.key, item.sequence
           FROM ${schema}.list_keys(rules, item.value) AS found WHERE change.k < 2;
       END IF;
+      IF place.refs IS NOT NULL THEN
+        DELETE FROM ${schema}.item_references WHERE collection = place.number AND sequence = item.sequence;
+        INSERT INTO ${schema}.item_references (key, collection, sequence)
+          SELECT DISTINCT found.key, place.number, item.sequence
+          FROM ${schema}.list_references(place.refs, item.value) AS found WHERE change.k < 2;
+      END IF;
       place.revision := CASE change.k WHEN 2 THEN nextval(${dollarQuote(`${schema}.revisions`)}) ELSE item.revision END;
       place.modified := greatest(place.modified, change.a);
       results[change.i] := '[' || item.sequence || ',' || item.revision || ',' || item.modified ||
@@ -168,7 +191,7 @@ BEGIN
         INSERT INTO ${schema}.receipts AS former
           (key, name, owner, until, fingerprint, kind, created, collection, id, sequence, revision, modified, value)
           VALUES (decode(change.r->>'k', 'base64'), change.r->>'n', change.r->>'o', (change.r->>'u')::bigint,
-            change.r->>'f', change.k, change.k = 0 OR change.e = -1, part->>'p', item.id, item.sequence, item.revision,
+            change.r->>'f', change.k, change.k = 0 OR change.e = -1, part.p, item.id, item.sequence, item.revision,
             item.modified, item.value)
           ON CONFLICT (key) DO UPDATE SET name = excluded.name, owner = excluded.owner, until = excluded.until,
             fingerprint = excluded.fingerprint, kind = excluded.kind, created = excluded.created,

@@ -5,11 +5,12 @@ import { QueryError } from '../error.ts';
 import { formatChangeFunctions } from './change-functions.ts';
 import { dollarQuote, type SchemaName } from './names.ts';
 import { formatNonceFunctions } from './nonce-functions.ts';
+import { formatReferenceFunctions } from './reference-functions.ts';
 import { formatTables, functionHead, lockKeys } from './tables.ts';
 import { formatUniqueFunctions } from './unique-functions.ts';
 
 /** The migrations. The version of a schema is the number of those that were executed. */
-const migrations: readonly ((schema: SchemaName) => string)[] = [firstVersion, secondVersion];
+const migrations: readonly ((schema: SchemaName) => string)[] = [firstVersion, secondVersion, thirdVersion];
 const knownVersion = migrations.length;
 
 /** The key of the advisory lock under which schemas are migrated: "countersign" as a checksum (CRC-32). */
@@ -31,7 +32,11 @@ function firstVersion({ identifier }: SchemaName): string {
 }
 
 function secondVersion({ identifier }: SchemaName): string {
-  return [formatUniqueFunctions(identifier), formatChangeFunctions(identifier)].join(';\n');
+  return formatUniqueFunctions(identifier);
+}
+
+function thirdVersion({ identifier }: SchemaName): string {
+  return [formatReferenceFunctions(identifier), formatChangeFunctions(identifier)].join(';\n');
 }
 
 /**

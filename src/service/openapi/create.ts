@@ -1,6 +1,7 @@
 // Creates the OpenAPI document from the compiled collections, the resources in code and the read schemes. `paths/` has the
 // operations, `schemas/` the schemas of items, as `formats/` writes them. The problem types of an operation follow from what its
 // steps can throw: a test fails if a type is in no document.
+import { listReferences } from '../../collections/reference-fields.ts';
 import { readinessPath } from '../health.ts';
 import { Components, pascalCase } from './components.ts';
 import { type JsonSchema, jsonContent, type OpenApiDocument, type PathItem } from './document.ts';
@@ -63,7 +64,7 @@ export function createOpenApi(served: ServedApi, origins: readonly string[] = []
 }
 
 function buildContext(served: ServedApi, components: Components): DocumentContext {
-  const { schemes, quota, oauth2, oauth1, scopes, options } = served;
+  const { schemes, quota, oauth2, oauth1, scopes, options, collections } = served;
   const { strictQuery = false, defaultFormat = 'xml', basePath = '', requestId = false } = options;
   const endpoints = (options.publicUrl?.replace(/\/$/, '') ?? '') + basePath;
   const common: readonly ResponseField[] = [
@@ -78,6 +79,7 @@ function buildContext(served: ServedApi, components: Components): DocumentContex
     quota,
     strictQuery,
     defaultFormat,
+    referred: new Set(collections.flatMap(({ shape }) => listReferences(shape).map(({ to }) => to))),
   };
 }
 

@@ -6,7 +6,7 @@ import type { JsonSchema } from './document.ts';
 
 /** Returns the schema of a field with a single value, in JSON. */
 export function buildSimpleSchema(simple: Simple, components: Components): JsonSchema {
-  const { type, oneOf, minLength, maxLength, format, pattern } = simple;
+  const { type, oneOf, minLength, maxLength, format, pattern, reference } = simple;
   if (oneOf !== undefined) return choiceSchema(simple, [...oneOf]);
   if (type === 'integer') return integerSchema(simple);
   if (type === 'json')
@@ -18,6 +18,9 @@ export function buildSimpleSchema(simple: Simple, components: Components): JsonS
     ...(format !== undefined && { format }),
     ...(pattern !== undefined && { pattern: formatEcmaPattern(pattern.source) }),
     ...rangeDescription(simple),
+    ...(reference !== undefined && {
+      description: `The id of an item of ${reference.to}; requests can have its address`,
+    }),
   };
 }
 
@@ -25,6 +28,7 @@ export function buildSimpleSchema(simple: Simple, components: Components): JsonS
 export function typeSchema(type: SimpleTypeName, components: Components): JsonSchema {
   switch (type) {
     case 'text':
+    case 'reference':
       return { type: 'string' };
     case 'decimal':
       return decimalSchema(undefined);

@@ -9,6 +9,8 @@ import type {
   Deletion,
   MadeChange,
   NotApplied,
+  ReferenceRules,
+  Referrer,
   Replacement,
   StoreChange,
   StoredItem,
@@ -21,6 +23,7 @@ import type {
 import { isRecordValue } from '../value.ts';
 import { OrderedItems } from './ordered-items.ts';
 import { Receipts } from './receipts.ts';
+import { itemKey, ReferenceIndex } from './references.ts';
 import { counterNumber, type NumberRange, ReservedIds } from './reserved-ids.ts';
 import { UniqueKeys } from './unique-keys.ts';
 
@@ -43,6 +46,8 @@ export interface Prepared {
   readonly at: number;
   /** The change with its receipt, if it has one. */
   readonly receipted?: StoredReceipt;
+  /** The changes of other items that are made in the same step. */
+  readonly also?: readonly Prepared[];
 }
 
 /** The visible state of a collection, with its counters. */
@@ -79,6 +84,8 @@ export class State {
   readonly #collections = new Map<string, Collection>();
   /** The listeners of each watched collection. */
   readonly #listeners = new Map<string, Set<ChangeListener>>();
+  /** Since the first change with references. */
+  #references: ReferenceIndex | undefined;
   #revision: number;
 
   readonly #assign: AssignRevision;
@@ -110,14 +117,24 @@ export class State {
     return { entries, more, revision: found.revision, modified: found.modified };
   }
 
+  /** Returns items that refer to an item: see Store.referrers. */
+  referrers(rules: ReferenceRules, collection: string, id: string, most: number): readonly Referrer[] {
+    return Array.from(this.#indexOf(rules).referrersOf({ collection, id }))
+      .slice(0, most)
+      .flatMap((place) => {
+        const item = this.read(place.collection, place.id);
+        return item === undefined ? [] : [{ collection: place.collection, item }];
+      });
+  }
+
   /** Returns whether the visible item is in the state that a change expects. */
   expectationHolds(change: StoreChange): boolean {
     return change.kind === 'create' || isExpected(this.read(change.collection, change.id), change.expected);
   }
 
   /**
-   * Prepares a change. Returns why it is not made if the item is not in the expected state, if its receipt is stored already, or if
-   * another visible item has its unique values.
+   * Prepares a change. Returns why it is not made if the item is not in the expected state, if its receipt is stored already, if
+   * another visible item has its unique values, or if references would be broken.
    * Throws TypeError if the value is not plain JSON, RangeError if the time is out of range.
    * @param before a prepared change of the same item that is not committed yet, after which the change is checked
    */
@@ -133,10 +150,17 @@ export class State {
 
   /** Makes a prepared change visible. */
   commit(prepared: Prepared): void {
+    this.#commitItem(prepared);
+    for (const other of prepared.also ?? []) this.#commitItem(other);
+  }
+
+  #commitItem(prepared: Prepared): void {
     const { entry } = prepared;
     const collection = this.#collection(prepared.collection);
     if (collection.unique !== undefined)
       updateKeys(collection.unique, collection.items.get(entry.id), prepared);
+    if (this.#references !== undefined)
+      updateReferences(this.#references, collection.items.get(entry.id), prepared);
     if (prepared.kind === 'delete') {
       collection.items.delete(entry.id);
       collection.order.remove(entry.sequence);
@@ -206,6 +230,7 @@ export class State {
         break;
       case 'change':
         this.#takeChange(record.change);
+        for (const other of record.also ?? []) this.#takeChange(other);
         if (record.receipted !== undefined) this.receipts.add(record.receipted, record.change.modified);
         break;
       case 'receipt':
@@ -269,7 +294,54 @@ export class State {
       const conflict = this.#keysOf(change.collection, unique).findConflict(change.value, id);
       if (conflict !== undefined) return { applied: false, conflict };
     }
+    return this.#prepareReferring(change, at, before);
+  }
+
+  #prepareReferring(change: StoreChange, at: number, before: Prepared | undefined): Prepared | NotApplied {
+    if (change.references !== undefined) {
+      const index = this.#indexOf(change.references);
+      if (change.kind === 'delete') return this.#prepareTogether(change, at, before, index) ?? notApplied;
+      const { collection, value } = change;
+      const own = change.kind === 'create' ? undefined : itemKey(change);
+      const missing = index
+        .targetsOf(collection, value)
+        .find((target) => itemKey(target) !== own && this.read(target.collection, target.id) === undefined);
+      if (missing !== undefined) return { applied: false, missing };
+    }
     return this.#prepareExpected(change, at, before) ?? notApplied;
+  }
+
+  /** Prepares a deletion with the changes that are made in the same step. Returns undefined if one of them does not apply, or if other items refer to a deleted one. */
+  #prepareTogether(
+    change: Deletion,
+    at: number,
+    before: Prepared | undefined,
+    index: ReferenceIndex,
+  ): Prepared | undefined {
+    const { also = [] } = change;
+    const after = new Map([change, ...also].map((each) => [itemKey(each), each]));
+    const breaks = (place: { readonly collection: string; readonly id: string }): boolean => {
+      const other = after.get(itemKey(place));
+      if (other === undefined) return true;
+      if (other.kind === 'delete') return false;
+      return index
+        .targetsOf(other.collection, other.value)
+        .some((target) => after.get(itemKey(target))?.kind === 'delete');
+    };
+    for (const each of after.values())
+      if (each.kind === 'delete' && Array.from(index.referrersOf(each)).some(breaks)) return undefined;
+    const prepared = this.#prepareDeletion(change, at, before);
+    if (prepared === undefined || also.length === 0) return prepared;
+    const others = also.map((each) => this.#prepareExpected(each, at, undefined));
+    const made = others.filter((each) => each !== undefined);
+    return made.length < others.length ? undefined : { ...prepared, also: made };
+  }
+
+  /** Returns the references between items. They are collected when the first change has these rules. */
+  #indexOf(rules: ReferenceRules): ReferenceIndex {
+    if (this.#references?.follows(rules) !== true)
+      this.#references = new ReferenceIndex(rules, this.collections());
+    return this.#references;
   }
 
   /** Returns the unique keys of a collection. They are collected when its first change has these rules. */
@@ -369,6 +441,16 @@ function buildView(path: string, collection: Collection): CollectionView {
 function updateKeys(keys: UniqueKeys, former: StoredItem | undefined, { kind, entry }: Prepared): void {
   if (former !== undefined) keys.remove(former);
   if (kind === 'set') keys.add(entry);
+}
+
+/** Updates the references for a change that becomes visible. */
+function updateReferences(
+  references: ReferenceIndex,
+  former: StoredItem | undefined,
+  { kind, collection, entry }: Prepared,
+): void {
+  if (former !== undefined) references.remove(collection, former);
+  if (kind === 'set') references.add(collection, entry);
 }
 
 function isExpected(former: StoredItem | undefined, expected: Replacement['expected']): boolean {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { readFile, writeFile } from 'node:fs/promises';
+import { basename, join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { systemClock } from '../../../src/clock.ts';
 import { type JournaledStore, openJournaledStore } from '../../../src/store/durable.ts';
@@ -121,4 +121,43 @@ test('a crash at any point of a close loses no acknowledged changes', async (con
       `SEED=${random.seed}`,
     );
   }
+});
+
+test('a deletion and the changes of the same step are recovered completely, or not at all', async (context) => {
+  const directory = temporaryDirectory(context);
+  const store = await open(directory);
+  const references = [{ from: '/orders', field: 'product', to: '/products' }];
+  const product = await create(store, '/products');
+  for (const _ of [1, 2, 3]) await create(store, '/orders', { product: '1' });
+  const before = (await recover({ directory })).journals.at(-1)?.bytes ?? 0;
+  const at = 0;
+  const also = ['1', '2', '3'].map((id, n) => {
+    const change = { collection: '/orders', id, expected: n + 2, at };
+    return n === 1
+      ? ({ ...change, kind: 'put', value: {} } as const)
+      : ({ ...change, kind: 'delete' } as const);
+  });
+  const deletion = {
+    kind: 'delete',
+    collection: '/products',
+    id: '1',
+    expected: product.revision,
+    at,
+  } as const;
+  assert.ok((await store.apply({ ...deletion, references, also })).applied);
+  const [last] = (await recover({ directory })).journals;
+  assert.ok(last !== undefined);
+  const content = await readFile(last.path);
+  const copy = temporaryDirectory(context);
+  for (let length = before; length <= last.bytes; length += 1) {
+    await writeFile(join(copy, basename(last.path)), content.subarray(0, length), { mode: 0o600 });
+    const { state } = await recover({ directory: copy });
+    const isWhole: boolean = length === last.bytes;
+    assert.deepEqual(ids(state.list('/products', 0, 10)), isWhole ? [] : ['1'], `${length}`);
+    const orders = state.list('/orders', 0, 10).entries.map(({ id, value }) => [id, value]);
+    const product = { product: '1' };
+    const all = ['1', '2', '3'].map((id) => [id, product]);
+    assert.deepEqual(orders, isWhole ? [['2', {}]] : all);
+  }
+  await store.close();
 });

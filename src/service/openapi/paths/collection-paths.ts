@@ -110,7 +110,7 @@ function operation(
       allowed,
       tag: shape.element,
       reads: reads !== undefined,
-      problems: [...parts.problems, ...collectionProblems(collection, on, method)],
+      problems: [...parts.problems, ...collectionProblems(collection, on, method, context.referred)],
       parameters: [...parameters, ...collectionFields(collection, method, context.components)],
       ...(reads !== undefined && {
         requestBody: { required: true, content: buildContent(describeReading, reads) },
@@ -306,16 +306,17 @@ const ofKeys: readonly ProblemType[] = [
 
 /** Returns the problem types of the fields that the declaration of a collection enables. */
 function collectionProblems(
-  { idempotency, requirePrecondition, unique }: Collection,
+  { idempotency, requirePrecondition, unique, path }: Collection,
   on: 'collection' | 'item',
   method: OperationMethod,
+  referred: ReadonlySet<string>,
 ): readonly ProblemType[] {
   if (method === 'GET' || method === 'HEAD') return [];
   return [
     ...(idempotency === 'off' ? [] : ofKeys),
     ...(idempotency === 'required' && method === 'POST' ? (['idempotency-key-missing'] as const) : []),
     ...(requirePrecondition && on === 'item' ? (['precondition-required'] as const) : []),
-    ...(unique !== undefined && method !== 'DELETE' ? (['conflict'] as const) : []),
+    ...((method === 'DELETE' ? referred.has(path) : unique !== undefined) ? (['conflict'] as const) : []),
   ];
 }
 

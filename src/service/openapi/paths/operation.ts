@@ -25,6 +25,8 @@ export interface DocumentContext {
   readonly strictQuery: boolean;
   /** The format of responses to clients that accept both. */
   readonly defaultFormat: DocumentFormat;
+  /** The paths of the collections to whose items others refer. */
+  readonly referred: ReadonlySet<string>;
 }
 
 /** The parts of one operation. */
