@@ -33,9 +33,14 @@ export function createPatterns(): Patterns {
   };
 }
 
+/** A pattern in slashes, as source code and PHP write it. With them, nothing would match. */
+const delimited = /^\/(\^.*\$)\/([gimsuy]*)$/s;
+
 function tryToCompile(source: string): EcmaPattern | PatternError {
+  const [, inner = source, flags = ''] = delimited.exec(source) ?? [];
+  if (/[ims]/.test(flags)) return new PatternError(`has the flags ${flags}, which a schema cannot have`);
   try {
-    return compileEcmaPattern(source);
+    return compileEcmaPattern(inner);
   } catch (error) {
     if (error instanceof PatternError) return error;
     throw error;

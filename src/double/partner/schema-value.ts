@@ -122,7 +122,7 @@ export function createValue(
       failure ??= error;
     }
   const { examples: [example] = [] } = options;
-  const value = example ?? create({ members: 'required', lenient: true }, dynamic);
+  const value = example ?? create({ members: dynamic ? 'all' : 'shown', lenient: true }, dynamic);
   const [violation] = new SchemaCheck(document, options.direction).check(schema, value);
   const reason = `${schema.at}: no value of this schema was found: ${failure?.message ?? ''}`;
   const sent = example === undefined ? 'nearest one' : 'documented example';
@@ -151,9 +151,10 @@ class Creation {
     try {
       return this.#create(applied, depth, share);
     } catch (error) {
-      if (error instanceof NoValue || error instanceof Exhausted)
-        return emptyValue(this.#shared.document.combine(applied[0]).types);
-      throw error;
+      if (!(error instanceof NoValue || error instanceof Exhausted)) throw error;
+      const { schemas, types } = this.#shared.document.combine(applied[0]);
+      const [example] = schemas.flatMap(({ value }) => listExamples(value));
+      return example ?? emptyValue(types);
     }
   }
 
@@ -257,10 +258,8 @@ class Creation {
     applied: readonly LocatedSchema[],
   ): { readonly value: unknown } | undefined {
     for (const { value } of schemas) {
-      const { example, examples, default: usual, const: fixed } = value;
-      const listed: unknown[] = Array.isArray(examples) ? examples : [];
-      for (const each of [example, ...listed, usual, fixed])
-        if (each !== undefined && this.#isAccepted(applied, each)) return { value: each };
+      const found = listExamples(value).find((each) => this.#isAccepted(applied, each));
+      if (found !== undefined) return { value: found };
     }
     return undefined;
   }
@@ -501,6 +500,12 @@ class Creation {
   #integer(limit: number): number {
     return drawInteger(limit, this.#options.random);
   }
+}
+
+/** Returns the examples, the default and the fixed value of a schema. */
+function listExamples({ example, examples, default: usual, const: fixed }: JsonSchema): readonly unknown[] {
+  const listed: unknown[] = Array.isArray(examples) ? examples : [];
+  return [example, ...listed, usual, fixed].filter((each) => each !== undefined);
 }
 
 /** Returns the bounds of a length or a size. */

@@ -791,6 +791,14 @@ test('brackets in names of forms and of deepObject are read, and malformed or de
   assert.deepEqual(await Promise.all(refused), [204, 400, 400, 400]);
 });
 
+test('a member for which no value is permitted has its own example', async () => {
+  const email = { type: 'string', format: 'email', pattern: '^\\\\\\\\.$', example: 'ann@shop.example' };
+  const schema = { type: 'object', required: ['email'], properties: { email } };
+  await using double = await start({ partner: documentOf({ get: returning(schema) }) });
+  assert.deepEqual(await read(await double.fetch('/x')), { email: 'ann@shop.example' });
+  assert.match(double.journal.last().warnings.join(), /the nearest one is sent: \/email must match/);
+});
+
 test('names of a form whose brackets are documented are read as they stand', async () => {
   const schema = {
     type: 'object',

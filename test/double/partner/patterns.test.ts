@@ -76,6 +76,8 @@ const enforced: readonly (readonly [pattern: string, good: string, bad: string])
   ['^(?:(?:31-(?:0[13578]|1[02]))|(?:[0-2]\\d-\\d{2}))$', '31-12', '32-12'],
   ['^https://api\\.example\\.com/v[12]/\\S*$', 'https://api.example.com/v1/x', 'https://example.com'],
   ['^.{3,}?$', 'abc', 'ab'],
+  ['/^[a-z0-9._]+$/', 'chocobozzz', 'A'],
+  ['/^\\d{3}$/g', '123', '/123/'],
 ];
 
 describe('a pattern is enforced, and values that match it are created', () => {
@@ -98,6 +100,7 @@ describe('a pattern of another dialect permits every text, and does not fail a r
       '\\A[a-z]+\\z',
       '^[[:alpha:]]+$',
       '\\p{IsGreek}',
+      '/^[a-z]+$/i',
     ],
     ...['^(a)\\1$', '^(?>a)$', '(?#comment)a', '(?:(?:ab){200}){200}', '^\\Qa.b\\E$', '*', '(', '['],
   ];
