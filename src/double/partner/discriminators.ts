@@ -144,8 +144,9 @@ function createName(
 ): readonly Located[] {
   const own = combine(combine(schema).properties.get(property));
   const permitted = names.filter((name) => own.schemas.every((each) => permits(each, name)));
-  // The name of a schema selects it, but the schema may be selected by none (OpenAPI 3.1.1, Discriminator Object).
-  if (permitted.length === 0) return [];
+  // The name of a schema selects it, but the schema may be selected by none (OpenAPI 3.1.1, Discriminator Object). Some documents name
+  // a member that is no text.
+  if (permitted.length === 0 || (own.types.size > 0 && !own.types.has('string'))) return [];
   return [
     { value: { properties: { [property]: { enum: permitted } }, required: [property] }, at: schema.at },
   ];

@@ -158,8 +158,9 @@ export function createResponses(options: ResponsesOptions): PartnerResponses {
   };
 
   /** Returns a content with the reason of a problem, as far as its schema permits. */
-  const fillContent = ({ value, media }: Content, problem: Problem): unknown => {
-    const { schema, essence } = media;
+  const fillContent = ({ value, media, type }: Content, problem: Problem): unknown => {
+    const { schema } = media;
+    const essence = media.essence === '*/*' ? type : media.essence;
     const allows = (filled: unknown): boolean =>
       schema === undefined || checker.check(schema, filled, 'response').length === 0;
     if (isJson(essence)) return fillReason(value, problem, allows);

@@ -65,6 +65,7 @@ const document = {
     },
     '/only': { post: { responses: { default: content({ const: { id: 7 } }) } } },
     '/none': { post: operation({ 401: { description: 'no content' } }) },
+    '/any': { post: operation({ 401: { description: 'any type', content: { '*/*': { schema: error } } } }) },
     '/headers': {
       post: operation({
         401: {
@@ -136,6 +137,13 @@ describe('an error of an operation', () => {
     const malformed = await post(double, '/own', { 'X-Key': key }, '{"sku":');
     assert.equal(malformed.status, 400);
     assert.deepEqual(Object.keys(malformed.body as object), ['message', 'status', 'docs']);
+  });
+
+  test('has the reason also where any type is documented', async () => {
+    const double = await open();
+    const { type, body } = await post(double, '/any', {});
+    const message = double.journal.last().problem?.detail;
+    assert.deepEqual([type, body], ['application/json', { error: { message, code: 401 } }]);
   });
 
   test('keeps what the schema does not permit to change', async () => {

@@ -409,6 +409,16 @@ const responses: Readonly<Record<string, readonly [schema: Schema, schemas?: Sch
       Short: object({ name: text }),
     },
   ],
+  'a discriminator that is a list, which no name of a schema can be': [
+    { $ref: '#/components/schemas/Articles' },
+    {
+      Page: object(
+        { content: { type: 'array', items: {} }, size: { type: 'integer' } },
+        { required: ['content', 'size'], discriminator: { propertyName: 'content' } },
+      ),
+      Articles: { allOf: [{ $ref: '#/components/schemas/Page' }], type: 'object' },
+    },
+  ],
   'at most as many members as permitted': [
     object({ a: text, b: text, c: text }, { maxProperties: 1, required: ['b'] }),
   ],
