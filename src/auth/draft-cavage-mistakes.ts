@@ -1,9 +1,10 @@
 // Mistakes in signatures of draft-cavage-http-signatures: in their parameters, and in the lines that are signed.
+import type { HttpHeaders } from '../http/fields.ts';
 import { bytesOf } from '../http/syntax/octets.ts';
 import { tokenEnd } from '../http/syntax/token.ts';
-import { octetsOfPiece } from '../signature/message.ts';
+import { octetsOfPiece, type Part } from '../signature/message.ts';
 import type { SchemeRequest } from './defined/definition.ts';
-import { permutations } from './explain/permutations.ts';
+import { type Line, lineMistakes } from './explain/lines.ts';
 import type { MessageMistake } from './scheme.ts';
 
 /** The names of the parameters (§2.1), which are compared as written. */
@@ -55,75 +56,27 @@ export function describeCoveredNames(names: readonly string[]): string | undefin
   return undefined;
 }
 
-/** A line of the signing string (§2.3). */
-interface SignedLine {
-  readonly name: string;
-  readonly value: string;
-}
-
-/** The largest number of lines of which all orders are tried. */
-const maxOrdered = 5;
-
-/** Fields that clients sign without naming them in the parameter `headers`. */
-const furtherFields = ['content-type', 'content-length', 'digest', 'date', 'user-agent', 'accept'];
-
-/** Yields the signing strings that clients build by mistake: lines in another order or form, and further lines. */
-export function* signingStringMistakes(
-  lines: readonly SignedLine[],
-  { headers }: SchemeRequest,
-): Generator<MessageMistake> {
-  const build = (hint: string, text: string): MessageMistake => ({
-    hint,
-    message: bytesOf(text),
+/** Yields the signing strings (§2.3) that clients build by mistake. */
+export function signingStringMistakes(parts: readonly Part[], fields: HttpHeaders): Iterable<MessageMistake> {
+  return lineMistakes(readLines(parts), {
+    item: 'field',
+    list: 'the parameter headers',
+    colon: ': ',
+    fields,
+    lineOf: (name) => ({ name, value: joinLines(fields.getAll(name)) }),
+    build: (text) => [{ message: bytesOf(text) }],
   });
-  const join = (some: readonly SignedLine[], separator = '\n', between = ': '): string =>
-    some.map(({ name, value }) => `${name}${between}${value}`).join(separator);
-  yield build('there was no space after the colon of each line', join(lines, '\n', ':'));
-  yield build(
-    'the values were signed without the names of the fields',
-    lines.map(({ value }) => value).join('\n'),
-  );
-  const capitals = (name: string): string =>
-    name.startsWith('(') ? name : name.replace(/(?<![^-])[a-z]/g, (letter) => letter.toUpperCase());
-  yield build(
-    'the names of the fields were signed in upper case; lower case is expected',
-    join(lines.map(({ name, value }) => ({ name: capitals(name), value }))),
-  );
-  for (const separator of [' ', ', ', ',', ''])
-    yield build(
-      `the lines were joined with ${JSON.stringify(separator)}; a line feed is expected`,
-      join(lines, separator),
-    );
-  const orders =
-    lines.length <= maxOrdered ? permutations(lines) : [lines.toReversed(), lines.toSorted(byName)];
-  for (const order of orders) {
-    const names = order.map(({ name }) => name).join(' ');
-    yield build(`the fields were signed in another order than in headers: ${names}`, join(order));
-  }
-  for (const name of furtherFields) {
-    const value = headers.get(name);
-    if (value === undefined || lines.some((line) => line.name === name)) continue;
-    const further = `${name} was signed, but the parameter headers does not name it`;
-    for (let at = lines.length; at >= 0; at -= 1)
-      yield build(further, join(lines.toSpliced(at, 0, { name, value })));
-  }
-  for (const [at, { name }] of lines.entries())
-    yield build(
-      `${name} was left out of the message, but the parameter headers names it`,
-      join(lines.toSpliced(at, 1)),
-    );
 }
 
-function byName(one: SignedLine, other: SignedLine): number {
-  return one.name < other.name ? -1 : 1;
+/** Returns the value of a field in the signing string: that of its lines, joined. */
+export function joinLines(lines: readonly string[]): string {
+  return lines.map((line) => line.trim()).join(', ');
 }
 
 /** Returns the lines that parts make: a text that ends with `NAME: `, then its value. */
-export function readLines(
-  parts: readonly (readonly [name: string, value: string | Uint8Array, ...unknown[]])[],
-): SignedLine[] {
+function readLines(parts: readonly Part[]): Line[] {
   const lines: { name: string; value: string }[] = [];
-  for (const [name, value] of parts) {
+  for (const { name, value } of parts) {
     const text = octetsOfPiece(value);
     const start = name === '' ? /^\n?(.*): $/s.exec(text)?.[1] : undefined;
     const last = lines.at(-1);

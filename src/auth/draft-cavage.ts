@@ -24,7 +24,7 @@ import {
   describeMalformedParameters,
   describeMisnamedParameter,
   describeMissingField,
-  readLines,
+  joinLines,
   signingStringMistakes,
 } from './draft-cavage-mistakes.ts';
 import { explainDigest } from './explain/content.ts';
@@ -97,7 +97,7 @@ export function readDraftCavage(value: unknown, where: string): Definition {
         ? undefined
         : `the signature names ${named}, but the key is for ${kind === 'secret' ? 'hmac-sha256' : kind}`;
     },
-    mistakes: (request, parts) => signingStringMistakes(readLines(parts), request),
+    mistakes: signingStringMistakes,
     digestFault: (request, credentials, read) => checkDigests(request, parsedParameters(credentials), read),
   };
 }
@@ -282,10 +282,7 @@ function buildLine(
       `The signature covers ${name}, but this field is missing.`,
       describeMissingField(name, headers),
     );
-  const value = headers
-    .getAll(name)
-    .map((line) => line.trim())
-    .join(', ');
+  const value = joinLines(headers.getAll(name));
   if (name === 'host') return [start, ['host', value]];
   if (name === 'date' || name === 'x-date') return [start, [name, value, 'time']];
   return [start, [name, value, name === 'digest' || name === 'x-content-sha256' ? 'digest' : 'header']];

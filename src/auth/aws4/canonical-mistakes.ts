@@ -10,11 +10,9 @@ import {
 } from '../../signature/aws4/canonical-request.ts';
 import { formatStamp, scopeText } from '../../signature/aws4/signing-key.ts';
 import { octetsOfPiece, type Part } from '../../signature/message.ts';
+import { lineMistakes } from '../explain/lines.ts';
 import type { MessageMistake } from '../scheme.ts';
 import type { Aws4Presented } from './presented.ts';
-
-/** The number of headers that are tried one by one: a request may have thousands. */
-const maxTried = 32;
 
 /** Returns the messages of clients that read the clock again for the header after they have signed. */
 function secondReadings({ stamp, time }: Aws4Presented, parts: readonly Part[]): MessageMistake[] {
@@ -48,7 +46,7 @@ export function messageMistakes(presented: Aws4Presented, parts: readonly Part[]
     list: value('signed headers'),
     payloadHash: value('payload hash'),
   };
-  const canonical = textWith(text);
+  const canonical = formatCanonical(text, formatHeaders(text));
   const buildHashedMistake = ([hint, changed, differs]: Canonical): MessageMistake => ({
     hint,
     message: bytesOf(stringToSign(stamp, scope, changed)),
@@ -63,12 +61,9 @@ export function messageMistakes(presented: Aws4Presented, parts: readonly Part[]
   const replaceLastLine = (last: string): string => [...right.split('\n').slice(0, -1), last].join('\n');
   const hash = createHash('sha256').update(bytesOf(canonical)).digest();
   return [
-    ...[...selections(presented, text), ...layouts(presented, text), ...wholes(canonical)].map(
-      buildHashedMistake,
-    ),
+    ...headerMistakes(presented, text, (changed) => bytesOf(stringToSign(stamp, scope, changed))),
+    ...[...layouts(text), ...wholes(canonical)].map(buildHashedMistake),
     ...secondReadings(presented, parts),
-    buildSignedMistake('the string to sign has a trailing newline', `${right}\n`),
-    buildSignedMistake('the string to sign has CR LF line endings', right.replaceAll('\n', '\r\n')),
     buildSignedMistake('the canonical request was signed without being hashed', replaceLastLine(canonical)),
     buildSignedMistake('the canonical request itself was signed in place of the string to sign', canonical),
     buildSignedMistake(
@@ -100,13 +95,13 @@ interface CanonicalText {
   readonly payloadHash: string;
 }
 
-function textWith({ head, headers, list, payloadHash }: CanonicalText): string {
-  const lines = headers.map(([name, value]) => `${name}:${value}\n`).join('');
-  return `${head}\n${lines}\n${list}\n${payloadHash}`;
+function formatHeaders({ headers }: CanonicalText): string {
+  return headers.map(([name, value]) => `${name}:${value}\n`).join('');
 }
 
-function joinNames(headers: CanonicalText['headers']): string {
-  return headers.map(([name]) => name).join(';');
+/** Returns the canonical request with this text in place of its headers. */
+function formatCanonical({ head, list, payloadHash }: CanonicalText, headers: string): string {
+  return `${head}\n${headers}\n${list}\n${payloadHash}`;
 }
 
 function wholes(canonical: string): Canonical[] {
@@ -117,83 +112,47 @@ function wholes(canonical: string): Canonical[] {
   ];
 }
 
-/** Headers that were signed without being listed, and listed without being signed. */
-function selections({ request }: Aws4Presented, text: CanonicalText): Canonical[] {
-  const { headers, list } = text;
-  const own = new Set(headers.map(([name]) => name));
-  const others = [
-    ...new Set(request.headers.raw.filter((_, at) => at % 2 === 0).map((name) => name.toLowerCase())),
-  ];
-  const added = others
-    .filter((name) => !own.has(name) && name !== 'authorization')
-    .slice(0, maxTried)
-    .flatMap((name): Canonical[] => {
-      const value = canonicalValue(request.headers.getAll(name).join(','));
-      const more = [...headers, [name, value] as const].sort(([one], [other]) => (one < other ? -1 : 1));
-      const hint = `${name} was signed, but is missing in SignedHeaders`;
-      const differs = { name: 'signed headers', signed: joinNames(more) };
-      return [
-        [hint, textWith({ ...text, headers: more, list: joinNames(more) }), differs],
-        [hint, textWith({ ...text, headers: more, list }), differs],
-      ];
-    });
-  const dropped = headers.slice(0, maxTried).flatMap(([name]): Canonical[] => {
-    const fewer = headers.filter((header) => header[0] !== name);
-    const hint = `${name} is in SignedHeaders, but was not signed`;
-    return [
-      [
-        hint,
-        textWith({ ...text, headers: fewer, list: joinNames(fewer) }),
-        { name: 'signed headers', signed: joinNames(fewer) },
-      ],
-      [hint, textWith({ ...text, headers: fewer, list }), { name: `header ${name}`, signed: '' }],
-    ];
+/** Yields strings to sign whose headers were written in another form or order, or are others than the list names. */
+function headerMistakes(
+  { request }: Aws4Presented,
+  text: CanonicalText,
+  toSign: (canonical: string) => Buffer,
+): Iterable<MessageMistake> {
+  const { headers: fields } = request;
+  const lines = text.headers.map(([name, value]) => ({ name, value }));
+  return lineMistakes(lines, {
+    item: 'header',
+    list: 'SignedHeaders',
+    colon: ':',
+    isSorted: true,
+    fields,
+    lineOf: (name) => ({ name, value: canonicalValue(fields.getAll(name).join(',')) }),
+    build(block, names) {
+      const lists = names === undefined ? [text.list] : [names.join(';'), text.list];
+      const missing = text.headers.find(([name]) => names?.includes(name) === false);
+      return lists.map((list) => ({
+        message: toSign(formatCanonical({ ...text, list }, `${block}\n`)),
+        differs:
+          missing !== undefined && list === text.list
+            ? { name: `header ${missing[0]}`, signed: '' }
+            : { name: 'signed headers', signed: names?.join(';') ?? block },
+      }));
+    },
   });
-  return [...added, ...dropped];
 }
 
-/** Mistakes in the letter case, order and line ends of the headers. */
-function layouts(presented: Aws4Presented, text: CanonicalText): Canonical[] {
-  const { head, headers, list, payloadHash } = text;
-  const sent = readSentNames(presented);
-  const order = [...sent.keys()];
-  const inOrder = [...headers].sort(([one], [other]) => order.indexOf(one) - order.indexOf(other));
-  const asSent = headers.map(([name, value]) => [sent.get(name) ?? name, value] as const);
-  const spaced = headers.map(([name, value]) => [name, ` ${value}`] as const);
-  const block = headers.map(([name, value]) => `${name}:${value}`).join('\n');
-  const differs = (signed: string): MessageMistake['differs'] => ({ name: 'signed headers', signed });
+/** Mistakes in the lines around the headers. */
+function layouts(text: CanonicalText): Canonical[] {
+  const lines = formatHeaders(text);
+  const differs = { name: 'signed headers', signed: lines };
   return [
+    ['the blank line after the headers is missing', formatCanonical(text, lines.slice(0, -1)), differs],
+    ['there is a blank line too many after the headers', formatCanonical(text, `${lines}\n`), differs],
     [
-      'the headers are not sorted by name',
-      textWith({ ...text, headers: inOrder }),
-      differs(joinNames(inOrder)),
+      'the list of signed headers was left out',
+      formatCanonical({ ...text, list: '' }, lines.slice(0, -1)),
+      { name: 'signed headers', signed: '' },
     ],
-    [
-      'the headers are not sorted by name',
-      textWith({ ...text, headers: inOrder, list: joinNames(inOrder) }),
-      differs(joinNames(inOrder)),
-    ],
-    [
-      'the names of the headers were signed as sent; they must be in lower case',
-      textWith({ ...text, headers: asSent }),
-      differs(joinNames(asSent)),
-    ],
-    [
-      'the blank line after the headers is missing',
-      `${head}\n${block}\n${list}\n${payloadHash}`,
-      differs(block),
-    ],
-    [
-      'there is a blank line too many after the headers',
-      `${head}\n${block}\n\n\n${list}\n${payloadHash}`,
-      differs(block),
-    ],
-    [
-      'there is a space after the colon of each header',
-      textWith({ ...text, headers: spaced }),
-      differs(block),
-    ],
-    ['the list of signed headers was left out', `${head}\n${block}\n\n${payloadHash}`, differs('')],
   ];
 }
 

@@ -8,7 +8,7 @@ import {
   type Scope,
   scopeEnd,
 } from '../../signature/aws4/signing-key.ts';
-import { permutations } from '../explain/permutations.ts';
+import { permutations } from '../explain/mistake.ts';
 
 const hour = 3_600_000;
 
@@ -60,46 +60,8 @@ export function keyMistakes(secret: Buffer, scope: Scope): (readonly [hint: stri
           chain(prefixed, order),
         ] as const,
     ),
-    ...otherRegions.map(
-      (other) =>
-        [
-          `the signing key was derived with the region ${other}, and the scope has ${region}`,
-          deriveKey(prepared, { ...scope, region: other }),
-        ] as const,
-    ),
-    ...otherServices.map(
-      (other) =>
-        [
-          `the signing key was derived with the service ${other}, and the scope has ${service}`,
-          deriveKey(prepared, { ...scope, service: other }),
-        ] as const,
-    ),
   ];
 }
-
-/** Regions and services that clients take from a default, or from another place of their configuration. */
-const otherRegions = [
-  'us-east-1',
-  'us-east-2',
-  'us-west-2',
-  'eu-west-1',
-  'eu-central-1',
-  'ap-southeast-1',
-  '',
-];
-const otherServices = [
-  'execute-api',
-  's3',
-  'es',
-  'aoss',
-  'lambda',
-  'sts',
-  'iam',
-  'dynamodb',
-  'sqs',
-  'sns',
-  '',
-];
 
 /** The days before and after, and other forms of the date. */
 function otherDates(date: string): string[] {

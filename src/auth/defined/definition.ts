@@ -3,8 +3,10 @@
 import type { KeyObject } from 'node:crypto';
 import type { DateLike } from '../../clock.ts';
 import type { Duration } from '../../duration.ts';
+import type { HttpHeaders } from '../../http/fields.ts';
 import type { MaybePromise } from '../../maybe-promise.ts';
 import type { SignatureAlgorithm } from '../../signature/algorithms.ts';
+import type { Part } from '../../signature/message.ts';
 import type { Key, KeyKind } from '../keyring.ts';
 import type { DigestFault, Fault, MessageMistake } from '../scheme.ts';
 
@@ -250,7 +252,7 @@ export interface Definition extends CommonDefinition<ParsedCredentials> {
     read: () => Promise<Uint8Array>,
   ): MaybePromise<DigestFault | undefined>;
   /** Returns the messages that clients sign by mistake, beside those of every scheme. Default: none. */
-  mistakes?(request: SchemeRequest, parts: readonly SchemeMessagePart[]): Iterable<MessageMistake>;
+  mistakes?(parts: readonly Part[], fields: HttpHeaders): Iterable<MessageMistake>;
 }
 
 /** Marks schemes, so that no other object has their type. */

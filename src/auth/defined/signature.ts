@@ -242,8 +242,7 @@ export function createDefinedSignature(
             )
           : undefined,
       part: (part, presented, content) => partMistakes(part, presented, content, definition),
-      message: ({ shown, credentials }) =>
-        definition.mistakes?.(shown, definition.message(shown, credentials)) ?? [],
+      message: ({ request }, parts) => definition.mistakes?.(parts, request.headers) ?? [],
       withSignature: (presented, signature) => ({
         ...presented,
         signatures: [signature],

@@ -3,8 +3,7 @@ import { splitTarget } from '../../http/target.ts';
 import { sortQuery } from '../../signature/declared/message.ts';
 import { listQueryObjects } from './content-parameters.ts';
 import { escapedQueryMistakes, escapeMistakes } from './escapes.ts';
-import { embedMistakes, type Mistake } from './mistake.ts';
-import { permutations } from './permutations.ts';
+import { embedMistakes, type Mistake, permutations } from './mistake.ts';
 
 /** How programs write the values of a list in a query. */
 const listForms: readonly (readonly [

@@ -10,7 +10,7 @@ import { decodeEscapes } from '../../http/syntax/percent.ts';
 import { findRepeated } from '../../http/syntax/token.ts';
 import { findQuery } from '../../http/target.ts';
 import { describeForm } from '../../signature/signature-form.ts';
-import { describeOther } from '../other-secrets.ts';
+import { describeOther } from '../known-secrets.ts';
 import type { KnownSecret } from '../trace.ts';
 
 /** A change that clients make to a key or a token: what was done, and how to undo it. */

@@ -4,8 +4,8 @@ import { bytesOf, octetsOf, replaceInvalidUtf8, toOctets } from '../../http/synt
 import { messageBytes, octetsOfPiece, type Part, type Piece } from '../../signature/message.ts';
 import type { MessageMistake } from '../scheme.ts';
 import type { Facts } from './mistake.ts';
+import { permutations } from './mistake.ts';
 import { formatLabel } from './parts.ts';
-import { permutations } from './permutations.ts';
 
 /** Builds the octets that are signed from parts. */
 export type Assemble = (parts: readonly Part[]) => readonly Piece[];
@@ -122,7 +122,8 @@ export function omissions(parts: readonly Part[], assemble: Assemble): MessageMi
   return [...omitted, ...alone];
 }
 
-const separators: readonly (readonly [name: string, separator: string])[] = [
+/** The texts with which clients join what belongs apart, and their names in hints. */
+export const separators: readonly (readonly [name: string, separator: string])[] = [
   ['no separator', ''],
   ['"."', '.'],
   ['":"', ':'],

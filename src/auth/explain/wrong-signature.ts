@@ -130,10 +130,8 @@ function* buildMistakes<Own extends Presented>(
     yield* buildChanged(at, scheme.mistakes?.part?.(part, presented, content) ?? []);
     yield* buildChanged(at, variantsOfPart(part, facts));
   });
-  const own = [...(scheme.mistakes?.message?.(presented, parts, content) ?? [])];
-  const isOwn = ({ message }: MessageMistake): boolean => own.some((each) => each.message.equals(message));
-  const ends = endMistakes(right, parts).filter((mistake) => !isOwn(mistake));
-  yield* takeTurns([own, ends, ...changes]);
+  const own = scheme.mistakes?.message?.(presented, parts, content) ?? [];
+  yield* takeTurns([own, endMistakes(right, parts), ...changes]);
   yield* omissions(parts, assemble);
   yield* separatorMistakes(parts, assemble);
   yield* versionMistakes(parts, assemble);

@@ -2,12 +2,13 @@
 // signature, and in the form of the signature base.
 
 import { serializeBareItem } from '../../http/structured-fields/serialize.ts';
+import { bytesOf } from '../../http/syntax/octets.ts';
 import { decodeEscapes, decodeSome } from '../../http/syntax/percent.ts';
-import { messageBytes, octetsOfPiece, type Part, type PartKind } from '../../signature/message.ts';
-import { type BaseLine, formatBase, parametersName } from '../../signature/message-signatures/base.ts';
-import type { Variant } from '../explain/mistake.ts';
+import { octetsOfPiece, type Part, type PartKind } from '../../signature/message.ts';
+import { formatBase, parametersName } from '../../signature/message-signatures/base.ts';
+import { lineMistakes } from '../explain/lines.ts';
+import { permutations, type Variant } from '../explain/mistake.ts';
 import { variantsOfPart } from '../explain/parts.ts';
-import { permutations } from '../explain/permutations.ts';
 import { readFacts } from '../explain/wrong-signature.ts';
 import type { MessageMistake } from '../scheme.ts';
 import type { PresentedSignature } from './presented.ts';
@@ -134,91 +135,27 @@ function listOrders(written: Written): readonly Written[] {
   return [sorted, usual, written.toReversed()];
 }
 
-/** Returns other signature bases: lines that were left out, in another order, or in another form. */
-export function messageMistakes({ lines }: PresentedSignature): MessageMistake[] {
-  return [...omissions(lines), ...orderMistakes(lines), ...formMistakes(lines)];
-}
-
-function omissions(lines: readonly BaseLine[]): MessageMistake[] {
-  return lines.map(({ name }, at) => ({
-    hint:
-      name === parametersName
-        ? 'the line "@signature-params" was not signed'
-        : `the component ${name} is listed, but was not signed`,
-    message: encodeBase(lines.toSpliced(at, 1)),
-    differs: { name, signed: '' },
-  }));
-}
-
-function orderMistakes(lines: readonly BaseLine[]): MessageMistake[] {
-  const components = lines.slice(0, -1);
-  const parameters = lines.slice(-1);
-  const isDerived = ({ name }: BaseLine): boolean => name.startsWith('"@');
-  const derived = components.filter(isDerived);
-  const fields = components.filter((line) => !isDerived(line));
-  const orders = [
-    components.toSorted((one, other) => (one.name < other.name ? -1 : 1)),
-    components.toReversed(),
-    [...derived, ...fields],
-    [...fields, ...derived],
-    ...swaps(components),
-  ];
-  const hint = 'the components were signed in another order than in Signature-Input';
-  return [
-    {
-      hint: '"@signature-params" must be the last line',
-      message: encodeBase([...parameters, ...components]),
-    },
-    ...orders.map((order) => ({ hint, message: encodeBase([...order, ...parameters]) })),
-  ];
-}
-
-/** Returns each order in which two neighbouring lines are swapped. */
-function swaps(lines: readonly BaseLine[]): BaseLine[][] {
-  return lines
-    .slice(1)
-    .map((line, at) => [...lines.slice(0, at), line, ...lines.slice(at, at + 1), ...lines.slice(at + 2)]);
-}
-
-function formMistakes(lines: readonly BaseLine[]): MessageMistake[] {
-  const write = (hint: string, separator: string, format: (line: BaseLine) => string): MessageMistake => ({
-    hint,
-    message: octets(lines.map(format).join(separator)),
+/** Yields other signature bases: lines that were left out, in another order, or in another form. */
+export function* messageMistakes({ lines, request }: PresentedSignature): Generator<MessageMistake> {
+  const { headers: fields } = request;
+  const [components, last] = [lines.slice(0, -1), lines.at(-1)];
+  yield* lineMistakes(components, {
+    item: 'component',
+    list: 'Signature-Input',
+    colon: ': ',
+    last,
+    fields,
+    lineOf: (name) => ({ name: `"${name}"`, value: fields.get(name) ?? '' }),
+    build: (text) => [{ message: bytesOf(text) }],
   });
-  const formatPlainLine = ({ name, value }: BaseLine): string => `${name}: ${value}`;
-  const removeQuotes = (name: string): string => name.replace(/^"([^"]*)"/, '$1');
-  const formatTitleCase = (name: string): string =>
-    name.startsWith('"@') ? name : name.replace(/(?<=^"|-)[a-z]/g, (letter) => letter.toUpperCase());
-  return [
-    write(
-      'the names were signed without quotes',
-      '\n',
-      ({ name, value }) => `${removeQuotes(name)}: ${value}`,
-    ),
-    write(
-      'the names must be signed in lower case',
-      '\n',
-      ({ name, value }) => `${formatTitleCase(name)}: ${value}`,
-    ),
-    write(
-      'the names were signed without quotes',
-      '\n',
-      ({ name, value }) => `${name === parametersName ? name : removeQuotes(name)}: ${value}`,
-    ),
-    write('the space after each colon was not signed', '\n', ({ name, value }) => `${name}:${value}`),
-    write('the space after each colon was not signed', '\n', ({ name, value }) =>
-      name === parametersName ? `${name}: ${value}` : `${name}:${value}`,
-    ),
-    write('only the values were signed, without the names', '\n', ({ value }) => value),
-    write('the lines were signed without line feeds', '', formatPlainLine),
-    write('the lines were signed with CR LF at their ends', '', (line) => `${formatPlainLine(line)}\r\n`),
-  ];
-}
-
-function encodeBase(lines: readonly BaseLine[]): Buffer {
-  return octets(formatBase(lines));
-}
-
-function octets(text: string): Buffer {
-  return messageBytes([text]);
+  if (last === undefined) return;
+  yield {
+    hint: 'the line "@signature-params" was not signed',
+    message: bytesOf(formatBase(components)),
+    differs: { name: last.name, signed: '' },
+  };
+  yield {
+    hint: '"@signature-params" must be the last line',
+    message: bytesOf(formatBase([last, ...components])),
+  };
 }

@@ -8,8 +8,8 @@ import {
   identifierKey,
   parseIdentifier,
 } from '../../signature/message-signatures/identifiers.ts';
+import type { StructuredFieldTypes } from '../../signature/message-signatures/message.ts';
 import { defaultComponents } from '../../signature/message-signatures/sign.ts';
-import type { StructuredFieldTypes } from '../../signature/message-signatures/structured-field-types.ts';
 import type { MessageSignaturesDeclaration } from '../scheme-declarations.ts';
 import { fieldNameShape, windowShape } from '../scheme-shapes.ts';
 import { type ResponseSigningOptions, responseSigningShape } from './response-signing.ts';

@@ -30,13 +30,16 @@ import {
   readName,
   stringParameter,
 } from './identifiers.ts';
-import { type FieldSource, isResponse, type Message, type RequestMessage } from './message.ts';
 import {
+  type FieldSource,
+  isResponse,
+  type Message,
+  type RequestMessage,
   registeredTypes,
   type StructuredFieldType,
   type StructuredFieldTypes,
   typeOfField,
-} from './structured-field-types.ts';
+} from './message.ts';
 
 /** A line of the signature base. */
 export interface BaseLine {

@@ -13,8 +13,8 @@ import { chooseId, type SigningIdentity } from '../signing.ts';
 import { type MessageKey, signBase } from './algorithms.ts';
 import { type BaseLine, createBase, formatBase, isBaseFault } from './base.ts';
 import { coversContentDigest, parseIdentifier } from './identifiers.ts';
+import type { StructuredFieldTypes } from './message.ts';
 import { fieldSource, type Message } from './message.ts';
-import type { StructuredFieldTypes } from './structured-field-types.ts';
 
 /** The request to sign. */
 export interface RequestToSign {

@@ -71,7 +71,7 @@ const cases: readonly (readonly [what: string, mistake: Mistake, hint: RegExp])[
   ['names in upper case', { headers: '(request-target) Host Date Digest' }, /in upper case; lower case/],
   ['a key id without its fragment', { keyId: keyId.replace('#main-key', '') }, /did you mean .*#main-key\?/],
   ['no space after the colon', { build: joined('\n', ':') }, /no space after the colon/],
-  ['lines joined with spaces', { build: joined(' ') }, /joined with " "; a line feed is expected/],
+  ['lines joined with spaces', { build: joined(' ') }, /joined with spaces; a line feed is expected/],
   ['values alone', { build: (lines) => lines.map(([, value]) => value).join('\n') }, /without the names/],
   [
     'names in capitals',
@@ -86,12 +86,12 @@ const cases: readonly (readonly [what: string, mistake: Mistake, hint: RegExp])[
   [
     'a further field',
     { build: (lines) => joined('\n')([...lines, ['content-type', 'application/json']]) },
-    /content-type was signed, but the parameter headers does not name it/,
+    /content-type was signed, but is missing in the parameter headers/,
   ],
   [
     'a field left out',
     { build: (lines) => joined('\n')(lines.slice(0, 3)) },
-    /digest was left out of the message/,
+    /digest is listed in the parameter headers, but was not signed/,
   ],
   ['another key', { build: () => 'something else' }, /the key is different, or the message differs/],
 ];

@@ -75,7 +75,7 @@ const cases: readonly (readonly [name: string, client: Client, expected: Expecte
   [
     'names in title case',
     { base: (base) => base.replace('"accept"', '"Accept"').replace('"x-list"', '"X-List"') },
-    { hint: /the names must be signed in lower case/ },
+    { hint: /names of the components were signed in upper case; lower case is expected/ },
   ],
   [
     'ECDSA in DER',
@@ -130,7 +130,7 @@ const cases: readonly (readonly [name: string, client: Client, expected: Expecte
     [
       `a component that is listed, but not signed, with ${keyid}`,
       { keyid, base: (base) => base.replace('"@authority": example.com\n', ''), sign },
-      { hint: /"@authority" is listed, but was not signed/, differs: '"@authority"' },
+      { hint: /"@authority" is listed in Signature-Input, but was not signed/, differs: '"@authority"' },
     ],
     [
       `a line feed at the end, with ${keyid}`,

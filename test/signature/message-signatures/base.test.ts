@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { createBase, formatBase, isBaseFault } from '../../../src/signature/message-signatures/base.ts';
 import { parseIdentifier } from '../../../src/signature/message-signatures/identifiers.ts';
+import type { StructuredFieldTypes } from '../../../src/signature/message-signatures/message.ts';
 import { fieldSource, type Message } from '../../../src/signature/message-signatures/message.ts';
-import type { StructuredFieldTypes } from '../../../src/signature/message-signatures/structured-field-types.ts';
 import { seeded } from '../../support/seeded.ts';
 
 type Lines = readonly (readonly [string, string])[];

@@ -1,4 +1,5 @@
-// The secrets with which the requests of a user or a consumer are signed by mistake. Only a test double knows them.
+// What a test double knows of users and secrets: the secrets with which requests are signed by mistake, and users that do not exist.
+import { findClosestMatch } from '../did-you-mean.ts';
 import type { KnownSecret, TraceKnowledge } from './trace.ts';
 
 /** The largest number of secrets that are tried. */
@@ -30,4 +31,28 @@ export function describeOther({ owner, name, isPassword, current }: KnownSecret,
   if (isPassword) return `the password of ${name} instead of a secret`;
   if (current) return `the secret of another ${owner}, ${name}`;
   return `a former secret of ${name}, which ${name === user ? 'was replaced' : 'is not valid any more'}`;
+}
+
+/** Describes a user that cannot authenticate, with the nearest name. */
+export function describeUnknownUser(user: string, knowledge: TraceKnowledge): string {
+  return describeUnknown('user', user, knowledge);
+}
+
+/** Describes a user, client or consumer that cannot authenticate, with the nearest name. */
+export function describeUnknown(
+  owner: KnownSecret['owner'],
+  name: string,
+  knowledge: TraceKnowledge,
+): string {
+  if (name === '')
+    return `the name of the ${owner}${owner === 'user' ? ', or the id of the key,' : ''} is empty`;
+  const known = knowledge.secrets.filter((each) => each.owner === owner);
+  const names =
+    owner === 'user' ? knowledge.userNames : known.flatMap((each) => (each.current ? each.name : []));
+  if (names.includes(name)) return `the ${owner} ${name} is disabled`;
+  if (known.some((each) => each.name === name)) return `the ${owner} ${name} was removed`;
+  const meant = owner === 'user' ? [...names, ...knowledge.keyIds] : names;
+  const nearest =
+    meant.find((each) => each.toLowerCase() === name.toLowerCase()) ?? findClosestMatch(name, meant);
+  return `there is no ${owner} ${name}${nearest === undefined ? '' : `; did you mean ${nearest}?`}`;
 }
