@@ -4,32 +4,14 @@ import { bytesOf } from '../../http/syntax/octets.ts';
 import {
   aws4Algorithm,
   canonicalValue,
-  formatStringToSign,
   hashOctets,
   stringToSign,
 } from '../../signature/aws4/canonical-request.ts';
-import { formatStamp, scopeText } from '../../signature/aws4/signing-key.ts';
+import { scopeText } from '../../signature/aws4/signing-key.ts';
 import { octetsOfPiece, type Part } from '../../signature/message.ts';
 import { lineMistakes } from '../explain/lines.ts';
 import type { MessageMistake } from '../scheme.ts';
 import type { Aws4Presented } from './presented.ts';
-
-/** Returns the messages of clients that read the clock again for the header after they have signed. */
-function secondReadings({ stamp, time }: Aws4Presented, parts: readonly Part[]): MessageMistake[] {
-  const shift = (part: Part, other: string): Part => {
-    const value = octetsOfPiece(part.value);
-    if (part.name === 'scope') return { ...part, value: value.replace(/^\d{8}/, other.slice(0, 8)) };
-    return value === stamp ? { ...part, value: other } : part;
-  };
-  return [-3, -2, -1, 1, 2, 3].map((offset) => {
-    const other = formatStamp(time + offset * 1000);
-    return {
-      hint: 'the clock was read twice: another second was signed than X-Amz-Date has',
-      message: Buffer.from(formatStringToSign(parts.map((part) => shift(part, other))), 'latin1'),
-      differs: { name: 'timestamp', signed: other },
-    };
-  });
-}
 
 /** A canonical request that clients hash by mistake: the hint, the text, and what differs. */
 type Canonical = readonly [hint: string, text: string, differs?: MessageMistake['differs']];
@@ -63,7 +45,6 @@ export function messageMistakes(presented: Aws4Presented, parts: readonly Part[]
   return [
     ...headerMistakes(presented, text, (changed) => bytesOf(stringToSign(stamp, scope, changed))),
     ...[...layouts(text), ...wholes(canonical)].map(buildHashedMistake),
-    ...secondReadings(presented, parts),
     buildSignedMistake('the canonical request was signed without being hashed', replaceLastLine(canonical)),
     buildSignedMistake('the canonical request itself was signed in place of the string to sign', canonical),
     buildSignedMistake(

@@ -11,8 +11,8 @@ import type { KnownSecret, TraceKnowledge } from '../trace.ts';
 import { type Budgets, type ExplanationBudget, selectLongest, verificationTime } from './budget.ts';
 import { listPublicHostMistakes } from './host.ts';
 import { signWith } from './key.ts';
-import { listVariants } from './mistake.ts';
-import { formatLabel, secondReadings, shiftedTimeMistakes } from './parts.ts';
+import { formatLabel, listVariants } from './mistake.ts';
+import { furtherReadings, millisecondReadings, readings, rewrittenTimes } from './times.ts';
 import {
   buildRightMessages,
   createSignatureTest,
@@ -98,9 +98,10 @@ function findByKnowledge<Own extends Presented>(
   const first =
     findOtherKey(wrong, messages, budgets.secrets) ??
     findSigner(others, rights, budgets.secrets) ??
-    firstSigned(changeParts(wrong, parts, 'place', knowledge), budgets.changes) ??
-    firstSigned(changeParts(wrong, parts, 'time', knowledge), budgets.changes) ??
-    firstSigned(readClockAgain(wrong, parts), budgets.readings) ??
+    firstSigned(changeHosts(wrong, parts, knowledge), budgets.changes) ??
+    firstSigned(readClockAgain(wrong, parts, furtherReadings), budgets.changes) ??
+    firstSigned(rewriteTime(wrong, parts), budgets.changes) ??
+    firstSigned(readClockAgain(wrong, parts, millisecondReadings), budgets.readings) ??
     firstSigned(contentMistakes(wrong, parts), budgets.catalogue);
   if (first !== undefined || budgets.pairs.isExhausted) return first;
   const mistakes = budgets.list.matching(
@@ -140,14 +141,13 @@ function findOtherKey<Own extends Presented>(
   return undefined;
 }
 
-/** Builds messages with another value of the target or the time, which takes many tries or needs the configuration. */
-function* changeParts<Own extends Presented>(
+/** Builds messages with a public host, which only the configuration shows. */
+function* changeHosts<Own extends Presented>(
   { scheme, presented, content }: WrongSignature<Own>,
   parts: readonly Part[],
-  kind: 'place' | 'time',
-  knowledge: TraceKnowledge,
+  { hosts }: TraceKnowledge,
 ): Generator<MessageMistake> {
-  const byKind = kind === 'time' ? { time: shiftedTimeMistakes } : listPublicHostMistakes(knowledge.hosts);
+  const byKind = listPublicHostMistakes(hosts);
   const facts = readFacts(presented, content);
   for (const [at, part] of parts.entries()) {
     const mistakes = byKind[part.kind];
@@ -159,17 +159,20 @@ function* changeParts<Own extends Presented>(
   }
 }
 
-/** Builds messages with another reading of the clock in milliseconds. */
-function* readClockAgain<Own extends Presented>(
-  { scheme, presented, content }: WrongSignature<Own>,
+/** Builds messages with other readings of the clock. */
+function readClockAgain<Own extends Presented>(
+  { scheme, presented }: WrongSignature<Own>,
+  parts: readonly Part[],
+  distances: readonly number[],
+): Generator<MessageMistake> {
+  return readings(parts, presented.time, distances, (changed) => assembleMessage(scheme, changed, presented));
+}
+
+function rewriteTime<Own extends Presented>(
+  { scheme, presented }: WrongSignature<Own>,
   parts: readonly Part[],
 ): Generator<MessageMistake> {
-  const facts = readFacts(presented, content);
-  for (const [at, part] of parts.entries())
-    for (const [hint, signed] of secondReadings(part, facts)) {
-      const changed = assembleMessage(scheme, parts.with(at, { ...part, value: signed }), presented);
-      yield { hint, message: messageBytes(changed), differs: { name: part.name, signed } };
-    }
+  return rewrittenTimes(parts, presented.time, (changed) => assembleMessage(scheme, changed, presented));
 }
 
 /** Returns messages with a digest of content that the scheme does not read, or with the content itself. */

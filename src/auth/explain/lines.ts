@@ -4,7 +4,6 @@
 import type { HttpHeaders } from '../../http/fields.ts';
 import type { MessageMistake } from '../scheme.ts';
 import { permutations } from './mistake.ts';
-import { separators } from './whole.ts';
 
 /** A line of a message. Each character is one octet. */
 export interface Line {
@@ -34,6 +33,29 @@ export interface LineForm {
    */
   readonly build: (text: string, names?: readonly string[]) => readonly Omit<MessageMistake, 'hint'>[];
 }
+
+/** The texts with which clients join what belongs apart, and their names in hints. */
+export const separators: readonly (readonly [name: string, separator: string])[] = [
+  ['no separator', ''],
+  ['"."', '.'],
+  ['":"', ':'],
+  ['line feeds', '\n'],
+  ['CR LF', '\r\n'],
+  ['carriage returns', '\r'],
+  ['the two characters \\n', '\\n'],
+  ['"&"', '&'],
+  ['"|"', '|'],
+  ['"+"', '+'],
+  ['" + "', ' + '],
+  ['"%2B"', '%2B'],
+  ['","', ','],
+  ['";"', ';'],
+  ['"-"', '-'],
+  ['"_"', '_'],
+  ['"/"', '/'],
+  ['spaces', ' '],
+  ['tabs', '\t'],
+];
 
 /** A way to write lines. What is left out is as the scheme requires. */
 interface Way {

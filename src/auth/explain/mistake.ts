@@ -1,5 +1,5 @@
 import type { IncomingRequest } from '../../http/message.ts';
-import type { Piece } from '../../signature/message.ts';
+import type { Part, PartKind, Piece } from '../../signature/message.ts';
 
 /** What a request shows beside the part in which a mistake may be. */
 export interface Facts {
@@ -119,4 +119,21 @@ export function permutations<Item>(items: readonly Item[]): Item[][] {
   return items.flatMap((item, at) =>
     permutations(items.filter((_, index) => index !== at)).map((others) => [item, ...others]),
   );
+}
+
+/** The kinds whose parts have names of their own in a scheme. */
+const namedKinds: readonly PartKind[] = ['other', 'digest', 'time', 'id', 'user'];
+
+/** Returns how hints name a part. */
+export function formatLabel(part: Part): string {
+  const { kind, name } = part;
+  if (kind === 'header') return `the value of ${parseFieldName(part)}`;
+  if (kind === 'url') return 'the URL';
+  if (kind === 'search') return 'the query';
+  return namedKinds.includes(kind) ? `the ${name}` : `the ${kind}`;
+}
+
+/** Returns the name of the header whose value a part is. */
+export function parseFieldName({ name }: Part): string {
+  return /^"([^"]*)"/.exec(name)?.[1] ?? name.replace(/^(?:field:|header )/, '');
 }

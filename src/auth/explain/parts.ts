@@ -1,16 +1,22 @@
 // The catalogue: the mistakes that clients make in each kind of part, in every scheme whose message has such a part.
-import { formatDate } from '../../http/headers/date.ts';
 import { methods } from '../../http/method.ts';
 import { octetsOf } from '../../http/syntax/octets.ts';
-import { formatSignedDate, removeSpaces } from '../../signature/hmac.ts';
 import { octetsOfPiece, type Part, type PartKind } from '../../signature/message.ts';
 import { contentMistakes, digestMistakes, furtherContentMistakes, furtherDigestMistakes } from './content.ts';
 import { formMistakes } from './content-parameters.ts';
 import { furtherHostMistakes, hostMistakes } from './host.ts';
-import { type Facts, listVariants, type Mistake, type Variant } from './mistake.ts';
+import {
+  type Facts,
+  formatLabel,
+  listVariants,
+  type Mistake,
+  parseFieldName,
+  type Variant,
+} from './mistake.ts';
 import { formVariants } from './parameter-steps.ts';
 import { queryMistakes, searchMistakes } from './query.ts';
 import { furtherUrlMistakes, pathMistakes, targetMistakes, urlMistakes } from './target.ts';
+import { timeMistakes } from './times.ts';
 
 const methodMistakes: readonly Mistake[] = [
   ['the method was signed in lower case', (method) => method.toLowerCase()],
@@ -139,128 +145,6 @@ const tokenMistakes: readonly Mistake[] = [
   ['{part} was signed in quotes', (value) => `"${value}"`],
 ];
 
-/** A time, and the texts of which its other forms consist. */
-interface Instant {
-  /** Milliseconds since 1970-01-01T00:00:00Z. */
-  readonly time: number;
-  readonly iso: string;
-  readonly fixdate: string;
-  readonly short: string;
-}
-
-function createInstant(time: number): Instant {
-  return {
-    time,
-    iso: new Date(time).toISOString(),
-    fixdate: formatDate(time),
-    short: formatSignedDate(time),
-  };
-}
-
-/** The forms of a time: a name, and its text. */
-const timeForms: readonly (readonly [name: string, format: (instant: Instant) => string])[] = [
-  ['as a number of seconds', ({ time }) => String(Math.floor(time / 1000))],
-  ['as a number of milliseconds', ({ time }) => String(time)],
-  ['in ISO 8601 format', ({ iso }) => iso],
-  ['in ISO 8601 format', ({ iso }) => iso.replace(/\.\d+/, '')],
-  ['with the offset +00:00', ({ iso }) => iso.replace('Z', '+00:00')],
-  ['with the offset +00:00', ({ iso }) => iso.replace(/\.\d+Z/, '+00:00')],
-  ['with microseconds', ({ iso }) => iso.replace('Z', '000Z')],
-  ['with microseconds', ({ iso }) => iso.replace('Z', '000+00:00')],
-  ['with microseconds', ({ iso }) => iso.replace('Z', '000')],
-  ['without its offset', ({ iso }) => iso.replace('Z', '')],
-  ['without its offset', ({ iso }) => iso.replace(/\.\d+Z/, '')],
-  ['in the basic format of ISO 8601', ({ iso }) => iso.replace(/[-:]|\.\d+/g, '')],
-  ['as an IMF-fixdate', ({ fixdate }) => fixdate],
-  ['in the short format "20 apr 2013 12:59:24"', ({ short }) => short],
-  ['as an IMF-fixdate without spaces', ({ fixdate }) => removeSpaces(fixdate)],
-  ['in the short format without spaces', ({ short }) => removeSpaces(short)],
-  ['with the zone +0000', ({ fixdate }) => fixdate.replace('GMT', '+0000')],
-  ['with the zone UTC', ({ fixdate }) => fixdate.replace('GMT', 'UTC')],
-  ['as a number of microseconds', ({ time }) => `${time}000`],
-  ['with a fraction of a second', ({ time }) => `${Math.floor(time / 1000)}.0`],
-  ['with a fraction of a second', ({ time }) => String(time / 1000)],
-  ['with a fraction of a second', ({ time }) => (time / 1000).toFixed(3)],
-  ['without the time of day', ({ iso }) => iso.slice(0, 10).replaceAll('-', '')],
-];
-
-/** The last time (ms) of the year 9999: no form of a date has more digits. */
-const maxTime = 253_402_300_799_999;
-
-const timeMistakes: readonly Mistake[] = [
-  ...timeForms.map(
-    ([name, format]): Mistake => [
-      `{part} was signed ${name}, not as it was sent`,
-      (_, { time }) => (time === undefined || time > maxTime ? undefined : format(createInstant(time))),
-    ],
-  ),
-  ['the value of Date was signed instead of {part}', (_, { request }) => request.headers.get('date')],
-  ['{part} was signed in another letter case', (value) => [value.toLowerCase(), value.toUpperCase()]],
-  ['{part} was signed in quotes', (value) => `"${value}"`],
-];
-
-const hour = 3600;
-/** The offsets (s) of time zones: quarters of an hour, up to 14 hours. */
-const zoneOffsets = Array.from({ length: 4 * 14 }, (_, at) => ((at + 1) * hour) / 4).flatMap((off) => [
-  off,
-  -off,
-]);
-/** The largest distance (s) between a time that was signed and the one that arrived. */
-const maxShift = 300;
-const seconds = Array.from({ length: maxShift }, (_, at) => [at + 1, -at - 1]).flat();
-
-/** The mistakes in a time that takes many tries: another second, or another time zone. */
-export const shiftedTimeMistakes: readonly Mistake[] = [...seconds, ...zoneOffsets].map(
-  (off): Mistake => [
-    shiftHint(off),
-    (value, { time }) => {
-      if (time === undefined || time + off * 1000 > maxTime) return undefined;
-      const shifted = createInstant(time + off * 1000);
-      const forms = Math.abs(off) > maxShift ? listForms(value, time) : timeForms;
-      return forms.map(([, format]) => format(shifted));
-    },
-  ],
-);
-
-/** The largest distance (ms) between two readings of a clock that counts milliseconds. */
-const maxReading = 3000;
-
-/**
- * Yields the values that contain a time of another reading of the clock, in milliseconds: the time itself, and a query or a content
- * that contains it.
- */
-export function* secondReadings({ kind, name, value }: Part, { time }: Facts): Generator<Variant> {
-  if (time === undefined || typeof value !== 'string' || time > maxTime - maxReading) return;
-  const instant = createInstant(time);
-  const form = timeForms.find(([, format]) => {
-    const text = format(instant);
-    return text.length >= 13 && (kind === 'time' ? value === text : value.includes(text));
-  })?.[1];
-  if (form === undefined) return;
-  const sent = form(instant);
-  for (let off = 1; off <= maxReading; off += 1)
-    for (const shift of [off, -off]) {
-      const other = form(createInstant(time + shift));
-      const hint = `the clock was read twice: a time ${off} ms ${shift < 0 ? 'earlier' : 'later'} was signed than was sent`;
-      if (other !== sent)
-        yield [kind === 'time' ? hint : `${hint} in the ${name}`, value.replace(sent, other)];
-    }
-}
-
-/** Returns the forms in which a time is sent; all of them if it is sent in none. */
-function listForms(value: string, time: number): typeof timeForms {
-  const instant = createInstant(time);
-  const own = timeForms.filter(([, format]) => format(instant) === value);
-  return own.length === 0 ? timeForms : own;
-}
-
-function shiftHint(off: number): string {
-  const by = `a {name} ${Math.abs(off)} s ${off < 0 ? 'earlier' : 'later'}`;
-  return Math.abs(off) > maxShift
-    ? `${by} was signed than the one that was sent: probably in another time zone`
-    : `${by} was signed than the one that arrived: a proxy or the client changed it after signing`;
-}
-
 const none: readonly Mistake[] = [];
 
 /** The catalogue. */
@@ -284,23 +168,6 @@ export const partMistakes: Readonly<Record<PartKind, readonly Mistake[]>> = {
   secret: none,
   other: none,
 };
-
-/** The kinds whose parts have names of their own in a scheme. */
-const namedKinds: readonly PartKind[] = ['other', 'digest', 'time', 'id', 'user'];
-
-/** Returns how hints name a part. */
-export function formatLabel(part: Part): string {
-  const { kind, name } = part;
-  if (kind === 'header') return `the value of ${parseFieldName(part)}`;
-  if (kind === 'url') return 'the URL';
-  if (kind === 'search') return 'the query';
-  return namedKinds.includes(kind) ? `the ${name}` : `the ${kind}`;
-}
-
-/** Returns the name of the header whose value a part is. */
-function parseFieldName({ name }: Part): string {
-  return /^"([^"]*)"/.exec(name)?.[1] ?? name.replace(/^(?:field:|header )/, '');
-}
 
 /** Returns the values that clients sign in place of a part, most likely first. */
 export function variantsOfPart(part: Part, facts: Facts): Iterable<Variant> {

@@ -3,9 +3,8 @@ import { createHash } from 'node:crypto';
 import { bytesOf, octetsOf, replaceInvalidUtf8, toOctets } from '../../http/syntax/octets.ts';
 import { messageBytes, octetsOfPiece, type Part, type Piece } from '../../signature/message.ts';
 import type { MessageMistake } from '../scheme.ts';
-import type { Facts } from './mistake.ts';
-import { permutations } from './mistake.ts';
-import { formatLabel } from './parts.ts';
+import { separators } from './lines.ts';
+import { type Facts, formatLabel, permutations } from './mistake.ts';
 
 /** Builds the octets that are signed from parts. */
 export type Assemble = (parts: readonly Part[]) => readonly Piece[];
@@ -121,29 +120,6 @@ export function omissions(parts: readonly Part[], assemble: Assemble): MessageMi
   );
   return [...omitted, ...alone];
 }
-
-/** The texts with which clients join what belongs apart, and their names in hints. */
-export const separators: readonly (readonly [name: string, separator: string])[] = [
-  ['no separator', ''],
-  ['"."', '.'],
-  ['":"', ':'],
-  ['line feeds', '\n'],
-  ['CR LF', '\r\n'],
-  ['carriage returns', '\r'],
-  ['the two characters \\n', '\\n'],
-  ['"&"', '&'],
-  ['"|"', '|'],
-  ['"+"', '+'],
-  ['" + "', ' + '],
-  ['"%2B"', '%2B'],
-  ['","', ','],
-  ['";"', ';'],
-  ['"-"', '-'],
-  ['"_"', '_'],
-  ['"/"', '/'],
-  ['spaces', ' '],
-  ['tabs', '\t'],
-];
 
 /** Returns messages whose inner text is replaced by another separator, or that have a separator between all parts. */
 export function separatorMistakes(parts: readonly Part[], assemble: Assemble): MessageMistake[] {

@@ -14,6 +14,7 @@ import { verificationTime } from './budget.ts';
 import { signWith } from './key.ts';
 import type { Facts, Variant } from './mistake.ts';
 import { furtherVariantsOfPart, variantsOfPart } from './parts.ts';
+import { readings, usualReadings } from './times.ts';
 import {
   additions,
   endMistakes,
@@ -131,7 +132,8 @@ function* buildMistakes<Own extends Presented>(
     yield* buildChanged(at, variantsOfPart(part, facts));
   });
   const own = scheme.mistakes?.message?.(presented, parts, content) ?? [];
-  yield* takeTurns([own, endMistakes(right, parts), ...changes]);
+  const times = readings(parts, presented.time, usualReadings, assemble);
+  yield* takeTurns([own, endMistakes(right, parts), ...changes, times]);
   yield* omissions(parts, assemble);
   yield* separatorMistakes(parts, assemble);
   yield* versionMistakes(parts, assemble);

@@ -3,7 +3,8 @@ import { createHmac } from 'node:crypto';
 import { digestMistakes } from '../../../src/auth/explain/content.ts';
 import { keyMistakes } from '../../../src/auth/explain/key.ts';
 import { formStepHints } from '../../../src/auth/explain/parameter-steps.ts';
-import { furtherMistakes, partMistakes, shiftedTimeMistakes } from '../../../src/auth/explain/parts.ts';
+import { furtherMistakes, partMistakes } from '../../../src/auth/explain/parts.ts';
+import { furtherReadings, millisecondReadings, readings } from '../../../src/auth/explain/times.ts';
 import { endMistakes, omissions, separatorMistakes, wholeMistakes } from '../../../src/auth/explain/whole.ts';
 import type { Part, PartKind } from '../../../src/signature/message.ts';
 
@@ -89,9 +90,13 @@ export function renderMistakes(): string {
   });
   const digest = { hash: 'sha256', format: (bytes: Buffer) => bytes.toString('hex') };
   const ofDigest = Array.from(digestMistakes(digest, Buffer.from('{"a": 1}')), ([hint]) => shown(hint));
-  const shifted = [...shiftedTimeMistakes].map(([hint]) => hint.replaceAll(/\d+ s/g, 'N s'));
   const assemble = (changed: readonly Part[]) => changed.map(({ value }) => value);
   const message = Buffer.from('GET./.n');
+  const sent: Part = { kind: 'time', name: 'time', value: '1700000000000' };
+  const distances = [...millisecondReadings, ...furtherReadings];
+  const ofTimes = Array.from(readings([sent], Number(sent.value), distances, assemble), ({ hint }) =>
+    hint.replace(/\d+ (?=m?s )/, 'N '),
+  );
   const wholes = [
     ...endMistakes(message, parts),
     ...omissions(parts, assemble),
@@ -112,10 +117,7 @@ export function renderMistakes(): string {
     introduction,
     ...ofParts,
     section('Digest of the content', ofDigest),
-    section(
-      'Time that was changed (named by the double only)',
-      shifted.map((hint) => shown(hint, 'time')),
-    ),
+    section('Time of another reading of the clock', ofTimes),
     section('Message as a whole', wholes),
     section('Key, hash function and encoding', ofKeys),
   ].join('\n');
