@@ -214,7 +214,7 @@ test('a client that was absent from the configuration file during one run loses 
   const life = async <T>(file: string, act: (server: Asked) => Promise<T>): Promise<T> => {
     const server = await startOn(data, file);
     const seen = await act(server);
-    await server.end('SIGTERM');
+    await server.end();
     return seen;
   };
   const drawn = await life(whole, async (server) => ({

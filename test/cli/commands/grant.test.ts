@@ -6,7 +6,7 @@ import { revocationFile } from '../../../src/accounts/revocations.ts';
 import { applyRevocations, requestRevocation } from '../../../src/cli/accounts/revocation.ts';
 import { lockDirectory } from '../../../src/store/files/lock.ts';
 import { call, type Ended, run } from '../../support/cli/command.ts';
-import { done, type LiveServer, startOn, usersFile } from '../../support/cli/oauth.ts';
+import { done, type LiveServer, startOn, startProcessOn, usersFile } from '../../support/cli/oauth.ts';
 import { accessToken, ask as askSigned, callback as consumerCallback } from '../../support/oauth/consumer.ts';
 import { callback, refresh, tokensFor } from '../../support/oauth/server.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
@@ -46,7 +46,7 @@ const requestStatus = async (server: LiveServer, bearer: string): Promise<number
 
 test('grants are listed and revoked while a server runs', async () => {
   const { data, config } = await registered();
-  const server = await startOn(data, config);
+  const server = await startProcessOn(data, config);
   const ann = await tokensFor(server);
   const second = await tokensFor(server);
   const bob = await tokensFor(server, {}, 'bob');
@@ -99,16 +99,16 @@ test('grants are listed and revoked while a server runs', async () => {
   assert.deepEqual((await revocationFile.read(data)).entries.size, 0);
 
   // A revocation is durable when the command ends.
-  await server.end('SIGKILL');
+  await server.kill();
   const after = await startOn(data, config);
   for (const token of [ann.access, second.access, robot])
     assert.equal(await requestStatus(after, token), 401);
-  await after.end('SIGTERM');
+  await after.end();
 });
 
 test('without a server, the command revokes grants itself, and loses no nonce', async () => {
   const { data, config } = await registered();
-  const first = await startOn(data, config);
+  const first = await startProcessOn(data, config);
   const tokens = await tokensFor(first);
   const signature = ['sign', 'PUT', 'http://localhost/articles/1', '--user', 'ann'];
   const { stdout } = await call(signature, { input: 'ann-secret\n' });
@@ -122,7 +122,7 @@ test('without a server, the command revokes grants itself, and loses no nonce', 
   const content = '{"title":"Tea","price":{"value":"3.50","currency":"EUR"}}';
   const sending = { fields: [...fields, ['Content-Type', 'application/json'] as const], content };
   assert.equal((await first.ask('PUT', '/articles/1', sending)).status, 201);
-  await first.end('SIGKILL');
+  await first.kill();
 
   const revoked = await grant(data, 'revoke', '--user', 'ann');
   assert.equal(revoked.status, 0, revoked.stderr);
@@ -136,19 +136,19 @@ test('without a server, the command revokes grants itself, and loses no nonce', 
   assert.equal((await refresh(second, tokens.refresh)).status, 400);
   assert.equal((await second.ask('GET', '/articles/1', {})).status, 200);
   assert.equal((await second.ask('PUT', '/articles/1', sending)).status, 401, 'the nonce is known');
-  await second.end('SIGTERM');
+  await second.end();
 });
 
 test('the next start carries out a pending revocation before it is ready', async () => {
   const { data, config } = await registered();
   const first = await startOn(data, config);
   const tokens = await tokensFor(first);
-  await first.end('SIGTERM');
+  await first.end();
   await revocationFile.write(data, new Map([['pending', { user: 'ann' }]]));
   const second = await startOn(data, config);
   assert.equal(await requestStatus(second, tokens.access), 401);
   assert.equal((await revocationFile.read(data)).entries.size, 0);
-  await second.end('SIGTERM');
+  await second.end();
 });
 
 test('the command stops waiting for a process that does not revoke, and the request stays stored', async (context) => {

@@ -25,7 +25,7 @@ async function withGrant(): Promise<{ data: string; token: string }> {
   const server = await startOn(data, usersFile());
   const { access } = await tokensFor(server);
   assert.equal(await useToken(server, access), 200);
-  await server.end('SIGTERM');
+  await server.end();
   return { data, token: access };
 }
 
@@ -44,7 +44,7 @@ async function requested(data: string): Promise<unknown[]> {
 async function statusOn(data: string, bearer: string): Promise<number> {
   const server = await startOn(data, usersFile());
   const status = await useToken(server, bearer);
-  await server.end('SIGTERM');
+  await server.end();
   return status;
 }
 

@@ -5,7 +5,7 @@ import { describe, test } from 'node:test';
 import { signedFetch } from '../../../src/client/index.ts';
 import { grantsCollection } from '../../../src/oauth/records.ts';
 import { call, type Ended, startServer } from '../../support/cli/command.ts';
-import { type LiveServer, startOn, usersFile } from '../../support/cli/oauth.ts';
+import { type LiveServer, startProcessOn, usersFile } from '../../support/cli/oauth.ts';
 import { imports, openSharedStore } from '../../support/module/shared-store.ts';
 import { accessToken, ask as askSigned, callback as consumerCallback } from '../../support/oauth/consumer.ts';
 import { callback, tokensFor } from '../../support/oauth/server.ts';
@@ -120,11 +120,11 @@ test('grants in a store are listed and revoked while a server runs', async () =>
   const directory = temporaryDirectory();
   const place = ['--module', sharedModule(directory)];
   await register(place);
-  const server = await startOn(join(temporaryDirectory(), 'data'), usersFile(), ...place);
+  const server = await startProcessOn(join(temporaryDirectory(), 'data'), usersFile(), ...place);
   const tokens = await tokensFor(server);
   const signed = await accessToken(server);
   assert.equal(await requestStatus(server, tokens.access), 200);
-  await server.end('SIGTERM');
+  await server.end();
 
   const listed = await done(['grant', 'list', ...place]);
   assert.equal(listed.stdout.split('\n').filter((line) => line !== '').length, 2);
@@ -142,9 +142,9 @@ test('grants in a store are listed and revoked while a server runs', async () =>
   const request = JSON.stringify({ version: 1, revocations: { pending: { client: 'printer' } } });
   const { version } = (await store.documents.read('revocations.json')) ?? {};
   await store.documents.replace('revocations.json', Buffer.from(request), version);
-  const next = await startOn(join(temporaryDirectory(), 'data'), usersFile(), ...place);
+  const next = await startProcessOn(join(temporaryDirectory(), 'data'), usersFile(), ...place);
   assert.equal((await askSigned(next, { method: 'GET', target: records, token: signed })).status, 401);
-  await next.end('SIGTERM');
+  await next.end();
   assert.equal((await done(['grant', 'list', ...place])).stdout, '');
 });
 
@@ -167,13 +167,13 @@ describe('export and import', () => {
     await done(['user', 'add', 'eve', '--secret-stdin', '--data', from], `${secret}\n`);
     await register(['--data', from]);
     const config = usersFile();
-    const server = await startOn(from, config);
+    const server = await startProcessOn(from, config);
     await storeArticles(server.running.url);
     const tokens = await tokensFor(server);
     const signed = await accessToken(server);
     const tag = (await fetch(`${server.running.url}/articles/1`)).headers.get('ETag');
     assert.ok(tag);
-    await server.end('SIGTERM');
+    await server.end();
 
     const written = await done([
       'export',
@@ -201,7 +201,7 @@ describe('export and import', () => {
       'requests dated within one window are refused',
     );
 
-    const moved = await startOn(join(temporaryDirectory(), 'data'), config, '--module', file);
+    const moved = await startProcessOn(join(temporaryDirectory(), 'data'), config, '--module', file);
     assert.equal((await fetch(`${moved.running.url}/articles/1`)).headers.get('ETag'), tag);
     assert.equal(await requestStatus(moved, tokens.access), 200);
     assert.equal((await askSigned(moved, { method: 'GET', target: records, token: signed })).status, 200);
@@ -220,13 +220,13 @@ describe('export and import', () => {
       'the id of a deleted item is not used again',
     );
     await signedFetch(`${moved.running.url}/articles/4`, { method: 'DELETE', user: 'eve', secret });
-    await moved.end('SIGTERM');
+    await moved.end();
 
     await done(['export', '--with-tokens', '--with-accounts', '--output', returned, '--module', file]);
     await done(['import', '--input', returned, '--data', back]);
     const last = await exported(back, '--with-tokens');
     assert.equal(comparable(last), comparable(readFileSync(returned, 'utf8')));
-    const end = await startOn(back, config);
+    const end = await startProcessOn(back, config);
     assert.equal((await fetch(`${end.running.url}/articles/1`)).headers.get('ETag'), tag);
     assert.equal(await requestStatus(end, tokens.access), 200);
     // Its nonces are not known, so it rejects signed requests for one window. The key is the same.
@@ -234,7 +234,7 @@ describe('export and import', () => {
       readFileSync(join(back, 'oauth.key'), 'utf8'),
       readFileSync(join(from, 'oauth.key'), 'utf8'),
     );
-    await end.end('SIGTERM');
+    await end.end();
     assert.match((await end.running.ended).stderr, /full signed requests dated before .* are rejected/);
   });
 
@@ -367,17 +367,17 @@ describe('several processes', () => {
     const directory = temporaryDirectory();
     const file = sharedModule(directory);
     await register(['--module', file]);
-    const start = () => startOn(join(temporaryDirectory(), 'data'), usersFile(), '--module', file);
+    const start = () => startProcessOn(join(temporaryDirectory(), 'data'), usersFile(), '--module', file);
     const [one, other] = await Promise.all([start(), start()]);
     const signed = await accessToken(one);
     const ask = (server: LiveServer) => askSigned(server, { method: 'GET', target: records, token: signed });
     assert.equal((await ask(one)).status, 200);
     // Each process reads the items of this store when it starts, and only the key is shared while they run.
-    await other.end('SIGTERM');
-    await one.end('SIGTERM');
+    await other.end();
+    await one.end();
     const next = await start();
     assert.equal((await ask(next)).status, 200);
-    await next.end('SIGTERM');
+    await next.end();
   });
 });
 

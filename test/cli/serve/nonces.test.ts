@@ -3,7 +3,7 @@ import { appendFileSync, readdirSync, readFileSync, writeFileSync } from 'node:f
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { signRequest } from '../../../src/client/index.ts';
-import { call, type Running, startProcess } from '../../support/cli/command.ts';
+import { call, type Running, startProcess, startServer } from '../../support/cli/command.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
 import { signedOnce } from './host.ts';
 
@@ -28,28 +28,21 @@ async function stop(server: Running): Promise<string> {
   return (await server.ended).stderr;
 }
 
-describe('a repeated signed request', () => {
-  for (const [how, end] of [
-    ['SIGTERM', stop],
-    ['kill -9', kill],
-  ] as const) {
-    test(`is refused after ${how} and a restart, and a new request is accepted`, async () => {
-      const { args } = configured();
-      const [get, change] = [signedOnce('GET', '/articles'), signedOnce('DELETE', '/articles/7')];
-      const first = await startProcess([...args, '--log', 'off']);
-      assert.equal(await get(first), '200');
-      assert.equal(await change(first), 'not-found');
-      await end(first);
-      const second = await startProcess([...args, '--log', 'off']);
-      assert.equal(await get(second), 'nonce-replayed');
-      assert.equal(await change(second), 'nonce-replayed');
-      assert.equal(await signedOnce('GET', '/articles')(second), '200');
-      assert.equal(await stop(second), '');
-      const third = await startProcess([...args, '--log', 'off', '--durability', 'os', '--window', '1200']);
-      assert.equal(await get(third), 'nonce-replayed');
-      assert.equal(await stop(third), '');
-    });
-  }
+test('a repeated signed request is refused after kill -9 and a restart, and a new request is accepted', async () => {
+  const { args } = configured();
+  const [get, change] = [signedOnce('GET', '/articles'), signedOnce('DELETE', '/articles/7')];
+  const first = await startProcess([...args, '--log', 'off']);
+  assert.equal(await get(first), '200');
+  assert.equal(await change(first), 'not-found');
+  await kill(first);
+  const second = await startServer(args);
+  assert.equal(await get(second), 'nonce-replayed');
+  assert.equal(await change(second), 'nonce-replayed');
+  assert.equal(await signedOnce('GET', '/articles')(second), '200');
+  assert.equal(await stop(second), '');
+  const third = await startServer([...args, '--durability', 'os', '--window', '1200']);
+  assert.equal(await get(third), 'nonce-replayed');
+  assert.equal(await stop(third), '');
 });
 
 test('a server with a data directory accepts requests dated before its start; a server in memory refuses them', async () => {
@@ -64,7 +57,7 @@ test('a server with a data directory accepts requests dated before its start; a 
     [[], 200],
     [['--memory'], 401],
   ] as const) {
-    const server = await startProcess([...args, ...how, '--log', 'off']);
+    const server = await startServer([...args, ...how]);
     assert.equal(await dated(server, 540), taken);
     assert.equal(await dated(server, 660), 401);
     assert.equal(await dated(server, 0), 200);
@@ -75,7 +68,7 @@ test('a server with a data directory accepts requests dated before its start; a 
 describe('a damaged nonce file', () => {
   test('prevents a start if it is damaged in the middle, and check reports the line', async () => {
     const { data, args } = configured();
-    const first = await startProcess([...args, '--log', 'off']);
+    const first = await startServer(args);
     for (let number = 0; number < 3; number += 1) await signedOnce('GET', '/articles')(first);
     await stop(first);
     assert.match((await call(['check', ...args])).stdout, /^nonces {7}3 not expired$/m);
@@ -104,12 +97,12 @@ describe('a damaged nonce file', () => {
     const lost =
       /nonces-1\.jsonl is truncated in line 3, at byte [0-9]+\. Nonces may be lost: full signed requests dated before/;
     assert.match((await call(['check', ...args])).stdout, lost);
-    const second = await startProcess([...args, '--log', 'off']);
+    const second = await startServer(args);
     assert.equal(await get(second), 'nonces-lost');
     assert.equal(await signedOnce('GET', '/articles')(second), 'nonces-lost');
     assert.equal((await fetch(`${second.url}/articles`)).status, 200);
     assert.match(await stop(second), lost);
-    const third = await startProcess([...args, '--log', 'off']);
+    const third = await startServer(args);
     assert.equal(await get(third), 'nonces-lost');
     assert.equal(await stop(third), '');
   });
@@ -117,12 +110,12 @@ describe('a damaged nonce file', () => {
 
 test('after a restore, a new request is refused with the reason and the time from which requests are accepted', async () => {
   const { data, args } = configured();
-  const first = await startProcess([...args, '--log', 'off']);
+  const first = await startServer(args);
   await stop(first);
   const copy = join(temporaryDirectory(), 'copy');
   assert.equal((await call(['backup', copy, '--data', data])).status, 0);
   assert.equal((await call(['restore', copy, '--data', data, '--replace'])).status, 0);
-  const second = await startProcess([...args, '--log', 'off']);
+  const second = await startServer(args);
   const url = `${second.url}/articles`;
   const signed = signRequest({ method: 'GET', url, user: 'ann', secret: 'hidden-from-all' });
   const reply = await fetch(url, { headers: { ...signed, Accept: 'application/json' } });

@@ -3,7 +3,7 @@ import { existsSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { call } from '../../support/cli/command.ts';
-import { done, startOn, usersFile } from '../../support/cli/oauth.ts';
+import { done, startOn, startProcessOn, usersFile } from '../../support/cli/oauth.ts';
 import {
   accessToken,
   approve,
@@ -39,7 +39,7 @@ for (const [how, durability] of [
   test(`after ${how} with ${durability}, tokens are valid, and used codes, tokens and nonces are rejected`, async () => {
     const { data, config } = await registered();
     const args = ['--durability', durability];
-    const before = await startOn(data, config, ...args);
+    const before = await startProcessOn(data, config, ...args);
     const code = await codeFor(before);
     const first = await exchange(before, code);
     assert.equal(first.status, 200, first.text);
@@ -50,7 +50,7 @@ for (const [how, durability] of [
     const verifier = await approve(before, pending.token);
     const replay = sign(before, { method: 'GET', target: records, token });
     assert.equal((await before.ask(replay.method, replay.target, replay.sending)).status, 200);
-    await before.end(how);
+    await (how === 'SIGKILL' ? before.kill() : before.end());
 
     const after = await startOn(data, config, ...args);
     const reads = async (bearer: string): Promise<number> =>
@@ -73,7 +73,7 @@ for (const [how, durability] of [
     assert.deepEqual([older.status, older.member('error')], [400, 'invalid_grant']);
     assert.equal(await reads(renewed.member('access_token')), 401, 'the whole family ends');
     assert.equal((await refresh(after, renewed.member('refresh_token'))).status, 400);
-    await after.end('SIGKILL');
+    await after.end();
 
     const last = await startOn(data, config, ...args);
     assert.equal((await last.ask('GET', records, { bearer: renewed.member('access_token') })).status, 401);
@@ -83,7 +83,7 @@ for (const [how, durability] of [
     };
     const signed = await askSigned(last, { method: 'GET', target: records, token: credentials });
     assert.equal(signed.status, 200);
-    await last.end('SIGTERM');
+    await last.end();
   });
 }
 
@@ -101,23 +101,23 @@ test('the tokens of a client or consumer that is removed while a server runs are
   assert.deepEqual(await status(), [401, 200]);
   await done(['consumer', 'remove', 'printer', '--data', data]);
   assert.deepEqual(await status(), [401, 401]);
-  await server.end('SIGTERM');
+  await server.end();
 });
 
 test('tokens of a consumer that is added while a server runs survive a restart, unless oauth.key is missing', async () => {
   const data = join(temporaryDirectory(), 'data');
   const config = usersFile();
-  const before = await startOn(data, config);
+  const before = await startProcessOn(data, config);
   assert.ok(!existsSync(join(data, 'oauth.key')), 'nobody needs a key yet');
   const consumer = ['consumer', 'add', 'printer', '--callback', consumerCallback, ...scopes];
   await done([...consumer, '--data', data, '--secret-stdin'], 'printer-secret-0123456789\n');
   assert.equal(statSync(join(data, 'oauth.key')).mode & 0o777, 0o600);
   const token = await accessToken(before);
   const signed = { method: 'GET', target: records, token };
-  await before.end('SIGKILL');
+  await before.kill();
   const after = await startOn(data, config);
   assert.equal((await askSigned(after, signed)).status, 200);
-  await after.end('SIGTERM');
+  await after.end();
 
   const key = readFileSync(join(data, 'oauth.key'), 'utf8').trim();
   rmSync(join(data, 'oauth.key'));
@@ -129,6 +129,6 @@ test('tokens of a consumer that is added while a server runs survive a restart, 
   const without = await startOn(data, config);
   await without.running.awaitStderr(told);
   assert.equal((await askSigned(without, signed)).status, 401);
-  await without.end('SIGTERM');
+  await without.end();
   assert.notEqual(readFileSync(join(data, 'oauth.key'), 'utf8').trim(), key);
 });

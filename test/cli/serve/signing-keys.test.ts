@@ -48,11 +48,11 @@ test('the keys outlast a restart, and a rotation takes effect in a running serve
   const kid = rotated.stdout.replace(/^key +/, '').trim();
   assert.deepEqual(await keysOf(server), [kid, ...first]);
   assert.equal(kidOf(await tokenOf(server)), kid);
-  await server.end('SIGTERM');
+  await server.end();
   const again = await startOn(data, config);
   assert.deepEqual(await keysOf(again), [kid, ...first]);
   assert.equal((await again.ask('GET', '/articles', { bearer: token })).status, 200);
-  await again.end('SIGTERM');
+  await again.end();
   const listed = (await done(['key', 'list', '--data', data])).trim().split('\n');
   assert.match(listed[0] ?? '', new RegExp(`^${kid}  ES256; since .*Z; signs$`));
   assert.match(listed[1] ?? '', new RegExp(`^${first[0]}  ES256; since .*; replaced .*Z$`));
@@ -63,13 +63,13 @@ test('with a key, the signing keys are encrypted as secrets are', async () => {
   const { data, config } = configured();
   const clear = await startOn(data, config);
   const first = await keysOf(clear);
-  await clear.end('SIGTERM');
+  await clear.end();
   assert.match(readFileSync(join(data, 'keys.json'), 'utf8'), /BEGIN PRIVATE KEY/);
   const keyFile = join(temporaryDirectory(), 'countersign.key');
   writeFileSync(keyFile, 'ab'.repeat(32), { mode: 0o600 });
   const sealed = await startOn(data, config, '--key-file', keyFile);
   assert.deepEqual(await keysOf(sealed), first);
-  await sealed.end('SIGTERM');
+  await sealed.end();
   assert.doesNotMatch(readFileSync(join(data, 'keys.json'), 'utf8'), /PRIVATE KEY/);
   const other = join(temporaryDirectory(), 'other.key');
   writeFileSync(other, 'cd'.repeat(32), { mode: 0o600 });
@@ -83,7 +83,7 @@ test('a server whose tokens are opaque has no signing keys', async () => {
   writeFileSync(config, JSON.stringify(rest), { mode: 0o600 });
   const server = await startOn(data, config);
   assert.match(await tokenOf(server), /^[\w-]{43}$/);
-  await server.end('SIGTERM');
+  await server.end();
   const { stdout, stderr } = await call(['key', 'list', '--data', data]);
   assert.deepEqual([stdout, stderr.includes('there are no signing keys')], ['', true]);
 });

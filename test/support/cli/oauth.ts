@@ -5,13 +5,19 @@ import { systemClock } from '../../../src/clock.ts';
 import type { Answer, Asked, Sending } from '../oauth/server.ts';
 import { buildMessage, toAnswer } from '../oauth/server.ts';
 import { temporaryDirectory } from '../temporary-directory.ts';
-import { call, type Running, startProcess } from './command.ts';
+import { call, type Given, type Running, startProcess, startServer } from './command.ts';
 
 /** A server that runs on a directory, as tests of OAuth ask it. */
 export interface LiveServer extends Asked {
   readonly running: Running;
-  /** Ends it in order, or by a signal that leaves it no time. Resolves when it is gone. */
-  end(how: 'SIGTERM' | 'SIGKILL'): Promise<void>;
+  /** Ends it in order. Resolves when it is gone. */
+  end(): Promise<void>;
+}
+
+/** Such a server in a process of its own. */
+interface ServerProcess extends LiveServer {
+  /** Ends it by SIGKILL, which leaves it no time. Resolves when it is gone. */
+  kill(): Promise<void>;
 }
 
 /** A configuration file with the users of the tests. */
@@ -29,19 +35,44 @@ export async function done(args: readonly string[], input = ''): Promise<string>
   return stdout;
 }
 
-/** Starts a server on a directory, which is known to others as https://localhost. */
-export async function startOn(data: string, config: string, ...args: string[]): Promise<LiveServer> {
+/** Starts a server on a directory, in this process. It is known to others as https://localhost. */
+export function startOn(data: string, config: string, ...args: string[]): Promise<LiveServer> {
+  return startWith(startServer, data, config, args);
+}
+
+/** Starts such a server in a process of its own, so that it can be killed. */
+export async function startProcessOn(
+  data: string,
+  config: string,
+  ...args: string[]
+): Promise<ServerProcess> {
+  const server = await startWith(startProcess, data, config, args);
+  return {
+    ...server,
+    async kill() {
+      process.kill(server.running.pid, 'SIGKILL');
+      await server.running.ended;
+    },
+  };
+}
+
+async function startWith(
+  start: (args: readonly string[], given?: Given) => Promise<Running>,
+  data: string,
+  config: string,
+  args: readonly string[],
+): Promise<LiveServer> {
   const always = ['--port', '0', '--tls-port', '0', '--max-auth-failures', '0', '--log', 'off'];
   const place = ['--data', data, '--config', config, '--public-url', 'https://localhost'];
-  const running = await startProcess([...always, ...place, ...args]);
+  const running = await start([...always, ...place, ...args]);
   const ca = readFileSync(join(data, 'tls', 'certificate.pem'));
   const { port } = new URL(running.secureUrl);
   return {
     running,
     clock: systemClock,
     ask: (method, target, sending) => ask({ port, ca }, method, target, sending),
-    async end(how) {
-      process.kill(running.pid, how);
+    async end() {
+      running.signal('SIGTERM');
       await running.ended;
     },
   };
