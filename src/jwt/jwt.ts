@@ -32,7 +32,8 @@ export function parseJwt(text: string): ParsedJwt | string {
     return `a JWT has three parts, separated by dots, and it has ${parts.length}`;
   const decoded = [first, second, third].map(decodeBase64url);
   const at = decoded.indexOf(undefined);
-  if (at >= 0) return `its ${partNames[at]} is not base64url without padding and white space`;
+  if (at >= 0)
+    return `its ${partNames[at]} is not base64url without padding and white space, or was truncated`;
   const [header, claims] = [readObject(decoded[0]), readObject(decoded[1])];
   if (typeof header === 'string') return `its header ${header}`;
   if (typeof claims === 'string')

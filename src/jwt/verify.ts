@@ -1,4 +1,5 @@
 // The rules of RFC 8725 and RFC 9068 §4. What a token says about itself selects nothing: neither the algorithm nor the key.
+import { nearestUriDifference, uriDifference } from '../http/uri-difference.ts';
 import { isJwtAlgorithm, isSameAlgorithm, jwtAlgorithms, verifyJws } from './algorithms.ts';
 import { type JwtMembers, type ParsedJwt, parseJwt } from './jwt.ts';
 import type { VerificationKey } from './key-set.ts';
@@ -23,6 +24,8 @@ export interface JwtRules {
   readonly required?: readonly string[] | undefined;
   /** How far (ms) the clock of its issuer may be ahead. Default: 0. */
   readonly leeway?: number | undefined;
+  /** What has the clock of which hints speak. Default: this service. */
+  readonly here?: string | undefined;
   /** The algorithms with a shared secret that it may have. Default: none. */
   readonly hmac?: readonly string[] | undefined;
 }
@@ -98,10 +101,13 @@ function typeFault({ header: { typ }, claims }: ParsedJwt, { types }: JwtRules):
 function claimsFault(claims: JwtMembers, rules: JwtRules, now: number): JwtFault | undefined {
   const { iss } = claims;
   if (iss !== rules.issuer)
-    return { check: 'iss', hint: `the issuer is ${quote(iss)}, and ${rules.issuer} is required` };
+    return {
+      check: 'iss',
+      hint: `the issuer is ${quote(iss)}, and ${rules.issuer} is required${uriDifference(String(iss), rules.issuer)}`,
+    };
   const missing = rules.required?.find((name) => claims[name] === undefined);
   if (missing !== undefined) return { check: missing, hint: `the token has no claim ${missing}` };
-  return audienceFault(claims['aud'], rules) ?? timeFault(claims, now, rules.leeway);
+  return audienceFault(claims['aud'], rules) ?? timeFault(claims, now, rules);
 }
 
 function audienceFault(aud: unknown, { audiences, self = 'this API' }: JwtRules): JwtFault | undefined {
@@ -110,22 +116,36 @@ function audienceFault(aud: unknown, { audiences, self = 'this API' }: JwtRules)
     return { check, hint: `the token has no audience; ${self} is ${audiences.join(' or ')}` };
   const named: readonly unknown[] = Array.isArray(aud) ? aud : [aud];
   if (named.some((each) => audiences.some((audience) => audience === each))) return undefined;
+  const near = named.map((each) => nearestUriDifference(String(each), audiences)).find((each) => each !== '');
   return {
     check,
-    hint: `the audience is ${named.map(quote).join(', ')}; ${self} is ${audiences.join(' or ')}`,
+    hint: `the audience is ${named.map(quote).join(', ')}; ${self} is ${audiences.join(' or ')}${near ?? ''}`,
   };
 }
 
-function timeFault({ exp, nbf }: JwtMembers, now: number, leeway = 0): JwtFault | undefined {
+function timeFault(
+  { exp, nbf }: JwtMembers,
+  now: number,
+  { leeway = 0, here = 'this service' }: JwtRules,
+): JwtFault | undefined {
   if (typeof exp !== 'number' || !Number.isFinite(exp))
     return { check: 'exp', hint: 'the token has no time of expiry: exp must be a number of seconds' };
   if (exp * 1000 <= now)
-    return { check: 'exp', hint: `the token expired ${describeSpan(now - exp * 1000)} ago` };
+    return {
+      check: 'exp',
+      hint: `the token expired ${describeSpan(now - exp * 1000)} ago by the clock of ${here}`,
+    };
   if (nbf === undefined) return undefined;
   if (typeof nbf !== 'number' || !Number.isFinite(nbf))
     return { check: 'nbf', hint: 'nbf is not a number of seconds' };
   if (nbf * 1000 <= now + leeway) return undefined;
-  return { check: 'nbf', hint: `the token is not valid before ${describeSpan(nbf * 1000 - now)} from now` };
+  const hint = `the token is not valid before ${describeSpan(nbf * 1000 - now)} from now, by the clock of ${here}`;
+  return { check: 'nbf', hint: describeMilliseconds('nbf', nbf, now) ?? hint };
+}
+
+/** Returns the hint at a time in milliseconds, which is a thousand times as late as it should be (RFC 7519 §2). */
+export function describeMilliseconds(name: string, time: number, now: number): string | undefined {
+  return time > now / 10 ? `${name} is in milliseconds; seconds are required` : undefined;
 }
 
 /** Returns why none of these keys made the signature; undefined if one did. */
@@ -141,6 +161,13 @@ export function findSignatureFault(
   if (signature.length === 0) return { check: 'signature', hint: 'the token has no signature' };
   const octets = Buffer.from(signed);
   if (usable.some((key) => verifyJws(key.alg, key.key, octets, signature))) return undefined;
+  // ASN.1 begins with a sequence of most of these octets.
+  const isDer = signature[0] === 0x30 && signature[1] === signature.length - 2;
+  if (isDer && String(alg).startsWith('ES'))
+    return {
+      check: 'signature',
+      hint: 'the signature is in DER; r and s are required one after the other (RFC 7518 §3.4)',
+    };
   return {
     check: 'signature',
     hint: 'the signature is not that of the key: header or claims were changed, or another key signed them',

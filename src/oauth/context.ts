@@ -44,6 +44,8 @@ export interface OAuthContext {
   readonly masterKey: Uint8Array;
   /** Maximum content length in bytes. */
   readonly bodyLimit: number;
+  /** What has the clock of which reasons speak: `this double` or `this service`. */
+  readonly here: string;
   /** Whether errors explain what the server checked. */
   readonly explain: boolean;
   /** Resolves to whether a client secret matches its scrypt hash. */

@@ -1,7 +1,8 @@
 import type { Accounts } from '../auth/accounts.ts';
 import type { AuthenticationTrace } from '../auth/trace.ts';
+import { findClosestMatch } from '../did-you-mean.ts';
 import { formatDate } from '../http/headers/date.ts';
-import { decodeText } from '../http/syntax/percent.ts';
+import { describeSpan } from '../jwt/verify.ts';
 import type { Scope } from '../principal.ts';
 import { type Found, isIssuedTo } from './grants.ts';
 import type { Token } from './records.ts';
@@ -19,6 +20,8 @@ export interface Reason {
 /** What determines whether a token is valid. */
 interface TokenState {
   readonly now: number;
+  /** What has the clock: `this double`. */
+  readonly here: string;
   readonly accounts: Accounts;
   /** The client or consumer to which the token was issued; undefined if it is not registered any more. */
   readonly owner: { readonly since?: number | undefined } | undefined;
@@ -40,9 +43,9 @@ export async function tokenReason(found: Found, state: TokenState): Promise<Reas
       hint: `the grant of the ${what} was revoked by its user or client, or after a reuse`,
     };
   if (token.expires <= now)
-    return { check: 'expiry', hint: describeExpiry(what, token.expires, now, token.issued) };
+    return { check: 'expiry', hint: describeExpiry(what, token.expires, token.issued, state) };
   if (grant !== undefined && grant.ends <= now)
-    return { check: 'expiry', hint: describeExpiry(`grant of the ${what}`, grant.ends, now, grant.issued) };
+    return { check: 'expiry', hint: describeExpiry(`grant of the ${what}`, grant.ends, grant.issued, state) };
   if (token.grant !== undefined && grant === undefined)
     return { check: 'revocation', hint: `the grant of the ${what} was deleted` };
   if (owner === undefined) return { check: 'client', hint: `the client of the ${what} was removed` };
@@ -54,9 +57,14 @@ export async function tokenReason(found: Found, state: TokenState): Promise<Reas
   return { check: 'user', hint: `the user of the ${what} was removed or disabled` };
 }
 
-function describeExpiry(what: string, end: number, now: number, issued: number): string {
-  const [ago, lifetime] = [now - end, end - issued].map((ms) => Math.max(0, Math.round(ms / 1000)));
-  return `the ${what} expired ${ago} s ago, at ${formatDate(end)}; it was valid for ${lifetime} s`;
+function describeExpiry(
+  what: string,
+  end: number,
+  issued: number,
+  { now, here }: Pick<TokenState, 'now' | 'here'>,
+): string {
+  const [ago, lifetime] = [now - end, end - issued].map((ms) => describeSpan(Math.max(0, ms)));
+  return `the ${what} expired ${ago} ago by the clock of ${here}, at ${formatDate(end)}; it was valid for ${lifetime}`;
 }
 
 /** Returns the name of a token in explanations. */
@@ -76,21 +84,6 @@ export function recordReason(
   authTrace.fail(check, { ...details, hint });
 }
 
-/** Describes the usual differences of two URIs, in parentheses; empty if there is none of them. */
-export function uriDifference(sent: string, expected: string): string {
-  const differences: readonly (readonly [what: string, normalize: (uri: string) => string])[] = [
-    ['the trailing slash', (uri) => uri.replace(/\/$/, '')],
-    ['the letter case', (uri) => uri.toLowerCase()],
-    ['http instead of https, or the reverse', (uri) => uri.replace(/^https?:/i, '')],
-    ['the port', (uri) => uri.replace(/^([a-z]+:\/\/[^/:?#]*):\d+/i, '$1')],
-    ['the query', (uri) => uri.replace(/\?.*$/s, '')],
-    ['the percent-encoding', (uri) => decodeText(uri) ?? uri],
-    ['localhost instead of 127.0.0.1, or the reverse', (uri) => uri.replace('127.0.0.1', 'localhost')],
-  ];
-  const found = differences.find(([, normalize]) => normalize(sent) === normalize(expected));
-  return found === undefined ? '' : ` (different: ${found[0]})`;
-}
-
 /** Returns why a requested scope was refused. `allowed` describes the scopes that may be requested. */
 export function scopeReason(
   requested: string | undefined,
@@ -103,7 +96,10 @@ export function scopeReason(
   const unknown = words.filter((word) => !known.includes(word));
   if (requested !== undefined && unknown.length > 0) {
     const named = unknown.map((word) => (word === '' ? 'an empty word' : word)).join(', ');
-    return { check, hint: `unknown in the scope: ${named}; the scopes are ${formatScope(known)}` };
+    const meant = unknown.map((word) => findClosestMatch(word, known)).find((each) => each !== undefined);
+    const closest = meant === undefined ? '' : `; did you mean ${meant}?`;
+    const advice = /[,+;]/.test(requested) ? '; scopes are separated by spaces' : closest;
+    return { check, hint: `unknown in the scope: ${named}; the scopes are ${formatScope(known)}${advice}` };
   }
   const asked = requested === undefined ? undefined : parseScope(requested, allowed);
   const beyond = (asked ?? []).filter((scope) => !isWithin([scope], allowed));

@@ -11,6 +11,8 @@ export interface TokenHolderContext {
   readonly clients: Registry<Client>;
   readonly accounts: Accounts;
   readonly clock: Clock;
+  /** What has the clock of which reasons speak. */
+  readonly here: string;
 }
 
 /** The client and user of a valid token, and its current scopes. */

@@ -47,7 +47,15 @@ export interface AuthorizationServer {
 interface AuthorizationParts
   extends Omit<
     OAuthContext,
-    'grants' | 'clients' | 'consumers' | 'approver' | 'lifetimes' | 'masterKey' | 'signer' | 'issuers'
+    | 'grants'
+    | 'clients'
+    | 'consumers'
+    | 'approver'
+    | 'lifetimes'
+    | 'masterKey'
+    | 'signer'
+    | 'issuers'
+    | 'here'
   > {
   readonly store: Store;
   readonly basic: Verifier;
@@ -63,8 +71,10 @@ export function createAuthorizationServer(
   { store, basic, limits, onGrantEvent = () => {}, users, ...others }: AuthorizationParts,
 ): AuthorizationServer {
   const { clock, random, rateLimiter, settings } = others;
+  const here = others.alterations === undefined ? 'this service' : 'this double';
   const loaded = loadExtensions(options, {
     ...others,
+    here,
     isRegistered: (user) => revocation.isUsed('user', user),
   });
   const clientsById = readRegistrations(options.clients, (all) =>
@@ -91,6 +101,7 @@ export function createAuthorizationServer(
     approver: createAuthenticator([basic], rateLimiter, limits),
     lifetimes: readLifetimes(options.lifetimes),
     masterKey: options.masterKey ?? random(32),
+    here,
     signer: () => loaded.signer,
     issuers: () => loaded.issuers,
   };
@@ -132,8 +143,10 @@ function loadExtensions(
     clock,
     accounts,
     settings,
+    here,
     isRegistered,
-  }: Pick<OAuthContext, 'clock' | 'accounts' | 'settings'> & Pick<TrustedIssuersOptions, 'isRegistered'>,
+  }: Pick<OAuthContext, 'clock' | 'accounts' | 'settings' | 'here'> &
+    Pick<TrustedIssuersOptions, 'isRegistered'>,
 ): Extensions {
   const { issuers, signing: algorithm } = settings;
   const own = listRegistered(clients).map(([, client]) => readDuration(client.lifetimes?.access, 1000) ?? 0);
@@ -150,6 +163,7 @@ function loadExtensions(
     extensions.issuers = createTrustedIssuers(issuers, {
       clock,
       accounts,
+      here,
       isRegistered,
       fetchJson: (url) => fetchJson(url, keyLimits),
     });

@@ -1,7 +1,8 @@
 import { decodeText } from '../../http/syntax/percent.ts';
+import { uriDifference } from '../../http/uri-difference.ts';
 import type { Resource } from '../../pipeline/resource.ts';
 import { type Found, type Grants, isLive, requireFirst } from '../grants.ts';
-import { type Reason, uriDifference } from '../reasons.ts';
+import type { Reason } from '../reasons.ts';
 import { formatScope } from '../scopes.ts';
 import { matchesSha256 } from '../sha256.ts';
 import { createSignedAction, type Explain, type SignedEndpointContext } from './endpoint.ts';

@@ -40,6 +40,8 @@ interface OAuth1AuthorizationContext {
   /** Returns that many random bytes. */
   readonly random: (size: number) => Uint8Array;
   readonly masterKey: Uint8Array;
+  /** What has the clock of which reasons speak. */
+  readonly here: string;
 }
 
 /** Dependencies of GET and POST. */
@@ -146,7 +148,7 @@ function refusal(
 }
 
 async function notOpen(
-  { grants, clock, consumers, accounts }: EndpointContext,
+  { grants, clock, consumers, accounts, here }: EndpointContext,
   request: IncomingRequest,
   value: string,
   variant: Variant | undefined,
@@ -156,7 +158,7 @@ async function notOpen(
   const unknown = { check: 'token', hint: 'the request token is unknown, or was deleted after it expired' };
   if (found === undefined) return refusal(request, notOpenSentence, variant, unknown);
   const owner = consumers.find(found.token.client);
-  const reason = await tokenReason(found, { accounts, now: clock.now(), owner });
+  const reason = await tokenReason(found, { accounts, now: clock.now(), here, owner });
   const answered = {
     check: 'reuse',
     hint: 'the request token was approved or its callback is not registered any more',

@@ -1,9 +1,10 @@
 import { Problem } from '../../http/problem.ts';
+import { nearestUriDifference } from '../../http/uri-difference.ts';
 import type { Resource } from '../../pipeline/resource.ts';
 import type { Scope } from '../../principal.ts';
 import type { Consumer } from '../clients.ts';
 import { requireFirst } from '../grants.ts';
-import { type Reason, scopeReason, uriDifference } from '../reasons.ts';
+import { type Reason, scopeReason } from '../reasons.ts';
 import { isWithin, parseScope } from '../scopes.ts';
 import { createSignedAction, type Explain, type SignedEndpointContext } from './endpoint.ts';
 import { rejectedParameters } from './error.ts';
@@ -56,7 +57,7 @@ function readRequestedScopes(
 }
 
 function callbackReason(callback: string, { key, callbacks }: Consumer): Reason {
-  const near = callbacks.map((each) => uriDifference(callback, each)).find((each) => each !== '') ?? '';
+  const near = nearestUriDifference(callback, callbacks);
   const listed = callbacks.length === 0 ? 'none' : callbacks.join(', ');
   const hint = `oauth_callback is ${callback}${near}; ${key} is registered with ${listed}`;
   return { check: 'oauth_callback', hint };

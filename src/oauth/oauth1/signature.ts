@@ -285,11 +285,11 @@ async function tokenProblem(
 
 async function reasonOfToken(
   { consumer, found }: OAuth1Holder,
-  { accounts, clock }: OAuthContext,
+  { accounts, clock, here }: OAuthContext,
 ): Promise<Reason> {
   const hint = findForeignHint(found, consumer);
   if (hint !== undefined || found === undefined) return { check: 'token', hint: hint ?? '' };
-  const reason = await tokenReason(found, { accounts, now: clock.now(), owner: consumer });
+  const reason = await tokenReason(found, { accounts, now: clock.now(), here, owner: consumer });
   return reason ?? { check: 'token', hint: 'the token is not valid' };
 }
 

@@ -5,6 +5,7 @@ import { findHmacFault, hmacAlgorithms } from '../../jwt/hmac.ts';
 import { type JwtMembers, type ParsedJwt, parseJwt } from '../../jwt/jwt.ts';
 import { type KeySet, readKeySet, thumbprint } from '../../jwt/key-set.ts';
 import {
+  describeMilliseconds,
   describeSpan,
   findJwtFault,
   findSignatureFault,
@@ -23,7 +24,7 @@ import { claimOnce, type OnceContext } from './accepted-once.ts';
 export const assertionType = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer';
 
 /** The services that verify assertions. */
-export type AssertionContext = OnceContext & Pick<OAuthContext, 'notBefore'>;
+export type AssertionContext = OnceContext & Pick<OAuthContext, 'notBefore' | 'here'>;
 
 /** How far (ms) the clock of a client may be ahead. */
 const leeway = 60_000;
@@ -74,9 +75,9 @@ export function createAssertions(context: AssertionContext): Assertions {
       if (isJwtFault(jwt)) return jwt;
       const now = context.clock.now();
       return (
-        findJwtFault(jwt, rulesFor(client, audiences), now) ??
+        findJwtFault(jwt, { ...rulesFor(client, audiences), here: context.here }, now) ??
         subjectFault(jwt.claims, client) ??
-        lifetimeFault(jwt.claims, now, context.notBefore) ??
+        lifetimeFault(jwt.claims, now, context) ??
         (isHmac(jwt) ? secretFault(jwt, client) : keyFault(jwt, client, keysOf(client))) ??
         (await claimOnce(context, `client:${client.id}`, jwt.claims, Number(jwt.claims['exp']) * 1000))
       );
@@ -104,13 +105,15 @@ function subjectFault({ sub }: JwtMembers, { id }: Client): JwtFault | undefined
 function lifetimeFault(
   { exp, iat, nbf }: JwtMembers,
   now: number,
-  notBefore: number | undefined,
+  { notBefore, here }: AssertionContext,
 ): JwtFault | undefined {
   const left = Number(exp) * 1000 - now;
   if (left > maxAssertionLifetime + leeway)
     return {
       check: 'exp',
-      hint: `the token expires ${describeSpan(left)} from now; at most an hour is accepted`,
+      hint:
+        describeMilliseconds('exp', Number(exp), now) ??
+        `the token expires ${describeSpan(left)} from now; at most an hour is accepted`,
     };
   const check = 'iat';
   if (iat !== undefined && (typeof iat !== 'number' || !Number.isFinite(iat)))
@@ -120,7 +123,7 @@ function lifetimeFault(
   if (age < -leeway)
     return {
       check,
-      hint: `the token was issued ${describeSpan(-age)} from now, by the clock of this service`,
+      hint: `the token was issued ${describeSpan(-age)} from now, by the clock of ${here}`,
     };
   if (age > maxAssertionLifetime)
     return { check, hint: `the token was issued ${describeSpan(age)} ago; at most an hour is accepted` };

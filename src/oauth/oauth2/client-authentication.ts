@@ -10,6 +10,7 @@ import {
 import { findTrace } from '../../auth/trace.ts';
 import { decodeFormText } from '../../http/form.ts';
 import { formatChallenge, parseCredentials } from '../../http/headers/authorization.ts';
+import { describeMalformedBasic } from '../../http/headers/basic-credentials.ts';
 import { decodeCanonicalBase64 } from '../../http/headers/content-digest.ts';
 import type { IncomingRequest } from '../../http/message.ts';
 import { decodeUtf8, octetsOf } from '../../http/syntax/octets.ts';
@@ -190,12 +191,17 @@ function readPresented(
   if (credentials?.scheme !== 'basic')
     return invalidClient('The authentication scheme is not supported here.');
   const presented = readBasic(credentials.rest);
-  if (presented.length === 0)
-    return new OAuthError('invalid_request', 'The Basic credentials are malformed.');
+  if (presented.length === 0) return malformedBasic(credentials.rest);
   const matching = presented.filter((each) => id === undefined || each.id === id);
   if (matching.length === 0)
     return new OAuthError('invalid_request', 'client_id differs from the client in the Basic credentials.');
   return matching;
+}
+
+function malformedBasic(sent: string): OAuthError {
+  const error = new OAuthError('invalid_request', 'The Basic credentials are malformed.');
+  const hint = describeMalformedBasic(sent)?.replaceAll('user and password', 'client and secret');
+  return hint === undefined ? error : error.because({ check: 'client', hint });
 }
 
 /** Reads an assertion, which names the client (RFC 7521 §4.2). */

@@ -4,10 +4,12 @@ import type { ProofFault, TokenProofs } from '../../auth/bearer.ts';
 import { parseCredentials } from '../../http/headers/authorization.ts';
 import type { IncomingRequest } from '../../http/message.ts';
 import { splitTarget } from '../../http/target.ts';
+import { uriDifference } from '../../http/uri-difference.ts';
 import { jwtAlgorithms } from '../../jwt/algorithms.ts';
 import { isMembers, type JwtMembers } from '../../jwt/jwt.ts';
 import { readVerificationKey, thumbprint, type VerificationKey } from '../../jwt/key-set.ts';
 import {
+  describeMilliseconds,
   describeSpan,
   findHeaderFault,
   findSignatureFault,
@@ -18,7 +20,7 @@ import {
 } from '../../jwt/verify.ts';
 import type { OAuthContext } from '../context.ts';
 import { proofWindow } from '../lifetimes.ts';
-import { hashSha256 } from '../sha256.ts';
+import { describeDigest, hashSha256 } from '../sha256.ts';
 import { claimOnce } from './accepted-once.ts';
 import { OAuthError } from './oauth-error.ts';
 
@@ -68,7 +70,7 @@ export function createProofs(context: OAuthContext): Proofs {
     const url = origins.asAddressed(request) + splitTarget(request.target).path;
     const fault =
       targetFault(read.claims, request.method, url) ??
-      timeFault(read.claims, clock.now(), context.notBefore) ??
+      timeFault(read.claims, clock.now(), context) ??
       (token === undefined ? undefined : tokenFault(read.claims, token));
     return (fault && invalid(fault)) ?? nonceFault(read.claims['nonce']) ?? read;
   };
@@ -158,13 +160,23 @@ function readKey(jwk: unknown, alg: unknown): VerificationKey | undefined {
 
 /** Returns why a proof is not one of this request. Query and fragment are not compared. */
 function targetFault({ htm, htu }: JwtMembers, method: string, url: string): JwtFault | undefined {
-  if (htm !== method) return { check: 'htm', hint: `htm is ${quote(htm)}, and the method is ${method}` };
+  const letters = String(htm).toUpperCase() === method ? ' (different: the letter case)' : '';
+  if (htm !== method)
+    return { check: 'htm', hint: `htm is ${quote(htm)}, and the method is ${method}${letters}` };
   const named = typeof htu === 'string' && URL.canParse(htu) ? new URL(htu) : undefined;
   const matches = named !== undefined && named.origin + named.pathname === new URL(url).href;
-  return matches ? undefined : { check: 'htu', hint: `htu is ${quote(htu)}, and the request is for ${url}` };
+  if (matches) return undefined;
+  return {
+    check: 'htu',
+    hint: `htu is ${quote(htu)}, and the request is for ${url}${uriDifference(String(htu), url)}`,
+  };
 }
 
-function timeFault({ iat }: JwtMembers, now: number, notBefore: number | undefined): JwtFault | undefined {
+function timeFault(
+  { iat }: JwtMembers,
+  now: number,
+  { notBefore, here }: Pick<OAuthContext, 'notBefore' | 'here'>,
+): JwtFault | undefined {
   const check = 'iat';
   if (typeof iat !== 'number' || !Number.isFinite(iat))
     return { check, hint: 'iat is not a number of seconds' };
@@ -172,7 +184,12 @@ function timeFault({ iat }: JwtMembers, now: number, notBefore: number | undefin
   if (age > proofWindow)
     return { check, hint: `it was created ${describeSpan(age)} ago; at most 5 minutes are accepted` };
   if (age < -leeway)
-    return { check, hint: `it was created ${describeSpan(-age)} from now, by the clock of this service` };
+    return {
+      check,
+      hint:
+        describeMilliseconds('iat', iat, now) ??
+        `it was created ${describeSpan(-age)} from now, by the clock of ${here}`,
+    };
   return notBefore !== undefined && iat < Math.floor(notBefore / 1000)
     ? { check, hint: 'it is older than this service, which does not know whether it was used' }
     : undefined;
@@ -181,5 +198,6 @@ function timeFault({ iat }: JwtMembers, now: number, notBefore: number | undefin
 function tokenFault({ ath }: JwtMembers, token: string): JwtFault | undefined {
   const expected = hashSha256(token);
   if (ath === expected) return undefined;
-  return { check: 'ath', hint: `ath is ${quote(ath)}, and that of the token is ${expected}` };
+  const mistake = describeDigest(String(ath), token);
+  return { check: 'ath', hint: `ath is ${quote(ath)}, and that of the token is ${expected}${mistake}` };
 }

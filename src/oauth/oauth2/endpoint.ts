@@ -101,6 +101,9 @@ function readValues(
   if (content === 'too-many-parameters') return new OAuthError('invalid_request', tooManyParameters);
   if (content === undefined || content === 'malformed')
     return new OAuthError('invalid_request', 'The content is not a valid form in UTF-8.');
+  // A form of one name without a value.
+  if (/^\s*\{"/.test(content[0]?.[0] ?? ''))
+    return new OAuthError('invalid_request', 'The content is JSON, and its type is that of a form.');
   const { values, repeated } = readParameters(content, names);
   if (repeated[0] === undefined) return values;
   return new OAuthError('invalid_request', `${repeated[0]} occurs more than once.`);

@@ -19,7 +19,7 @@ import { introspectionResource } from './introspection.ts';
 import { metadataResource } from './metadata.ts';
 import { keysResource, logoutResource, userinfoResource } from './openid.ts';
 import { protectedResource } from './protected-resource.ts';
-import { accessReason } from './reasons.ts';
+import { accessReason, findAnyToken } from './reasons.ts';
 import { revocationResource } from './revocation.ts';
 import { tokenResource } from './token.ts';
 
@@ -83,23 +83,15 @@ function isForThisApi(context: OAuthContext, audience: string, request: Incoming
 
 /** Returns why a bearer token is not valid. */
 async function bearerReason(context: OAuthContext, token: string, request: IncomingRequest): Promise<Reason> {
-  const { grants } = context;
-  const [found, code, refresh, oauth1] = await Promise.all([
-    grants.find(token, 'oauth2', 'access'),
-    grants.find(token, 'oauth2', 'code'),
-    grants.find(token, 'oauth2', 'refresh'),
-    grants.find(token, 'oauth1', 'access'),
-  ]);
+  const found = await context.grants.find(token, 'oauth2', 'access');
   const audience = found?.token.details['audience'];
   if (audience !== undefined && !isForThisApi(context, audience, request)) {
     const own = listAudiences(context, request).join(' or ');
     return { check: 'aud', hint: `the audience is ${audience.replaceAll(' ', ', ')}; this API is ${own}` };
   }
-  const other = code ?? refresh ?? oauth1;
-  const unknown = found === undefined && other === undefined;
-  return (
-    (unknown ? await jwtReason(context, token, request) : undefined) ?? accessReason(context, found, other)
-  );
+  const isKnown = found !== undefined || (await findAnyToken(context, token)) !== undefined;
+  const jwt = isKnown ? undefined : await jwtReason(context, token, request);
+  return jwt ?? accessReason(context, found, token);
 }
 
 /** Returns why a JWT that was not issued here is refused; undefined if the token is none. */
@@ -122,6 +114,7 @@ async function jwtReason(
     issuer,
     audiences: listAudiences(context, request),
     now: clock.now(),
+    here: context.here,
   };
   return context.signer()?.findFault(token, rules);
 }

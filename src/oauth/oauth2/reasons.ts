@@ -1,14 +1,16 @@
 // Reasons of refusals of OAuth 2.0. None contains a secret or a token.
 
+import { describeSentKey, undoChanges } from '../../auth/explain/sent-keys.ts';
 import type { AuthenticationTrace, KnownSecret } from '../../auth/trace.ts';
 import { formatCount } from '../../counted.ts';
 import { findClosestMatch } from '../../did-you-mean.ts';
 import type { IncomingRequest } from '../../http/message.ts';
+import { nearestUriDifference, uriDifference } from '../../http/uri-difference.ts';
 import { type Client, isConfidential } from '../clients.ts';
 import type { Found } from '../grants.ts';
 import type { ClientAuthenticationMethod } from '../oauth2-options.ts';
-import { formatTokenName, type Reason, tokenReason, uriDifference } from '../reasons.ts';
-import { hashSha256 } from '../sha256.ts';
+import { formatTokenName, type Reason, tokenReason } from '../reasons.ts';
+import { describeDigest, hashSha256 } from '../sha256.ts';
 import type { TokenHolderContext } from '../token-holder.ts';
 
 /** What a client sent to exchange a code or a refresh token. */
@@ -25,7 +27,7 @@ export async function codeReason(
   { client, values, key }: Exchange,
   found: Found | undefined,
 ): Promise<Reason> {
-  if (found === undefined) return describeUnknownToken('code');
+  if (found === undefined) return describeUnknown(context, 'code', values.get('code'));
   const { token } = found;
   if (token.used) return { check: 'reuse', hint: 'the code was used before; its grant is revoked' };
   return (
@@ -44,10 +46,10 @@ export async function codeReason(
 /** Returns why a refresh token was refused. */
 export async function refreshReason(
   context: TokenHolderContext,
-  { client, key }: Exchange,
+  { client, values, key }: Exchange,
   found: Found | undefined,
 ): Promise<Reason> {
-  if (found === undefined) return describeUnknownToken('refresh token');
+  if (found === undefined) return describeUnknown(context, 'refresh token', values.get('refresh_token'));
   return (
     otherClient(client, found) ??
     keyReason(key, found) ??
@@ -58,33 +60,59 @@ export async function refreshReason(
   );
 }
 
-/** Returns why a bearer token was refused. `other` is a token of another kind with this value. */
+/** Returns why a bearer token was refused. */
 export async function accessReason(
   context: TokenHolderContext,
   found: Found | undefined,
-  other: Found | undefined,
+  value: string,
 ): Promise<Reason> {
-  if (found === undefined && other !== undefined)
-    return {
-      check: 'token',
-      hint: `the ${formatTokenName(other.token)} of ${mechanisms[other.token.mechanism]} was sent instead of an access token`,
-    };
-  if (found === undefined) return describeUnknownToken('access token');
+  if (found === undefined) return describeUnknown(context, 'access token', value);
   return (await stateReason(context, found)) ?? { check: 'token', hint: 'the access token is not valid' };
 }
 
-const mechanisms = { oauth1: 'OAuth 1.0a', oauth2: 'OAuth 2.0' } as const;
+/** Returns the stored token of any kind with this value; undefined if there is none. */
+export async function findAnyToken(
+  { grants }: TokenHolderContext,
+  value: string,
+): Promise<Found | undefined> {
+  const found = await Promise.all([
+    ...(['code', 'refresh', 'access'] as const).map((kind) => grants.find(value, 'oauth2', kind)),
+    grants.find(value, 'oauth1', 'access'),
+  ]);
+  return found.find((each) => each !== undefined);
+}
 
-function describeUnknownToken(what: string): Reason {
+/** The form of codes and tokens. Another text is not looked up. */
+const tokenForm = /^(?:[\w-]{43}|eyJ[\w-]+\.[\w-]+\.[\w-]+)$/;
+
+/** Returns why no token of this kind is stored: another one was sent, or a text that shows what happened to it. */
+async function describeUnknown(context: TokenHolderContext, what: string, value = ''): Promise<Reason> {
+  const check = what === 'code' ? 'code' : 'token';
+  const other = await findAnyToken(context, value);
+  if (other !== undefined) {
+    const version = { oauth1: 'OAuth 1.0a', oauth2: 'OAuth 2.0' }[other.token.mechanism];
+    const article = what === 'access token' ? 'an' : 'a';
+    return {
+      check,
+      hint: `the ${formatTokenName(other.token)} of ${version} was sent instead of ${article} ${what}`,
+    };
+  }
+  for (const [hint, meant] of undoChanges(value, 'token'))
+    if (tokenForm.test(meant) && (await findAnyToken(context, meant)) !== undefined)
+      return { check, hint: hint.replace('the token', `the ${what}`) };
+  const further = /^([^&]*)&/.exec(value)?.[1];
+  if (further !== undefined && (await findAnyToken(context, further)) !== undefined)
+    return { check, hint: `the ${what} was sent together with the parameters after it` };
   return {
-    check: what === 'code' ? 'code' : 'token',
+    check,
     hint: `the ${what} is unknown: it was not issued here, was truncated or changed, or was deleted after it expired`,
   };
 }
 
 function stateReason(context: TokenHolderContext, found: Found): Promise<Reason | undefined> {
-  const { accounts, clock, clients } = context;
-  return tokenReason(found, { accounts, now: clock.now(), owner: clients.find(found.token.client) });
+  const { accounts, clock, clients, here } = context;
+  const owner = clients.find(found.token.client);
+  return tokenReason(found, { accounts, now: clock.now(), here, owner });
 }
 
 function otherClient(client: Client, { token }: Found): Reason | undefined {
@@ -121,7 +149,7 @@ export function registrationReason(id: string, client: Client | undefined, sent:
   if (client === undefined) return { check: 'client', hint: `there is no client ${id}` };
   const check = 'redirect_uri';
   if (client.redirectUris.length === 0) return { check, hint: `the client ${id} has no redirect_uri` };
-  const near = client.redirectUris.map((each) => uriDifference(sent, each)).find((each) => each !== '') ?? '';
+  const near = nearestUriDifference(sent, client.redirectUris);
   return { check, hint: `the client ${id} exists, but ${sent} is not among its redirect URIs${near}` };
 }
 
@@ -131,17 +159,23 @@ export function challengeReason(challenge: string | undefined, method: string | 
   if (challenge === undefined) return { check, hint: 'code_challenge is missing' };
   if (method === undefined) return { check, hint: 'code_challenge_method is missing, which means plain' };
   if (method !== 'S256') return { check, hint: `code_challenge_method is ${method}` };
-  const mistake = /^[0-9a-f]{64}$/i.test(challenge)
-    ? 'it is hexadecimal'
-    : /^[A-Za-z0-9+/]{43}=$/.test(challenge)
-      ? 'it is base64; base64url without padding is required'
-      : `it has ${formatCount(challenge.length, 'character')}`;
+  const mistake = /^[0-9a-f]{64}$/i.test(Buffer.from(challenge, 'base64url').toString('latin1'))
+    ? 'the verifier was hashed as hexadecimal, which was encoded in base64url'
+    : /^[0-9a-f]{64}$/i.test(challenge)
+      ? 'the verifier was hashed as hexadecimal'
+      : /^[A-Za-z0-9+/]{43}=$/.test(challenge)
+        ? 'it is base64; base64url without padding is required'
+        : `it has ${formatCount(challenge.length, 'character')}`;
   return { check, hint: `the code_challenge is not base64url of a SHA-256: ${mistake}` };
 }
 
 /** Returns why a verifier does not match a challenge (RFC 7636 §4.6); undefined if it does. */
 function verifierReason(verifier: string | undefined, challenge: string): Reason | undefined {
   const check = 'code_verifier';
+  if (challenge === '')
+    return verifier === undefined
+      ? undefined
+      : { check, hint: 'a code_verifier was sent, and the code was requested without a code_challenge' };
   if (verifier === undefined) return { check, hint: 'code_verifier is missing' };
   const computed = hashSha256(verifier);
   if (!/^[A-Za-z0-9._~-]{43,128}$/.test(verifier)) {
@@ -149,9 +183,8 @@ function verifierReason(verifier: string | undefined, challenge: string): Reason
     return { check, hint };
   }
   if (computed === challenge) return undefined;
-  const mistake = verifier === challenge ? ': the code_challenge was the verifier itself (method plain)' : '';
   const hint = `the code_verifier has the challenge ${computed}, but the authorization request had ${challenge}`;
-  return { check, hint: `${hint}${mistake}` };
+  return { check, hint: `${hint}${describeDigest(challenge, verifier).replace(': it ', ': the verifier ')}` };
 }
 
 /**
@@ -170,12 +203,13 @@ export function findUnsupportedAuthentication(
       check,
       hint: `the client authenticates with ${method}, which is not supported; supported: ${supported.join(', ')} (oauth2.clientAuthentication)`,
     };
-  return /^dpop(?: |$)/i.test(fields.get('authorization') ?? '')
-    ? {
-        check,
-        hint: 'the scheme DPoP was sent (RFC 9449), which is for resources; send the client secret with Basic',
-      }
-    : undefined;
+  const [scheme] = /^(?:dpop|bearer)(?= |$)/i.exec(fields.get('authorization') ?? '') ?? [];
+  if (scheme === undefined) return undefined;
+  const name = scheme.toLowerCase() === 'dpop' ? 'DPoP was sent (RFC 9449)' : 'Bearer was sent';
+  return {
+    check,
+    hint: `the scheme ${name}, which is for resources; send the client secret with Basic`,
+  };
 }
 
 /** Returns why a request object is of no use (RFC 9101, RFC 9126); undefined if none was sent. */
@@ -215,6 +249,8 @@ function clientHint(
   secret: string | undefined,
   known: readonly KnownSecret[],
 ): string {
+  if (known.some((each) => each.secret === id))
+    return `a secret was sent in place of the client_id${known.some(({ name }) => name === secret) ? ', and the client_id in place of the secret' : ''}`;
   if (client === undefined) {
     const nearest = findClosestMatch(
       id,
@@ -233,5 +269,6 @@ function clientHint(
     return `the secret of the client ${id} was sent with white space around it`;
   if (known.some(({ name, secret: own }) => name === id && encodeURIComponent(own) === secret))
     return `the secret of the client ${id} was percent-encoded twice`;
-  return `the secret of the client ${id} is wrong`;
+  const sent = describeSentKey(secret, id, known);
+  return `the secret of the client ${id} is wrong${sent === undefined ? '' : `: ${sent.replace('the key', 'the secret')}`}`;
 }

@@ -1,3 +1,4 @@
+import { nearestUriDifference } from '../../http/uri-difference.ts';
 import type { OAuth2Settings } from '../oauth2-options.ts';
 import type { Reason } from '../reasons.ts';
 import { formatScope } from '../scopes.ts';
@@ -19,7 +20,10 @@ export function audienceReason(
   const requested = requestedAudience(values);
   if (ignoresResources || requested === undefined || resources.includes(requested)) return undefined;
   const known = resources.length === 0 ? 'none is known' : `known: ${formatScope(resources)}`;
-  return { check: 'resource', hint: `the resource ${requested} is not known; ${known}` };
+  return {
+    check: 'resource',
+    hint: `the resource ${requested} is not known; ${known}${nearestUriDifference(requested, resources)}`,
+  };
 }
 
 /** Returns the requested audience; undefined if none is. Throws an OAuthError (invalid_target) if it is unknown. */

@@ -1,5 +1,12 @@
 import type { JwtMembers, ParsedJwt } from '../../jwt/jwt.ts';
-import { findJwtFault, findSignatureFault, isJwtFault, type JwtFault, readJwt } from '../../jwt/verify.ts';
+import {
+  findJwtFault,
+  findSignatureFault,
+  isJwtFault,
+  type JwtFault,
+  type JwtRules,
+  readJwt,
+} from '../../jwt/verify.ts';
 import {
   type AccessTokenClaims,
   createAccessToken,
@@ -19,7 +26,7 @@ export interface TokenSigner {
   /** Returns why a text is not an access token of this service in the form of a JWT; undefined if all checks pass. */
   findFault(
     text: string,
-    rules: { issuer: string; audiences: readonly string[]; now: number },
+    rules: Pick<JwtRules, 'issuer' | 'audiences' | 'here'> & { now: number },
   ): JwtFault | undefined;
   /** Returns the claims of an ID token that this service signed, whether it is expired or not. */
   readIdToken(text: string): JwtMembers | undefined;
@@ -46,10 +53,10 @@ export function createTokenSigner(
     accessToken: (given) => createAccessToken(keys, given),
     idToken: (given) => createIdToken(keys, given),
     claims: selectClaims,
-    findFault(text, { issuer, audiences, now }) {
+    findFault(text, { now, ...rules }) {
       const jwt = readJwt(text);
       if (isJwtFault(jwt)) return jwt;
-      return findJwtFault(jwt, { issuer, audiences, types: ['at+jwt'] }, now) ?? findKeyFault(jwt);
+      return findJwtFault(jwt, { ...rules, types: ['at+jwt'] }, now) ?? findKeyFault(jwt);
     },
     readIdToken(text) {
       const jwt = readJwt(text);

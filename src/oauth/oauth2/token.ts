@@ -1,4 +1,5 @@
 import { findTrace } from '../../auth/trace.ts';
+import { findClosestMatch } from '../../did-you-mean.ts';
 import type { IncomingRequest } from '../../http/message.ts';
 import type { Resource } from '../../pipeline/resource.ts';
 import type { Scope } from '../../principal.ts';
@@ -90,11 +91,15 @@ export function tokenResource(context: TokenContext, authenticate: AuthenticateC
   };
 }
 
+const grantTypes: readonly GrantType[] = ['authorization_code', 'refresh_token', 'client_credentials'];
+
 function parseGrantType(text: string): GrantType {
-  if (text === 'authorization_code' || text === 'refresh_token' || text === 'client_credentials') return text;
+  const type = grantTypes.find((each) => each === text);
+  if (type !== undefined) return type;
+  const closest = findClosestMatch(text, grantTypes);
   throw new OAuthError('unsupported_grant_type', 'The grant_type is not supported.', [], {
     check: 'grant_type',
-    hint: `${text} was sent; authorization_code, refresh_token and client_credentials are supported`,
+    hint: `${text} was sent; authorization_code, refresh_token and client_credentials are supported${closest === undefined ? '' : `; did you mean ${closest}?`}`,
   });
 }
 
@@ -168,7 +173,12 @@ function codeRefused(): OAuthError {
 /** Exchanges a refresh token (RFC 6749 §6). Each works once; reuse revokes the grant (RFC 9700 §4.14.2). */
 async function refresh(context: TokenContext, request: ClientRequest): Promise<TokenResponse> {
   const { client, values } = request;
-  const value = requireParameter(values, 'refresh_token');
+  const value = values.get('refresh_token');
+  if (value === undefined) {
+    const error = missingParameter('refresh_token');
+    const hint = 'a code was sent; its grant_type is authorization_code';
+    throw values.has('code') ? error.because({ check: 'grant_type', hint }) : error;
+  }
   const found = await context.grants.find(value, 'oauth2', 'refresh');
   const refused = createExplainer(context, request, refreshRefused(), () =>
     refreshReason(context, request, found),

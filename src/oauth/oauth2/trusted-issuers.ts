@@ -1,6 +1,7 @@
 import type { Accounts } from '../../auth/accounts.ts';
 import { userNameFault } from '../../auth/user-name.ts';
 import type { Clock } from '../../clock.ts';
+import { nearestUriDifference } from '../../http/uri-difference.ts';
 import { looksLikeJwt, type ParsedJwt } from '../../jwt/jwt.ts';
 import { type KeySet, readKeySet } from '../../jwt/key-set.ts';
 import {
@@ -32,6 +33,8 @@ export interface TrustedIssuersOptions {
   readonly clock: Clock;
   readonly fetchJson: FetchJson;
   readonly accounts: Accounts;
+  /** What has the clock of which hints speak. */
+  readonly here: string;
   /** Returns whether a user of this name is registered, disabled or not. */
   readonly isRegistered: (user: string) => boolean;
 }
@@ -39,7 +42,7 @@ export interface TrustedIssuersOptions {
 /** Creates the verification of the tokens of these issuers. */
 export function createTrustedIssuers(
   declared: Readonly<Record<string, IssuerDeclaration>>,
-  { clock, fetchJson, accounts, isRegistered }: TrustedIssuersOptions,
+  { clock, fetchJson, accounts, here, isRegistered }: TrustedIssuersOptions,
 ): TrustedIssuers {
   const issuers = new Map(
     Object.entries(declared).map(([issuer, declaration]) => [
@@ -58,7 +61,8 @@ export function createTrustedIssuers(
       if (known === undefined) return untrusted(iss, [own, ...issuers.keys()]);
       const { issuer, declaration, keys } = known;
       const fault =
-        findJwtFault(jwt, { issuer, ...rulesOf(declaration) }, clock.now()) ?? (await keys.findFault(jwt));
+        findJwtFault(jwt, { issuer, here, ...rulesOf(declaration) }, clock.now()) ??
+        (await keys.findFault(jwt));
       if (fault !== undefined) return fault;
       const principal = principalOf(jwt, issuer, declaration);
       if (isJwtFault(principal) || !isRegistered(principal.name)) return principal;
@@ -70,7 +74,10 @@ export function createTrustedIssuers(
 
 function untrusted(iss: unknown, trusted: readonly (string | undefined)[]): JwtFault {
   const known = trusted.filter((each) => each !== undefined).join(', ');
-  return { check: 'iss', hint: `the issuer is ${quote(iss)}, which is not trusted here; trusted: ${known}` };
+  return {
+    check: 'iss',
+    hint: `the issuer is ${quote(iss)}, which is not trusted here; trusted: ${known}${nearestUriDifference(String(iss), trusted.map(String))}`,
+  };
 }
 
 function rulesOf({ audience, type = 'at+jwt', user = 'sub' }: IssuerDeclaration) {

@@ -54,7 +54,7 @@ test('an expired token of OAuth 1.0a is explained, with the time since it expire
   await signed(double, { key: `${escaped(secrets.key1)}&${tokenSecret}`, changes: { oauth_token: token } });
   assert.match(
     readLine(double, token, tokenSecret),
-    /The token has expired: the access token expired 3600 s ago/,
+    /The token has expired: the access token expired 1 hour ago by the clock of this double/,
   );
 });
 

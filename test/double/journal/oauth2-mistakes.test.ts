@@ -104,7 +104,7 @@ const atToken: readonly Mistake[] = [
       await exchange(double, codeForm(code));
       return [code];
     },
-    /the code expired 30 s ago, at Sun, 01 Mar 2026 12:01:00 GMT; it was valid for 60 s$/,
+    /the code expired 30 seconds ago by the clock of this double, at Sun, 01 Mar 2026 12:01:00 GMT; it was valid for 1 minute$/,
   ],
   [
     'the code is used twice',
@@ -293,7 +293,7 @@ const elsewhere: readonly Mistake[] = [
       await bearer(double, accessToken);
       return [accessToken];
     },
-    /401, token-refused, .*the access token expired 60 s ago/,
+    /401, token-refused, .*the access token expired 1 minute ago by the clock of this double/,
   ],
   [
     'the bearer token was revoked',

@@ -35,6 +35,7 @@ function open(clients: readonly Client[], limit = 0, verify = verifyPassword) {
   const authenticate = createClientAuthentication({
     clock,
     notBefore: undefined,
+    here: 'this service',
     nonceWindow: 600_000,
     nonces: createNonces({
       bucketSpan: 1000,

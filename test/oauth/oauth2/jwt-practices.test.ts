@@ -360,7 +360,7 @@ const rows: readonly Row[] = [
       const input = [header, claims].map((part) => base64url(JSON.stringify(part))).join('.');
       return `${input}.${sign('sha256', Buffer.from(input), own.privateKey).toString('base64url')}`;
     },
-    /the signature is not that of the key/,
+    /the signature is in DER; r and s are required one after the other/,
   ],
   [
     '3.3',
