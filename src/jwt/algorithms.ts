@@ -1,4 +1,4 @@
-import type { KeyObject } from 'node:crypto';
+import { hash, type KeyObject } from 'node:crypto';
 import {
   generateKeys,
   isKeyFor,
@@ -80,4 +80,10 @@ export function verifyJws(
 /** Generates a private key for an algorithm. */
 export function generatePrivateKey(name: JwtAlgorithm): KeyObject {
   return generateKeys(rows[name].algorithm).privateKey;
+}
+
+/** Returns the left half of the digest of an access token (OpenID Connect Core 1.0 §3.1.3.6). */
+export function accessTokenHash(token: string, algorithm: SigningAlgorithm): string {
+  const digest = hash(algorithm === 'EdDSA' ? 'sha512' : 'sha256', token, 'buffer');
+  return digest.subarray(0, digest.length / 2).toString('base64url');
 }

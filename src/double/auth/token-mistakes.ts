@@ -1,12 +1,11 @@
 // Wrong responses of the authorization server. A token that was changed is not the one that was issued, so the double refuses it too.
-import { createHmac } from 'node:crypto';
+import { createHmac, createPublicKey } from 'node:crypto';
 import { didYouMean } from '../../did-you-mean.ts';
-import { generatePrivateKey } from '../../jwt/algorithms.ts';
+import { accessTokenHash, generatePrivateKey } from '../../jwt/algorithms.ts';
 import { createJwt, encodeMembers, type JwtMembers, parseJwt } from '../../jwt/jwt.ts';
 import type { Alterations, TokenResponse } from '../../oauth/oauth2/alterations.ts';
 import { OAuthError } from '../../oauth/oauth2/oauth-error.ts';
-import { accessTokenHash } from '../../oauth/oauth2/signed-tokens.ts';
-import { parseSigningKey, type SigningKey, type SigningKeys } from '../../oauth/oauth2/signing-keys.ts';
+import type { SigningKey, SigningKeys } from '../../oauth/oauth2/signing-keys.ts';
 import type { Snapshottable } from '../state/state.ts';
 
 const elsewhere = 'https://another.example';
@@ -43,24 +42,20 @@ const claimMistakes = {
 /** Signs the claims of a JWT in a wrong way. */
 type Signing = (claims: JwtMembers, key: SigningKey, typ: string) => string;
 
-const another = ({ alg }: SigningKey): SigningKey =>
-  parseSigningKey({
-    algorithm: alg,
-    privateKey: generatePrivateKey(alg).export({ type: 'pkcs8', format: 'pem' }).toString(),
-  });
+const another = ({ alg }: SigningKey) => ({ privateKey: generatePrivateKey(alg) });
 
 /** What is wrong with the header or the signature of a JWT. */
 const signingMistakes = {
   'wrong-signature': (claims, key, typ) =>
     createJwt(claims, another(key), { alg: key.alg, typ, kid: key.kid }),
-  'unknown-kid': (claims, { alg, ...key }, typ) =>
-    createJwt(claims, another({ alg, ...key }), { alg, typ, kid: 'unknown' }),
+  'unknown-kid': (claims, key, typ) => createJwt(claims, another(key), { alg: key.alg, typ, kid: 'unknown' }),
   'wrong-type': (claims, key) => createJwt(claims, key, { alg: key.alg, typ: 'logout+jwt', kid: key.kid }),
   'critical-extension': (claims, key, typ) =>
     createJwt(claims, key, { alg: key.alg, typ, kid: key.kid, crit: ['urn:unknown'], 'urn:unknown': true }),
   'embedded-key'(claims, key, typ) {
     const own = another(key);
-    return createJwt(claims, own, { alg: own.alg, typ, jwk: own.jwk });
+    const jwk = createPublicKey(own.privateKey).export({ format: 'jwk' });
+    return createJwt(claims, own, { alg: key.alg, typ, jwk });
   },
   'alg-none': (claims, { kid }, typ) =>
     `${encodeMembers({ alg: 'none', typ, kid })}.${encodeMembers(claims)}.`,
@@ -142,7 +137,7 @@ export function createTokenMistakes(): TokenMistakes {
       planned = [...planned, mistake];
     },
     refuseProof: (isProved) =>
-      apply((mistake) => (isProved && mistake === 'wrong-dpop-nonce' ? wrongNonce : undefined)),
+      apply((mistake) => (isProved && mistake === 'wrong-dpop-nonce' ? wrongNonce() : undefined)),
     token: (response, keys, grantType) => apply((mistake) => spoil(response, mistake, keys, grantType)),
     redirect: (parameters) =>
       apply((mistake) =>
@@ -158,9 +153,11 @@ export function createTokenMistakes(): TokenMistakes {
   };
 }
 
-const wrongNonce = new OAuthError('use_dpop_nonce', 'Another nonce is needed, as the test planned.', [
-  ['DPoP-Nonce', 'a-nonce-that-is-refused'],
-]);
+// Created when it is needed: the code of the authorization server is not loaded before.
+const wrongNonce = (): OAuthError =>
+  new OAuthError('use_dpop_nonce', 'Another nonce is needed, as the test planned.', [
+    ['DPoP-Nonce', 'a-nonce-that-is-refused'],
+  ]);
 
 /** Returns a response with a mistake, or an error in its place; undefined if the mistake does not concern it. */
 function spoil(

@@ -1,7 +1,6 @@
 // Access tokens in the form of a JWT (RFC 9068) and ID tokens (OpenID Connect Core 1.0 §2). The digest of an access token is stored
 // like that of an opaque one, so that it can be revoked, and a token that was not issued here is unknown, whatever signed it.
-import { hash } from 'node:crypto';
-import type { SigningAlgorithm } from '../../jwt/algorithms.ts';
+import { accessTokenHash } from '../../jwt/algorithms.ts';
 import { createJwt, isMembers, type JwtMembers } from '../../jwt/jwt.ts';
 import type { Scope } from '../../principal.ts';
 import { formatScope } from '../scopes.ts';
@@ -72,12 +71,6 @@ function sign({ current }: SigningKeys, typ: string, claims: JwtMembers): string
 
 function seconds(time: number): number {
   return Math.floor(time / 1000);
-}
-
-/** Returns the left half of the digest of an access token (OpenID Connect Core 1.0 §3.1.3.6). */
-export function accessTokenHash(token: string, algorithm: SigningAlgorithm): string {
-  const digest = hash(algorithm === 'EdDSA' ? 'sha512' : 'sha256', token, 'buffer');
-  return digest.subarray(0, digest.length / 2).toString('base64url');
 }
 
 /** Returns the claims of a user that tokens carry. */
