@@ -67,11 +67,11 @@ export class UserRights {
     this.#roles = collectLists(users, ({ roles }) => roles);
   }
 
-  /** Returns a principal with its roles. */
+  /** Returns a principal with the roles of its user, in addition to those of its token. */
   addRoles(principal: Principal): Principal {
     if (this.#roles.size === 0 || principal.lent?.users !== undefined) return principal;
     const roles = this.#roles.get(principal.name);
-    return roles === undefined ? principal : { ...principal, roles };
+    return roles === undefined ? principal : { ...principal, roles: [...(principal.roles ?? []), ...roles] };
   }
 
   /** Returns the schemes to which the user is limited, if it authenticated with another one; otherwise undefined. */

@@ -13,6 +13,11 @@ export interface IssuerDeclaration {
   /** The claim with the scopes: a text of words separated by spaces, or an array. Default: `scope`. */
   readonly scopes?: string | undefined;
   /**
+   * The claim with the roles of the user, in addition to those that the user has here: a text of words separated by spaces, or an array.
+   * Default: none.
+   */
+  readonly roles?: string | undefined;
+  /**
    * The type of its access tokens. `JWT` is for issuers whose tokens are not of the type of RFC 9068, or have none; ID tokens are refused
    * either way. Default: `at+jwt`.
    */

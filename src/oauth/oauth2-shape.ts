@@ -65,6 +65,7 @@ const issuerShape = object(
     ),
     user: optional(claimName),
     scopes: optional(claimName),
+    roles: optional(claimName),
     type: optional(word(['at+jwt', 'JWT'], 'the type of its access tokens')),
   } satisfies ShapesOf<IssuerDeclaration>,
   'an authorization server whose access tokens are accepted',

@@ -194,11 +194,13 @@ interface NameFaults {
  * one, and for a secret in another encoding than that of its scheme
  */
 export async function checkNamedUsers(
-  { schemes, collections }: Pick<Options, 'schemes' | 'collections'>,
+  { schemes, collections, oauth2 }: Pick<Options, 'schemes' | 'collections' | 'oauth2'>,
   users: KnownAccounts['users'],
   names: Iterable<string>,
 ): Promise<readonly string[]> {
-  const roles = [...users.values()].flatMap((user) => user.roles ?? []);
+  // The roles in tokens of other issuers are not known.
+  const isOpen = Object.values(oauth2?.issuers ?? {}).some((issuer) => issuer.roles !== undefined);
+  const roles = isOpen ? undefined : [...users.values()].flatMap((user) => user.roles ?? []);
   const found = [checkSchemeUsers(schemes, users), checkAccessNames(collections, names, roles)];
   // A secret that is also a name is public.
   const secrets = () => [...users.values()].flatMap(listSecrets).filter((secret) => !users.has(secret));
@@ -213,11 +215,11 @@ export async function checkNamedUsers(
   );
 }
 
-/** Compares the names in the access rules of collections with the known users and roles. */
+/** Compares the names in the access rules of collections with the known users and roles; undefined if any role may exist. */
 function checkAccessNames(
   collections: readonly Collection[],
   users: Iterable<string>,
-  roles: readonly string[],
+  roles: readonly string[] | undefined,
 ): NameFaults {
   const known = [...users];
   const faults = new Set<string>();
@@ -237,11 +239,11 @@ function accessNameFault(
   member: string,
   rule: readonly string[],
   users: readonly string[],
-  roles: readonly string[],
+  roles: readonly string[] | undefined,
 ): string | undefined {
   const role = roleInRule(member);
   if (role !== undefined)
-    return roles.includes(role)
+    return roles === undefined || roles.includes(role)
       ? undefined
       : `no user has the role "${role}"${didYouMean(role, roles)}; give it to a user first`;
   const others = [ownerParameter, scopeInRule, itemOwnerField];

@@ -89,7 +89,7 @@ function rulesOf({ audience, type = 'at+jwt', user = 'sub' }: IssuerDeclaration)
 function principalOf(
   { claims }: ParsedJwt,
   issuer: string,
-  { user = 'sub', scopes = 'scope' }: IssuerDeclaration,
+  { user = 'sub', scopes = 'scope', roles }: IssuerDeclaration,
 ): Principal | JwtFault {
   const name = claims[user];
   const fault = typeof name === 'string' ? userNameFault(name) : 'it is not text';
@@ -100,12 +100,14 @@ function principalOf(
     };
   const client = [claims['client_id'], claims['azp'], issuer].find((each) => typeof each === 'string');
   const key = boundKey(claims);
-  const rights = { client: client ?? issuer, scopes: readScopes(claims[scopes]), users: undefined };
+  const rights = { client: client ?? issuer, scopes: readWords(claims[scopes]), users: undefined };
   const lent = key === undefined ? rights : { ...rights, key };
-  return { name, scheme: 'bearer', lent };
+  const principal = { name, scheme: 'bearer', lent };
+  return roles === undefined ? principal : { ...principal, roles: readWords(claims[roles]) };
 }
 
-function readScopes(value: unknown): readonly string[] {
+/** Returns the words of a claim: those of a text, or the texts of an array. */
+function readWords(value: unknown): readonly string[] {
   if (typeof value === 'string') return value.split(' ').filter((word) => word !== '');
   return Array.isArray(value) ? value.filter((word) => typeof word === 'string') : [];
 }

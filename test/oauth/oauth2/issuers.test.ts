@@ -51,6 +51,28 @@ describe('a token of another issuer', () => {
     assert.deepEqual(missing, { status: 401, hint: 'the token has no claim email' });
   });
 
+  test('can have roles in a claim, in addition to those of the user here', async () => {
+    const fields = { title: { type: 'text' } } as const;
+    const declare = (role: string) => {
+      return { element: 'notes', item: 'note', fields, access: { read: [`role:${role}`] } } as const;
+    };
+    const collections = { '/managed': declare('manager'), '/checked': declare('auditor') };
+    const users = { ann: { secret: 'ann-secret', roles: ['auditor'] } };
+    const roles: Issuers = { [issuer]: { audience, jwks: { keys: [key.jwk] }, roles: 'groups' } };
+    const server = await open(roles, { collections, users });
+    const statusOf = async (target: string, groups: unknown, sub = 'ann') =>
+      (await send(server, makeJwt(key, { ...claims, sub, groups }), target)).status;
+    for (const groups of [['manager', 1], 'staff manager'])
+      for (const target of ['/managed', '/checked']) assert.equal(await statusOf(target, groups), 200);
+    assert.equal(await statusOf('/managed', ['manage']), 403);
+    assert.equal(await statusOf('/managed', undefined), 403);
+    assert.equal(await statusOf('/managed', ['manager'], 'eve'), 200);
+    assert.equal(await statusOf('/checked', ['manager'], 'eve'), 403);
+    const ignoring = await open(known, { collections, users });
+    const token = makeJwt(key, { ...claims, groups: ['manager'], roles: ['manager'] });
+    assert.equal((await send(ignoring, token, '/managed')).status, 403);
+  });
+
   test('of a disabled user is refused', async () => {
     const users = { ann: { secret: 'ann-secret', disabled: true } };
     const { status, hint } = await send(await open(known, { users }), makeJwt(key, claims));
