@@ -12,7 +12,7 @@ const maxPreallocation = 1024 * 1024;
 /** A file of a log could not be created. */
 export class LogCreateError extends Error {
   override readonly name = 'LogCreateError';
-  /** Whether the file was removed, so that the previous file can still be used. */
+  /** Whether there is no such file, so that the previous file can still be used. */
   readonly removed: boolean;
   override readonly cause: AtomicWriteError;
 
@@ -84,8 +84,8 @@ export class LogFile {
     } catch (error) {
       if (!(error instanceof AtomicWriteError)) throw error;
       const removed = file === undefined || (await removeFile(disk, directory, [written, path], file));
-      // After a failed sync of the directory, a later one cannot be trusted.
-      throw new LogCreateError(error, removed && !named);
+      // A start ignores a temporary file. After a failed sync of the directory, a later one cannot be trusted.
+      throw new LogCreateError(error, (removed || written !== path) && !named);
     }
   }
 

@@ -783,6 +783,19 @@ describe('a nonce store on a disk', () => {
     });
   }
 
+  test('stores claims again after a new file had no space, and could not be removed', async (context) => {
+    const { disk, use, nonces, directory, clock, told } = await openFaulty(context);
+    disk.failNext('write', 'ENOSPC');
+    disk.failNext('unlink', 'EACCES');
+    await assert.rejects(use('no room'), { name: 'StoreError', code: 'full' });
+    await use('after');
+    assert.match(told.join('\n'), /; no nonce is stored for now\nnonces are stored again$/);
+    await nonces.close();
+    const again = await open({ directory, clock });
+    assert.equal(await replay(again, clock, 'after', start), 'seen');
+    await again.close();
+  });
+
   test('has readable files after the disk was full in the middle of a line', async (context) => {
     const { disk, use, nonces, directory, clock } = await openFaulty(context);
     await use('before');
