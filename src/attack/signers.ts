@@ -36,11 +36,10 @@ export function createReadSigner(read: ReadDeclaration): Signer {
 }
 
 function prepare({ scheme, identity, choices }: ReadDeclaration): Signing {
-  if ('readsContent' in scheme && scheme.readsContent === true)
+  if (scheme.readsContent === true)
     throw new RangeError('createSigner signs no requests with credentials in their content');
-  const isNamed = !('user' in scheme) || scheme.user === undefined;
   const { user: _, ...others } = identity;
   // Equal requests have equal ids.
   const id = scheme.choices.includes('id') ? { id: 'msg_1' } : {};
-  return { scheme, identity: isNamed ? identity : others, choices: { ...choices, ...id } };
+  return { scheme, identity: scheme.user === undefined ? identity : others, choices: { ...choices, ...id } };
 }

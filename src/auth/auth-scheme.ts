@@ -29,8 +29,6 @@ export interface AuthScheme<Kind extends SchemeKind = SchemeKind, Options = unkn
   readonly places: readonly CredentialPlace[];
   /** The places in the content whose values are credentials. Default: none. */
   readonly contentPlaces?: readonly Place[] | undefined;
-  /** Whether the content contains parts of credentials, or may contain some. Default: false. */
-  readonly readsContent?: boolean;
   /** The fields that it reads beside `places`, such as those that are signed. Default: none. */
   readonly requestHeaders?: readonly string[] | undefined;
   /** The parameters of its challenge after the realm. Default: none. */
@@ -43,8 +41,6 @@ export interface AuthScheme<Kind extends SchemeKind = SchemeKind, Options = unkn
   readonly hasOwnErrors?: boolean;
   /** How responses are signed. Default: not at all. */
   readonly signResponses?: ResponseSigningOptions | undefined;
-  /** The only user, if requests do not name one. */
-  readonly user?: string | undefined;
   /** See `rotation` of a verifier. */
   readonly rotation?: string | undefined;
   /** Returns what a secret has to be if it cannot be used: `hexadecimal`. Default: each can be. */

@@ -160,6 +160,10 @@ export interface ClientScheme<Kind extends SchemeKind = SchemeKind> {
   readonly privateKeys: 'never' | 'accepted' | 'usual';
   /** Whether the credentials are accepted over TLS only. Default: false. */
   readonly tlsOnly?: boolean;
+  /** Whether the content contains parts of credentials, or may contain some. Default: false. */
+  readonly readsContent?: boolean;
+  /** The only user, if requests do not name one. */
+  readonly user?: string | undefined;
   /** The secret that is sent as it is: `a password`. Default: none, the scheme signs. */
   readonly sentSecret?: string | undefined;
   /** Whether it signs each field of a request that it is given. Default: only those that it requires. */

@@ -176,6 +176,21 @@ describe('the fields of an HTTP message signature', () => {
     });
 });
 
+test('texts of an HTTP message signature that were signed without quotes are named', async () => {
+  const { publicKey, privateKey } = generateKeyPairSync('ed25519');
+  const double = await open({
+    users: { ann: { keys: { k: { algorithm: 'ed25519', publicKey: pem(publicKey) } } } },
+    schemes: { 'message-signatures': { components: ['@method'] } },
+  });
+  const params = `("@method");created=${at / 1000};keyid="k"`;
+  const base = `"@method": GET\n"@signature-params": ${params.replace('"k"', 'k')}`;
+  const signature = sign(null, Buffer.from(base), privateKey).toString('base64');
+  await double.fetch('/a', {
+    headers: { 'Signature-Input': `sig1=${params}`, Signature: `sig1=:${signature}:` },
+  });
+  assert.match(lastLine(double), /were not signed in quotes: keyid="…" is expected/);
+});
+
 describe('draft-cavage', () => {
   const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
   const start = (): Promise<Double> =>
@@ -201,6 +216,33 @@ describe('draft-cavage', () => {
       /the hash function of the key was used/,
     );
   });
+
+  const body = '{"a":1}';
+  const digestOf = (content: string): string =>
+    `SHA-256=${createHash('sha256').update(content).digest('base64')}`;
+  for (const [what, signed, sent, hint] of [
+    [
+      'in hexadecimal',
+      `SHA-256=${createHash('sha256').update(body).digest('hex')}`,
+      digestOf(body),
+      /the digest of the content was signed in hexadecimal/,
+    ],
+    ['in lower case', digestOf(body).replace('SHA', 'sha'), digestOf(body), /in another letter case/],
+    ['of other content than sent', digestOf(body), digestOf('{}'), /but that of other content was sent/],
+  ] as const)
+    test(`explains a digest that was signed ${what}`, async () => {
+      const double = await start();
+      const date = new Date(at).toUTCString();
+      const text = `(request-target): post /a\nhost: ${new URL(double.url).host}\ndate: ${date}\ndigest: ${signed}`;
+      const signature = sign('sha256', Buffer.from(text), privateKey).toString('base64');
+      const value = `keyId="main",algorithm="rsa-sha256",headers="(request-target) host date digest",signature="${signature}"`;
+      await double.fetch('/a', {
+        method: 'POST',
+        body,
+        headers: { Date: date, Digest: sent, Signature: value },
+      });
+      assert.match(lastLine(double), hint);
+    });
 
   for (const [what, form, hint] of [
     ['without quotes', (value: string) => value.replaceAll('"', ''), /the values are without quotes/],

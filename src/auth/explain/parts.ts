@@ -1,4 +1,5 @@
 // The catalogue: the mistakes that clients make in each kind of part, in every scheme whose message has such a part.
+import { createHash } from 'node:crypto';
 import { methods } from '../../http/method.ts';
 import { octetsOf } from '../../http/syntax/octets.ts';
 import { octetsOfPiece, type Part, type PartKind } from '../../signature/message.ts';
@@ -112,6 +113,9 @@ function typeForms(value: string): string[] {
   ];
 }
 
+/** The base64 of a digest. */
+const base64Text = /[A-Za-z0-9+/]{22,}={0,2}/;
+
 /** The mistakes in a field that contains a digest of the content (RFC 9530 §2). */
 const digestFieldMistakes: readonly Mistake[] = [
   [
@@ -121,6 +125,25 @@ const digestFieldMistakes: readonly Mistake[] = [
   [
     'the bare digest of the content was signed instead of the value of Content-Digest as sent',
     (value) => parseBareDigests(value),
+  ],
+  [
+    'the digest of the content was signed in hexadecimal; it is sent in base64',
+    (value) => value.replace(base64Text, (base64) => Buffer.from(base64, 'base64').toString('hex')),
+  ],
+  [
+    'the name of the algorithm in the digest was signed in another letter case',
+    (value) => [
+      value.replace(/^[\w-]+=/, (name) => name.toLowerCase()),
+      value.replace(/^[\w-]+=/, (name) => name.toUpperCase()),
+    ],
+  ],
+  [
+    'the digest of the content was signed, but that of other content was sent',
+    (value, { content }) => {
+      const [, bits] = /^sha-(256|512)=/i.exec(value) ?? [];
+      if (bits === undefined) return undefined;
+      return value.replace(base64Text, createHash(`sha${bits}`).update(content).digest('base64'));
+    },
   ],
 ];
 

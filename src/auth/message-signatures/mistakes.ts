@@ -84,6 +84,10 @@ function parameterMistakes(value: string, presented: PresentedSignature): Varian
       value.replace(/"(@?[\w-]+)"(?=[ );])/g, '$1'),
     ],
     [
+      'the texts in "@signature-params" were not signed in quotes: keyid="…" is expected',
+      value.replace(/="([^"]*)"/g, '=$1'),
+    ],
+    [
       'the components in "@signature-params" were signed with commas between them',
       value.replaceAll('" "', '", "'),
     ],
