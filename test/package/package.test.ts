@@ -270,6 +270,20 @@ test('a double rejects invalid content with 400 even after a test runner has res
   assert.equal(script('reset.cjs', text), '400\n400\n');
 });
 
+test('the command signs with hmac without the code of the service and of the configuration', () => {
+  const text = `
+    const { spawnSync } = require('node:child_process');
+    const { writeFileSync } = require('node:fs');
+    const { join } = require('node:path');
+    const program = require.resolve('countersign/package.json').replace('package.json', 'dist/server.js');
+    const hook = join(__dirname, 'list-chunks.cjs');
+    writeFileSync(hook, 'process.on("exit", () => console.log(Object.keys(require.cache).join(" ")))');
+    const args = ['-r', hook, program, 'sign', 'GET', 'http://127.0.0.1/', '--user', 'ann'];
+    const { stdout } = spawnSync(process.execPath, args, { env: { COUNTERSIGN_SECRET: 's3cret' }, encoding: 'utf8' });
+    console.log(/hmac ann:/.test(stdout), stdout.match(/[a-z-]+(?=[.]js(?: |$))/gm).sort().join(' '));`;
+  assert.equal(script('signs.cjs', text), 'true command common registration server sign signing\n');
+});
+
 test('the installed command prints its version', () => {
   const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
   assert.equal(run(join(folder, 'node_modules/.bin/countersign'), ['--version']), `${version}\n`);
