@@ -218,8 +218,10 @@ const chunks = {
     'auth/message-signatures/signature',
     'service/sign-responses',
   ],
-  files: ['store/files/atomic-write', 'store/files/lock', 'cli/tls/open-certificate'],
-  'account-files': [
+  files: [
+    'store/files/atomic-write',
+    'store/files/lock',
+    'cli/tls/open-certificate',
     'accounts/clients',
     'accounts/signing-keys',
     'accounts/users',
