@@ -10,11 +10,11 @@ export interface IssuerDeclaration {
   readonly jwks: string | { readonly keys: readonly object[] };
   /** The claim that names the user. Default: `sub`. */
   readonly user?: string | undefined;
-  /** The claim with the scopes: a text of words separated by spaces, or an array. Default: `scope`. */
+  /** The claim with the scopes: a text of words separated by spaces, or an array. A path has dots. Default: `scope`. */
   readonly scopes?: string | undefined;
   /**
    * The claim with the roles of the user, in addition to those that the user has here: a text of words separated by spaces, or an array.
-   * Default: none.
+   * A path has dots: `realm_access.roles`. Default: none.
    */
   readonly roles?: string | undefined;
   /**

@@ -55,6 +55,7 @@ const pathsShape = object(
 );
 
 const claimName = text('the name of a claim', { min: 1 });
+const claimPath = text('the name of a claim, or a path of claims such as realm_access.roles', { min: 1 });
 
 const issuerShape = object(
   {
@@ -64,8 +65,8 @@ const issuerShape = object(
       object({ keys: listOf(mapOf(anything), 'public keys (RFC 7517)') }),
     ),
     user: optional(claimName),
-    scopes: optional(claimName),
-    roles: optional(claimName),
+    scopes: optional(claimPath),
+    roles: optional(claimPath),
     type: optional(word(['at+jwt', 'JWT'], 'the type of its access tokens')),
   } satisfies ShapesOf<IssuerDeclaration>,
   'an authorization server whose access tokens are accepted',

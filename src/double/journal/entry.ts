@@ -258,6 +258,7 @@ export class JournalEntry {
       problem: problem?.type,
       detail: problem?.detail.slice(0, longestTarget),
       hint: typeof hint === 'string' ? this.#redact(hint) : problem?.hint,
+      text: this.toString(),
     };
   }
 

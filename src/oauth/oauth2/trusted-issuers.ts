@@ -100,10 +100,26 @@ function principalOf(
     };
   const client = [claims['client_id'], claims['azp'], issuer].find((each) => typeof each === 'string');
   const key = boundKey(claims);
-  const rights = { client: client ?? issuer, scopes: readWords(claims[scopes]), users: undefined };
+  const rights = { client: client ?? issuer, scopes: readWords(readClaim(claims, scopes)), users: undefined };
   const lent = key === undefined ? rights : { ...rights, key };
   const principal = { name, scheme: 'bearer', lent };
-  return roles === undefined ? principal : { ...principal, roles: readWords(claims[roles]) };
+  return roles === undefined ? principal : { ...principal, roles: readWords(readClaim(claims, roles)) };
+}
+
+/**
+ * Returns the claim of this name, or the member at a path of names that are separated by dots: `realm_access.roles`. Names themselves
+ * may contain dots, so each of them is tried as the end of the first name.
+ */
+function readClaim(claims: object, name: string): unknown {
+  const members = new Map<string, unknown>(Object.entries(claims));
+  if (members.has(name)) return members.get(name);
+  for (let dot = name.indexOf('.'); dot >= 0; dot = name.indexOf('.', dot + 1)) {
+    const inner = members.get(name.slice(0, dot));
+    const found =
+      typeof inner === 'object' && inner !== null ? readClaim(inner, name.slice(dot + 1)) : undefined;
+    if (found !== undefined) return found;
+  }
+  return undefined;
 }
 
 /** Returns the words of a claim: those of a text, or the texts of an array. */

@@ -45,7 +45,7 @@ test('a list waits for the next entry if there is none, also for the first one a
   assert.deepEqual(listNumbers(await control.send('POST', '/journal/list', { after: 1, wait: 1 })), []);
 });
 
-test('a summary contains the columns of the table, without secrets and without content', async () => {
+test('a summary contains the columns of the table, and the text of the entry, without secrets', async () => {
   await using double = await startDouble({ https: false, users: { ann }, strictQuery: false });
   const control = await opened(double);
   await double.as('ann').fetch('/articles?password=hidden', { method: 'GET' });
@@ -62,6 +62,7 @@ test('a summary contains the columns of the table, without secrets and without c
     'status',
     'step',
     'target',
+    'text',
     'time',
     'user',
   ]);
@@ -69,6 +70,7 @@ test('a summary contains the columns of the table, without secrets and without c
   assert.deepEqual([good.user, good.scheme, good.status, good.step], ['ann', 'hmac', 200, 16]);
   assert.deepEqual([bad.user, bad.scheme, bad.problem, bad.step], ['ann', 'hmac', 'credentials-refused', 7]);
   assert.equal(bad.target.length, 2000);
+  assert.deepEqual([good.text, bad.text], double.journal.all().map(String));
 });
 
 test('an entry has the date and nonce of its signature, and the first use of the nonce', async () => {

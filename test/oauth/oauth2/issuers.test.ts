@@ -73,6 +73,31 @@ describe('a token of another issuer', () => {
     assert.equal((await send(ignoring, token, '/managed')).status, 403);
   });
 
+  test('can have roles and scopes in a claim of a claim, as Keycloak has them', async () => {
+    const fields = { title: { type: 'text' } } as const;
+    const access = { read: ['role:manager'] };
+    const collections = { '/managed': { element: 'notes', item: 'note', fields, access } } as const;
+    const statusOf = async (path: string, sent: object) => {
+      const issuers = { [issuer]: { audience, jwks: { keys: [key.jwk] }, roles: path } };
+      return (
+        await send(await open(issuers, { collections }), makeJwt(key, { ...claims, ...sent }), '/managed')
+      ).status;
+    };
+    const roles = ['manager'];
+    assert.equal(await statusOf('realm_access.roles', { realm_access: { roles } }), 200);
+    assert.equal(await statusOf('resource_access.shop.roles', { resource_access: { shop: { roles } } }), 200);
+    assert.equal(await statusOf('clients.my.shop.roles', { clients: { 'my.shop': { roles } } }), 200);
+    assert.equal(await statusOf('https://shop.example/roles', { 'https://shop.example/roles': roles }), 200);
+    // The claim with that very name precedes the path.
+    const both = { 'realm_access.roles': ['staff'], realm_access: { roles } };
+    assert.equal(await statusOf('realm_access.roles', both), 403);
+    for (const other of [{}, { realm_access: 'manager' }, { realm_access: null }, { realm_access: [roles] }])
+      assert.equal(await statusOf('realm_access.roles', other), 403);
+    const scopes = { [issuer]: { audience, jwks: { keys: [key.jwk] }, scopes: 'access.scopes' } };
+    const nested = makeJwt(key, { ...claims, scope: '', access: { scopes: 'read' } });
+    assert.equal((await send(await open(scopes), nested)).status, 200);
+  });
+
   test('of a disabled user is refused', async () => {
     const users = { ann: { secret: 'ann-secret', disabled: true } };
     const { status, hint } = await send(await open(known, { users }), makeJwt(key, claims));

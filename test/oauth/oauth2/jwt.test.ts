@@ -99,6 +99,27 @@ describe('an access token in the form of a JWT', () => {
       assert.equal(protectedHeader.alg, signing);
     });
 
+  test('has the roles of its user here, as an opaque one has', async () => {
+    const fields = { title: { type: 'text' } } as const;
+    const access = { read: ['role:manager'] };
+    const collections = { '/managed': { element: 'notes', item: 'note', fields, access } } as const;
+    for (const accessTokens of ['opaque', 'jwt'] as const) {
+      const { ann, bob } = users();
+      const managers = {
+        ann: { ...ann, secret: 'ann-secret', roles: ['manager'] },
+        bob: { secret: 'b', ...bob },
+      };
+      const server = await open({ accessTokens }, { users: managers, collections });
+      const statusOf = async (user: string) => {
+        const { access: bearer } = await tokensFor(server, {}, user);
+        return (await server.ask('GET', '/managed', { bearer })).status;
+      };
+      assert.deepEqual([await statusOf('ann'), await statusOf('bob')], [200, 403], accessTokens);
+      const alone = JSON.parse((await robotToken(server)).text).access_token;
+      assert.equal((await server.ask('GET', '/managed', { bearer: alone })).status, 403, accessTokens);
+    }
+  });
+
   test('carries those claims of its user that are configured', async () => {
     const ann = { ...users()['ann'], secret: 'ann-secret', claims: { email: 'ann@example.com', phone: '1' } };
     const server = await open({ claims: ['email', 'roles'] }, { users: { ann } });

@@ -181,6 +181,10 @@ const entryMembers = {
 
 const pairs = listOf(listOf(text()), 'names and values');
 
+const entryText = text(
+  'request, response and reason in one line; for wrong credentials, what differs in further ones',
+);
+
 const entry = object({
   number: number({}, 'sequence number, from 1'),
   time: number({ whole: false }, 'time of the server’s clock, in ms since 1970-01-01T00:00:00Z'),
@@ -232,7 +236,7 @@ const entry = object({
       'how the request or the response differs from the document of a partner; absent if it does not',
     ),
   ),
-  text: text('request, response and reason in one line; for wrong credentials, what differs in further ones'),
+  text: entryText,
   user: optional(text('of a single entry: the user that the credentials name, valid or not')),
   presented: optional(
     anyObject(
@@ -256,6 +260,7 @@ const summary = object({
   hint: optional(text('the usual cause of the problem, if one is recognized')),
   fault: flag('whether a fault was applied'),
   aborted: flag(),
+  text: entryText,
 });
 
 const listShape = object({
