@@ -6,7 +6,7 @@ import {
   mergePatchDecoder,
   mergePatchType,
 } from '../formats/json/merge-patch.ts';
-import { StoredValueError } from '../formats/list-item.ts';
+import { type ItemAddress, StoredValueError } from '../formats/list-item.ts';
 import { copyContent } from '../formats/page.ts';
 import type { FieldLine } from '../http/fields.ts';
 import { parseContentCoding } from '../http/headers/content-coding.ts';
@@ -68,6 +68,7 @@ export function itemResource(
   const parameter = idParameter(path);
   const readId = (call: ItemCall): string => call.parameters[parameter] ?? '';
   const formatPath = (call: ItemCall): string => fillTemplate(path, call.parameters);
+  const findAddress = showAddress(collection, readId);
   const mergeSent = (before: StoredRecord, sent: SentItem): StoredRecord => merge(shape, before, sent.value);
   const put = repetition.once<StoredItem, SentItem>(
     (call, receipt) => replace(collection, store, links, call, formatPath(call), readId(call), receipt),
@@ -104,7 +105,7 @@ export function itemResource(
     cors,
     ...(collection.idempotency !== 'off' && { requestHeaders: ['Idempotency-Key'] }),
     PUT: action(access.PUT, (call) => put(call), {
-      reads: createBodyReaders(shape, { ...documentLimits, partial: false }).map(keepingContent<StoredItem>),
+      reads: createBodyReaders(shape, { ...documentLimits, partial: false }, findAddress).map(keepingContent),
       ...checksItem([access.putExisting, access.putNew], ({ state }) =>
         state === undefined ? access.putNew : access.putExisting,
       ),
@@ -112,12 +113,12 @@ export function itemResource(
       ...repetition.checks,
     }),
     POST: action(access.change, (call) => post(call), {
-      reads: createBodyReaders(shape, { ...documentLimits, partial: true }).map(keepingContent<StoredItem>),
+      reads: createBodyReaders(shape, { ...documentLimits, partial: true }, findAddress).map(keepingContent),
       ...checksItem([access.change], () => access.change),
       ...repetition.checks,
     }),
     ...(collection.patch && {
-      PATCH: patchAction(collection, store, links, documentLimits, repetition, formatPath),
+      PATCH: patchAction(collection, store, links, documentLimits, repetition, formatPath, findAddress),
     }),
     DELETE: action(access.DELETE, (call) => deletes(call), {
       ...checksItem([access.DELETE], () => access.DELETE),
@@ -140,6 +141,11 @@ export function itemResource(
       ...(requirePrecondition ? { requirePrecondition: 'true' } : {}),
     },
   };
+}
+
+/** Returns how the id and path are found that JSON shows; undefined if it shows none. */
+function showAddress({ showId }: Collection, readId: (call: ItemCall) => string) {
+  return showId ? (call: ItemCall): ItemAddress => ({ id: readId(call), href: call.path }) : undefined;
 }
 
 function toState(
@@ -282,10 +288,11 @@ function patchAction(
   { maxDepth }: DocumentLimits,
   repetition: Repetition,
   formatPath: (call: ItemCall) => string,
+  findAddress: ((call: ItemCall) => ItemAddress) | undefined,
 ): NonNullable<Resource<StoredItem, SentItem>['PATCH']> {
-  const apply = (before: StoredRecord, { patch }: SentItem): StoredRecord => {
+  const apply = (before: StoredRecord, { patch }: SentItem, call: ItemCall): StoredRecord => {
     if (patch === undefined) throw new Error('a merge patch that was read is one');
-    return applyMergePatch(collection.shape, before, patch, maxDepth);
+    return applyMergePatch(collection.shape, before, patch, { maxDepth, address: findAddress?.(call) });
   };
   const perform = repetition.once<StoredItem, SentItem>(
     (call, receipt) => change(collection, store, links, call, formatPath(call), apply, receipt),
@@ -311,11 +318,11 @@ async function change(
   links: CollectionReferences | undefined,
   call: ItemCall,
   name: string,
-  apply: (before: StoredRecord, sent: SentItem) => StoredRecord,
+  apply: (before: StoredRecord, sent: SentItem, call: ItemCall) => StoredRecord,
   receipt?: Receipt,
 ): Promise<ActionResponse | typeof retryAction> {
   const { id, revision, value: before } = requireExisting(call).value;
-  const merged = addServerValues(collection.shape, apply(before, requireContent(call)), call, before);
+  const merged = addServerValues(collection.shape, apply(before, requireContent(call), call), call, before);
   const value = links === undefined ? merged : await links.resolve(merged, before, call);
   requireOwn(collection.access.change, call, value);
   // Written before the change: nothing is changed if the item cannot be shown.
@@ -406,7 +413,11 @@ interface SentItem {
 }
 
 /** Returns a body reader that decodes like `reading` and keeps the content as received. */
-function keepingContent<State>({ type, anyCharset, decoder }: ItemReading): ContentReader<State, SentItem> {
+function keepingContent<State>({
+  type,
+  anyCharset,
+  decoder,
+}: ItemReading<Call<State, SentItem>>): ContentReader<State, SentItem> {
   return {
     type,
     anyCharset,

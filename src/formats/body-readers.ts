@@ -5,6 +5,7 @@ import type { Shape } from '../schema/schema.ts';
 import { XmlNames } from '../xml/names.ts';
 import { formats } from './index.ts';
 import type { ItemDecoder } from './item-decoder.ts';
+import type { ItemAddress } from './list-item.ts';
 
 /** The maximum nesting depth, number of attributes and length of a value in a document from a client. */
 export interface DocumentLimits {
@@ -20,25 +21,40 @@ interface ReadingOptions extends DocumentLimits {
 }
 
 /** A body reader for the items of a collection (`ContentReader`). */
-export interface ItemReading {
+export interface ItemReading<Received extends ReceivedCall> {
   readonly type: string;
   readonly anyCharset: boolean;
-  decoder(call: { readonly incoming: { readonly headers: HttpHeaders } }): MaybePromise<ItemDecoder>;
+  decoder(call: Received): MaybePromise<ItemDecoder>;
 }
 
-/** Returns a body reader for each format of a collection. */
-export function createBodyReaders(shape: Shape, options: ReadingOptions): ItemReading[] {
+interface ReceivedCall {
+  readonly incoming: { readonly headers: HttpHeaders };
+}
+
+/**
+ * Returns a body reader for each format of a collection.
+ * @param findAddress returns the id and path of the item, which JSON may repeat. Default: it may not
+ */
+export function createBodyReaders<Received extends ReceivedCall>(
+  shape: Shape,
+  options: ReadingOptions,
+  findAddress?: (call: Received) => ItemAddress,
+): ItemReading<Received>[] {
   // All documents share one bounded table of names; without it, parsing takes twice as long.
   let shared: (ReadingOptions & { readonly names: XmlNames }) | undefined;
-  const decoder = (format: (typeof formats)[number], fields: HttpHeaders) => {
+  const decoder = (format: (typeof formats)[number], call: Received) => {
     shared ??= { ...options, names: new XmlNames() };
-    const charset = format.readsCharset ? findCharset(fields) : undefined;
-    return format.decoder(shape, charset === undefined ? shared : { ...shared, charset });
+    const charset = format.readsCharset ? findCharset(call.incoming.headers) : undefined;
+    if (charset !== undefined) return format.decoder(shape, { ...shared, charset });
+    return format.decoder(
+      shape,
+      findAddress === undefined ? shared : { ...shared, address: findAddress(call) },
+    );
   };
   return formats.map((format) => ({
     type: format.reads,
     anyCharset: format.readsCharset,
-    decoder: ({ incoming }) => decoder(format, incoming.headers),
+    decoder: (call) => decoder(format, call),
   }));
 }
 

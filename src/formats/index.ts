@@ -3,7 +3,13 @@ import type { DocumentFormat, Variant } from '../pipeline/resource.ts';
 import type { Shape } from '../schema/schema.ts';
 import type { StoredRecord } from '../store/store.ts';
 import type { ItemDecoder } from './item-decoder.ts';
-import { jsonDecoder, listFormJson, writeItemJson, writeListedJson } from './json/index.ts';
+import {
+  type JsonReadingOptions,
+  jsonDecoder,
+  listFormJson,
+  writeItemJson,
+  writeListedJson,
+} from './json/index.ts';
 import type { ItemAddress, ListForm, ListItem } from './list-item.ts';
 import type { XmlReadingOptions } from './xml/decoder.ts';
 import { listFormXml, writeItemXml, writeListedXml } from './xml/writer.ts';
@@ -15,7 +21,7 @@ export interface Format extends Variant {
   /** Whether the decoder checks the charset of Content-Type itself. */
   readonly readsCharset: boolean;
   /** Creates a decoder for one document; asynchronous the first time, if modules must be loaded. */
-  decoder(shape: Shape, options: XmlReadingOptions): MaybePromise<ItemDecoder>;
+  decoder(shape: Shape, options: XmlReadingOptions & JsonReadingOptions): MaybePromise<ItemDecoder>;
   /** Writes the document of one item. With an address, JSON begins with it. */
   writeItem(shape: Shape, value: StoredRecord, address?: ItemAddress): string;
   /** Writes one item of a collection's document. */

@@ -135,6 +135,46 @@ suite('showId', () => {
     assert.deepEqual([id, href], ['2', '/tasks/2']);
   });
 
+  test('lets PUT, POST and PATCH repeat id and path of the item, but not those of another one', async () => {
+    const { number: _, ...fields } = tasks.fields;
+    const declared = { ...tasks, fields, showId: true, patch: true };
+    await using double = await start(declared, [{ title: 'Tea', creator: 'ann' }]);
+    const send = async (method: string, target: string, members: object) => {
+      const type = method === 'PATCH' ? 'application/merge-patch+json' : 'application/json';
+      const headers = { ...json, 'Content-Type': type };
+      const body = JSON.stringify({ ...members, title: method });
+      const response = await double.as('ann').fetch(target, { method, headers, body });
+      return { status: response.status, answer: Object(await response.json()) };
+    };
+    for (const method of ['PUT', 'POST', 'PATCH']) {
+      for (const own of [{ id: '1', href: '/tasks/1' }, { id: '1' }, { href: '/tasks/1' }, {}]) {
+        const { status, answer } = await send(method, '/tasks/1', own);
+        assert.deepEqual([status, answer.id, answer.href, answer.title], [200, '1', '/tasks/1', method]);
+      }
+      for (const id of ['2', 1, null, { id: '1' }]) {
+        const { status, answer } = await send(method, '/tasks/1', { id, href: '/tasks/1' });
+        const expected = { field: 'id', rule: 'read-only' };
+        assert.deepEqual([status, { field: answer.field, rule: answer.errors[0].rule }], [422, expected]);
+        assert.equal(answer.errors[0].detail, 'is set by the server, and is "1" for this item');
+      }
+      assert.equal((await send(method, '/tasks/1', { href: '/tasks/2' })).answer.field, 'href');
+    }
+    assert.equal((await send('PUT', '/tasks/a%20b', { id: 'a b', href: '/tasks/a%20b' })).status, 201);
+    assert.equal((await send('PUT', '/tasks/new', { id: 'other' })).status, 422);
+    assert.equal((await send('POST', '/tasks', { id: '9' })).status, 422);
+    const xml = { 'Content-Type': 'application/xml' };
+    const body = '<task><id>1</id><title>Tea</title></task>';
+    const sent = await double.as('ann').fetch('/tasks/1', { method: 'PUT', headers: xml, body });
+    assert.equal(sent.status, 422);
+  });
+
+  test('does not let JSON have an id without it', async () => {
+    await using double = await start(tasks, [{ title: 'Tea', creator: 'ann' }]);
+    const body = '{"id":"1","title":"Tea"}';
+    const response = await double.as('ann').fetch('/tasks/1', { method: 'PUT', headers: json, body });
+    assert.equal(response.status, 422);
+  });
+
   test('is not possible with a field of that name', () => {
     const fields = { id: { type: 'text' } } as const;
     const clash = { ...tasks, sort: [], filter: [], fields, showId: true };

@@ -4,7 +4,9 @@ import { Problem } from '../../http/problem.ts';
 import type { Shape } from '../../schema/schema.ts';
 import type { StoredRecord } from '../../store/store.ts';
 import type { ItemDecoder } from '../item-decoder.ts';
+import type { ItemAddress } from '../list-item.ts';
 import { ValidationErrors } from '../validation-errors.ts';
+import { withoutAddress } from './address.ts';
 import { JsonContent } from './content.ts';
 import { JsonError, type JsonNode, positionAt, readJson } from './reader.ts';
 
@@ -14,6 +16,8 @@ export interface JsonReadingOptions {
   readonly partial: boolean;
   /** The maximum nesting depth; at most 1,000. */
   readonly maxDepth: number;
+  /** The id and path of the item, which the document may repeat. Default: it may not. */
+  readonly address?: ItemAddress | undefined;
 }
 
 /**
@@ -29,10 +33,16 @@ export function jsonDecoder(shape: Shape, options: JsonReadingOptions): ItemDeco
   };
 }
 
-function decode(shape: Shape, bytes: Buffer, options: JsonReadingOptions): StoredRecord {
-  const { text, node } = readJsonBytes(bytes, options.maxDepth);
+function decode(
+  shape: Shape,
+  bytes: Buffer,
+  { partial, maxDepth, address }: JsonReadingOptions,
+): StoredRecord {
+  const { text, node } = readJsonBytes(bytes, maxDepth);
   const errors = new ValidationErrors();
-  const value = new JsonContent(errors, (at) => positionAt(text, at)).item(shape, node, options.partial);
+  const findPosition = (at: number) => positionAt(text, at);
+  const fields = address === undefined ? node : withoutAddress(node, address, errors, findPosition);
+  const value = new JsonContent(errors, findPosition).item(shape, fields, partial);
   const problem = errors.problem();
   if (problem !== undefined) throw problem;
   if (value === undefined) throw new Error('a document without errors has a value');

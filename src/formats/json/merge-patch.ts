@@ -5,8 +5,9 @@ import type { Decoder } from '../../pipeline/decoder.ts';
 import type { Shape } from '../../schema/schema.ts';
 import type { StoredRecord } from '../../store/store.ts';
 import { describeReadOnly, ValidationErrors } from '../validation-errors.ts';
+import { withoutAddress } from './address.ts';
 import { JsonContent } from './content.ts';
-import { readJsonBytes } from './decoder.ts';
+import { type JsonReadingOptions, readJsonBytes } from './decoder.ts';
 import { type JsonMember, type JsonNode, positionAt, readJson } from './reader.ts';
 import { writeItemJson } from './writer.ts';
 
@@ -36,11 +37,12 @@ export function mergePatchDecoder(maxDepth: number): Omit<Decoder, 'end'> & { en
 export function applyMergePatch(
   shape: Shape,
   before: StoredRecord,
-  { text, node }: MergePatch,
-  maxDepth: number,
+  { text, node: sent }: MergePatch,
+  { maxDepth, address }: Pick<JsonReadingOptions, 'maxDepth' | 'address'>,
 ): StoredRecord {
   const errors = new ValidationErrors();
   const locate = (at: number) => positionAt(text, at);
+  const node = address === undefined ? sent : withoutAddress(sent, address, errors, locate);
   reportReadOnly(shape, node, errors, locate);
   const target = readJson(writeItemJson(shape, before), maxDepth);
   // The positions of members that stay are those in the stored item, so that none is reported.
