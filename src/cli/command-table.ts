@@ -216,7 +216,7 @@ oauth2.scopes or of the document of a partner (default: read)`,
       flag('--public', 'public client, without a secret', 'add'),
       flag(
         '--public-key FILE',
-        'file with the key (PEM, JWK, JWKS) of a client that signs, and has no secret',
+        'file with the key (PEM, JWK, JWKS) of a client without a secret',
         'add',
       ),
       flag('--secret-stdin', secretInput, 'add', 'rotate'),
@@ -364,7 +364,7 @@ its file in the member "$schema" of the configuration. "countersign check" check
   },
   completion: {
     usages: ['completion bash|zsh|fish'],
-    listed: [['completion SHELL', 'print the completion script for bash, zsh or fish']],
+    listed: [['completion bash|zsh|fish', 'print the completion script of a shell']],
     text: `Prints the script with which a shell completes commands and options:
   bash   source <(countersign completion bash)
   zsh    source <(countersign completion zsh), after compinit

@@ -81,15 +81,22 @@ function listWords({ actions, options }: Completed): string {
   return [...actions, ...options.map(({ name }) => name)].join(' ');
 }
 
+/** Returns the options without a command: those of the default command. */
+function listFirstOptions(all: readonly Completed[]): string {
+  const served = all.find(({ command }) => command === 'serve');
+  return [...(served?.options.map(({ name }) => name) ?? []), '--version'].join(' ');
+}
+
 function formatBash(all: readonly Completed[]): string {
   const cases = all.map((each) => `    ${each.command}) words='${listWords(each)}' ;;\n`).join('');
   return `# Completes countersign in bash: source <(countersign completion bash)
 _countersign() {
   local words
   case "\${COMP_WORDS[1]}" in
-${cases}    *) words='' ;;
+${cases}    -*) words='${listFirstOptions(all)}' ;;
+    *) words='' ;;
   esac
-  [ "$COMP_CWORD" -eq 1 ] && words='${all.map(({ command }) => command).join(' ')}'
+  [ "$COMP_CWORD" -eq 1 ] && [[ "\${COMP_WORDS[1]}" != -* ]] && words='${all.map(({ command }) => command).join(' ')}'
   COMPREPLY=($(compgen -W "$words" -- "\${COMP_WORDS[COMP_CWORD]}"))
 }
 complete -o default -F _countersign countersign
@@ -103,8 +110,9 @@ function formatZsh(all: readonly Completed[]): string {
 _countersign() {
   local -a candidates
   case "\${words[2]}" in
-${cases}  esac
-  (( CURRENT == 2 )) && candidates=(${all.map(({ command }) => command).join(' ')})
+${cases}    -*) candidates=(${listFirstOptions(all)}) ;;
+  esac
+  (( CURRENT == 2 )) && [[ "\${words[2]}" != -* ]] && candidates=(${all.map(({ command }) => command).join(' ')})
   compadd -- $candidates || _files
 }
 compdef _countersign countersign

@@ -37,7 +37,15 @@ suite('countersign completion', () => {
     assert.deepEqual(complete('user', 'r'), ['rotate', 'remove', 'role']);
     assert.ok(complete('user', '').includes('key'));
     assert.deepEqual(complete('attack', '--w'), ['--window', '--waive']);
+    assert.deepEqual(complete('completion', ''), ['bash', 'zsh', 'fish', '--help']);
     assert.deepEqual(complete('export', '--data', '/none'), []);
+  });
+
+  test('options without a command are those of serve, and --version', () => {
+    assert.deepEqual(complete('--po'), ['--port']);
+    assert.deepEqual(complete('--port', '0', '--mem'), ['--memory']);
+    assert.deepEqual(complete('--ve'), ['--version']);
+    assert.match(formatCompletion('zsh'), /^ {4}-\*\) candidates=\(--host .* --version\) ;;$/m);
   });
 
   test('every option of the server is completed for serve, check and openapi', () => {
