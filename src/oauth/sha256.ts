@@ -32,7 +32,7 @@ const mistakes: readonly (readonly [mistake: string, write: (text: string) => st
 
 /** Returns how a wrong digest was computed, after a colon; empty if that is not recognized. */
 export function describeDigest(sent: string, text: string): string {
-  const padded = sent.replace(/=+$/, '');
+  const padded = sent.replace(/={1,2}$/, '');
   const found = mistakes.find(([, write]) => [sent, padded].includes(write(text)));
   if (found !== undefined) return `: ${found[0]}`;
   return sent !== padded && padded === hashSha256(text) ? ': it has padding' : '';
