@@ -40,7 +40,7 @@ export class TextValues {
     if (typeof structure !== 'string') return structure;
     const candidates =
       types.has('array') && !types.has('string')
-        ? [this.convert(structure === '' ? [] : [structure], schema), ...listJson(structure)]
+        ? [...(structure === '' ? [[]] : []), this.convert([structure], schema), ...listJson(structure)]
         : listCandidates(structure, types);
     if (candidates.length === 1) return candidates[0];
     return (

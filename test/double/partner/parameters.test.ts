@@ -36,6 +36,18 @@ const targets: readonly (readonly [
   accepted: readonly string[],
   refused: readonly string[],
 ])[] = [
+  [
+    'an empty text, the only item of a list (RFC 6570 §3.2.8)',
+    [{ ...inQuery, schema: { type: 'array', items: { type: 'string' }, minItems: 1 } }],
+    ['/x?p=', '/x?p=a'],
+    ['/x'],
+  ],
+  [
+    'an empty text, an empty list where no item is a text',
+    [{ ...inQuery, schema: { type: 'array', items: { type: 'integer' } } }],
+    ['/x?p=', '/x?p=1'],
+    ['/x?p=a'],
+  ],
   ['simple list in a path', [{ ...inPath, schema: list }], ['/x/1,2'], ['/x/1%2C2', '/x/1', '/x/1,2,3']],
   ['an encoded comma in a path', [{ ...inPath, schema: one }], ['/x/a%2Cb', '/x/a'], ['/x/a,b']],
   ['simple object', [{ ...inPath, schema: colour }], ['/x/R,1,G,2'], ['/x/R,1', '/x/R=1,G=2']],
