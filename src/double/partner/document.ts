@@ -306,7 +306,8 @@ class Reader {
           `must be text, is ${describeKind(name)}`,
         );
       // These three are described elsewhere, and a parameter of their names is ignored (OpenAPI, Parameter Object).
-      const isIgnored = known === 'header' && /^(?:accept|content-type|authorization)$/i.test(name);
+      // A preference that is not recognized is ignored (RFC 7240 §2), and those of the double choose a response.
+      const isIgnored = known === 'header' && /^(?:accept|content-type|authorization|prefer)$/i.test(name);
       return isIgnored ? [] : [this.#parameter(name, known, located)];
     });
   }

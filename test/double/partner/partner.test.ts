@@ -857,3 +857,13 @@ test('a documented coding of the content is not sent, because the content has no
     [null, 'abc', '{}'],
   );
 });
+
+test('a documented Prefer does not keep a request from choosing a response', async () => {
+  const prefer = { name: 'Prefer', in: 'header', schema: { enum: ['return=minimal'] } };
+  const get = {
+    parameters: [prefer],
+    responses: { 200: { description: 'OK' }, 404: { description: 'None' } },
+  };
+  await using double = await start({ partner: documentOf({ get }) });
+  assert.equal((await double.fetch('/x', { headers: { Prefer: 'code=404' } })).status, 404);
+});
