@@ -241,7 +241,7 @@ const chunks = {
     'cli/commands/client',
     'cli/commands/consumer',
     'cli/commands/key',
-    'cli/commands/sign-with-scheme',
+    'cli/configured-scheme',
   ],
   maintenance: [
     'cli/commands/data',

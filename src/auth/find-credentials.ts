@@ -36,12 +36,12 @@ export function readShown(
   challenges: Challenges,
 ): ShownCredentials {
   const named = readAuthorization(request, table, challenges);
-  const own = named && table.named(named.scheme);
-  const located = table
-    .find(request)
-    .filter((scheme) => scheme !== own || scheme.refusesSeveral !== true)
-    .filter((scheme) => named === undefined || !isAuthorizationField(scheme));
-  return { named, located };
+  const located = table.find(request);
+  if (named === undefined || located.length === 0) return { named, located };
+  const own = table.named(named.scheme);
+  const isFurther = (scheme: Verifier): boolean =>
+    !(scheme === own && scheme.refusesSeveral === true) && !isAuthorizationField(scheme);
+  return { named, located: located.filter(isFurther) };
 }
 
 /** Returns whether the whole value of Authorization belongs to a scheme, unless it begins with the name of another one. */

@@ -1,14 +1,12 @@
 // Each mistake of `double.oauth2.next`, and a client that nobody here wrote, which refuses it.
 import assert from 'node:assert/strict';
 import { execFile, execFileSync } from 'node:child_process';
-import { createRequire } from 'node:module';
 import { after, describe, test } from 'node:test';
-import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import type { TokenMistake } from '../../src/double/auth/token-mistakes.ts';
 import { startDouble } from '../../src/double/index.ts';
+import { importClient, missingClient } from '../support/packages.ts';
 
-const { resolve } = createRequire(import.meta.url);
 const secret = 'a long secret of the shop';
 const back = 'http://localhost:3000/cb';
 const double = await startDouble({
@@ -25,19 +23,6 @@ const double = await startDouble({
   oauth2: { openid: true, accessTokens: 'jwt', dpop: 'optional' },
 });
 after(() => double.close());
-
-function missingClient(name: string): string | false {
-  try {
-    resolve(name);
-    return false;
-  } catch {
-    return `${name} is missing: npm ci --prefix test/clients`;
-  }
-}
-
-function importClient(name: string) {
-  return import(pathToFileURL(resolve(name)).href);
-}
 
 /** Returns the messages of an error and of its causes, and what the server said. */
 function messagesOf(error: unknown): string {

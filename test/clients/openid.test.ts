@@ -1,12 +1,9 @@
 import assert from 'node:assert/strict';
 import { createPublicKey, generateKeyPairSync } from 'node:crypto';
-import { createRequire } from 'node:module';
 import { after, describe, test } from 'node:test';
-import { pathToFileURL } from 'node:url';
 import { startDouble } from '../../src/double/index.ts';
-import { importPackage, missingPackage } from '../support/packages.ts';
+import { importClient, importPackage, missingClient, missingPackage } from '../support/packages.ts';
 
-const { resolve } = createRequire(import.meta.url);
 const secret = 'a long secret of the shop';
 const longSecret = 'a secret with which an assertion can be signed';
 const back = 'http://localhost:3000/cb';
@@ -44,20 +41,6 @@ const double = await startDouble({
   },
 });
 after(() => double.close());
-
-/** Returns the reason for skipping a test if a client is not installed. */
-function missingClient(name: string): string | false {
-  try {
-    resolve(name);
-    return false;
-  } catch {
-    return `${name} is missing: npm ci --prefix test/clients`;
-  }
-}
-
-function importClient(name: string) {
-  return import(pathToFileURL(resolve(name)).href);
-}
 
 describe('unmodified clients of OpenID Connect, over plain HTTP', () => {
   test('openid-client discovers, logs in, refreshes and reads userinfo', {

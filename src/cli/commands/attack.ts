@@ -104,7 +104,7 @@ async function readSigner(
   const { scheme, config, user, keyId, algorithm } = given;
   const isInputUsed = given.content === '-';
   if (config !== undefined && scheme !== 'hmac') {
-    const { readConfiguredScheme } = await import('./sign-with-scheme.ts');
+    const { readConfiguredScheme } = await import('../configured-scheme.ts');
     const choice = {
       scheme,
       config,

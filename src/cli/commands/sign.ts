@@ -200,7 +200,7 @@ async function chooseConfigured(
   environment: NodeJS.ProcessEnv,
   terminal: Terminal,
 ): Promise<() => Sign> {
-  const { createConfiguredSigner } = await import('./sign-with-scheme.ts');
+  const { createConfiguredSigner } = await import('../configured-scheme.ts');
   const given = { scheme, config, user, keyId, algorithm, presign, nonce, isInputUsed: content === '-' };
   return createConfiguredSigner(given, environment, terminal);
 }

@@ -305,7 +305,7 @@ class Reader {
           formatPlace(located.at, 'name'),
           `must be text, is ${describeKind(name)}`,
         );
-      // These three are described elsewhere, and a parameter of their names is ignored (OpenAPI, Parameter Object).
+      // The first three are described elsewhere, and a parameter of their names is ignored (OpenAPI, Parameter Object).
       // A preference that is not recognized is ignored (RFC 7240 §2), and those of the double choose a response.
       const isIgnored = known === 'header' && /^(?:accept|content-type|authorization|prefer)$/i.test(name);
       return isIgnored ? [] : [this.#parameter(name, known, located)];

@@ -341,7 +341,7 @@ class Creation {
   /** Creates a member; a list that is asked for has an item, if it can have one. */
   #member(name: string, own: readonly LocatedSchema[], depth: number, share: number): unknown {
     const list = own.find((each) => this.#shared.document.combine(each).items !== undefined);
-    if (list === undefined || !this.#isAskedFor(name)) return this.create(own, depth, share);
+    if (list === undefined || !this.#isAskedFor(name, depth)) return this.create(own, depth, share);
     try {
       return this.create([...own, { value: { minItems: 1 }, at: list.at }], depth, share);
     } catch (error) {
@@ -402,9 +402,10 @@ class Creation {
     return property.some((each) => this.#shared.document.combine(each)[other]);
   }
 
-  #isAskedFor(name: string): boolean {
+  /** Returns whether a member is asked for. Those of errors within errors are not, so that recursion ends. */
+  #isAskedFor(name: string, depth: number): boolean {
     const { members, asks } = this.#options;
-    return members !== 'required' && asks?.(name) === true;
+    return members !== 'required' && depth < fullDepth && asks?.(name) === true;
   }
 
   /** Returns whether a member that is not required is created. One of a few fixed values would be drawn from these. */
@@ -413,7 +414,7 @@ class Creation {
     const isFree = property.every((each) =>
       this.#shared.document.combine(each).schemas.every(({ value }) => value['enum'] === undefined),
     );
-    return isFree && this.#isAskedFor(name);
+    return isFree && this.#isAskedFor(name, depth);
   }
 
   /** Returns whether a member or item that is not required is created. */

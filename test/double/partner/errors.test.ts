@@ -225,6 +225,18 @@ describe('the reason of an error', () => {
     });
 });
 
+test('errors within errors end after a few', async () => {
+  const errors = { type: 'array', items: { $ref: '#/components/schemas/Fault' } };
+  const properties = { errors, message: { type: 'string' } };
+  const fault = { type: 'object', required: ['errors'], properties };
+  const paths = { '/x': { post: operation({ 401: content({ $ref: '#/components/schemas/Fault' }) }) } };
+  const components = { ...document.components, schemas: { Fault: fault } };
+  await using double = await startDouble({ partner: { document: { ...document, paths, components } } });
+  const text = await (await fetch(`${double.url}/x`, { method: 'POST', body: '{}' })).text();
+  assert.equal(JSON.parse(text).message, double.journal.last().problem?.detail);
+  assert.ok(text.split('errors').length < 6, text);
+});
+
 test('another form of errors is rejected with the known ones', async () => {
   await assert.rejects(
     startDouble({ partner: { document, errors: 'problems' } as object }),

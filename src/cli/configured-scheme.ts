@@ -1,15 +1,15 @@
-import type { AuthScheme } from '../../auth/auth-scheme.ts';
-import { type ConfigurableScheme, readSchemes } from '../../auth/configured-schemes.ts';
-import { algorithmNamed } from '../../auth/parse-account-key.ts';
-import { parsePrivateKey } from '../../client/private-key.ts';
-import { didYouMean } from '../../did-you-mean.ts';
-import { type Options, readOptions } from '../../options/options.ts';
-import { isSignatureAlgorithm } from '../../signature/algorithms.ts';
-import { createSign, type Sign, type SigningIdentity } from '../../signature/signing.ts';
-import { readProtectedFile } from '../accounts/protected-file.ts';
-import { secretFrom } from '../accounts/secret-input.ts';
-import { CommandError, rethrowAsCommandError } from '../errors.ts';
-import type { Terminal } from '../terminal.ts';
+import type { AuthScheme } from '../auth/auth-scheme.ts';
+import { type ConfigurableScheme, readSchemes } from '../auth/configured-schemes.ts';
+import { algorithmNamed } from '../auth/parse-account-key.ts';
+import { parsePrivateKey } from '../client/private-key.ts';
+import { didYouMean } from '../did-you-mean.ts';
+import { type Options, readOptions } from '../options/options.ts';
+import { isSignatureAlgorithm } from '../signature/algorithms.ts';
+import { createSign, type Sign, type SigningIdentity } from '../signature/signing.ts';
+import { readProtectedFile } from './accounts/protected-file.ts';
+import { secretFrom } from './accounts/secret-input.ts';
+import { CommandError, rethrowAsCommandError } from './errors.ts';
+import type { Terminal } from './terminal.ts';
 
 /** The arguments that choose a scheme and its credentials. */
 interface SchemeArguments {
