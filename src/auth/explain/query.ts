@@ -42,7 +42,8 @@ function rewriteLists(query: string, write: (name: string, values: readonly stri
     const name = written.replace(brackets, '');
     const own = values.get(name);
     if (own !== undefined || name !== written) lists.add(name);
-    values.set(name, [...(own ?? []), value]);
+    if (own === undefined) values.set(name, [value]);
+    else own.push(value);
   }
   const rewrite = (isList: (name: string) => boolean): string =>
     Array.from(values, ([name, own]) => (isList(name) ? write(name, own) : `${name}=${own[0] ?? ''}`)).join(
