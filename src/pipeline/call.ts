@@ -7,6 +7,7 @@ import type { Principal } from '../principal.ts';
 import type { JournalCors } from './cors.ts';
 import type { GzipQueue } from './gzip-queue.ts';
 import type { Call, Parameters, Resource, ResourceState, Variant } from './resource.ts';
+import type { Match } from './router.ts';
 
 /** The state of a request as it passes the steps, also if it is rejected later. */
 export interface RequestTrace {
@@ -50,19 +51,12 @@ export function createRequestTrace(authTrace?: AuthenticationTrace): RequestTrac
   };
 }
 
-/** The parts of a call that steps 1 to 7 have determined. */
-interface CallParts {
+/** A request with the route that it matches. */
+export interface Addressed {
   readonly request: IncomingRequest;
   readonly method: string;
   readonly target: Target;
-  readonly parameters: Parameters;
-  readonly principal: Principal | undefined;
-  /** The time of the call in ms. */
-  readonly now: number;
-  /** Formats a time (ms) as an HTTP date. */
-  readonly httpDate: (ms: number) => string;
-  /** Limits concurrent compression and decompression. */
-  readonly gzip: GzipQueue;
+  readonly route: Match;
 }
 
 /** The call of a resource as it passes the steps; each step sets what it found out. */
@@ -84,15 +78,20 @@ export class CallContext implements Call {
   readonly #target: Target;
   #query: URLSearchParams | undefined;
 
-  constructor(parts: CallParts) {
-    this.incoming = parts.request;
-    this.method = parts.method;
-    this.#target = parts.target;
-    this.parameters = parts.parameters;
-    this.principal = parts.principal;
-    this.now = parts.now;
-    this.httpDate = parts.httpDate;
-    this.gzip = parts.gzip;
+  constructor(
+    { request, method, target, route }: Addressed,
+    principal: Principal | undefined,
+    now: number,
+    { httpDate, gzip }: Pick<CallContext, 'httpDate' | 'gzip'>,
+  ) {
+    this.incoming = request;
+    this.method = method;
+    this.#target = target;
+    this.parameters = route.parameters;
+    this.principal = principal;
+    this.now = now;
+    this.httpDate = httpDate;
+    this.gzip = gzip;
     this.variant = undefined;
     this.state = undefined;
     this.#content = undefined;

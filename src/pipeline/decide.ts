@@ -4,11 +4,10 @@ import { selectPreferred } from '../http/headers/accept.ts';
 import { evaluatePreconditions, isConditional, requirePrecondition } from '../http/headers/precondition.ts';
 import { type IncomingRequest, isConfidential, type Response } from '../http/message.ts';
 import { Problem } from '../http/problem.ts';
-import type { Target } from '../http/target.ts';
 import { checkExpectation, checkFraming } from '../http/transfer.ts';
 import { andThen } from '../maybe-promise.ts';
 import type { Principal } from '../principal.ts';
-import { CallContext, type RequestLimits, type RequestTrace } from './call.ts';
+import { type Addressed, CallContext, type RequestLimits, type RequestTrace } from './call.ts';
 import type { Cors } from './cors.ts';
 import type { GzipQueue } from './gzip-queue.ts';
 import { type Describe, describe } from './options-response.ts';
@@ -66,14 +65,6 @@ export interface ServiceContext {
   readonly describe: Describe;
 }
 
-/** A request with the route that it matches. */
-interface Addressed {
-  readonly request: IncomingRequest;
-  readonly method: string;
-  readonly target: Target;
-  readonly route: Match;
-}
-
 /** A call that the principal may make, and its action. */
 interface Permitted {
   readonly call: CallContext;
@@ -126,25 +117,16 @@ export function decide(
 /** Takes steps 8 to 12, once the principal is known. */
 function decideFor(
   principal: Principal | undefined,
-  { request, method, target, route }: Addressed,
+  addressed: Addressed,
   context: ServiceContext,
   trace: RequestTrace,
 ): Response | Promise<Response> {
+  const { request, method, target, route } = addressed;
   trace.principal = principal;
   if (principal !== undefined) request.body.release?.();
   context.quotas?.take(request, trace);
-  const { resource, parameters } = route;
-  const now = context.clock.now();
-  const call = new CallContext({
-    request,
-    method,
-    target,
-    parameters,
-    principal,
-    now,
-    httpDate: context.httpDate,
-    gzip: context.gzip,
-  });
+  const { resource } = route;
+  const call = new CallContext(addressed, principal, context.clock.now(), context);
   // 8: OPTIONS?
   trace.step = 8;
   if (method === 'OPTIONS')

@@ -64,16 +64,17 @@ async function heldWhilePacked(): Promise<number> {
 }
 
 const ofAnyType: ContentReader = readBytes;
-const call = new CallContext({
-  request: createRequest({ method: 'POST', target: '/' }),
-  method: 'POST',
-  target: parseTarget('/', 'POST'),
-  parameters: {},
-  principal: undefined,
-  now: 0,
-  httpDate: formatDate,
-  gzip: new GzipQueue(),
-});
+const call = new CallContext(
+  {
+    request: createRequest({ method: 'POST', target: '/' }),
+    method: 'POST',
+    target: parseTarget('/', 'POST'),
+    route: { template: '/', resource: {}, parameters: {} },
+  },
+  undefined,
+  0,
+  { httpDate: formatDate, gzip: new GzipQueue() },
+);
 
 const readers: readonly (readonly [name: string, held: () => number | Promise<number>])[] = [
   ['in JSON', () => heldByDecoder(jsonDecoder(buildShape({}), { partial: false, maxDepth: 10 }))],
