@@ -1,22 +1,15 @@
 import { StoreError } from '../store/errors.ts';
+import { GroupCommit } from '../store/log/group-commit.ts';
 import { isMadeAlone } from '../store/state/references.ts';
 import type { StoreChange, StoreResult } from '../store/store.ts';
 import { clearTimeout, nextTurn, setTimeout } from '../timers.ts';
 import { decodeResults, type EncodedChange, encodeBatch, encodeChange } from './change-encoding.ts';
 import { textIn } from './client.ts';
-import type { Database } from './database.ts';
+import type { PostgresParts } from './database.ts';
 import { deadlineFromNow, patience, timeUntil } from './deadline.ts';
 
 /** The maximum number of changes of a batch, and the length of their parameters in characters after which it is full. */
 const [maxChanges, maxLength] = [512, 4 * 1024 * 1024];
-
-/** The options of a queue of changes. */
-interface ChangeQueueOptions {
-  readonly database: Database;
-  /** The schema, as a quoted identifier. */
-  readonly schema: string;
-  readonly random: (bytes: number) => Uint8Array;
-}
 
 /** A change that waits for its batch, with its callbacks. */
 interface QueuedChange {
@@ -33,19 +26,15 @@ interface QueuedChange {
  * is sent again; if it was committed before, the function returns the stored result.
  */
 export class ChangeQueue {
-  readonly #database: Database;
-  readonly #schema: string;
-  readonly #random: (bytes: number) => Uint8Array;
-  #queue: QueuedChange[] = [];
-  #draining: Promise<void> | undefined;
+  readonly #parts: PostgresParts;
+  /** The changes of one turn of the event loop share the first batch. */
+  readonly #batches = new GroupCommit<QueuedChange>(() => this.#make(this.#takeBatch()), nextTurn);
   /** Rejects the changes that waited too long. */
   #expiry: NodeJS.Timeout | undefined;
   #closed = false;
 
-  constructor({ database, schema, random }: ChangeQueueOptions) {
-    this.#database = database;
-    this.#schema = schema;
-    this.#random = random;
+  constructor(parts: PostgresParts) {
+    this.#parts = parts;
   }
 
   /** Makes a change: see Store.apply. */
@@ -53,23 +42,16 @@ export class ChangeQueue {
     if (this.#closed) return Promise.reject(new StoreError('failed', 'the store is closed'));
     return new Promise((resolve, reject) => {
       const encoded = encodeChange(change);
-      this.#queue.push({ encoded, deadline: deadlineFromNow(), resolve, reject });
+      this.#batches.add({ encoded, deadline: deadlineFromNow(), resolve, reject });
       this.#expiry ??= setTimeout(() => this.#expire(), patience);
-      this.#draining ??= this.#drain();
     });
   }
 
   /** Makes the pending changes. Further ones are rejected. */
   async close(): Promise<void> {
     this.#closed = true;
-    await this.#draining;
+    await this.#batches.idle;
     clearTimeout(this.#expiry);
-  }
-
-  async #drain(): Promise<void> {
-    await nextTurn(); // the changes of one turn of the event loop share the first batch
-    while (this.#queue.length > 0) await this.#make(this.#takeBatch());
-    this.#draining = undefined;
   }
 
   /** Moves changes from the queue to a batch. Of several with the same receipt, all but the first stay, and so does what is made alone. */
@@ -78,7 +60,7 @@ export class ChangeQueue {
     const left: QueuedChange[] = [];
     const receipts = new Set<string>();
     let length = 0;
-    for (const queued of this.#queue) {
+    for (const queued of this.#batches.waiting) {
       const { members, receipt } = queued.encoded;
       const [first] = batch;
       const isApart =
@@ -92,7 +74,7 @@ export class ChangeQueue {
       batch.push(queued);
       length += members.length;
     }
-    this.#queue = left;
+    this.#batches.waiting = left;
     return batch;
   }
 
@@ -112,10 +94,11 @@ export class ChangeQueue {
     // Only a change that is made alone has others, so results have the positions of the batch.
     const changes = batch.flatMap(({ encoded }) => [encoded, ...encoded.also]);
     const groups = encodeBatch(changes);
-    const id = Buffer.from(this.#random(16));
+    const { database, schema, random } = this.#parts;
+    const id = Buffer.from(random(16));
     const deadline = Math.min(...batch.map((each) => each.deadline));
-    const [row] = await this.#database.query(
-      `SELECT ${this.#schema}.apply_changes($1, $2, $3, $4) AS results`,
+    const [row] = await database.query(
+      `SELECT ${schema}.apply_changes($1, $2, $3, $4) AS results`,
       (_, wait) => [id.toString('hex'), String(id.readBigInt64BE()), groups, wait],
       deadline,
     );
@@ -123,12 +106,14 @@ export class ChangeQueue {
   }
 
   #expire(): void {
-    const expired = this.#queue.filter(({ deadline }) => timeUntil(deadline) <= 0);
-    this.#queue = this.#queue.filter((queued) => !expired.includes(queued));
+    const { waiting } = this.#batches;
+    const expired = waiting.filter(({ deadline }) => timeUntil(deadline) <= 0);
+    const left = waiting.filter((queued) => !expired.includes(queued));
+    this.#batches.waiting = left;
     for (const { reject } of expired) {
       reject(new StoreError('failed', 'PostgreSQL does not answer', { reported: true }));
     }
-    const [next] = this.#queue;
+    const [next] = left;
     this.#expiry =
       next === undefined
         ? undefined

@@ -13,6 +13,14 @@ const lockMargin = 100;
 /** The maximum time (ms) of a statement of a transaction, whose client waits for a whole export or import. */
 const statementTime = 60_000;
 
+/** What the parts of a store on PostgreSQL have in common. */
+export interface PostgresParts {
+  readonly database: Database;
+  /** The schema, as a quoted identifier. */
+  readonly schema: string;
+  readonly random: (bytes: number) => Uint8Array;
+}
+
 /** A transaction on a connection of its own. */
 export interface Transaction {
   /** Executes a statement. Rejects with StoreError. */

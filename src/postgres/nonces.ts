@@ -1,20 +1,10 @@
-import type { NonceStore } from '../store/nonces/nonces.ts';
-import { earliest, latest, lostUntil, type NoncesLost } from '../store/nonces/time.ts';
+import type { NonceResult, NonceStore } from '../store/nonces/nonces.ts';
+import { earliest, latest, lostUntil } from '../store/nonces/time.ts';
 import { numberIn, textIn } from './client.ts';
 import { Coalesced } from './coalesced.ts';
-import type { Database } from './database.ts';
+import type { PostgresParts } from './database.ts';
 import { deadlineFromNow, patience, shortPatience } from './deadline.ts';
 import { computeDigest } from './text.ts';
-
-/** The options of nonces in PostgreSQL. */
-interface NonceTableOptions {
-  readonly database: Database;
-  /** The schema, as a quoted identifier. */
-  readonly schema: string;
-  readonly random: (bytes: number) => Uint8Array;
-  /** Called with each claim. */
-  readonly onUse: () => void;
-}
 
 /** A claim of the nonce with a digest. */
 interface DigestClaim {
@@ -24,18 +14,15 @@ interface DigestClaim {
 
 /** Nonces in PostgreSQL. Several processes may claim nonces of the same store. Claims of one turn of the event loop share a query. */
 export class NonceTable implements NonceStore {
-  readonly #database: Database;
-  readonly #schema: string;
-  readonly #random: (bytes: number) => Uint8Array;
+  readonly #parts: PostgresParts;
+  /** Called with each claim. */
   readonly #onUse: () => void;
   readonly #claims = new Coalesced<DigestClaim, boolean>((claims) => this.#claimAll(claims));
   /** The approximate number of nonces of all processes, by the statistics of PostgreSQL. */
   size = 0;
 
-  constructor({ database, schema, random, onUse }: NonceTableOptions) {
-    this.#database = database;
-    this.#schema = schema;
-    this.#random = random;
+  constructor(parts: PostgresParts, onUse: () => void) {
+    this.#parts = parts;
     this.#onUse = onUse;
   }
 
@@ -44,12 +31,7 @@ export class NonceTable implements NonceStore {
    * has, and to NoncesLost if the nonces with this `until` are not known. Rejects with StoreError if PostgreSQL cannot be reached.
    * @param until the last time (ms) at which a request with this nonce could be accepted
    */
-  async claim(
-    user: string,
-    nonce: string,
-    until: number,
-    now: number,
-  ): Promise<'fresh' | 'seen' | NoncesLost> {
+  async claim(user: string, nonce: string, until: number, now: number): Promise<NonceResult> {
     this.#onUse();
     // A nonce without a valid time could never be deleted.
     if (!(Number.isFinite(until) && Number.isFinite(now))) return 'seen';
@@ -58,11 +40,9 @@ export class NonceTable implements NonceStore {
   }
 
   /** Returns why a claim was refused: the nonce was used before, or the nonces below the high-water mark are not known. */
-  async #findRefusal(until: number): Promise<'seen' | NoncesLost> {
-    const [row] = await this.#database.query(
-      `SELECT mark, ${this.#schema}.now_ms() AS now FROM ${this.#schema}.meta`,
-      [],
-    );
+  async #findRefusal(until: number): Promise<NonceResult> {
+    const { database, schema } = this.#parts;
+    const [row] = await database.query(`SELECT mark, ${schema}.now_ms() AS now FROM ${schema}.meta`, []);
     const [mark, now] = [numberIn(row, 'mark'), numberIn(row, 'now')];
     // Without a loss, the mark is in the past.
     return now <= until && until < mark ? lostUntil(mark, until, now) : 'seen';
@@ -78,11 +58,12 @@ export class NonceTable implements NonceStore {
     for (const [index, { digest }] of all.entries()) if (!first.has(digest)) first.set(digest, index);
     const claims = [...first].map(([digest, index]) => encodeClaim(digest, all[index]?.until ?? 0));
     // It identifies these claims if the query is repeated.
-    const token = Buffer.from(this.#random(8)).readBigInt64BE();
-    const [row] = await this.#database.query(
-      `SELECT ${this.#schema}.claim_nonces($1, $2, $3, $4) AS fresh`,
+    const { database, schema, random } = this.#parts;
+    const token = Buffer.from(random(8)).readBigInt64BE();
+    const [row] = await database.query(
+      `SELECT ${schema}.claim_nonces($1, $2, $3, $4) AS fresh`,
       (attempt, wait) => [`[${claims.join()}]`, String(token), attempt > 0, wait],
-      deadlineFromNow(this.#database.isUnreachable ? shortPatience : patience),
+      deadlineFromNow(database.isUnreachable ? shortPatience : patience),
     );
     const parsed: unknown = JSON.parse(textIn(row, 'fresh'));
     const fresh = new Set<unknown>(Array.isArray(parsed) ? parsed : []);

@@ -2,11 +2,12 @@ import { randomBytes } from 'node:crypto';
 import { type Clock, systemClock } from '../clock.ts';
 import { membersOf, read } from '../shape/shape.ts';
 import type { DocumentStore } from '../store/documents.ts';
+import { emitWarning } from '../store/errors.ts';
 import type { NonceStore } from '../store/nonces/nonces.ts';
 import type { Store, StoredItem, StoredPage, StoredReceipt } from '../store/store.ts';
 import { ChangeQueue } from './change-queue.ts';
 import { numberIn, type PostgresClient } from './client.ts';
-import { Database } from './database.ts';
+import { Database, type PostgresParts } from './database.ts';
 import { DocumentTable } from './documents.ts';
 import { NonceTable } from './nonces.ts';
 import { Reads } from './reads.ts';
@@ -75,22 +76,12 @@ export async function openPostgresStore(
   const newStoreId = Buffer.from(random(4)).toString('hex');
   try {
     let storeId = await database.open(() => migrate(database, schema, newStoreId));
-    const nonces = new NonceTable({
-      database,
-      schema: schema.identifier,
-      random,
-      onUse: () => maintenance.consider(),
-    });
-    const maintenance: Maintenance = new Maintenance({
-      database,
-      schema: schema.identifier,
-      clock,
-      nonces,
-      onWarning,
-    });
+    const parts = { database, schema: schema.identifier, random };
+    const nonces = new NonceTable(parts, () => maintenance.consider());
+    const maintenance: Maintenance = new Maintenance({ ...parts, clock, nonces, onWarning });
     await maintenance.compareClocks();
     const documents = new DocumentTable(database, schema, random);
-    const changes = new ChangeQueue({ database, schema: schema.identifier, random });
+    const changes = new ChangeQueue(parts);
     const reads = new Reads(database, schema.identifier);
     let closing: Promise<void> | undefined;
     const closeAll = async (): Promise<void> => {
@@ -139,10 +130,6 @@ export async function openPostgresStore(
   }
 }
 
-function emitWarning(line: string): void {
-  process.emitWarning(line, 'CountersignWarning');
-}
-
 /** The time (ms) between two deletions of expired rows, and the maximum number of rows of each kind per statement. */
 const [sweepInterval, mostRows] = [10_000, 1000];
 /** The time (ms) between two reports of a wrong clock. */
@@ -151,10 +138,7 @@ const reportInterval = 60_000;
 const tolerance = 1000;
 
 /** The options of the maintenance of a store. */
-interface MaintenanceOptions {
-  readonly database: Database;
-  /** The schema, as a quoted identifier. */
-  readonly schema: string;
+interface MaintenanceOptions extends PostgresParts {
   readonly clock: Clock;
   readonly nonces: NonceTable;
   readonly onWarning: (line: string) => void;

@@ -1,4 +1,3 @@
-// Texts are stored as the content of a JSON string, because texts of PostgreSQL cannot contain U+0000 and lone surrogates.
 import { createHash } from 'node:crypto';
 
 /*

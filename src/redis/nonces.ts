@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto';
 import { type Clock, systemClock } from '../clock.ts';
 import { type Duration, readDuration, requireSeconds } from '../duration.ts';
 import { membersOf, read } from '../shape/shape.ts';
-import { StoreError } from '../store/errors.ts';
-import type { NonceStore } from '../store/nonces/nonces.ts';
-import { endOfLost, lostUntil, type NoncesLost } from '../store/nonces/time.ts';
+import { emitWarning, StoreError } from '../store/errors.ts';
+import type { NonceResult, NonceStore } from '../store/nonces/nonces.ts';
+import { endOfLost, lostUntil } from '../store/nonces/time.ts';
 import { createSender, failed, type RedisClient, type SendCommand } from './client.ts';
 
 /** The options of `createRedisNonceStore`. All are optional. */
@@ -90,12 +90,7 @@ class NoncesInRedis implements NonceStore {
     this.#report = createReporter(onWarning, clock);
   }
 
-  async claim(
-    user: string,
-    nonce: string,
-    until: number,
-    now: number,
-  ): Promise<'fresh' | 'seen' | NoncesLost> {
+  async claim(user: string, nonce: string, until: number, now: number): Promise<NonceResult> {
     // A nonce whose time has passed would not be stored, and one without a time could never be dropped.
     if (!(until >= now && Number.isFinite(until) && Number.isFinite(now))) return 'seen';
     try {
@@ -106,12 +101,7 @@ class NoncesInRedis implements NonceStore {
     }
   }
 
-  async #claim(
-    user: string,
-    nonce: string,
-    until: number,
-    now: number,
-  ): Promise<'fresh' | 'seen' | NoncesLost> {
+  async #claim(user: string, nonce: string, until: number, now: number): Promise<NonceResult> {
     // After a loss of data, such a nonce would have to be refused for longer than one window.
     if (until > now + 2 * this.#window + rounding)
       throw failed('a nonce would be stored for more than twice the option `window`');
@@ -165,10 +155,6 @@ class NoncesInRedis implements NonceStore {
     const seconds = (Math.abs(difference) / 1000).toFixed(1);
     this.#report('clock', `The clock of Redis is ${seconds} s ${direction} that of this host.`);
   }
-}
-
-function emitWarning(line: string): void {
-  process.emitWarning(line, 'CountersignWarning');
 }
 
 /** The options with their defaults; durations in ms. */

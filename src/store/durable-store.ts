@@ -3,6 +3,7 @@ import { type Clock, systemClock } from '../clock.ts';
 import { type Duration, requireSeconds } from '../duration.ts';
 import { membersOf, read } from '../shape/shape.ts';
 import type { StoreHealth } from './durable.ts';
+import { emitWarning } from './errors.ts';
 import { prepareDirectory } from './files/directory.ts';
 import type { NonceStore } from './nonces/nonces.ts';
 import type { Store } from './store.ts';
@@ -109,10 +110,6 @@ function createDurableStore({ store, nonces }: OpenedStore, opened: StoreDirecto
     close,
     [Symbol.asyncDispose]: close,
   };
-}
-
-function emitWarning(line: string): void {
-  process.emitWarning(line, 'CountersignWarning');
 }
 
 // A caller in JavaScript can pass any value, and an invalid one must not weaken durability or a check.

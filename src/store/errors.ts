@@ -58,3 +58,8 @@ export function isStoreError(error: unknown, code?: StoreErrorCode): error is St
   if (!(error instanceof Error && error.name === 'StoreError' && 'code' in error)) return false;
   return code === undefined || error.code === code;
 }
+
+/** Emits a line as a warning of the process. The default of `onWarning` of every engine. */
+export function emitWarning(line: string): void {
+  process.emitWarning(line, 'CountersignWarning');
+}

@@ -13,21 +13,15 @@ import { functionHead } from './tables.ts';
  *   locks in a fixed order: the batch, the collections by path. So batches never wait for each other in a circle.
  */
 export function formatChangeFunctions(schema: string): string {
-  return [ensureDurable(schema), reserve(schema), nextFree(schema), applyChanges(schema)].join(';\n');
-}
-
-function ensureDurable(schema: string): string {
-  return `${functionHead(schema, 'ensure_durable() RETURNS void')}${dollarQuote(`
+  return [
+    `${functionHead(schema, 'ensure_durable() RETURNS void')}${dollarQuote(`
 BEGIN
   IF current_setting('synchronous_commit') = 'off' THEN
     PERFORM set_config('synchronous_commit', 'local', true);
   END IF;
 END
-`)}`;
-}
-
-function reserve(schema: string): string {
-  return `${functionHead(schema, 'reserve(place integer, id bigint) RETURNS void')}${dollarQuote(`
+`)}`,
+    `${functionHead(schema, 'reserve(place integer, id bigint) RETURNS void')}${dollarQuote(`
 DECLARE
   below ${schema}.chosen;
   above ${schema}.chosen;
@@ -41,11 +35,8 @@ BEGIN
     INSERT INTO ${schema}.chosen (collection, first, last) VALUES (place, id, coalesce(above.last, id));
   END IF;
 END
-`)}`;
-}
-
-function nextFree(schema: string): string {
-  return `${functionHead(schema, 'next_free(place integer, id bigint) RETURNS bigint')}${dollarQuote(`
+`)}`,
+    `${functionHead(schema, 'next_free(place integer, id bigint) RETURNS bigint')}${dollarQuote(`
 DECLARE
   range ${schema}.chosen;
 BEGIN
@@ -53,7 +44,9 @@ BEGIN
   DELETE FROM ${schema}.chosen WHERE collection = place AND first <= id;
   RETURN greatest(id, range.last + 1);
 END
-`)}`;
+`)}`,
+    applyChanges(schema),
+  ].join(';\n');
 }
 
 /**

@@ -10,7 +10,17 @@ import { formatTables, functionHead, lockKeys } from './tables.ts';
 import { formatUniqueFunctions } from './unique-functions.ts';
 
 /** The migrations. The version of a schema is the number of those that were executed. */
-const migrations: readonly ((schema: SchemaName) => string)[] = [firstVersion, secondVersion, thirdVersion];
+const migrations: readonly ((schema: string) => string)[] = [
+  (schema) =>
+    [
+      formatTables(schema),
+      formatReadFunctions(schema),
+      formatNonceFunctions(schema),
+      formatDocumentFunctions(schema),
+    ].join(';\n'),
+  formatUniqueFunctions,
+  (schema) => [formatReferenceFunctions(schema), formatChangeFunctions(schema)].join(';\n'),
+];
 const knownVersion = migrations.length;
 
 /** The key of the advisory lock under which schemas are migrated: "countersign" as a checksum (CRC-32). */
@@ -21,23 +31,6 @@ const migrationTime = 60_000;
 
 /** The encodings whose texts PostgreSQL returns as they were sent. */
 const encodings = ['UTF8', 'SQL_ASCII'];
-
-function firstVersion({ identifier }: SchemaName): string {
-  return [
-    formatTables(identifier),
-    formatReadFunctions(identifier),
-    formatNonceFunctions(identifier),
-    formatDocumentFunctions(identifier),
-  ].join(';\n');
-}
-
-function secondVersion({ identifier }: SchemaName): string {
-  return formatUniqueFunctions(identifier);
-}
-
-function thirdVersion({ identifier }: SchemaName): string {
-  return [formatReferenceFunctions(identifier), formatChangeFunctions(identifier)].join(';\n');
-}
 
 /**
  * Creates the schema or migrates it to the known version, in one transaction, one process at a time. Returns the id of
@@ -64,7 +57,7 @@ function formatMigration(schema: SchemaName, storeId: string): string {
   const steps = migrations.map(
     (migration, index) => `
   IF found_version <= ${index} THEN
-    EXECUTE ${dollarQuote(migration(schema))};
+    EXECUTE ${dollarQuote(migration(identifier))};
   END IF;`,
   );
   return `DO ${dollarQuote(`

@@ -25,30 +25,16 @@ export function formatReferenceFunctions(schema: string): string {
   PRIMARY KEY (key, collection, sequence)
 )`,
     `CREATE INDEX ON ${schema}.item_references (collection, sequence)`,
-    referenceKey(schema),
-    listReferences(schema),
-    indexReferences(schema),
-    refreshReferences(schema),
-    findMissing(schema),
-    findReferrers(schema),
-    mayApply(schema),
-  ].join(';\n');
-}
-
-function referenceKey(schema: string): string {
-  return `${functionHead(schema, 'reference_key(target text, id text) RETURNS bytea', 'IMMUTABLE')}${dollarQuote(`
+    `${functionHead(schema, 'reference_key(target text, id text) RETURNS bytea', 'IMMUTABLE')}${dollarQuote(`
 BEGIN
   RETURN sha256(convert_to(target || '"' || id, getdatabaseencoding()::name));
 END
-`)}`;
-}
-
-function listReferences(schema: string): string {
-  return `${functionHead(
-    schema,
-    'list_references(refs text, item_value text) RETURNS TABLE (rule integer, target text, id text, key bytea)',
-    'STABLE ROWS 1',
-  )}${dollarQuote(`
+`)}`,
+    `${functionHead(
+      schema,
+      'list_references(refs text, item_value text) RETURNS TABLE (rule integer, target text, id text, key bytea)',
+      'STABLE ROWS 1',
+    )}${dollarQuote(`
 DECLARE
   fields json := replace(item_value, ${dollarQuote('\\u0000')}, ${dollarQuote('\\u0001')})::json;
 BEGIN
@@ -61,11 +47,8 @@ BEGIN
       WHERE left(written.text, 1) = '"'
     ) AS sent;
 END
-`)}`;
-}
-
-function indexReferences(schema: string): string {
-  return `${functionHead(schema, 'index_references(place integer, rules text) RETURNS void')}${dollarQuote(`
+`)}`,
+    `${functionHead(schema, 'index_references(place integer, rules text) RETURNS void')}${dollarQuote(`
 BEGIN
   DELETE FROM ${schema}.item_references WHERE collection = place;
   UPDATE ${schema}.collections SET refs = rules WHERE number = place;
@@ -74,11 +57,8 @@ BEGIN
     FROM ${schema}.items CROSS JOIN LATERAL ${schema}.list_references(rules, items.value) AS found
     WHERE items.collection = place;
 END
-`)}`;
-}
-
-function refreshReferences(schema: string): string {
-  return `${functionHead(schema, 'refresh_references(froms text) RETURNS void')}${dollarQuote(`
+`)}`,
+    `${functionHead(schema, 'refresh_references(froms text) RETURNS void')}${dollarQuote(`
 DECLARE
   stale record;
 BEGIN
@@ -91,15 +71,12 @@ BEGIN
     PERFORM ${schema}.index_references(stale.number, stale.rules);
   END LOOP;
 END
-`)}`;
-}
-
-function findMissing(schema: string): string {
-  return `${functionHead(
-    schema,
-    'find_missing(refs text, item_value text, own_path text, own text) RETURNS text',
-    'STABLE',
-  )}${dollarQuote(`
+`)}`,
+    `${functionHead(
+      schema,
+      'find_missing(refs text, item_value text, own_path text, own text) RETURNS text',
+      'STABLE',
+    )}${dollarQuote(`
 BEGIN
   RETURN (
     SELECT json_build_object('m', wanted.rule, 'd', wanted.id)::text
@@ -111,15 +88,12 @@ BEGIN
     ORDER BY wanted.rule LIMIT 1
   );
 END
-`)}`;
-}
-
-function findReferrers(schema: string): string {
-  return `${functionHead(
-    schema,
-    'find_referrers(froms text, target text, own text, most integer) RETURNS TABLE (path text, id text, sequence bigint, revision bigint, modified bigint, value text)',
-    'VOLATILE ROWS 10',
-  )}${dollarQuote(`
+`)}`,
+    `${functionHead(
+      schema,
+      'find_referrers(froms text, target text, own text, most integer) RETURNS TABLE (path text, id text, sequence bigint, revision bigint, modified bigint, value text)',
+      'VOLATILE ROWS 10',
+    )}${dollarQuote(`
 BEGIN
   PERFORM ${schema}.refresh_references(froms);
   RETURN QUERY
@@ -131,11 +105,8 @@ BEGIN
       AND EXISTS (SELECT 1 FROM json_array_elements(froms::json) AS each(source) WHERE collections.path ~ (each.source->>0))
     LIMIT most;
 END
-`)}`;
-}
-
-function mayApply(schema: string): string {
-  return `${functionHead(schema, 'may_apply(groups text, froms text) RETURNS boolean')}${dollarQuote(`
+`)}`,
+    `${functionHead(schema, 'may_apply(groups text, froms text) RETURNS boolean')}${dollarQuote(`
 BEGIN
   PERFORM ${schema}.refresh_references(froms);
   RETURN NOT EXISTS (
@@ -162,5 +133,6 @@ BEGIN
       )
   );
 END
-`)}`;
+`)}`,
+  ].join(';\n');
 }

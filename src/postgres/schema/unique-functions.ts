@@ -23,18 +23,11 @@ export function formatUniqueFunctions(schema: string): string {
   PRIMARY KEY (collection, rule, key, copy)
 )`,
     `CREATE INDEX ON ${schema}.unique_keys (collection, sequence)`,
-    listKeys(schema),
-    indexItems(schema),
-    findConflict(schema),
-  ].join(';\n');
-}
-
-function listKeys(schema: string): string {
-  return `${functionHead(
-    schema,
-    'list_keys(uniques text, item_value text) RETURNS TABLE (rule integer, key bytea)',
-    'STABLE ROWS 1',
-  )}${dollarQuote(`
+    `${functionHead(
+      schema,
+      'list_keys(uniques text, item_value text) RETURNS TABLE (rule integer, key bytea)',
+      'STABLE ROWS 1',
+    )}${dollarQuote(`
 DECLARE
   fields json := replace(item_value, ${dollarQuote('\\u0000')}, ${dollarQuote('\\u0001')})::json;
 BEGIN
@@ -48,11 +41,8 @@ BEGIN
     ) AS found
     WHERE found.complete;
 END
-`)}`;
-}
-
-function indexItems(schema: string): string {
-  return `${functionHead(schema, 'index_items(place integer, rules text) RETURNS void')}${dollarQuote(`
+`)}`,
+    `${functionHead(schema, 'index_items(place integer, rules text) RETURNS void')}${dollarQuote(`
 BEGIN
   DELETE FROM ${schema}.unique_keys WHERE collection = place;
   UPDATE ${schema}.collections SET uniques = rules WHERE number = place;
@@ -63,15 +53,12 @@ BEGIN
     FROM ${schema}.items CROSS JOIN LATERAL ${schema}.list_keys(rules, items.value) AS found
     WHERE items.collection = place;
 END
-`)}`;
-}
-
-function findConflict(schema: string): string {
-  return `${functionHead(
-    schema,
-    'find_conflict(place integer, rules text, item_value text, own text) RETURNS text',
-    'STABLE',
-  )}${dollarQuote(`
+`)}`,
+    `${functionHead(
+      schema,
+      'find_conflict(place integer, rules text, item_value text, own text) RETURNS text',
+      'STABLE',
+    )}${dollarQuote(`
 BEGIN
   RETURN (
     SELECT json_build_object('r', wanted.rule, 'd', items.id)::text
@@ -83,5 +70,6 @@ BEGIN
     ORDER BY wanted.rule, held.copy LIMIT 1
   );
 END
-`)}`;
+`)}`,
+  ].join(';\n');
 }
