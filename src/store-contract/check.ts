@@ -117,6 +117,20 @@ export function storeCheck(
   return check(name, (store) => store.close(), body);
 }
 
+/**
+ * Returns a function that creates checks of what a store need not have. They pass if the store does not have it.
+ * @param what the beginning of their names: `a receipt, if the store has any,`
+ */
+export function checksOf<Offering extends Store>(what: string, offers: (store: Store) => store is Offering) {
+  return (
+    name: string,
+    body: (store: Offering, session: Session<Store>) => Promise<void>,
+  ): ContractCheck<Store> =>
+    storeCheck(`${what} ${name}`, async (store, session) => {
+      if (offers(store)) await body(store, session);
+    });
+}
+
 /** Calls `make` for the numbers from 0, in turn on each engine, and resolves when all have resolved. */
 export function callSimultaneously<Engine, Made>(
   { engines }: Pick<Session<Engine>, 'engines'>,

@@ -1,10 +1,10 @@
 import type { Store } from '../store/store.ts';
 import type { ContractCheck } from './check.ts';
 import { expectationChecks } from './expectations.ts';
-import { historyChecks } from './histories.ts';
 import { idChecks } from './ids.ts';
 import { itemChecks } from './items.ts';
 import { listChecks } from './lists.ts';
+import { historyChecks } from './model.ts';
 import { receiptChecks } from './receipts.ts';
 import { referenceChecks } from './references.ts';
 import { uniqueChecks } from './unique.ts';

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Store, StoreChange, StoredItem, StoreResult } from '../store/store.ts';
 import { at } from './changes.ts';
+import { type Session, storeCheck } from './check.ts';
 import type { Random } from './random.ts';
 
 interface ModelCollection {
@@ -100,4 +101,37 @@ function addInOrder(entries: StoredItem[], entry: StoredItem): void {
 
 function holds(expected: number | 'absent' | 'present', former: StoredItem | undefined): boolean {
   return expected === 'present' ? former !== undefined : expected === (former?.revision ?? 'absent');
+}
+
+const rounds = 150;
+
+/** The check of random sequences of changes. */
+export const historyChecks = [
+  storeCheck('random changes have the same results as in a plain model', async (first, session) => {
+    const { random } = session;
+    const model = new Model();
+    let store = first;
+    for (let round = 0; round < rounds; round += 1) {
+      const where = `seed ${random.seed}, round ${round}`;
+      await makeSome(store, model, session, where);
+      if (random.below(10) === 0) store = await session.restart();
+      if (round % 5 === 0) await model.compare(store, where);
+    }
+    await model.compare(await session.restart(), `seed ${random.seed}, at the end`);
+  }),
+];
+
+/** Makes some creations in turn, because their order decides their ids, and then some other changes at once. */
+async function makeSome(
+  store: Store,
+  model: Model,
+  { random }: Session<Store>,
+  where: string,
+): Promise<void> {
+  const changes = model.draw(random);
+  for (const change of changes.filter(({ kind }) => kind === 'create'))
+    model.check(change, await store.apply(change), where);
+  const others = changes.filter(({ kind }) => kind !== 'create');
+  const results = await Promise.all(others.map((change) => store.apply(change)));
+  for (const [index, change] of others.entries()) model.check(change, results[index], where);
 }

@@ -7,41 +7,21 @@ const lifetime = 600_000;
 
 /** Pairs of a user and a nonce that a careless encoding would confuse. */
 const pairs: readonly (readonly [user: string, nonce: string])[] = [
-  ...([
-    ['a', 'bc'],
-    ['ab', 'c'],
-    ['abc', ''],
-    ['', 'abc'],
-    ['', ''],
-  ] as const),
-  ...([
-    ['1:a', 'bc'],
-    ['a:b', 'c'],
-    ['a', 'b:c'],
-    ['a b', 'c'],
-    ['a', 'b c'],
-  ] as const),
-  ...([
-    ['\0', 'c'],
-    ['\0\0', 'c'],
-    ['', '\0\0c'],
-    ['\0\u0001', 'c'],
-    ['\u0100', 'c'],
-  ] as const),
-  ...([
-    ['\ud800', 'c'],
-    ['\udfff', 'c'],
-    ['\ufffd', 'c'],
-    ['__proto__', 'c'],
-    ['A', 'bc'],
-  ] as const),
-  ...([
-    ['a'.repeat(300), 'c'],
-    ['a'.repeat(299), 'ac'],
-    ['a"', 'b'],
-    ['a', '"b'],
-  ] as const),
+  ...['a bc', 'ab c', 'abc ', ' abc', ' ', '1:a bc', 'a:b c', 'a b:c', 'A bc', 'a" b', 'a "b'].map(splitPair),
+  ...['\0 c', '\0\0 c', ' \0\0c', '\0\u0001 c', '\u0100 c', '\ud800 c', '\udfff c', '\ufffd c'].map(
+    splitPair,
+  ),
+  ['__proto__', 'c'],
+  ['a b', 'c'],
+  ['a', 'b c'],
+  ['a'.repeat(300), 'c'],
+  ['a'.repeat(299), 'ac'],
 ];
+
+function splitPair(text: string): [user: string, nonce: string] {
+  const at = text.indexOf(' ');
+  return [text.slice(0, at), text.slice(at + 1)];
+}
 
 /** Creates a check of nonces. */
 function noncesCheck(
@@ -82,18 +62,13 @@ export const nonceContract: readonly ContractCheck<NonceStore>[] = [
   noncesCheck(
     'a nonce of one user does not affect another, whatever characters they have',
     async (nonces, { now }) => {
-      for (const [user, nonce] of pairs)
-        assert.equal(
-          await nonces.claim(user, nonce, now + lifetime, now),
-          'fresh',
-          JSON.stringify([user, nonce]),
-        );
-      for (const [user, nonce] of pairs)
-        assert.equal(
-          await nonces.claim(user, nonce, now + lifetime, now),
-          'seen',
-          JSON.stringify([user, nonce]),
-        );
+      for (const expected of ['fresh', 'seen'])
+        for (const [user, nonce] of pairs)
+          assert.equal(
+            await nonces.claim(user, nonce, now + lifetime, now),
+            expected,
+            JSON.stringify([user, nonce]),
+          );
     },
   ),
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Receipt, Store, StoreChange, StoredReceipt } from '../store/store.ts';
 import { create, creation, put, remove, requireEntry } from './changes.ts';
-import { type ContractCheck, callSimultaneously, type Session, storeCheck } from './check.ts';
+import { callSimultaneously, checksOf, type Session } from './check.ts';
 
 /** How long (ms) a receipt is stored in these checks. */
 const lifetime = 600_000;
@@ -9,15 +9,7 @@ const lifetime = 600_000;
 /** A store with receipts. */
 type WithReceipts = Store & Required<Pick<Store, 'receipt'>>;
 
-/** Creates a check that only applies to stores with receipts. */
-function receiptCheck(
-  name: string,
-  body: (store: WithReceipts, session: Session<Store>) => Promise<void>,
-): ContractCheck<Store> {
-  return storeCheck(`a receipt, if the store has any, ${name}`, async (store, session) => {
-    if (hasReceipts(store)) await body(store, session);
-  });
-}
+const receiptCheck = checksOf('a receipt, if the store has any,', hasReceipts);
 
 function hasReceipts(store: Store): store is WithReceipts {
   return store.receipt !== undefined;

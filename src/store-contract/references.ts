@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Deletion, ReferenceRules, Store, StoreChange, StoredItem } from '../store/store.ts';
 import { at, create, creation, ids, put, remove, requireEntry } from './changes.ts';
-import { type ContractCheck, callSimultaneously, type Session, storeCheck } from './check.ts';
+import { callSimultaneously, checksOf } from './check.ts';
 
 const references: ReferenceRules = [
   { from: '/users/{name}/orders', field: 'product', to: '/products' },
@@ -12,15 +12,7 @@ const orders = '/users/a%20b/orders';
 /** A store with the method that the checks need. */
 type ReferringStore = Store & Required<Pick<Store, 'referrers'>>;
 
-/** Creates a check that only applies to stores that check references. */
-function referenceCheck(
-  name: string,
-  body: (store: ReferringStore, session: Session<Store>) => Promise<void>,
-): ContractCheck<Store> {
-  return storeCheck(`a reference, if the store checks them, ${name}`, async (store, session) => {
-    if (isReferring(store)) await body(store, session);
-  });
-}
+const referenceCheck = checksOf('a reference, if the store checks them,', isReferring);
 
 function isReferring(store: Store): store is ReferringStore {
   return store.referrers !== undefined;

@@ -1,20 +1,15 @@
 import assert from 'node:assert/strict';
 import type { Store, StoreChange, UniqueRules } from '../store/store.ts';
 import { create, creation, ids, put, remove, requireEntry } from './changes.ts';
-import { type ContractCheck, callSimultaneously, type Session, storeCheck } from './check.ts';
+import { callSimultaneously, checksOf } from './check.ts';
 
 const sku: UniqueRules = [['sku']];
 const together: UniqueRules = [['name', 'shop']];
 
-/** Creates a check that only applies to stores that check unique values. */
-function uniqueCheck(
-  name: string,
-  body: (store: Store, session: Session<Store>) => Promise<void>,
-): ContractCheck<Store> {
-  return storeCheck(`a unique value, if the store checks them, ${name}`, async (store, session) => {
-    if (store.checksUnique === true) await body(store, session);
-  });
-}
+const uniqueCheck = checksOf(
+  'a unique value, if the store checks them,',
+  (store): store is Store => store.checksUnique === true,
+);
 
 /** Returns a change of a collection with unique values. */
 function unique(change: StoreChange, rules = sku): StoreChange {
