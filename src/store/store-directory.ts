@@ -1,29 +1,22 @@
-import type { Clock } from '../clock.ts';
-import { type JournaledStore, openJournaledStore } from './durable.ts';
+import { type JournaledStore, type JournaledStoreOptions, openJournaledStore } from './durable.ts';
 import { type DirectoryLock, lockDirectory } from './files/lock.ts';
 import { type FileNonces, openNonces } from './nonces/file.ts';
 import { recover } from './recover.ts';
 import type { OnProgress, Scanned } from './scan.ts';
-import type { CompactionLimits } from './snapshot/compaction.ts';
 
 /** The options of the store and the nonces in a data directory. */
-interface StoreDirectoryOptions {
-  /** The path of the data directory, which exists. */
-  readonly directory: string;
-  readonly durability: 'fsync' | 'os';
+interface StoreDirectoryOptions
+  extends Pick<
+    JournaledStoreOptions,
+    'directory' | 'durability' | 'clock' | 'onWarning' | 'limits' | 'onSync'
+  > {
   /** The maximum difference between a signed date and the clock, in ms. */
   readonly window: number;
   readonly maxNonces: number;
   /** Default: a tenth of `maxNonces`. */
   readonly maxNoncesPerUser: number | undefined;
-  readonly clock: Clock;
   /** Returns `size` random bytes. */
   readonly random: (size: number) => Uint8Array;
-  /** Called with one line for each repair, each loss, and when changes cannot be stored. */
-  readonly onWarning: (line: string) => void;
-  readonly compaction?: CompactionLimits | undefined;
-  /** Called with the duration of each sync of the journal (ms). Default: it is not measured. */
-  readonly onSync?: ((ms: number) => void) | undefined;
 }
 
 /** The store of a data directory, and the nonces beside it. */
@@ -44,8 +37,8 @@ export class StoreDirectory {
     const { window, maxNonces, maxNoncesPerUser, random } = options;
     this.#options = options;
     this.#lock = lock;
-    const limits = { window, max: maxNonces, maxPerUser: maxNoncesPerUser };
-    this.#nonces = openNonces({ ...options, ...limits, key: random(16) });
+    const most = { window, max: maxNonces, maxPerUser: maxNoncesPerUser };
+    this.#nonces = openNonces({ ...options, ...most, key: random(16) });
     this.#nonces.catch(() => {}); // handled where it is awaited
   }
 
@@ -67,20 +60,15 @@ export class StoreDirectory {
    * @param declarations identifies the declarations to which all items conform. Default: that is not known
    */
   async open(recovered: Scanned, declarations?: string): Promise<OpenedStore> {
-    const { directory, durability, clock, random, onWarning, compaction, onSync } = this.#options;
+    const { random } = this.#options;
     const nonces = await this.#nonces;
     await nonces.begin();
     this.#store = await openJournaledStore({
-      directory,
+      ...this.#options,
       recovered,
       declarations,
-      durability,
-      clock,
-      onWarning,
-      onSync,
       // Entity tags begin with this id, so those of another store do not match.
       newStoreId: () => Buffer.from(random(4)).toString('hex'),
-      limits: compaction,
     });
     return { store: this.#store, nonces };
   }

@@ -92,7 +92,7 @@ export async function openDataDirectory(
   options: Options,
   secretBox: SecretBox | undefined,
   { report, outlet, onSync }: DataDirectoryReports,
-  compaction?: CompactionLimits,
+  limits?: CompactionLimits,
 ): Promise<DataDirectory> {
   const { data, durability } = options;
   await prepareDirectory(data);
@@ -108,7 +108,7 @@ export async function openDataDirectory(
     clock: systemClock,
     random: randomBytes,
     onWarning: report,
-    compaction,
+    limits,
     onSync,
   });
   try {

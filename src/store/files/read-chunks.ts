@@ -33,18 +33,14 @@ export async function readInChunks(
  * Calls `take` with each line of the bytes; at the end of the file (`ended`) also with the bytes after the last line
  * end. Returns the number of bytes consumed.
  */
-export function splitLines(
-  bytes: Buffer,
-  ended: boolean,
-  take: (line: Buffer, complete: boolean) => void,
-): number {
+export function splitLines(bytes: Buffer, ended: boolean, take: (line: Buffer) => void): number {
   let at = 0;
   for (let end = bytes.indexOf(newline); end >= 0; end = bytes.indexOf(newline, at)) {
-    take(bytes.subarray(at, end), true);
+    take(bytes.subarray(at, end));
     at = end + 1;
   }
   if (!ended || at === bytes.length) return at;
-  take(bytes.subarray(at), false);
+  take(bytes.subarray(at));
   return bytes.length;
 }
 

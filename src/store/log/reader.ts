@@ -1,9 +1,8 @@
 import { RecordFault } from '../encoding/members.ts';
 import type { Disk } from '../files/disk.ts';
-import { readInChunks } from '../files/read-chunks.ts';
+import { readInChunks, splitLines } from '../files/read-chunks.ts';
 import { checksumOf, isVerified, type LogName } from './line.ts';
 
-const newline = 0x0a;
 /** The beginning of every line. */
 const lineStart = '{"crc":"';
 
@@ -130,14 +129,10 @@ export class LogReader<Head extends LogHead, Other extends LogRecord> {
 
   /** Reads complete lines and preallocated space, and at the end of the file all bytes. Returns the number of bytes read. */
   take(bytes: Buffer, ended: boolean): number {
-    let at = 0;
-    for (;;) {
-      const end = bytes.indexOf(newline, at);
-      if (end < 0) break;
-      this.#takeLine(bytes.subarray(at, end));
-      this.#position += end + 1 - at;
-      at = end + 1;
-    }
+    const at = splitLines(bytes, false, (line) => {
+      this.#takeLine(line);
+      this.#position += line.length + 1;
+    });
     const rest = bytes.subarray(at);
     const allocated = rest.length === 0 || (this.#format.preallocated && isAllNul(rest));
     if (allocated && rest.length > 0) this.#nuls = true;

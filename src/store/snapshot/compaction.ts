@@ -2,11 +2,11 @@
 
 import { join } from 'node:path';
 import type { Clock } from '../../clock.ts';
-import { AtomicWriteError, discard } from '../files/atomic-write.ts';
-import type { Disk } from '../files/disk.ts';
+import { nextTurn } from '../../timers.ts';
+import { AtomicWriteError, discard, step, writeTemporary } from '../files/atomic-write.ts';
+import { type Disk, errorCode } from '../files/disk.ts';
 import type { State } from '../state/state.ts';
-import { copyState, installSnapshot } from './copy.ts';
-import { snapshotName } from './writer.ts';
+import { previousName, snapshotName, writeSnapshot } from './writer.ts';
 
 /** When a new snapshot is written. */
 export interface CompactionLimits {
@@ -23,6 +23,10 @@ const defaultLimits: CompactionLimits = {
   ratio: 1,
   maxBytesOnClose: 16 * 1024 * 1024,
 };
+
+/** The number of bytes, and of milliseconds, after which the event loop continues. */
+const sliceLength = 32_768;
+const sliceTime = 5;
 
 /** The operations of the journal that a compaction needs. */
 interface Journals {
@@ -152,24 +156,41 @@ export class Compaction {
   }
 
   /**
-   * Writes a copy that may become the snapshot: all changes in it are on the disk in the journals. Returns undefined if the
-   * compaction was stopped.
+   * Writes a copy that may become the snapshot: all changes in it are on the disk in the journals. The copy is written slice by
+   * slice. Returns undefined if the compaction was stopped; the file is then removed.
    */
   async #copy(generation: number): Promise<{ path: string; bytes: number } | undefined> {
     const { journals, disk, directory, clock, state, storeId } = this.#options;
     const { sequence } = journals;
     const head = { storeId, generation, revision: state.revision, sequence, at: clock.now() };
-    const reached = (): number => journals.sequence;
-    const abandoned = (): boolean => this.#stopped;
-    const copy = await copyState({ disk, directory, clock, state, head, reached, abandoned });
-    if (copy === undefined) return undefined;
+    const blocks = writeSnapshot(head, state, () => journals.sequence);
+    const isStopped = (): boolean => this.#stopped;
+    let bytes = 0;
+    let isComplete = false;
+    async function* listSlices(): AsyncGenerator<Uint8Array> {
+      for (const slice of joinSlices(blocks, clock)) {
+        if (isStopped()) return;
+        yield slice;
+        bytes += slice.length;
+        await nextTurn();
+      }
+      isComplete = true;
+    }
+    const path = await writeTemporary(disk, {
+      directory,
+      name: snapshotName,
+      content: listSlices(),
+      sync: true,
+    });
     try {
-      await journals.sync();
+      if (isComplete) await journals.sync();
     } catch (error) {
-      await discard(disk, copy.path);
+      await discard(disk, path);
       throw error;
     }
-    return copy;
+    if (isComplete) return { path, bytes };
+    await discard(disk, path);
+    return undefined;
   }
 
   #fail(error: unknown, weight: number): void {
@@ -193,5 +214,53 @@ export class Compaction {
     const file = await disk.openToRead(join(directory, snapshotName));
     await file?.close();
     return file?.size ?? 0;
+  }
+}
+
+/** Joins the blocks of a snapshot to slices, after each of which the event loop continues. */
+function* joinSlices(blocks: Iterable<Buffer>, clock: Clock): Generator<Uint8Array> {
+  let parts: Buffer[] = [];
+  let length = 0;
+  let started = clock.steady();
+  for (const part of blocks) {
+    parts.push(part);
+    length += part.length;
+    if (length < sliceLength && clock.steady() - started < sliceTime) continue;
+    yield parts.length === 1 ? part : Buffer.concat(parts);
+    parts = [];
+    length = 0;
+    started = clock.steady();
+  }
+  if (length > 0) yield Buffer.concat(parts);
+}
+
+/**
+ * Renames a copy to the current snapshot, and the current one to the previous one, which remains until the next copy is
+ * complete. After a crash at any point, there is a snapshot with all journals since its generation.
+ * Throws AtomicWriteError.
+ */
+async function installSnapshot(disk: Disk, directory: string, copy: string): Promise<void> {
+  const current = join(directory, snapshotName);
+  const previous = join(directory, previousName);
+  try {
+    const moved = await step(current, 'rename', tryRename(disk, current, previous));
+    await step(current, 'rename', disk.rename(copy, current)).catch(async (error) => {
+      if (moved) await disk.rename(previous, current).catch(() => {}); // otherwise the next start does it
+      throw error;
+    });
+  } catch (error) {
+    await discard(disk, copy);
+    throw error;
+  }
+  await step(current, 'fsync', disk.syncDirectory(directory));
+}
+
+async function tryRename(disk: Disk, from: string, to: string): Promise<boolean> {
+  try {
+    await disk.rename(from, to);
+    return true;
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT') return false; // there is none yet
+    throw error;
   }
 }

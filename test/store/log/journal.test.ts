@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { formatLine, isVerified } from '../../../src/store/log/line.ts';
+import { formatChecksum, formatLine, isVerified } from '../../../src/store/log/line.ts';
 import {
   type ChangeRecord,
   formatChange,
@@ -52,21 +52,11 @@ test('a change is read as it was formatted, in JSON with a checksum', () => {
   }
 });
 
-test('a line has the checksum that Python computes for it', () => {
-  // zlib.crc32 of what stands behind the first comma.
-  const change = {
-    kind: 'put',
-    collection: '/a',
-    id: 'ž',
-    sequence: 1,
-    revision: 2,
-    modified: 0,
-    value: { t: 'é' },
-  } as const;
+test('a checksum has eight lower-case hexadecimal digits, and is that of the bytes after the first comma', () => {
+  // By zlib.crc32 of Python.
   const rest =
     '"seq":2,"durable":1,"change":{"kind":"put","collection":"/a","id":"ž","sequence":1,"revision":2,"modified":"1970-01-01T00:00:00.000Z","value":{"t":"é"}}}';
-  assert.equal(
-    formatJournalLine({ kind: 'change', seq: 2, durable: 1, change }),
-    `{"crc":"65711be5",${rest}\n`,
-  );
+  assert.equal(formatLine(rest), `{"crc":"65711be5",${rest}\n`);
+  for (const checksum of [0, 9, 0xa0b, 0x7fffffff, 0x80000000, 0xdeadbeef, 0xffffffff])
+    assert.equal(formatChecksum(checksum), checksum.toString(16).padStart(8, '0'));
 });

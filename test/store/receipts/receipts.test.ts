@@ -6,25 +6,37 @@ import { systemClock } from '../../../src/clock.ts';
 import { type JournaledStore, openJournaledStore } from '../../../src/store/durable.ts';
 import { ExportFormatter, ExportReader } from '../../../src/store/export.ts';
 
-import { createMemoryStore } from '../../../src/store/memory.ts';
 import { recover } from '../../../src/store/recover.ts';
 import { scan } from '../../../src/store/scan.ts';
 import { writeStore } from '../../../src/store/snapshot/writer.ts';
 import { State } from '../../../src/store/state/state.ts';
+import type { Receipt, StoreChange } from '../../../src/store/store.ts';
 import { seeded } from '../../support/seeded.ts';
 import { formatSnapshot, make, reread } from '../../support/store/snapshot.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
-import { at, buildReceipt, creation, found, receiptsContract } from './receipts-contract.ts';
 
 /** So that nearly every batch is followed by a compaction. */
 const always = { minBytes: 1, ratio: 0 };
 const never = { minBytes: Number.POSITIVE_INFINITY, ratio: 1 };
+/** The time of the changes. */
+const at = Date.UTC(2024, 1, 29, 12);
+
+/** Returns a receipt that is stored for an hour. */
+function buildReceipt(key: string, more: Partial<Receipt> = {}): Receipt {
+  return { key, fingerprint: `fingerprint of ${key}`, until: at + 3_600_000, user: 'ann', ...more };
+}
+
+/** Returns a creation with a receipt. */
+function creation(key: string, text: string, more: Partial<Receipt> = {}): StoreChange {
+  return { kind: 'create', collection: '/notes', at, value: { text }, receipt: buildReceipt(key, more) };
+}
+
 /** The clock stands at the time of the changes, so that their receipts are unexpired. */
 const clock = { ...systemClock, now: () => at };
 
 async function open(
   directory: string,
-  { limits = never, durability = 'fsync' }: { limits?: typeof never; durability?: 'fsync' | 'os' } = {},
+  { limits = never }: { limits?: typeof never } = {},
 ): Promise<JournaledStore> {
   const recovered = await recover({ directory });
   const newStoreId = (): string => 'k3x9';
@@ -32,41 +44,11 @@ async function open(
     directory,
     recovered,
     newStoreId,
-    durability,
+    durability: 'fsync',
     clock,
     limits,
     onWarning: () => {},
   });
-}
-
-receiptsContract('the receipts of a store in memory', async () => {
-  const memory = createMemoryStore({ storeId: 'm' });
-  return {
-    store: memory,
-    async reopen() {
-      const snapshot = memory.snapshot();
-      memory.restore([]);
-      memory.restore(snapshot);
-      return memory;
-    },
-  };
-});
-
-for (const durability of ['fsync', 'os'] as const) {
-  for (const [how, limits] of [['', never] as const, [', compacted all the time', always] as const]) {
-    receiptsContract(`the receipts of a store with a journal (${durability})${how}`, async () => {
-      const directory = temporaryDirectory();
-      let store = await open(directory, { durability, limits });
-      return {
-        store,
-        async reopen() {
-          await store.close();
-          store = await open(directory, { durability, limits });
-          return store;
-        },
-      };
-    });
-  }
 }
 
 describe('a journal', () => {
@@ -76,8 +58,8 @@ describe('a journal', () => {
     const bytes = readFileSync(path);
     writeFileSync(path, bytes.subarray(0, -20));
     const store = await open(directory);
-    assert.ok(await found(store, 'a'));
-    assert.equal(await found(store, 'b'), undefined);
+    assert.ok(store.receipt('a', at));
+    assert.equal(store.receipt('b', at), undefined);
     assert.equal((await store.list('/notes', 0, 10)).entries.length, 1);
     assert.ok((await store.apply(creation('b', 'two'))).applied);
     await store.close();

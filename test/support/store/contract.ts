@@ -67,6 +67,27 @@ const furtherChecks = [
     },
   ),
 
+  storeCheck(
+    'the receipts of a user are counted with the exact length of their items',
+    async (store, session) => {
+      for (const user of ['ann', 'ann', 'bob']) {
+        const receipt = {
+          key: `${user} ${session.random.next()}`,
+          fingerprint: '',
+          user,
+          until: session.now + 60_000,
+        };
+        await store.apply({ kind: 'create', collection: '/a', value: { text: 'one' }, at, receipt });
+      }
+      for (const each of [store, await session.restart()])
+        assert.deepEqual(await each.receiptsOf?.('ann', session.now), {
+          count: 2,
+          size: 2 * JSON.stringify({ text: 'one' }).length,
+          freeAt: session.now + 60_000,
+        });
+    },
+  ),
+
   storeCheck('random simultaneous changes are made in the order of the calls', async (first, session) => {
     const { random } = session;
     const model = new Model();
