@@ -4,21 +4,7 @@ import type { MaybePromise } from '../maybe-promise.ts';
 import type { Shape } from '../schema/schema.ts';
 import { XmlNames } from '../xml/names.ts';
 import { formats } from './index.ts';
-import type { ItemDecoder } from './item-decoder.ts';
-import type { ItemAddress } from './list-item.ts';
-
-/** The maximum nesting depth, number of attributes and length of a value in a document from a client. */
-export interface DocumentLimits {
-  readonly maxDepth: number;
-  readonly maxAttributes: number;
-  readonly maxLength: number;
-}
-
-/** Options for reading a document from a client. */
-interface ReadingOptions extends DocumentLimits {
-  /** Whether required fields may be omitted. */
-  readonly partial: boolean;
-}
+import type { ItemAddress, ItemDecoder, ReadingOptions } from './list-item.ts';
 
 /** A body reader for the items of a collection (`ContentReader`). */
 export interface ItemReading<Received extends ReceivedCall> {
@@ -41,7 +27,7 @@ export function createBodyReaders<Received extends ReceivedCall>(
   findAddress?: (call: Received) => ItemAddress,
 ): ItemReading<Received>[] {
   // All documents share one bounded table of names; without it, parsing takes twice as long.
-  let shared: (ReadingOptions & { readonly names: XmlNames }) | undefined;
+  let shared: ReadingOptions | undefined;
   const decoder = (format: (typeof formats)[number], call: Received) => {
     shared ??= { ...options, names: new XmlNames() };
     const charset = format.readsCharset ? findCharset(call.incoming.headers) : undefined;

@@ -2,16 +2,9 @@ import { andThen, type MaybePromise } from '../maybe-promise.ts';
 import type { DocumentFormat, Variant } from '../pipeline/resource.ts';
 import type { Shape } from '../schema/schema.ts';
 import type { StoredRecord } from '../store/store.ts';
-import type { ItemDecoder } from './item-decoder.ts';
-import {
-  type JsonReadingOptions,
-  jsonDecoder,
-  listFormJson,
-  writeItemJson,
-  writeListedJson,
-} from './json/index.ts';
-import type { ItemAddress, ListForm, ListItem } from './list-item.ts';
-import type { XmlReadingOptions } from './xml/decoder.ts';
+import { jsonDecoder } from './json/decoder.ts';
+import { listFormJson, writeItemJson, writeListedJson } from './json/writer.ts';
+import type { ItemAddress, ItemDecoder, ListForm, ListItem, ReadingOptions } from './list-item.ts';
 import { listFormXml, writeItemXml, writeListedXml } from './xml/writer.ts';
 
 /** A format in which the items of a collection are read and written. */
@@ -21,7 +14,7 @@ export interface Format extends Variant {
   /** Whether the decoder checks the charset of Content-Type itself. */
   readonly readsCharset: boolean;
   /** Creates a decoder for one document; asynchronous the first time, if modules must be loaded. */
-  decoder(shape: Shape, options: XmlReadingOptions & JsonReadingOptions): MaybePromise<ItemDecoder>;
+  decoder(shape: Shape, options: ReadingOptions): MaybePromise<ItemDecoder>;
   /** Writes the document of one item. With an address, JSON begins with it. */
   writeItem(shape: Shape, value: StoredRecord, address?: ItemAddress): string;
   /** Writes one item of a collection's document. */

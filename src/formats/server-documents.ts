@@ -1,9 +1,9 @@
+/** Writes the server's own documents: descriptions, problems (RFC 9457) and those of other APIs. */
 import { selectPreferred } from '../http/headers/accept.ts';
-import type { Problem } from '../http/problem.ts';
+import type { ForeignDocument, Problem, ProblemMember } from '../http/problem.ts';
 import type { Description } from '../pipeline/options-response.ts';
 import type { DocumentFormat, Representation, Variant } from '../pipeline/resource.ts';
 import { type DocumentValue, writeDocumentJson, writeDocumentXml } from './document-writer.ts';
-import { writeForeignDocument, writeProblemJson, writeProblemXml } from './problem.ts';
 
 const xml: Variant = { type: 'application/xml; charset=utf-8', mark: 'x' };
 const textXml: Variant = { type: 'text/xml; charset=utf-8', mark: 't' };
@@ -85,4 +85,41 @@ export function writeProblem(
     type: 'application/problem+xml; charset=utf-8',
     body: writeProblemXml(problem, instance, basePath),
   };
+}
+
+/** The namespace of problem documents in XML (RFC 9457 Appendix B), which is still named after RFC 7807. */
+const namespace = 'urn:ietf:rfc:7807';
+
+/**
+ * Writes a problem as XML (RFC 9457 Appendix B). Never fails, whatever text the problem contains.
+ * @param instance identifies the occurrence (§3.1.5): the path of the request
+ * @param basePath the path prefix that a proxy removes
+ */
+export function writeProblemXml(problem: Problem, instance: string, basePath = ''): string {
+  return writeDocumentXml('problem', listMembers(problem, instance, basePath), {
+    namespace,
+    item: () => 'i',
+  });
+}
+
+/** Writes a problem as JSON (RFC 9457 §3). */
+export function writeProblemJson(problem: Problem, instance: string, basePath = ''): string {
+  return writeDocumentJson(listMembers(problem, instance, basePath));
+}
+
+/** Writes a document of another API, XML with a declaration. Never fails, whatever text it contains. */
+function writeForeignDocument({ root, body: content }: ForeignDocument): string {
+  if (root === undefined) return writeDocumentJson(content);
+  return `<?xml version="1.0" encoding="UTF-8"?>\n${writeDocumentXml(root, content)}`;
+}
+
+function listMembers(
+  problem: Problem,
+  instance: string,
+  basePath: string,
+): Readonly<Record<string, ProblemMember>> {
+  const { type, title, status, detail, members } = problem;
+  const standard = { type: `${basePath}/problems/${type}`, title, status, detail, instance };
+  // The standard members come first, and a problem's own members cannot replace them.
+  return { ...standard, ...members, ...standard };
 }

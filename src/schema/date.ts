@@ -14,22 +14,6 @@ export function isDateTime(text: string): boolean {
   return parseInstant(text) !== undefined;
 }
 
-/** Compares two dates: negative if the first is earlier, positive if it is later, else 0. */
-export function compareDates(one: string, other: string): number {
-  return (dayNumber(one) ?? Number.NaN) - (dayNumber(other) ?? Number.NaN);
-}
-
-/** Compares two dates and times, which may have different offsets, like {@link compareDates}. */
-export function compareDateTimes(one: string, other: string): number {
-  const first = parseInstant(one);
-  const second = parseInstant(other);
-  if (first === undefined || second === undefined) return Number.NaN;
-  if (first.seconds !== second.seconds) return first.seconds - second.seconds;
-  // Without trailing zeros, fractions are ordered like their digits.
-  if (first.fraction === second.fraction) return 0;
-  return first.fraction < second.fraction ? -1 : 1;
-}
-
 /**
  * Returns text that orders dates and times: the text of an earlier instant is less than that of a later one. Returns undefined for
  * an invalid date and time.

@@ -12,26 +12,13 @@ export function countFractionDigits(text: string): number | undefined {
   return parts[1]?.length ?? 0;
 }
 
-/**
- * Compares two decimals with the same number of fraction digits: negative if the first is less, positive if
- * it is greater, else 0.
- */
+/** Compares two decimals: negative if the first is less, positive if it is greater, else 0. */
 export function compareDecimals(one: string, other: string): number {
   const [minusOne, minusOther] = [one.startsWith('-'), other.startsWith('-')];
   if (minusOne !== minusOther) return minusOne ? -1 : 1;
-  const order = compareMagnitudes(one, other);
+  const excess = fractionLength(one) - fractionLength(other);
+  const order = compareMagnitudes(padFraction(one, -excess), padFraction(other, excess));
   return minusOne ? -order : order;
-}
-
-/** Compares two decimals with any numbers of fraction digits, like {@link compareDecimals}. */
-export function compareDecimalValues(one: string, other: string): number {
-  const [digitsOne, digitsOther] = [fractionLength(one), fractionLength(other)];
-  if (digitsOne === digitsOther) return compareDecimals(one, other);
-  const maxDigits = Math.max(digitsOne, digitsOther);
-  return compareDecimals(
-    padFraction(one, maxDigits - digitsOne),
-    padFraction(other, maxDigits - digitsOther),
-  );
 }
 
 function fractionLength(decimal: string): number {
@@ -39,9 +26,9 @@ function fractionLength(decimal: string): number {
   return point < 0 ? 0 : decimal.length - point - 1;
 }
 
-/** Appends zeros to the fraction. */
+/** Appends zeros to the fraction; none for a negative number. */
 function padFraction(decimal: string, zeros: number): string {
-  if (zeros === 0) return decimal;
+  if (zeros <= 0) return decimal;
   return (decimal.includes('.') ? decimal : `${decimal}.`) + '0'.repeat(zeros);
 }
 

@@ -42,38 +42,32 @@ interface TextDeclaration {
   readonly enum?: readonly string[] | undefined;
 }
 
+/** The permitted values of an ordered type. */
+interface Ranged<Value> {
+  /** The permitted values. Default: any. */
+  readonly enum?: readonly Value[] | undefined;
+  /** The least permitted value. Default: none. */
+  readonly min?: Value | undefined;
+  /** The greatest permitted value. Default: none. */
+  readonly max?: Value | undefined;
+  /** A value that is less than every permitted one. Default: none. */
+  readonly exclusiveMin?: Value | undefined;
+  /** A value that is greater than every permitted one. Default: none. */
+  readonly exclusiveMax?: Value | undefined;
+}
+
 /** A decimal, stored as the digits that were sent. */
-interface DecimalDeclaration {
+interface DecimalDeclaration extends Ranged<string> {
   /** A decimal number. */
   readonly type: 'decimal';
   /** The exact number of fraction digits. Default: 0. */
   readonly fractionDigits?: number | undefined;
-  /** The permitted values. Default: any. */
-  readonly enum?: readonly string[] | undefined;
-  /** The least permitted value. Default: none. */
-  readonly min?: string | undefined;
-  /** The greatest permitted value. Default: none. */
-  readonly max?: string | undefined;
-  /** A value that is less than every permitted one. Default: none. */
-  readonly exclusiveMin?: string | undefined;
-  /** A value that is greater than every permitted one. Default: none. */
-  readonly exclusiveMax?: string | undefined;
 }
 
 /** An integer between −(2^53 − 1) and 2^53 − 1. */
-interface IntegerDeclaration {
+interface IntegerDeclaration extends Ranged<number> {
   /** An integer. */
   readonly type: 'integer';
-  /** The permitted values. Default: any. */
-  readonly enum?: readonly number[] | undefined;
-  /** The least permitted value. Default: none. */
-  readonly min?: number | undefined;
-  /** The greatest permitted value. Default: none. */
-  readonly max?: number | undefined;
-  /** A value that is less than every permitted one. Default: none. */
-  readonly exclusiveMin?: number | undefined;
-  /** A value that is greater than every permitted one. Default: none. */
-  readonly exclusiveMax?: number | undefined;
 }
 
 /** `true` or `false`. */
@@ -83,19 +77,9 @@ interface BooleanDeclaration {
 }
 
 /** A calendar date (`date`: YYYY-MM-DD) or a date and time with an offset (`dateTime`: RFC 3339). */
-interface TimeDeclaration {
+interface TimeDeclaration extends Ranged<string> {
   /** A date, or a date with a time. */
   readonly type: 'date' | 'dateTime';
-  /** The permitted values. Default: any. */
-  readonly enum?: readonly string[] | undefined;
-  /** The least permitted value. Default: none. */
-  readonly min?: string | undefined;
-  /** The greatest permitted value. Default: none. */
-  readonly max?: string | undefined;
-  /** A value that is less than every permitted one. Default: none. */
-  readonly exclusiveMin?: string | undefined;
-  /** A value that is greater than every permitted one. Default: none. */
-  readonly exclusiveMax?: string | undefined;
 }
 
 /** An active currency code of ISO 4217. */

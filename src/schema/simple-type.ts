@@ -1,9 +1,11 @@
-/** Validates the text of simple field types. */
+/** The simple field types: the texts that are their values, and the order of these. */
 
+import type { StoredValue } from '../store/store.ts';
+import { copyString } from '../xml/copy-string.ts';
 import { isJsonText, maxJsonDepth } from './any-json.ts';
 import { countCharacters, firstUnrepresentable, toPrintable } from './characters.ts';
 import { currencies } from './currency.ts';
-import { compareDates, compareDateTimes, isDate, isDateTime } from './date.ts';
+import { instantKey, isDate, isDateTime } from './date.ts';
 import { compareDecimals, countFractionDigits } from './decimal.ts';
 import type { Pattern } from './pattern/match.ts';
 import { type FieldFormat, fieldFormats, isOfFormat } from './text-format.ts';
@@ -72,6 +74,22 @@ export function listViolations(simple: Simple, text: string): readonly Violation
 
 const none: readonly Violation[] = [];
 
+/**
+ * Returns the value of a text as it is stored, which does not retain the document. Returns undefined if it violates a rule.
+ * @param report called with each violation
+ */
+export function readSimple(
+  simple: Simple,
+  text: string,
+  report: (violation: Violation) => void,
+): string | number | boolean | undefined {
+  const violations = listViolations(simple, text);
+  for (const violation of violations) report(violation);
+  if (violations.length > 0) return undefined;
+  const value = toStoredValue(simple, text);
+  return typeof value === 'string' ? copyString(value) : value;
+}
+
 /** Returns the stored value of a valid text. */
 export function toStoredValue(simple: Pick<Simple, 'type'>, text: string): string | number | boolean {
   if (simple.type === 'integer') return Number(text);
@@ -86,10 +104,80 @@ export function isOfType(type: SimpleTypeName, text: string): boolean {
 
 /** Compares two texts of a type: negative if the first is less, positive if it is greater, else 0. */
 export function compare(type: SimpleTypeName, one: string, other: string): number {
-  if (type === 'decimal') return compareDecimals(one, other);
-  if (type === 'date') return compareDates(one, other);
-  if (type === 'dateTime') return compareDateTimes(one, other);
-  return Number(one) - Number(other);
+  const { computeKey, compare } = selectOrder(type);
+  const [first, second] = [one, other].map((text) => computeKey(toStoredValue({ type }, text)));
+  return first === undefined || second === undefined ? Number.NaN : compare(first, second);
+}
+
+/** A value in a form that can be compared with others of its type. */
+export type Key = string | number;
+
+/** The order of the values of a simple type. */
+export interface TypeOrder {
+  /** Returns the key of a stored value; undefined if it is not of this type. */
+  computeKey(value: StoredValue): Key | undefined;
+  /** Parses a key that was written as text; undefined if it is malformed. */
+  parseKey(text: string): Key | undefined;
+  /** Compares two keys: negative if the first is less, positive if it is greater, else 0. */
+  compare(one: Key, other: Key): number;
+}
+
+/** Returns the order of a type. Text is compared by its UTF-16 code units, decimals, dates and times by their value. */
+export function selectOrder(type: SimpleTypeName): TypeOrder {
+  switch (type) {
+    case 'text':
+    case 'currency':
+    case 'json':
+    case 'reference':
+    case 'date':
+      return textOrder;
+    case 'decimal':
+      return decimalOrder;
+    case 'dateTime':
+      return instantOrder;
+    case 'integer':
+      return numberOrder;
+    case 'boolean':
+      return booleanOrder;
+  }
+}
+
+const textOrder: TypeOrder = {
+  computeKey: (value) => (typeof value === 'string' ? value : undefined),
+  parseKey: (text) => text,
+  compare: compareKeys,
+};
+
+const decimalOrder: TypeOrder = {
+  computeKey: (value) => (typeof value === 'string' ? decimalKey(value) : undefined),
+  parseKey: decimalKey,
+  compare: (one, other) => compareDecimals(String(one), String(other)),
+};
+
+const instantOrder: TypeOrder = {
+  ...textOrder,
+  computeKey: (value) => (typeof value === 'string' ? instantKey(value) : undefined),
+};
+
+/** The order of integers. */
+export const numberOrder: TypeOrder = {
+  computeKey: (value) => (typeof value === 'number' ? value : undefined),
+  parseKey: (text) => (/^-?[0-9]{1,16}$/.test(text) ? Number(text) : undefined),
+  compare: compareKeys,
+};
+
+const booleanOrder: TypeOrder = {
+  ...numberOrder,
+  computeKey: (value) => (typeof value === 'boolean' ? Number(value) : undefined),
+};
+
+function decimalKey(text: string): string | undefined {
+  return countFractionDigits(text) === undefined ? undefined : text;
+}
+
+function compareKeys(one: Key, other: Key): number {
+  if (one === other) return 0;
+  return one < other ? -1 : 1;
 }
 
 function typeViolation(simple: Pick<Simple, 'type' | 'fractionDigits'>, text: string): Violation | undefined {

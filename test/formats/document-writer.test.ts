@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { writeDocumentJson, writeDocumentXml } from '../../src/formats/document-writer.ts';
-import { writeProblemJson, writeProblemXml } from '../../src/formats/problem.ts';
+import { writeProblemJson, writeProblemXml } from '../../src/formats/server-documents.ts';
 import { Problem } from '../../src/http/problem.ts';
 import { createParser } from '../../src/xml/parser.ts';
 import { seeded } from '../support/seeded.ts';

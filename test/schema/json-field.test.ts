@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { readCollection } from '../../src/collections/declaration.ts';
 import { startDouble } from '../../src/double/index.ts';
-import { writeItemJson } from '../../src/formats/json/index.ts';
-import { writeItemXml } from '../../src/formats/xml/index.ts';
+import { writeItemJson } from '../../src/formats/json/writer.ts';
+import { writeItemXml } from '../../src/formats/xml/writer.ts';
 import { compileShape } from '../../src/schema/schema.ts';
 import { fromJson, fromXml, listFaults } from '../support/formats/decode.ts';
 

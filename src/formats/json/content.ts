@@ -10,9 +10,8 @@ import {
   type Schema,
   type Shape,
 } from '../../schema/schema.ts';
-import { listViolations, type Simple, toStoredValue } from '../../schema/simple-type.ts';
+import { readSimple, type Simple } from '../../schema/simple-type.ts';
 import type { StoredRecord, StoredValue } from '../../store/store.ts';
-import { copyString } from '../../xml/copy-string.ts';
 import { describeReadOnly, joinPath, type Position, type ValidationErrors } from '../validation-errors.ts';
 import { writeAnyJson } from './any.ts';
 import type { JsonNode } from './reader.ts';
@@ -139,22 +138,17 @@ export class JsonContent {
 
   #simple(simple: Simple, node: JsonNode, path: string): StoredValue | undefined {
     if (simple.type === 'json' && this.#form !== 'stored')
-      return this.#checked(simple, node, writeAnyJson(node), path);
+      return this.#text(simple, node, writeAnyJson(node), path);
     const expected = simple.type === 'integer' ? 'number' : simple.type === 'boolean' ? 'boolean' : 'string';
     if (node.kind !== expected) {
       this.#report(node.at, path, simple.type, `${mustBe(simple, expected)}, is ${describeNode(node)}`);
       return undefined;
     }
-    return this.#checked(simple, node, node.text, path);
+    return this.#text(simple, node, node.text, path);
   }
 
-  /** Returns the stored form of a text. Reports violations and returns undefined if there are any. */
-  #checked(simple: Simple, node: JsonNode, text: string, path: string): StoredValue | undefined {
-    const violations = listViolations(simple, text);
-    for (const { rule, detail } of violations) this.#report(node.at, path, rule, detail);
-    if (violations.length > 0) return undefined;
-    const value = toStoredValue(simple, text);
-    return typeof value === 'string' ? copyString(value) : value;
+  #text(simple: Simple, { at }: JsonNode, text: string, path: string): StoredValue | undefined {
+    return readSimple(simple, text, ({ rule, detail }) => this.#report(at, path, rule, detail));
   }
 
   #report(at: number, path: string, rule: string, detail: string): void {

@@ -3,29 +3,17 @@ import { CollectedBytes } from '../../http/collected-bytes.ts';
 import { Problem } from '../../http/problem.ts';
 import type { Shape } from '../../schema/schema.ts';
 import type { StoredRecord } from '../../store/store.ts';
-import type { ItemDecoder } from '../item-decoder.ts';
-import type { ItemAddress } from '../list-item.ts';
-import { ValidationErrors } from '../validation-errors.ts';
-import { withoutAddress } from './address.ts';
+import type { ItemAddress, ItemDecoder, ReadingOptions } from '../list-item.ts';
+import { type Position, ValidationErrors } from '../validation-errors.ts';
 import { JsonContent } from './content.ts';
 import { JsonError, type JsonNode, positionAt, readJson } from './reader.ts';
-
-/** Options for reading JSON from a client. */
-export interface JsonReadingOptions {
-  /** Whether the item's required fields may be omitted. */
-  readonly partial: boolean;
-  /** The maximum nesting depth; at most 1,000. */
-  readonly maxDepth: number;
-  /** The id and path of the item, which the document may repeat. Default: it may not. */
-  readonly address?: ItemAddress | undefined;
-}
 
 /**
  * Creates a decoder for an item in JSON. It throws `json-malformed` with line and column for a document that
  * is not JSON in UTF-8, `unsupported-charset` for other encodings, and `invalid-content` with up to 20
  * errors.
  */
-export function jsonDecoder(shape: Shape, options: JsonReadingOptions): ItemDecoder {
+export function jsonDecoder(shape: Shape, options: ReadingOptions): ItemDecoder {
   const collected = new CollectedBytes();
   return {
     write: (bytes) => collected.write(bytes),
@@ -33,11 +21,7 @@ export function jsonDecoder(shape: Shape, options: JsonReadingOptions): ItemDeco
   };
 }
 
-function decode(
-  shape: Shape,
-  bytes: Buffer,
-  { partial, maxDepth, address }: JsonReadingOptions,
-): StoredRecord {
+function decode(shape: Shape, bytes: Buffer, { partial, maxDepth, address }: ReadingOptions): StoredRecord {
   const { text, node } = readJsonBytes(bytes, maxDepth);
   const errors = new ValidationErrors();
   const findPosition = (at: number) => positionAt(text, at);
@@ -47,6 +31,29 @@ function decode(
   if (problem !== undefined) throw problem;
   if (value === undefined) throw new Error('a document without errors has a value');
   return value;
+}
+
+/**
+ * Returns a document without its members `id` and `href`, so that a client can send an item as the server showed it. Reports members
+ * that are those of another item.
+ */
+export function withoutAddress(
+  node: JsonNode,
+  address: ItemAddress,
+  errors: ValidationErrors,
+  findPosition: (at: number) => Position,
+): JsonNode {
+  if (node.kind !== 'object') return node;
+  const members = new Map(node.members);
+  for (const [name, expected] of Object.entries(address)) {
+    const sent = members.get(name);
+    if (sent === undefined) continue;
+    members.delete(name);
+    if (sent.value.kind === 'string' && sent.value.text === expected) continue;
+    const detail = `is set by the server, and is ${JSON.stringify(expected)} for this item`;
+    if (errors.hasRoom()) errors.add(name, { rule: 'read-only', detail }, findPosition(sent.at));
+  }
+  return { ...node, members };
 }
 
 /**

@@ -4,10 +4,10 @@ import { CollectedBytes } from '../../http/collected-bytes.ts';
 import type { Decoder } from '../../pipeline/decoder.ts';
 import type { Shape } from '../../schema/schema.ts';
 import type { StoredRecord } from '../../store/store.ts';
+import type { ReadingOptions } from '../list-item.ts';
 import { describeReadOnly, ValidationErrors } from '../validation-errors.ts';
-import { withoutAddress } from './address.ts';
 import { JsonContent } from './content.ts';
-import { type JsonReadingOptions, readJsonBytes } from './decoder.ts';
+import { readJsonBytes, withoutAddress } from './decoder.ts';
 import { type JsonMember, type JsonNode, positionAt, readJson } from './reader.ts';
 import { writeItemJson } from './writer.ts';
 
@@ -38,7 +38,7 @@ export function applyMergePatch(
   shape: Shape,
   before: StoredRecord,
   { text, node: sent }: MergePatch,
-  { maxDepth, address }: Pick<JsonReadingOptions, 'maxDepth' | 'address'>,
+  { maxDepth, address }: Pick<ReadingOptions, 'maxDepth' | 'address'>,
 ): StoredRecord {
   const errors = new ValidationErrors();
   const locate = (at: number) => positionAt(text, at);

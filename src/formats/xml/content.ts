@@ -7,9 +7,8 @@ import { didYouMean } from '../../did-you-mean.ts';
 import { toPrintable } from '../../schema/characters.ts';
 import { buildElement, buildValue, isRecord } from '../../schema/record.ts';
 import { type Content, type Field, findCountViolation, type Shape } from '../../schema/schema.ts';
-import { listViolations, type Simple, toStoredValue } from '../../schema/simple-type.ts';
+import { readSimple, type Simple } from '../../schema/simple-type.ts';
 import type { StoredRecord, StoredValue } from '../../store/store.ts';
-import { copyString } from '../../xml/copy-string.ts';
 import type { XmlHandler } from '../../xml/handler.ts';
 import { readAnyJson } from '../json/any.ts';
 import { describeReadOnly, joinPath, type Position, type ValidationErrors } from '../validation-errors.ts';
@@ -177,12 +176,7 @@ export class XmlContent implements XmlHandler {
       this.#report(within, 'json', `must be JSON: ${read.fault}`);
       return undefined;
     }
-    const text = read.value;
-    const violations = listViolations(simple, text);
-    for (const { rule, detail } of violations) this.#report(within, rule, detail);
-    if (violations.length > 0) return undefined;
-    const value = toStoredValue(simple, text);
-    return typeof value === 'string' ? copyString(value) : value;
+    return readSimple(simple, read.value, ({ rule, detail }) => this.#report(within, rule, detail));
   }
 
   #unknown(mark: string, name: string, rule: string, allowed: Iterable<string>): void {

@@ -2,34 +2,17 @@ import { Problem, unsupportedCharset } from '../../http/problem.ts';
 import type { ProblemType } from '../../http/problem-types.ts';
 import type { Shape } from '../../schema/schema.ts';
 import { XmlError } from '../../xml/error.ts';
-import type { XmlNames } from '../../xml/names.ts';
 import { createParser } from '../../xml/parser.ts';
-import type { ItemDecoder } from '../item-decoder.ts';
+import type { ItemDecoder, ReadingOptions } from '../list-item.ts';
 import { ValidationErrors } from '../validation-errors.ts';
 import { XmlContent } from './content.ts';
-
-/** Options for reading XML from a client. */
-export interface XmlReadingOptions {
-  /** Whether the item's required fields may be omitted. */
-  readonly partial: boolean;
-  /** The maximum number of open elements. */
-  readonly maxDepth: number;
-  /** The maximum number of attributes of an element. */
-  readonly maxAttributes: number;
-  /** The maximum length of a tag and of a value. Default: the parser's limits. */
-  readonly maxLength?: number | undefined;
-  /** The charset of Content-Type. It takes precedence over the XML declaration, but not over a byte order mark. Default: none. */
-  readonly charset?: string | undefined;
-  /** A table of names that parsers share, which makes short documents faster. */
-  readonly names?: XmlNames | undefined;
-}
 
 /**
  * Creates a streaming decoder for an item in XML. It throws `xml-malformed`, `doctype-refused` or
  * `limit-exceeded` with line and column, `unsupported-charset` for encodings other than UTF-8, and at the end
  * `invalid-content` with up to 20 errors.
  */
-export function xmlDecoder(shape: Shape, options: XmlReadingOptions): ItemDecoder {
+export function xmlDecoder(shape: Shape, options: ReadingOptions): ItemDecoder {
   const { partial, maxDepth, maxAttributes, maxLength, charset, names } = options;
   const isUtf8 = charset?.toLowerCase() === 'utf-8';
   const checkMark = charset === undefined || isUtf8 ? undefined : createMarkCheck(charset);

@@ -1,7 +1,7 @@
 import { readCollection } from '../../../src/collections/declaration.ts';
-import type { ItemDecoder } from '../../../src/formats/item-decoder.ts';
-import { jsonDecoder } from '../../../src/formats/json/index.ts';
-import { xmlDecoder } from '../../../src/formats/xml/index.ts';
+import { jsonDecoder } from '../../../src/formats/json/decoder.ts';
+import type { ItemDecoder } from '../../../src/formats/list-item.ts';
+import { xmlDecoder } from '../../../src/formats/xml/decoder.ts';
 import { Problem } from '../../../src/http/problem.ts';
 import type { Shape } from '../../../src/schema/schema.ts';
 import type { StoredRecord } from '../../../src/store/store.ts';
