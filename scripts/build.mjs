@@ -169,7 +169,7 @@ const chunks = {
   ],
   verification: ['auth/explain/sent-keys'],
   items: [
-    'formats/json/index',
+    'formats/json/writer',
     'formats/json/content',
     'formats/json/decoder',
     'formats/json/any',

@@ -1,5 +1,4 @@
-import { systemClock } from '../clock.ts';
-import { createBodyReaders, type DocumentLimits } from '../formats/body-readers.ts';
+import { createBodyReaders } from '../formats/body-readers.ts';
 import { formatsFor, selectFormat } from '../formats/index.ts';
 import { copyContent, PageWriter, pageBytes } from '../formats/page.ts';
 import type { FieldLine } from '../http/fields.ts';
@@ -17,19 +16,21 @@ import {
   retryAction,
 } from '../pipeline/resource.ts';
 import type { Receipt, Store, StoredItem, StoredPage, StoredRecord } from '../store/store.ts';
-import { requireUniqueStore, retryOrThrow } from './conflict.ts';
+import { retryOrThrow } from './conflict.ts';
 import type { Collection } from './declaration.ts';
-import { noRepetition, type Repetition } from './idempotency.ts';
 import { addShown, formatHref, linkField, toListItem } from './lists/page-links.ts';
-import { addOwnerCondition, malformedQuery, readSearch, type Search } from './lists/query.ts';
+import {
+  addOwnerCondition,
+  createQueryCheck,
+  malformedQuery,
+  readSearch,
+  type Search,
+} from './lists/query.ts';
 import { compileListRules, type ListRules } from './lists/rules.ts';
-import { SearchedStore } from './lists/search.ts';
 import { findSearched, listSearched, type Searched } from './lists/searched-list.ts';
-import { createQueryCheck } from './lists/strict-query.ts';
-import { findOwnFields, requireOwn } from './ownership.ts';
-import { CollectionReferences, requireReferringStore } from './references.ts';
-import { addServerValues, showValues } from './server-values.ts';
-import { requireStorablePath, type Serving } from './serving.ts';
+import { findOwnFields } from './ownership.ts';
+import { changeMembers, prepareValue, requireStorablePath, type Served } from './served.ts';
+import { showValues } from './server-values.ts';
 
 const defaultLimit = 50;
 const maxLimit = 500;
@@ -49,22 +50,14 @@ type ListCall = Call<State, StoredRecord>;
  * Returns the resource of a collection. GET lists its items in creation order; POST creates an item with an
  * assigned id.
  */
-export function collectionResource(
-  collection: Collection,
-  store: Store,
-  documentLimits: DocumentLimits,
-  repetition: Repetition = noRepetition,
-  { defaultFormat, isCredential, searched = new SearchedStore(store, systemClock), references }: Serving = {},
-): Resource<State, StoredRecord> {
-  requireUniqueStore(collection, store);
-  requireReferringStore(collection, store);
-  const links = references && new CollectionReferences(references, collection, store);
+export function collectionResource(served: Served): Resource<State, StoredRecord> {
+  const { collection, store, documentLimits, repetition, defaultFormat, isCredential, searched } = served;
   const { access, cors, filter, shape, schemes, sort } = collection;
   const rules = compileListRules(collection);
   const checkQuery = isCredential && createQueryCheck(listParameters(rules), isCredential);
   const post = repetition.once<State, StoredRecord>(
-    (call, receipt) => create(collection, store, links, call, receipt),
-    (call, { entry }) => buildCreatedOutcome(collection, store, call, entry),
+    (call, receipt) => create(served, call, receipt),
+    (call, { entry }) => buildCreatedOutcome(served, call, entry),
     (value) => value,
   );
   return {
@@ -190,28 +183,18 @@ function list(collection: Collection, store: Store, call: ListCall): Listing {
 }
 
 async function create(
-  collection: Collection,
-  store: Store,
-  links: CollectionReferences | undefined,
+  served: Served,
   call: ListCall,
   receipt?: Receipt,
 ): Promise<ActionResponse | typeof retryAction> {
   if (call.body === undefined) throw new Problem('content-missing', 'An item is expected.');
-  const path = requireStorablePath(fillTemplate(collection.path, call.parameters));
-  const sent = addServerValues(collection.shape, call.body, call, undefined);
-  const value = links === undefined ? sent : await links.resolve(sent, undefined, call);
-  requireOwn(collection.access.POST, call, value);
-  const applied = await store.apply({
-    kind: 'create',
-    collection: path,
-    value,
-    at: call.now,
-    receipt,
-    unique: collection.unique,
-    references: links?.rules,
-  });
-  if (applied.applied) return buildCreatedOutcome(collection, store, call, applied.entry);
-  const retry: typeof retryAction = retryOrThrow(applied, collection, path, call);
+  const { collection, store } = served;
+  const members = changeMembers(served, call);
+  requireStorablePath(members.collection);
+  const value = await prepareValue(served, call, collection.access.POST, call.body, undefined);
+  const applied = await store.apply({ kind: 'create', ...members, value, receipt });
+  if (applied.applied) return buildCreatedOutcome(served, call, applied.entry);
+  const retry: typeof retryAction = retryOrThrow(applied, collection, call);
   // Another request with the same receipt was performed meanwhile.
   if (receipt !== undefined) return retry;
   throw new Error('the store refused to create an item');
@@ -219,8 +202,7 @@ async function create(
 
 /** Returns the response to the creation of an item. */
 function buildCreatedOutcome(
-  { form, shape, showId }: Collection,
-  store: Store,
+  { collection: { form, shape, showId }, store }: Served,
   call: ListCall,
   entry: StoredItem,
 ): ActionResponse {

@@ -1,34 +1,29 @@
 import { Problem } from '../http/problem.ts';
+import { fillTemplate } from '../http/syntax/percent.ts';
 import { type Call, permits, retryAction } from '../pipeline/resource.ts';
-import type { NotApplied, Store, UniqueConflict } from '../store/store.ts';
+import type { NotApplied, UniqueConflict } from '../store/store.ts';
 import type { Collection } from './declaration.ts';
 import { formatHref } from './lists/page-links.ts';
 import { missingItem } from './references.ts';
 
 /**
  * Returns how an action continues whose change was not made: it is repeated, because the item has changed meanwhile.
- * @param path the path of the collection
  * @throws {Problem} `conflict` if another item has its unique values, `invalid-content` if it would refer to a missing item
  */
 export function retryOrThrow(
   { conflict, missing }: NotApplied,
-  { access }: Collection,
-  path: string,
+  { access, path }: Collection,
   { principal, parameters }: Pick<Call, 'principal' | 'parameters'>,
 ): typeof retryAction {
   if (missing !== undefined) throw missingItem(missing);
   if (conflict === undefined) return retryAction;
   const { fields, id } = conflict;
-  const href = permits(access.GET, principal, parameters) ? { href: formatHref(path, id) } : {};
+  const href = permits(access.GET, principal, parameters)
+    ? { href: formatHref(fillTemplate(path, parameters), id) }
+    : {};
   throw new Problem('conflict', `Another item ${formatConflict(conflict)}. Nothing was changed.`, {
     members: { fields, ...href },
   });
-}
-
-/** Throws RangeError if a collection has unique fields, and the store does not check them. */
-export function requireUniqueStore({ path, unique }: Collection, store: Store): void {
-  if (unique === undefined || store.checksUnique === true) return;
-  throw new RangeError(`collections.${path}.unique requires a store with \`checksUnique\``);
 }
 
 /** Returns what another item has in common with one that conflicts with it: `has the same sku`. */

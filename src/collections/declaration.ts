@@ -15,7 +15,8 @@ import type { Access, DocumentFormat } from '../pipeline/resource.ts';
 import { DeclarationError, readDeclared } from '../schema/error.ts';
 import { checkPatternCosts } from '../schema/pattern/cost.ts';
 import { readMember } from '../schema/record.ts';
-import { compileShape, type Field, type Shape as ItemShape } from '../schema/schema.ts';
+import { compileShape, type Field, type Shape as ItemShape, type Schema } from '../schema/schema.ts';
+import type { SimpleTypeName } from '../schema/simple-type.ts';
 import { describeKind } from '../shape/fault.ts';
 import { anything, mapOf } from '../shape/shape.ts';
 import type { StoredRecord, StoredValue, UniqueRules } from '../store/store.ts';
@@ -32,7 +33,6 @@ export type { AccessRules, CollectionDeclaration, CollectionMethod } from './dec
 
 import { compileListRules } from './lists/rules.ts';
 import { describeMissing, listReferences, parseReference } from './reference-fields.ts';
-import { compileUnique } from './unique-rules.ts';
 
 export { DeclarationError } from '../schema/error.ts';
 export type { FieldDeclaration } from '../schema/field.ts';
@@ -239,6 +239,49 @@ function segmentError(segment: string, at: string): DeclarationError {
   if (segment === '') return new DeclarationError('path', at, 'has an empty segment or a trailing slash');
   const forms = 'a sequence of pchar (RFC 3986, §3.3) or a parameter such as {name}';
   return new DeclarationError('path', at, `has the segment "${segment}", which is not ${forms}`);
+}
+
+/** The types of which equal values are stored as equal text. */
+const uniqueTypes: readonly SimpleTypeName[] = [
+  'text',
+  'decimal',
+  'integer',
+  'date',
+  'currency',
+  'reference',
+];
+
+/**
+ * Compiles `unique` of the fields and of a collection.
+ * @param together the names of the fields that are unique together
+ * @param path the position of the collection in the configuration
+ * @throws {DeclarationError} for a field that does not exist, or whose values are not compared
+ */
+function compileUnique(
+  schema: Schema,
+  together: readonly string[] | undefined,
+  path: string,
+): UniqueRules | undefined {
+  const alone = schema.fields.filter(({ unique }) => unique);
+  for (const field of alone) checkUniqueField(field, `${path}.fields.${field.name}.unique`);
+  for (const [at, name] of (together ?? []).entries()) {
+    const known = schema.fields.map((field) => field.name);
+    const field = schema.byName.get(name);
+    const position = `${path}.unique[${at}]`;
+    if (field === undefined)
+      throw new DeclarationError('value', position, `"${name}" is not a field${didYouMean(name, known)}`);
+    checkUniqueField(field, position);
+  }
+  const rules = [...alone.map(({ name }) => [name]), ...(together === undefined ? [] : [together])];
+  return rules.length === 0 ? undefined : rules;
+}
+
+function checkUniqueField({ content, attributes, set }: Field, path: string): void {
+  const comparable = content.kind === 'simple' && uniqueTypes.includes(content.type);
+  if (comparable && attributes.length === 0 && set !== 'id') return;
+  const reason =
+    set === 'id' ? 'the id is unique' : `unique is for ${uniqueTypes.join(', ')} without attributes`;
+  throw new DeclarationError('value', path, reason);
 }
 
 /** What the rules of a collection can name. */

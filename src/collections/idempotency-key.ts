@@ -4,6 +4,7 @@ import { Problem } from '../http/problem.ts';
 import { parseItem, StructuredFieldError } from '../http/structured-fields/parse.ts';
 import type { Call } from '../pipeline/resource.ts';
 import type { Principal } from '../principal.ts';
+import { isList } from '../schema/record.ts';
 import type { StoredValue } from '../store/store.ts';
 import type { IdempotencyMode } from './declaration-shape.ts';
 
@@ -84,8 +85,4 @@ function canonicalJson(value: StoredValue): string {
   if (isList(value)) return `[${value.map(canonicalJson).join(',')}]`;
   const members = Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1));
   return `{${members.map(([name, member]) => `${JSON.stringify(name)}:${canonicalJson(member)}`).join(',')}}`;
-}
-
-function isList(value: StoredValue): value is readonly StoredValue[] {
-  return Array.isArray(value);
 }

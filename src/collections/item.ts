@@ -1,4 +1,4 @@
-import { createBodyReaders, type DocumentLimits, type ItemReading } from '../formats/body-readers.ts';
+import { createBodyReaders, type ItemReading } from '../formats/body-readers.ts';
 import { formatsFor, selectFormat } from '../formats/index.ts';
 import {
   applyMergePatch,
@@ -29,14 +29,12 @@ import {
   type retryAction,
 } from '../pipeline/resource.ts';
 import { merge } from '../schema/merge.ts';
-import type { Receipt, Replacement, Store, StoredItem, StoredRecord } from '../store/store.ts';
+import type { Receipt, Replacement, StoredItem, StoredRecord, StoreResult } from '../store/store.ts';
 import { retryOrThrow } from './conflict.ts';
 import type { Collection } from './declaration.ts';
-import { noRepetition, type Repetition } from './idempotency.ts';
-import { checksItem, requireOwn } from './ownership.ts';
-import { CollectionReferences } from './references.ts';
-import { addServerValues, showValues } from './server-values.ts';
-import { requireStorablePath, type Serving } from './serving.ts';
+import { checksItem } from './ownership.ts';
+import { changeMembers, prepareValue, requireStorablePath, type Served } from './served.ts';
+import { showValues } from './server-values.ts';
 
 type ItemCall = Call<StoredItem, SentItem>;
 
@@ -56,32 +54,26 @@ function idParameter(path: string): string {
  * Returns the resource of an item. GET reads it, PUT replaces or creates it, POST changes some fields, DELETE
  * removes it.
  */
-export function itemResource(
-  collection: Collection,
-  store: Store,
-  documentLimits: DocumentLimits,
-  repetition: Repetition = noRepetition,
-  { defaultFormat, references }: Serving = {},
-): Resource<StoredItem, SentItem> {
+export function itemResource(served: Served): Resource<StoredItem, SentItem> {
+  const { collection, store, documentLimits, repetition, defaultFormat } = served;
   const { access, path, schemes, cors, shape, requirePrecondition, hide } = collection;
-  const links = references && new CollectionReferences(references, collection, store);
   const parameter = idParameter(path);
   const readId = (call: ItemCall): string => call.parameters[parameter] ?? '';
   const formatPath = (call: ItemCall): string => fillTemplate(path, call.parameters);
   const findAddress = showAddress(collection, readId);
   const mergeSent = (before: StoredRecord, sent: SentItem): StoredRecord => merge(shape, before, sent.value);
   const put = repetition.once<StoredItem, SentItem>(
-    (call, receipt) => replace(collection, store, links, call, formatPath(call), readId(call), receipt),
-    (call, { entry, created }) => buildReplacedOutcome(collection, store, call, entry, created),
+    (call, receipt) => replace(served, call, readId(call), receipt),
+    (call, { entry, created }) => buildReplacedOutcome(served, call, entry, created),
     ({ value }) => value,
   );
   const post = repetition.once<StoredItem, SentItem>(
-    (call, receipt) => change(collection, store, links, call, formatPath(call), mergeSent, receipt),
-    (call, { entry }) => buildMergedOutcome(collection, store, call, entry),
+    (call, receipt) => change(served, call, mergeSent, receipt),
+    (call, { entry }) => buildMergedOutcome(served, call, entry),
     ({ value }) => value,
   );
   const deletes = repetition.once<StoredItem, SentItem>(
-    (call, receipt) => remove(collection, store, links, call, formatPath(call), receipt),
+    (call, receipt) => remove(served, call, receipt),
     () => ({ status: 204 }),
     ({ value }) => value,
   );
@@ -117,9 +109,7 @@ export function itemResource(
       ...checksItem([access.change], () => access.change),
       ...repetition.checks,
     }),
-    ...(collection.patch && {
-      PATCH: patchAction(collection, store, links, documentLimits, repetition, formatPath, findAddress),
-    }),
+    ...(collection.patch && { PATCH: patchAction(served, findAddress) }),
     DELETE: action(access.DELETE, (call) => deletes(call), {
       ...checksItem([access.DELETE], () => access.DELETE),
       ...repetition.checks,
@@ -129,9 +119,9 @@ export function itemResource(
     find: repetition.find(
       (call) => {
         const entry = store.read(formatPath(call), readId(call));
-        return andThen(entry, (found) => toState(collection, store, found));
+        return andThen(entry, (found) => found && toState(served, found));
       },
-      ({ entry }) => toState(collection, store, entry),
+      ({ entry }) => toState(served, entry),
     ),
     ...(requirePrecondition ? { requirePrecondition } : {}),
     ...(hide ? { hide } : {}),
@@ -148,13 +138,9 @@ function showAddress({ showId }: Collection, readId: (call: ItemCall) => string)
   return showId ? (call: ItemCall): ItemAddress => ({ id: readId(call), href: call.path }) : undefined;
 }
 
-function toState(
-  { form }: Collection,
-  store: Store,
-  entry: StoredItem | undefined,
-): ResourceState<StoredItem> | undefined {
-  if (entry === undefined) return undefined;
-  return { tag: revisionTag(store.storeId, entry.revision, form), modified: entry.modified, value: entry };
+function toState({ collection, store }: Served, entry: StoredItem): ResourceState<StoredItem> {
+  const tag = revisionTag(store.storeId, entry.revision, collection.form);
+  return { tag, modified: entry.modified, value: entry };
 }
 
 function requireExisting({ state: found }: ItemCall): ResourceState<StoredItem> {
@@ -210,47 +196,42 @@ function writeShown({ shape, showId }: Collection, call: ItemCall, item: ShownIt
 }
 
 async function replace(
-  collection: Collection,
-  store: Store,
-  links: CollectionReferences | undefined,
+  served: Served,
   call: ItemCall,
-  name: string,
   id: string,
   receipt?: Receipt,
 ): Promise<ActionResponse | typeof retryAction> {
   const expected = readExpected(call);
   const before = call.state?.value.value;
-  const sent = addServerValues(collection.shape, requireContent(call).value, call, before);
-  const value = links === undefined ? sent : await links.resolve(sent, before, call);
-  const { putNew, putExisting } = collection.access;
-  requireOwn(before === undefined ? putNew : putExisting, call, value);
-  const applied = await store.apply({
-    kind: 'put',
-    collection: name,
-    id,
-    expected,
-    value,
-    at: call.now,
-    receipt,
-    unique: collection.unique,
-    references: links?.rules,
-  });
-  if (!applied.applied) return retryOrThrow(applied, collection, name, call);
-  return buildReplacedOutcome(collection, store, call, applied.entry, expected === 'absent');
+  const { putNew, putExisting } = served.collection.access;
+  const access = before === undefined ? putNew : putExisting;
+  const value = await prepareValue(served, call, access, requireContent(call).value, before);
+  const applied = await applyPut(served, call, { id, expected, value, receipt });
+  if (!applied.applied) return retryOrThrow(applied, served.collection, call);
+  return buildReplacedOutcome(served, call, applied.entry, expected === 'absent');
+}
+
+/** Stores an item that has the expected revision. */
+function applyPut(
+  served: Served,
+  call: ItemCall,
+  replaced: Pick<Replacement, 'id' | 'expected' | 'value' | 'receipt'>,
+): Promise<StoreResult> {
+  return served.store.apply({ kind: 'put', ...changeMembers(served, call), ...replaced });
 }
 
 /** Returns the response to PUT. */
 function buildReplacedOutcome(
-  collection: Collection,
-  store: Store,
+  served: Served,
   call: ItemCall,
   entry: StoredItem,
   created: boolean,
 ): ActionResponse {
+  const { collection } = served;
   const fields: FieldLine[] = created ? [['Location', call.path]] : [];
   const representation = writeRequestedRepresentation(collection, call, entry);
   const asSent = isStoredAsSent(collection, call, entry, representation);
-  const shows = asSent ? toState(collection, store, entry) : undefined;
+  const shows = asSent ? toState(served, entry) : undefined;
   return buildChangedOutcome(call, representation, created ? 201 : 200, fields, shows);
 }
 
@@ -282,21 +263,18 @@ function readExpected({ state: found, incoming: request }: ItemCall): Replacemen
 
 /** Returns the action that applies a merge patch. */
 function patchAction(
-  collection: Collection,
-  store: Store,
-  links: CollectionReferences | undefined,
-  { maxDepth }: DocumentLimits,
-  repetition: Repetition,
-  formatPath: (call: ItemCall) => string,
+  served: Served,
   findAddress: ((call: ItemCall) => ItemAddress) | undefined,
 ): NonNullable<Resource<StoredItem, SentItem>['PATCH']> {
+  const { collection, repetition, documentLimits } = served;
+  const { maxDepth } = documentLimits;
   const apply = (before: StoredRecord, { patch }: SentItem, call: ItemCall): StoredRecord => {
     if (patch === undefined) throw new Error('a merge patch that was read is one');
     return applyMergePatch(collection.shape, before, patch, { maxDepth, address: findAddress?.(call) });
   };
   const perform = repetition.once<StoredItem, SentItem>(
-    (call, receipt) => change(collection, store, links, call, formatPath(call), apply, receipt),
-    (call, { entry }) => buildMergedOutcome(collection, store, call, entry),
+    (call, receipt) => change(served, call, apply, receipt),
+    (call, { entry }) => buildMergedOutcome(served, call, entry),
     ({ patch }) => ({ patch: patch?.text ?? '' }),
   );
   const decoder = () => {
@@ -313,44 +291,30 @@ function patchAction(
 
 /** Changes an item to what `apply` makes of it. */
 async function change(
-  collection: Collection,
-  store: Store,
-  links: CollectionReferences | undefined,
+  served: Served,
   call: ItemCall,
-  name: string,
   apply: (before: StoredRecord, sent: SentItem, call: ItemCall) => StoredRecord,
   receipt?: Receipt,
 ): Promise<ActionResponse | typeof retryAction> {
+  const { collection } = served;
   const { id, revision, value: before } = requireExisting(call).value;
-  const merged = addServerValues(collection.shape, apply(before, requireContent(call), call), call, before);
-  const value = links === undefined ? merged : await links.resolve(merged, before, call);
-  requireOwn(collection.access.change, call, value);
+  const merged = apply(before, requireContent(call), call);
+  const value = await prepareValue(served, call, collection.access.change, merged, before);
   // Written before the change: nothing is changed if the item cannot be shown.
   const representation = writeRequestedRepresentation(collection, call, { id, value });
-  const applied = await store.apply({
-    kind: 'put',
-    collection: name,
-    id,
-    expected: revision,
-    value,
-    at: call.now,
-    receipt,
-    unique: collection.unique,
-    references: links?.rules,
-  });
-  if (!applied.applied) return retryOrThrow(applied, collection, name, call);
-  return buildMergedOutcome(collection, store, call, applied.entry, representation);
+  const applied = await applyPut(served, call, { id, expected: revision, value, receipt });
+  if (!applied.applied) return retryOrThrow(applied, collection, call);
+  return buildMergedOutcome(served, call, applied.entry, representation);
 }
 
 /** Returns the response to POST. */
 function buildMergedOutcome(
-  collection: Collection,
-  store: Store,
+  served: Served,
   call: ItemCall,
   entry: StoredItem,
-  representation = writeRequestedRepresentation(collection, call, entry),
+  representation = writeRequestedRepresentation(served.collection, call, entry),
 ): ActionResponse {
-  return buildChangedOutcome(call, representation, 200, [], toState(collection, store, entry));
+  return buildChangedOutcome(call, representation, 200, [], toState(served, entry));
 }
 
 /** Writes the item for the response to a change; undefined if the client prefers a minimal response. */
@@ -378,27 +342,17 @@ function buildChangedOutcome(
 }
 
 async function remove(
-  collection: Collection,
-  store: Store,
-  links: CollectionReferences | undefined,
+  served: Served,
   call: ItemCall,
-  name: string,
   receipt?: Receipt,
 ): Promise<ActionResponse | typeof retryAction> {
+  const { collection, store, links } = served;
   const item = requireExisting(call).value;
-  const { id, revision } = item;
-  const concerned = links === undefined ? {} : await links.planDeletion(name, item, call);
-  const applied = await store.apply({
-    kind: 'delete',
-    collection: name,
-    id,
-    expected: revision,
-    at: call.now,
-    receipt,
-    unique: collection.unique,
-    ...concerned,
-  });
-  return applied.applied ? { status: 204 } : retryOrThrow(applied, collection, name, call);
+  const { id, revision: expected } = item;
+  const members = { ...changeMembers(served, call), references: undefined };
+  const concerned = await links?.planDeletion(members.collection, item, call);
+  const applied = await store.apply({ kind: 'delete', ...members, id, expected, receipt, ...concerned });
+  return applied.applied ? { status: 204 } : retryOrThrow(applied, collection, call);
 }
 
 /** An item that a client sent. */

@@ -63,15 +63,6 @@ export function compileReferences(collections: readonly Collection[]): Reference
   return { all, rules: all.map(({ from, field, to }) => ({ from: from.path, field, to: to.path })) };
 }
 
-/** Throws RangeError if a collection has references, and the store does not check them. */
-export function requireReferringStore({ path, shape }: Collection, store: Store): void {
-  const [first] = listReferences(shape);
-  if (first === undefined || store.referrers !== undefined) return;
-  throw new RangeError(
-    `collections.${path}.fields.${first.field}: a reference requires a store with \`referrers\``,
-  );
-}
-
 /** The references of a collection and to it. */
 export class CollectionReferences {
   /** The rules that the items of the collection follow; undefined if they refer to nothing. */

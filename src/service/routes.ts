@@ -2,10 +2,9 @@ import { collectionResource } from '../collections/collection.ts';
 import { type Collection, defaultCollections, defineCollection } from '../collections/declaration.ts';
 import type { Idempotency } from '../collections/idempotency.ts';
 import { itemResource, itemTemplate } from '../collections/item.ts';
-import { explanationResource, problemsResource } from '../collections/problems.ts';
-import { compileReferences } from '../collections/references.ts';
-import { rootResource } from '../collections/root.ts';
-import type { Serving } from '../collections/serving.ts';
+import { explanationResource, problemsResource, rootResource } from '../collections/own-resources.ts';
+import { CollectionReferences, compileReferences } from '../collections/references.ts';
+import { requireStoreFor, type Serving } from '../collections/served.ts';
 import type { Resource } from '../pipeline/resource.ts';
 import type { Route, RouteLayer } from '../pipeline/router.ts';
 import type { Store } from '../store/store.ts';
@@ -43,12 +42,15 @@ export function createRoutes(
     maxAttributes: limits.xmlAttributes,
     maxLength: limits.body,
   };
-  const linked = { ...serving, references: compileReferences(collections) };
+  const references = compileReferences(collections);
   const routes: Route[] = collections.flatMap((collection) => {
-    const parts = [collection, store, documentLimits, idempotency.repetition(collection), linked] as const;
+    const repetition = idempotency.repetition(collection);
+    requireStoreFor(collection, store);
+    const links = references && new CollectionReferences(references, collection, store);
+    const served = { ...serving, collection, store, documentLimits, repetition, links };
     return [
-      { template: collection.path, resource: collectionResource(...parts) },
-      { template: itemTemplate(collection), resource: itemResource(...parts) },
+      { template: collection.path, resource: collectionResource(served) },
+      { template: itemTemplate(collection), resource: itemResource(served) },
     ];
   });
   routes.push(...Object.entries(resources).map(([template, resource]) => ({ template, resource })));

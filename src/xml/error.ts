@@ -69,20 +69,8 @@ export type XmlErrorCode =
   | 'closed';
 
 /** The details of an {@link XmlError}. */
-interface XmlErrorDetail {
-  /** The line, from 1. */
-  readonly line: number;
-  /** The column, from 1, in characters (code points). */
-  readonly column: number;
-  /** The open elements, such as `/articles/article`; empty outside the root element. */
-  readonly path: string;
-  /** A description of what was found. */
-  readonly found: string;
-  /** A description of what was expected. */
-  readonly expected: string;
-  /** The declared or detected encoding, if the code is `encoding`. */
-  readonly encoding?: string | undefined;
-}
+type XmlErrorDetail = Pick<XmlError, 'line' | 'column' | 'path' | 'found' | 'expected'> &
+  Partial<Pick<XmlError, 'encoding'>>;
 
 /** Thrown for a document that is not well-formed or that the parser does not support. */
 export class XmlError extends CountersignError {

@@ -17,21 +17,11 @@ test('a literal path finds its resource and no other', () => {
   }
 });
 
-test('a parameter matches one whole segment that is not empty', () => {
-  const router = buildRouter('/users/{username}/records/{id}');
-  assert.deepEqual(find(router, '/users/ann/records/7')?.parameters, { username: 'ann', id: '7' });
-  assert.deepEqual(router.find(['users', 'a/b', 'records', '...'])?.parameters, {
-    username: 'a/b',
-    id: '...',
-  });
-  assert.equal(find(router, '/users//records/7'), undefined);
-});
-
 test('a parameter matches neither a dot segment nor a control character', () => {
   const router = buildRouter('/users/{username}', '/files/./{name}');
   for (const segment of ['.', '..', '\0', 'a\n', '\x1f', 'a\x7fb', '\x9b'])
     assert.equal(router.find(['users', segment]), undefined, JSON.stringify(segment));
-  for (const segment of ['..a', '.a', 'a..', '...', '\u00a0', ' '])
+  for (const segment of ['..a', '.a', 'a..', '...', 'a/b', '\u00a0', ' '])
     assert.deepEqual(router.find(['users', segment])?.parameters, { username: segment });
   assert.deepEqual(router.find(['files', '.', 'a'])?.parameters, { name: 'a' }, 'a literal one');
 });

@@ -1,4 +1,4 @@
-import type { Key } from '../../schema/order.ts';
+import type { Key } from '../../schema/simple-type.ts';
 import type { StoredItem } from '../../store/store.ts';
 import { comparePositions, type IndexedField, isSortable, type Position } from './order.ts';
 

@@ -1,5 +1,4 @@
-import { type Key, numberOrder, selectOrder } from '../../schema/order.ts';
-import type { SimpleTypeName } from '../../schema/simple-type.ts';
+import { type Key, numberOrder, type SimpleTypeName, selectOrder } from '../../schema/simple-type.ts';
 import type { StoredItem, StoredValue } from '../../store/store.ts';
 
 /** A field by whose values the items of a collection can be indexed. */

@@ -2,10 +2,15 @@
 
 import { didYouMean } from '../../did-you-mean.ts';
 import { DeclarationError } from '../../schema/error.ts';
-import { selectOrder, type TypeOrder } from '../../schema/order.ts';
 import { isRecord, readMember } from '../../schema/record.ts';
 import type { Field, Shape } from '../../schema/schema.ts';
-import type { ReferenceTo, Simple, SimpleTypeName } from '../../schema/simple-type.ts';
+import {
+  type ReferenceTo,
+  type Simple,
+  type SimpleTypeName,
+  selectOrder,
+  type TypeOrder,
+} from '../../schema/simple-type.ts';
 import type { StoredItem, StoredValue } from '../../store/store.ts';
 import { fieldOrder, type IndexedField, type ItemOrder, indexField, modifiedOrder } from './order.ts';
 

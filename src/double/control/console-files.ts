@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { rootResource } from '../../collections/root.ts';
+import { rootResource } from '../../collections/own-resources.ts';
 import { Problem } from '../../http/problem.ts';
 import {
   type Action,

@@ -1,9 +1,31 @@
+// The resources of the server itself: the index of its routes, and the explanations of problems.
 import { documentVariantsFor, writeDocument } from '../formats/server-documents.ts';
 import type { IncomingRequest } from '../http/message.ts';
 import { Problem } from '../http/problem.ts';
 import { findProblemType, problemTypes } from '../http/problem-types.ts';
 import { pathForClient } from '../pipeline/proxy.ts';
-import { action, type DocumentFormat, type Resource } from '../pipeline/resource.ts';
+import { action, allow, type DocumentFormat, type Resource } from '../pipeline/resource.ts';
+import type { Route } from '../pipeline/router.ts';
+
+/** Returns the resource `/`, which lists the path templates and the methods that the principal may use. */
+export function rootResource(routes: readonly Route[], defaultFormat?: DocumentFormat): Resource {
+  return {
+    GET: action('anyone', async (call) => {
+      const resources = routes.map(({ template, resource }) => ({
+        href: pathForClient(call.incoming, template),
+        methods: allow(resource, call.principal),
+      }));
+      return writeDocument(
+        'index',
+        { resources: [...resources, { href: pathForClient(call.incoming, '/problems'), methods: allowed }] },
+        call.variant,
+      );
+    }),
+    produces: documentVariantsFor(defaultFormat),
+  };
+}
+
+const allowed = ['HEAD', 'GET', 'OPTIONS'];
 
 /** Returns the resource `/problems`, which lists all problem types. */
 export function problemsResource(defaultFormat?: DocumentFormat): Resource {

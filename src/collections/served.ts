@@ -1,0 +1,86 @@
+// What the resources of a collection have in common: the parts that they depend on, and how they store an item.
+import type { DocumentLimits } from '../formats/list-item.ts';
+import { Problem } from '../http/problem.ts';
+import { fillTemplate } from '../http/syntax/percent.ts';
+import type { Access, Call, DocumentFormat } from '../pipeline/resource.ts';
+import type { Creation, Store, StoredRecord } from '../store/store.ts';
+import type { Collection } from './declaration.ts';
+import type { Repetition } from './idempotency.ts';
+import type { SearchedStore } from './lists/search.ts';
+import { requireOwn } from './ownership.ts';
+import { listReferences } from './reference-fields.ts';
+import type { CollectionReferences } from './references.ts';
+import { addServerValues } from './server-values.ts';
+
+/** The options of a service that the resources of collections depend on. */
+export interface Serving {
+  /** The format of responses to clients that accept both. Default: XML. */
+  readonly defaultFormat?: DocumentFormat | undefined;
+  /**
+   * If given, unknown and repeated query parameters of lists are rejected. Returns whether a parameter belongs to the credentials of a scheme.
+   */
+  readonly isCredential?: ((parameter: string) => boolean) | undefined;
+  /** The searches of all collections. */
+  readonly searched: SearchedStore;
+}
+
+/** A collection that a service serves. */
+export interface Served extends Serving {
+  readonly collection: Collection;
+  readonly store: Store;
+  readonly documentLimits: DocumentLimits;
+  readonly repetition: Repetition;
+  /** Its references; undefined if no collection of the service has any. */
+  readonly links: CollectionReferences | undefined;
+}
+
+/** The maximum length of the path of a collection in bytes: databases index no longer texts. */
+const maxPathLength = 2000;
+
+/**
+ * Checks the path of a collection that a request adds an item to.
+ * @throws {Problem} `invalid-id` if its parameters are so long that not every store can store it
+ */
+export function requireStorablePath(path: string): void {
+  // It is ASCII: other characters are percent-encoded.
+  if (path.length > maxPathLength)
+    throw new Problem('invalid-id', `The path of the collection has more than ${maxPathLength} bytes.`);
+}
+
+/** Throws RangeError if a collection has unique fields or references, and the store does not check them. */
+export function requireStoreFor({ path, unique, shape }: Collection, store: Store): void {
+  if (unique !== undefined && store.checksUnique !== true)
+    throw new RangeError(`collections.${path}.unique requires a store with \`checksUnique\``);
+  const [first] = listReferences(shape);
+  if (first !== undefined && store.referrers === undefined)
+    throw new RangeError(
+      `collections.${path}.fields.${first.field}: a reference requires a store with \`referrers\``,
+    );
+}
+
+/** Returns the members that all changes of a collection have. */
+export function changeMembers(
+  { collection: { path, unique }, links }: Served,
+  { parameters, now }: Pick<Call, 'parameters' | 'now'>,
+): Pick<Creation, 'collection' | 'at' | 'unique' | 'references'> {
+  return { collection: fillTemplate(path, parameters), at: now, unique, references: links?.rules };
+}
+
+/**
+ * Returns what is stored of the fields that a client sent: with the values of the server, and with ids in place of addresses.
+ * @param access the rule of the method
+ * @param before the item before the change; undefined if it is created
+ * @throws {Problem} if the principal may not store it, or if it refers to a missing item
+ */
+export async function prepareValue(
+  { collection, links }: Served,
+  call: Call,
+  access: Access,
+  sent: StoredRecord,
+  before: StoredRecord | undefined,
+): Promise<StoredRecord> {
+  const completed = addServerValues(collection.shape, sent, call, before);
+  const value = links === undefined ? completed : await links.resolve(completed, before, call);
+  requireOwn(access, call, value);
+  return value;
+}
