@@ -164,7 +164,7 @@ const chunks = {
     'auth/message-signatures/scheme',
     'client/private-key',
     'client/read-declaration',
-    'signature/declared/asymmetric',
+    'auth/declared/signing',
     'http/structured-fields/parse',
   ],
   verification: ['auth/explain/sent-keys'],

@@ -1,9 +1,7 @@
 import type { KeyObject } from 'node:crypto';
+import { rsaModulus } from '../signature/algorithms.ts';
 
-/** The minimum modulus of an RSA key in bits (NIST SP 800-131A). */
-const minModulus = 2048;
-/** The maximum modulus of an RSA key in bits. A longer signature is refused without a verification, whose time it determines. */
-const maxModulus = 4096;
+const [minModulus, maxModulus] = rsaModulus;
 
 /** Returns whether a signature of this length (bytes) can be one of RSA: it is as long as the modulus (RFC 8017 §8). */
 export function isRsaLength(length: number): boolean {

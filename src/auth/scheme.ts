@@ -62,6 +62,13 @@ export interface Fault {
   readonly problem?: Problem | undefined;
 }
 
+/** Returns those of several credentials that could be read; the fault of the first if none could. */
+export function keepReadable<Own extends Presented>(read: readonly (Own | Fault)[]): readonly Own[] | Fault {
+  const readable = read.flatMap((each) => ('detail' in each ? [] : [each]));
+  const [first] = read;
+  return readable.length === 0 && first !== undefined && 'detail' in first ? first : readable;
+}
+
 /** Why a request is refused whose credentials could be read. */
 export type RefusalReason =
   | 'unknown-user'

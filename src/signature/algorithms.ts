@@ -20,6 +20,22 @@ export type SignatureAlgorithm =
 /** The algorithms of public keys: those of RFC 9421, and further ones of OAuth 1.0a (RFC 5849 §3.4.3). */
 export type PublicKeyKind = SignatureAlgorithm | 'rsa-v1_5-sha1' | 'rsa-v1_5-sha512';
 
+/** The hash functions of shared secrets and of digests. */
+export const hashNames = ['md5', 'sha1', 'sha256', 'sha384', 'sha512'] as const;
+export type HashName = (typeof hashNames)[number];
+
+/** The lengths of the digests in bytes. */
+export const digestLengths: Readonly<Record<HashName, number>> = {
+  md5: 16,
+  sha1: 20,
+  sha256: 32,
+  sha384: 48,
+  sha512: 64,
+};
+
+/** The range of a length in bytes, both inclusive. */
+export type Lengths = readonly [min: number, max: number];
+
 /** The keys of an algorithm. */
 interface KeyType {
   /** The type of node:crypto. */
@@ -77,6 +93,17 @@ export function isRsa(algorithm: PublicKeyKind): boolean {
 /** Returns the algorithms of RFC 9421 whose signatures have a length (bytes) that does not depend on the key. */
 export function algorithmsOfLength(length: number): readonly SignatureAlgorithm[] {
   return signatureAlgorithms.filter((each) => registered[each].length === length);
+}
+
+/** The modulus of an RSA key (bits), at least (NIST SP 800-131A) and at most: it determines the time of a verification. */
+export const rsaModulus: Lengths = [2048, 4096];
+
+/** Returns how long a signature is. One of RSA is as long as the modulus (RFC 8017 §8). */
+export function signatureLengths(algorithm: PublicKeyKind, { dsaEncoding }: SignatureVariant): Lengths {
+  const { key, length } = table[algorithm];
+  if (length === undefined) return [rsaModulus[0] / 8, rsaModulus[1] / 8];
+  // A SEQUENCE of two INTEGERs (RFC 3279 §2.2.3), each with a byte before it if its first bit is set.
+  return key.type === 'ec' && dsaEncoding === 'der' ? [8, length + 8] : [length, length];
 }
 
 /** Returns the name of the keys of an algorithm, with its article: `an RSA key`. */

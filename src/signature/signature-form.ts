@@ -1,4 +1,103 @@
+// The forms of a signature as text, and those in which clients send it by mistake.
+
 import { octetsOf } from '../http/syntax/octets.ts';
+import { digestLengths, type HashName, hashNames, type Lengths } from './algorithms.ts';
+
+/** The encodings of a signature. */
+export const encodings = ['hex', 'base64', 'base64url'] as const;
+export type Encoding = (typeof encodings)[number];
+
+/** What a signature looks like. */
+export interface SignatureForm {
+  readonly encoding: Encoding;
+  readonly lengths: Lengths;
+  /** Whether hexadecimal may be in upper case. Default: false. */
+  readonly anyCase?: boolean | undefined;
+  /** The hash function, if it is a digest or an HMAC. */
+  readonly hash?: HashName;
+  /** The form of its two numbers, if it is one of ECDSA. */
+  readonly dsaEncoding?: 'der' | 'ieee-p1363' | undefined;
+}
+
+/** Returns the form of digests and of HMACs with a hash function. */
+export function digestForm(hash: HashName, encoding: Encoding, anyCase?: boolean): SignatureForm {
+  return { encoding, hash, anyCase, lengths: [digestLengths[hash], digestLengths[hash]] };
+}
+
+/**
+ * Returns a signature in canonical base64 (RFC 4648 §3.5); undefined if it does not have the form. Hexadecimal must be in lower case.
+ * base64url may be padded.
+ */
+export function decodeSignature(
+  text: string,
+  { encoding, lengths: [min, max], anyCase = false }: SignatureForm,
+): string | undefined {
+  if (text.length > 2 * max) return undefined;
+  const bytes = Buffer.from(text, encoding);
+  if (bytes.length < min || bytes.length > max) return undefined;
+  const canonical = bytes.toString('base64');
+  if (encoding === 'base64') return text === canonical ? text : undefined;
+  const written = bytes.toString(encoding);
+  if (encoding === 'hex') return (anyCase ? text.toLowerCase() : text) === written ? canonical : undefined;
+  const padding = canonical.slice(written.length);
+  return text === written || text === written + padding ? canonical : undefined;
+}
+
+/** Returns why a digest or an HMAC is malformed, with a likely cause if its form suggests one. Needs no secret. */
+export function signatureFault(text: string, form: SignatureForm): string {
+  const fault = `the signature is not the ${encodingNames[form.encoding]} of ${form.lengths[0]} bytes`;
+  const cause = text.length > 256 ? 'it is too long' : describeMalformed(text, form);
+  return cause === undefined ? fault : `${fault}: ${cause}`;
+}
+
+const encodingNames: Readonly<Record<Encoding, string>> = {
+  hex: 'hexadecimal, in lower case,',
+  base64: 'canonical base64',
+  base64url: 'base64url',
+};
+
+/** Returns the likely cause of a signature that does not have the form; undefined if it suggests none. */
+export function describeMalformed(text: string, form: SignatureForm): string | undefined {
+  const known = describeForm(text);
+  if (known !== undefined) return known;
+  if (/^[A-Za-z0-9-]+[=,:](?=..)/.test(text) && !/^[A-Za-z0-9]+={1,2}$/.test(text))
+    return 'it has a prefix that is not expected here';
+  const { encoding } = form;
+  const padded = `${text}${'='.repeat((4 - (text.length % 4)) % 4)}`;
+  // Before base64url, which such a text is, too.
+  if (encoding === 'base64' && decodeSignature(padded, form) !== undefined)
+    return 'the padding "=" is missing';
+  for (const each of encodings) {
+    const isOther = decodeSignature(text, { ...form, encoding: each, anyCase: true }) !== undefined;
+    if (isOther)
+      return each === encoding ? 'it is in upper case' : `it is ${each === 'hex' ? 'hexadecimal' : each}`;
+    const cause = each === encoding ? describeBytes(text, form) : undefined;
+    if (cause !== undefined) return cause;
+  }
+  return undefined;
+}
+
+/** Returns what is wrong with the bytes of a signature that is in the right encoding. */
+function describeBytes(text: string, form: SignatureForm): string | undefined {
+  const { encoding, dsaEncoding, hash } = form;
+  const [min, max] = form.lengths;
+  if (decodeSignature(text, { ...form, anyCase: true, lengths: [1, text.length] }) === undefined)
+    return undefined;
+  const bytes = Buffer.from(text, encoding);
+  if (dsaEncoding !== undefined && hasOtherForm(bytes, dsaEncoding))
+    return `it has the form ${dsaEncoding === 'der' ? 'ieee-p1363' : 'der'}`;
+  const { length } = bytes;
+  if (hash === undefined)
+    return `it has ${length} bytes; ${min === max ? min : `${min} to ${max}`} are expected`;
+  const other = hashNames.find((each) => digestLengths[each] === length);
+  return other && `it has the length of ${other}; ${hash} is expected`;
+}
+
+/** Returns whether a signature of ECDSA has 64 bytes in place of ASN.1, or is in ASN.1 (RFC 3279 §2.2.3): a sequence of two integers. */
+function hasOtherForm(bytes: Buffer, expected: 'der' | 'ieee-p1363'): boolean {
+  if (expected === 'der') return bytes.length === 64;
+  return bytes[0] === 0x30 && bytes[1] === bytes.length - 2 && bytes[2] === 0x02;
+}
 
 /** Forms in which clients send a signature by mistake, whatever the scheme expects. None of them is a signature. */
 const forms: readonly (readonly [form: RegExp, cause: string])[] = [

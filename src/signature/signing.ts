@@ -3,6 +3,7 @@
 // may choose. Signer and verifier build a message with the same functions. The console signs through the control interface.
 
 import type { KeyObject } from 'node:crypto';
+import { createRequest, type IncomingRequest } from '../http/message.ts';
 import type { BareItem } from '../http/structured-fields/value.ts';
 import type { SignatureAlgorithm } from './algorithms.ts';
 import type { Scope } from './aws4/signing-key.ts';
@@ -217,6 +218,15 @@ export function createSign(
 /** Returns the value of Host that is sent. */
 export function readHost({ fields, url }: UnsignedRequest): string {
   return findField(fields, 'host') ?? url.host;
+}
+
+/** Returns a request with other fields, target and content, in the form in which a server receives it. */
+export function toIncoming(
+  { method, url }: UnsignedRequest,
+  { fields, target, content }: Pick<UnsignedRequest, 'fields' | 'target' | 'content'>,
+): IncomingRequest {
+  const headers = findField(fields, 'host') === undefined ? [['Host', url.host] as const, ...fields] : fields;
+  return createRequest({ method, target, headers, body: content, secure: url.protocol === 'https:' });
 }
 
 /** Returns the first value of a field by its name in lower case; undefined if it is absent. */

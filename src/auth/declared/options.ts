@@ -16,14 +16,12 @@ import {
   text,
   word,
 } from '../../shape/shape.ts';
-import { hasPrivateKey } from '../../signature/declared/asymmetric.ts';
+import { hashNames } from '../../signature/algorithms.ts';
 import {
   algorithms,
   type Declaration,
   type DeclaredTimestamp,
-  dsaEncodings,
-  encodings,
-  hashNames,
+  findKeyAlgorithm,
   keyEncodings,
 } from '../../signature/declared/declaration.ts';
 import {
@@ -38,8 +36,15 @@ import {
   parseSignatureFormat,
   type SignatureFormat,
 } from '../../signature/declared/signature-format.ts';
-import { covers, parseTemplate, placeholders, type Template } from '../../signature/declared/template.ts';
+import {
+  covers,
+  isOfContent,
+  parseTemplate,
+  placeholders,
+  type Template,
+} from '../../signature/declared/template.ts';
 import { timestampUnits } from '../../signature/declared/timestamp.ts';
+import { encodings } from '../../signature/signature-form.ts';
 import type { HmacDeclaration, PresetDeclaration } from '../scheme-declarations.ts';
 import {
   describePlaces,
@@ -51,23 +56,6 @@ import {
 } from '../scheme-shapes.ts';
 import { userNameFault } from '../user-name.ts';
 import { type Preset, type PresetExtras, presets } from './presets.ts';
-
-/** Options of a declared scheme. */
-export interface DeclaredOptions extends Declaration {
-  /**
-   * Whether a signature may be used again within the window. `refuse` stores signatures as `nonce` stores nonces. Default:
-   * `accept`.
-   */
-  readonly replay: 'accept' | 'refuse';
-  /** Further fields that may have a signature, of which one must be valid. */
-  readonly otherFields: readonly string[];
-  /** The scheme in Authorization, as written; undefined if the signature is elsewhere. */
-  readonly authorizationName?: string | undefined;
-  /** Further names of the scheme that are accepted in Authorization. */
-  readonly otherNames: readonly string[];
-  /** The name of the preset; undefined for a declaration of one's own. */
-  readonly preset?: string | undefined;
-}
 
 /** The default of `timestamp.window`, in seconds. */
 const defaultWindow = 300;
@@ -130,7 +118,7 @@ const declaredShape = object(
     algorithm: optional(word(algorithms, 'how a signature is made')),
     hash: optional(word(hashNames)),
     encoding: optional(word(encodings, 'the encoding of the signature')),
-    dsaEncoding: optional(word(dsaEncodings, 'the form of a signature of ECDSA')),
+    dsaEncoding: optional(word(['der', 'ieee-p1363'], 'the form of a signature of ECDSA')),
     key: optional(word(keyEncodings, 'how the secret is decoded')),
     keyPrefix: optional(text('text that is removed from the secret before it is decoded', { min: 1 })),
     signature: described(() => ({
@@ -223,9 +211,9 @@ const builtIn = ['aws4-hmac-sha256', 'basic', 'bearer', 'digest', 'hmac', 'oauth
  * @param signer The user, if neither the declaration nor the requests of the scheme name one. Default: one of them must.
  * @throws RangeError if something is unknown, missing, contradictory, or not protected by the signature
  */
-export function readDeclaredOptions(value: unknown, where: string, signer?: string): DeclaredOptions {
+export function readDeclaredOptions(value: unknown, where: string, signer?: string): Declaration {
   const isPreset = typeof value === 'object' && value !== null && 'preset' in value;
-  if (!isPreset) return readDeclaration(value, where, {}, signer);
+  if (!isPreset) return parseDeclaration(value, where, {}, signer);
   const presetShape = word(Object.keys(presets), undefined, 'a preset');
   const name = read(presetShape, read(anyMembers, value, [where])['preset'], [`${where}.preset`]);
   const preset = presets[name];
@@ -246,7 +234,7 @@ export function readDeclaredOptions(value: unknown, where: string, signer?: stri
     ...timestamp,
     replay: own['replay'],
   };
-  return { ...readDeclaration(members, where, extras, signer), preset: name };
+  return { ...parseDeclaration(members, where, extras, signer), preset: name };
 }
 
 /** Returns the timestamp of a preset with another window, if one is set. */
@@ -257,12 +245,12 @@ function presetTimestamp(declared: unknown, own: unknown, where: string): Member
   return { timestamp: { ...declared, ...read(membersOf(['window']), own, [where]) } };
 }
 
-function readDeclaration(
+function parseDeclaration(
   declared: unknown,
   where: string,
   extras: PresetExtras,
   signer: string | undefined,
-): DeclaredOptions {
+): Declaration {
   const members = read(declaredShape, declared, [where]);
   const { message, keyPrefix, id, passphrase, replay = 'accept', algorithm = 'hmac' } = members;
   const { hash = 'sha256', encoding = 'hex', dsaEncoding = 'der', key = 'utf8' } = members;
@@ -274,8 +262,9 @@ function readDeclaration(
   );
   const timestamp = readTimestamp(members.timestamp, `${where}.timestamp`, format);
   const authorizationName = readAuthorizationName(place, format, `${where}.signature`);
-  const { anyPort, digestParameter, anyCase, decodedInUrl, queryOrForm, lifetime } = extras;
-  const options: DeclaredOptions = {
+  const { asymmetric: _, ...further } = extras;
+  const options: Declaration = {
+    ...further,
     message,
     algorithm,
     hash,
@@ -291,12 +280,6 @@ function readDeclaration(
     nonce: readNonce(members.nonce, `${where}.nonce`, format),
     id,
     passphrase,
-    anyPort,
-    digestParameter,
-    anyCase,
-    decodedInUrl,
-    queryOrForm,
-    lifetime,
     replay,
     authorizationName,
     otherNames: readOtherNames(names, authorizationName, `${where}.signature.names`),
@@ -307,10 +290,6 @@ function readDeclaration(
   checkOwnSignature(options, where);
   checkReplay(options, members.replay, where);
   return options;
-}
-
-function readOptional<Read>(value: unknown, read: (value: unknown) => Read): Read | undefined {
-  return value === undefined ? undefined : read(value);
 }
 
 function readMessage(value: unknown, where: string): Template {
@@ -366,7 +345,9 @@ function readSignature(
   const place = readPlaceIn({ ...signature, field }, at);
   if (place === undefined) throw new RangeError(`${at} ${placeExpected}`);
   const text =
-    readOptional(signature['format'], (value) => read(filledText, value, [`${at}.format`])) ?? '{signature}';
+    signature['format'] === undefined
+      ? '{signature}'
+      : read(filledText, signature['format'], [`${at}.format`]);
   const format = parseSignatureFormat(text, separator, extras.asymmetric);
   if (typeof format === 'string') throw new RangeError(`${at}.format: ${format}`);
   return { place, otherFields, format, names: signature['names'] };
@@ -441,7 +422,7 @@ function readUser(
 }
 
 function readNonce(value: unknown, where: string, { has }: SignatureFormat): RolePlace | undefined {
-  if (!has.has('nonce')) return readOptional(value, (given) => readPlace(given, where));
+  if (!has.has('nonce')) return value === undefined ? undefined : readPlace(value, where);
   if (value !== undefined) throw new RangeError(`${where}: the nonce is already in signature.format`);
   return { format: true };
 }
@@ -472,12 +453,12 @@ function readTimestamp(
 
 /** Throws RangeError if an option does not belong to the algorithm. */
 function checkAlgorithm(
-  options: DeclaredOptions,
+  options: Declaration,
   members: Pick<HmacDeclaration, 'key' | 'keyPrefix' | 'hash' | 'dsaEncoding'>,
   where: string,
 ): void {
   const { algorithm, hash, message } = options;
-  const isAsymmetric = hasPrivateKey(algorithm);
+  const isAsymmetric = findKeyAlgorithm(algorithm) !== undefined;
   for (const name of ['key', 'keyPrefix'] as const)
     if (isAsymmetric && members[name] !== undefined)
       throw new RangeError(`${where}.${name}: ${algorithm} has public keys, not secrets`);
@@ -497,7 +478,7 @@ function checkAlgorithm(
 }
 
 /** Throws RangeError if two roles have the same place, or the message names the field of a role. */
-function checkPlaces(options: DeclaredOptions, where: string): void {
+function checkPlaces(options: Declaration, where: string): void {
   const { place, user, timestamp, nonce, id, passphrase } = options;
   const roles: readonly (readonly [role: string, place: RolePlace | undefined])[] = [
     ['signature', place],
@@ -521,12 +502,11 @@ function checkPlaces(options: DeclaredOptions, where: string): void {
     }
     seen.set(key, role);
   }
-  for (const part of options.message) {
-    const role = part.kind === 'field' ? seen.get(placeKey({ field: part.field })) : undefined;
+  for (const { field } of options.message) {
+    const role = field === undefined ? undefined : seen.get(placeKey({ field }));
     if (role === 'signature')
       throw new RangeError(`${where}.message: the message cannot contain its own signature`);
-    if (role !== undefined && part.kind === 'field')
-      throw new RangeError(`${where}.message: ${part.field} is named twice; use {${role}}`);
+    if (role !== undefined) throw new RangeError(`${where}.message: ${field} is named twice; use {${role}}`);
   }
 }
 
@@ -536,19 +516,15 @@ function placeKey(place: Place): string {
 }
 
 /** Returns whether the message contains a value with the part of the request in which it is. */
-function isCoveredByPlace({ message }: DeclaredOptions, place: RolePlace): boolean {
-  const kinds = message.map(({ kind }) => kind);
-  if ('query' in place)
-    return kinds.some(
-      (kind) => kind === 'query' || kind === 'query-sorted' || kind === 'target' || kind === 'url',
-    );
+function isCoveredByPlace({ message }: Declaration, place: RolePlace): boolean {
+  const hasKind = (kinds: readonly string[]): boolean => message.some(({ kind }) => kinds.includes(kind));
+  if ('query' in place) return hasKind(['query', 'target', 'url']);
   if (!isInContent(place)) return false;
-  const isForm = 'form' in place && kinds.includes('form-sorted');
-  return isForm || kinds.some((kind) => kind.startsWith('body'));
+  return hasKind(['content', 'digest']) || ('form' in place && hasKind(['form']));
 }
 
 /** Throws RangeError if the message does not cover what is declared, or covers what is not. */
-function checkCovered(options: DeclaredOptions, where: string): void {
+function checkCovered(options: Declaration, where: string): void {
   const places = { timestamp: options.timestamp?.place, nonce: options.nonce, id: options.id };
   for (const role of ['timestamp', 'nonce', 'id'] as const) {
     const place = places[role];
@@ -563,11 +539,9 @@ function checkCovered(options: DeclaredOptions, where: string): void {
 }
 
 /** Throws RangeError if the message contains the content with the signature in it. */
-function checkOwnSignature({ message, place }: DeclaredOptions, where: string): void {
+function checkOwnSignature({ message, place }: Declaration, where: string): void {
   if (!('json' in place)) return;
-  const isOwn = message.some(
-    (part) => part.kind.startsWith('body') || (part.kind === 'json' && part.pointer === place.json),
-  );
+  const isOwn = message.some((part) => isOfContent(part) && (part.pointer ?? place.json) === place.json);
   if (isOwn)
     throw new RangeError(
       `${where}.message: the message cannot contain its own signature, which is ${describePlace(place)}`,
@@ -575,7 +549,7 @@ function checkOwnSignature({ message, place }: DeclaredOptions, where: string): 
 }
 
 /** Throws RangeError if nonces or signatures would have to be stored forever. */
-function checkReplay({ timestamp, nonce, replay }: DeclaredOptions, declared: unknown, where: string): void {
+function checkReplay({ timestamp, nonce, replay }: Declaration, declared: unknown, where: string): void {
   if (nonce !== undefined && timestamp === undefined)
     throw new RangeError(
       `${where}.nonce: a nonce requires a timestamp; otherwise it would be stored forever`,

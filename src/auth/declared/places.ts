@@ -42,7 +42,7 @@ export interface ContentReader {
 }
 
 /** Returns whether the content is JSON by its Content-Type. */
-export function hasJson({ body, headers: fields }: IncomingRequest): boolean {
+function hasJson({ body, headers: fields }: IncomingRequest): boolean {
   const type = body.present ? fields.get('content-type') : undefined;
   const name = type === undefined ? undefined : parseMediaType(type)?.type;
   return name !== undefined && (name === 'application/json' || name.endsWith('+json'));
@@ -78,7 +78,11 @@ export function readPlace(
   reader: PlaceReader,
 ): string | Fault | undefined {
   const { request, values, content } = reader;
-  if ('field' in place) return request.headers.get(place.field.toLowerCase());
+  if ('field' in place) {
+    const name = place.field.toLowerCase();
+    const { headers } = request;
+    return headers.repeated ? requireSingle(headers.getAll(name), place) : headers.get(name);
+  }
   if ('format' in place) return values[role];
   if ('json' in place) {
     const text = content?.json(place.json);

@@ -1,17 +1,14 @@
-import type { DeclaredLifetime } from '../../signature/declared/declaration.ts';
+import type { Declaration } from '../../signature/declared/declaration.ts';
 import type { PresetName } from '../scheme-declarations.ts';
 
 /** Properties of a preset that a declaration cannot set. */
-export interface PresetExtras {
+export type PresetExtras = Pick<
+  Declaration,
+  'anyPort' | 'digestParameter' | 'anyCase' | 'decodedInUrl' | 'queryOrForm' | 'lifetime'
+> & {
   /** The element of a list that contains an Ed25519 signature. */
   readonly asymmetric?: string;
-  readonly anyPort?: boolean;
-  readonly digestParameter?: string;
-  readonly anyCase?: boolean;
-  readonly decodedInUrl?: string;
-  readonly queryOrForm?: boolean;
-  readonly lifetime?: DeclaredLifetime;
-}
+};
 
 /** A preset: a declaration without its user. */
 export interface Preset {

@@ -1,20 +1,18 @@
 import { escapeLiteral } from '../../http/syntax/character-class.ts';
-import { hasPrivateKey } from '../../signature/declared/asymmetric.ts';
+import { type Declaration, findKeyAlgorithm } from '../../signature/declared/declaration.ts';
 import { decodeKey } from '../../signature/declared/key.ts';
 import { fieldIn, parameterIn, type RolePlace } from '../../signature/declared/places.ts';
 import { chooseId, type SchemeTraits } from '../../signature/signing.ts';
 import { type AuthScheme, headerPlace, problemsOfDates } from '../auth-scheme.ts';
 import type { CredentialPlace } from '../verifier.ts';
-import { readsContent } from './compiled.ts';
-import type { DeclaredOptions } from './options.ts';
-import { claimedUser } from './presented.ts';
+import { claimedUser, readsContent } from './presented.ts';
 import { checkIdentity, createSignFunction, listChoices } from './signing.ts';
 
 /** Creates a declared scheme. */
 export function createDeclaredScheme(
   name: string,
-  options: DeclaredOptions,
-): AuthScheme<'declared', DeclaredOptions> {
+  options: Declaration,
+): AuthScheme<'declared', Declaration> {
   const { algorithm, format, user, timestamp, nonce, replay, lifetime, place, message } = options;
   const isStored = nonce !== undefined || replay === 'refuse';
   const longest = Math.max(timestamp?.window ?? 0, lifetime?.longest ?? 0);
@@ -26,13 +24,13 @@ export function createDeclaredScheme(
     messageOption: 'message',
     preset: options.preset,
     choices: listChoices(options),
-    privateKeys: hasPrivateKey(algorithm) ? 'usual' : isOptional,
+    privateKeys: findKeyAlgorithm(algorithm) !== undefined ? 'usual' : isOptional,
     emptySecret: encodeEmptySecret(options),
     dateWindow: timestamp?.window ?? 0,
     window: isStored ? longest : 0,
     places: listPlaces(options),
     contentPlaces: 'field' in place || 'query' in place ? undefined : [place],
-    requestHeaders: message.flatMap((part) => (part.kind === 'field' ? [part.field.toLowerCase()] : [])),
+    requestHeaders: message.flatMap(({ field }) => field?.toLowerCase() ?? []),
     rotation: typeof user === 'string' ? describeRotation(options) : undefined,
     problems: problemsOfDates,
     readsContent: readsContent(options),
@@ -51,19 +49,19 @@ export function createDeclaredScheme(
   };
 }
 
-function encodeEmptySecret({ key, keyPrefix = '' }: DeclaredOptions): string {
+function encodeEmptySecret({ key, keyPrefix = '' }: Declaration): string {
   return keyPrefix + { utf8: '\0', hex: '00', base64: 'AA==' }[key];
 }
 
 /** Returns the encoding that a secret is not in; undefined if the key can be decoded. */
-function findSecretFault(secret: string, { key, keyPrefix = '' }: DeclaredOptions): string | undefined {
+function findSecretFault(secret: string, { key, keyPrefix = '' }: Declaration): string | undefined {
   if (key === 'utf8') return undefined;
   const text = secret.startsWith(keyPrefix) ? secret.slice(keyPrefix.length) : secret;
   if (decodeKey(text, key) !== undefined) return undefined;
   return key === 'hex' ? 'hexadecimal' : key;
 }
 
-function listPlaces(options: DeclaredOptions): readonly CredentialPlace[] {
+function listPlaces(options: Declaration): readonly CredentialPlace[] {
   const { user, timestamp, nonce, id, passphrase, place, queryOrForm = false } = options;
   // If the form may have the other parameters, the user alone stands in a field.
   const isShown = queryOrForm && 'query' in place;
@@ -78,7 +76,7 @@ function listPlaces(options: DeclaredOptions): readonly CredentialPlace[] {
 }
 
 /** Returns the places of the signature. */
-function listProofPlaces(options: DeclaredOptions): readonly CredentialPlace[] {
+function listProofPlaces(options: Declaration): readonly CredentialPlace[] {
   const { place, otherFields, otherNames, authorizationName, format } = options;
   const about = `\`${format.text}\`, where the signature is ${describeSignature(options)}`;
   if (authorizationName !== undefined)
@@ -96,7 +94,7 @@ function listProofPlaces(options: DeclaredOptions): readonly CredentialPlace[] {
   ];
 }
 
-function describeSignature({ algorithm, hash, encoding }: DeclaredOptions): string {
+function describeSignature({ algorithm, hash, encoding }: Declaration): string {
   if (algorithm === 'hmac') return `an HMAC-${hash.toUpperCase()} in ${encoding}`;
   return `${algorithm === 'digest' ? `a ${hash.toUpperCase()} digest` : `one of ${algorithm}`} in ${encoding}`;
 }
@@ -115,7 +113,7 @@ function describe(
 }
 
 /** Returns what an adversary has to know. The proof follows the last text of the format before it, up to the next text. */
-function describeTraits({ place, format, user, timestamp, replay }: DeclaredOptions): SchemeTraits {
+function describeTraits({ place, format, user, timestamp, replay }: Declaration): SchemeTraits {
   const element = format.elements.find(({ names }) => names.includes('signature'));
   const at = element?.names.indexOf('signature') ?? 0;
   const [before = '', after = ''] = [element?.literals[at] ?? '', element?.literals[at + 1] ?? ''];
@@ -138,11 +136,6 @@ function describeTraits({ place, format, user, timestamp, replay }: DeclaredOpti
 }
 
 /** Returns what schemes have in common that differ in the user and in the field of the signature. */
-function describeRotation({
-  place,
-  user: _,
-  otherFields: __,
-  ...others
-}: DeclaredOptions): string | undefined {
+function describeRotation({ place, user: _, otherFields: __, ...others }: Declaration): string | undefined {
   return 'field' in place ? JSON.stringify(others) : undefined;
 }

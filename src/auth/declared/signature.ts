@@ -6,34 +6,37 @@ import type { IncomingRequest } from '../../http/message.ts';
 import { octetsOf } from '../../http/syntax/octets.ts';
 import { splitTarget } from '../../http/target.ts';
 import { andThen } from '../../maybe-promise.ts';
-import {
-  hasPrivateKey,
-  type KeySignatureForm,
-  keyKinds,
-  verifyByKey,
-} from '../../signature/declared/asymmetric.ts';
+import { verifyWith } from '../../signature/algorithms.ts';
+import { type Declaration, findKeyAlgorithm } from '../../signature/declared/declaration.ts';
 import { createDeclaredKey, digestWithSecret, isSameDigest, keyBytes } from '../../signature/declared/key.ts';
-import { type MessageSource, readPiece, sortForm } from '../../signature/declared/message.ts';
-import { parseBodyDigest, partName, type TemplatePart } from '../../signature/declared/template.ts';
-import { type DigestForm, messageBytes, type Part, type PartKind } from '../../signature/message.ts';
+import { type MessageSource, sortForm } from '../../signature/declared/message.ts';
+import { isOfContent } from '../../signature/declared/template.ts';
+import { messageBytes, type Part } from '../../signature/message.ts';
 import type { Variant } from '../explain/mistake.ts';
 import { createKeyring, deriveOnce, type Key, type KeyHolder } from '../keyring.ts';
 import { type DigestFault, type Fault, type SchemeVerification, wrongKey } from '../scheme.ts';
 import type { SchemeContext } from '../scheme-context.ts';
-import { type CompiledDeclaration, compileDeclaration } from './compiled.ts';
-import type { DeclaredOptions } from './options.ts';
-import { buildSources, type DeclaredPresented, present, presentAll } from './presented.ts';
+import { buildSources, readParts, removeSignature } from './message.ts';
+import {
+  type CompiledDeclaration,
+  compileDeclaration,
+  type DeclaredPresented,
+  present,
+  presentAll,
+} from './presented.ts';
 
 /** Creates the signature scheme of a declaration. */
 export function createDeclaredSignature(
   name: string,
-  declared: DeclaredOptions,
+  declared: Declaration,
   { accounts, publicOrigin }: SchemeContext,
 ): SchemeVerification<DeclaredPresented> {
   const options = compileDeclaration(declared);
-  const { algorithm, hash, dsaEncoding } = options;
-  const form: KeySignatureForm = hasPrivateKey(algorithm) ? { algorithm, hash, dsaEncoding } : listedForm;
-  const keyKind = keyKinds[form.algorithm];
+  const { hash, dsaEncoding, timestamp } = options;
+  // Those of Standard Webhooks (`v1a`) are among those of HMAC.
+  const keyKind = findKeyAlgorithm(options.algorithm) ?? 'ed25519';
+  // The salt of RSASSA-PSS may have any length.
+  const variant = { hash, dsaEncoding, anySalt: true };
   const find = createKeyring(accounts, name, {
     ofUser: ({ algorithm }) => algorithm === keyKind,
     byId: ({ algorithm }) => algorithm === keyKind || algorithm === 'hmac-sha256',
@@ -44,8 +47,6 @@ export function createDeclaredSignature(
     createDeclaredKey(keyFor(secret) ?? secret, options.hash, macAlgorithm),
   );
   const readable = deriveOnce((secret) => ({ isReadable: keyFor(secret) !== undefined }));
-  const heads = options.message.map(buildHead);
-  const { timestamp } = options;
   return {
     name,
     rules: {
@@ -61,28 +62,23 @@ export function createDeclaredSignature(
     },
     parse: (request, rest) => pathFault(request, options) ?? presentAll(request, rest, options),
     complete: (presented, content) =>
-      options.readsContent || options.needs.form
+      options.readsContent || options.coversForm
         ? readContent(presented, content, options, publicOrigin)
         : presented,
     find: ({ user, owner }) => andThen(find(user), (holder) => requireOwner(holder, owner)),
     messages: (presented, content) =>
-      buildSources(presented, content, options, publicOrigin).map((source) =>
-        heads.map(({ kind, name: part, digest }, at): Part => {
-          const value = readPiece(options.message[at] ?? emptyText, source);
-          return digest === undefined ? { kind, name: part, value } : { kind, name: part, value, digest };
-        }),
-      ),
+      listSources(presented, content, options, publicOrigin).map((source) => readParts(options, source)),
     verify(key, message, { digests, asymmetric }) {
       if (key.kind === 'secret')
         return prepared(key.secret).signs(message, digests) && readable(key.secret).isReadable;
       const bytes = messageBytes(message);
       const valid = asymmetric.filter((each) =>
-        verifyByKey(form, key.publicKey, bytes, Buffer.from(each, 'base64')),
+        verifyWith(keyKind, key.publicKey, bytes, Buffer.from(each, 'base64'), variant),
       );
       return valid.length > 0;
     },
     ...(options.passphrase !== undefined && { accept: passphraseFault }),
-    variant: { hash: options.hash, dsaEncoding: options.dsaEncoding },
+    variant: { hash, dsaEncoding },
     digestFault: ({ target }, content) => parameterFault(target, content, options),
     mistakes: {
       mac: () => ({
@@ -97,18 +93,13 @@ export function createDeclaredSignature(
       withSignature: (presented, signature) => ({
         ...presented,
         signatures: [signature],
-        ...(hasPrivateKey(options.algorithm)
+        ...(options.keyKinds !== undefined
           ? { digests: [], asymmetric: [signature] }
           : { digests: [signature], asymmetric: [] }),
       }),
     },
   };
 }
-
-const emptyText: TemplatePart = { kind: 'literal', text: '' };
-
-/** The signatures by private keys among those of HMAC (Standard Webhooks, `v1a`). */
-const listedForm: KeySignatureForm = { algorithm: 'ed25519', hash: 'sha512', dsaEncoding: 'der' };
 
 const wrong = 'The user, the secret or the signed message is wrong.';
 
@@ -119,13 +110,22 @@ function readContent(
   declaration: CompiledDeclaration,
   publicOrigin: string | undefined,
 ): DeclaredPresented | Fault {
-  const { request, rest, signatureField } = presented;
-  const { readsContent, needs } = declaration;
-  const whole = readsContent
-    ? present(request, rest, { ...declaration, signatureField }, content)
-    : presented;
-  if ('detail' in whole || !needs.form) return whole;
-  return formFault(buildSources(whole, content, declaration, publicOrigin)[0], declaration) ?? whole;
+  const { request, rest, place } = presented;
+  const { readsContent, coversForm } = declaration;
+  const whole = readsContent ? present(request, rest, { ...declaration, place }, content) : presented;
+  if ('detail' in whole || !coversForm) return whole;
+  return formFault(listSources(whole, content, declaration, publicOrigin)[0], declaration) ?? whole;
+}
+
+/** Returns the data of the request that messages contain; several if the authority may be signed in several forms. */
+function listSources(
+  { request, target, isInForm, signed }: DeclaredPresented,
+  content: Uint8Array,
+  declaration: Declaration,
+  publicOrigin: string | undefined,
+): ReturnType<typeof buildSources> {
+  const covered = isInForm ? removeSignature(content, declaration) : content;
+  return buildSources(request, target, covered, signed, declaration, publicOrigin);
 }
 
 /** Returns the holder of a key unless the request names another user beside the id of the key. */
@@ -145,53 +145,8 @@ function passphraseFault({ passphrase = noPassphrase }: DeclaredPresented, key: 
     : wrongKey(wrong, 'the passphrase is not that of the key');
 }
 
-/** The kinds of the placeholders. */
-const kinds: Readonly<Partial<Record<TemplatePart['kind'], PartKind>>> = {
-  literal: 'text',
-  method: 'method',
-  'method-lower': 'method',
-  target: 'target',
-  path: 'path',
-  query: 'query',
-  'query-sorted': 'query',
-  url: 'url',
-  host: 'host',
-  user: 'user',
-  'key-id': 'user',
-  timestamp: 'time',
-  nonce: 'nonce',
-  id: 'id',
-  field: 'header',
-  body: 'content',
-  'form-sorted': 'form',
-  json: 'other',
-  secret: 'secret',
-};
-
-/** Returns how a digest of the content is written; undefined for another part. */
-function findDigestForm(kind: TemplatePart['kind']): DigestForm | undefined {
-  const known = parseBodyDigest(kind);
-  if (known === undefined) return undefined;
-  return { hash: known.hash, format: (digest) => digest.toString(known.encoding) };
-}
-
-interface Head {
-  readonly kind: PartKind;
-  readonly name: string;
-  readonly digest: DigestForm | undefined;
-}
-
-/** The name of literal text in explanations. */
-const literalName = '(text)';
-
-/** Returns what is the same for a part in all messages. */
-function buildHead(part: TemplatePart): Head {
-  const name = part.kind === 'literal' ? literalName : partName(part);
-  return { kind: kinds[part.kind] ?? 'digest', name, digest: findDigestForm(part.kind) };
-}
-
 /** Returns a fault if `{url}` contains the path without escapes of delimiters, so that another resource has the same message. */
-function pathFault({ target }: IncomingRequest, { decodedInUrl }: DeclaredOptions): Fault | undefined {
+function pathFault({ target }: IncomingRequest, { decodedInUrl }: Declaration): Fault | undefined {
   if (decodedInUrl === undefined || !/%(?:2f|3f)/i.test(splitTarget(target).path)) return undefined;
   const detail =
     'The path contains %2F or %3F, which is signed without its escape, so the signature does not cover it as sent.';
@@ -199,13 +154,13 @@ function pathFault({ target }: IncomingRequest, { decodedInUrl }: DeclaredOption
 }
 
 /** Returns a fault if the signature covers the content only as a form, and it is not one, or if the form cannot be parsed. */
-function formFault(source: MessageSource, { message, digestParameter }: DeclaredOptions): Fault | undefined {
+function formFault(source: MessageSource, { message, digestParameter }: Declaration): Fault | undefined {
   if (source.content.length === 0) return undefined;
   const form = source.hasForm ? octetsOf(source.content) : undefined;
   // Counted before the form is decoded, because its sender is not authenticated yet.
   if (form !== undefined && hasTooManyParameters(form))
     return { detail: `A signed form can have at most ${maxFormParameters} parameters.` };
-  if (message.some(({ kind }) => kind.startsWith('body') || kind === 'json')) return undefined;
+  if (message.some(isOfContent)) return undefined;
   if (digestParameter !== undefined && findQueryValues(source.target, digestParameter).length === 1)
     return undefined;
   if (form !== undefined)
@@ -221,7 +176,7 @@ function formFault(source: MessageSource, { message, digestParameter }: Declared
 function parameterFault(
   target: string,
   content: Uint8Array,
-  { digestParameter }: DeclaredOptions,
+  { digestParameter }: Declaration,
 ): DigestFault | undefined {
   if (digestParameter === undefined) return undefined;
   const values = findQueryValues(target, digestParameter);
@@ -239,7 +194,7 @@ function listOwnMistakes(
   { kind, value }: Part,
   { request }: DeclaredPresented,
   _content: Uint8Array,
-  { place }: DeclaredOptions,
+  { place }: Declaration,
 ): Variant[] {
   if (!('query' in place) || typeof value !== 'string') return [];
   if (kind !== 'target' && kind !== 'query' && kind !== 'url') return [];

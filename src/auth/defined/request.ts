@@ -1,6 +1,6 @@
 // The request that the functions of a definition receive, of a request that arrived or of one that is signed.
 
-import { HttpHeaders } from '../../http/fields.ts';
+import type { HttpHeaders } from '../../http/fields.ts';
 import { hasContent, type IncomingRequest } from '../../http/message.ts';
 import { toReadable } from '../../http/syntax/octets.ts';
 import { splitTarget } from '../../http/target.ts';
@@ -55,13 +55,4 @@ function createHeaders(fields: HttpHeaders): SchemeHeaders {
 /** Returns content as a Buffer of the same memory. */
 export function toBuffer({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
   return Buffer.from(buffer, byteOffset, byteLength);
-}
-
-/** Returns field lines as fields, with a value of Host. */
-export function toHttpHeaders(
-  lines: readonly (readonly [name: string, value: string])[],
-  host: string,
-): HttpHeaders {
-  const hasHost = lines.some(([name]) => name.toLowerCase() === 'host');
-  return new HttpHeaders([...(hasHost ? [] : ['Host', host]), ...lines.flat()]);
 }

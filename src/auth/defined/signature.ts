@@ -4,14 +4,27 @@ import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import { findQueryValues, removeParameters } from '../../http/form.ts';
 import { Problem } from '../../http/problem.ts';
 import { octetsOf } from '../../http/syntax/octets.ts';
-import { type Encoding, encodings, type HashName, hashNames } from '../../signature/declared/declaration.ts';
-import { decodeSignature, signatureFault } from '../../signature/declared/key.ts';
+import { hashNames } from '../../signature/algorithms.ts';
 import { maxSignatures } from '../../signature/declared/signature-format.ts';
 import { type DigestForm, messageBytes, type Part, type Piece } from '../../signature/message.ts';
+import {
+  decodeSignature,
+  digestForm,
+  encodings,
+  type SignatureForm,
+  signatureFault,
+} from '../../signature/signature-form.ts';
 import { contentVariants, digestMistakes } from '../explain/content.ts';
 import type { Variant } from '../explain/mistake.ts';
 import { createKeyring, deriveOnce, type Key } from '../keyring.ts';
-import { type Fault, type Mac, type Presented, type SchemeVerification, wrongKey } from '../scheme.ts';
+import {
+  type Fault,
+  keepReadable,
+  type Mac,
+  type Presented,
+  type SchemeVerification,
+  wrongKey,
+} from '../scheme.ts';
 import type { SchemeContext } from '../scheme-context.ts';
 import { createKeyReader, listKeyKinds, readWindows, usesBody } from './defaults.ts';
 import {
@@ -40,7 +53,6 @@ interface DefinedPresented extends Presented {
 type Parsed = DefinedPresented | readonly DefinedPresented[] | Fault;
 
 const noContent = Buffer.alloc(0);
-const noCredentialsFault: Fault = { detail: 'The credentials cannot be read.' };
 const noCredentials: ReadCredentials = { user: '', signature: '' };
 
 /** Creates the signature scheme of a definition. */
@@ -107,13 +119,9 @@ export function createDefinedSignature(
     if (read instanceof Error) return refuse('parse returned something else', read);
     if ('detail' in read) return read;
     const { user, signature, date, expires, nonce } = read;
-    const canonical =
-      known === undefined ? undefined : decodeSignature(signature, known.encoding, known.hash);
+    const canonical = known && decodeSignature(signature, known);
     if (known !== undefined && canonical === undefined)
-      return {
-        detail: `${capitalize(signatureFault(signature, known.encoding, known.hash))}.`,
-        claimed: user,
-      };
+      return { detail: `${capitalize(signatureFault(signature, known))}.`, claimed: user };
     return {
       request,
       user,
@@ -153,17 +161,13 @@ export function createDefinedSignature(
       return refuse('parse returned a list', new TypeError('credentials in the content are not a list'));
     if (several.length === 0 || several.length > maxSignatures)
       return { detail: `1 to ${maxSignatures} signatures are expected, not ${several.length}.` };
-    const read = several.map((each) => present(each, request, shown, false));
-    const good = read.flatMap((each) => ('detail' in each ? [] : [each]));
-    return good.length > 0 ? good : (read[0] ?? noCredentialsFault);
+    return keepReadable(several.map((each) => present(each, request, shown, false)));
   };
 
   /** Adds the message to credentials, or to each of several. */
   const completeAll = (read: Parsed, content: Buffer): Parsed => {
     if (!isSeveral(read)) return 'detail' in read ? read : complete(read, content);
-    const all = read.map((each) => complete(each, content));
-    const good = all.flatMap((each) => ('detail' in each ? [] : [each]));
-    return good.length > 0 ? good : (all[0] ?? noCredentialsFault);
+    return keepReadable(read.map((each) => complete(each, content)));
   };
 
   return {
@@ -289,29 +293,23 @@ function findRepeated(
   return undefined;
 }
 
-/** An HMAC that a definition computes, as recognized by a test. */
-interface RecognizedHmac {
-  readonly hash: HashName;
-  readonly encoding: Encoding;
-}
-
 const probeMessage = Buffer.from('message');
 const probeKey = Buffer.alloc(32, 7);
 
 /** Returns which HMAC `sign` computes; undefined if it is none. Then mistakes in the hash function cannot be explained. */
-function recognizeHmac(definition: Definition, context: SigningContext): RecognizedHmac | undefined {
+function recognizeHmac(definition: Definition, context: SigningContext): SignatureForm | undefined {
   const signature = attempt(() => definition.sign(probeMessage, probeKey, context));
   for (const hash of hashNames) {
     const digest = createHmac(hash, probeKey).update(probeMessage).digest();
     const encoding = encodings.find((each) => digest.toString(each) === signature);
-    if (encoding !== undefined) return { hash, encoding };
+    if (encoding !== undefined) return digestForm(hash, encoding);
   }
   return undefined;
 }
 
 function createMac(
   definition: Definition,
-  known: RecognizedHmac | undefined,
+  known: SignatureForm | undefined,
   encoding: Mac['encoding'],
   key: Mac['key'],
 ): Mac {

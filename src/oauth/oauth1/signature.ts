@@ -9,7 +9,6 @@ import type { Problem } from '../../http/problem.ts';
 import { octetsOf } from '../../http/syntax/octets.ts';
 import { encodeOctets } from '../../http/syntax/percent.ts';
 import type { Principal } from '../../principal.ts';
-import { decodeSignature, signatureFault } from '../../signature/declared/key.ts';
 import { createKey } from '../../signature/hmac.ts';
 import { messageBytes, type Part, type Piece } from '../../signature/message.ts';
 import {
@@ -22,6 +21,7 @@ import {
   type SignatureCheck,
   secretMethods,
 } from '../../signature/oauth1.ts';
+import { decodeSignature, digestForm, signatureFault } from '../../signature/signature-form.ts';
 import type { Consumer } from '../clients.ts';
 import type { OAuthContext } from '../context.ts';
 import { type Found, isIssuedTo, isLive } from '../grants.ts';
@@ -205,10 +205,11 @@ function formFault(
 ): Fault | undefined {
   const hash = isRsaMethod(method) ? undefined : secretMethods[method];
   if (hash === undefined) return undefined;
-  if (decodeSignature(signature, 'base64', hash) !== undefined) return undefined;
+  const form = digestForm(hash, 'base64');
+  if (decodeSignature(signature, form) !== undefined) return undefined;
   const hint = signature.includes(' ')
     ? 'a "+" in the signature was sent as it is and arrived as a space; percent-encode it'
-    : signatureFault(signature, 'base64', hash);
+    : signatureFault(signature, form);
   const message = baseString();
   return {
     detail: wrong,

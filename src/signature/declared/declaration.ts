@@ -1,3 +1,5 @@
+import type { HashName, SignatureAlgorithm, SignatureVariant } from '../algorithms.ts';
+import type { Encoding } from '../signature-form.ts';
 import type { FieldPlace, Place, RolePlace } from './places.ts';
 import type { SignatureFormat } from './signature-format.ts';
 import type { Template } from './template.ts';
@@ -10,17 +12,18 @@ import type { TimestampUnit } from './timestamp.ts';
 export const algorithms = ['hmac', 'ed25519', 'ecdsa-p256', 'rsa-pss', 'rsa-v1_5', 'digest'] as const;
 export type Algorithm = (typeof algorithms)[number];
 
-/** The hash functions of a declared scheme. `md5` is one of plain digests only. */
-export const hashNames = ['md5', 'sha1', 'sha256', 'sha384', 'sha512'] as const;
-export type HashName = (typeof hashNames)[number];
+/** The algorithm of the keys of users for each algorithm with a private key. `hash` determines the hash function. */
+const keyAlgorithms: Readonly<Partial<Record<Algorithm, SignatureAlgorithm>>> = {
+  ed25519: 'ed25519',
+  'ecdsa-p256': 'ecdsa-p256-sha256',
+  'rsa-pss': 'rsa-pss-sha512',
+  'rsa-v1_5': 'rsa-v1_5-sha256',
+};
 
-/** The encodings of a signature. */
-export const encodings = ['hex', 'base64', 'base64url'] as const;
-export type Encoding = (typeof encodings)[number];
-
-/** The encodings of a signature of ECDSA: a SEQUENCE of two INTEGERs, or both numbers with a fixed length (as node:crypto names them). */
-export const dsaEncodings = ['der', 'ieee-p1363'] as const;
-type DsaEncoding = (typeof dsaEncodings)[number];
+/** Returns the algorithm of the private keys that sign; undefined if secrets do. */
+export function findKeyAlgorithm(algorithm: Algorithm): SignatureAlgorithm | undefined {
+  return keyAlgorithms[algorithm];
+}
 
 /** How the bytes of the key are obtained from the text of a secret. */
 export const keyEncodings = ['utf8', 'hex', 'base64'] as const;
@@ -38,10 +41,11 @@ export interface DeclaredTimestamp {
 export interface Declaration {
   readonly message: Template;
   readonly algorithm: Algorithm;
+  /** `md5` is one of plain digests only. */
   readonly hash: HashName;
   readonly encoding: Encoding;
   /** Only for ECDSA. */
-  readonly dsaEncoding: DsaEncoding;
+  readonly dsaEncoding: NonNullable<SignatureVariant['dsaEncoding']>;
   /** Whether a signature in hexadecimal may have letters in upper case (Binance). Default: false. */
   readonly anyCase?: boolean | undefined;
   readonly key: KeyEncoding;
@@ -70,6 +74,19 @@ export interface Declaration {
    * `bodySHA256`). Default: none.
    */
   readonly digestParameter?: string | undefined;
+  /**
+   * Whether a signature may be used again within the window. `refuse` stores signatures as `nonce` stores nonces. Default:
+   * `accept`.
+   */
+  readonly replay: 'accept' | 'refuse';
+  /** Further fields that may have a signature, of which one must be valid. */
+  readonly otherFields: readonly string[];
+  /** The scheme in Authorization, as written; undefined if the signature is elsewhere. */
+  readonly authorizationName?: string | undefined;
+  /** Further names of the scheme that are accepted in Authorization. */
+  readonly otherNames: readonly string[];
+  /** The name of the preset; undefined for a declaration of one's own. */
+  readonly preset?: string | undefined;
 }
 
 /** A lifetime that a client chooses. */

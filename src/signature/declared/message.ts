@@ -1,12 +1,9 @@
 import { isUtf8 } from 'node:buffer';
-import { createHash } from 'node:crypto';
+import type { HttpHeaders } from '../../http/fields.ts';
 import { parseFormOctets } from '../../http/form.ts';
-import { octetsOf, toOctets } from '../../http/syntax/octets.ts';
 import { decodeSome } from '../../http/syntax/percent.ts';
 import { splitTarget } from '../../http/target.ts';
-import type { NamedPart, Piece } from '../message.ts';
 import { textAt } from './places.ts';
-import { parseBodyDigest, partName, type Template, type TemplatePart } from './template.ts';
 
 /** The data of a request that a message can contain. Each character of a string is one octet. */
 export interface MessageSource {
@@ -21,8 +18,7 @@ export interface MessageSource {
   readonly origin?: string | undefined;
   /** The characters of `{url}` that are signed without their escapes. Default: none. */
   readonly decodedInUrl?: string | undefined;
-  /** Returns the value of a field by its name in lower case; undefined if it is absent. */
-  readonly field: (name: string) => string | undefined;
+  readonly headers: Pick<HttpHeaders, 'get'>;
   /** The content as sent. */
   readonly content: Uint8Array;
   readonly json: ReadJson;
@@ -39,72 +35,6 @@ export interface MessageSource {
 
 /** The piece that stands for the secret in a message. A plain digest is computed with the secret in its place. */
 export const secretPiece: Uint8Array = Buffer.from('\0the place of the secret\0', 'latin1');
-
-/** Returns the message to sign, in pieces. */
-export function messagePieces(template: Template, source: MessageSource): Piece[] {
-  const pieces: Piece[] = [];
-  for (const part of template) pieces.push(readPiece(part, source));
-  return pieces;
-}
-
-/** Returns the message to sign in named parts. The name of literal text is ''. */
-export function listNamedParts(template: Template, source: MessageSource): NamedPart[] {
-  return template.map((part) => ({
-    name: part.kind === 'literal' ? '' : partName(part),
-    value: readPiece(part, source),
-  }));
-}
-
-/** Returns the octets of one part. */
-export function readPiece(part: TemplatePart, source: MessageSource): Piece {
-  switch (part.kind) {
-    case 'literal':
-      return part.text;
-    case 'field':
-      return source.field(part.field.toLowerCase()) ?? '';
-    case 'method':
-      return source.method;
-    case 'method-lower':
-      return source.method.toLowerCase();
-    case 'target':
-      return source.target;
-    case 'path':
-      return splitTarget(source.target).path;
-    case 'query':
-      return splitTarget(source.target).query;
-    case 'query-sorted':
-      return sortQuery(splitTarget(source.target).query);
-    case 'url':
-      return formatUrl(source);
-    case 'host':
-      return source.host;
-    case 'user':
-      return source.user;
-    case 'timestamp':
-      return source.timestamp;
-    case 'nonce':
-      return source.nonce;
-    case 'id':
-      return source.id;
-    case 'body':
-      return source.content;
-    case 'key-id':
-      return source.keyId;
-    case 'secret':
-      return secretPiece;
-    case 'json':
-      return toOctets(source.json(part.pointer) ?? '');
-    case 'form-sorted':
-      return source.hasForm ? (sortForm(octetsOf(source.content)) ?? '') : '';
-    default:
-      return computeDigest(part.kind, source.content);
-  }
-}
-
-function computeDigest(kind: TemplatePart['kind'], content: Uint8Array): string {
-  const { hash, encoding } = parseBodyDigest(kind) ?? { hash: 'sha256', encoding: 'hex' };
-  return createHash(hash).update(content).digest(encoding);
-}
 
 /** Returns the text at a JSON Pointer of the content; undefined if there is none, or the content is not JSON. */
 type ReadJson = (pointer: string) => string | undefined;
@@ -126,7 +56,8 @@ function parseText(text: string): unknown {
   }
 }
 
-function formatUrl({ target, secure, host, origin, decodedInUrl }: MessageSource): string {
+/** Returns the URL of a request. */
+export function formatUrl({ target, secure, host, origin, decodedInUrl }: MessageSource): string {
   const { path, query } = splitTarget(target);
   const isWhole = origin === undefined && !target.startsWith('/');
   const own = target.startsWith('/') ? target : path + (query === '' ? '' : `?${query}`);

@@ -1,5 +1,8 @@
 // The places of the parts of credentials in a request.
 
+import { removeParameters, takeParameter } from '../../http/form.ts';
+import { replaceInvalidUtf8 } from '../../http/syntax/octets.ts';
+
 /** A field of the request, by its name as declared. */
 export interface FieldPlace {
   readonly field: string;
@@ -68,12 +71,62 @@ export function textAt(value: unknown, pointer: string): string | undefined {
   return typeof found === 'number' || typeof found === 'boolean' ? String(found) : undefined;
 }
 
+type FieldLines = readonly (readonly [name: string, value: string])[];
+
+/** A request into which credentials are written. */
+interface PlacedRequest {
+  readonly fields: FieldLines;
+  readonly target: string;
+  readonly content?: Uint8Array | undefined;
+  /** The field lines that were added. Default: none. */
+  readonly added?: FieldLines;
+}
+
+/**
+ * Writes values to their places, in which they replace those of the same name. Each character of a value is one octet. Those within the
+ * value of the signature are written with it.
+ *
+ * @throws RangeError if the content is not JSON, or a pointer leads through a value that has no members
+ */
+export function writePlaces(
+  { fields, target: sent, content, added = [] }: PlacedRequest,
+  values: readonly (readonly [place: RolePlace, value: string])[],
+): Required<PlacedRequest> {
+  const lines: (readonly [string, string])[] = [];
+  let target = sent;
+  let written: string | undefined;
+  const read = (): string => written ?? Buffer.from(content ?? []).toString('utf8');
+  for (const [place, octets] of values) {
+    const value = replaceInvalidUtf8(octets);
+    if ('field' in place) lines.push([place.field, octets]);
+    else if ('query' in place) {
+      const bare = removeParameters(target, [place.query]);
+      target = bare + (bare.includes('?') ? '&' : '?') + formatPair(place.query, value);
+    } else if ('json' in place) written = writeTextAt(read(), place.json, value);
+    else if ('form' in place) {
+      const { rest = '' } = takeParameter(read(), place.form);
+      written = rest + (rest === '' ? '' : '&') + formatPair(place.form, value);
+    }
+  }
+  const names = new Set(lines.map(([name]) => name.toLowerCase()));
+  return {
+    added: [...added, ...lines],
+    fields: [...fields.filter(([name]) => !names.has(name.toLowerCase())), ...lines],
+    target,
+    content: written === undefined ? content : Buffer.from(written),
+  };
+}
+
+function formatPair(name: string, value: string): string {
+  return `${encodeURIComponent(name)}=${encodeURIComponent(value)}`;
+}
+
 /**
  * Returns a JSON text with a string written at a JSON Pointer; members that are missing are added.
  *
  * @throws RangeError if the text is not JSON, or the pointer leads through a value that has no members
  */
-export function writeTextAt(json: string, pointer: string, text: string): string {
+function writeTextAt(json: string, pointer: string, text: string): string {
   const root = parseJson(json);
   const names = parsePointer(pointer) ?? [];
   let at: unknown = root;

@@ -2,14 +2,13 @@ import assert from 'node:assert/strict';
 import { createHash, createHmac, createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
 import { join } from 'node:path';
 import test from 'node:test';
-import { readDeclaredOptions } from '../../../src/auth/declared/options.ts';
 import { createRequest, type IncomingRequest } from '../../../src/http/message.ts';
-import { signDeclared } from '../../../src/signature/declared/sign.ts';
 import {
   type DeclaredParts,
   installedFolder,
   openDeclared,
   requireInstalled,
+  signDeclared,
   start,
   unlessInstalled,
   vectorsIn,
@@ -142,18 +141,10 @@ test(
   () => {
     const { Webhook }: { Webhook: Class<{ verify(payload: string, headers: object): unknown }> } =
       requireInstalled('standardwebhooks');
-    const secrets = ['another', 'the right one'].map(
-      (text) => `whsec_${Buffer.from(text.padEnd(24)).toString('base64')}`,
-    );
-    const signed = signDeclared(
-      unsigned,
-      readDeclaredOptions({ preset: 'standard-webhooks', user: 'ann' }, 's'),
-      { user: 'ann', secrets, now: Date.now(), id: 'msg_1' },
-    );
-    assert.deepEqual(
-      new Webhook(secrets[1] ?? '').verify(body, Object.fromEntries(signed.fields)),
-      JSON.parse(body),
-    );
+    const secret = `whsec_${Buffer.from('the right one'.padEnd(24)).toString('base64')}`;
+    const preset = { preset: 'standard-webhooks', user: 'ann' };
+    const { fields } = signDeclared(unsigned, preset, { secret }, { now: Date.now(), id: 'msg_1' });
+    assert.deepEqual(new Webhook(secret).verify(body, Object.fromEntries(fields)), JSON.parse(body));
   },
 );
 
@@ -161,8 +152,8 @@ test('standard-webhooks: a retry with the same id is accepted, with its new time
   const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
   const declared = open('standard-webhooks', secret, start, {}, { replay: 'refuse' });
   const attempt = (now: number): IncomingRequest => {
-    const options = readDeclaredOptions({ preset: 'standard-webhooks', user: 'ann' }, 's');
-    const { fields } = signDeclared(unsigned, options, { user: 'ann', secrets: [secret], now, id: 'msg_1' });
+    const preset = { preset: 'standard-webhooks', user: 'ann' };
+    const { fields } = signDeclared(unsigned, preset, { secret }, { now, id: 'msg_1' });
     return posted(body, Object.fromEntries(fields));
   };
   assert.equal(await declared.verdictOn(attempt(start)), 'ann');
@@ -187,16 +178,10 @@ test('standard-webhooks: an Ed25519 signature is verified beside others, until i
   const seed = Buffer.alloc(32, 7).toString('base64');
   const { privateKey, publicKey } = createKeys(seed);
   const other = createKeys(Buffer.alloc(32, 8).toString('base64'));
-  const options = readDeclaredOptions({ preset: 'standard-webhooks', user: 'ann' }, 's');
-  const secrets = ['whsec_bm90IHRoZSByaWdodCBzZWNyZXQ='];
+  const preset = { preset: 'standard-webhooks', user: 'ann' };
+  const secret = 'whsec_bm90IHRoZSByaWdodCBzZWNyZXQ=';
   const signed = (key: KeyObject): IncomingRequest => {
-    const { fields } = signDeclared(unsigned, options, {
-      user: 'ann',
-      secrets,
-      now: start,
-      id: 'm',
-      privateKey: key,
-    });
+    const { fields } = signDeclared(unsigned, preset, { secret, privateKey: key }, { id: 'm' });
     return posted(body, Object.fromEntries(fields));
   };
   const keys = { ann: [{ id: 'k', algorithm: 'ed25519', publicKey, until: start + 1000 } as const] };
@@ -240,11 +225,8 @@ test('stripe: its package verifies signatures of the signer', unlessInstalled('s
     webhooks: { constructEvent(payload: string, header: string, secret: string): { name: string } };
   } = requireInstalled('stripe');
   const secret = 'whsec_test_secret_of_the_endpoint';
-  const { fields } = signDeclared(unsigned, readDeclaredOptions({ preset: 'stripe', user: 'ann' }, 's'), {
-    user: 'ann',
-    secrets: [secret],
-    now: Date.now(),
-  });
+  const preset = { preset: 'stripe', user: 'ann' };
+  const { fields } = signDeclared(unsigned, preset, { secret }, { now: Date.now() });
   assert.equal(stripe.webhooks.constructEvent(body, fields[0]?.[1] ?? '', secret).name, 'Zo\u00eb');
 });
 
@@ -260,11 +242,7 @@ test(
     const signature = await methods.sign(secret, body);
     const declared = open('github', secret, start);
     assert.equal(await declared.verdictOn(posted(body, { 'X-Hub-Signature-256': signature })), 'ann');
-    const { fields } = signDeclared(unsigned, readDeclaredOptions({ preset: 'github', user: 'ann' }, 's'), {
-      user: 'ann',
-      secrets: [secret],
-      now: start,
-    });
+    const { fields } = signDeclared(unsigned, { preset: 'github', user: 'ann' }, { secret });
     assert.equal(await methods.verify(secret, body, fields[0]?.[1] ?? ''), true);
   },
 );

@@ -1,11 +1,9 @@
 import assert from 'node:assert/strict';
 import { createHash, createHmac, generateKeyPairSync, sign } from 'node:crypto';
 import test from 'node:test';
-import { readDeclaredOptions } from '../../../src/auth/declared/options.ts';
 import { startDouble } from '../../../src/double/index.ts';
 import { createRequest, type IncomingRequest } from '../../../src/http/message.ts';
-import { signDeclared } from '../../../src/signature/declared/sign.ts';
-import { openDeclared, start, startSeconds } from '../../support/auth/declared.ts';
+import { openDeclared, signDeclared, start, startSeconds } from '../../support/auth/declared.ts';
 
 const list = {
   message: '{timestamp}.{body}',
@@ -193,8 +191,8 @@ test('requests signed by the signer are verified', async () => {
       ] as const,
       content: Buffer.from('y=1&x=%20'),
     };
-    const parts = { user: 'ann', secrets: ['the secret of ann'], now: start, nonce: 'n1' };
-    const signed = signDeclared(unsigned, readDeclaredOptions(declaration, 's'), parts);
+    const identity = { user: 'ann', secret: 'the secret of ann' };
+    const signed = signDeclared(unsigned, declaration, identity, { nonce: 'n1' });
     const fields = [['Host', 'example.com'] as const, ...unsigned.fields, ...signed.fields];
     const { method, content } = unsigned;
     const request = createRequest({
@@ -253,8 +251,8 @@ test('a signature by a private key in another encoding is rejected, and a hint n
   const signature = sign(null, Buffer.from('GET/articles'), privateKey);
   for (const [encoding, hint] of [
     ['base64', undefined],
-    ['hex', 'it is in hex'],
-    ['base64url', 'it is in base64url'],
+    ['hex', 'it is hexadecimal'],
+    ['base64url', 'it is base64url'],
   ] as const) {
     const headers = { 'X-Key': 'one', 'X-Signature': signature.toString(encoding) };
     const { status } = await double.fetch('/articles', { headers });

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
@@ -13,6 +14,12 @@ import { createManualClock, type ManualClock } from '../../../src/clock.ts';
 import type { IncomingRequest } from '../../../src/http/message.ts';
 import { Problem } from '../../../src/http/problem.ts';
 import { createKey } from '../../../src/signature/hmac.ts';
+import type {
+  Signature,
+  SigningIdentity,
+  SigningOverrides,
+  UnsignedRequest,
+} from '../../../src/signature/signing.ts';
 import { createNonces } from '../../../src/store/nonces/nonces.ts';
 import { keepSaid } from '../transcript.ts';
 
@@ -50,6 +57,17 @@ const ann: ReadonlyMap<string, AccountRecord> = new Map([
 export function openDeclared(configuration: unknown, parts: DeclaredParts = {}): DeclaredTest {
   const options = readDeclaredOptions(configuration, 'schemes.test');
   return openScheme(createDeclaredScheme('test', options), parts);
+}
+
+/** Signs a request as a client does, at the start of every test unless another time is given. */
+export function signDeclared(
+  request: UnsignedRequest,
+  configuration: unknown,
+  identity: SigningIdentity,
+  options: SigningOverrides & { readonly now?: number } = {},
+): Signature {
+  const scheme = createDeclaredScheme('test', readDeclaredOptions(configuration, 'schemes.test'));
+  return scheme.sign(request, identity, { now: start, random: randomBytes, ...options });
 }
 
 /** Opens any scheme of a configuration. */

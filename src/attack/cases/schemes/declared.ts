@@ -1,6 +1,6 @@
-import { listGuards } from '../../../auth/declared/compiled.ts';
-import type { DeclaredOptions } from '../../../auth/declared/options.ts';
+import { listGuards } from '../../../auth/declared/message.ts';
 import { findQueryValues } from '../../../http/form.ts';
+import type { Declaration } from '../../../signature/declared/declaration.ts';
 import { fieldIn } from '../../../signature/declared/places.ts';
 import { timestampUnits } from '../../../signature/declared/timestamp.ts';
 import { type Attempt, appendLines, attempt, malformed, refused } from '../../attempt.ts';
@@ -9,7 +9,7 @@ import { appendParameters, contentBytes, replaceParameter } from '../../target.t
 import { signatureListAttempts } from './signature-lists.ts';
 
 /** Signatures of a declared scheme with other parts than declared. */
-export function* listDeclaredAttempts(forger: Forger, declaration: DeclaredOptions): Generator<Attempt> {
+export function* listDeclaredAttempts(forger: Forger, declaration: Declaration): Generator<Attempt> {
   yield* toAttempts(forger, 'other-algorithm', otherDeclarations(forger, declaration));
   yield* toAttempts(forger, 'nonce-form', separators(forger, declaration));
   yield* toAttempts(forger, 'repeated-field', repeatFields(forger, declaration));
@@ -19,7 +19,7 @@ export function* listDeclaredAttempts(forger: Forger, declaration: DeclaredOptio
   yield* nonceOfAnother(forger, declaration);
 }
 
-function* otherDeclarations(forger: Forger, declaration: DeclaredOptions): Generator<Forgery> {
+function* otherDeclarations(forger: Forger, declaration: Declaration): Generator<Forgery> {
   const { hash, timestamp, format } = declaration;
   const weak = 'The scheme has one hash function.';
   for (const other of ['sha1', 'sha512'] as const) {
@@ -50,13 +50,12 @@ function* otherDeclarations(forger: Forger, declaration: DeclaredOptions): Gener
 }
 
 /** Nonces and ids that contain the text beside them in the message, so that it can be split in two ways. */
-function* separators(forger: Forger, declaration: DeclaredOptions): Generator<Forgery> {
-  const guards = listGuards(declaration);
+function* separators(forger: Forger, declaration: Declaration): Generator<Forgery> {
   const why =
     'The text separates the parts of the message, so that a part which contains it makes two messages the same.';
   for (const role of ['nonce', 'id'] as const) {
     const value = forger.nonce();
-    for (const guard of new Set(guards[role])) {
+    for (const guard of new Set(listGuards(declaration, role))) {
       const request = forger.resignRequest({ [role]: `${value}${guard}1` });
       yield [`the ${role} contains ${JSON.stringify(guard)}`, why, malformed, request];
     }
@@ -72,7 +71,7 @@ function* separators(forger: Forger, declaration: DeclaredOptions): Generator<Fo
   }
 }
 
-function* repeatFields(forger: Forger, declaration: DeclaredOptions): Generator<Forgery> {
+function* repeatFields(forger: Forger, declaration: Declaration): Generator<Forgery> {
   const { user, nonce, id } = declaration;
   const roles = { user, nonce, id };
   const why = 'It is ambiguous which of two lines counts (RFC 9110 §5.3).';
@@ -98,7 +97,7 @@ function* repeatFields(forger: Forger, declaration: DeclaredOptions): Generator<
 }
 
 /** Content with the same meaning in other octets, and its digest in the query. */
-function* otherContents(forger: Forger, declaration: DeclaredOptions): Generator<Forgery> {
+function* otherContents(forger: Forger, declaration: Declaration): Generator<Forgery> {
   const { plain } = forger;
   const { digestParameter } = declaration;
   if (plain.body === undefined) return;
@@ -139,7 +138,7 @@ function reserialize(text: string): string | undefined {
 /** The number of requests that are signed until a signature contains a certain character. */
 const maxTries = 64;
 
-function* changeQueries(forger: Forger, declaration: DeclaredOptions): Generator<Forgery> {
+function* changeQueries(forger: Forger, declaration: Declaration): Generator<Forgery> {
   const { place, encoding } = declaration;
   if (!('query' in place)) return;
   const { query: name } = place;
@@ -171,7 +170,7 @@ function* changeQueries(forger: Forger, declaration: DeclaredOptions): Generator
 }
 
 /** The nonce of an accepted request, in another spelling that a look-up may treat as new. */
-function* nonceOfAnother(forger: Forger, declaration: DeclaredOptions): Generator<Attempt> {
+function* nonceOfAnother(forger: Forger, declaration: Declaration): Generator<Attempt> {
   const { nonce: place } = declaration;
   if (place === undefined || !forger.hasNonce) return;
   const nonce = forger.nonce();

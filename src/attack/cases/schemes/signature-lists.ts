@@ -1,4 +1,4 @@
-import type { DeclaredOptions } from '../../../auth/declared/options.ts';
+import type { Declaration } from '../../../signature/declared/declaration.ts';
 import {
   type AttackRequest,
   type Attempt,
@@ -25,7 +25,7 @@ interface List {
 }
 
 /** Lists of signatures that are long, or were changed. */
-export function* signatureListAttempts(forger: Forger, declaration: DeclaredOptions): Generator<Attempt> {
+export function* signatureListAttempts(forger: Forger, declaration: Declaration): Generator<Attempt> {
   const list = readList(forger, declaration);
   if (list === undefined) return;
   yield* toAttempts(forger, 'signature-count', lengthenLists(list));
@@ -33,7 +33,7 @@ export function* signatureListAttempts(forger: Forger, declaration: DeclaredOpti
   if (forger.once && !forger.hasNonce) yield* dropSignature(forger, list);
 }
 
-function readList(forger: Forger, { place, format }: DeclaredOptions): List | undefined {
+function readList(forger: Forger, { place, format }: Declaration): List | undefined {
   const { separator } = format;
   if (separator === undefined || !('field' in place)) return undefined;
   const { field } = place;
