@@ -55,18 +55,11 @@ export type ClientRegistration = Omit<Client, 'id'>;
 /** The registration of a consumer of OAuth 1.0a under a key, with all defaults. */
 export type ConsumerRegistration = Omit<Consumer, 'key'>;
 
-/** A fault of a registration. It contains no secret. */
-export interface RegistrationFault {
-  /** The member: `redirectUris[0]`; empty for the whole registration. */
-  readonly at: string;
-  /** The predicate of the message: `is not an absolute URI`. */
-  readonly says: string;
-}
-
 /** The result of reading a registration. `made` is only valid if there are no faults. */
 export interface Registered<T> {
   readonly made: T;
-  readonly faults: readonly RegistrationFault[];
+  /** They contain no secret. */
+  readonly faults: readonly ShapeFault[];
 }
 
 /** The forms of a registered secret: a string, or an object with the plain text, its SHA-256 in base64url, or its scrypt hash. */
@@ -127,8 +120,9 @@ function registry<Option, T>(
 }
 
 /** Returns the message of a fault, without a full stop. `owner` is the client or consumer. */
-export function faultLine({ at, says }: RegistrationFault, owner: string): string {
-  return at === '' ? `${owner} ${says}` : `${at} of ${owner} ${says}`;
+export function faultLine(fault: ShapeFault, owner: string): string {
+  const what = fault.path.length === 0 ? owner : `${formatPath(fault.path)} of ${owner}`;
+  return `${what} ${describeFault(fault)}`;
 }
 
 /**
@@ -141,9 +135,9 @@ export function readClient(
   secretForms: readonly SecretForm[],
   scopes: readonly Scope[] | undefined,
 ): Registered<ClientRegistration> {
-  const idFaults: RegistrationFault[] = clientIdForm.test(id)
+  const idFaults = clientIdForm.test(id)
     ? []
-    : [{ at: '', says: 'needs an id of 1 to 128 printable ASCII characters without a colon' }];
+    : [createFault([], 'needs an id of 1 to 128 printable ASCII characters without a colon')];
   const { read, faults } = readParts(value, describeClient(secretForms, scopes));
   const further = scopes?.filter((scope) => !isKnownScope(scope)) ?? [];
   const made = {
@@ -167,9 +161,9 @@ export function readConsumer(key: string, value: unknown): Registered<ConsumerRe
   const bytes = Buffer.byteLength(key);
   const isKey =
     bytes >= 1 && bytes <= maxConsumerKeyLength && !hasControlCharacter(key) && !hasLoneSurrogate(key);
-  const keyFaults: RegistrationFault[] = isKey
+  const keyFaults = isKey
     ? []
-    : [{ at: '', says: `needs a key of 1 to ${maxConsumerKeyLength} bytes without control characters` }];
+    : [createFault([], `needs a key of 1 to ${maxConsumerKeyLength} bytes without control characters`)];
   const { read, faults } = readParts(value, consumerShape);
   const defaults = defaultMethods[read?.secret === undefined ? 'rsaPublicKey' : 'secret'];
   const made = {
@@ -188,11 +182,9 @@ export function readConsumer(key: string, value: unknown): Registered<ConsumerRe
 function readParts<T>(
   value: unknown,
   shape: Shape<T>,
-): { readonly read: T | undefined; readonly faults: readonly RegistrationFault[] } {
+): { readonly read: T | undefined; readonly faults: readonly ShapeFault[] } {
   const read = shape.read(value);
-  if ('value' in read) return { read: read.value, faults: [] };
-  const faults = read.faults.map((fault) => ({ at: formatPath(fault.path), says: describeFault(fault) }));
-  return { read: undefined, faults };
+  return 'value' in read ? { read: read.value, faults: [] } : { read: undefined, faults: read.faults };
 }
 
 const filled = 'a text of at least one character';

@@ -25,11 +25,11 @@ export interface StoredUser {
   /** Keys by id. Public keys are PEM text. */
   readonly keys?: Readonly<Record<string, KeyDeclaration>>;
   /** The quota of the user as text. Default: that of the service. */
-  readonly quota?: string;
+  readonly quota?: string | undefined;
   /** The names of the schemes with which the user can authenticate. Default: all. */
-  readonly schemes?: readonly string[];
+  readonly schemes?: readonly string[] | undefined;
   /** The names of the roles of the user. Default: none. */
-  readonly roles?: readonly string[];
+  readonly roles?: readonly string[] | undefined;
 }
 
 /** The file of users. */

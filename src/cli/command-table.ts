@@ -344,7 +344,7 @@ To edit an export, remove "storeId" from its first line, which changes all entit
 "collection", "id" and "value"; its other members are optional. Do not remove the last line.`,
     flags: [
       flag('--input FILE', 'file to read; - for standard input (default: -)'),
-      flag('--on-mismatch M', 'refuse or warn: items that break the declared rules (default: refuse)'),
+      flag('--on-mismatch refuse|warn', 'items that break the declared rules (default: refuse)'),
       exportedKey,
       data,
       storeModule,
@@ -371,9 +371,6 @@ its file in the member "$schema" of the configuration. "countersign check" check
 
 /** The commands by name. */
 export const commandSpecs: ReadonlyMap<string, CommandSpec> = new Map(Object.entries(commandTable));
-
-/** The names of all commands. */
-export const commands = [...commandSpecs.keys()];
 
 /** Returns whether each option of a command needs a value. */
 export function listArities({

@@ -4,6 +4,7 @@ import type { Options } from '../options/options.ts';
 import { readLocation } from './accounts/command.ts';
 import { commandTable, listArities } from './command-table.ts';
 import { CommandError } from './errors.ts';
+import type { Command, Terminal } from './terminal.ts';
 
 /** The arguments of a command on all data. */
 export interface DataArguments {
@@ -18,35 +19,37 @@ export interface DataArguments {
   isOn(flag: string): boolean;
 }
 
-/** What the arguments of a command are. */
-export interface DataArity {
-  /** The error if the command does not have exactly one argument, or if it has one and takes none. */
-  readonly usage: string;
-  readonly takesArgument: boolean;
-}
-
-/** Reads the arguments of a command. Throws CommandError or OptionsError. */
-export function readDataArguments(
-  command: 'backup' | 'restore' | 'export' | 'import',
-  { usage, takesArgument }: DataArity,
-  argv: readonly string[],
-  environment: NodeJS.ProcessEnv,
-): DataArguments {
-  const { flags: given, words, faults } = readArguments(argv, listArities(commandTable[command]));
-  if (faults.length > 0) throw new CommandError(faults);
-  const [argument = '', ...others] = words;
-  if (others.length > 0 || (argument !== '') !== takesArgument) throw new CommandError([usage]);
-  const { options, secretBox } = readLocation(given, environment);
-  return {
-    options,
-    secretBox,
-    environment,
-    argument,
-    value: (flag, fallback) => String(given.get(flag) ?? fallback),
-    isOn(flag) {
-      const value = given.get(flag) ?? 'false';
-      if (value === true || value === 'true' || value === 'false') return value !== 'false';
-      throw new CommandError([`${flag} must be true or false`]);
-    },
+/**
+ * Creates a command on a whole data directory, or the whole store of a module.
+ *
+ * @param usage the error if the command does not have exactly one argument, or if it has one and takes none
+ * @param run runs the command, and returns the exit status
+ */
+export function createDataCommand(
+  name: 'backup' | 'restore' | 'export' | 'import',
+  { usage, takesArgument }: { readonly usage: string; readonly takesArgument: boolean },
+  run: (given: DataArguments, terminal: Terminal) => Promise<number>,
+): Command {
+  return async (argv, environment, terminal) => {
+    const { flags: given, words, faults } = readArguments(argv, listArities(commandTable[name]));
+    if (faults.length > 0) throw new CommandError(faults);
+    const [argument = '', ...others] = words;
+    if (others.length > 0 || (argument !== '') !== takesArgument) throw new CommandError([usage]);
+    const { options, secretBox } = readLocation(given, environment);
+    return run(
+      {
+        options,
+        secretBox,
+        environment,
+        argument,
+        value: (flag, fallback) => String(given.get(flag) ?? fallback),
+        isOn(flag) {
+          const value = given.get(flag) ?? 'false';
+          if (value === true || value === 'true' || value === 'false') return value !== 'false';
+          throw new CommandError([`${flag} must be true or false`]);
+        },
+      },
+      terminal,
+    );
   };
 }

@@ -20,7 +20,7 @@ import { checkStopped } from './copy-directory.ts';
 import { writeDataFiles } from './data-files.ts';
 import { CommandError } from './errors.ts';
 import type { LoadedModule } from './module/load-module.ts';
-import { showProgress } from './serve/progress.ts';
+import { withProgress } from './serve/progress.ts';
 import { newStoreId } from './serve/store-id.ts';
 import type { Outlet } from './terminal.ts';
 import { withModule } from './with-module.ts';
@@ -70,8 +70,9 @@ function directorySource(directory: string, outlet: Outlet | undefined): DataSou
       actAsOwner(directory);
       checkPermissions(directory);
       return whileLocked(directory, async () => {
-        const { loading, end } = showProgress(outlet, systemClock);
-        const { state, storeId, reports } = await scan({ directory, onProgress: loading }).finally(end);
+        const { state, storeId, reports } = await withProgress(outlet, (onProgress) =>
+          scan({ directory, onProgress }),
+        );
         if (storeId === undefined) throw new CommandError([`${directory} has no store to export`], 1);
         return use(state.records(storeId, systemClock.now()), reports);
       });

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Command } from './terminal.ts';
 
 /**
  * Runs the command that the arguments name. Each command is loaded only when it is used, because the time of a start
@@ -23,7 +24,7 @@ export async function main(argv: readonly string[], root: string | URL): Promise
     if (command === 'help') return help(rest[0]);
     if (request === 'help') return help(isImplicit ? undefined : command);
     if (request === 'version') return printVersion(root);
-    return run(command, rest);
+    return run(command, rest, process.env, process);
   });
 }
 
@@ -32,46 +33,42 @@ function chooseAction(command: string, rest: readonly string[]): 'help' | 'versi
   return rest.includes('--version') || rest.includes('-v') ? 'version' : 'run';
 }
 
-async function run(command: string, rest: readonly string[]): Promise<number> {
-  switch (command) {
-    case 'sign':
-      return (await import('./commands/sign.ts')).sign(rest, process.env, process);
-    case 'attack':
-      return (await import('./commands/attack.ts')).attackServer(rest, process.env, process);
-    case 'user':
-      return (await import('./commands/user.ts')).user(rest, process.env, process);
-    case 'check':
-      return (await import('./commands/check.ts')).check(rest, process.env, process);
-    case 'openapi':
-      return (await import('./commands/openapi.ts')).openapi(rest, process.env, process);
-    case 'export':
-    case 'import':
-    case 'backup':
-    case 'restore':
-      return (await import('./commands/data.ts')).runDataCommand(command, rest, process.env, process);
-    case 'client':
-      return (await import('./commands/client.ts')).client(rest, process.env, process);
-    case 'grant':
-      return (await import('./commands/grant.ts')).grant(rest, process.env, process);
-    case 'key':
-      return (await import('./commands/key.ts')).key(rest, process.env, process);
-    case 'consumer':
-      return (await import('./commands/consumer.ts')).consumer(rest, process.env, process);
-    case 'schema':
-      return (await import('./commands/schema.ts')).schema(rest, process);
-    case 'completion':
-      return (await import('./commands/completion.ts')).completion(rest, process);
-    default:
-      return reportUnknown(command);
+/** The commands that end by themselves. Each is loaded when it is used. */
+const commands: Readonly<Record<string, () => Promise<Command>>> = {
+  sign: async () => (await import('./commands/sign.ts')).sign,
+  attack: async () => (await import('./commands/attack.ts')).attackServer,
+  user: async () => (await import('./commands/user.ts')).user,
+  client: async () => (await import('./commands/client.ts')).client,
+  consumer: async () => (await import('./commands/consumer.ts')).consumer,
+  grant: async () => (await import('./commands/grant.ts')).grant,
+  key: async () => (await import('./commands/key.ts')).key,
+  check: async () => (await import('./commands/check.ts')).check,
+  openapi: async () => (await import('./commands/openapi.ts')).openapi,
+  backup: async () => (await import('./commands/copy.ts')).backup,
+  restore: async () => (await import('./commands/copy.ts')).restore,
+  export: async () => (await import('./commands/export.ts')).exportItems,
+  import: async () => (await import('./commands/import.ts')).importItems,
+  schema: async () => (await import('./commands/schema.ts')).schema,
+  completion: async () => (await import('./commands/completion.ts')).completion,
+};
+
+/** Runs a command but `serve`, and reports its error. Returns the exit status. */
+export async function run(name: string, ...given: Parameters<Command>): Promise<number> {
+  const load = Object.hasOwn(commands, name) ? commands[name] : undefined;
+  if (load === undefined) return reportUnknown(name);
+  try {
+    return await (await load())(...given);
+  } catch (error) {
+    return (await import('./errors.ts')).reportError(error, given[2]);
   }
 }
 
 async function help(name: string | undefined): Promise<number> {
-  const [{ commands }, { formatHelp }] = await Promise.all([
+  const [{ commandSpecs }, { formatHelp }] = await Promise.all([
     import('./command-table.ts'),
     import('./help.ts'),
   ]);
-  if (name !== undefined && !commands.includes(name)) return reportUnknown(name);
+  if (name !== undefined && !commandSpecs.has(name)) return reportUnknown(name);
   process.stdout.write(formatHelp(name));
   return 0;
 }
@@ -95,11 +92,12 @@ function readVersion(root: string | URL): string {
 }
 
 async function reportUnknown(command: string): Promise<number> {
-  const [{ commands }, { didYouMean }, { printMessage }] = await Promise.all([
+  const [{ commandSpecs }, { didYouMean }, { printMessage }] = await Promise.all([
     import('./command-table.ts'),
     import('../did-you-mean.ts'),
     import('./terminal.ts'),
   ]);
-  printMessage(`unknown command ${JSON.stringify(command)}${didYouMean(command, commands)}`, process.stderr);
+  const meant = didYouMean(command, [...commandSpecs.keys()]);
+  printMessage(`unknown command ${JSON.stringify(command)}${meant}`, process.stderr);
   return 2;
 }

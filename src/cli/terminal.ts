@@ -8,6 +8,13 @@ export interface Terminal {
   readonly stderr: Outlet;
 }
 
+/** Runs a command. Returns the exit status, or throws an error that `reportError` prints. */
+export type Command = (
+  argv: readonly string[],
+  environment: NodeJS.ProcessEnv,
+  terminal: Terminal,
+) => Promise<number>;
+
 /** An output stream of a command. */
 export interface Outlet {
   readonly isTTY?: boolean;

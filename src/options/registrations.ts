@@ -7,6 +7,7 @@ import {
 } from '../accounts/registration.ts';
 import { type OAuth2Options, readOAuth2 } from '../oauth/oauth2-options.ts';
 import type { Scope } from '../principal.ts';
+import { describeFault, formatPath } from '../shape/fault.ts';
 import { toPrintable } from './flags.ts';
 import { toMembers } from './sources.ts';
 
@@ -55,9 +56,11 @@ function readEntries<T>(
   if (members === undefined) faults.push(`${file}: ${part} must be an object`);
   for (const [name, member] of members ?? []) {
     const { made, faults: found } = read(name, member);
-    for (const { at, says } of found) {
-      const where = [part, name, ...(at === '' ? [] : [at])].map(toPrintable).join('.');
-      faults.push(`${file}: ${where} ${says}`);
+    for (const fault of found) {
+      const path = [part, name, ...fault.path].map((step) =>
+        typeof step === 'number' ? step : toPrintable(step),
+      );
+      faults.push(`${file}: ${formatPath(path)} ${describeFault(fault)}`);
     }
     entries.set(name, made);
   }

@@ -4,6 +4,7 @@ import { describe, test } from 'node:test';
 import { readClient, readClients, readConsumer, readConsumers } from '../../src/accounts/registration.ts';
 import { createService } from '../../src/index.ts';
 import { knownScopes } from '../../src/principal.ts';
+import { describeFault, formatPath, type ShapeFault } from '../../src/shape/fault.ts';
 import { seeded } from '../support/seeded.ts';
 
 function publicKey(bits: number): string {
@@ -17,13 +18,17 @@ const pair = generateKeyPairSync('ec', { namedCurve: 'P-256' });
 const ecKey = pair.publicKey.export({ type: 'spki', format: 'pem' }).toString();
 const privateKey = pair.privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
 
+function formatLine(fault: ShapeFault): string {
+  return `${formatPath(fault.path)} ${describeFault(fault)}`.trim();
+}
+
 /** What is wrong with a client, a sentence each. */
 function clientFaults(value: unknown, id = 'app'): string[] {
-  return readClient(id, value, ['text'], knownScopes).faults.map(({ at, says }) => `${at} ${says}`.trim());
+  return readClient(id, value, ['text'], knownScopes).faults.map(formatLine);
 }
 
 function consumerFaults(value: unknown, key = 'key'): string[] {
-  return readConsumer(key, value).faults.map(({ at, says }) => `${at} ${says}`.trim());
+  return readConsumer(key, value).faults.map(formatLine);
 }
 
 test('omitted members of a client have the documented defaults', () => {
@@ -233,8 +238,7 @@ test('reading random clients and consumers returns them or their faults, and nev
       readConsumer('key', value),
     ]) {
       if (read.faults.length === 0) sound += 1;
-      for (const { at, says } of read.faults)
-        assert.ok(typeof at === 'string' && says.length > 5, `seed ${random.seed}`);
+      for (const fault of read.faults) assert.ok(formatLine(fault).length > 5, `seed ${random.seed}`);
     }
   }
   assert.ok(sound > 0, `seed ${random.seed}`);

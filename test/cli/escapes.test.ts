@@ -4,9 +4,10 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { test } from 'node:test';
-import { runDataCommand } from '../../src/cli/commands/data.ts';
+import { exportItems } from '../../src/cli/commands/export.ts';
 import { sign } from '../../src/cli/commands/sign.ts';
 import { createNotices, type NoticeFormat, type Notices } from '../../src/cli/serve/notices.ts';
+import type { Command } from '../../src/cli/terminal.ts';
 import { createManualClock } from '../../src/clock.ts';
 import { call, run } from '../support/cli/command.ts';
 import { begun, History } from '../support/store/history.ts';
@@ -22,12 +23,6 @@ const changesDisplay = /(?!\n)[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u;
 const plain = ['--no-tls', '--port', '0', '--log', 'off'];
 const memory = ['--memory', ...plain];
 const secret = 'secret-of-ann-0123456789';
-
-type Command = (
-  argv: readonly string[],
-  environment: NodeJS.ProcessEnv,
-  terminal: Parameters<typeof sign>[2],
-) => Promise<number>;
 
 /** Returns both outputs of a command. */
 async function outputOf(args: readonly string[], input = ''): Promise<string> {
@@ -151,10 +146,7 @@ const outputs: readonly (readonly [what: string, () => string | Promise<string>]
     'the name of a directory, in restore',
     () => outputOf(['restore', `${fresh()}${evilName}`, '--data', fresh()]),
   ],
-  [
-    'an export, on a terminal',
-    () => displayOf((...given) => runDataCommand('export', ...given), ['--data', dataDirectory()]),
-  ],
+  ['an export, on a terminal', () => displayOf(exportItems, ['--data', dataDirectory()])],
   [
     'an export that cannot be imported',
     async () => {

@@ -1,10 +1,22 @@
-// The commands `user`, `user key`, `client` and `consumer` are tables of actions: add, rotate, remove, list and others.
+// The commands `user`, `user key`, `user role`, `client`, `consumer` and `key` are tables of actions: add, rotate, remove, list and others.
 import type { AccountFile } from '../../accounts/account-file.ts';
 import { readArguments } from '../../options/flags.ts';
 import { type CommandFlag, listArities } from '../command-table.ts';
-import { CommandError, reportError } from '../errors.ts';
-import type { Terminal } from '../terminal.ts';
-import { type AccountTarget, readLocation, unknownAction, withAccounts } from './command.ts';
+import { CommandError } from '../errors.ts';
+import type { Command, Terminal } from '../terminal.ts';
+import { printLines } from '../terminal.ts';
+import {
+  type AccountTarget,
+  type Changed,
+  changeExisting,
+  placeName,
+  type Report,
+  readEntries,
+  readLocation,
+  reportUsage,
+  unknownAction,
+  withAccounts,
+} from './command.ts';
 
 /** The options of a command line. */
 export interface GivenFlags {
@@ -18,11 +30,11 @@ export interface AccountCall<T, Input> extends AccountTarget<T> {
 }
 
 /** An action of a command. */
-interface AccountAction<T, Input> {
+export interface AccountAction<T, Input> {
   /** Whether a name is required, generated if it is missing, or not allowed. */
   readonly name: 'required' | 'generated' | 'none';
-  /** Does it, and prints the result. Throws CommandError. */
-  run(call: AccountCall<T, Input>, terminal: Terminal): Promise<void>;
+  /** Does it. Returns what to print. Throws CommandError. */
+  run(call: AccountCall<T, Input>, terminal: Terminal): Promise<Report>;
 }
 
 /** A command for one kind of accounts. */
@@ -44,23 +56,60 @@ interface AccountTable<T, Input> {
   readInput(action: string, given: GivenFlags, faults: string[]): Input;
 }
 
-/** Runs a command and returns its exit status. */
-type Command = (
-  argv: readonly string[],
-  environment: NodeJS.ProcessEnv,
-  terminal: Terminal,
-) => Promise<number>;
-
 /** Returns the command of a table. */
 export function createAccountCommand<T, Input>(table: AccountTable<T, Input>): Command {
   return async (argv, environment, terminal) => {
-    try {
-      const { action, call } = parseCommand(table, argv, environment);
-      await withAccounts(call, environment, (located) => action.run(located, terminal));
-      return 0;
-    } catch (error) {
-      return reportError(error, terminal);
-    }
+    const { action, call } = parseCommand(table, argv, environment);
+    await withAccounts(call, environment, async (located) => {
+      const { lines, notes = [], mark } = await action.run(located, terminal);
+      printLines(lines, terminal.stdout);
+      printLines(notes, terminal.stderr);
+      if (mark !== undefined) await reportUsage(located, mark, terminal);
+    });
+    return 0;
+  };
+}
+
+/** Returns an action that replaces an account by the one that `change` returns, or removes it if that is undefined. */
+export function changing<T, Input>(
+  change: (entry: T, call: AccountCall<T, Input>) => Changed<T>,
+): AccountAction<T, Input> {
+  return { name: 'required', run: (call) => changeExisting(call, (entry) => change(entry, call)) };
+}
+
+/** Returns the action that removes an account. */
+export function removing<T, Input>(): AccountAction<T, Input> {
+  return changing((_, { name }) => ({ entry: undefined, lines: [`removed   ${name}`] }));
+}
+
+/**
+ * Returns the action that lists the accounts, those that are declared elsewhere first.
+ *
+ * @param declared returns their names and descriptions, and the files that declare them
+ * @param describe returns the description of a stored account, without secrets
+ * @param separator stands between the parts of a description
+ */
+export function listing<T, Input>(
+  declared: (call: AccountTarget<T>) => readonly (readonly [name: string, about: string, file: unknown])[],
+  describe: (entry: T) => string,
+  separator: string,
+): AccountAction<T, Input> {
+  return {
+    name: 'none',
+    async run(call) {
+      const others = declared(call);
+      const lines = others.map(([name, about, file]) => {
+        const parts = [about, `in ${file}`].filter((part) => part !== '');
+        return `${name}  ${parts.join(separator)}`;
+      });
+      for (const [name, entry] of await readEntries(call)) {
+        const file = others.find(([each]) => each === name)?.[2];
+        const override = file === undefined ? '' : `${separator}overridden by ${file}`;
+        lines.push(`${name}  ${describe(entry)}${override}`);
+      }
+      const none = `there are no ${call.accountFile.name} in ${placeName(call)}`;
+      return { lines, notes: lines.length === 0 ? [none] : [] };
+    },
   };
 }
 

@@ -6,7 +6,9 @@ import type { StoredSigningKey } from '../../accounts/signing-keys.ts';
 import { type AccountPlace, pathIn } from '../../accounts/stored-file.ts';
 import { type StoredUser, userFile } from '../../accounts/users.ts';
 import type { AccountFileWatcher } from '../../accounts/watcher.ts';
+import type { SigningAlgorithm } from '../../jwt/algorithms.ts';
 import type { Revoke } from './revocation.ts';
+import type { StoredSigningKeys } from './signing-keys.ts';
 
 /** The contents of the account files of a data directory. */
 export interface AccountFiles {
@@ -62,7 +64,7 @@ export async function readAccountFiles(
 }
 
 /** Encrypts the account files that have unencrypted secrets, if there is a key. Passes a line to `report` for each such file. */
-export async function encryptAccountFiles(
+async function encryptAccountFiles(
   place: AccountPlace,
   secretBox: SecretBox | undefined,
   { users, clients, consumers }: AccountFiles,
@@ -95,13 +97,13 @@ export function plaintextPaths(place: AccountPlace, { users, consumers }: Accoun
   ];
 }
 
-/** Watches all account files for changes since they were read. */
-export async function watchAccountFiles(
+/** Watches all account files for changes since they were read. Their code is loaded only now. */
+async function watchAccountFiles(
   place: AccountPlace,
   secretBox: SecretBox | undefined,
   { users, clients, consumers }: AccountFiles,
   updates: AccountUpdates,
-  report: (line: string) => void,
+  onWarning: (line: string) => void,
 ): Promise<readonly AccountFileWatcher[]> {
   const [{ watchAccountFile }, { clientFile, consumerFile }, { revocationFile }, { applyRevocations }] =
     await Promise.all([
@@ -110,8 +112,8 @@ export async function watchAccountFiles(
       import('../../accounts/revocations.ts'),
       import('./revocation.ts'),
     ]);
-  const common = { place, secretBox, onWarning: report };
-  return [
+  const common = { place, secretBox, onWarning };
+  const watchers = [
     watchAccountFile({ ...common, accountFile: userFile, mark: users.mark, use: updates.users }),
     watchAccountFile({ ...common, accountFile: clientFile, mark: clients.mark, use: updates.clients }),
     watchAccountFile({ ...common, accountFile: consumerFile, mark: consumers.mark, use: updates.consumers }),
@@ -121,21 +123,54 @@ export async function watchAccountFiles(
       mark: undefined,
       use: (requested) => applyRevocations(place, requested, updates.revoke),
     }),
-    ...(updates.keys === undefined ? [] : [await watchSigningKeys(common, updates.keys)]),
   ];
+  if (updates.keys === undefined) return watchers;
+  const { signingKeyFile } = await import('../../accounts/signing-keys.ts');
+  const { mark, replace } = updates.keys;
+  return [...watchers, watchAccountFile({ ...common, accountFile: signingKeyFile, mark, use: replace })];
 }
 
-/** Watches the keys that sign tokens. Their code is loaded only if some are stored. */
-async function watchSigningKeys(
-  common: Pick<
-    Parameters<typeof import('../../accounts/watcher.ts').watchAccountFile>[0],
-    'place' | 'secretBox' | 'onWarning'
-  >,
-  { mark, replace }: SigningKeyUpdate,
-): Promise<AccountFileWatcher> {
-  const [{ watchAccountFile }, { signingKeyFile }] = await Promise.all([
-    import('../../accounts/watcher.ts'),
-    import('../../accounts/signing-keys.ts'),
-  ]);
-  return watchAccountFile({ ...common, accountFile: signingKeyFile, mark, use: replace });
+/** The accounts of a server, in a data directory or in documents. */
+export interface ServerAccounts {
+  readonly files: AccountFiles;
+  /** The paths of the files with unencrypted secrets. */
+  readonly plaintextPaths: readonly string[];
+  /** Returns the keys that sign tokens. Generates one if there is none. */
+  openSigningKeys(algorithm: SigningAlgorithm): Promise<StoredSigningKeys>;
+  /** Carries out the revocations that were requested while no server ran. */
+  applyRevocations(revoke: Revoke): Promise<void>;
+  /** Starts to watch the account files. Calls `updates` after each change, and `report` with an error. */
+  watch(updates: AccountUpdates, report: (line: string) => void): void;
+  /** Ends that. */
+  close(): Promise<void>;
+}
+
+/** Opens the accounts that are being read. Encrypts unencrypted secrets if there is a key, and passes a line to `report` for each such file. */
+export async function openAccounts(
+  place: AccountPlace,
+  secretBox: SecretBox | undefined,
+  reading: Promise<AccountFiles>,
+  report: (line: string) => void,
+): Promise<ServerAccounts> {
+  const files = await encryptAccountFiles(place, secretBox, await reading, report);
+  let watching: Promise<readonly AccountFileWatcher[]> | undefined;
+  return {
+    files,
+    plaintextPaths: plaintextPaths(place, files),
+    openSigningKeys: async (algorithm) =>
+      (await import('./signing-keys.ts')).openSigningKeys(place, secretBox, algorithm),
+    async applyRevocations(revoke) {
+      if (typeof place === 'string' && !existsSync(accountFilePath(place, 'revocations'))) return;
+      const { applyRevocations } = await import('./revocation.ts');
+      const { revocationFile } = await import('../../accounts/revocations.ts');
+      await applyRevocations(place, (await revocationFile.read(place)).entries, revoke);
+    },
+    watch(updates, reportError) {
+      // Not awaited: the server is ready before the watchers are loaded.
+      watching = watchAccountFiles(place, secretBox, files, updates, reportError);
+    },
+    async close() {
+      for (const watcher of (await watching) ?? []) await watcher.close();
+    },
+  };
 }

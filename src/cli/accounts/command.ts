@@ -85,6 +85,22 @@ export function unknownAction(word: string, actions: readonly string[], example:
   return `unknown action ${toPrintable(JSON.stringify(word))}; ${expected}${hint(word, actions)}`;
 }
 
+/** What an action prints, and the version of the account file after a change. */
+export interface Report {
+  /** For standard output. */
+  readonly lines: readonly string[];
+  /** For standard error. Default: none. */
+  readonly notes?: readonly string[];
+  /** The version that a running server is to apply; undefined if nothing was changed. */
+  readonly mark?: string | undefined;
+}
+
+/** A changed account, and what to print. */
+export interface Changed<T> extends Omit<Report, 'mark'> {
+  /** Undefined if the account is removed. */
+  readonly entry: T | undefined;
+}
+
 /**
  * Adds an account and returns the new mark of the file.
  *
@@ -107,34 +123,31 @@ export async function addEntry<T>(
 }
 
 /**
- * Replaces an account by the result of `change`, or removes it if that is undefined. Returns the new mark of the file.
+ * Replaces an account by the result of `change`, or removes it if that has no entry. Returns what to print.
  *
  * @throws CommandError if the account does not exist or is declared in the configuration file
  */
 export async function changeExisting<T>(
   target: AccountTarget<T>,
-  change: (entry: T, all: ReadonlyMap<string, T>) => T | undefined,
-): Promise<string | undefined> {
+  change: (entry: T, all: ReadonlyMap<string, T>) => Changed<T>,
+): Promise<Report> {
   const { accountFile, name, place, secretBox } = target;
   // Checked before the directory is created, because its path may be misspelt.
   await findExisting(target);
-  return accountFile.change(place, secretBox, (entries) => {
-    const changed = change(requireExisting(entries, target), entries);
-    if (changed === undefined) entries.delete(name);
-    else entries.set(name, changed);
+  let report: Report = { lines: [] };
+  const mark = await accountFile.change(place, secretBox, (entries) => {
+    const { entry, ...printed } = change(requireExisting(entries, target), entries);
+    report = printed;
+    if (entry === undefined) entries.delete(name);
+    else entries.set(name, entry);
   });
+  return { ...report, mark };
 }
 
 /** Returns an account. Throws CommandError if it does not exist or is declared in the configuration file. */
 export async function findExisting<T>(target: AccountTarget<T>): Promise<T> {
   checkNotConfigured(target);
   return requireExisting(await readEntries(target), target);
-}
-
-/** Removes an account and reports it. Throws CommandError if it does not exist. */
-export async function removeEntry<T>(target: AccountTarget<T>, terminal: Terminal): Promise<void> {
-  const mark = await changeExisting(target, () => undefined);
-  await reportChange(target, mark, { lines: [`removed   ${target.name}`] }, terminal);
 }
 
 /** Reads the stored accounts. Returns none if the directory does not exist. */
@@ -175,25 +188,13 @@ export function checkNotConfigured<T>({ accountFile, name, options, moduleUsers 
   throw new CommandError([`the ${accountFile.one} ${name} is declared in ${declaredIn}; change it there`], 1);
 }
 
-/** Prints `lines` to standard output, `notes` to standard error, and then whether a running server has applied a change. */
-export async function reportChange<T>(
-  target: AccountTarget<T>,
-  mark: string | undefined,
-  { lines, notes = [] }: { readonly lines: readonly string[]; readonly notes?: readonly string[] },
-  terminal: Terminal,
-): Promise<void> {
-  printLines(lines, terminal.stdout);
-  printLines(notes, terminal.stderr);
-  await reportUsage(target, mark, terminal);
-}
-
 /**
  * Waits until a running server has applied the change, for a limited time, and reports whether it has. The servers that share
  * documents are not known.
  */
-async function reportUsage<T>(
+export async function reportUsage<T>(
   { accountFile, place: data }: AccountTarget<T>,
-  mark: string | undefined,
+  mark: string,
   { stderr }: Terminal,
 ): Promise<void> {
   if (typeof data !== 'string') {

@@ -1,5 +1,5 @@
-// The owner of a data directory, and files that only the owner may read.
-import { closeSync, fstatSync, openSync, readSync, statSync } from 'node:fs';
+// The owner of a data directory, files that only the owner may read, and files with public keys.
+import { closeSync, fstatSync, openSync, readFileSync, readSync, statSync } from 'node:fs';
 import { errorCode } from '../../store/files/disk.ts';
 import { FilePermissionsError, findExposedFile } from '../../store/files/file-permissions.ts';
 import { CommandError } from '../errors.ts';
@@ -36,6 +36,15 @@ function readText(file: number, maxBytes: number): string {
     length += read;
   }
   return bytes.toString('latin1', 0, length);
+}
+
+/** Returns the content of a file with a public key, without white space around it. Throws CommandError if it cannot be read. */
+export function readKeyFile(path: string): string {
+  try {
+    return readFileSync(path, 'latin1').trim();
+  } catch (error) {
+    throw new CommandError([`${path} cannot be read (${errorCode(error) ?? 'unknown'})`], 1);
+  }
 }
 
 /**

@@ -1,46 +1,31 @@
 import { randomBytes } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
 import type { AccountFile } from '../../accounts/account-file.ts';
-import type { RegistrationFault } from '../../accounts/registration.ts';
+import type { Registered } from '../../accounts/registration.ts';
 import { systemClock } from '../../clock.ts';
 import { toPrintable } from '../../options/flags.ts';
 import type { Options } from '../../options/options.ts';
-import { errorCode } from '../../store/files/disk.ts';
+import { describeFault } from '../../shape/fault.ts';
 import type { CommandFlag } from '../command-table.ts';
 import { CommandError } from '../errors.ts';
-import { printLines, type Terminal } from '../terminal.ts';
-import { type AccountCall, createAccountCommand, type GivenFlags } from './account-command.ts';
+import type { Command, Terminal } from '../terminal.ts';
 import {
-  type AccountTarget,
-  addEntry,
-  changeExisting,
-  checkNotConfigured,
-  findExisting,
-  placeName,
-  readEntries,
-  removeEntry,
-  reportChange,
-} from './command.ts';
+  type AccountCall,
+  createAccountCommand,
+  type GivenFlags,
+  listing,
+  removing,
+} from './account-command.ts';
+import { addEntry, changeExisting, checkNotConfigured, findExisting, type Report } from './command.ts';
 import { generateSecret } from './credentials.ts';
 import { readFromInput, secretFlag } from './secret-input.ts';
 import { checkSecretUnused } from './secret-owner.ts';
 
-/** The input of `add`. */
-export interface RegistrationInput extends GivenFlags {
-  /** The given secret; undefined if one must be generated. */
-  readonly secret: string | undefined;
-}
-
-/** The result of `add`. */
-export interface NewRegistration<T> {
-  readonly entry: T;
-  /** The text to print for the secret; undefined if there is no secret. */
-  readonly shownSecret: string | undefined;
-}
+/** The members of a registration that the flags set. */
+type GivenMembers = Readonly<Record<string, unknown>>;
 
 /** A kind of OAuth registration: clients or consumers. */
-export interface RegistrationKind<T> {
+interface RegistrationKind<T extends { readonly secret?: unknown; readonly since?: number | undefined }> {
   readonly accountFile: AccountFile<T>;
   /** Returns the registrations of the configuration file. */
   configured(options: Options): ReadonlyMap<string, T>;
@@ -50,17 +35,30 @@ export interface RegistrationKind<T> {
   readonly flags: readonly CommandFlag[];
   /** The flags of `add`, and the member of a registration that each sets. */
   readonly members: ReadonlyMap<string, string>;
-  /** Creates a registration. Throws CommandError. */
-  create(name: string, input: RegistrationInput, options: Options): Promise<NewRegistration<T>>;
-  /** Returns a registration with another secret. Throws CommandError if it has none, or if the new one is not valid. */
-  rotate(name: string, entry: T, secret: ChosenSecret): Promise<T>;
+  /** Returns the parts of a registration besides its secret, and whether it has one. Throws CommandError. */
+  prepare(
+    given: GivenMembers,
+    flags: GivenFlags['flags'],
+  ): { readonly parts: GivenMembers; readonly hasSecret: boolean };
+  /** Reads a registration. `options` are undefined if its scopes are not compared with those of the server. */
+  read(name: string, parts: GivenMembers, options?: Options): Registered<T>;
+  /** Returns which option is missing without which it could not be used; undefined if none is. */
+  findMissing(entry: T): string | undefined;
+  /** Returns the stored form of a secret. */
+  store(secret: ChosenSecret): T['secret'] | Promise<T['secret']>;
+  /** Returns why a registration has no secret: `is public`. */
+  explainNoSecret(entry: T): string;
   /** Returns a description on one line, without the secret. */
   describe(entry: T): string;
 }
 
+type RegistrationCall<T> = AccountCall<T, GivenFlags>;
+
 /** Returns the command `countersign client` or `countersign consumer`. */
-export function createRegistrationCommand<T extends object>(kind: RegistrationKind<T>) {
-  const { accountFile, label, flags } = kind;
+export function createRegistrationCommand<T extends { readonly secret?: unknown }>(
+  kind: RegistrationKind<T>,
+): Command {
+  const { accountFile, label, flags, configured } = kind;
   return createAccountCommand<T, GivenFlags>({
     accountFile,
     command: `countersign ${accountFile.one}`,
@@ -70,77 +68,66 @@ export function createRegistrationCommand<T extends object>(kind: RegistrationKi
     actions: {
       add: { name: 'generated', run: (call, terminal) => add(kind, call, terminal) },
       rotate: { name: 'required', run: (call, terminal) => rotate(kind, call, terminal) },
-      remove: { name: 'required', run: removeEntry },
-      list: { name: 'none', run: (call, terminal) => list(kind, call, terminal) },
+      remove: removing(),
+      list: listing(
+        ({ options }) =>
+          Array.from(configured(options), ([name, entry]) => [name, kind.describe(entry), options.config]),
+        kind.describe,
+        '; ',
+      ),
     },
     generateName: () => generateSecret(randomBytes),
     readInput: (_, given) => given,
   });
 }
 
-type RegistrationCall<T> = AccountCall<T, GivenFlags>;
-
-/** Reads the secret from standard input if the option is given. */
-async function readSecret({ flags }: GivenFlags, terminal: Terminal): Promise<string | undefined> {
-  return flags.has(secretFlag) ? readFromInput(terminal, 'secret') : undefined;
+async function add<T extends { readonly secret?: unknown }>(
+  kind: RegistrationKind<T>,
+  target: RegistrationCall<T>,
+  terminal: Terminal,
+): Promise<Report> {
+  const { name, input, options } = target;
+  const secret = await chooseSecret(input, terminal);
+  checkNotConfigured(target);
+  const { parts, hasSecret } = kind.prepare(readMembers(kind, input), input.flags);
+  const given = { ...parts, secret: hasSecret ? secret.text : undefined };
+  const entry = requireValid(kind, name, input, kind.read(name, given, options));
+  const missing = kind.findMissing(entry);
+  if (missing !== undefined) throw new CommandError([missing]);
+  if (!secret.isGenerated) await checkSecretUnused(secret.text, target);
+  const stored = hasSecret ? { ...entry, secret: await kind.store(secret) } : entry;
+  const mark = await addEntry(target, { ...stored, since: systemClock.now() }, 'remove it first');
+  const shown = hasSecret ? [`secret    ${secret.shown}`] : [];
+  return { lines: [`${kind.accountFile.one.padEnd(9)} ${name}`, ...shown], mark };
 }
 
 /** Replaces the secret of a registration. Its tokens remain valid. */
-async function rotate<T extends object>(
+async function rotate<T extends { readonly secret?: unknown }>(
   kind: RegistrationKind<T>,
   target: RegistrationCall<T>,
   terminal: Terminal,
-): Promise<void> {
-  const { name } = target;
-  const given = await readSecret(target.input, terminal);
+): Promise<Report> {
+  const { name, accountFile } = target;
+  const secret = await chooseSecret(target.input, terminal);
   const before = await findExisting(target);
-  const secret = chooseSecret({ secret: given });
-  const rotated = await kind.rotate(name, before, secret);
-  if (given !== undefined) await checkSecretUnused(given, target);
-  const mark = await changeExisting(target, (entry) => {
+  if (before.secret === undefined)
+    throw new CommandError([`the ${accountFile.one} ${name} ${kind.explainNoSecret(before)}`], 1);
+  const given = { ...before, since: undefined, secret: secret.text };
+  requireValid(kind, name, { flags: new Map(), lists: new Map() }, kind.read(name, given));
+  if (!secret.isGenerated) await checkSecretUnused(secret.text, target);
+  const rotated = { ...before, secret: await kind.store(secret) };
+  return changeExisting(target, (entry) => {
     if (!isDeepStrictEqual(entry, before))
-      throw new CommandError([`the ${kind.accountFile.one} ${name} was changed meanwhile; try again`], 1);
-    return rotated;
+      throw new CommandError([`the ${accountFile.one} ${name} was changed meanwhile; try again`], 1);
+    return {
+      entry: rotated,
+      lines: [`${accountFile.one.padEnd(9)} ${name}`, `secret    ${secret.shown}`],
+      notes: ['the old secret is no longer valid'],
+    };
   });
-  const lines = [`${kind.accountFile.one.padEnd(9)} ${name}`, `secret    ${secret.shown}`];
-  await reportChange(target, mark, { lines, notes: ['the old secret is no longer valid'] }, terminal);
 }
 
-async function add<T extends object>(
-  kind: RegistrationKind<T>,
-  target: RegistrationCall<T>,
-  terminal: Terminal,
-): Promise<void> {
-  const input = { ...target.input, secret: await readSecret(target.input, terminal) };
-  checkNotConfigured(target);
-  const { entry, shownSecret } = await kind.create(target.name, input, target.options);
-  if (input.secret !== undefined) await checkSecretUnused(input.secret, target);
-  const mark = await addEntry(target, { ...entry, since: systemClock.now() }, 'remove it first');
-  const shown = shownSecret === undefined ? [] : [`secret    ${shownSecret}`];
-  const lines = [`${kind.accountFile.one.padEnd(9)} ${target.name}`, ...shown];
-  await reportChange(target, mark, { lines }, terminal);
-}
-
-async function list<T>(
-  kind: RegistrationKind<T>,
-  target: AccountTarget<T>,
-  terminal: Terminal,
-): Promise<void> {
-  const { accountFile, options } = target;
-  const configured = kind.configured(options);
-  const lines = [...configured].map(
-    ([name, entry]) => `${name}  ${kind.describe(entry)}; in ${options.config}`,
-  );
-  for (const [name, entry] of await readEntries(target)) {
-    const override = configured.has(name) ? `; overridden by ${options.config}` : '';
-    lines.push(`${name}  ${kind.describe(entry)}${override}`);
-  }
-  if (lines.length === 0)
-    printLines([`there are no ${accountFile.name} in ${placeName(target)}`], terminal.stderr);
-  printLines(lines, terminal.stdout);
-}
-
-/** The secret of a new registration. */
+/** The secret of a registration. */
 export interface ChosenSecret {
   readonly text: string;
   /** Whether it was generated, and not given by the user. */
@@ -149,57 +136,43 @@ export interface ChosenSecret {
   readonly shown: string;
 }
 
-/** Returns the given secret, or generates one. */
-export function chooseSecret({ secret }: Pick<RegistrationInput, 'secret'>): ChosenSecret {
-  if (secret !== undefined) return { text: secret, isGenerated: false, shown: 'the given secret' };
+/** Reads the secret from standard input if the option is given, or else generates one. */
+async function chooseSecret({ flags }: GivenFlags, terminal: Terminal): Promise<ChosenSecret> {
+  if (flags.has(secretFlag)) {
+    const text = await readFromInput(terminal, 'secret');
+    return { text, isGenerated: false, shown: 'the given secret' };
+  }
   const text = generateSecret(randomBytes);
   return { text, isGenerated: true, shown: text };
 }
 
-/** The input of an action without options. */
-export const noInput: RegistrationInput = { flags: new Map(), lists: new Map(), secret: undefined };
-
-/** Returns the content of a file with a public key, without white space around it. */
-export function readKeyFile(path: string): string {
-  try {
-    return readFileSync(path, 'latin1').trim();
-  } catch (error) {
-    throw new CommandError([`${path} cannot be read (${errorCode(error) ?? 'unknown'})`], 1);
-  }
-}
-
-/** Returns the members of a registration that the flags set. */
-export function readMembers(
+/** Returns the members of a registration that the flags set. The user `*` alone stands for all. */
+function readMembers(
   { members: own }: Pick<RegistrationKind<never>, 'members'>,
-  { flags, lists }: RegistrationInput,
-): Record<string, unknown> {
-  const members = [...own].map(([flag, member]) => [member, lists.get(flag) ?? flags.get(flag)]);
+  { flags, lists }: GivenFlags,
+): GivenMembers {
+  const members = [...own].map(([flag, member]) => {
+    const value = lists.get(flag) ?? flags.get(flag);
+    return [member, member === 'users' && isDeepStrictEqual(value, ['*']) ? '*' : value];
+  });
   return Object.fromEntries(members.filter(([, value]) => value !== undefined));
 }
 
-/** Returns the users of `--users`: `*` alone stands for all. */
-export function readUsers(users: unknown): unknown {
-  return Array.isArray(users) && users.length === 1 && users[0] === '*' ? '*' : users;
-}
-
-/** Throws a CommandError that describes the faults, if any, in terms of the flags. */
-export function throwFaults(
-  {
-    accountFile,
-    members: own,
-  }: Pick<RegistrationKind<never>, 'members'> & { accountFile: { readonly one: string } },
+/** Returns a valid registration. Throws a CommandError that describes the faults in terms of the flags. */
+function requireValid<T extends { readonly secret?: unknown }>(
+  { accountFile, members }: RegistrationKind<T>,
   name: string,
-  input: RegistrationInput,
-  faults: readonly RegistrationFault[],
-): void {
-  if (faults.length === 0) return;
-  const sentences = faults.map(({ at, says }) => {
-    const [, member = '', index] = /^([A-Za-z]+)(?:\[([0-9]+)\])?$/.exec(at) ?? [];
-    const flag = [...own].find(([, each]) => each === member)?.[0];
-    if (flag === undefined)
-      return member === '' ? `the ${accountFile.one} ${toPrintable(name)} ${says}` : `the ${member} ${says}`;
-    const value = input.lists.get(flag)?.[Number(index)];
-    return `${flag}${value === undefined ? '' : ` ${toPrintable(JSON.stringify(value))}`} ${says}`;
+  { lists }: GivenFlags,
+  { made, faults }: Registered<T>,
+): T {
+  if (faults.length === 0) return made;
+  const sentences = faults.map((fault) => {
+    const [member, index] = fault.path;
+    const flag = [...members].find(([, each]) => each === member)?.[0];
+    const value = flag === undefined ? undefined : lists.get(flag)?.[Number(index)];
+    const shown = value === undefined ? '' : ` ${toPrintable(JSON.stringify(value))}`;
+    const owner = member === undefined ? `the ${accountFile.one} ${toPrintable(name)}` : `the ${member}`;
+    return `${flag === undefined ? owner : `${flag}${shown}`} ${describeFault(fault)}`;
   });
   throw new CommandError(sentences);
 }

@@ -3,29 +3,17 @@ import { clientFile } from '../../accounts/clients.ts';
 import type { ClientKeys } from '../../accounts/registered.ts';
 import { type ClientRegistration, readClient } from '../../accounts/registration.ts';
 import { isMembers } from '../../jwt/jwt.ts';
-import type { ClientSecret } from '../../oauth/clients.ts';
 import { hashSha256 } from '../../oauth/sha256.ts';
-import type { Options } from '../../options/options.ts';
 import { existingScopes } from '../../options/registrations.ts';
 import { hashOfPassword } from '../accounts/credentials.ts';
-import {
-  type ChosenSecret,
-  chooseSecret,
-  createRegistrationCommand,
-  type NewRegistration,
-  noInput,
-  type RegistrationInput,
-  type RegistrationKind,
-  readKeyFile,
-  readMembers,
-  readUsers,
-  throwFaults,
-} from '../accounts/registration.ts';
+import { readKeyFile } from '../accounts/protected-file.ts';
+import { createRegistrationCommand } from '../accounts/registration.ts';
 import { secretFlag } from '../accounts/secret-input.ts';
 import { commandTable } from '../command-table.ts';
 import { CommandError } from '../errors.ts';
 
-const kind: RegistrationKind<ClientRegistration> = {
+/** Runs `countersign client add [ID]`, `client rotate ID`, `client remove ID` or `client list`. Returns the exit status. */
+export const client = createRegistrationCommand<ClientRegistration>({
   accountFile: clientFile,
   configured: ({ clients }) => clients,
   label: 'ID',
@@ -38,42 +26,47 @@ const kind: RegistrationKind<ClientRegistration> = {
     ['--public', 'public'],
     ['--public-key', 'publicKey'],
   ]),
-  create,
-  rotate,
-  describe: ({ secret, publicKey, jwks, redirectUris, grants, scopes, users }) =>
+  prepare({ public: isPublic, publicKey: file, ...members }, flags) {
+    const exclusive = ['--public', '--public-key', secretFlag].filter((flag) => flags.has(flag));
+    if (exclusive.length > 1) throw new CommandError([`${exclusive.join(' and ')} are mutually exclusive`]);
+    const key = typeof file === 'string' ? readClientKey(file) : {};
+    return { parts: { ...members, ...key }, hasSecret: isPublic !== true && file === undefined };
+  },
+  read(id, parts, options) {
+    // Without a configuration file, the scopes of the server are not known.
+    const scopes =
+      options?.config === undefined
+        ? undefined
+        : existingScopes(options.oauth2, options.partner !== undefined);
+    return readClient(id, parts, ['text'], scopes);
+  },
+  findMissing: ({ grants, redirectUris }) =>
+    grants.includes('authorization_code') && redirectUris.length === 0
+      ? '--grant authorization_code requires a --redirect-uri; a client without users can use --grant client_credentials'
+      : undefined,
+  // SHA-256 suffices for 256 random bits; a given secret can be weak and is hashed with scrypt.
+  store: async ({ text, isGenerated }) =>
+    isGenerated
+      ? { sha256: hashSha256(text) }
+      : { scrypt: await hashOfPassword(text, { isGenerated }, randomBytes) },
+  explainNoSecret(entry) {
+    const why = hasKey(entry) ? 'authenticates with a key' : 'is public';
+    return `${why} and has no secret; to give it one, remove and add it`;
+  },
+  describe: (entry) =>
     [
-      secret !== undefined ? 'with a secret' : (publicKey ?? jwks) === undefined ? 'public' : 'with a key',
-      grants.join(' ') || 'no grant',
-      scopes.join(' ') || 'no scope',
-      ...(grants.includes('client_credentials') ? [`users ${users === '*' ? '*' : users.join(' ')}`] : []),
-      ...redirectUris,
+      entry.secret !== undefined ? 'with a secret' : hasKey(entry) ? 'with a key' : 'public',
+      entry.grants.join(' ') || 'no grant',
+      entry.scopes.join(' ') || 'no scope',
+      ...(entry.grants.includes('client_credentials')
+        ? [`users ${entry.users === '*' ? '*' : entry.users.join(' ')}`]
+        : []),
+      ...entry.redirectUris,
     ].join('; '),
-};
+});
 
-/** Runs `countersign client add [ID]`, `client rotate ID`, `client remove ID` or `client list`. Returns the exit status. */
-export const client = createRegistrationCommand(kind);
-
-async function create(
-  id: string,
-  input: RegistrationInput,
-  { config, oauth2, partner }: Options,
-): Promise<NewRegistration<ClientRegistration>> {
-  const { public: isPublic, publicKey: file, users, ...members } = readMembers(kind, input);
-  const exclusive = ['--public', '--public-key', secretFlag].filter((flag) => input.flags.has(flag));
-  if (exclusive.length > 1) throw new CommandError([`${exclusive.join(' and ')} are mutually exclusive`]);
-  const secret = isPublic === true || file !== undefined ? undefined : chooseSecret(input);
-  const key = typeof file === 'string' ? readClientKey(file) : {};
-  const source = { ...members, ...key, users: readUsers(users), secret: secret?.text };
-  // Without a configuration file, the scopes of the server are not known.
-  const scopes = config === undefined ? undefined : existingScopes(oauth2, partner !== undefined);
-  const { made: entry, faults } = readClient(id, source, ['text'], scopes);
-  throwFaults(kind, id, input, faults);
-  if (entry.grants.includes('authorization_code') && entry.redirectUris.length === 0)
-    throw new CommandError([
-      '--grant authorization_code requires a --redirect-uri; a client without users can use --grant client_credentials',
-    ]);
-  if (secret === undefined) return { entry, shownSecret: undefined };
-  return { entry: { ...entry, secret: await hashSecret(secret) }, shownSecret: secret.shown };
+function hasKey({ publicKey, jwks }: ClientKeys): boolean {
+  return (publicKey ?? jwks) !== undefined;
 }
 
 /** Returns the member of a registration for a file: a public key in PEM, a JWK, or a set of them (RFC 7517). */
@@ -86,28 +79,4 @@ function readClientKey(file: string): ClientKeys {
   } catch {
     throw new CommandError([`${file} is not a public key: it is not JSON`], 1);
   }
-}
-
-/** Replaces the secret. Throws CommandError for a public client, or a secret that is not of printable ASCII characters. */
-async function rotate(
-  id: string,
-  client: ClientRegistration,
-  secret: ChosenSecret,
-): Promise<ClientRegistration> {
-  if (client.secret === undefined) {
-    const why = (client.publicKey ?? client.jwks) === undefined ? 'is public' : 'authenticates with a key';
-    throw new CommandError(
-      [`the client ${id} ${why} and has no secret; to give it one, remove and add it`],
-      1,
-    );
-  }
-  const { since: _, ...parts } = { ...client, secret: secret.text };
-  throwFaults(kind, id, noInput, readClient(id, parts, ['text'], undefined).faults);
-  return { ...client, secret: await hashSecret(secret) };
-}
-
-/** Returns the digest to store. SHA-256 suffices for 256 random bits; a given secret can be weak and is hashed with scrypt. */
-async function hashSecret({ text, isGenerated }: ChosenSecret): Promise<ClientSecret> {
-  if (isGenerated) return { sha256: hashSha256(text) };
-  return { scrypt: await hashOfPassword(text, { isGenerated }, randomBytes) };
 }

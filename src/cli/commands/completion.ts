@@ -2,19 +2,15 @@
 import { didYouMean } from '../../did-you-mean.ts';
 import { formatFlag, optionSpecs } from '../../options/table.ts';
 import { commandSpecs } from '../command-table.ts';
-import { CommandError, reportError } from '../errors.ts';
-import type { Terminal } from '../terminal.ts';
+import { CommandError } from '../errors.ts';
+import type { Command } from '../terminal.ts';
 
-/** Runs `countersign completion SHELL`: prints the script with which a shell completes the command. Returns the exit status. */
-export function completion([shell, ...more]: readonly string[], terminal: Terminal): number {
-  try {
-    if (more.length > 0) throw new CommandError(['completion requires one shell']);
-    terminal.stdout.write(formatCompletion(shell));
-    return 0;
-  } catch (error) {
-    return reportError(error, terminal);
-  }
-}
+/** Runs `countersign completion SHELL`: prints the script with which a shell completes the command. */
+export const completion: Command = async ([shell, ...more], _, { stdout }) => {
+  if (more.length > 0) throw new CommandError(['completion requires one shell']);
+  stdout.write(formatCompletion(shell));
+  return 0;
+};
 
 /** What can follow a command: its actions and options, with their descriptions. */
 interface Completed {
@@ -28,7 +24,8 @@ interface Completed {
 interface CompletedOption {
   /** The name, with its dashes. */
   readonly name: string;
-  readonly takesValue: boolean;
+  /** What its value is, such as `FILE` or `on|off`; undefined if it needs none. */
+  readonly value: string | undefined;
   readonly about: string;
 }
 
@@ -52,19 +49,15 @@ export function formatCompletion(shell: string | undefined): string {
 
 /** Lists the commands with their actions and options. */
 function listCommands(): readonly Completed[] {
-  const served = [...optionSpecs].map(([key, { value, about }]) => ({
-    name: formatFlag(key),
-    takesValue: value !== undefined,
-    about,
-  }));
+  const served = [...optionSpecs].map(([key, { value, about }]) => ({ name: formatFlag(key), value, about }));
   return [...commandSpecs].map(([command, { listed, flags, served: isServed }]) => ({
     command,
     about: listed[0]?.[1] ?? '',
     actions: listActions(listed.map(([usage]) => usage)),
     options: [
-      ...flags.map(({ name, value, about }) => ({ name, takesValue: value !== undefined, about })),
+      ...flags.map(({ name, value, about }) => ({ name, value, about })),
       ...(command === 'serve' || isServed !== undefined ? served : []),
-      { name: '--help', takesValue: false, about: 'show help' },
+      { name: '--help', value: undefined, about: 'show help' },
     ],
   }));
 }
@@ -77,6 +70,11 @@ function listActions(usages: readonly string[]): readonly string[] {
   return [...new Set(words)];
 }
 
+/** Returns the words of a value such as `on|off`; none for any other value. */
+function listChoices({ value = '' }: Pick<CompletedOption, 'value'>): readonly string[] {
+  return /^[a-z]+(?:\|[a-z]+)+$/.test(value) ? value.split('|') : [];
+}
+
 function listWords({ actions, options }: Completed): string {
   return [...actions, ...options.map(({ name }) => name)].join(' ');
 }
@@ -87,17 +85,38 @@ function listFirstOptions(all: readonly Completed[]): string {
   return [...(served?.options.map(({ name }) => name) ?? []), '--version'].join(' ');
 }
 
+/** Returns the cases of a shell script by which the option before the cursor determines the words: its values, or none. */
+function formatValueCases(all: readonly Completed[], assign: (words: string) => string): string {
+  const options = new Map(
+    all.flatMap((each) => each.options.map((option) => [option.name, option] as const)),
+  );
+  const valued = [...options.values()].filter(({ value }) => value !== undefined);
+  const isChoice = (option: CompletedOption): boolean => listChoices(option).length > 0;
+  const others = valued.filter((option) => !isChoice(option)).map(({ name }) => name);
+  return [
+    ...valued
+      .filter(isChoice)
+      .map((option) => `    ${option.name}) ${assign(listChoices(option).join(' '))} ;;\n`),
+    `    ${others.join('|')}) ${assign('')} ;;\n`,
+  ].join('');
+}
+
 function formatBash(all: readonly Completed[]): string {
   const cases = all.map((each) => `    ${each.command}) words='${listWords(each)}' ;;\n`).join('');
   return `# Completes countersign in bash: source <(countersign completion bash)
 _countersign() {
-  local words
+  local words current="\${COMP_WORDS[COMP_CWORD]}" before="\${COMP_WORDS[COMP_CWORD-1]}"
   case "\${COMP_WORDS[1]}" in
 ${cases}    -*) words='${listFirstOptions(all)}' ;;
     *) words='' ;;
   esac
-  [ "$COMP_CWORD" -eq 1 ] && [[ "\${COMP_WORDS[1]}" != -* ]] && words='${all.map(({ command }) => command).join(' ')}'
-  COMPREPLY=($(compgen -W "$words" -- "\${COMP_WORDS[COMP_CWORD]}"))
+  [ "$COMP_CWORD" -eq 1 ] && [[ "$current" != -* ]] && words='${all.map(({ command }) => command).join(' ')}'
+  # The value of an option can also follow "=", which is a word of its own.
+  [ "$current" = '=' ] && current=''
+  [ "$before" = '=' ] && before="\${COMP_WORDS[COMP_CWORD-2]}"
+  case "$before" in
+${formatValueCases(all, (words) => `words='${words}'`)}  esac
+  COMPREPLY=($(compgen -W "$words" -- "$current"))
 }
 complete -o default -F _countersign countersign
 `;
@@ -113,6 +132,8 @@ _countersign() {
 ${cases}    -*) candidates=(${listFirstOptions(all)}) ;;
   esac
   (( CURRENT == 2 )) && [[ "\${words[2]}" != -* ]] && candidates=(${all.map(({ command }) => command).join(' ')})
+  case "\${words[CURRENT-1]}" in
+${formatValueCases(all, (words) => `candidates=(${words})`)}  esac
   compadd -- $candidates || _files
 }
 compdef _countersign countersign
@@ -126,12 +147,17 @@ function formatFish(all: readonly Completed[]): string {
       `complete -c countersign -n __fish_use_subcommand -f -a ${command} -d ${quote(about)}`,
       ...(actions.length === 0 ? [] : [`${after} -f -a '${actions.join(' ')}'`]),
       ...options.map(
-        ({ name, takesValue, about }) =>
-          `${after} -l ${name.slice(2)}${takesValue ? ' -r' : ''} -d ${quote(about)}`,
+        (option) => `${after} -l ${option.name.slice(2)}${formatFishValue(option)} -d ${quote(option.about)}`,
       ),
     ];
   });
   return `# Completes countersign in fish: countersign completion fish | source\n${lines.join('\n')}\n`;
+}
+
+function formatFishValue(option: CompletedOption): string {
+  if (option.value === undefined) return '';
+  const choices = listChoices(option);
+  return choices.length === 0 ? ' -r' : ` -x -a '${choices.join(' ')}'`;
 }
 
 /** Quotes a text for fish, in which a quote and a backslash are escaped. */

@@ -1,24 +1,14 @@
 import { consumerFile } from '../../accounts/clients.ts';
 import { type ConsumerRegistration, defaultMethods, readConsumer } from '../../accounts/registration.ts';
 import { isRsaMethod } from '../../signature/oauth1.ts';
-import {
-  type ChosenSecret,
-  chooseSecret,
-  createRegistrationCommand,
-  type NewRegistration,
-  noInput,
-  type RegistrationInput,
-  type RegistrationKind,
-  readKeyFile,
-  readMembers,
-  readUsers,
-  throwFaults,
-} from '../accounts/registration.ts';
+import { readKeyFile } from '../accounts/protected-file.ts';
+import { createRegistrationCommand } from '../accounts/registration.ts';
 import { secretFlag } from '../accounts/secret-input.ts';
 import { commandTable } from '../command-table.ts';
 import { CommandError } from '../errors.ts';
 
-const kind: RegistrationKind<ConsumerRegistration> = {
+/** Runs `countersign consumer add [KEY]`, `consumer rotate KEY`, `consumer remove KEY` or `consumer list`. Returns the exit status. */
+export const consumer = createRegistrationCommand<ConsumerRegistration>({
   accountFile: consumerFile,
   configured: ({ consumers }) => consumers,
   label: 'KEY',
@@ -31,8 +21,22 @@ const kind: RegistrationKind<ConsumerRegistration> = {
     ['--plain-http', 'plainHttp'],
     ['--rsa-public-key', 'rsaPublicKey'],
   ]),
-  create,
-  rotate,
+  prepare({ rsaPublicKey: file, methods: given, ...members }, flags) {
+    const rsaPublicKey = typeof file === 'string' ? readKeyFile(file) : undefined;
+    const methods = given ?? (rsaPublicKey === undefined ? undefined : defaultMethods.rsaPublicKey);
+    // The methods with RSA use no shared secret (RFC 5849 §3.4.3).
+    const hasSecret = !Array.isArray(methods) || methods.some((method) => !isRsaMethod(String(method)));
+    if (!hasSecret && flags.has(secretFlag))
+      throw new CommandError([`${secretFlag} cannot be used: the methods with RSA have no secret`]);
+    return { parts: { ...members, methods, rsaPublicKey }, hasSecret };
+  },
+  read: readConsumer,
+  findMissing: ({ callbacks, users }) =>
+    callbacks.length === 0 && users.length === 0
+      ? '--callback URI or --callback oob is required; a consumer without tokens can have --users NAME'
+      : undefined,
+  store: ({ text }) => text,
+  explainNoSecret: () => 'has no secret: it signs with its RSA key',
   describe: ({ secret, rsaPublicKey, methods, scopes, users, plainHttp, callbacks }) =>
     [
       [secret === undefined ? [] : 'with a secret', rsaPublicKey === undefined ? [] : 'an RSA key']
@@ -44,45 +48,4 @@ const kind: RegistrationKind<ConsumerRegistration> = {
       ...(plainHttp ? ['plain HTTP'] : []),
       ...callbacks,
     ].join('; '),
-};
-
-/** Runs `countersign consumer add [KEY]`, `consumer rotate KEY`, `consumer remove KEY` or `consumer list`. Returns the exit status. */
-export const consumer = createRegistrationCommand(kind);
-
-async function create(key: string, input: RegistrationInput): Promise<NewRegistration<ConsumerRegistration>> {
-  const { rsaPublicKey: file, methods: given, users, ...members } = readMembers(kind, input);
-  const rsaPublicKey = typeof file === 'string' ? readKeyFile(file) : undefined;
-  const methods = given ?? (rsaPublicKey === undefined ? undefined : defaultMethods.rsaPublicKey);
-  // The methods with RSA use no shared secret (RFC 5849 §3.4.3).
-  const needsSecret = !Array.isArray(methods) || methods.some((method) => !isRsaMethod(String(method)));
-  if (!needsSecret && input.flags.has(secretFlag))
-    throw new CommandError([`${secretFlag} cannot be used: the methods with RSA have no secret`]);
-  const secret = needsSecret ? chooseSecret(input) : undefined;
-  const { made: entry, faults } = readConsumer(key, {
-    ...members,
-    methods,
-    users: readUsers(users),
-    rsaPublicKey,
-    secret: secret?.text,
-  });
-  throwFaults(kind, key, input, faults);
-  if (entry.callbacks.length === 0 && entry.users.length === 0)
-    throw new CommandError([
-      '--callback URI or --callback oob is required; a consumer without tokens can have --users NAME',
-    ]);
-  return { entry, shownSecret: secret?.shown };
-}
-
-/** Replaces the secret. Throws CommandError for a consumer without one, or a secret that is not valid. */
-async function rotate(
-  key: string,
-  consumer: ConsumerRegistration,
-  secret: ChosenSecret,
-): Promise<ConsumerRegistration> {
-  if (consumer.secret === undefined)
-    throw new CommandError([`the consumer ${key} has no secret: it signs with its RSA key`], 1);
-  const rotated = { ...consumer, secret: secret.text };
-  const { since: _, ...parts } = rotated;
-  throwFaults(kind, key, noInput, readConsumer(key, parts).faults);
-  return rotated;
-}
+});

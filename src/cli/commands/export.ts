@@ -7,44 +7,48 @@ import { ExportFormatter } from '../../store/export.ts';
 import { replaceFile } from '../../store/files/atomic-write.ts';
 import { nodeDisk } from '../../store/files/disk.ts';
 import type { TransferPart } from '../../store/store.ts';
-import type { DataArguments } from '../data-arguments.ts';
+import { createDataCommand } from '../data-arguments.ts';
 import { readDataFiles } from '../data-files.ts';
-import { type DataSource, withDataSource } from '../data-source.ts';
+import { withDataSource } from '../data-source.ts';
 import { CommandError } from '../errors.ts';
-import { type Outlet, printLines, type Terminal, toDisplayable } from '../terminal.ts';
+import { type Outlet, printLines, toDisplayable } from '../terminal.ts';
 
 /** The number of characters that are written at once. */
 const batchLength = 65_536;
 
-/** Runs `countersign export`: writes all items of a data directory, or of the store of a module, as JSON lines. Returns the exit status. */
-export async function exportItems(
-  { options, environment, value, isOn }: DataArguments,
-  { stdout, stderr }: Terminal,
-): Promise<number> {
-  const output = value('--output', '-');
-  if (output !== '-') checkOutput(output, options.data);
-  const kinds = { withTokens: isOn('--with-tokens'), withAccounts: isOn('--with-accounts') };
-  const isOfOAuth = (path: string): boolean => path === tokensCollection || path === grantsCollection;
-  const includes = (path: string): boolean => kinds.withTokens || !isOfOAuth(path);
-  const formatter = new ExportFormatter({ at: systemClock.now(), includes });
-  const write = (source: DataSource): Promise<number> =>
-    source.read(async (records, warnings) => {
-      const { place } = source;
-      const files = place === undefined ? new Map<string, string>() : await readDataFiles(place, kinds);
-      const content = formatBatches(formatter, records, files);
-      if (output !== '-') {
-        const [directory, name] = [dirname(output), basename(output)];
-        await replaceFile(nodeDisk, { directory, name, content, sync: true });
-      } else if (!(await writeBatches(content, stdout))) return 1;
-      const without = formatter.omitted > 0 ? ', without OAuth grants and tokens' : '';
-      const names = [...files.keys()].join(', ') || (kinds.withAccounts ? 'no accounts' : '');
-      const accounts = names === '' ? '' : `, with ${names}`;
-      const summary = `exported ${formatCount(formatter.items, 'item')}${without}${accounts}`;
-      printLines([...warnings, summary], stderr);
-      return 0;
-    });
-  return withDataSource(options, environment, write, stderr);
-}
+/** Runs `countersign export`: writes all items of a data directory, or of the store of a module, as JSON lines. */
+export const exportItems = createDataCommand(
+  'export',
+  { usage: 'export takes no arguments, only options', takesArgument: false },
+  async ({ options, environment, value, isOn }, { stdout, stderr }) => {
+    const output = value('--output', '-');
+    if (output !== '-') checkOutput(output, options.data);
+    const kinds = { withTokens: isOn('--with-tokens'), withAccounts: isOn('--with-accounts') };
+    const isOfOAuth = (path: string): boolean => path === tokensCollection || path === grantsCollection;
+    const includes = (path: string): boolean => kinds.withTokens || !isOfOAuth(path);
+    const formatter = new ExportFormatter({ at: systemClock.now(), includes });
+    return withDataSource(
+      options,
+      environment,
+      ({ place, read }) =>
+        read(async (records, warnings) => {
+          const files = place === undefined ? new Map<string, string>() : await readDataFiles(place, kinds);
+          const content = formatBatches(formatter, records, files);
+          if (output !== '-') {
+            const [directory, name] = [dirname(output), basename(output)];
+            await replaceFile(nodeDisk, { directory, name, content, sync: true });
+          } else if (!(await writeBatches(content, stdout))) return 1;
+          const without = formatter.omitted > 0 ? ', without OAuth grants and tokens' : '';
+          const names = [...files.keys()].join(', ') || (kinds.withAccounts ? 'no accounts' : '');
+          const accounts = names === '' ? '' : `, with ${names}`;
+          const summary = `exported ${formatCount(formatter.items, 'item')}${without}${accounts}`;
+          printLines([...warnings, summary], stderr);
+          return 0;
+        }),
+      stderr,
+    );
+  },
+);
 
 /** Throws CommandError if the output file exists or is in the data directory. */
 function checkOutput(output: string, data: string): void {

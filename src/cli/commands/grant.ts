@@ -13,9 +13,10 @@ import { readLocation, unknownAction } from '../accounts/command.ts';
 import { actAsOwner } from '../accounts/protected-file.ts';
 import { requestRevocation, revokeInShared } from '../accounts/revocation.ts';
 import { commandTable, listArities } from '../command-table.ts';
-import { CommandError, reportError } from '../errors.ts';
+import { CommandError } from '../errors.ts';
+import { allEntries } from '../inspect-data.ts';
 import { readText } from '../request-arguments.ts';
-import { printLines, type Terminal } from '../terminal.ts';
+import { type Command, printLines, type Terminal } from '../terminal.ts';
 import { withModule } from '../with-module.ts';
 
 const actions = ['list', 'revoke'] as const;
@@ -27,26 +28,18 @@ interface GrantArguments {
   readonly options: Options;
 }
 
-/** Runs `countersign grant list` or `countersign grant revoke ID|--user NAME|--client ID`. Returns the exit status. */
-export async function grant(
-  argv: readonly string[],
-  environment: NodeJS.ProcessEnv,
-  terminal: Terminal,
-): Promise<number> {
-  try {
-    const { action, selection, options } = parseArguments(argv, environment);
-    await withGrants(options, environment, terminal, async (stored) => {
-      const found = select(await stored.read(), selection);
-      if (action === 'revoke') return revoke(stored, selection, found, terminal);
-      if (found.grants.length === 0)
-        printLines([`there are no such grants in ${stored.location}`], terminal.stderr);
-      printLines(found.grants.map(formatGrant), terminal.stdout);
-    });
-    return 0;
-  } catch (error) {
-    return reportError(error, terminal);
-  }
-}
+/** Runs `countersign grant list` or `countersign grant revoke ID|--user NAME|--client ID`. */
+export const grant: Command = async (argv, environment, terminal) => {
+  const { action, selection, options } = parseArguments(argv, environment);
+  await withGrants(options, environment, terminal, async (stored) => {
+    const found = select(await stored.read(), selection);
+    if (action === 'revoke') return revoke(stored, selection, found, terminal);
+    if (found.grants.length === 0)
+      printLines([`there are no such grants in ${stored.location}`], terminal.stderr);
+    printLines(found.grants.map(formatGrant), terminal.stdout);
+  });
+  return 0;
+};
 
 /** The form of an id. It can begin with a dash, like a flag. */
 const idForm = /^[\w-]{43}$/;
@@ -101,8 +94,7 @@ async function withGrants(
 ): Promise<void> {
   await withModule(options, environment, async (module) => {
     if (module?.store === undefined) return run(openDirectory(options.data, terminal));
-    const { allEntries } = await import('../module/inspect-store.ts');
-    return run(openShared(module.store, module.file, allEntries));
+    return run(openShared(module.store, module.file));
   });
 }
 
@@ -135,11 +127,7 @@ function openDirectory(data: string, { stderr }: Terminal): StoredGrants {
 }
 
 /** Returns the grants of the store of a module, which servers may be using. */
-function openShared(
-  store: Store,
-  file: string,
-  allEntries: typeof import('../module/inspect-store.ts').allEntries,
-): StoredGrants {
+function openShared(store: Store, file: string): StoredGrants {
   const { documents } = store;
   const location = documents?.location ?? `the store of ${file}`;
   const entriesOf = async (collection: string): Promise<StoredItem[]> => {

@@ -11,35 +11,36 @@ import type { Options } from '../../options/options.ts';
 import { ExportReader, type Imported, type ImportOptions } from '../../store/export.ts';
 import { errorCode } from '../../store/files/disk.ts';
 import type { StoredItem } from '../../store/store.ts';
-import type { DataArguments } from '../data-arguments.ts';
+import { createDataCommand } from '../data-arguments.ts';
 import { checkDataFiles, type DataFiles, findConflictingFile, isExportedFile } from '../data-files.ts';
 import { withDataSource } from '../data-source.ts';
 import { CommandError } from '../errors.ts';
-import { showProgress } from '../serve/progress.ts';
+import { withProgress } from '../serve/progress.ts';
 import { printLines, type Terminal } from '../terminal.ts';
 
 const newline = 0x0a;
 
-/** Runs `countersign import`: reads an export into a data directory or the store of a module, without items. Returns the exit status. */
-export async function importItems(
-  { options, secretBox, environment, value }: DataArguments,
-  terminal: Terminal,
-): Promise<number> {
-  const input = value('--input', '-');
-  await withDataSource(options, environment, async (target) => {
-    await target.checkEmpty();
-    const checks = createItemChecks(options);
-    const imported = await readExport(input, checks.findFault, terminal);
-    const broken = checks.findBrokenReference();
-    if (broken !== undefined) throw new CommandError([`${formatName(input)}: ${broken}`], 1);
-    const { documents } = imported;
-    await checkDataFiles(documents, formatName(input), secretBox);
-    await checkAccounts(target.place, documents);
-    await target.write(imported);
-    printLines([...checks.warnings(), ...formatSummary(imported, options)], terminal.stderr);
-  });
-  return 0;
-}
+/** Runs `countersign import`: reads an export into a data directory or the store of a module, without items. */
+export const importItems = createDataCommand(
+  'import',
+  { usage: 'import takes no arguments, only options', takesArgument: false },
+  async ({ options, secretBox, environment, value }, terminal) => {
+    const input = value('--input', '-');
+    await withDataSource(options, environment, async (target) => {
+      await target.checkEmpty();
+      const checks = createItemChecks(options);
+      const imported = await readExport(input, checks.findFault, terminal);
+      const broken = checks.findBrokenReference();
+      if (broken !== undefined) throw new CommandError([`${formatName(input)}: ${broken}`], 1);
+      const { documents } = imported;
+      await checkDataFiles(documents, formatName(input), secretBox);
+      await checkAccounts(target.place, documents);
+      await target.write(imported);
+      printLines([...checks.warnings(), ...formatSummary(imported, options)], terminal.stderr);
+    });
+    return 0;
+  },
+);
 
 /** Throws CommandError if accounts are imported where there are others already, or where none can be stored. */
 async function checkAccounts(place: AccountPlace | undefined, files: DataFiles): Promise<void> {
@@ -69,18 +70,17 @@ async function readExport(
     findFault,
     isDocument: isExportedFile,
   });
-  const { loading, end } = showProgress(stderr, systemClock);
   try {
-    // The length of standard input is unknown.
-    const size = input === '-' ? 0 : (await stat(input)).size;
-    const chunks = input === '-' ? stdin : createReadStream(input);
-    await readAll(reader, chunks, (read) => loading(file, read, size, reader.items));
+    await withProgress(stderr, async (onProgress) => {
+      // The length of standard input is unknown.
+      const size = input === '-' ? 0 : (await stat(input)).size;
+      const chunks = input === '-' ? stdin : createReadStream(input);
+      await readAll(reader, chunks, (read) => onProgress(file, read, size, reader.items));
+    });
   } catch (error) {
     const code = errorCode(error);
     if (code === undefined || !/^E[A-Z]+$/.test(code)) throw error;
     throw new CommandError([`${file} cannot be read (${code})`], 1);
-  } finally {
-    end();
   }
   return reader.result();
 }

@@ -2,10 +2,9 @@ import { type StoredSigningKey, signingKeyFile } from '../../accounts/signing-ke
 import { signingAlgorithms } from '../../jwt/algorithms.ts';
 import { formatIsoDate } from '../../store/encoding/iso-date.ts';
 import { createAccountCommand, type GivenFlags } from '../accounts/account-command.ts';
-import { type AccountTarget, placeName, readEntries, reportChange } from '../accounts/command.ts';
+import { type AccountTarget, placeName, type Report, readEntries } from '../accounts/command.ts';
 import { addSigningKey } from '../accounts/signing-keys.ts';
 import { commandTable } from '../command-table.ts';
-import { printLines, type Terminal } from '../terminal.ts';
 
 /** Runs `countersign key list` or `key rotate`. Returns the exit status. */
 export const key = createAccountCommand<StoredSigningKey, GivenFlags>({
@@ -21,19 +20,18 @@ export const key = createAccountCommand<StoredSigningKey, GivenFlags>({
   readInput: (_, given) => given,
 });
 
-/** Prints the keys, the newest one first. */
-async function list(target: AccountTarget<StoredSigningKey>, { stdout, stderr }: Terminal): Promise<void> {
+/** Lists the keys, the newest one first. */
+async function list(target: AccountTarget<StoredSigningKey>): Promise<Report> {
   const entries = [...(await readEntries(target))].toReversed();
-  if (entries.length === 0) printLines([`there are no signing keys in ${placeName(target)}`], stderr);
   const lines = entries.map(([kid, { algorithm, since, replaced }]) => {
     const state = replaced === undefined ? 'signs' : `replaced ${formatIsoDate(replaced)}`;
     return `${kid}  ${algorithm}; since ${formatIsoDate(since)}; ${state}`;
   });
-  printLines(lines, stdout);
+  return { lines, notes: lines.length === 0 ? [`there are no signing keys in ${placeName(target)}`] : [] };
 }
 
 /** Generates a key of the configured algorithm, otherwise of that of the current key. */
-async function rotate(target: AccountTarget<StoredSigningKey>, terminal: Terminal): Promise<void> {
+async function rotate(target: AccountTarget<StoredSigningKey>): Promise<Report> {
   const { place, secretBox, options } = target;
   const former = [...(await readEntries(target)).values()].at(-1);
   const algorithm =
@@ -42,6 +40,5 @@ async function rotate(target: AccountTarget<StoredSigningKey>, terminal: Termina
   const mark = await signingKeyFile.change(place, secretBox, (entries) => {
     kid = addSigningKey(entries, algorithm);
   });
-  const notes = ['former keys verify until their tokens are expired'];
-  await reportChange(target, mark, { lines: [`key       ${kid}`], notes }, terminal);
+  return { lines: [`key       ${kid}`], notes: ['former keys verify until their tokens are expired'], mark };
 }

@@ -4,18 +4,20 @@ import { systemClock } from '../../clock.ts';
 import { once } from '../../once.ts';
 import { isLoopback, type Options, readOptions } from '../../options/options.ts';
 import type { Listener, Service } from '../../service/service.ts';
+import { createMemoryStore } from '../../store/memory.ts';
 import type { CompactionLimits } from '../../store/snapshot/compaction.ts';
 import type { AccountUpdates } from '../accounts/account-files.ts';
+import { noAccountFiles } from '../accounts/account-files.ts';
 import { makeCredentials, toStoredUser } from '../accounts/credentials.ts';
 import { reportError } from '../errors.ts';
 import type { LoadedModule } from '../module/load-module.ts';
 import type { RequestHook } from '../module/request-hook.ts';
 import { type AccessLog, createAccessLog } from '../serve/access-log.ts';
-import type { DataDirectory, DataDirectoryReports } from '../serve/data-directory.ts';
+import type { PreparedControl } from '../serve/control.ts';
+import type { ServerData } from '../serve/data-directory.ts';
 import { firstUserName, introduction } from '../serve/first-user.ts';
-import { createMemoryData } from '../serve/in-memory.ts';
 import { createNotices, type Notices, redirectWarnings } from '../serve/notices.ts';
-import { type PreparedControl, prepareControl } from '../serve/prepare-control.ts';
+import { newStoreId } from '../serve/store-id.ts';
 import { type Outlet, printLines, type ServerProcess } from '../terminal.ts';
 import type { Certificate } from '../tls/certificate.ts';
 
@@ -25,7 +27,8 @@ const shutdownTimeout = 10_000;
 type Composition = typeof import('../serve/compose.ts');
 
 /**
- * Runs `countersign serve`. Returns undefined once the server is ready, or the exit status if it cannot start.
+ * Runs `countersign serve`. Returns undefined once the server is ready, or the exit status if it cannot start. Code that not every
+ * server needs is loaded when it is needed.
  *
  * @param process the process that signals stop; it is ended when the server has stopped
  * @param compaction limits for the compaction of journals, for tests. Default: those of the store
@@ -54,34 +57,27 @@ export async function serve(
       : (await import('../accounts/secret-box-key.ts')).readSecretBox(given, environment);
     // Removed, so that they appear in no diagnostic report and no child process.
     delete environment['COUNTERSIGN_KEY'];
-    const control = await prepareControl(given, environment, notices);
+    const control =
+      given.controlPort === undefined
+        ? undefined
+        : (await import('../serve/control.ts')).prepareControl(given, environment, notices);
     delete environment['COUNTERSIGN_CONTROL_TOKEN'];
-    const module = await loadServerModule(given, environment);
+    const module =
+      given.module === undefined
+        ? undefined
+        : await (await import('../module/load-module.ts')).loadModule(given, environment);
     const options = module?.options ?? given;
     // The certificate is opened and the service loaded while the store is read.
     const opening = options.tlsPort === undefined ? undefined : openCertificate(options);
     opening?.catch(() => {}); // handled where it is awaited
-    const [dataDirectory, composition] = await Promise.all([
-      openData({ options, module, environment }, secretBox, {
-        reports: createReports(notices, control, process.stderr),
-        warn: notices.warn,
-        compaction,
-      }),
+    const prepared = { options, notices, module, opening, control, environment, process };
+    const [data, composition] = await Promise.all([
+      openData(prepared, secretBox, compaction),
       import('../serve/compose.ts'),
     ]);
-    await start({
-      options,
-      notices,
-      module,
-      dataDirectory,
-      composition,
-      opening,
-      control,
-      environment,
-      process,
-    }).catch(async (error: unknown) => {
-      if (dataDirectory.isNew) dataDirectory.undo();
-      await dataDirectory.close();
+    await start(prepared, data, composition).catch(async (error: unknown) => {
+      if (data.isNew) data.undo?.();
+      await data.close();
       throw module === undefined ? error : await redactStartError(error, environment);
     });
     return undefined;
@@ -96,84 +92,66 @@ interface Prepared {
   readonly options: Options;
   readonly notices: Notices;
   readonly module: LoadedModule | undefined;
-  readonly dataDirectory: DataDirectory;
-  readonly composition: Composition;
   readonly opening: Promise<Certificate> | undefined;
   readonly control: PreparedControl | undefined;
   readonly environment: NodeJS.ProcessEnv;
   readonly process: ServerProcess;
 }
 
-async function start({
-  options: given,
-  notices,
-  module,
-  dataDirectory,
-  composition: {
-    allClients,
-    allRegistered,
-    allUsers,
-    checkNamedUsers,
-    composeService,
-    hasResources,
-    listKnownAccounts,
-  },
-  opening,
-  control,
-  process,
-}: Prepared): Promise<void> {
+async function start(
+  { options: given, notices, module, opening, control, process }: Prepared,
+  data: ServerData,
+  composition: Composition,
+): Promise<void> {
   const certificate = await opening;
   for (const note of certificate?.notes ?? []) notices.warn(note);
   const saving = certificate?.save();
   saving?.catch(() => {}); // handled where it is awaited
-  const { users: moduleUsers = new Map() } = module ?? {};
-  const { accountFiles, place, store } = dataDirectory;
-  const accounts = listKnownAccounts(given, { place, accountFiles, moduleUsers });
-  const partner = await loadPartner(given, accounts);
-  for (const reason of partner?.unreachable ?? []) notices.warn(reason);
-  const options = partner?.options ?? given;
+  const { users: moduleUsers = new Map(), withoutPasswords = (text: string) => text } = module ?? {};
+  const { accounts: storedAccounts, place, store } = data;
+  const accountFiles = storedAccounts?.files ?? noAccountFiles;
+  const accounts = composition.listKnownAccounts(given, { place, accountFiles, moduleUsers });
+  const partner = await composition.readPartner(given, accounts);
+  for (const reason of partner.unreachable) notices.warn(reason);
+  const { options } = partner;
   const { users } = accounts;
-  const first = dataDirectory.isNew && users.size === 0 ? makeCredentials(randomBytes) : undefined;
+  const first = data.isNew && users.size === 0 ? makeCredentials(randomBytes) : undefined;
   if (first !== undefined) users.set(firstUserName, first);
-  for (const warning of await checkNamedUsers(options, users, users.keys())) notices.warn(warning);
+  for (const warning of await composition.checkNamedUsers(options, users, users.keys()))
+    notices.warn(warning);
   const hashing = first === undefined || options.memory ? undefined : toStoredUser(first, randomBytes);
   hashing?.catch(() => {}); // handled where it is awaited
   const log = createLog(options, process.stderr);
   const hook = await loadRequestHook(module, notices);
-  const onResponse = combineHooks(log?.add, hook?.add);
   const resources = await module?.resources(store);
   // Resources in code can have collections of any name.
-  if (dataDirectory.undeclared !== undefined && !hasResources(resources))
-    notices.warn(dataDirectory.undeclared);
-  const nonces = module?.nonces ?? dataDirectory.nonces;
-  if (accounts.consumers.size > 0) await dataDirectory.storeMasterKey();
-  const signing = await openSigning(options, dataDirectory);
-  const service = composeService(
+  if (data.undeclared !== undefined && !composition.hasResources(resources)) notices.warn(data.undeclared);
+  if (accounts.consumers.size > 0) await data.storeMasterKey?.();
+  const signing = await openSigning(options, data);
+  const service = composition.composeService(
     { ...options, seed: await selectSeed(options, module) },
     accounts,
     {
       store,
       resources,
-      masterKey: dataDirectory.masterKey,
+      masterKey: data.masterKey,
       signingKeys: signing?.keys,
-      nonces,
+      nonces: module?.nonces ?? data.nonces,
       // Nonces in memory are lost at a restart, so requests signed before this start are rejected.
-      ...(module?.nonces === undefined && !dataDirectory.areNoncesStored
-        ? { notBefore: systemClock.now() }
-        : {}),
-      onError: (error) => notices.fault(formatFault(error, module)),
-      check: () => describeFailure(dataDirectory),
-      onRequest: onResponse,
+      ...(module?.nonces === undefined && !data.areNoncesStored ? { notBefore: systemClock.now() } : {}),
+      onError: (error) => notices.fault(withoutPasswords(formatStack(error))),
+      check: () => (hasFailed(data) ? 'The store has failed: no change is stored.' : undefined),
+      onRequest: combineHooks(log?.add, hook?.add),
     },
-    control?.composer(dataDirectory, partner?.prepared) ?? partner?.compose,
+    control?.composer(data, partner.prepared) ?? partner.compose,
   );
   try {
     await service.ready;
-    await dataDirectory.applyRevocations((selection) => service.revokeGrants(selection));
-    const plaintext: (string | undefined)[] = [...dataDirectory.plaintextPaths];
+    await storedAccounts?.applyRevocations((selection) => service.revokeGrants(selection));
+    const plaintext: (string | undefined)[] = [...(storedAccounts?.plaintextPaths ?? [])];
     const { plain, secure } = await open(service, options, certificate, saving);
     if (first !== undefined) {
-      if (hashing !== undefined) plaintext.push(await dataDirectory.storeUser(firstUserName, await hashing));
+      if (hashing !== undefined) plaintext.push(await data.storeUser?.(firstUserName, await hashing));
       const url = plain?.url ?? secure?.url ?? '';
       const { text, message, members } = introduction(first, url, options.basePath, certificate?.file);
       notices.info(text, message, members);
@@ -182,17 +160,16 @@ async function start({
     if (users.size === 0) notices.warn(`there are no users; ${adviceForUsers(module)}`);
     if (!isLoopback(options.host)) notices.warn(addressWarning(options));
     const stop = once(async () => {
-      const status = await stopServer(service, dataDirectory, [log, hook], notices);
-      process.exit(status);
+      process.exit(await stopServer(service, data, [log, hook], notices));
     });
     stopOnSignal(stop, process);
     if (options.untilStdinCloses) stopAtEnd(process.stdin, stop);
     const updates: AccountUpdates = {
-      users: (stored) => service.replaceUsers(allUsers(options, stored, moduleUsers)),
-      clients: (stored) => service.replaceClients(allClients(options, stored, place)),
-      async consumers(stored) {
-        const all = allRegistered(options, 'consumers', options.consumers, { entries: stored, place });
-        if (all.size > 0) await dataDirectory.storeMasterKey();
+      users: (stored) => service.replaceUsers(composition.allUsers(options, stored, moduleUsers)),
+      clients: (stored) => service.replaceClients(composition.allClients(options, stored, place)),
+      async consumers(entries) {
+        const all = composition.allRegistered(options, 'consumers', options.consumers, { entries, place });
+        if (all.size > 0) await data.storeMasterKey?.();
         service.replaceConsumers(all);
       },
       keys: signing && {
@@ -201,9 +178,11 @@ async function start({
       },
       revoke: (selection) => service.revokeGrants(selection),
     };
-    dataDirectory.watch(updates, notices.warn);
-    if (certificate !== undefined && secure !== undefined)
-      await scheduleRenewal(certificate, secure, notices, process);
+    storedAccounts?.watch(updates, (line) => notices.warn(withoutPasswords(line)));
+    if (certificate !== undefined && secure !== undefined) {
+      const { renewCertificate } = await import('../tls/open-certificate.ts');
+      renewCertificate(certificate, secure, notices.warn, process);
+    }
     const urls = [plain, secure].flatMap((listening) => (listening === undefined ? [] : [listening.url]));
     if (control !== undefined) urls.push(`control=${await control.open(plain, secure, certificate)}`);
     printLines([`Countersign is ready: ${urls.join(' ')}`], process.stdout);
@@ -214,11 +193,11 @@ async function start({
 }
 
 /** Opens the stored keys that sign tokens. Their code is loaded only if tokens are signed. */
-async function openSigning({ oauth2 }: Options, dataDirectory: DataDirectory) {
+async function openSigning({ oauth2 }: Options, { accounts }: ServerData) {
   if (oauth2 === undefined) return undefined;
   const { signsTokens, readOAuth2 } = await import('../../oauth/oauth2-options.ts');
   const settings = readOAuth2(oauth2);
-  const stored = signsTokens(settings) ? await dataDirectory.openSigningKeys(settings.signing) : undefined;
+  const stored = signsTokens(settings) ? await accounts?.openSigningKeys(settings.signing) : undefined;
   if (stored === undefined) return undefined;
   const { listSigningKeys: list } = await import('../accounts/signing-keys.ts');
   return { mark: stored.mark, keys: list(stored.entries), list };
@@ -261,27 +240,6 @@ async function permissionWarnings(options: Options): Promise<readonly string[]> 
     : (await import('../serve/file-permissions.ts')).findExposedConfiguration(options);
 }
 
-/** Reads the document of `--partner`. Its code is loaded only if there is one. Rejects with CommandError. */
-async function loadPartner(
-  options: Options,
-  accounts: Parameters<typeof import('../serve/partner.ts').loadPartner>[2],
-) {
-  if (options.partner === undefined) return undefined;
-  const { createComposer, loadPartner } = await import('../serve/partner.ts');
-  const partner = await loadPartner(options, options.partner, accounts);
-  return { ...partner, compose: createComposer(partner.prepared, options) };
-}
-
-/** Loads the module of `--module`. Rejects with CommandError. */
-async function loadServerModule(
-  options: Options,
-  environment: NodeJS.ProcessEnv,
-): Promise<LoadedModule | undefined> {
-  return options.module === undefined
-    ? undefined
-    : (await import('../module/load-module.ts')).loadModule(options, environment);
-}
-
 /** Returns the seed, without what another process adds to the store of the module. */
 async function selectSeed({ seed }: Options, module: LoadedModule | undefined): Promise<Options['seed']> {
   const documents = module?.store?.documents;
@@ -290,28 +248,29 @@ async function selectSeed({ seed }: Options, module: LoadedModule | undefined): 
     : (await import('../module/module-data.ts')).claimSeed(documents, seed);
 }
 
-/** The users of an opened store. */
-interface OpenedFor {
-  readonly reports: DataDirectoryReports;
-  readonly warn: Notices['warn'];
-  readonly compaction: CompactionLimits | undefined;
-}
-
 /** Opens the store of the module, or else the data directory or a store in memory. */
 async function openData(
-  { options, module, environment }: Pick<Prepared, 'options' | 'module' | 'environment'>,
+  { options, module, environment, notices, control, process }: Prepared,
   secretBox: SecretBox | undefined,
-  { reports, warn, compaction }: OpenedFor,
-): Promise<DataDirectory> {
+  compaction: CompactionLimits | undefined,
+): Promise<ServerData> {
   if (module?.store !== undefined) {
     const { openModuleData } = await import('../module/module-data.ts');
     try {
-      return await openModuleData(module, module.store, secretBox, warn);
+      return await openModuleData(module, module.store, secretBox, notices.warn);
     } catch (error) {
       throw await redactStartError(error, environment);
     }
   }
-  return options.memory ? createMemoryData(options) : openDirectory(options, secretBox, reports, compaction);
+  if (options.memory) {
+    const memory = createMemoryStore({ storeId: newStoreId() });
+    const close = async (): Promise<void> => {};
+    return { store: memory, memory, place: options.data, areNoncesStored: false, isNew: true, close };
+  }
+  const { openDataDirectory } = await import('../serve/data-directory.ts');
+  const outlet = notices.format === 'text' ? process.stderr : undefined;
+  const reports = { report: notices.warn, outlet, onSync: control?.onSync };
+  return openDataDirectory(options, secretBox, reports, compaction);
 }
 
 /** Returns an error with the messages of another one, but without passwords. */
@@ -327,7 +286,7 @@ async function loadRequestHook(
   if (module?.onRequest === undefined) return undefined;
   const { createRequestHook } = await import('../module/request-hook.ts');
   return createRequestHook(module.onRequest, (error) =>
-    notices.fault(formatFault(`onRequest of ${module.file} failed: ${formatStack(error)}`, module)),
+    notices.fault(module.withoutPasswords(`onRequest of ${module.file} failed: ${formatStack(error)}`)),
   );
 }
 
@@ -351,25 +310,9 @@ function adviceForUsers(module: LoadedModule | undefined): string {
   return 'declare them in the configuration file or the module';
 }
 
-/** Loads the modules of the durable store and opens the data directory. */
-async function openDirectory(
-  ...parameters: Parameters<typeof import('../serve/data-directory.ts').openDataDirectory>
-): Promise<DataDirectory> {
-  return (await import('../serve/data-directory.ts')).openDataDirectory(...parameters);
-}
-
 /** Loads the modules for certificates and opens the certificate. */
 async function openCertificate(options: Options): Promise<Certificate> {
   return (await import('../tls/open-certificate.ts')).openCertificate(options);
-}
-
-async function scheduleRenewal(
-  certificate: Certificate,
-  secure: Listener,
-  { warn }: Notices,
-  process: ServerProcess,
-): Promise<void> {
-  (await import('../tls/open-certificate.ts')).renewCertificate(certificate, secure, warn, process);
 }
 
 function createLog(options: Options, stderr: ServerProcess['stderr']): AccessLog | undefined {
@@ -387,24 +330,9 @@ function createLogNotices(options: Options, { stderr }: ServerProcess): Notices 
   return createNotices(isJson ? 'json' : 'text', { stderr, clock: systemClock });
 }
 
-function createReports(
-  { format, warn }: Notices,
-  control: PreparedControl | undefined,
-  stderr: Outlet,
-): DataDirectoryReports {
-  const outlet = format === 'text' ? stderr : undefined;
-  return { report: warn, outlet, onSync: control?.onSync };
-}
-
-/** Returns why the store has failed; undefined if it has not. */
-function describeFailure(dataDirectory: DataDirectory): string | undefined {
-  const health = dataDirectory.health();
-  return health?.state === 'failed' ? 'The store has failed: no change is stored.' : undefined;
-}
-
-/** Returns an internal error with its stack, without the passwords that the environment of a module has. */
-function formatFault(error: unknown, module: LoadedModule | undefined): string {
-  return module?.withoutPasswords(formatStack(error)) ?? formatStack(error);
+/** Returns whether no change can be stored any more. */
+function hasFailed(data: ServerData): boolean {
+  return data.health?.().state === 'failed';
 }
 
 function formatStack(error: unknown): string {
@@ -432,13 +360,16 @@ function stopAtEnd(input: NodeJS.ReadableStream, stop: () => void): void {
 /** Shuts the server down. Returns the exit status. */
 async function stopServer(
   service: Service,
-  dataDirectory: DataDirectory,
-  logs: Logs,
+  data: ServerData,
+  [log, hook]: Logs,
   notices: Notices,
 ): Promise<number> {
   try {
-    await shutDown(service, dataDirectory, logs);
-    return dataDirectory.health()?.state === 'failed' ? 1 : 0;
+    await service.close({ grace: shutdownTimeout });
+    await hook?.flush();
+    await data.close();
+    await log?.flush();
+    return hasFailed(data) ? 1 : 0;
   } catch (error) {
     return notices.error(error);
   }
@@ -446,13 +377,6 @@ async function stopServer(
 
 /** The functions that get the entries of the access log. */
 type Logs = readonly [log: AccessLog | undefined, hook: RequestHook | undefined];
-
-async function shutDown(service: Service, dataDirectory: DataDirectory, [log, hook]: Logs): Promise<void> {
-  await service.close({ grace: shutdownTimeout });
-  await hook?.flush();
-  await dataDirectory.close();
-  await log?.flush();
-}
 
 /** Returns the warning for an address that is not a loopback address. */
 function addressWarning({ host, port }: Options): string {

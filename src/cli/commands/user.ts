@@ -2,92 +2,153 @@ import { randomBytes } from 'node:crypto';
 import { type StoredSecret, type StoredUser, userFile } from '../../accounts/users.ts';
 import { passwordFault, userNameFault } from '../../auth/accounts.ts';
 import { readQuotaText } from '../../auth/quota-policy.ts';
-import { readUserSchemes } from '../../auth/user-rights.ts';
+import { isRoleName, readUserSchemes } from '../../auth/user-rights.ts';
 import { systemClock } from '../../clock.ts';
 import { parseDuration } from '../../duration.ts';
-import { type AccountCall, createAccountCommand, type GivenFlags } from '../accounts/account-command.ts';
+import {
+  type AccountAction,
+  type AccountCall,
+  changing,
+  createAccountCommand,
+  type GivenFlags,
+  listing,
+  removing,
+} from '../accounts/account-command.ts';
 import {
   addEntry,
   changeExisting,
   checkNotConfigured,
   findExisting,
-  placeName,
-  readEntries,
-  removeEntry,
-  reportChange,
+  type Report,
 } from '../accounts/command.ts';
 import { generateSecret, hashOfPassword, makeCredentials, toStoredUser } from '../accounts/credentials.ts';
 import { readFromInput, secretFlag } from '../accounts/secret-input.ts';
 import { checkSecretUnused } from '../accounts/secret-owner.ts';
 import { listUserFlags } from '../command-table.ts';
 import { CommandError } from '../errors.ts';
-import { printLines, type Terminal } from '../terminal.ts';
-import { checkNoKeyNamed, userKey } from './user-key.ts';
-import { userRole } from './user-role.ts';
-
-const passwordFlag = '--password-stdin';
-const quotaFlag = '--quota';
-const schemesFlag = '--schemes';
+import type { Command, Terminal } from '../terminal.ts';
+import { addKey, checkNoKeyNamed, findKeyFaults, type KeyInput, listKeys, removeKey } from './user-key.ts';
 
 /** The options of `countersign user`. */
-interface UserInput {
+interface UserInput extends KeyInput {
   /** The time until the old secret expires, in milliseconds. */
   readonly grace: number;
   /** The quota as text; undefined for that of the server. */
   readonly quota: string | undefined;
   /** The schemes to which the user is limited; undefined for all. */
   readonly schemes: readonly string[] | undefined;
-  /** Whether to read the secret from standard input. */
-  readonly readsSecret: boolean;
-  /** Whether to read the password from standard input. */
-  readonly readsPassword: boolean;
+  /** The name of a role; empty if none is given. */
+  readonly role: string;
 }
 
 type UserCall = AccountCall<StoredUser, UserInput>;
+type UserActions = Readonly<Record<string, AccountAction<StoredUser, UserInput>>>;
 
-const runUser = createAccountCommand<StoredUser, UserInput>({
-  accountFile: userFile,
-  command: 'countersign user',
-  label: 'name',
-  example: 'countersign user add NAME',
-  flags: listUserFlags('user'),
-  actions: {
-    add: { name: 'required', run: add },
-    rotate: { name: 'required', run: rotate },
-    password: { name: 'required', run: setPassword },
-    quota: { name: 'required', run: setQuota },
-    schemes: { name: 'required', run: setSchemes },
-    remove: { name: 'required', run: removeEntry },
-    disable: { name: 'required', run: (call, terminal) => setEnabled(call, terminal, false) },
-    enable: { name: 'required', run: (call, terminal) => setEnabled(call, terminal, true) },
-    list: { name: 'none', run: list },
+const actions: UserActions = {
+  add: { name: 'required', run: add },
+  rotate: changing(rotate),
+  password: { name: 'required', run: setPassword },
+  // Without `--quota`, that of the server applies again.
+  quota: changing((user, { name, input: { quota } }) => ({
+    entry: { ...user, quota },
+    lines: [`user      ${name}`, `quota     ${quota ?? 'that of the server'}`],
+  })),
+  // Without `--schemes`, the user can authenticate with all.
+  schemes: changing((user, { name, input: { schemes } }) => ({
+    entry: { ...user, schemes },
+    lines: [`user      ${name}`, `schemes   ${schemes?.join(', ') ?? 'all'}`],
+  })),
+  remove: removing(),
+  disable: changing((user, { name }) => ({
+    entry: { ...user, disabled: true },
+    lines: [`disabled  ${name}`],
+  })),
+  enable: changing((user, { name }) => ({
+    entry: { ...user, disabled: false },
+    lines: [`enabled   ${name}`],
+  })),
+  list: listing(
+    ({ options, moduleUsers }) => [
+      ...Array.from(options.users.keys(), (name) => [name, '1 valid secret', options.config] as const),
+      ...Array.from(moduleUsers.keys(), (name) => [name, '', options.module] as const),
+    ],
+    describe,
+    ', ',
+  ),
+};
+
+const keyActions: UserActions = {
+  add: { name: 'required', run: addKey },
+  remove: changing(removeKey),
+  list: { name: 'required', run: listKeys },
+};
+
+const roleActions: UserActions = {
+  add: changing(({ roles = [], ...user }, { name, input: { role } }) =>
+    withRoles(name, user, [...roles.filter((each) => each !== role), role]),
+  ),
+  remove: changing(({ roles = [], ...user }, { name, input: { role } }) => {
+    if (!roles.includes(role)) throw new CommandError([`${name} has no role ${role}`], 1);
+    return withRoles(
+      name,
+      user,
+      roles.filter((each) => each !== role),
+    );
+  }),
+  list: {
+    name: 'required',
+    run: async (call) => ({ lines: (await findExisting(call)).roles ?? [] }),
   },
-  nameFault: userNameFault,
-  readInput,
-});
+};
+
+const commands: ReadonlyMap<string | undefined, Command> = new Map([
+  ['key', createUserCommand('user key', ' --key-id ID', keyActions)],
+  ['role', createUserCommand('user role', ' --role ROLE', roleActions)],
+]);
+
+const runUser = createUserCommand('user', '', actions);
 
 /** Runs `countersign user ACTION NAME`, `user list`, `user key …` or `user role …`. Returns the exit status. */
-export async function user(
-  argv: readonly string[],
-  environment: NodeJS.ProcessEnv,
-  terminal: Terminal,
-): Promise<number> {
-  if (argv[0] === 'key') return userKey(argv.slice(1), environment, terminal);
-  if (argv[0] === 'role') return userRole(argv.slice(1), environment, terminal);
-  return runUser(argv, environment, terminal);
+export const user: Command = (argv, environment, terminal) => {
+  const group = commands.get(argv[0]);
+  return group === undefined
+    ? runUser(argv, environment, terminal)
+    : group(argv.slice(1), environment, terminal);
+};
+
+/** Returns a command on users. `needed` are the options that its `add` requires. */
+function createUserCommand(
+  words: 'user' | 'user key' | 'user role',
+  needed: string,
+  own: UserActions,
+): Command {
+  return createAccountCommand<StoredUser, UserInput>({
+    accountFile: userFile,
+    command: `countersign ${words}`,
+    label: 'name',
+    example: `countersign ${words} add NAME${needed}`,
+    flags: listUserFlags(words),
+    actions: own,
+    nameFault: userNameFault,
+    readInput(action, { flags }, faults) {
+      const input = readInput(flags, faults);
+      if (words === 'user key') faults.push(...findKeyFaults(action, input));
+      if (words === 'user role') faults.push(...findRoleFaults(action, input));
+      return input;
+    },
+  });
 }
 
-function readInput(_: string, { flags }: GivenFlags, faults: string[]): UserInput {
-  const quota = readOption(quotaFlag, flags, readQuotaText, faults);
-  const schemes = readOption(schemesFlag, flags, readSchemeList, faults);
+function readInput(flags: GivenFlags['flags'], faults: string[]): UserInput {
   const grace = parseDuration(String(flags.get('--grace') ?? '24h'));
   if (grace === undefined) faults.push('--grace must be a time such as 90s, 15m, 24h or 7d, or 0');
   return {
+    flags,
     grace: grace ?? 0,
-    quota,
-    schemes,
-    readsSecret: flags.has(secretFlag),
-    readsPassword: flags.has(passwordFlag),
+    quota: readOption('--quota', flags, readQuotaText, faults),
+    schemes: readOption('--schemes', flags, readSchemeList, faults),
+    keyId: String(flags.get('--key-id') ?? ''),
+    role: String(flags.get('--role') ?? ''),
   };
 }
 
@@ -112,42 +173,44 @@ function readSchemeList(value: unknown, what: string): readonly string[] {
   return readUserSchemes(typeof value === 'string' ? value.split(',') : [''], what);
 }
 
-async function add(target: UserCall, terminal: Terminal): Promise<void> {
-  const { name, input } = target;
+function findRoleFaults(action: string, { role, flags }: UserInput): readonly string[] {
+  if (action === 'list' || isRoleName(role)) return [];
+  return [flags.has('--role') ? `"${role}" is not the name of a role` : `${action} requires --role ROLE`];
+}
+
+function withRoles(name: string, user: StoredUser, roles: readonly string[]) {
+  const lines = [`user      ${name}`, `roles     ${roles.join(', ') || 'none'}`];
+  return { entry: { ...user, roles }, lines };
+}
+
+async function add(target: UserCall, terminal: Terminal): Promise<Report> {
+  const { name, input, moduleUsers, options } = target;
   const { quota, schemes } = input;
   checkNotConfigured(target);
-  const { moduleUsers, options } = target;
   checkNoKeyNamed([...options.users, ...moduleUsers], name);
-  const secret = input.readsSecret ? await readFromInput(terminal, 'secret') : undefined;
+  const secret = input.flags.has(secretFlag) ? await readFromInput(terminal, 'secret') : undefined;
   if (secret !== undefined) await checkSecretUnused(secret, target);
   const credentials = makeCredentials(randomBytes, secret);
-  const entry = {
-    ...(await toStoredUser(credentials, randomBytes)),
-    since: systemClock.now(),
-    ...(quota === undefined ? {} : { quota }),
-    ...(schemes === undefined ? {} : { schemes }),
-  };
+  const stored = await toStoredUser(credentials, randomBytes);
+  const entry = { ...stored, since: systemClock.now(), quota, schemes };
   const mark = await addEntry(target, entry, 'to change its secret, use rotate', (users) =>
     checkNoKeyNamed(users, name),
   );
   const shown = secret === undefined ? credentials.secret : 'the given secret';
   const lines = [`user      ${name}`, `password  ${credentials.password}`, `secret    ${shown}`];
-  await reportChange(target, mark, { lines }, terminal);
+  return { lines, mark };
 }
 
-async function rotate(target: UserCall, terminal: Terminal): Promise<void> {
-  const { name } = target;
-  const { grace } = target.input;
+function rotate(user: StoredUser, { name, input: { grace } }: UserCall) {
   const secret = generateSecret(randomBytes);
   const now = systemClock.now();
-  const mark = await changeExisting(target, (user) => ({
-    ...user,
-    secrets: [{ secret }, ...expireSecret(user.secrets, now, now + grace)],
-  }));
   const validity =
     grace === 0 ? 'is no longer valid' : `is valid until ${new Date(now + grace).toISOString()}`;
-  const lines = [`user      ${name}`, `secret    ${secret}`];
-  await reportChange(target, mark, { lines, notes: [`the old secret ${validity}`] }, terminal);
+  return {
+    entry: { ...user, secrets: [{ secret }, ...expireSecret(user.secrets, now, now + grace)] },
+    lines: [`user      ${name}`, `secret    ${secret}`],
+    notes: [`the old secret ${validity}`],
+  };
 }
 
 /** Returns the current secret with an expiry time. Drops one of an earlier rotation, so that at most two are valid. */
@@ -157,69 +220,30 @@ function expireSecret(secrets: readonly StoredSecret[], now: number, until: numb
 }
 
 /** Replaces the password, or adds one to a user without. The secret stays valid, the old password does not. */
-async function setPassword(target: UserCall, terminal: Terminal): Promise<void> {
-  const { name } = target;
+async function setPassword(target: UserCall, terminal: Terminal): Promise<Report> {
+  const { name, input } = target;
   await findExisting(target);
-  const given = target.input.readsPassword ? await readFromInput(terminal, 'password') : undefined;
+  const given = input.flags.has('--password-stdin') ? await readFromInput(terminal, 'password') : undefined;
   const fault = given === undefined ? undefined : passwordFault(given);
   if (fault !== undefined) throw new CommandError([`the password cannot be used with Basic: ${fault}`]);
   const chosen = given ?? generateSecret(randomBytes);
   const password = await hashOfPassword(chosen, { isGenerated: given === undefined }, randomBytes);
-  const mark = await changeExisting(target, (user) => ({ ...user, password }));
-  const lines = [`user      ${name}`, `password  ${given === undefined ? chosen : 'the given password'}`];
-  await reportChange(target, mark, { lines, notes: ['the old password is no longer valid'] }, terminal);
+  return changeExisting(target, (user) => ({
+    entry: { ...user, password },
+    lines: [`user      ${name}`, `password  ${given === undefined ? chosen : 'the given password'}`],
+    notes: ['the old password is no longer valid'],
+  }));
 }
 
-/** Replaces the quota. Without `--quota`, that of the server applies again. */
-async function setQuota(target: UserCall, terminal: Terminal): Promise<void> {
-  const { name } = target;
-  const { quota } = target.input;
-  const mark = await changeExisting(target, ({ quota: _, ...user }) =>
-    quota === undefined ? user : { ...user, quota },
-  );
-  const lines = [`user      ${name}`, `quota     ${quota ?? 'that of the server'}`];
-  await reportChange(target, mark, { lines }, terminal);
-}
-
-/** Replaces the schemes. Without `--schemes`, the user can authenticate with all. */
-async function setSchemes(target: UserCall, terminal: Terminal): Promise<void> {
-  const { name } = target;
-  const { schemes } = target.input;
-  const mark = await changeExisting(target, ({ schemes: _, ...user }) =>
-    schemes === undefined ? user : { ...user, schemes },
-  );
-  const lines = [`user      ${name}`, `schemes   ${schemes?.join(', ') ?? 'all'}`];
-  await reportChange(target, mark, { lines }, terminal);
-}
-
-async function setEnabled(target: UserCall, terminal: Terminal, enabled: boolean): Promise<void> {
-  const mark = await changeExisting(target, (user) => ({ ...user, disabled: !enabled }));
-  const lines = [`${enabled ? 'enabled ' : 'disabled'}  ${target.name}`];
-  await reportChange(target, mark, { lines }, terminal);
-}
-
-async function list(target: UserCall, terminal: Terminal): Promise<void> {
-  const { options, moduleUsers } = target;
+/** Returns the description of a user for `list`. */
+function describe({ secrets, disabled, quota, schemes, roles = [] }: StoredUser): string {
   const now = systemClock.now();
-  const stored = await readEntries(target);
-  const lines = [...options.users.keys()].map((name) => `${name}  1 valid secret, in ${options.config}`);
-  lines.push(...Array.from(moduleUsers.keys(), (name) => `${name}  in ${options.module}`));
-  for (const [name, { secrets, disabled, quota, schemes, roles = [] }] of stored) {
-    const valid = secrets.filter(({ until }) => until === undefined || until > now).length;
-    const limit = quota === undefined ? '' : `, quota ${quota}`;
-    const only = schemes === undefined ? '' : `, only ${schemes.join(', ')}`;
-    const held = roles.length === 0 ? '' : `, ${roles.join(', ')}`;
-    const state = disabled === true ? ', disabled' : '';
-    const other = options.users.has(name)
-      ? options.config
-      : moduleUsers.has(name)
-        ? options.module
-        : undefined;
-    const override = other === undefined ? '' : `, overridden by ${other}`;
-    lines.push(
-      `${name}  ${valid} valid ${valid === 1 ? 'secret' : 'secrets'}${limit}${only}${held}${state}${override}`,
-    );
-  }
-  if (lines.length === 0) printLines([`there are no users in ${placeName(target)}`], terminal.stderr);
-  printLines(lines, terminal.stdout);
+  const valid = secrets.filter(({ until }) => until === undefined || until > now).length;
+  return [
+    `${valid} valid ${valid === 1 ? 'secret' : 'secrets'}`,
+    ...(quota === undefined ? [] : [`quota ${quota}`]),
+    ...(schemes === undefined ? [] : [`only ${schemes.join(', ')}`]),
+    ...roles,
+    ...(disabled === true ? ['disabled'] : []),
+  ].join(', ');
 }

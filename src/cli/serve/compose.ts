@@ -17,13 +17,17 @@ import {
   roleInRule,
   scopeInRule,
 } from '../../pipeline/access-rule.ts';
+import type { Resource } from '../../pipeline/resource.ts';
 import type { HealthOptions, ServiceOptions, UserDeclaration } from '../../service/options.ts';
 import { checkServiceOptions } from '../../service/options-shape.ts';
 import { createService, type Service } from '../../service/service.ts';
 import { listSecrets } from '../../service/user-checks.ts';
+import { createMemoryStore } from '../../store/memory.ts';
 import type { AccountFiles } from '../accounts/account-files.ts';
 import { CommandError } from '../errors.ts';
 import { maskSecrets } from '../mask-secrets.ts';
+import type { LoadedModule } from '../module/load-module.ts';
+import { newStoreId } from './store-id.ts';
 
 /** The users, OAuth 2.0 clients and OAuth 1.0a consumers of a server. */
 export interface KnownAccounts {
@@ -31,6 +35,9 @@ export interface KnownAccounts {
   readonly clients: ReadonlyMap<string, ClientRegistration>;
   readonly consumers: ReadonlyMap<string, ConsumerRegistration>;
 }
+
+/** Creates a service from its options. */
+export type Compose = (options: ServiceOptions & KnownAccounts) => Service;
 
 /**
  * Creates the service with `create`, from the options and accounts.
@@ -48,7 +55,7 @@ export function composeService(
     'store' | 'nonces' | 'notBefore' | 'masterKey' | 'signingKeys' | 'onRequest' | 'onError' | 'resources'
   > &
     Pick<HealthOptions, 'check'>,
-  create: (options: ServiceOptions & KnownAccounts) => Service = createService,
+  create: Compose = createService,
 ): Service {
   try {
     const { collections, seed, schemes, oauth2 } = options;
@@ -68,6 +75,45 @@ export function composeService(
     if (error instanceof RangeError)
       throw new CommandError([error.message], options.module === undefined ? 2 : 1);
     throw error;
+  }
+}
+
+/**
+ * Reads the document of `--partner`, and completes the options by the schemes that it declares. Its code is loaded only if there is one.
+ *
+ * @throws CommandError with the place in the document
+ */
+export async function readPartner(options: Options, accounts: KnownAccounts) {
+  if (options.partner === undefined)
+    return { options, prepared: undefined, compose: undefined, unreachable: [] };
+  const { loadPartner } = await import('./partner.ts');
+  return loadPartner(options, options.partner, accounts);
+}
+
+/** What is composed besides the store. */
+interface Composed {
+  readonly options: Options;
+  readonly accounts: KnownAccounts;
+  readonly module: LoadedModule | undefined;
+  readonly compose: Compose | undefined;
+}
+
+/**
+ * Creates the service in memory, as a start does, calls `use` with it and the resources in code, and closes it.
+ *
+ * @throws CommandError or DeclarationError as a start does
+ */
+export async function withComposed<T>(
+  { options, accounts, module, compose }: Composed,
+  use: (service: Service, resources: Readonly<Record<string, Resource>>) => Promise<T>,
+): Promise<T> {
+  const store = module?.store ?? createMemoryStore({ storeId: newStoreId() });
+  const resources = (await module?.resources(store)) ?? {};
+  const service = composeService(options, accounts, { resources }, compose);
+  try {
+    return await use(service, resources);
+  } finally {
+    await service.close({ grace: 0 });
   }
 }
 

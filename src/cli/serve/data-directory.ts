@@ -6,10 +6,8 @@ import { keepMasterKey, openMasterKey } from '../../accounts/master-key.ts';
 import type { SecretBox } from '../../accounts/secret-box.ts';
 import type { AccountPlace } from '../../accounts/stored-file.ts';
 import { type StoredUser, userFile } from '../../accounts/users.ts';
-import type { AccountFileWatcher } from '../../accounts/watcher.ts';
 import { systemClock } from '../../clock.ts';
 import { formatUndeclaredWarning, formatWarning } from '../../collections/stored-data-check.ts';
-import type { SigningAlgorithm } from '../../jwt/algorithms.ts';
 import type { Options } from '../../options/options.ts';
 import type { StoreHealth } from '../../store/durable.ts';
 import { prepareDirectory } from '../../store/files/directory.ts';
@@ -19,57 +17,40 @@ import type { NonceStore } from '../../store/nonces/nonces.ts';
 import type { CompactionLimits } from '../../store/snapshot/compaction.ts';
 import type { Store } from '../../store/store.ts';
 import { StoreDirectory } from '../../store/store-directory.ts';
-import {
-  type AccountFiles,
-  type AccountUpdates,
-  encryptAccountFiles,
-  plaintextPaths,
-  readAccountFiles,
-  watchAccountFiles,
-} from '../accounts/account-files.ts';
-import type { Revoke } from '../accounts/revocation.ts';
-import type { StoredSigningKeys } from '../accounts/signing-keys.ts';
+import { openAccounts, readAccountFiles, type ServerAccounts } from '../accounts/account-files.ts';
 import type { Outlet } from '../terminal.ts';
-import { showProgress } from './progress.ts';
-import { checkStoredData } from './stored-data.ts';
-import { formatMissingMasterKey, hasOAuth1Tokens } from './stored-tokens.ts';
+import { withProgress } from './progress.ts';
+import { checkStoredData, formatMissingMasterKey, hasOAuth1Tokens } from './stored-data.ts';
 
 /** The data of a server: in a directory, in memory or in the store of a module. */
-export interface DataDirectory {
+export interface ServerData {
   readonly store: Store;
   /** The store if it is in memory. */
-  readonly memory: MemoryStore | undefined;
+  readonly memory?: MemoryStore;
   /** The location of the accounts. */
   readonly place: AccountPlace;
-  /** Returns the state of the store; undefined unless it is a directory. */
-  readonly health: () => StoreHealth | undefined;
-  /** Returns the bytes of the current journal; undefined in memory. */
-  readonly journalBytes: () => number | undefined;
-  /** The stored nonces; undefined in memory, where the service has its own. */
-  readonly nonces: NonceStore | undefined;
+  /** Undefined if none can be stored. */
+  readonly accounts?: ServerAccounts | undefined;
+  /** Returns the state of the store. Only a directory has one. */
+  health?(): StoreHealth;
+  /** Returns the bytes of the current journal. Only a directory has one. */
+  journalBytes?(): number;
+  /** The nonces; undefined in memory, where the service has its own. */
+  readonly nonces?: NonceStore;
   /** Whether another process knows the nonces, after a restart or on another host. */
   readonly areNoncesStored: boolean;
-  readonly accountFiles: AccountFiles;
   /** The key from which OAuth 1.0a token secrets are derived; undefined in memory, where the service generates one. */
-  readonly masterKey: Uint8Array | undefined;
-  /** Whether the directory had neither a store nor a user file. */
+  readonly masterKey?: Uint8Array;
+  /** Whether there was neither a store nor a user file. */
   readonly isNew: boolean;
   /** The warning for undeclared collections with items; undefined if there are none, or the store cannot list its collections. */
-  readonly undeclared: string | undefined;
-  /** The paths of the files with unencrypted secrets. */
-  readonly plaintextPaths: readonly string[];
+  readonly undeclared?: string | undefined;
   /** Stores the first user. Returns the path of the user file if the secret is not encrypted. */
-  storeUser(name: string, user: StoredUser): Promise<string | undefined>;
+  storeUser?(name: string, user: StoredUser): Promise<string | undefined>;
   /** Stores the master key unless it is already stored. Must be called before the first token is issued. */
-  storeMasterKey(): Promise<void>;
-  /** Returns the keys that sign tokens. Generates one if there is none. Undefined in memory, where the service generates one. */
-  openSigningKeys(algorithm: SigningAlgorithm): Promise<StoredSigningKeys | undefined>;
-  /** Carries out the revocations that were requested while no server ran. */
-  applyRevocations(revoke: Revoke): Promise<void>;
-  /** Starts to watch the account files. Calls `updates` after each change, and `report` with an error. */
-  watch(updates: AccountUpdates, report: (line: string) => void): void;
+  storeMasterKey?(): Promise<void>;
   /** Removes the new journal after a failed first start. */
-  undo(): void;
+  undo?(): void;
   /** Waits for pending writes and releases the lock. */
   close(): Promise<void>;
 }
@@ -93,7 +74,7 @@ export async function openDataDirectory(
   secretBox: SecretBox | undefined,
   { report, outlet, onSync }: DataDirectoryReports,
   limits?: CompactionLimits,
-): Promise<DataDirectory> {
+): Promise<ServerData> {
   const { data, durability } = options;
   await prepareDirectory(data);
   // The lock does not protect the account files, so they are read meanwhile.
@@ -112,11 +93,10 @@ export async function openDataDirectory(
     onSync,
   });
   try {
-    const accountFiles = await encryptAccountFiles(data, secretBox, await reading, report);
+    const accounts = await openAccounts(data, secretBox, reading, report);
     const master = await openMasterKey(data, secretBox, randomBytes);
     let isMasterKeyStored = !master.fresh;
-    const { loading, end } = showProgress(outlet, systemClock);
-    const recovered = await directory.recover(loading).finally(end);
+    const recovered = await withProgress(outlet, (onProgress) => directory.recover(onProgress));
     const { mismatches, declarations } = checkStoredData(recovered, options.collections);
     if (mismatches !== undefined) report(formatWarning(mismatches, options.onMismatch));
     if (master.fresh && hasOAuth1Tokens(recovered.state, systemClock.now()))
@@ -125,20 +105,17 @@ export async function openDataDirectory(
     const items = new Map(Array.from(recovered.state.collections(), ({ path, count }) => [path, count]));
     const undeclared = formatUndeclaredWarning(items, options.collections);
     const { store, nonces } = await directory.open(recovered, declarations);
-    let watching: Promise<readonly AccountFileWatcher[]> | undefined;
     return {
       store,
-      memory: undefined,
       place: data,
+      accounts,
       health: () => store.health,
       journalBytes: () => store.journalBytes,
       nonces,
       areNoncesStored: true,
-      accountFiles,
       masterKey: master.bytes,
       isNew,
       undeclared,
-      plaintextPaths: plaintextPaths(data, accountFiles),
       async storeUser(name, user) {
         await userFile.change(data, secretBox, (users) => users.set(name, user));
         return secretBox === undefined ? userFile.path(data) : undefined;
@@ -148,27 +125,9 @@ export async function openDataDirectory(
         await keepMasterKey(data, master.bytes, secretBox);
         isMasterKeyStored = true;
       },
-      openSigningKeys: async (algorithm) =>
-        (await import('../accounts/signing-keys.ts')).openSigningKeys(data, secretBox, algorithm),
-      async applyRevocations(revoke) {
-        if (!existsSync(accountFilePath(data, 'revocations'))) return;
-        const { applyRevocations } = await import('../accounts/revocation.ts');
-        const { revocationFile } = await import('../../accounts/revocations.ts');
-        await applyRevocations(data, (await revocationFile.read(data)).entries, revoke);
-      },
-      watch(updates, reportError) {
-        // Not awaited: the server is ready before the watchers are loaded.
-        watching = watchAccountFiles(data, secretBox, accountFiles, updates, reportError);
-      },
       // With this file, the next start would not be a first start and would create no user.
       undo: () => rmSync(join(data, formatLogName('journal', 1)), { force: true }),
-      async close() {
-        try {
-          for (const watcher of (await watching) ?? []) await watcher.close();
-        } finally {
-          await directory.close();
-        }
-      },
+      close: () => accounts.close().finally(() => directory.close()),
     };
   } catch (error) {
     await directory.close();

@@ -3,16 +3,16 @@ import { compose } from '../../double/compose.ts';
 import { type PreparedPartner, withPartner } from '../../double/partner/partner.ts';
 import type { Options } from '../../options/options.ts';
 import { DeclarationError } from '../../schema/error.ts';
-import type { ServiceOptions } from '../../service/options.ts';
-import type { Service } from '../../service/service.ts';
 import { CommandError } from '../errors.ts';
 import { shellQuote } from '../terminal.ts';
-import type { KnownAccounts } from './compose.ts';
+import type { Compose, KnownAccounts } from './compose.ts';
 
 /** The document of a partner that has been read, and the options with the schemes that it declares. */
 interface LoadedPartner {
   readonly options: Options;
   readonly prepared: PreparedPartner;
+  /** Creates the service with the routes of the document. */
+  readonly compose: Compose;
   /** Why no request can be accepted by some operations, with the command that adds the client that is missing. */
   readonly unreachable: readonly string[];
 }
@@ -35,6 +35,7 @@ export async function loadPartner(
     return {
       options: { ...options, schemes: completed.options.schemes },
       prepared,
+      compose: createComposer(prepared, options),
       unreachable: prepared.unreachable.map((reason) => reason + describeCommand(options, prepared)),
     };
   } catch (error) {
@@ -57,11 +58,7 @@ function describeCommand({ memory, data }: Options, { neededClient }: PreparedPa
   return `; or run: ${command}`;
 }
 
-/** Returns the function that creates the service with the routes of the document. */
-export function createComposer(
-  prepared: PreparedPartner,
-  { tls }: Pick<Options, 'tls'>,
-): (options: ServiceOptions & KnownAccounts) => Service {
+function createComposer(prepared: PreparedPartner, { tls }: Pick<Options, 'tls'>): Compose {
   const random = { seed: randomBytes(16).toString('hex'), bytes: randomBytes };
   return (options) => compose({ ...options, tls }, { random, partner: prepared, observed: false }).service;
 }

@@ -1,4 +1,4 @@
-import type { Clock } from '../../clock.ts';
+import { type Clock, systemClock } from '../../clock.ts';
 import type { OnProgress } from '../../store/scan.ts';
 import type { Outlet } from '../terminal.ts';
 
@@ -9,17 +9,17 @@ const interval = 100;
 /** Erases the line (ECMA-48 §8.3.41). */
 const clear = '\r\u001b[K';
 
-/** Shows the progress of loading on a terminal once it takes longer than a second. `end` erases the line. */
-export function showProgress(
+/** Runs a task, and shows the progress of loading on a terminal once that takes longer than a second. Its line is erased at the end. */
+export async function withProgress<T>(
   outlet: Outlet | undefined,
-  clock: Clock,
-): { readonly loading: OnProgress; end(): void } {
-  if (outlet?.isTTY !== true) return { loading() {}, end() {} };
-  const begun = clock.steady();
-  let next = begun + initialDelay;
+  task: (onProgress: OnProgress) => Promise<T>,
+  clock: Clock = systemClock,
+): Promise<T> {
+  if (outlet?.isTTY !== true) return task(() => {});
+  let next = clock.steady() + initialDelay;
   let shown = false;
-  return {
-    loading(file, done, size, count) {
+  try {
+    return await task((file, done, size, count) => {
       const now = clock.steady();
       if (now < next) return;
       next = now + interval;
@@ -27,9 +27,8 @@ export function showProgress(
       const share = size === 0 ? '' : `, ${Math.min(Math.floor((done / size) * 100), 100)} %`;
       const what = file.startsWith('journal') ? 'changes' : 'items';
       outlet.write(`${clear}loading ${file}: ${count.toLocaleString('en')} ${what}${share}`);
-    },
-    end() {
-      if (shown) outlet.write(clear);
-    },
-  };
+    });
+  } finally {
+    if (shown) outlet.write(clear);
+  }
 }

@@ -149,7 +149,7 @@ describe('countersign user key', () => {
         1,
         `${file} is not an Ed25519 key, which ed25519 requires`,
       ],
-      [['add', 'ann', '--key-id', 'k', '--public-key', '/none'], 1, 'cannot read /none'],
+      [['add', 'ann', '--key-id', 'k', '--public-key', '/none'], 1, '/none cannot be read (ENOENT)'],
       [
         ['add', 'ann', '--key-id', 'taken', '--generate', 'ed25519'],
         1,

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import { commands } from '../../../src/cli/command-table.ts';
+import { commandSpecs } from '../../../src/cli/command-table.ts';
 import { formatHelp } from '../../../src/cli/help.ts';
 import { formatFlag, optionSpecs } from '../../../src/options/table.ts';
 import { root, run } from '../../support/cli/command.ts';
@@ -83,7 +83,7 @@ test('docs/operations.md lists every option with the default that the help state
 });
 
 test('no line of the help is wider than 110 columns', () => {
-  for (const command of [undefined, ...commands]) {
+  for (const command of [undefined, ...commandSpecs.keys()]) {
     for (const line of formatHelp(command).split('\n')) assert.ok(line.length <= 110, line);
   }
 });

@@ -4,17 +4,8 @@ import { join } from 'node:path';
 import { PassThrough, Readable } from 'node:stream';
 import { after } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { attackServer } from '../../../src/cli/commands/attack.ts';
-import { check } from '../../../src/cli/commands/check.ts';
-import { client } from '../../../src/cli/commands/client.ts';
-import { consumer } from '../../../src/cli/commands/consumer.ts';
-import { runDataCommand } from '../../../src/cli/commands/data.ts';
-import { grant } from '../../../src/cli/commands/grant.ts';
-import { key } from '../../../src/cli/commands/key.ts';
-import { openapi } from '../../../src/cli/commands/openapi.ts';
 import { serve } from '../../../src/cli/commands/serve.ts';
-import { sign } from '../../../src/cli/commands/sign.ts';
-import { user } from '../../../src/cli/commands/user.ts';
+import { run as runCommand } from '../../../src/cli/main.ts';
 import { modulePath, reading } from '../program.ts';
 import { keepSaid, keepSecret } from '../transcript.ts';
 import { createNoticeText } from './notices.ts';
@@ -71,34 +62,17 @@ export function run(args: readonly string[], given: Given = {}): Promise<Ended> 
   return ended;
 }
 
-const dataCommandNames = ['backup', 'restore', 'export', 'import'] as const;
-
 /** Does what the command does, in this process and so more quickly. A server runs to its end. */
 export async function call(args: readonly string[], given: Given = {}): Promise<Ended> {
   if (args[0] === 'serve' || args[0]?.startsWith('-')) return serveHere(args, given).ended;
   const { stdin, stdout, stderr } = { stdin: Readable.from([Buffer.from(given.input ?? '')]), ...outlets() };
   const [name = '', ...rest] = args;
-  const commands = new Map([
-    ['sign', sign],
-    ['attack', attackServer],
-    ['user', user],
-    ['check', check],
-    ['openapi', openapi],
-    ['client', client],
-    ['consumer', consumer],
-    ['grant', grant],
-    ['key', key],
-    ...dataCommandNames.map((each): [string, typeof sign] => [
-      each,
-      (...arguments_) => runDataCommand(each, ...arguments_),
-    ]),
-  ]);
-  const status = await commands.get(name)?.(rest, given.environment ?? {}, { stdin, stdout, stderr });
+  const status = await runCommand(name, rest, given.environment ?? {}, { stdin, stdout, stderr });
   // What `import` reads is no secret: `export` printed it.
   if (name !== 'import') keepSecrets(given);
   keepSaid(stdout.text);
   keepSaid(stderr.text);
-  return { status: status ?? null, stdout: stdout.text, stderr: stderr.text };
+  return { status, stdout: stdout.text, stderr: stderr.text };
 }
 
 /** Keeps what is given in secret, so that it is looked for in all that is said. */

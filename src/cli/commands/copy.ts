@@ -1,4 +1,4 @@
-// The commands on a whole data directory, or the whole store of a module.
+// The commands that copy a data directory.
 import { existsSync } from 'node:fs';
 import { copyFile, readdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
@@ -7,64 +7,33 @@ import type { Options } from '../../options/options.ts';
 import { checkPermissions } from '../../store/files/file-permissions.ts';
 import { parseLogName } from '../../store/log/line.ts';
 import { copyDirectory, type DirectoryCopyOptions } from '../copy-directory.ts';
-import { type DataArguments, type DataArity, readDataArguments } from '../data-arguments.ts';
-import { CommandError, reportError } from '../errors.ts';
-import { showProgress } from '../serve/progress.ts';
-import { collectionName, deleteTokens } from '../serve/stored-tokens.ts';
+import { createDataCommand } from '../data-arguments.ts';
+import { CommandError } from '../errors.ts';
+import { withProgress } from '../serve/progress.ts';
+import { collectionName, deleteTokens } from '../serve/stored-data.ts';
 import { printLines, printMessage, type Terminal } from '../terminal.ts';
 
-/** A command on all data. */
-interface DataCommand extends DataArity {
-  /** Runs the command. Returns the exit status. */
-  run(given: DataArguments, terminal: Terminal): Promise<number>;
-}
+/** Runs `countersign backup DIR`: copies the data directory, which a server may be using. */
+export const backup = createDataCommand(
+  'backup',
+  { usage: 'backup requires one new directory: countersign backup DIR', takesArgument: true },
+  ({ argument, options: { data } }, terminal) => {
+    if (!existsSync(data)) throw new CommandError([`the data directory ${data} does not exist`], 1);
+    checkPermissions(data);
+    return copyAll({ from: data, to: argument, notEmpty: newDirectory('backup') }, 'written to', terminal);
+  },
+);
 
-/** The commands by name. Those that use the store of a module are loaded when they are used. */
-export const dataCommands = {
-  backup: {
-    usage: 'backup requires one new directory: countersign backup DIR',
-    takesArgument: true,
-    run: ({ argument, options: { data } }, terminal) => {
-      if (!existsSync(data)) throw new CommandError([`the data directory ${data} does not exist`], 1);
-      checkPermissions(data);
-      return copyAll({ from: data, to: argument, notEmpty: newDirectory('backup') }, 'written to', terminal);
-    },
+/** Runs `countersign restore DIR`: copies a backup to the data directory. */
+export const restore = createDataCommand(
+  'restore',
+  { usage: 'restore requires the directory of a backup: countersign restore DIR', takesArgument: true },
+  ({ argument, options: { data }, isOn }, terminal) => {
+    const notEmpty = 'to replace its data, use --replace';
+    const plan = { from: argument, to: data, replace: isOn('--replace'), notEmpty };
+    return copyAll(plan, 'restored to', terminal);
   },
-  restore: {
-    usage: 'restore requires the directory of a backup: countersign restore DIR',
-    takesArgument: true,
-    run: ({ argument, options: { data }, isOn }, terminal) => {
-      const notEmpty = 'to replace its data, use --replace';
-      const planned = { from: argument, to: data, replace: isOn('--replace'), notEmpty };
-      return copyAll(planned, 'restored to', terminal);
-    },
-  },
-  export: {
-    usage: 'export takes no arguments, only options',
-    takesArgument: false,
-    run: async (...given) => (await import('./export.ts')).exportItems(...given),
-  },
-  import: {
-    usage: 'import takes no arguments, only options',
-    takesArgument: false,
-    run: async (...given) => (await import('./import.ts')).importItems(...given),
-  },
-} satisfies { readonly [name: string]: DataCommand };
-
-/** Runs one of these commands. Returns the exit status. */
-export async function runDataCommand(
-  name: keyof typeof dataCommands,
-  argv: readonly string[],
-  environment: NodeJS.ProcessEnv,
-  terminal: Terminal,
-): Promise<number> {
-  try {
-    const command: DataCommand = dataCommands[name];
-    return await command.run(readDataArguments(name, command, argv, environment), terminal);
-  } catch (error) {
-    return reportError(error, terminal);
-  }
-}
+);
 
 /**
  * Runs `countersign check --repair NEWDIR`: copies all readable data to a new directory, with users, clients, consumers,
@@ -100,9 +69,9 @@ type CopyPlan = Omit<DirectoryCopyOptions, 'replace'> & Partial<Pick<DirectoryCo
 
 /** Copies a data directory, and prints what was copied and what was lost. Returns the exit status. */
 async function copyAll(plan: CopyPlan, done: string, { stdout, stderr }: Terminal): Promise<number> {
-  const { loading, end } = showProgress(stderr, systemClock);
-  const copy = copyDirectory({ replace: false, ...plan, onProgress: loading });
-  const { store, files, warnings } = await copy.finally(end);
+  const { store, files, warnings } = await withProgress(stderr, (onProgress) =>
+    copyDirectory({ replace: false, ...plan, onProgress }),
+  );
   const messages = [...store.reports, ...warnings];
   for (const message of messages) printMessage(message, stderr);
   const copied = [...store.state.collections()].map(({ path, count }) => `${collectionName(path)}: ${count}`);
