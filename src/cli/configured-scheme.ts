@@ -5,7 +5,7 @@ import { parsePrivateKey } from '../client/private-key.ts';
 import { didYouMean } from '../did-you-mean.ts';
 import { type Options, readOptions } from '../options/options.ts';
 import { isSignatureAlgorithm } from '../signature/algorithms.ts';
-import { createSign, type Sign, type SigningIdentity } from '../signature/signing.ts';
+import type { SigningIdentity } from '../signature/signing.ts';
 import { readProtectedFile } from './accounts/protected-file.ts';
 import { secretFrom } from './accounts/secret-input.ts';
 import { CommandError, rethrowAsCommandError } from './errors.ts';
@@ -15,16 +15,11 @@ import type { Terminal } from './terminal.ts';
 interface SchemeArguments {
   /** The name of the scheme in the configuration file. */
   readonly scheme: string;
-  /** The path of the configuration file. Default: that of COUNTERSIGN_CONFIG. */
-  readonly config: string | undefined;
   readonly user: string | undefined;
-  readonly keyId: string | undefined;
-  readonly algorithm: string | undefined;
-  /** Seconds for which a presigned URL of AWS is valid. */
-  readonly presign: number | undefined;
-  readonly nonce: string | undefined;
   /** Whether standard input is used for the content. */
   readonly isInputUsed: boolean;
+  /** Returns the value of an option: `--config`, which is that of COUNTERSIGN_CONFIG by default, `--key-id` or `--algorithm`. */
+  text(flag: string): string | undefined;
 }
 
 /** The variable with the path of the private key. */
@@ -35,30 +30,15 @@ const maxKeyFileSize = 65_536;
 /**
  * Finds a configured scheme, and reads the secret or the private key.
  *
- * @returns a function that throws RangeError if the scheme cannot sign with them
  * @throws CommandError or OptionsError if there is no such scheme, credentials are missing, or the configuration is invalid
- */
-export async function createConfiguredSigner(
-  given: SchemeArguments,
-  environment: NodeJS.ProcessEnv,
-  terminal: Terminal,
-): Promise<() => Sign> {
-  const { presign, nonce } = given;
-  const { scheme, identity } = await readConfiguredScheme(given, environment, terminal);
-  return () => createSign(scheme, identity, { presign, nonce });
-}
-
-/**
- * Finds a configured scheme, and reads the secret or the private key.
- *
- * @throws CommandError or OptionsError as `createConfiguredSigner`
  */
 export async function readConfiguredScheme(
   given: SchemeArguments,
   environment: NodeJS.ProcessEnv,
   terminal: Terminal,
 ): Promise<{ readonly scheme: ConfigurableScheme; readonly identity: SigningIdentity }> {
-  const options = readOptions(given.config === undefined ? [] : ['--config', given.config], environment);
+  const config = given.text('--config');
+  const options = readOptions(config === undefined ? [] : ['--config', config], environment);
   const scheme = findScheme(given.scheme, options);
   return { scheme, identity: await readIdentity(scheme, given, options, environment, terminal) };
 }
@@ -79,7 +59,8 @@ async function readIdentity(
   environment: NodeJS.ProcessEnv,
   terminal: Terminal,
 ): Promise<SigningIdentity> {
-  const { user, keyId, algorithm: named } = given;
+  const { user, text } = given;
+  const [keyId, named] = [text('--key-id'), text('--algorithm')];
   const keyFile = environment[keyFileVariable];
   const declared = keyId === undefined ? undefined : findAlgorithm(keyId, options);
   if (keyFile === undefined || scheme.privateKeys === 'never' || declared === 'hmac-sha256') {

@@ -1,22 +1,41 @@
 import { readFileSync } from 'node:fs';
+import {
+  type ClientRegistration,
+  type ConsumerRegistration,
+  type Registered,
+  readClient,
+  readConsumer,
+} from '../accounts/registration.ts';
 import { checkSchemes } from '../auth/configured-schemes.ts';
 import type { SchemeDeclarations } from '../auth/scheme-declarations.ts';
 import { type ConfiguredUser, configuredUsersShape } from '../auth/user-declaration.ts';
 import { JsonError, readJson } from '../formats/json/reader.ts';
-import type { OAuth2Options } from '../oauth/oauth2-options.ts';
+import { type OAuth2Options, readOAuth2 } from '../oauth/oauth2-options.ts';
 import { oauth2Shape } from '../oauth/oauth2-shape.ts';
+import type { Scope } from '../principal.ts';
+import { describeFault, formatPath } from '../shape/fault.ts';
+import type { Shape } from '../shape/shape.ts';
 import { hint, toPrintable } from './flags.ts';
-import { existingScopes, type Registrations, readRegistrations } from './registrations.ts';
 import { explainFault, type Setting, toMembers } from './sources.ts';
 import { optionSpecs } from './table.ts';
 
-/** The content of a configuration file. */
-export interface ConfigurationFile extends Registrations {
-  readonly settings: readonly Setting[];
+/** The users, schemes, clients and consumers of a configuration file. */
+export interface ConfiguredParts {
+  /** The users of the configuration file by name. */
   readonly users: ReadonlyMap<string, ConfiguredUser>;
+  /** The schemes of the configuration file. */
   readonly schemes: SchemeDeclarations;
-  /** The options of OAuth 2.0; undefined if the file has none. */
+  /** The options of OAuth 2.0 in the configuration file; undefined if it has none. */
   readonly oauth2: OAuth2Options | undefined;
+  /** The registered OAuth 2.0 clients by id. */
+  readonly clients: ReadonlyMap<string, ClientRegistration>;
+  /** The OAuth 1.0a consumers by key. */
+  readonly consumers: ReadonlyMap<string, ConsumerRegistration>;
+}
+
+/** The content of a configuration file. */
+export interface ConfigurationFile extends ConfiguredParts {
+  readonly settings: readonly Setting[];
   /** The unchecked declarations; undefined if the file has none. */
   readonly collections: ReadonlyMap<string, unknown> | undefined;
   /** The unchecked seeds; undefined if the file has none. */
@@ -77,34 +96,67 @@ export function readConfigurationFile(
     if (found === undefined) faults.push(`${path}: ${name} must be an object`);
     return found;
   };
-  const oauth2 = readFileOAuth2(members.get('oauth2'), path, faults);
+  // What reads a part is loaded only if the file has it.
+  const shaped = <T>(name: string, shape: () => Shape<T>): T | undefined =>
+    members.has(name) ? readShaped(name, shape(), members.get(name), path, faults) : undefined;
+  const oauth2 = shaped('oauth2', () => oauth2Shape);
   const scopes = existingScopes(oauth2, hasPartner || members.has('partner'));
   return {
     settings,
     oauth2,
-    users: readUsers(members.get('users') ?? {}, path, faults),
+    users: new Map(Object.entries(shaped('users', () => configuredUsersShape) ?? {})),
     schemes: readFileSchemes(part('schemes'), path, faults),
-    ...readRegistrations(members, path, faults, scopes),
+    clients: readEntries('clients', part('clients'), path, faults, (id, value) =>
+      readClient(id, value, ['text'], scopes),
+    ),
+    consumers: readEntries('consumers', part('consumers'), path, faults, readConsumer),
     collections: part('collections'),
     seed: part('seed'),
   };
 }
 
-/** Reads `users`. Adds errors, which never contain a secret, to `faults`. */
-function readUsers(value: unknown, file: string, faults: string[]): ReadonlyMap<string, ConfiguredUser> {
-  const read = configuredUsersShape.read(value, ['users']);
-  if ('value' in read) return new Map(Object.entries(read.value));
-  faults.push(...read.faults.map((fault) => explainFault(fault, file)));
-  return new Map();
-}
-
-/** Reads `oauth2`. Its code is loaded only if the file has it. Adds errors to `faults`. */
-function readFileOAuth2(value: unknown, file: string, faults: string[]): OAuth2Options | undefined {
-  if (value === undefined) return undefined;
-  const read = oauth2Shape.read(value, ['oauth2']);
+/** Reads a part by its shape. Adds errors, which never contain a secret, to `faults`. */
+function readShaped<T>(
+  name: string,
+  shape: Shape<T>,
+  value: unknown,
+  file: string,
+  faults: string[],
+): T | undefined {
+  const read = shape.read(value, [name]);
   if ('value' in read) return read.value;
   faults.push(...read.faults.map((fault) => explainFault(fault, file)));
   return undefined;
+}
+
+/** Reads `clients` or `consumers`. Adds errors, which never contain a secret, to `faults`. */
+function readEntries<T>(
+  part: string,
+  entries: ReadonlyMap<string, unknown> | undefined,
+  file: string,
+  faults: string[],
+  read: (name: string, value: unknown) => Registered<T>,
+): ReadonlyMap<string, T> {
+  return new Map(
+    Array.from(entries ?? [], ([name, value]) => {
+      const { made, faults: found } = read(name, value);
+      for (const fault of found) {
+        const path = [part, name, ...fault.path].map((step) =>
+          typeof step === 'number' ? step : toPrintable(step),
+        );
+        faults.push(`${file}: ${formatPath(path)} ${describeFault(fault)}`);
+      }
+      return [name, made];
+    }),
+  );
+}
+
+/** Returns the scopes that exist; undefined if they are not known, because the document of a partner adds some. */
+export function existingScopes(
+  oauth2: OAuth2Options | undefined,
+  hasPartner: boolean,
+): readonly Scope[] | undefined {
+  return hasPartner ? undefined : readOAuth2(oauth2).scopes;
 }
 
 /** Checks each scheme, so that the errors of all are reported. Returns those that are valid. */

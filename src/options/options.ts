@@ -1,18 +1,14 @@
 import { requireTls } from '../accounts/registered.ts';
 import { readSchemes } from '../auth/configured-schemes.ts';
-import type { SchemeDeclarations } from '../auth/scheme-declarations.ts';
-import type { ConfiguredUser } from '../auth/user-declaration.ts';
 import { type Collection, defaultCollections, readCollection } from '../collections/declaration.ts';
 import { decodeSeeds, type Seed } from '../collections/seed.ts';
 import { onceWindow } from '../oauth/lifetimes.ts';
-import type { OAuth2Options } from '../oauth/oauth2-options.ts';
 import { originsFault } from '../pipeline/cors-policy.ts';
 import { DeclarationError } from '../schema/error.ts';
 import { createFault } from '../shape/fault.ts';
 import { OptionsError } from './error.ts';
-import { type ConfigurationFile, readConfigurationFile } from './file.ts';
+import { type ConfigurationFile, type ConfiguredParts, readConfigurationFile } from './file.ts';
 import { toPrintable } from './flags.ts';
-import { oddClients, type Registrations } from './registrations.ts';
 import {
   type Environment,
   explainFault,
@@ -30,17 +26,11 @@ export { OptionsError } from './error.ts';
 export interface Options
   extends Omit<OptionValues, 'noHttp' | 'noTls' | 'port' | 'tlsPort'>,
     Declarations,
-    Registrations {
+    ConfiguredParts {
   /** The port of plain HTTP; undefined if it is off. */
   readonly port: number | undefined;
   /** The port of HTTPS; undefined if it is off. */
   readonly tlsPort: number | undefined;
-  /** The users of the configuration file by name. */
-  readonly users: ReadonlyMap<string, ConfiguredUser>;
-  /** The schemes of the configuration file. */
-  readonly schemes: SchemeDeclarations;
-  /** The options of OAuth 2.0 in the configuration file; undefined if it has none. */
-  readonly oauth2: OAuth2Options | undefined;
   /** How far (ms) a date that comes with a nonce may be from the clock: the longest window of all schemes. */
   readonly nonceWindow: number;
   /** Problems that do not prevent a start, one sentence each. */
@@ -94,7 +84,9 @@ export function readOptions(argv: readonly string[], environment: Environment): 
     for (const [part, isRequiring] of Object.entries(requiring))
       if (isRequiring) faults.push(`${config}: ${part} require HTTPS, which --no-tls disables`);
   }
-  if (clients.size > 0) warnings.push(...oddClients(clients, config ?? ''));
+  for (const [id, { grants, redirectUris }] of clients)
+    if (grants.includes('authorization_code') && redirectUris.length === 0)
+      warnings.push(`${config}: clients.${id} cannot use authorization_code because it has no redirectUris`);
   const options = {
     ...values,
     config,

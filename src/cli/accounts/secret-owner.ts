@@ -1,10 +1,9 @@
 import { existsSync } from 'node:fs';
 import { verifyPassword } from '../../accounts/passwords.ts';
 import type { ClientSecret } from '../../accounts/registered.ts';
-import type { ClientRegistration, ConsumerRegistration } from '../../accounts/registration.ts';
-import type { StoredUser } from '../../accounts/users.ts';
+import type { ClientRegistration } from '../../accounts/registration.ts';
 import { matchesSha256 } from '../../oauth/sha256.ts';
-import type { UserDeclaration } from '../../service/options.ts';
+import { listUserSecrets } from '../../service/user-checks.ts';
 import { checkPermissions } from '../../store/files/file-permissions.ts';
 import { CommandError } from '../errors.ts';
 import { readAccountFiles } from './account-files.ts';
@@ -32,42 +31,22 @@ async function findOwner(
 ): Promise<string | undefined> {
   if (typeof place === 'string' && existsSync(place)) checkPermissions(place);
   const { users, clients, consumers } = await readAccountFiles(place, secretBox);
-  const configuredUser = [...options.users, ...moduleUsers].find(
-    ([, user]) => listSecrets(user).includes(secret) || hasKeyWith(secret, user),
-  )?.[0];
-  const user = configuredUser ?? userWith(secret, users.entries);
-  if (user !== undefined) return `the user ${user}`;
-  const consumer = consumerWith(secret, options.consumers) ?? consumerWith(secret, consumers.entries);
-  if (consumer !== undefined) return `the consumer ${consumer}`;
-  const client = (await clientWith(secret, options.clients)) ?? (await clientWith(secret, clients.entries));
+  const allUsers = [...options.users, ...moduleUsers, ...users.entries];
+  // Also a secret that expires or has expired.
+  const user = allUsers.find(([, { password: _, ...declared }]) =>
+    listUserSecrets(declared).includes(secret),
+  );
+  if (user !== undefined) return `the user ${user[0]}`;
+  const allConsumers = [...options.consumers, ...consumers.entries];
+  const consumer = allConsumers.find(([, each]) => each.secret === secret);
+  if (consumer !== undefined) return `the consumer ${consumer[0]}`;
+  const client = await clientWith(secret, [...options.clients, ...clients.entries]);
   return client === undefined ? undefined : `the client ${client}`;
-}
-
-/** Returns the name of the user with this secret, also one that expires or has expired. */
-function userWith(secret: string, users: ReadonlyMap<string, StoredUser>): string | undefined {
-  const has = (user: StoredUser): boolean =>
-    user.secrets.some((each) => each.secret === secret) || hasKeyWith(secret, user);
-  return [...users].find(([, user]) => has(user))?.[0];
-}
-
-function listSecrets(user: UserDeclaration): readonly (string | undefined)[] {
-  return 'secrets' in user ? user.secrets.map((each) => each.secret) : [user.secret];
-}
-
-function hasKeyWith(secret: string, { keys = {} }: Pick<UserDeclaration, 'keys'>): boolean {
-  return Object.values(keys).some((key) => 'secret' in key && key.secret === secret);
-}
-
-function consumerWith(
-  secret: string,
-  consumers: ReadonlyMap<string, ConsumerRegistration>,
-): string | undefined {
-  return [...consumers].find(([, consumer]) => consumer.secret === secret)?.[0];
 }
 
 async function clientWith(
   secret: string,
-  clients: ReadonlyMap<string, ClientRegistration>,
+  clients: readonly (readonly [id: string, client: ClientRegistration])[],
 ): Promise<string | undefined> {
   for (const [id, client] of clients)
     if (client.secret !== undefined && (await matches(secret, client.secret))) return id;

@@ -29,10 +29,8 @@ interface AttackArguments {
   readonly fields: Fields;
   /** The name of a scheme of the configuration file, of a preset, or `hmac`, `basic` or `bearer`. */
   readonly scheme: string;
-  readonly config: string | undefined;
-  readonly user: string | undefined;
-  readonly keyId: string | undefined;
-  readonly algorithm: string | undefined;
+  /** Returns the value of an option; undefined if it is not given. */
+  text(flag: string): string | undefined;
   readonly attempts: AttemptOptions;
   readonly attack: AttackOptions;
 }
@@ -79,10 +77,7 @@ function parseArguments(argv: readonly string[]): AttackArguments {
     content,
     fields,
     scheme: text('--scheme') ?? 'hmac',
-    config: text('--config'),
-    user: text('--user'),
-    keyId: text('--key-id'),
-    algorithm: text('--algorithm'),
+    text,
     attempts: { window: text('--window'), otherUser: text('--other-user'), open: flags.has('--open') },
     attack: { waive, timeout: text('--timeout') },
   };
@@ -101,25 +96,15 @@ async function readSigner(
   environment: NodeJS.ProcessEnv,
   terminal: Terminal,
 ): Promise<Signer> {
-  const { scheme, config, user, keyId, algorithm } = given;
-  const isInputUsed = given.content === '-';
-  if (config !== undefined && scheme !== 'hmac') {
+  const { scheme, text } = given;
+  const [user, isInputUsed] = [text('--user'), given.content === '-'];
+  if (text('--config') !== undefined && scheme !== 'hmac') {
     const { readConfiguredScheme } = await import('../configured-scheme.ts');
-    const choice = {
-      scheme,
-      config,
-      user,
-      keyId,
-      algorithm,
-      presign: undefined,
-      nonce: undefined,
-      isInputUsed,
-    };
-    const read = await readConfiguredScheme(choice, environment, terminal);
+    const read = await readConfiguredScheme({ scheme, user, isInputUsed, text }, environment, terminal);
     return rethrowAsCommandError(() => createReadSigner({ ...read, choices: {} }));
   }
-  if (keyId !== undefined || algorithm !== undefined)
-    throw new CommandError([`${keyId === undefined ? '--algorithm' : '--key-id'} requires --config FILE`]);
+  for (const flag of ['--key-id', '--algorithm'])
+    if (text(flag) !== undefined) throw new CommandError([`${flag} requires --config FILE`]);
   const secret = await secretFrom(environment, terminal, isInputUsed);
   return rethrowAsCommandError(() => createSigner(toCredentials(scheme, user, secret)));
 }

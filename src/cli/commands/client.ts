@@ -4,7 +4,7 @@ import type { ClientKeys } from '../../accounts/registered.ts';
 import { type ClientRegistration, readClient } from '../../accounts/registration.ts';
 import { isMembers } from '../../jwt/jwt.ts';
 import { hashSha256 } from '../../oauth/sha256.ts';
-import { existingScopes } from '../../options/registrations.ts';
+import { existingScopes } from '../../options/file.ts';
 import { hashOfPassword } from '../accounts/credentials.ts';
 import { readKeyFile } from '../accounts/protected-file.ts';
 import { createRegistrationCommand } from '../accounts/registration.ts';

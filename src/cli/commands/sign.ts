@@ -34,30 +34,22 @@ interface SignArguments {
   readonly target: string;
   /** Whether the URL differs from the given one. */
   readonly isNormalized: boolean;
-  /** Required for the scheme `hmac`. */
-  readonly user: string | undefined;
   /** The name of a scheme of the configuration file; undefined for `hmac`. */
   readonly scheme: string | undefined;
-  readonly config: string | undefined;
-  readonly keyId: string | undefined;
-  readonly algorithm: string | undefined;
   readonly presign: number | undefined;
   /** Further fields of the request, which the scheme may sign. */
   readonly fields: Fields;
-  readonly form: 'full' | 'simple';
-  readonly date: string | undefined;
-  readonly nonce: string | undefined;
-  /** The path of the content, or `-` for standard input. */
-  readonly content: string | undefined;
-  readonly curl: boolean;
-  readonly explain: boolean;
+  /** Returns the value of an option; undefined if it is not given. */
+  text(flag: string): string | undefined;
+  /** Returns whether an option without a value is given. */
+  isOn(flag: string): boolean;
 }
 
 /** A signed request. */
 interface SignedRequest {
   /** The URL to send the request to. */
   readonly url: string;
-  readonly headers: readonly [name: string, value: string][];
+  readonly headers: Fields;
   /** The parts of the signed message. */
   readonly parts: readonly NamedPart[];
 }
@@ -71,13 +63,14 @@ export async function sign(
   return runMasked(environment, terminal, async (mask) => {
     const request = parseArguments(argv);
     const { signed, content } = await signRequest(request, environment, terminal);
-    if (request.explain) {
+    if (request.isOn('--explain')) {
       const lines = formatParts(request.scheme ?? 'hmac', signed.parts);
       printLines(await mask(lines), terminal.stderr);
     }
-    const output = request.curl ? `${curlCommand(request, signed, content)}\n` : fieldLines(request, signed);
+    const isCurl = request.isOn('--curl');
+    const output = isCurl ? `${curlCommand(request, signed, content)}\n` : fieldLines(request, signed);
     terminal.stdout.write(toDisplayable(output, terminal.stdout));
-    if (!request.curl) warnNormalized(request, terminal);
+    if (!isCurl) warnNormalized(request, terminal);
     return 0;
   });
 }
@@ -95,60 +88,33 @@ function parseArguments(argv: readonly string[]): SignArguments {
     faults: flagFaults,
   } = readArguments(argv, listArities(commandTable.sign));
   if (flagFaults.length > 0) throw new CommandError(flagFaults);
-  const faults: string[] = [];
-  const text = (name: string) => readText(given, name);
-  const isOn = (name: string): boolean => {
-    if (text(name) !== undefined) faults.push(`${name} takes no value`);
-    return given.has(name);
-  };
-  const [form, curl, explain] = [
-    isOn('--simple') ? 'simple' : 'full',
-    isOn('--curl'),
-    isOn('--explain'),
-  ] as const;
+  const text = (flag: string) => readText(given, flag);
+  const isOn = (flag: string): boolean => given.has(flag);
+  const faults = ['--simple', '--curl', '--explain'].flatMap((flag) =>
+    text(flag) === undefined ? [] : [`${flag} takes no value`],
+  );
   const [method, url] = [parseMethod(words[0], faults), parseUrl(words[1], faults)];
   if (words.length !== 2)
     faults.push('sign requires a method and a URL: countersign sign METHOD URL --user NAME');
-  const user = text('--user');
   const scheme = text('--scheme') === 'hmac' ? undefined : text('--scheme');
-  if (!given.has('--user') && scheme === undefined) faults.push('--user NAME is required');
-  faults.push(...schemeFaults(scheme, form, [...given.keys(), ...lists.keys()]));
-  for (const name of form === 'simple' ? ['--date', '--nonce'] : []) {
-    if (given.has(name)) faults.push(`${name} cannot be used with --simple`);
-  }
+  if (!isOn('--user') && scheme === undefined) faults.push('--user NAME is required');
+  if (scheme === undefined)
+    faults.push(
+      ...schemeFlags
+        .filter((flag) => isOn(flag) || lists.has(flag))
+        .map((flag) => `${flag} requires --scheme`),
+    );
+  else if (isOn('--simple')) faults.push('--simple cannot be used with --scheme');
+  for (const flag of ['--date', '--nonce'])
+    if (isOn('--simple') && isOn(flag)) faults.push(`${flag} cannot be used with --simple`);
   const presign = parseSeconds(text('--presign'), faults);
   const fields = parseFields(lists.get('--header') ?? [], faults);
   if (faults.length > 0 || url === undefined) throw new CommandError(faults);
-  return {
-    method,
-    ...normalizeUrl(url, words[1] ?? ''),
-    user,
-    form,
-    curl,
-    explain,
-    scheme,
-    config: text('--config'),
-    keyId: text('--key-id'),
-    algorithm: text('--algorithm'),
-    presign,
-    fields,
-    date: text('--date'),
-    nonce: text('--nonce'),
-    content: text('--content'),
-  };
+  return { method, ...normalizeUrl(url, words[1] ?? ''), scheme, presign, fields, text, isOn };
 }
 
 /** The options that only further schemes have. */
 const schemeFlags: readonly string[] = ['--config', '--key-id', '--algorithm', '--presign', '--header'];
-
-function schemeFaults(
-  scheme: string | undefined,
-  form: 'full' | 'simple',
-  given: readonly string[],
-): string[] {
-  if (scheme !== undefined) return form === 'simple' ? ['--simple cannot be used with --scheme'] : [];
-  return schemeFlags.filter((flag) => given.includes(flag)).map((flag) => `${flag} requires --scheme`);
-}
 
 function parseSeconds(text: string | undefined, faults: string[]): number | undefined {
   if (text === undefined) return undefined;
@@ -165,44 +131,42 @@ async function signRequest(
   terminal: Terminal,
 ): Promise<{ readonly signed: SignedRequest; readonly content: Uint8Array | undefined }> {
   const isHmac = request.scheme === undefined;
-  const now = isHmac ? systemClock.now() : parseTime(request.date);
-  const choose = await (isHmac ? chooseHmac : chooseConfigured)(request, environment, terminal);
-  const content = request.content === undefined ? undefined : await readContent(request.content, terminal);
+  const now = isHmac ? systemClock.now() : parseTime(request.text('--date'));
+  const createSigner = await chooseSigner(request, environment, terminal);
+  const path = request.text('--content');
+  const content = path === undefined ? undefined : await readContent(path, terminal);
   const given = isHmac ? [] : addType(request.fields, content);
   const fields = given.map(([name, value]): [string, string] => [name, toOctets(value)]);
   const { method, target } = request;
   const url = new URL(request.url);
   const signed = rethrowAsCommandError(() =>
-    choose()({ method, url, target, fields, content }, { now, random: randomBytes }),
+    createSigner()({ method, url, target, fields, content }, { now, random: randomBytes }),
   );
   if (signed.content !== undefined)
     throw new CommandError([
       `the signature of ${request.scheme} is in the content, which sign does not print`,
     ]);
-  const headers = [...given, ...signed.fields.map(decodeField)].map(([name, value]): [string, string] => [
-    name,
-    value,
-  ]);
+  // Each character of a signed value is one octet. Decoding it here avoids that printing encodes it twice.
+  const added = signed.fields.map(([name, value]) => [name, replaceInvalidUtf8(value)] as const);
+  const headers = [...given, ...added];
   return { signed: { url: url.origin + signed.target, headers, parts: signed.parts }, content };
 }
 
-async function chooseHmac(
-  { user, form, date, nonce, content }: SignArguments,
+async function chooseSigner(
+  { scheme, presign, text, isOn }: SignArguments,
   environment: NodeJS.ProcessEnv,
   terminal: Terminal,
 ): Promise<() => Sign> {
-  const secret = await secretFrom(environment, terminal, content === '-');
-  return () => createSign(createHmacScheme({ form }), { user, secret }, { date, nonce });
-}
-
-async function chooseConfigured(
-  { scheme = '', config, user, keyId, algorithm, presign, nonce, content }: SignArguments,
-  environment: NodeJS.ProcessEnv,
-  terminal: Terminal,
-): Promise<() => Sign> {
-  const { createConfiguredSigner } = await import('../configured-scheme.ts');
-  const given = { scheme, config, user, keyId, algorithm, presign, nonce, isInputUsed: content === '-' };
-  return createConfiguredSigner(given, environment, terminal);
+  const [user, nonce, isInputUsed] = [text('--user'), text('--nonce'), text('--content') === '-'];
+  if (scheme === undefined) {
+    const secret = await secretFrom(environment, terminal, isInputUsed);
+    const form = isOn('--simple') ? 'simple' : 'full';
+    return () => createSign(createHmacScheme({ form }), { user, secret }, { date: text('--date'), nonce });
+  }
+  const { readConfiguredScheme } = await import('../configured-scheme.ts');
+  const given = { scheme, user, isInputUsed, text };
+  const configured = await readConfiguredScheme(given, environment, terminal);
+  return () => createSign(configured.scheme, configured.identity, { presign, nonce });
 }
 
 function parseTime(date: string | undefined): number {
@@ -212,11 +176,6 @@ function parseTime(date: string | undefined): number {
   throw new CommandError([
     `--date ${JSON.stringify(date)} is not a date in UTC such as "20 apr 2013 12:59:24"`,
   ]);
-}
-
-/** Returns a field as text. Each character of a field value is one octet. Decoding it here avoids that printing encodes it twice. */
-function decodeField([name, value]: readonly [string, string]): [string, string] {
-  return [name, replaceInvalidUtf8(value)];
 }
 
 /** Warns that the signature is for the normalized URL. The server rejects it for the given one. */
@@ -240,11 +199,10 @@ function fieldLines({ url }: SignArguments, signed: SignedRequest): string {
 }
 
 function curlCommand(
-  request: SignArguments,
+  { method, text }: SignArguments,
   { url, headers }: SignedRequest,
   content: Uint8Array | undefined,
 ): string {
-  const { method } = request;
   const words = ['curl'];
   if (method === 'HEAD') words.push('--head');
   else if (method !== 'GET' || content !== undefined) words.push('-X', shellQuote(method));
@@ -256,7 +214,7 @@ function curlCommand(
   if (content !== undefined) {
     const hasType = headers.some(([name]) => name.toLowerCase() === 'content-type');
     if (!hasType) words.push('-H', shellQuote(`Content-Type: ${guessType(content)}`));
-    words.push('--data-binary', shellQuote(`@${request.content}`));
+    words.push('--data-binary', shellQuote(`@${text('--content')}`));
   }
   return [...words, shellQuote(url)].join(' ');
 }

@@ -7,8 +7,8 @@ import { toAccountRecord } from '../../auth/user-declaration.ts';
 import type { Collection } from '../../collections/declaration.ts';
 import { didYouMean, findClosestMatch } from '../../did-you-mean.ts';
 import { intersectScopes } from '../../oauth/scopes.ts';
+import { existingScopes } from '../../options/file.ts';
 import type { Options } from '../../options/options.ts';
-import { existingScopes } from '../../options/registrations.ts';
 import { optionSpecs } from '../../options/table.ts';
 import {
   accessRules,

@@ -50,8 +50,9 @@ export class ServerMetrics {
     const isCounted = this.#requests.has(labels) || this.#requests.size < this.#maxSeries;
     const series = isCounted ? labels : otherLabels;
     this.#requests.set(series, (this.#requests.get(series) ?? 0) + 1);
-    const durations = this.#durations.get(known) ?? createHistogram();
-    this.#durations.set(known, durations);
+    const labelled = `method="${known}"`;
+    const durations = this.#durations.get(labelled) ?? createHistogram();
+    this.#durations.set(labelled, durations);
     observe(durations, microseconds / 1e6);
     this.#received += bytesReceived;
     this.#sent += bytesSent;
@@ -64,66 +65,59 @@ export class ServerMetrics {
 
   /** Returns all metrics in the text format of Prometheus. */
   text({ connections, nonces, journalBytes }: Gauges): string {
-    const uptime = (this.#clock.steady() - this.#begun) / 1000;
     const { user, system } = process.cpuUsage();
-    return [
-      ...family(
-        'countersign_requests_total',
-        'counter',
-        'Requests by method, status, scheme and problem type.',
+    const uptime = (this.#clock.steady() - this.#begun) / 1000;
+    const syncs: readonly Sample[] | undefined = journalBytes === undefined ? undefined : [['', this.#syncs]];
+    const families: readonly Family[] = [
+      [
+        'countersign_requests_total counter Requests by method, status, scheme and problem type.',
         [...this.#requests],
-      ),
-      ...header(
-        'countersign_request_duration_seconds',
-        'histogram',
-        'Time from the header section to the response.',
-      ),
-      ...[...this.#durations].flatMap(([method, durations]) =>
-        histogramLines('countersign_request_duration_seconds', `method="${method}"`, durations),
-      ),
-      ...formatSingle(
-        'countersign_request_content_bytes_total',
-        'counter',
-        'Bytes of content that were read.',
-        this.#received,
-      ),
-      ...formatSingle(
-        'countersign_response_content_bytes_total',
-        'counter',
-        'Bytes of content in responses.',
-        this.#sent,
-      ),
-      ...formatSingle('countersign_connections', 'gauge', 'Open connections.', connections),
-      ...formatSingle('countersign_nonces', 'gauge', 'Nonces that are remembered.', nonces),
-      ...formatSingle('countersign_journal_bytes', 'gauge', 'Size of the current journal.', journalBytes),
-      ...(journalBytes === undefined
-        ? []
-        : [
-            ...header('countersign_journal_sync_duration_seconds', 'histogram', 'Time to sync the journal.'),
-            ...histogramLines('countersign_journal_sync_duration_seconds', '', this.#syncs),
-          ]),
-      ...formatSingle('countersign_uptime_seconds', 'gauge', 'Time since the start of the server.', uptime),
-      ...formatSingle(
-        'process_cpu_seconds_total',
-        'counter',
-        'CPU time of the process.',
-        (user + system) / 1e6,
-      ),
-      ...formatSingle(
-        'process_resident_memory_bytes',
-        'gauge',
-        'Resident memory.',
-        process.memoryUsage.rss(),
-      ),
-      ...formatSingle(
-        'process_start_time_seconds',
-        'gauge',
-        'Start of the process since 1970-01-01T00:00:00Z.',
+      ],
+      [
+        'countersign_request_duration_seconds histogram Time from the header section to the response.',
+        [...this.#durations],
+      ],
+      ['countersign_request_content_bytes_total counter Bytes of content that were read.', this.#received],
+      ['countersign_response_content_bytes_total counter Bytes of content in responses.', this.#sent],
+      ['countersign_connections gauge Open connections.', connections],
+      ['countersign_nonces gauge Nonces that are remembered.', nonces],
+      ['countersign_journal_bytes gauge Size of the current journal.', journalBytes],
+      ['countersign_journal_sync_duration_seconds histogram Time to sync the journal.', syncs],
+      ['countersign_uptime_seconds gauge Time since the start of the server.', uptime],
+      ['process_cpu_seconds_total counter CPU time of the process.', (user + system) / 1e6],
+      ['process_resident_memory_bytes gauge Resident memory.', process.memoryUsage.rss()],
+      [
+        'process_start_time_seconds gauge Start of the process since 1970-01-01T00:00:00Z.',
         this.#clock.now() / 1000 - process.uptime(),
-      ),
-      '',
-    ].join('\n');
+      ],
+    ];
+    return `${families.flatMap(formatFamily).join('\n')}\n`;
   }
+}
+
+/** A value with its labels; those of a histogram end with the bounds of the buckets. */
+type Sample = readonly [labels: string, value: number | Histogram];
+
+/** A metric: its name, type and description, and its values. A value that is undefined is omitted. */
+type Family = readonly [about: string, values: number | readonly Sample[] | undefined];
+
+function formatFamily([about, values]: Family): readonly string[] {
+  if (values === undefined) return [];
+  const [name = '', type, ...help] = about.split(' ');
+  const samples: readonly Sample[] = typeof values === 'number' ? [['', values]] : values;
+  return [
+    `# HELP ${name} ${help.join(' ')}`,
+    `# TYPE ${name} ${type}`,
+    ...samples.flatMap(([labels, value]) =>
+      typeof value === 'number'
+        ? [`${name}${inBraces(labels)} ${value}`]
+        : histogramLines(name, labels, value),
+    ),
+  ];
+}
+
+function inBraces(labels: string): string {
+  return labels === '' ? '' : `{${labels}}`;
 }
 
 function createHistogram(): Histogram {
@@ -139,7 +133,6 @@ function observe(histogram: Histogram, seconds: number): void {
 
 function histogramLines(name: string, labels: string, { counts, count, sum }: Histogram): string[] {
   const prefix = labels === '' ? '' : `${labels},`;
-  const own = labels === '' ? '' : `{${labels}}`;
   let total = 0;
   const lines = buckets.map((bound, at) => {
     total += counts[at] ?? 0;
@@ -148,26 +141,9 @@ function histogramLines(name: string, labels: string, { counts, count, sum }: Hi
   return [
     ...lines,
     `${name}_bucket{${prefix}le="+Inf"} ${count}`,
-    `${name}_sum${own} ${sum}`,
-    `${name}_count${own} ${count}`,
+    `${name}_sum${inBraces(labels)} ${sum}`,
+    `${name}_count${inBraces(labels)} ${count}`,
   ];
-}
-
-function header(name: string, type: string, help: string): string[] {
-  return [`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`];
-}
-
-function family(
-  name: string,
-  type: string,
-  help: string,
-  series: readonly (readonly [string, number])[],
-): string[] {
-  return [...header(name, type, help), ...series.map(([labels, value]) => `${name}{${labels}} ${value}`)];
-}
-
-function formatSingle(name: string, type: string, help: string, value: number | undefined): string[] {
-  return value === undefined ? [] : [...header(name, type, help), `${name} ${value}`];
 }
 
 /** Returns labels in the text format. A label without a value is empty, which is the same as absent. */

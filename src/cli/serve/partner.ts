@@ -1,18 +1,22 @@
 import { randomBytes } from 'node:crypto';
+import type { ClientRegistration } from '../../accounts/registration.ts';
 import { compose } from '../../double/compose.ts';
 import { type PreparedPartner, withPartner } from '../../double/partner/partner.ts';
 import type { Options } from '../../options/options.ts';
 import { DeclarationError } from '../../schema/error.ts';
+import type { Service } from '../../service/service.ts';
 import { CommandError } from '../errors.ts';
 import { shellQuote } from '../terminal.ts';
-import type { Compose, KnownAccounts } from './compose.ts';
+
+/** The options with which a service with the routes of a document is composed. */
+type ComposedOptions = Omit<Parameters<typeof compose>[0], 'tls'>;
 
 /** The document of a partner that has been read, and the options with the schemes that it declares. */
 interface LoadedPartner {
   readonly options: Options;
   readonly prepared: PreparedPartner;
   /** Creates the service with the routes of the document. */
-  readonly compose: Compose;
+  readonly compose: (options: ComposedOptions) => Service;
   /** Why no request can be accepted by some operations, with the command that adds the client that is missing. */
   readonly unreachable: readonly string[];
 }
@@ -25,7 +29,7 @@ interface LoadedPartner {
 export async function loadPartner(
   options: Options,
   file: string,
-  { clients }: Pick<KnownAccounts, 'clients'>,
+  { clients }: { readonly clients: ReadonlyMap<string, ClientRegistration> },
 ): Promise<LoadedPartner> {
   try {
     const { schemes, collections, strict, validation } = options;
@@ -58,7 +62,7 @@ function describeCommand({ memory, data }: Options, { neededClient }: PreparedPa
   return `; or run: ${command}`;
 }
 
-function createComposer(prepared: PreparedPartner, { tls }: Pick<Options, 'tls'>): Compose {
+function createComposer(prepared: PreparedPartner, { tls }: Pick<Options, 'tls'>): LoadedPartner['compose'] {
   const random = { seed: randomBytes(16).toString('hex'), bytes: randomBytes };
   return (options) => compose({ ...options, tls }, { random, partner: prepared, observed: false }).service;
 }
