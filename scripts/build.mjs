@@ -105,7 +105,6 @@ const chunks = {
   registration: ['accounts/registration', 'oauth/oauth2-shape'],
   command: [
     'cli/main',
-    'cli/end-soon',
     'cli/output-errors',
     'cli/errors',
     'cli/command-table',

@@ -14,6 +14,6 @@ async function start(): Promise<void> {
   const status = await main(process.argv.slice(2), new URL('../', import.meta.url));
   if (status === undefined) return;
   process.exitCode = status;
-  const { endSoon } = await import('./cli/end-soon.ts');
+  const { endSoon } = await import('./cli/output-errors.ts');
   endSoon();
 }

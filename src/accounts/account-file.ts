@@ -1,4 +1,5 @@
 import { CorruptionError } from '../store/corruption-error.ts';
+import { formatIsoDate } from '../store/encoding/iso-date.ts';
 import { decodeUtf8, Members, RecordFault } from '../store/encoding/members.ts';
 import type { Disk } from '../store/files/disk.ts';
 import { type SecretBox, SecretBoxError } from './secret-box.ts';
@@ -42,7 +43,7 @@ interface AccountFileFormat<T> {
   readonly sealedAs: string;
   /** Reads an entry. Throws RecordFault if it is invalid. */
   read(entry: Members, reader: EntryReader): T;
-  /** Returns the entry as JSON. `secret` returns the stored form of a secret. */
+  /** Returns the entry as JSON, in which undefined members are omitted. `secret` returns the stored form of a secret. */
   write(entry: T, secret: (text: string) => unknown): object;
 }
 
@@ -223,6 +224,11 @@ class AccountFileReader<T> {
     if (secret !== undefined) return secret;
     throw new SecretBoxError(`${this.#path}: ${where} ${encryptedWithOtherKey}`);
   }
+}
+
+/** Returns a time (ms) as an account file has it. */
+export function formatTime(ms: number | undefined): string | undefined {
+  return ms === undefined ? undefined : formatIsoDate(ms);
 }
 
 /** Returns the message for a file with encrypted secrets if there is no key. */

@@ -1,6 +1,5 @@
-import { formatIsoDate } from '../store/encoding/iso-date.ts';
 import { type Members, RecordFault } from '../store/encoding/members.ts';
-import { AccountFile } from './account-file.ts';
+import { AccountFile, formatTime } from './account-file.ts';
 import { isPasswordHash } from './passwords.ts';
 import {
   type ClientRegistration,
@@ -26,8 +25,7 @@ export const clientFile = new AccountFile<ClientRegistration>({
       throw new RecordFault(`secret of ${where} must be a digest of a secret`);
     return entry.has('since') ? { ...client, since: entry.time('since') } : client;
   },
-  write: ({ since, ...client }) =>
-    since === undefined ? client : { ...client, since: formatIsoDate(since) },
+  write: ({ since, ...client }) => ({ ...client, since: formatTime(since) }),
 });
 
 /** The file of consumers of OAuth 1.0a. */
@@ -43,9 +41,9 @@ export const consumerFile = new AccountFile<ConsumerRegistration>({
     return entry.has('since') ? { ...consumer, since: entry.time('since') } : consumer;
   },
   write: ({ secret, since, ...consumer }, sealed) => ({
-    ...(secret === undefined ? {} : { secret: sealed(secret) }),
+    secret: secret === undefined ? undefined : sealed(secret),
     ...consumer,
-    ...(since === undefined ? {} : { since: formatIsoDate(since) }),
+    since: formatTime(since),
   }),
 });
 

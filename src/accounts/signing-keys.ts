@@ -1,5 +1,4 @@
-import { formatIsoDate } from '../store/encoding/iso-date.ts';
-import { AccountFile } from './account-file.ts';
+import { AccountFile, formatTime } from './account-file.ts';
 
 /** A stored key that signs tokens. */
 export interface StoredSigningKey {
@@ -29,8 +28,8 @@ export const signingKeyFile = new AccountFile<StoredSigningKey>({
   },
   write: ({ algorithm, privateKey, since, replaced }, secret) => ({
     algorithm,
-    since: formatIsoDate(since),
-    ...(replaced !== undefined && { replaced: formatIsoDate(replaced) }),
+    since: formatTime(since),
+    replaced: formatTime(replaced),
     privateKey: secret(privateKey),
   }),
 });

@@ -2,9 +2,8 @@ import type { KeyDeclaration } from '../auth/account-key.ts';
 import { parseAccountKey, readKeyDeclaration } from '../auth/parse-account-key.ts';
 import { readQuotaText } from '../auth/quota-policy.ts';
 import { readUserRoles, readUserSchemes } from '../auth/user-rights.ts';
-import { formatIsoDate } from '../store/encoding/iso-date.ts';
 import { Members, RecordFault } from '../store/encoding/members.ts';
-import { AccountFile, type EntryReader } from './account-file.ts';
+import { AccountFile, type EntryReader, formatTime } from './account-file.ts';
 import { isPasswordHash } from './passwords.ts';
 
 /** A secret with which a user signs. */
@@ -111,21 +110,16 @@ function readSecret(value: unknown, where: string, { secret }: EntryReader): Sto
 
 // The hash of a password is not encrypted: generated passwords have 256 random bits, so it cannot be used to guess them.
 function writeUser(
-  { secrets, password, disabled, since, keys, quota, schemes, roles = [] }: StoredUser,
+  { secrets, disabled, since, keys = {}, roles = [], ...user }: StoredUser,
   stored: (secret: string) => unknown,
 ): object {
   return {
-    secrets: secrets.map(({ secret, until }) => ({
-      secret: stored(secret),
-      ...(until === undefined ? {} : { until: formatIsoDate(until) }),
-    })),
-    ...(password === undefined ? {} : { password }),
-    ...(disabled === true ? { disabled } : {}),
-    ...(since === undefined ? {} : { since: formatIsoDate(since) }),
-    ...(keys === undefined || Object.keys(keys).length === 0 ? {} : { keys: writeKeys(keys, stored) }),
-    ...(quota === undefined ? {} : { quota }),
-    ...(schemes === undefined ? {} : { schemes }),
-    ...(roles.length === 0 ? {} : { roles }),
+    secrets: secrets.map(({ secret, until }) => ({ secret: stored(secret), until: formatTime(until) })),
+    ...user,
+    disabled: disabled === true ? true : undefined,
+    since: formatTime(since),
+    keys: Object.keys(keys).length === 0 ? undefined : writeKeys(keys, stored),
+    roles: roles.length === 0 ? undefined : roles,
   };
 }
 
@@ -133,14 +127,11 @@ function writeKeys(
   keys: Readonly<Record<string, KeyDeclaration>>,
   stored: (secret: string) => unknown,
 ): object {
-  const entries = Object.entries(keys).map(([id, { until, ...key }]) => [
-    id,
-    {
-      ...key,
-      ...('secret' in key ? { secret: stored(key.secret) } : {}),
-      ...('passphrase' in key && key.passphrase !== undefined ? { passphrase: stored(key.passphrase) } : {}),
-      ...(until === undefined ? {} : { until: formatIsoDate(until) }),
-    },
-  ]);
+  const entries = Object.entries(keys).map(([id, key]) => {
+    const until = formatTime(key.until);
+    if (!('secret' in key)) return [id, { ...key, until }];
+    const passphrase = key.passphrase === undefined ? undefined : stored(key.passphrase);
+    return [id, { ...key, secret: stored(key.secret), passphrase, until }];
+  });
   return Object.fromEntries(entries);
 }

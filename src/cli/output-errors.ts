@@ -1,5 +1,6 @@
 import type { EventEmitter } from 'node:events';
 import { errorCode } from '../store/files/error-code.ts';
+import { setTimeout } from '../timers.ts';
 import { type Outlet, printMessage } from './terminal.ts';
 
 /** The exit status of a program that SIGPIPE ends, as a shell reports it: 128 + 13. */
@@ -42,4 +43,19 @@ function isBrokenPipe(error: unknown): boolean {
 
 function outputFault(error: unknown): string {
   return `standard output cannot be written (${errorCode(error) ?? 'unknown'})`;
+}
+
+/** The time (ms) until a process whose command has ended is ended. */
+const grace = 200;
+
+/**
+ * Ends this process, whose command has ended, when its output is written. Without that, open connections of a module, such as
+ * those of a pool, would keep it running. Most processes end earlier by themselves.
+ */
+export function endSoon(): void {
+  const end = (): void => {
+    if (process.stdout.writableLength + process.stderr.writableLength > 0) endSoon();
+    else process.exit(process.exitCode);
+  };
+  setTimeout(end, grace).unref();
 }

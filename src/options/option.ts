@@ -2,7 +2,7 @@ import { seconds } from '../shape/duration.ts';
 import { flag, leaf, number, type Shape, word } from '../shape/shape.ts';
 
 /** What else is known of an option. */
-interface OptionDetails {
+export interface OptionDetails {
   /** The default for `--help`, where it is not a fixed value. */
   readonly byDefault?: string;
   /** An alternative place in the configuration file: group and name. */

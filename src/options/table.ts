@@ -7,7 +7,16 @@ import { isBasePath } from '../pipeline/proxy.ts';
 import { documentFormats } from '../pipeline/resource.ts';
 import type { ShapeFault, ShapePath } from '../shape/fault.ts';
 import { convert, either, listOf, recursive, refine, type Shape } from '../shape/shape.ts';
-import { choice, type Option, textOption, time, toggle, whole, written } from './option.ts';
+import {
+  choice,
+  type Option,
+  type OptionDetails,
+  textOption,
+  time,
+  toggle,
+  whole,
+  written,
+} from './option.ts';
 
 /** In seconds. */
 const day = 86_400;
@@ -59,6 +68,22 @@ function lifetime(name: keyof Lifetimes, max: number, about: string): Option<num
   return time([1, max], defaultLifetimes[name] / 1000, about, { within, sets: within });
 }
 
+/** Creates the option of a file, without a default. */
+function file(about: string, details: OptionDetails = {}): Option<string | undefined> {
+  return written(anyText, 'FILE', undefined, about, details);
+}
+
+/** Creates the option of a limit of the service. */
+function limit(
+  name: string,
+  value: 'BYTES' | 'COUNT',
+  fallback: number,
+  about: string,
+  range: typeof counts | typeof countsFrom0 = counts,
+): Option<number> {
+  return whole(value, range, fallback, about, { sets: ['limits', name] });
+}
+
 /** All options of the server by key, in the order of `--help`. */
 export const optionTable = {
   host: written(address, 'ADDRESS', '127.0.0.1', 'address to bind'),
@@ -71,37 +96,20 @@ export const optionTable = {
     'required',
     'assumed: credentials that require TLS work over plain HTTP',
   ),
-  tlsCert: written(anyText, 'FILE', undefined, 'PEM file with the certificate and its chain', {
-    byDefault: 'generated',
-  }),
-  tlsKey: written(anyText, 'FILE', undefined, 'PEM file with the private key', { byDefault: 'generated' }),
+  tlsCert: file('PEM file with the certificate and its chain', { byDefault: 'generated' }),
+  tlsKey: file('PEM file with the private key', { byDefault: 'generated' }),
   data: written(anyText, 'DIR', './countersign-data', 'data directory, mode 0700'),
   memory: toggle('store nothing on disk'),
-  module: written(
-    anyText,
-    'FILE',
-    undefined,
-    'ES module with a store, resources and other parts of the server',
-  ),
-  partner: written(
-    anyText,
-    'FILE',
-    undefined,
-    'OpenAPI document of a partner, in JSON or YAML, which the server stands in for',
-  ),
+  module: file('ES module with a store, resources and other parts of the server'),
+  partner: file('OpenAPI document of a partner, in JSON or YAML, which the server stands in for'),
   strict: toggle('with --partner, a mistake in the document refuses the start'),
   validation: choice(
     ['on', 'warn', 'off'],
     'on',
     'with --partner: how requests and responses are compared with it',
   ),
-  keyFile: written(
-    anyText,
-    'FILE',
-    undefined,
-    'file with the key that encrypts stored secrets; or COUNTERSIGN_KEY',
-  ),
-  config: written(anyText, 'FILE', undefined, 'JSON configuration file'),
+  keyFile: file('file with the key that encrypts stored secrets; or COUNTERSIGN_KEY'),
+  config: file('JSON configuration file'),
   durability: choice(['fsync', 'os'], 'fsync', 'with os, changes do not survive a power failure'),
   onMismatch: choice(
     ['refuse', 'warn'],
@@ -204,29 +212,24 @@ export const optionTable = {
   strictQuery: toggle('reject unknown and repeated query parameters of lists', { sets: ['strictQuery'] }),
   openapi: toggle('GET /openapi.json returns the OpenAPI document of the server', { sets: ['openapi'] }),
   explain: toggle('error responses explain what was checked; never a secret', { sets: ['explain'] }),
-  maxBody: whole('BYTES', counts, 1_048_576, 'maximum size of request content', { sets: ['limits', 'body'] }),
-  maxUnverifiedContent: whole(
+  maxBody: limit('body', 'BYTES', 1_048_576, 'maximum size of request content'),
+  maxUnverifiedContent: limit(
+    'unverifiedContent',
     'BYTES',
-    counts,
     67_108_864,
     'maximum content of all unauthenticated requests',
-    { sets: ['limits', 'unverifiedContent'] },
   ),
-  maxTarget: whole('BYTES', counts, 8192, 'maximum length of a request target, path and query', {
-    sets: ['limits', 'target'],
-  }),
-  maxHeaders: whole('BYTES', counts, 16_384, 'maximum size of a header section', {
-    sets: ['limits', 'headers'],
-  }),
-  maxXmlDepth: whole('COUNT', counts, 32, 'maximum nesting of XML elements', {
-    sets: ['limits', 'xmlDepth'],
-  }),
-  maxXmlAttributes: whole('COUNT', countsFrom0, 64, 'maximum number of attributes of an XML element', {
-    sets: ['limits', 'xmlAttributes'],
-  }),
-  maxConnections: whole('COUNT', counts, 1000, 'maximum number of open connections', {
-    sets: ['limits', 'connections'],
-  }),
+  maxTarget: limit('target', 'BYTES', 8192, 'maximum length of a request target, path and query'),
+  maxHeaders: limit('headers', 'BYTES', 16_384, 'maximum size of a header section'),
+  maxXmlDepth: limit('xmlDepth', 'COUNT', 32, 'maximum nesting of XML elements'),
+  maxXmlAttributes: limit(
+    'xmlAttributes',
+    'COUNT',
+    64,
+    'maximum number of attributes of an XML element',
+    countsFrom0,
+  ),
+  maxConnections: limit('connections', 'COUNT', 1000, 'maximum number of open connections'),
   headerTimeout: time(timeouts, 10, 'time limit for receiving a header section', {
     sets: ['limits', 'headerTimeout'],
     times: 1000,
@@ -240,9 +243,7 @@ export const optionTable = {
     'PATH',
     undefined,
     'path of health checks; readiness checks have the path PATH/ready',
-    {
-      sets: ['health', 'path'],
-    },
+    { sets: ['health', 'path'] },
   ),
   requestId: toggle('responses have the id of the request in X-Request-Id', { sets: ['requestId'] }),
   controlPort: whole(

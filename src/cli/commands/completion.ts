@@ -76,13 +76,17 @@ function listChoices({ value = '' }: Pick<CompletedOption, 'value'>): readonly s
 }
 
 function listWords({ actions, options }: Completed): string {
-  return [...actions, ...options.map(({ name }) => name)].join(' ');
+  return [...actions, listNames(options)].join(' ');
+}
+
+function listNames(options: readonly CompletedOption[]): string {
+  return options.map(({ name }) => name).join(' ');
 }
 
 /** Returns the options without a command: those of the default command. */
-function listFirstOptions(all: readonly Completed[]): string {
-  const served = all.find(({ command }) => command === 'serve');
-  return [...(served?.options.map(({ name }) => name) ?? []), '--version'].join(' ');
+function listFirstOptions(all: readonly Completed[]): readonly CompletedOption[] {
+  const served = all.find(({ command }) => command === 'serve')?.options ?? [];
+  return [...served, { name: '--version', value: undefined, about: 'show the version' }];
 }
 
 /** Returns the cases of a shell script by which the option before the cursor determines the words: its values, or none. */
@@ -107,7 +111,7 @@ function formatBash(all: readonly Completed[]): string {
 _countersign() {
   local words current="\${COMP_WORDS[COMP_CWORD]}" before="\${COMP_WORDS[COMP_CWORD-1]}"
   case "\${COMP_WORDS[1]}" in
-${cases}    -*) words='${listFirstOptions(all)}' ;;
+${cases}    -*) words='${listNames(listFirstOptions(all))}' ;;
     *) words='' ;;
   esac
   [ "$COMP_CWORD" -eq 1 ] && [[ "$current" != -* ]] && words='${all.map(({ command }) => command).join(' ')}'
@@ -129,7 +133,7 @@ function formatZsh(all: readonly Completed[]): string {
 _countersign() {
   local -a candidates
   case "\${words[2]}" in
-${cases}    -*) candidates=(${listFirstOptions(all)}) ;;
+${cases}    -*) candidates=(${listNames(listFirstOptions(all))}) ;;
   esac
   (( CURRENT == 2 )) && [[ "\${words[2]}" != -* ]] && candidates=(${all.map(({ command }) => command).join(' ')})
   case "\${words[CURRENT-1]}" in
@@ -142,16 +146,28 @@ compdef _countersign countersign
 
 function formatFish(all: readonly Completed[]): string {
   const lines = all.flatMap(({ command, about, actions, options }) => {
-    const after = `complete -c countersign -n '__fish_seen_subcommand_from ${command}'`;
+    const condition = `'__fish_seen_subcommand_from ${command}'`;
     return [
       `complete -c countersign -n __fish_use_subcommand -f -a ${command} -d ${quote(about)}`,
-      ...(actions.length === 0 ? [] : [`${after} -f -a '${actions.join(' ')}'`]),
-      ...options.map(
-        (option) => `${after} -l ${option.name.slice(2)}${formatFishValue(option)} -d ${quote(option.about)}`,
-      ),
+      ...(actions.length === 0
+        ? []
+        : [`complete -c countersign -n ${condition} -f -a '${actions.join(' ')}'`]),
+      ...formatFishOptions(condition, options),
     ];
   });
-  return `# Completes countersign in fish: countersign completion fish | source\n${lines.join('\n')}\n`;
+  return `# Completes countersign in fish: countersign completion fish | source
+function __countersign_without_command
+  not __fish_seen_subcommand_from ${all.map(({ command }) => command).join(' ')}
+end
+${[...lines, ...formatFishOptions('__countersign_without_command', listFirstOptions(all))].join('\n')}
+`;
+}
+
+function formatFishOptions(condition: string, options: readonly CompletedOption[]): readonly string[] {
+  return options.map((option) => {
+    const value = formatFishValue(option);
+    return `complete -c countersign -n ${condition} -l ${option.name.slice(2)}${value} -d ${quote(option.about)}`;
+  });
 }
 
 function formatFishValue(option: CompletedOption): string {

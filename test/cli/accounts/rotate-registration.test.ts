@@ -95,14 +95,3 @@ test('rotate rejects an account that does not exist or has no secret', async () 
   );
   assert.equal((await consumerFile.read(data)).entries.get('rsa')?.secret, undefined);
 });
-
-test('rotate rejects an account of the configuration file, and names the file', async () => {
-  const config = join(temporaryDirectory(), 'config.json');
-  const clients = { app: { secret: 'of the file', grants: [] } };
-  writeFileSync(config, JSON.stringify({ data: freshData(), clients }), { mode: 0o600 });
-  const end = await call(['client', 'rotate', 'app', '--config', config]);
-  assert.deepEqual(
-    [end.status, end.stderr],
-    [1, `countersign: the client app is declared in ${config}; change it there\n`],
-  );
-});

@@ -48,6 +48,46 @@ suite('countersign completion', () => {
     assert.match(formatCompletion('zsh'), /^ {4}-\*\) candidates=\(--host .* --version\) ;;$/m);
   });
 
+  test('the values of an option are completed, also after "=", and no words where a file or text follows', () => {
+    assert.deepEqual(complete('serve', '--durability', ''), ['fsync', 'os']);
+    assert.deepEqual(complete('check', '--durability', '=', 'f'), ['fsync']);
+    assert.deepEqual(complete('--log', '='), ['pretty', 'json', 'off']);
+    assert.deepEqual(complete('import', '--on-mismatch', ''), ['refuse', 'warn']);
+    assert.deepEqual(complete('user', 'list', '--data', ''), []);
+  });
+
+  test('fish and zsh complete commands, options and their values', (context) => {
+    const scripts = { fish: join(folder, 'completion.fish'), zsh: join(folder, 'completion.zsh') };
+    writeFileSync(scripts.fish, formatCompletion('fish'));
+    // Outside the editor of zsh there is no list of matches, so what is offered is printed.
+    const shown = 'compdef() { : }; compadd() { shift; print -l -- "$@" };';
+    writeFileSync(scripts.zsh, `${shown}\n${formatCompletion('zsh')}`);
+    const fish = (line: string) => ['-c', `source ${scripts.fish}; complete -C '${line}'`];
+    const zsh = (line: string) => [
+      '-fc',
+      `source ${scripts.zsh}; words=("\${(@s: :)1}"); CURRENT=$#words; _countersign`,
+      'zsh',
+      line,
+    ];
+    for (const [shell, argumentsFor] of [
+      ['fish', fish],
+      ['zsh', zsh],
+    ] as const)
+      for (const [line, expected] of [
+        ['countersign ', 'backup'],
+        ['countersign user ', 'rotate'],
+        ['countersign --', '--port'],
+        ['countersign attack --', '--waive'],
+        ['countersign --log ', 'json'],
+        ['countersign serve --durability ', 'fsync'],
+      ] as const) {
+        const { error, stdout, stderr } = spawnSync(shell, argumentsFor(line), { encoding: 'utf8' });
+        if (error !== undefined) return context.diagnostic(`${shell} is not installed`);
+        const offered = stdout.split('\n').map((each) => each.split('\t')[0]);
+        assert.ok(offered.includes(expected), `${shell} ${line}: ${stdout}${stderr}`);
+      }
+  });
+
   test('every option of the server is completed for serve, check and openapi', () => {
     const flags = [...optionSpecs.keys()].map(formatFlag);
     for (const command of ['serve', 'check', 'openapi']) {
@@ -71,7 +111,9 @@ suite('countersign completion', () => {
       ['zsh', zsh],
       ['fish', fish],
     ] as const) {
-      const checked = spawnSync(shell, ['-n'], { input: script, encoding: 'utf8' });
+      const path = join(folder, `checked.${shell}`);
+      writeFileSync(path, script);
+      const checked = spawnSync(shell, ['-n', path], { encoding: 'utf8' });
       if (checked.error !== undefined) context.diagnostic(`${shell} is not installed`);
       else assert.equal(checked.status, 0, checked.stderr);
     }
