@@ -1,7 +1,8 @@
 // Reads what a schema says about a value together with the schemas that it refers to and combines, whichever of them applies.
 import type { JsonSchema } from '../../service/openapi/document.ts';
 import { isObject, type Located, type LocatedSchema, referenceOf } from './located.ts';
-import { listTypes, schemaIn, schemaMapIn, schemasIn } from './schema-parts.ts';
+import { schemaIn, schemaMapIn, schemasIn } from './schema-parts.ts';
+import { listTypes } from './schema-types.ts';
 
 /** What a schema and those that it refers to and combines say about a value. */
 export interface Combined {
@@ -66,7 +67,7 @@ function readCombined(schemas: readonly Located[]): Combined {
 }
 
 /** Returns the schemas of members by name. All that are given for one name apply. */
-function combineProperties(schemas: readonly Located[]): ReadonlyMap<string, LocatedSchema> {
+export function combineProperties(schemas: readonly Located[]): ReadonlyMap<string, LocatedSchema> {
   const properties = new Map<string, LocatedSchema>();
   for (const schema of schemas)
     for (const [name, property] of schemaMapIn(schema, 'properties')) {
@@ -76,3 +77,30 @@ function combineProperties(schemas: readonly Located[]): ReadonlyMap<string, Loc
     }
   return properties;
 }
+
+/** Whether schemas have examples at most so many levels below, by the number of levels. */
+const examples = new WeakMap<Combined, (boolean | undefined)[]>();
+
+/** Returns whether a schema, or one of a member or an item at most `depth` levels below, has an example, a default or a fixed value. */
+export function hasExample(
+  document: { readonly combine: Combine },
+  schema: LocatedSchema,
+  depth: number,
+): boolean {
+  if (depth < 0) return false;
+  const combined = document.combine(schema);
+  const found = examples.get(combined) ?? [];
+  examples.set(combined, found);
+  const existing = found[depth];
+  if (existing !== undefined) return existing;
+  found[depth] = false;
+  const { schemas, properties, items } = combined;
+  const inner = items === undefined ? [...properties.values()] : [...properties.values(), items];
+  const has =
+    schemas.some(({ value }) => exampleNames.some((name) => Object.hasOwn(value, name))) ||
+    inner.some((each) => hasExample(document, each, depth - 1));
+  found[depth] = has;
+  return has;
+}
+
+const exampleNames = ['example', 'examples', 'default', 'const'];

@@ -1,7 +1,7 @@
 // Counts which operations, statuses and parameters of a document the requests of a test suite have used.
 import type { Operation } from './document.ts';
-import { findResponse } from './documented-response.ts';
 import { formatName } from './parameters.ts';
+import { findResponse } from './statuses.ts';
 
 /** How often an operation and its parts were used. */
 interface OperationCoverage {

@@ -1,24 +1,7 @@
 // Problems in the form that the document of a partner has for their status.
 
 import type { Problem } from '../../http/problem.ts';
-import type { Operation } from './document.ts';
 import { isObject } from './located.ts';
-
-/**
- * Returns the documented status whose form an error has: its own, that of its class, `default`, or the nearest of the class. Where no
- * success is documented, `default` describes it, and is no form of errors.
- */
-export function findErrorStatus({ responses }: Operation, status: number): number | undefined {
-  const first = String(status).charAt(0);
-  const hasSuccess = responses.some((response) => /^[23]/.test(response.status));
-  const own = [String(status), `${first}XX`, ...(hasSuccess ? ['default'] : [])];
-  if (responses.some((response) => own.includes(response.status))) return status;
-  const documented = responses
-    .map((response) => Number(response.status))
-    .filter((each) => String(each).charAt(0) === first)
-    .sort((one, other) => Math.abs(one - status) - Math.abs(other - status));
-  return documented[0];
-}
 
 /** Members with a sentence, in lower case and without underscores. */
 const sentences: readonly string[] = [

@@ -6,11 +6,10 @@ import type { ProblemType } from '../../http/problem-types.ts';
 import type { JsonSchema } from '../../service/openapi/document.ts';
 import { MalformedName, readBracketedNames } from './bracketed-names.ts';
 import type { Media, Operation, Parameter, PartnerDocument } from './document.ts';
-import { JsonPart } from './form-parts.ts';
 import { formatPlace, isObject, type LocatedSchema } from './located.ts';
 import { decodeQueryValue, decodeValue, type ReceivedParameters } from './received.ts';
 import type { SchemaChecker } from './schema-check.ts';
-import { parseValue, type Structure, TextValues } from './text-values.ts';
+import { JsonPart, parseValue, type Structure, TextValues } from './text-values.ts';
 import { describe, listMembers, type Violation } from './violations.ts';
 
 /** Checks parameters. */

@@ -4,12 +4,12 @@ import { parseMediaType } from '../../http/headers/media-type.ts';
 import { Problem } from '../../http/problem.ts';
 import { andThen, isPromiseLike, type MaybePromise } from '../../maybe-promise.ts';
 import type { Operation, PartnerDocument } from './document.ts';
-import { readFormParts } from './form-parts.ts';
 import type { LocatedSchema } from './located.ts';
 import { createParameterChecker, type ParameterChecker, type QueryRules } from './parameters.ts';
 import type { ReceivedParameters } from './received.ts';
 import { findMedia } from './responses.ts';
 import type { SchemaChecker } from './schema-check.ts';
+import { readFormParts } from './text-values.ts';
 import { describe, listMembers } from './violations.ts';
 import { createReadXml, isXml } from './xml-values.ts';
 

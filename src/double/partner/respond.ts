@@ -5,8 +5,8 @@ import { anything, flag, number, object, optional, read, type ShapesOf, text } f
 import { checkRequestMatch, type RequestMatch } from '../match.ts';
 import { type StubResponse, toActionResponse } from '../stubs/response.ts';
 import type { Operation } from './document.ts';
-import { findResponse } from './documented-response.ts';
 import type { ResponseChoice } from './responses.ts';
+import { findResponse } from './statuses.ts';
 import { type Validation, type ValidationByDirection, validationShape } from './validation.ts';
 
 /** The options of a response that a test chooses. */

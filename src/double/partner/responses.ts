@@ -10,13 +10,13 @@ import { neverHasContent } from '../../http/message.ts';
 import { Problem } from '../../http/problem.ts';
 import type { ActionResponse, Representation } from '../../pipeline/resource.ts';
 import { createSeededRandom } from '../state/random.ts';
+import { hasExample } from './combined-schemas.ts';
 import type { DocumentedResponse, Media, Operation, Parameter, PartnerDocument } from './document.ts';
-import { chooseStatus, findResponse, selectResponse } from './documented-response.ts';
-import { fillReason, findErrorStatus, saysReason } from './errors.ts';
+import { fillReason, saysReason } from './errors.ts';
 import { formatPlace, isObject, type Located, type LocatedSchema } from './located.ts';
 import { createChecker, type SchemaChecker } from './schema-check.ts';
-import { hasExample } from './schema-examples.ts';
 import { type CreatedValue, createValue, type ValueOptions } from './schema-value.ts';
+import { chooseStatus, findErrorStatus, findResponse, selectResponse } from './statuses.ts';
 import { describe } from './violations.ts';
 import { createReadXml, isXml, writeXml } from './xml-values.ts';
 

@@ -9,8 +9,9 @@ import type { SchemaSource } from './document.ts';
 import { canonical, permittedBy } from './json-values.ts';
 import { isObject, type Located, type LocatedSchema, referenceOf } from './located.ts';
 import { maxPatternSteps } from './patterns.ts';
+import { checkNumber } from './schema-number.ts';
 import { numberOr, schemaIn, schemaMapIn, schemasIn, schemasOfMember, textsIn } from './schema-parts.ts';
-import { checkNumber, checkType } from './schema-rules.ts';
+import { checkType } from './schema-types.ts';
 import { listUnevaluatedItems, listUnevaluatedNames } from './schema-unevaluated.ts';
 import { Found, isNearer, none, type Violation } from './violations.ts';
 

@@ -2,7 +2,8 @@
 import type { JsonSchema } from '../../service/openapi/document.ts';
 import type { PartnerDocument } from './document.ts';
 import { type Located, type LocatedSchema, referenceOf } from './located.ts';
-import { listTypes, numberOr, schemaIn, schemaMapIn, schemasIn, textsIn } from './schema-parts.ts';
+import { numberOr, schemaIn, schemaMapIn, schemasIn, textsIn } from './schema-parts.ts';
+import { listTypes } from './schema-types.ts';
 
 /** The references and combinations that are followed for one value, at most. */
 const maxFollowed = 200;

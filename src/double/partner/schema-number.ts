@@ -1,7 +1,9 @@
-// Creates numbers within the bounds of schemas, with few digits.
+// The bounds of numbers: checks them, and creates numbers within them, with few digits.
+import type { JsonSchema } from '../../service/openapi/document.ts';
 import type { Located } from './located.ts';
-import { readBounds } from './schema-parts.ts';
+import { numberOr } from './schema-parts.ts';
 import { drawInteger, type Randomness } from './schema-text.ts';
+import type { Found } from './violations.ts';
 
 /** The steps between the numbers that are drawn for a schema without `multipleOf`. */
 const usualUnit = 0.5;
@@ -60,4 +62,41 @@ function drawCount(lowest: number, highest: number, first: number, random: Rando
 /** Multiplies without the error of binary fractions: 3 * 0.1 is 0.3. */
 function toMultiple(count: number, unit: number): number {
   return Number((count * unit).toPrecision(15));
+}
+
+/** Returns the bounds of a number. In 3.0, an exclusive bound is a flag beside the bound. */
+function readBounds({ minimum, maximum, exclusiveMinimum, exclusiveMaximum }: JsonSchema): {
+  readonly least: number;
+  readonly above: number;
+  readonly most: number;
+  readonly below: number;
+} {
+  const least = numberOr(minimum, Number.NEGATIVE_INFINITY);
+  const most = numberOr(maximum, Number.POSITIVE_INFINITY);
+  return {
+    least,
+    most,
+    above: exclusiveMinimum === true ? least : numberOr(exclusiveMinimum, Number.NEGATIVE_INFINITY),
+    below: exclusiveMaximum === true ? most : numberOr(exclusiveMaximum, Number.POSITIVE_INFINITY),
+  };
+}
+
+/** Checks a number. */
+export function checkNumber({ value: schema }: Located, value: number, found: Found): void {
+  const { least, above, most, below } = readBounds(schema);
+  const { multipleOf, format } = schema;
+  if (value < least) found.add('minimum', `must be at least ${least}`);
+  else if (value <= above) found.add('exclusiveMinimum', `must be more than ${above}`);
+  if (value > most) found.add('maximum', `must be at most ${most}`);
+  else if (value >= below) found.add('exclusiveMaximum', `must be less than ${below}`);
+  if (typeof multipleOf === 'number' && multipleOf > 0 && !isMultiple(value, multipleOf))
+    found.add('multipleOf', `must be a multiple of ${multipleOf}`);
+  if (format === 'int32' && (!Number.isInteger(value) || Math.abs(value) > 2 ** 31))
+    found.add('format', 'must be of the format int32');
+  if (format === 'int64' && !Number.isInteger(value)) found.add('format', 'must be of the format int64');
+}
+
+function isMultiple(value: number, of: number): boolean {
+  const quotient = value / of;
+  return Math.abs(quotient - Math.round(quotient)) < 1e-9 * Math.max(1, Math.abs(quotient));
 }

@@ -2,30 +2,6 @@
 import type { JsonSchema } from '../../service/openapi/document.ts';
 import { formatPlace, isObject, type Located, type LocatedSchema } from './located.ts';
 
-/** Returns the types that a schema permits; undefined for all. In 3.0, `nullable` adds null. */
-export function listTypes({ type, nullable }: JsonSchema): readonly string[] | undefined {
-  if (type === undefined) return undefined;
-  const types = Array.isArray(type) ? type.map(String) : [String(type)];
-  return nullable === true ? [...types, 'null'] : types;
-}
-
-/** Returns the bounds of a number. In 3.0, an exclusive bound is a flag beside the bound. */
-export function readBounds({ minimum, maximum, exclusiveMinimum, exclusiveMaximum }: JsonSchema): {
-  readonly least: number;
-  readonly above: number;
-  readonly most: number;
-  readonly below: number;
-} {
-  const least = numberOr(minimum, Number.NEGATIVE_INFINITY);
-  const most = numberOr(maximum, Number.POSITIVE_INFINITY);
-  return {
-    least,
-    most,
-    above: exclusiveMinimum === true ? least : numberOr(exclusiveMinimum, Number.NEGATIVE_INFINITY),
-    below: exclusiveMaximum === true ? most : numberOr(exclusiveMaximum, Number.POSITIVE_INFINITY),
-  };
-}
-
 /** Returns a number, or another value if it is none. */
 export function numberOr(value: unknown, other: number): number {
   return typeof value === 'number' ? value : other;

@@ -3,27 +3,19 @@
 // `fullDepth`, the alternative with the least nesting is tried first, so that recursion ends.
 import type { StepBudget } from '../../schema/pattern/match.ts';
 import type { JsonSchema } from '../../service/openapi/document.ts';
+import { combineProperties, hasExample } from './combined-schemas.ts';
 import { nameBranch, nameHeirs } from './discriminators.ts';
 import type { SchemaSource } from './document.ts';
 import { canonical, isEqual } from './json-values.ts';
 import { isObject, type Located, type LocatedSchema, referenceOf } from './located.ts';
-import {
-  alternativesOf,
-  chooseType,
-  commonTypes,
-  isOneOf,
-  listOpenTypes,
-  propertiesIn,
-  requiredIn,
-  withoutChoices,
-} from './merged-schemas.ts';
+import { alternativesOf, requiredIn, withoutChoices } from './merged-schemas.ts';
 import { maxPatternSteps } from './patterns.ts';
 import { type Direction, SchemaCheck } from './schema-check.ts';
-import { hasExample } from './schema-examples.ts';
 import { SchemaHeights } from './schema-height.ts';
 import { createNumber } from './schema-number.ts';
 import { numberOr, schemaIn, schemaMapIn, schemasIn, schemasOfMember } from './schema-parts.ts';
 import { createText, drawInteger, type Randomness } from './schema-text.ts';
+import { chooseType, commonTypes, emptyValue, isOfType, listOpenTypes } from './schema-types.ts';
 import { describe } from './violations.ts';
 
 /** How a value is created. */
@@ -272,9 +264,10 @@ class Creation {
     const [values, ...others] = [...fixed, ...listed];
     if (values !== undefined) {
       const types = commonTypes(schemas.map(({ value }) => value));
-      const common = values.filter(
-        (each) => others.every((list) => list.some((other) => isEqual(other, each))) && isOneOf(each, types),
-      );
+      const isPermitted = (each: unknown): boolean =>
+        others.every((list) => list.some((other) => isEqual(other, each))) &&
+        (types === undefined || types.some((type) => isOfType(each, type)));
+      const common = values.filter(isPermitted);
       if (common.length === 0) throw new NoValue(`${schemas[0]?.at ?? '#'} has no value in enum`);
       return common[this.#options.dynamic ? this.#integer(common.length) : 0];
     }
@@ -302,16 +295,16 @@ class Creation {
   }
 
   #object(schemas: readonly Located[], depth: number, share: number): JsonSchema {
-    const documented = propertiesIn(schemas);
-    const properties = [...documented.keys()].filter((name) => !this.#isOmitted(documented.get(name) ?? []));
+    const documented = combineProperties(schemas);
+    const properties = new Map([...documented].filter(([, property]) => !this.#isOmitted(property)));
     const required = requiredIn(schemas);
-    for (const name of documented.keys()) if (!properties.includes(name)) required.delete(name);
-    this.#spend(properties.length + required.size);
+    for (const name of documented.keys()) if (!properties.has(name)) required.delete(name);
+    this.#spend(properties.size + required.size);
     const bounds = boundsIn(schemas, 'minProperties', 'maxProperties');
     const most = Math.min(share + required.size, bounds.most);
-    const wanted = properties.filter(
-      (name) => !required.has(name) && this.#isChosen(name, documented.get(name) ?? [], depth),
-    );
+    const wanted = [...properties]
+      .filter(([name, property]) => !required.has(name) && this.#isChosen(name, property, depth))
+      .map(([name]) => name);
     const optional = wanted.length > share ? [] : wanted.slice(0, Math.max(0, most - required.size));
     const count = required.size + optional.length;
     const inner = Math.floor(share / Math.max(1, count)) - 1;
@@ -320,11 +313,11 @@ class Creation {
       this.#spend(1);
       created.set(name, this.#member(name, this.#schemasOfMember(schemas, name), depth + 1, inner));
     };
-    for (const name of properties)
+    for (const name of properties.keys())
       if (required.has(name)) add(name);
       else if (optional.includes(name)) this.#attempt(() => add(name));
     for (const name of required) if (!created.has(name)) add(name);
-    for (const name of properties) if (created.size < bounds.least && !created.has(name)) add(name);
+    for (const name of properties.keys()) if (created.size < bounds.least && !created.has(name)) add(name);
     const taken = new Map([...created.keys()].map((name) => [canonical(name), name]));
     const addNamed = (): void => add(this.#createName(schemas, taken));
     while (created.size < bounds.least) addNamed();
@@ -397,9 +390,9 @@ class Creation {
   }
 
   /** Returns whether a member belongs to the other direction only. */
-  #isOmitted(property: readonly LocatedSchema[]): boolean {
+  #isOmitted(property: LocatedSchema): boolean {
     const other = this.#options.direction === 'request' ? 'readOnly' : 'writeOnly';
-    return property.some((each) => this.#shared.document.combine(each)[other]);
+    return this.#shared.document.combine(property)[other];
   }
 
   /** Returns whether a member is asked for. Those of errors within errors are not, so that recursion ends. */
@@ -409,19 +402,18 @@ class Creation {
   }
 
   /** Returns whether a member that is not required is created. One of a few fixed values would be drawn from these. */
-  #isChosen(name: string, property: readonly LocatedSchema[], depth: number): boolean {
-    if (this.#isShown(property, depth)) return true;
-    const isFree = property.every((each) =>
-      this.#shared.document.combine(each).schemas.every(({ value }) => value['enum'] === undefined),
-    );
+  #isChosen(name: string, property: LocatedSchema, depth: number): boolean {
+    if (this.#isShown([property], depth)) return true;
+    const { schemas } = this.#shared.document.combine(property);
+    const isFree = schemas.every(({ value }) => value['enum'] === undefined);
     return isFree && this.#isAskedFor(name, depth);
   }
 
-  /** Returns whether a member or item that is not required is created. */
-  #isShown(property: readonly LocatedSchema[], depth: number): boolean {
+  /** Returns whether a member or item that is not required is created. `own` are the schemas of it. */
+  #isShown(own: readonly LocatedSchema[], depth: number): boolean {
     const { members } = this.#options;
     if (members !== 'shown') return members === 'all' && depth < fullDepth;
-    return property.some((each) => hasExample(this.#shared.document, each, fullDepth - depth));
+    return own.some((each) => hasExample(this.#shared.document, each, fullDepth - depth));
   }
 
   #list(schemas: readonly Located[], depth: number, share: number): readonly unknown[] {
@@ -540,18 +532,4 @@ function listContained(schema: Located): readonly LocatedSchema[] {
   const contained = schemaIn(schema, 'contains');
   const least = Math.min(Math.ceil(numberOr(schema.value['minContains'], 1)), maxDraws);
   return contained === undefined ? [] : Array.from({ length: least }, () => contained);
-}
-
-/** Returns a value of one of these types, where there is no better one. */
-function emptyValue(types: ReadonlySet<string>): unknown {
-  const empty: Readonly<Record<string, unknown>> = {
-    object: {},
-    array: [],
-    string: '',
-    integer: 0,
-    number: 0,
-    boolean: false,
-  };
-  const [type = 'null'] = types;
-  return empty[type] ?? null;
 }
