@@ -29,6 +29,7 @@ import {
   isInContent,
   type Place,
   parsePointer,
+  placeKey,
   type RolePlace,
 } from '../../signature/declared/places.ts';
 import {
@@ -508,11 +509,6 @@ function checkPlaces(options: Declaration, where: string): void {
       throw new RangeError(`${where}.message: the message cannot contain its own signature`);
     if (role !== undefined) throw new RangeError(`${where}.message: ${field} is named twice; use {${role}}`);
   }
-}
-
-/** Returns a text that is equal for equal places. Names of fields are case-insensitive (RFC 9110 §5.1). */
-function placeKey(place: Place): string {
-  return JSON.stringify('field' in place ? { field: place.field.toLowerCase() } : place);
 }
 
 /** Returns whether the message contains a value with the part of the request in which it is. */

@@ -16,6 +16,23 @@ export interface Preset {
   readonly extras?: PresetExtras;
 }
 
+/** Returns the scheme of Standard Webhooks with the names of a provider. */
+function webhooks(prefix: string): Preset {
+  return {
+    declaration: {
+      message: '{id}.{timestamp}.{body}',
+      key: 'base64',
+      keyPrefix: 'whsec_',
+      encoding: 'base64',
+      signature: { field: `${prefix}-signature`, format: 'v1,{signature}' },
+      separator: ' ',
+      id: { field: `${prefix}-id` },
+      timestamp: { field: `${prefix}-timestamp`, unit: 's', window: 300 },
+    },
+    extras: { asymmetric: 'v1a,{signature}' },
+  };
+}
+
 /**
  * The schemes of providers, as documented publicly by each:
  *
@@ -41,19 +58,7 @@ export interface Preset {
  * Zendesk, Discord, SendGrid and Mailgun name no tolerance. It is 300 s.
  */
 export const presets: Readonly<Record<string, Preset>> = {
-  'standard-webhooks': {
-    declaration: {
-      message: '{id}.{timestamp}.{body}',
-      key: 'base64',
-      keyPrefix: 'whsec_',
-      encoding: 'base64',
-      signature: { field: 'webhook-signature', format: 'v1,{signature}' },
-      separator: ' ',
-      id: { field: 'webhook-id' },
-      timestamp: { field: 'webhook-timestamp', unit: 's', window: 300 },
-    },
-    extras: { asymmetric: 'v1a,{signature}' },
-  },
+  'standard-webhooks': webhooks('webhook'),
   stripe: {
     declaration: {
       message: '{timestamp}.{body}',
@@ -98,19 +103,7 @@ export const presets: Readonly<Record<string, Preset>> = {
       timestamp: { field: 'x-zm-request-timestamp', unit: 's', window: 300 },
     },
   },
-  svix: {
-    declaration: {
-      message: '{id}.{timestamp}.{body}',
-      key: 'base64',
-      keyPrefix: 'whsec_',
-      encoding: 'base64',
-      signature: { field: 'svix-signature', format: 'v1,{signature}' },
-      separator: ' ',
-      id: { field: 'svix-id' },
-      timestamp: { field: 'svix-timestamp', unit: 's', window: 300 },
-    },
-    extras: { asymmetric: 'v1a,{signature}' },
-  },
+  svix: webhooks('svix'),
   paddle: {
     declaration: {
       message: '{timestamp}:{body}',

@@ -43,10 +43,11 @@ export function createDeclaredSignature(
   });
   const macAlgorithm = options.algorithm === 'digest' ? 'digest' : 'hmac';
   const keyFor = (secret: Buffer): Buffer | undefined => keyBytes(secret, options);
-  const prepared = deriveOnce((secret) =>
-    createDeclaredKey(keyFor(secret) ?? secret, options.hash, macAlgorithm),
-  );
-  const readable = deriveOnce((secret) => ({ isReadable: keyFor(secret) !== undefined }));
+  const prepared = deriveOnce((secret) => {
+    const bytes = keyFor(secret);
+    const key = createDeclaredKey(bytes ?? secret, hash, macAlgorithm);
+    return { key, isReadable: bytes !== undefined };
+  });
   return {
     name,
     rules: {
@@ -69,8 +70,10 @@ export function createDeclaredSignature(
     messages: (presented, content) =>
       listSources(presented, content, options, publicOrigin).map((source) => readParts(options, source)),
     verify(key, message, { digests, asymmetric }) {
-      if (key.kind === 'secret')
-        return prepared(key.secret).signs(message, digests) && readable(key.secret).isReadable;
+      if (key.kind === 'secret') {
+        const own = prepared(key.secret);
+        return own.key.signs(message, digests) && own.isReadable;
+      }
       const bytes = messageBytes(message);
       const valid = asymmetric.filter((each) =>
         verifyWith(keyKind, key.publicKey, bytes, Buffer.from(each, 'base64'), variant),

@@ -1,10 +1,23 @@
 // Signature schemes in code: the declaration that `defineScheme` checks.
 
-import { didYouMean } from '../../did-you-mean.ts';
-import { readDuration } from '../../duration.ts';
+import { type Duration, readDuration } from '../../duration.ts';
 import { isToken } from '../../http/syntax/token.ts';
-import { defaulted, flag, membersOf, read, word } from '../../shape/shape.ts';
-import { type SignatureAlgorithm, signatureAlgorithms } from '../../signature/algorithms.ts';
+import {
+  anything,
+  callback,
+  either,
+  flag,
+  grammar,
+  leaf,
+  listOf,
+  object,
+  optional,
+  read,
+  type Shape,
+  text,
+  word,
+} from '../../shape/shape.ts';
+import { signatureAlgorithms } from '../../signature/algorithms.ts';
 import { parsePointer } from '../../signature/declared/places.ts';
 import { filledText, maxWindow } from '../scheme-shapes.ts';
 import { longestWindow } from './defaults.ts';
@@ -21,25 +34,46 @@ import { findPlaces } from './places.ts';
 
 const definitions = new WeakMap<object, Definition>();
 
-const keys: readonly string[] = [
-  'headers',
-  'query',
-  'json',
-  'form',
-  'authorization',
-  'needsBody',
-  'window',
-  'nonce',
-  'replay',
-  'parse',
-  'message',
-  'join',
-  'format',
-  'key',
-  'sign',
-  'verify',
-  'algorithms',
-];
+function namesShape(isName: (name: string) => boolean): Shape<readonly string[]> {
+  const name = grammar({}, 'a name', (value, where) => {
+    const text = read(filledText, value, [where]);
+    if (!isName(text)) throw new RangeError(`${where}: ${JSON.stringify(text)} is not a name`);
+    return text;
+  });
+  return listOf(name, undefined, { expected: 'a list of names' });
+}
+
+const windowShape = leaf(
+  {},
+  `a number of seconds up to ${maxWindow}, or text such as "5m"`,
+  (value): value is Duration => {
+    const ms = readDuration(value, 1000);
+    return ms !== undefined && ms > 0 && ms <= longestWindow;
+  },
+);
+
+/** Describes a definition. */
+const definitionShape = object({
+  headers: optional(namesShape(isToken)),
+  query: optional(namesShape((name) => /^[\w.~-]+$/.test(name))),
+  json: optional(namesShape((name) => parsePointer(name) !== undefined)),
+  form: optional(namesShape(() => true)),
+  authorization: optional(anything),
+  needsBody: optional(flag()),
+  window: optional(windowShape),
+  nonce: optional(word(['off', 'optional', 'required'])),
+  replay: optional(word(['accept', 'refuse'])),
+  parse: callback<Definition['parse']>(),
+  message: callback<Definition['message']>(),
+  join: optional(either(text(), callback<NonNullable<Definition['join']>>())),
+  format: callback<Definition['format']>(),
+  key: optional(either(word(['utf8', 'hex', 'base64']), callback<NonNullable<Definition['key']>>())),
+  sign: callback<Definition['sign']>(),
+  verify: optional(callback<NonNullable<Definition['verify']>>()),
+  algorithms: optional(
+    listOf(word(signatureAlgorithms), undefined, { min: 1, expected: 'a list of algorithms' }),
+  ),
+});
 
 /** Schemes of `Authorization` that are built in, and cannot be replaced. */
 const builtIn: readonly string[] = ['aws4-hmac-sha256', 'digest', 'hmac', 'oauth'];
@@ -85,56 +119,25 @@ export function findDefinition(value: unknown): Definition | undefined {
 }
 
 /** Returns a copy of a definition, which later changes do not reach. Throws RangeError if a member is invalid. */
-function copyDefinition<Parsed extends ParsedCredentials>(definition: SchemeDefinition<Parsed>): Definition {
+function copyDefinition(definition: object): Definition {
   const where = 'definition';
-  const members = read(membersOf(keys), definition, [where]);
-  for (const name of ['parse', 'message', 'sign', 'format'])
-    if (typeof members[name] !== 'function') throw new RangeError(`${where}.${name} must be a function`);
-  if (members['verify'] !== undefined && typeof members['verify'] !== 'function')
-    throw new RangeError(`${where}.verify must be a function`);
-  const { join } = members;
-  if (join !== undefined && typeof join !== 'string' && typeof join !== 'function')
-    throw new RangeError(`${where}.join must be a text or a function`);
-  const headers = readNames(members['headers'], `${where}.headers`, isToken);
-  const query = readNames(members['query'], `${where}.query`, (name) => /^[\w.~-]+$/.test(name));
-  const json = readNames(members['json'], `${where}.json`, (name) => parsePointer(name) !== undefined);
-  const form = readNames(members['form'], `${where}.form`, (name) => name !== '');
+  const members = read(definitionShape, definition, [where]);
+  const { headers = [], query = [], json = [], form = [], verify } = members;
   if (headers.length + query.length + json.length + form.length === 0)
     throw new RangeError(`${where}: headers, query, json or form must name where the credentials are`);
-  const authorization = readAuthorization(headers, members['authorization'], where);
-  checkWindow(members['window'], `${where}.window`);
-  checkKey(members['key'], `${where}.key`);
-  const { verify } = definition;
+  const { authorization: named, ...others } = members;
+  const authorization = readAuthorization(headers, named, where);
   return {
-    ...definition,
-    headers,
-    query,
-    json,
-    form,
+    ...others,
     ...(authorization !== undefined && { authorization }),
-    needsBody: read(defaulted(flag(), false), members['needsBody'], [`${where}.needsBody`]),
-    nonce: read(defaulted(word(['off', 'optional', 'required']), 'required'), members['nonce'], [
-      `${where}.nonce`,
-    ]),
-    replay: read(defaulted(word(['accept', 'refuse']), 'accept'), members['replay'], [`${where}.replay`]),
-    algorithms: verify && readAlgorithms(members['algorithms'], `${where}.algorithms`),
-    parse: definition.parse.bind(definition),
-    message: definition.message.bind(definition),
-    sign: definition.sign.bind(definition),
+    nonce: members.nonce ?? 'required',
+    algorithms: verify && (members.algorithms ?? signatureAlgorithms),
+    parse: members.parse.bind(definition),
+    message: members.message.bind(definition),
+    sign: members.sign.bind(definition),
     verify: verify?.bind(definition),
-    format: definition.format.bind(definition),
+    format: members.format.bind(definition),
   };
-}
-
-function readNames(value: unknown, where: string, isName: (name: string) => boolean): readonly string[] {
-  if (value === undefined) return [];
-  if (!Array.isArray(value)) throw new RangeError(`${where} must be a list of names`);
-  const names: readonly unknown[] = value;
-  return names.map((name, at) => {
-    const text = read(filledText, name, [`${where}[${at}]`]);
-    if (!isName(text)) throw new RangeError(`${where}[${at}]: ${JSON.stringify(text)} is not a name`);
-    return text;
-  });
 }
 
 function readAuthorization(headers: readonly string[], value: unknown, where: string): string | undefined {
@@ -149,29 +152,4 @@ function readAuthorization(headers: readonly string[], value: unknown, where: st
   if (builtIn.includes(value.toLowerCase()))
     throw new RangeError(`${where}.authorization: the scheme ${value} is built in`);
   return value;
-}
-
-function checkWindow(value: unknown, where: string): void {
-  if (value === undefined) return;
-  const ms = readDuration(value, 1000);
-  if (ms !== undefined && ms > 0 && ms <= longestWindow) return;
-  throw new RangeError(`${where} must be a number of seconds up to ${maxWindow}, or text such as "5m"`);
-}
-
-function checkKey(value: unknown, where: string): void {
-  if (typeof value !== 'function') read(defaulted(word(['utf8', 'hex', 'base64']), 'utf8'), value, [where]);
-}
-
-function readAlgorithms(value: unknown, where: string): readonly SignatureAlgorithm[] {
-  if (value === undefined) return signatureAlgorithms;
-  if (!Array.isArray(value) || value.length === 0)
-    throw new RangeError(`${where} must be a list of algorithms`);
-  const names: readonly unknown[] = value;
-  return names.map((name) => {
-    const algorithm = signatureAlgorithms.find((each) => each === name);
-    if (algorithm !== undefined) return algorithm;
-    throw new RangeError(
-      `${where}: ${JSON.stringify(name)} is not an algorithm${didYouMean(String(name), signatureAlgorithms)}`,
-    );
-  });
 }

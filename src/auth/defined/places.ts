@@ -1,9 +1,9 @@
 // Finds out where a definition sends its credentials, by what `format` returns for examples of them.
 
 import { isDeepStrictEqual } from 'node:util';
-import { HttpHeaders } from '../../http/fields.ts';
+import { createRequest } from '../../http/message.ts';
 import { escapeLiteral } from '../../http/syntax/character-class.ts';
-import type { Place } from '../../signature/declared/places.ts';
+import { type Place, placeKey } from '../../signature/declared/places.ts';
 import type { Definition, SchemeCredentials } from './definition.ts';
 import { createSchemeRequest } from './request.ts';
 
@@ -44,8 +44,8 @@ export function findPlaces(definition: Definition): DefinitionPlaces {
 type Written = ReturnType<Definition['format']>;
 
 function formatExample(definition: Definition, credentials: SchemeCredentials): Written {
-  const fields = new HttpHeaders(['Host', 'host.example']);
-  const source = { method: 'GET', target: '/', fields, secure: true, hasBody: false };
+  const headers = [['Host', 'host.example']] as const;
+  const source = createRequest({ method: 'GET', target: '/', headers, secure: true });
   const request = createSchemeRequest(source, () => Buffer.alloc(0));
   try {
     return definition.format(credentials, request);
@@ -55,41 +55,52 @@ function formatExample(definition: Definition, credentials: SchemeCredentials): 
   }
 }
 
-function checkNames({ headers = [], query = [], json = [], form = [] }: Definition, signed: Written): void {
-  const known = headers.map((name) => name.toLowerCase());
-  for (const name of Object.keys(signed.headers ?? {}))
-    if (!known.includes(name.toLowerCase()))
-      throw new RangeError(`format sends the field ${name}, which headers does not name`);
-  const others = [
-    ['parameter', 'query', query, signed.query],
-    ['member', 'json', json, signed.json],
-    ['parameter', 'form', form, signed.form],
-  ] as const;
-  for (const [what, option, names, values = {}] of others)
-    for (const name of Object.keys(values))
-      if (!names.includes(name))
-        throw new RangeError(`format sends the ${what} ${name}, which ${option} does not name`);
+/** Returns the places that a definition declares. */
+export function listDeclaredPlaces({ headers, query, json, form }: Definition): readonly Place[] {
+  return [
+    ...(headers ?? []).map((field) => ({ field })),
+    ...(query ?? []).map((name) => ({ query: name })),
+    ...(json ?? []).map((pointer) => ({ json: pointer })),
+    ...(form ?? []).map((name) => ({ form: name })),
+  ];
+}
+
+/** Returns what `format` wrote, by its places. */
+export function listWritten({ headers, query, json, form }: Written): readonly (readonly [Place, string])[] {
+  return [
+    ...Object.entries(headers ?? {}).map(([field, value]) => [{ field }, value] as const),
+    ...Object.entries(query ?? {}).map(([name, value]) => [{ query: name }, value] as const),
+    ...Object.entries(json ?? {}).map(([pointer, value]) => [{ json: pointer }, value] as const),
+    ...Object.entries(form ?? {}).map(([name, value]) => [{ form: name }, value] as const),
+  ];
+}
+
+/** What a place is, in messages, and the member of a definition that names it. */
+const placeNames: Readonly<Record<string, readonly [what: string, member: string]>> = {
+  field: ['field', 'headers'],
+  query: ['parameter', 'query'],
+  json: ['member', 'json'],
+  form: ['parameter', 'form'],
+};
+
+function checkNames(definition: Definition, signed: Written): void {
+  const declared = listDeclaredPlaces(definition).map(placeKey);
+  for (const [place] of listWritten(signed)) {
+    if (declared.includes(placeKey(place))) continue;
+    const [[kind, name] = ['', '']] = Object.entries(place);
+    const [what, member] = placeNames[kind] ?? [];
+    throw new RangeError(`format sends the ${what} ${name}, which ${member} does not name`);
+  }
 }
 
 /** Returns the place whose value contains the signature; the first place if the signature is written in another form. */
 function findSignature(
-  { headers = [], query = [], json = [], form = [] }: Definition,
+  definition: Definition,
   signed: Written,
 ): { readonly place: Place; readonly value: string } {
-  const written: (readonly [Place, string])[] = [
-    ...Object.entries(signed.headers ?? {}).map(([field, value]) => [{ field }, value] as const),
-    ...Object.entries(signed.query ?? {}).map(([name, value]) => [{ query: name }, value] as const),
-    ...Object.entries(signed.json ?? {}).map(([pointer, value]) => [{ json: pointer }, value] as const),
-    ...Object.entries(signed.form ?? {}).map(([name, value]) => [{ form: name }, value] as const),
-  ];
-  const [place, value] = written.find(([, each]) => each.includes(example.signature)) ?? [];
+  const [place, value] = listWritten(signed).find(([, each]) => each.includes(example.signature)) ?? [];
   if (place !== undefined && value !== undefined) return { place, value };
-  const [first = { query: '' }] = [
-    ...headers.map((field): Place => ({ field })),
-    ...query.map((name): Place => ({ query: name })),
-    ...json.map((pointer): Place => ({ json: pointer })),
-    ...form.map((name): Place => ({ form: name })),
-  ];
+  const [first = { query: '' }] = listDeclaredPlaces(definition);
   return { place: first, value: example.signature };
 }
 

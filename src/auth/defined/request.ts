@@ -6,35 +6,27 @@ import { toReadable } from '../../http/syntax/octets.ts';
 import { splitTarget } from '../../http/target.ts';
 import type { SchemeHeaders, SchemeRequest } from './definition.ts';
 
-/** What a request consists of. Each character of a string is one octet. */
-interface RequestSource {
-  readonly method: string;
-  readonly target: string;
-  readonly fields: HttpHeaders;
-  readonly secure: boolean;
-  readonly hasBody: boolean;
-}
-
-/** Returns what a request that arrived consists of. */
-export function toSource(request: IncomingRequest): RequestSource {
-  const { method, target, headers: fields, connection } = request;
-  return { method, target, fields, secure: connection.secure, hasBody: hasContent(request) };
-}
-
-/** Creates the request. `readBody` is called whenever a definition uses `body`. */
+/**
+ * Creates the request. `readBody` is called whenever a definition uses `body`.
+ *
+ * @param sent The target that is shown. Default: that of the request.
+ */
 export function createSchemeRequest(
-  { method, target, fields, secure, hasBody }: RequestSource,
+  request: IncomingRequest,
   readBody: () => Buffer,
+  sent = request.target,
 ): SchemeRequest {
+  const { method, headers, connection } = request;
+  const target = toReadable(sent);
   const { path, query } = splitTarget(target);
   return {
     method,
-    target: toReadable(target),
-    path: toReadable(path),
-    query: toReadable(query),
-    headers: createHeaders(fields),
-    secure,
-    hasBody,
+    target,
+    path,
+    query,
+    headers: createHeaders(headers),
+    secure: connection.secure,
+    hasBody: hasContent(request),
     get body() {
       return readBody();
     },

@@ -1,25 +1,22 @@
 import type { IncomingRequest } from '../../http/message.ts';
-import { fieldIn, type Place, parameterIn } from '../../signature/declared/places.ts';
+import { fieldIn, isInContent, parameterIn } from '../../signature/declared/places.ts';
 import { checkId, checkSecret, chooseId, type SchemeTraits } from '../../signature/signing.ts';
 import { type AuthScheme, problemsOfDates } from '../auth-scheme.ts';
 import type { CredentialPlace } from '../verifier.ts';
 import { listKeyKinds, readWindows, usesBody } from './defaults.ts';
 import type { Definition } from './definition.ts';
-import { type DefinitionPlaces, findPlaces } from './places.ts';
-import { createSchemeRequest, toSource } from './request.ts';
+import { type DefinitionPlaces, findPlaces, listDeclaredPlaces } from './places.ts';
+import { createSchemeRequest } from './request.ts';
 import { signByDefinition } from './sign.ts';
 
 /** Creates the scheme of a definition. */
 export function createDefinedScheme(name: string, definition: Definition): AuthScheme<'defined', Definition> {
-  const { verify, nonce, replay, json = [], form = [] } = definition;
+  const { verify, nonce, replay } = definition;
   const places = findPlaces(definition);
   const kinds = listKeyKinds(definition);
   const { dated, undated } = readWindows(definition);
   const window = places.isDated ? dated : undated;
-  const inContent: readonly Place[] = [
-    ...json.map((pointer) => ({ json: pointer })),
-    ...form.map((parameter) => ({ form: parameter })),
-  ];
+  const inContent = listDeclaredPlaces(definition).filter(isInContent);
   return {
     kind: 'defined',
     name,
@@ -95,7 +92,7 @@ function listPlaces(
 /** Returns the user that the fields or the query name; undefined if the credentials are malformed, or stand in the content. */
 function findClaimedUser(incoming: IncomingRequest, definition: Definition): string | undefined {
   let isNeeded = false;
-  const request = createSchemeRequest(toSource(incoming), () => {
+  const request = createSchemeRequest(incoming, () => {
     isNeeded = usesBody(definition);
     return Buffer.alloc(0);
   });

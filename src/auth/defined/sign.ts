@@ -3,7 +3,7 @@
 import { sendableLine } from '../../http/fields.ts';
 import { removeParameters } from '../../http/form.ts';
 import { toOctets } from '../../http/syntax/octets.ts';
-import { type Place, writePlaces } from '../../signature/declared/places.ts';
+import { writePlaces } from '../../signature/declared/places.ts';
 import { messageBytes } from '../../signature/message.ts';
 import {
   chooseId,
@@ -18,8 +18,8 @@ import {
 import { createKeyReader, listKeyKinds, usesBody } from './defaults.ts';
 import type { Definition, SchemeCredentials } from './definition.ts';
 import { joinParts, readCredentials, readParts } from './message.ts';
-import type { DefinitionPlaces } from './places.ts';
-import { createSchemeRequest, toBuffer, toSource } from './request.ts';
+import { type DefinitionPlaces, listWritten } from './places.ts';
+import { createSchemeRequest, toBuffer } from './request.ts';
 
 /**
  * Signs a request: writes the credentials, reads them back as the server does, and signs the message of the request as it will
@@ -41,7 +41,7 @@ export function signByDefinition(
   const { fields, target, content } = request;
   const unsigned = { fields, target, content };
   const toSchemeRequest = (placed: typeof unsigned) =>
-    createSchemeRequest(toSource(toIncoming(request, placed)), () =>
+    createSchemeRequest(toIncoming(request, placed), () =>
       needsBody || definition.digestFault !== undefined
         ? toBuffer(placed.content ?? new Uint8Array(0))
         : Buffer.alloc(0),
@@ -87,15 +87,12 @@ function readKey(secret: string, definition: Definition): Buffer {
 /** Writes what `format` returned. Throws RangeError if the content is not JSON, or a value cannot be sent in a field. */
 function placeParts(
   unsigned: Parameters<typeof writePlaces>[0],
-  { headers = {}, query = {}, json = {}, form = {} }: ReturnType<Definition['format']>,
+  formatted: ReturnType<Definition['format']>,
 ): ReturnType<typeof writePlaces> {
-  const lines = Object.entries(headers).map(([name, value]) => sendableLine(name, toOctets(value)));
-  const toValues = (values: Readonly<Record<string, string>>, toPlace: (name: string) => Place) =>
-    Object.entries(values).map(([name, value]) => [toPlace(name), toOctets(value)] as const);
-  return writePlaces(unsigned, [
-    ...lines.map(([field, value]) => [{ field }, value] as const),
-    ...toValues(query, (name) => ({ query: name })),
-    ...toValues(json, (pointer) => ({ json: pointer })),
-    ...toValues(form, (name) => ({ form: name })),
-  ]);
+  const values = listWritten(formatted).map(([place, text]) => {
+    const octets = toOctets(text);
+    if ('field' in place) sendableLine(place.field, octets);
+    return [place, octets] as const;
+  });
+  return writePlaces(unsigned, values);
 }

@@ -36,7 +36,7 @@ import {
 } from './definition.ts';
 import { findExtension, joinParts, readCredentials, readParts } from './message.ts';
 import type { DefinitionPlaces } from './places.ts';
-import { createSchemeRequest, toBuffer, toSource } from './request.ts';
+import { createSchemeRequest, toBuffer } from './request.ts';
 
 /** The credentials of a request, and its message. */
 interface DefinedPresented extends Presented {
@@ -96,7 +96,7 @@ export function createDefinedSignature(
   const complete = (presented: DefinedPresented, content: Buffer): DefinedPresented | Fault => {
     const { request, credentials } = presented;
     const target = 'query' in place ? removeParameters(request.target, [place.query]) : request.target;
-    const shown = createSchemeRequest({ ...toSource(request), target }, () => content);
+    const shown = createSchemeRequest(request, () => content, target);
     try {
       const parts = readParts(definition.message(shown, credentials), definition.join);
       joinParts(parts, definition);
@@ -140,7 +140,7 @@ export function createDefinedSignature(
 
   const parse = (request: Presented['request'], content: Buffer | undefined): Parsed => {
     let needed = false;
-    const shown = createSchemeRequest(toSource(request), () => {
+    const shown = createSchemeRequest(request, () => {
       needed = true;
       return content ?? noContent;
     });

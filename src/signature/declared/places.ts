@@ -39,6 +39,11 @@ export function isInContent(place: RolePlace | string | undefined): place is Con
   return typeof place === 'object' && ('json' in place || 'form' in place);
 }
 
+/** Returns a text that is equal for equal places. Names of fields are case-insensitive (RFC 9110 §5.1). */
+export function placeKey(place: Place): string {
+  return JSON.stringify('field' in place ? { field: place.field.toLowerCase() } : place);
+}
+
 /** Describes a place in sentences: `the field X-Nonce`. */
 export function describePlace(place: RolePlace): string {
   if ('field' in place) return `the field ${place.field}`;

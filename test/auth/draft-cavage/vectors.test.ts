@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { joinParts, readCredentials, readParts } from '../../../src/auth/defined/message.ts';
 import { createSchemeRequest } from '../../../src/auth/defined/request.ts';
 import { readDraftCavage } from '../../../src/auth/draft-cavage.ts';
-import { HttpHeaders } from '../../../src/http/fields.ts';
+import { createRequest } from '../../../src/http/message.ts';
 import { messageBytes } from '../../../src/signature/message.ts';
 
 const publicKey = createPublicKey(`-----BEGIN PUBLIC KEY-----
@@ -34,27 +34,15 @@ for (const [name, [headers, signature]] of Object.entries(vectors))
   test(`the signature of appendix ${name} is valid`, () => {
     // The requirements are checked elsewhere.
     const definition = readDraftCavage({ headers: [] }, 'schemes.draft-cavage');
-    const fields = new HttpHeaders([
-      'Host',
-      'example.com',
-      'Date',
-      'Sun, 05 Jan 2014 21:31:40 GMT',
-      'Content-Type',
-      'application/json',
-      'Content-Length',
-      '18',
-      'Digest',
-      'SHA-256=X48E9qOokqqrvdts8nOJRJN3OWDUoyWxBf7kbu9DBPE=',
-      'Authorization',
-      `Signature keyId="Test",algorithm="rsa-sha256",${headers}signature="${signature}"`,
-    ]);
-    const source = {
-      method: 'POST',
-      target: '/foo?param=value&pet=dog',
-      fields,
-      secure: false,
-      hasBody: false,
-    };
+    const fields = [
+      ['Host', 'example.com'],
+      ['Date', 'Sun, 05 Jan 2014 21:31:40 GMT'],
+      ['Content-Type', 'application/json'],
+      ['Content-Length', '18'],
+      ['Digest', 'SHA-256=X48E9qOokqqrvdts8nOJRJN3OWDUoyWxBf7kbu9DBPE='],
+      ['Authorization', `Signature keyId="Test",algorithm="rsa-sha256",${headers}signature="${signature}"`],
+    ] as const;
+    const source = createRequest({ method: 'POST', target: '/foo?param=value&pet=dog', headers: fields });
     const request = createSchemeRequest(source, () => Buffer.alloc(0));
     const credentials = readCredentials(definition.parse(request), definition, false);
     assert.ok('user' in credentials);
