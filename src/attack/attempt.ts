@@ -60,17 +60,29 @@ export interface Attempt {
 /** The transport: TLS, or plain TCP. */
 export type Transport = 'tls' | 'plain';
 
-/** The parts of an attempt from which the others are derived. */
-export interface AttemptParts {
+/** What cases have in common. A case may differ in each of these. */
+export interface Group {
   readonly id: WeaknessId;
-  readonly name: string;
   readonly why: string;
-  readonly requests: readonly AttackRequest[];
   readonly expected: readonly number[];
-  readonly needs?: Transport | undefined;
+  /** Default: what the good request needs. */
+  readonly needs?: Transport;
   readonly anotherConnection?: boolean;
   readonly together?: boolean;
   readonly entityTagFrom?: AttackRequest;
+}
+
+/** One case: its sentence, the forged request or all requests, and how it differs. Without requests it could not be forged. */
+export type Row = readonly [
+  name: string,
+  requests: AttackRequest | readonly AttackRequest[] | undefined,
+  differs?: Partial<Group>,
+];
+
+/** A case that was forged. */
+export interface Case extends Group {
+  readonly name: string;
+  readonly requests: readonly AttackRequest[];
 }
 
 /** The statuses of an accepted request. */
@@ -86,14 +98,22 @@ export const otherMethod: readonly number[] = [401, 403, 405, 404, 501, 400];
 /** Credentials that must not be sent in clear text (RFC 6750 §5.3, RFC 7617 §4). */
 export const inTheClear: readonly number[] = [403, 401, 400, 404, 426, 301, 302, 307, 308];
 
-/** Creates an attempt. Throws RangeError if it has no request. */
-export function attempt(parts: AttemptParts): Attempt {
-  const { id, name, why, requests, expected, needs, entityTagFrom } = parts;
-  const { anotherConnection = false, together = false } = parts;
+/** Returns the cases of a group that could be forged. */
+export function* group(common: Group, rows: Iterable<Row>): Generator<Case> {
+  for (const [name, requests, differs] of rows)
+    if (requests !== undefined) yield { ...common, ...differs, name, requests: [requests].flat() };
+}
+
+/** Returns the attempt of a case. `usual` is the transport that the good request needs. */
+export function toAttempt(
+  { id, name, why, requests, expected, needs, anotherConnection, together, entityTagFrom }: Case,
+  usual: Transport | undefined,
+): Attempt {
   const request = requests.at(-1);
   if (request === undefined) throw new RangeError('an attempt has at least one request');
-  const shared = { name, why, requests, request, expected, needs };
-  return { id, ...findWeakness(id), ...shared, anotherConnection, together, entityTagFrom };
+  const sent = { requests, request, expected, needs: needs ?? usual };
+  const ways = { anotherConnection: anotherConnection === true, together: together === true, entityTagFrom };
+  return { id, ...findWeakness(id), name, why, ...sent, ...ways };
 }
 
 /** Returns the lines without those of the given names, ignoring case. */
@@ -116,4 +136,16 @@ export function appendLines(request: AttackRequest, ...lines: readonly HeaderLin
 /** Replaces the lines of the same name by one line. */
 export function replaceLine(request: AttackRequest, line: HeaderLine): AttackRequest {
   return { ...request, headers: [...removeLines(request.headers, line[0]), line] };
+}
+
+/** Changes the value of each line of a name, ignoring case. */
+export function changeLine(
+  request: AttackRequest,
+  name: string,
+  change: (value: string) => string,
+): AttackRequest {
+  const headers = request.headers.map(([each, value]): HeaderLine => {
+    return [each, each.toLowerCase() === name.toLowerCase() ? change(value) : value];
+  });
+  return { ...request, headers };
 }

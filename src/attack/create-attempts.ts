@@ -3,20 +3,18 @@ import { type Clock, systemClock } from '../clock.ts';
 import { type Duration, readDuration } from '../duration.ts';
 import { type RequestInput, toLines } from '../http/field-lines.ts';
 import { membersOf, read } from '../shape/shape.ts';
-import { type AttackRequest, type Attempt, accepted, attempt } from './attempt.ts';
-import { credentialAttempts } from './cases/credentials.ts';
-import { forgeAddresses } from './cases/forged-address.ts';
-import { freshnessAttempts } from './cases/freshness.ts';
-import { hmacAttempts } from './cases/hmac.ts';
-import { jwtAttempts } from './cases/jwt.ts';
-import { messageAttempts } from './cases/message.ts';
-import { nonceAttempts } from './cases/nonces.ts';
-import { raceAttempts } from './cases/races.ts';
-import { apiKeyAttempts } from './cases/schemes/api-key.ts';
-import { aws4Attempts } from './cases/schemes/aws4.ts';
-import { listDeclaredAttempts } from './cases/schemes/declared.ts';
-import { messageSignatureAttempts } from './cases/schemes/message-signatures.ts';
-import { transportAttempts } from './cases/transport.ts';
+import { type AttackRequest, type Attempt, accepted, type Case, group, toAttempt } from './attempt.ts';
+import { credentialCases } from './cases/credentials.ts';
+import { freshnessCases } from './cases/freshness.ts';
+import { hmacCases, nonceCases } from './cases/hmac.ts';
+import { jwtCases } from './cases/jwt.ts';
+import { messageCases } from './cases/message.ts';
+import { raceCases } from './cases/races.ts';
+import { apiKeyCases } from './cases/schemes/api-key.ts';
+import { aws4Cases } from './cases/schemes/aws4.ts';
+import { declaredCases } from './cases/schemes/declared.ts';
+import { messageSignatureCases } from './cases/schemes/message-signatures.ts';
+import { transportCases } from './cases/transport.ts';
 import { createForger, type Forger, type TokenIssuerOptions } from './forger.ts';
 import type { Signer } from './signer.ts';
 
@@ -65,20 +63,22 @@ export function createAttempts(
   const window = readDuration(given, 1000);
   if (window === undefined) throw new RangeError('window must be a number of seconds or text such as "5m"');
   const forger = createForger({ plain, signer, now, window, otherUser, open, random, issuer });
-  return [
-    control(forger),
-    ...credentialAttempts(forger),
-    ...forgeAddresses(forger),
-    ...freshnessAttempts(forger),
-    ...messageAttempts(forger),
-    ...transportAttempts(forger),
-    ...hmacAttempts(forger),
-    ...nonceAttempts(forger),
-    ...schemeAttempts(forger),
-    ...jwtAttempts(forger),
-    ...raceAttempts(forger),
-  ];
+  const cases = [...control(forger), ...tables.flatMap((table) => [...table(forger)])];
+  return cases.map((each) => toAttempt(each, forger.needs));
 }
+
+/** The cases, in the order in which they are sent. */
+const tables: readonly ((forger: Forger) => Iterable<Case>)[] = [
+  credentialCases,
+  freshnessCases,
+  messageCases,
+  transportCases,
+  hmacCases,
+  nonceCases,
+  schemeCases,
+  jwtCases,
+  raceCases,
+];
 
 /** The names of the members of a request. The type checks that the list is complete. */
 const requestNames: Readonly<Record<keyof RequestInput, true>> = {
@@ -130,29 +130,25 @@ function readUrl(url: string | URL): string {
   return new URL(url).origin + (sent.startsWith('/') ? sent : `/${sent}`);
 }
 
-function control(forger: Forger): Attempt {
-  return attempt({
-    id: 'good-request',
-    name: 'the good request is accepted',
-    why: 'Unless it is accepted, the refusal of other requests proves nothing.',
-    expected: accepted,
-    needs: forger.needs,
-    requests: [forger.signGood()],
-  });
+function control({ signGood }: Forger): Iterable<Case> {
+  const why = 'Unless it is accepted, the refusal of other requests proves nothing.';
+  return group({ id: 'good-request', why, expected: accepted }, [
+    ['the good request is accepted', signGood()],
+  ]);
 }
 
-/** The attempts of schemes that need a configuration. */
-function schemeAttempts(forger: Forger): Iterable<Attempt> {
+/** The cases of schemes that need a configuration. */
+function schemeCases(forger: Forger): Iterable<Case> {
   const scheme = forger.signing?.scheme;
   switch (scheme?.kind) {
     case 'message-signatures':
-      return messageSignatureAttempts(forger, scheme.options);
+      return messageSignatureCases(forger, scheme.options);
     case 'aws4':
-      return aws4Attempts(forger, scheme.options);
+      return aws4Cases(forger, scheme.options);
     case 'declared':
-      return listDeclaredAttempts(forger, scheme.options);
+      return declaredCases(forger, scheme.options);
     case 'api-key':
-      return apiKeyAttempts(forger, scheme.options);
+      return apiKeyCases(forger, scheme.options);
     default:
       return [];
   }

@@ -1,6 +1,6 @@
 import { removeParameters, splitPairs } from '../http/form.ts';
 import type { SchemeTraits, SigningOverrides } from '../signature/signing.ts';
-import { type AttackRequest, type Attempt, attempt, removeLines, type Transport } from './attempt.ts';
+import { type AttackRequest, removeLines, type Transport } from './attempt.ts';
 import { createLocator, type Locator } from './credentials.ts';
 import {
   type AddedParts,
@@ -11,7 +11,6 @@ import {
   signByOwn,
 } from './signer.ts';
 import { appendParameters } from './target.ts';
-import type { WeaknessId } from './weaknesses.ts';
 
 /** Creates requests for attempts from the good request and its signer, and determines what the signature covers. */
 export interface Forger extends Locator {
@@ -182,25 +181,6 @@ function addParts(request: AttackRequest, { headers: fields, query }: AddedParts
   const names = splitPairs(query).map(([name]) => name);
   const url = appendParameters(removeParameters(request.url, names), query);
   return { ...request, url, headers };
-}
-
-/** A forged request, and what is expected. A request that cannot be forged is undefined. `id`: a weakness of its own. */
-export type Forgery = readonly [
-  name: string,
-  why: string,
-  expected: readonly number[],
-  request: AttackRequest | undefined,
-  id?: WeaknessId,
-];
-
-/** Returns the attempts of all requests that could be forged. `id` is the weakness that they show. */
-export function* toAttempts(
-  { needs }: Forger,
-  id: WeaknessId,
-  forgeries: Iterable<Forgery>,
-): Generator<Attempt> {
-  for (const [name, why, expected, request, own = id] of forgeries)
-    if (request !== undefined) yield attempt({ id: own, name, why, expected, needs, requests: [request] });
 }
 
 /** What is known of the issuer of a bearer token that is a JWT. */

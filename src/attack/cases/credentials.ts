@@ -1,128 +1,100 @@
 import {
   type AttackRequest,
-  type Attempt,
   appendLines,
-  attempt,
+  type Case,
+  group,
+  type HeaderLine,
   malformed,
+  type Row,
   refused,
   replaceLine,
 } from '../attempt.ts';
 import type { Forger } from '../forger.ts';
 import type { SigningChanges } from '../signer.ts';
-import type { WeaknessId } from '../weaknesses.ts';
 
-/** A way to corrupt a proof. */
-interface Corruption {
-  readonly id: WeaknessId;
-  readonly name: string;
-  readonly why: string;
-  readonly expected: readonly number[];
-  /** Returns the corrupted proof. Undefined if this proof cannot be corrupted in this way. */
-  readonly corrupt: (proof: string) => string | undefined;
-  /** Whether only the padding of base64 is corrupted. */
-  readonly isPadding?: boolean;
-}
-
-const anyProof: readonly Corruption[] = [
-  {
-    id: 'wrong-proof',
-    name: 'the proof has one bit flipped',
-    why: 'The proof is wrong.',
-    expected: refused,
-    corrupt: flipBit,
-  },
-  {
-    id: 'wrong-proof',
-    name: 'the proof is cut to its first half',
-    why: 'A comparison up to the shorter length accepts a partial proof.',
-    expected: malformed,
-    corrupt: (proof) => proof.slice(0, Math.floor(proof.length / 2)),
-  },
-  {
-    id: 'wrong-proof',
-    name: 'the proof is empty',
-    why: 'An empty proof proves nothing.',
-    expected: malformed,
-    corrupt: () => '',
-  },
-  {
-    id: 'encoded-proof',
-    name: 'the proof is followed by eight more characters',
-    why: 'A comparison up to the shorter length ignores them.',
-    expected: malformed,
-    corrupt: (proof) => `${proof}AAAAAAAA`,
-  },
+/** A way to corrupt a proof. The function returns undefined if this proof cannot be corrupted so. */
+type Corruption = readonly [
+  name: string,
+  why: string,
+  corrupt: (proof: string) => string | undefined,
+  differs?: NonNullable<Row[2]>,
 ];
 
-const digestsOnly: readonly Corruption[] = [
-  {
-    id: 'encoded-proof',
-    name: 'the digest is in hexadecimal',
-    why: 'A digest has one encoding, so that logs and caches do not treat one request as two.',
-    expected: malformed,
-    corrupt: (proof) => Buffer.from(proof, 'base64').toString('hex'),
-  },
-  {
-    id: 'encoded-proof',
-    name: 'the digest is in the URL-safe alphabet',
-    why: 'The URL-safe alphabet is another encoding (RFC 4648 §5).',
-    expected: malformed,
-    corrupt: (proof) => (/[+/]/.test(proof) ? proof.replaceAll('+', '-').replaceAll('/', '_') : undefined),
-  },
-  {
-    isPadding: true,
-    id: 'encoded-proof',
-    name: 'the digest has no padding',
-    why: 'Padding is required (RFC 4648 §3.2).',
-    expected: malformed,
-    corrupt: (proof) => (proof.endsWith('=') ? proof.replace(/={1,2}$/, '') : undefined),
-  },
-  {
-    isPadding: true,
-    id: 'encoded-proof',
-    name: 'the digest has other bits before its padding',
-    why: 'The bits are ignored, so that a second text encodes the same digest (RFC 4648 §3.5).',
-    expected: malformed,
-    corrupt: (proof) =>
+/** Proofs that no comparison may accept. */
+const wrongProofs: readonly Corruption[] = [
+  ['the proof has one bit flipped', 'The proof is wrong.', flipBit, { expected: refused }],
+  [
+    'the proof is cut to its first half',
+    'A comparison up to the shorter length accepts a partial proof.',
+    (proof) => proof.slice(0, Math.floor(proof.length / 2)),
+  ],
+  ['the proof is empty', 'An empty proof proves nothing.', () => ''],
+  [
+    'the proof is followed by eight more characters',
+    'A comparison up to the shorter length ignores them.',
+    (proof) => `${proof}AAAAAAAA`,
+    { id: 'encoded-proof' },
+  ],
+];
+
+/** Other encodings of a digest. */
+const otherEncodings: readonly Corruption[] = [
+  [
+    'the digest is in hexadecimal',
+    'A digest has one encoding, so that logs and caches do not treat one request as two.',
+    (proof) => Buffer.from(proof, 'base64').toString('hex'),
+  ],
+  [
+    'the digest is in the URL-safe alphabet',
+    'The URL-safe alphabet is another encoding (RFC 4648 §5).',
+    (proof) => (/[+/]/.test(proof) ? proof.replaceAll('+', '-').replaceAll('/', '_') : undefined),
+  ],
+];
+
+/** Other paddings of a digest, where it is required. */
+const otherPaddings: readonly Corruption[] = [
+  [
+    'the digest has no padding',
+    'Padding is required (RFC 4648 §3.2).',
+    (proof) => (proof.endsWith('=') ? proof.replace(/={1,2}$/, '') : undefined),
+  ],
+  [
+    'the digest has other bits before its padding',
+    'The bits are ignored, so that a second text encodes the same digest (RFC 4648 §3.5).',
+    (proof) =>
       proof.replace(/([^=])(={1,2})$/, (_, last: string, padding: string) => flipBit(last) + padding),
-  },
-  {
-    id: 'wrong-proof',
-    name: 'the digest is all zeros',
-    why: 'It equals the content of an uninitialized, zeroed buffer.',
-    expected: refused,
-    corrupt: (proof) => Buffer.alloc(Buffer.from(proof, 'base64').length).toString('base64'),
-  },
+  ],
+];
+
+const zeroDigest: Corruption = [
+  'the digest is all zeros',
+  'It equals the content of an uninitialized, zeroed buffer.',
+  (proof) => Buffer.alloc(Buffer.from(proof, 'base64').length).toString('base64'),
+  { id: 'wrong-proof', expected: refused },
 ];
 
 /** Invalid credentials: corrupted, missing, empty, or of another user. */
-export function* credentialAttempts(forger: Forger): Generator<Attempt> {
-  yield* corruptProofs(forger, anyProof);
-  if (forger.signs) yield* corruptProofs(forger, digestsOnly);
+export function* credentialCases(forger: Forger): Generator<Case> {
+  yield* group({ id: 'wrong-proof', why: '', expected: malformed }, corruptProofs(forger, wrongProofs));
+  const paddings = forger.traits?.place.isPaddingOptional === true ? [] : otherPaddings;
+  const digests = forger.signs ? [...otherEncodings, ...paddings, zeroDigest] : [];
+  yield* group({ id: 'encoded-proof', why: '', expected: malformed }, corruptProofs(forger, digests));
   yield* proofInOtherCase(forger);
   yield* omitCredentials(forger);
   yield* emptyCredentials(forger);
   yield* otherIdentities(forger);
+  yield* forgeAddresses(forger);
 }
 
-function* corruptProofs(forger: Forger, ways: readonly Corruption[]): Generator<Attempt> {
-  const isPaddingOptional = forger.traits?.place.isPaddingOptional === true;
-  for (const { id, name, why, expected, corrupt, isPadding = false } of ways) {
-    if (isPadding && isPaddingOptional) continue;
-    const request = corruptRequest(forger, ways === digestsOnly, corrupt);
-    if (request !== undefined)
-      yield attempt({ id, name, why, expected, needs: forger.needs, requests: [request] });
-  }
+function* corruptProofs(forger: Forger, ways: readonly Corruption[]): Generator<Row> {
+  for (const [name, why, corrupt, differs] of ways)
+    yield [name, corruptRequest(forger, ways !== wrongProofs, corrupt), { why, ...differs }];
 }
 
 /** The maximum number of nonces that are tried until a digest can be corrupted in the desired way. */
 const maxTries = 64;
 
-function corruptRequest(
-  forger: Forger,
-  digest: boolean,
-  corrupt: Corruption['corrupt'],
-): AttackRequest | undefined {
+function corruptRequest(forger: Forger, digest: boolean, corrupt: Corruption[2]): AttackRequest | undefined {
   for (let tries = 0; tries < maxTries; tries += 1) {
     const request = forger.signGood();
     const credentials = forger.split(request);
@@ -156,18 +128,17 @@ function flipBit(proof: string): string {
 }
 
 /** A proof whose letters have the other case. In hexadecimal, the case of a digest does not matter. */
-function* proofInOtherCase(forger: Forger): Generator<Attempt> {
+function* proofInOtherCase(forger: Forger): Generator<Case> {
   const credentials = forger.split(forger.signGood());
   if (credentials === undefined) return;
   const { before, proof } = credentials;
   if (forger.signs && isHexadecimal(proof)) return;
   const changed = /^Basic $/i.test(before) ? passwordInOtherCase(proof) : swapCase(proof);
-  if (changed === proof) return;
-  const corrupted = credentials.replaceProof(changed);
-  const name = 'the letters of the proof have the other case';
+  const corrupted = changed === proof ? undefined : credentials.replaceProof(changed);
   const why = 'A comparison that ignores case accepts a proof that is wrong.';
-  const shared = { expected: refused, needs: forger.needs, requests: [corrupted] };
-  yield attempt({ id: 'wrong-proof', name, why, ...shared });
+  yield* group({ id: 'wrong-proof', why, expected: refused }, [
+    ['the letters of the proof have the other case', corrupted],
+  ]);
 }
 
 function passwordInOtherCase(base64: string): string {
@@ -182,106 +153,115 @@ function swapCase(text: string): string {
 }
 
 /** Requests without credentials, unless they are permitted. */
-function* omitCredentials(forger: Forger): Generator<Attempt> {
+function* omitCredentials(forger: Forger): Generator<Case> {
   const bare = forger.bare(forger.signGood());
   if (bare === undefined || forger.open) return;
-  const one = (id: WeaknessId, name: string, why: string, request: AttackRequest): Attempt =>
-    attempt({ id, name, why, expected: refused, needs: forger.needs, requests: [request] });
-  yield one('no-credentials', 'there are no credentials', 'The resource requires authentication.', bare);
   const named = appendLines(bare, ...namingFields.map((field) => [field, forger.user ?? 'root'] as const));
-  const why = 'Fields that a proxy sets count only if they come from a trusted proxy.';
-  yield one('proxy-fields', 'the user is named only in fields that a proxy sets', why, named);
-}
-
-/** Credentials that are empty, or of an unknown scheme. */
-function* emptyCredentials(forger: Forger): Generator<Attempt> {
-  const [field, value] = forger.credentials(forger.signGood()) ?? ['', ''];
-  if (field === '') return;
-  const one = (name: string, why: string, expected: readonly number[], text: string): Attempt =>
-    attempt({
-      id: 'no-credentials',
-      name,
-      why,
-      expected,
-      needs: forger.needs,
-      requests: [replaceLine(forger.signGood(), [field, text])],
-    });
-
-  yield one('the credentials are an empty field', 'The field contains no credentials.', malformed, '');
-  // The field of an API key contains no scheme, but a secret may contain a space.
-  const isOwn = forger.traits !== undefined && field.toLowerCase() !== 'authorization';
-  const scheme = isOwn ? '' : (/^\S+ /.exec(value)?.[0] ?? '');
-  // A field that belongs to one scheme does not contain the scheme's name.
-  if (scheme === '') return;
-  const alone = 'the credentials are only the name of the scheme';
-  yield one(alone, 'No credentials follow the name.', malformed, scheme.trimEnd());
-  const unknown = 'the credentials are of a scheme that does not exist';
-  yield one(unknown, 'No server can verify them.', refused, `x${value}`);
+  const trusted = 'Fields that a proxy sets count only if they come from a trusted proxy.';
+  const why = 'The resource requires authentication.';
+  yield* group({ id: 'no-credentials', why, expected: refused }, [
+    ['there are no credentials', bare],
+    ['the user is named only in fields that a proxy sets', named, { id: 'proxy-fields', why: trusted }],
+  ]);
 }
 
 const namingFields = ['X-Forwarded-User', 'X-Remote-User', 'Remote-User'] as const;
 
-/** A wrong name or secret, and why it is tried. */
-type Claim = readonly [id: WeaknessId, name: string, why: string, changes: SigningChanges];
+/** Credentials that are empty, or of an unknown scheme. */
+function* emptyCredentials(forger: Forger): Generator<Case> {
+  const [field, value] = forger.credentials(forger.signGood()) ?? ['', ''];
+  if (field === '') return;
+  // The field of an API key contains no scheme, but a secret may contain a space.
+  const isOwn = forger.traits !== undefined && field.toLowerCase() !== 'authorization';
+  const scheme = isOwn ? '' : (/^\S+ /.exec(value)?.[0] ?? '');
+  const replaced = (text: string): AttackRequest => replaceLine(forger.signGood(), [field, text]);
+  const rows: readonly Row[] = [
+    ['the credentials are an empty field', replaced(''), { why: 'The field contains no credentials.' }],
+    ['the credentials are only the name of the scheme', replaced(scheme.trimEnd())],
+    [
+      'the credentials are of a scheme that does not exist',
+      replaced(`x${value}`),
+      { why: 'No server can verify them.', expected: refused },
+    ],
+  ];
+  const why = 'No credentials follow the name.';
+  // A field that belongs to one scheme does not contain the scheme's name.
+  yield* group({ id: 'no-credentials', why, expected: malformed }, scheme === '' ? rows.slice(0, 1) : rows);
+}
 
 const lookUp = 'There is no such user, but a look-up in a plain object finds an inherited property.';
-const exactNames = 'Names are compared exactly.';
 const missing = 'The substitute for a missing secret must not be accepted.';
 
-function* otherIdentities(forger: Forger): Generator<Attempt> {
+function* otherIdentities(forger: Forger): Generator<Case> {
   const { user, otherUser } = forger;
   const stranger = `nobody-${forger.nonce()}`;
-  const claims: Claim[] = [
-    ['unknown-user', 'the user does not exist', 'There is no such user.', { user: stranger }],
+  const as = (changes: SigningChanges) => forger.signRequest(changes);
+  const named = (name: string | undefined) => (name === undefined ? undefined : as({ user: name }));
+  yield* group({ id: 'unknown-user', why: 'There is no such user.', expected: refused }, [
+    ['the user does not exist', as({ user: stranger })],
     [
-      'unknown-user',
       'the user does not exist, and the secret is empty',
-      missing,
-      { user: stranger, secret: '' },
+      as({ user: stranger, secret: '' }),
+      { why: missing },
     ],
     [
-      'unknown-user',
       'the user does not exist, and the secret is "undefined"',
-      missing,
-      { user: stranger, secret: 'undefined' },
+      as({ user: stranger, secret: 'undefined' }),
+      { why: missing },
     ],
-    ['unknown-user', 'the user is __proto__', lookUp, { user: '__proto__' }],
+    ['the user is __proto__', as({ user: '__proto__' }), { why: lookUp }],
     [
-      'unknown-user',
       'the user is __proto__, and the secret is an object as text',
-      lookUp,
-      { user: '__proto__', secret: '[object Object]' },
+      as({ user: '__proto__', secret: '[object Object]' }),
+      { why: lookUp },
     ],
-    ['unknown-user', 'the user is constructor', lookUp, { user: 'constructor' }],
-    [
-      'wrong-secret',
-      'the secret is another one',
-      'The secret is wrong.',
-      { secret: `not-${forger.nonce()}` },
-    ],
-    ['wrong-secret', 'the secret is empty', 'The secret is wrong.', { secret: '' }],
-  ];
-  if (user !== undefined) {
-    claims.push(['user-spelling', 'the user is in another case', exactNames, { user: swapUserCase(user) }]);
-    claims.push(['user-spelling', 'the user is followed by a space', exactNames, { user: `${user} ` }]);
-  }
-  if (otherUser !== undefined) {
-    const why = 'A secret authenticates one user only.';
-    claims.push([
-      'wrong-secret',
-      "the user is another one, with this one's secret",
-      why,
-      { user: otherUser },
-    ]);
-  }
-  for (const [id, name, why, changes] of claims) {
-    const request = forger.signRequest(changes);
-    if (request !== undefined)
-      yield attempt({ id, name, why, expected: refused, needs: forger.needs, requests: [request] });
-  }
+    ['the user is constructor', as({ user: 'constructor' }), { why: lookUp }],
+  ]);
+  yield* group({ id: 'wrong-secret', why: 'The secret is wrong.', expected: refused }, [
+    ['the secret is another one', as({ secret: `not-${forger.nonce()}` })],
+    ['the secret is empty', as({ secret: '' })],
+  ]);
+  yield* group({ id: 'user-spelling', why: 'Names are compared exactly.', expected: refused }, [
+    ['the user is in another case', named(user && swapUserCase(user))],
+    ['the user is followed by a space', named(user && `${user} `)],
+  ]);
+  const why = 'A secret authenticates one user only.';
+  yield* group({ id: 'wrong-secret', why, expected: refused }, [
+    ["the user is another one, with this one's secret", named(otherUser)],
+  ]);
 }
 
 function swapUserCase(user: string): string {
   const upper = user.toUpperCase();
   return upper === user ? user.toLowerCase() : upper;
+}
+
+/** Fields with which a proxy reports the client's address. They count only from a trusted proxy. */
+const addressFields: readonly HeaderLine[] = [
+  ['X-Forwarded-For', '127.0.0.1'],
+  ['Forwarded', 'for=127.0.0.1'],
+  ['X-Real-IP', '127.0.0.1'],
+];
+
+/** Requests with missing or wrong credentials that claim to come from the server's own host. */
+function* forgeAddresses(forger: Forger): Generator<Case> {
+  const bare = forger.bare(forger.signGood());
+  if (bare === undefined) return;
+  const wrong = replaceProof(forger);
+  const claim = 'and forged fields claim the address 127.0.0.1';
+  const why = 'The fields count only from a trusted proxy, and an address is no proof of identity.';
+  yield* group({ id: 'proxy-fields', why, expected: refused }, [
+    [`there are no credentials, ${claim}`, forger.open ? undefined : appendLines(bare, ...addressFields)],
+    [`the proof is another one, ${claim}`, wrong && appendLines(wrong, ...addressFields)],
+  ]);
+}
+
+/** Returns the good request with the same letter for each character of its proof. */
+function replaceProof(forger: Forger): AttackRequest | undefined {
+  const credentials = forger.split(forger.signGood());
+  if (credentials === undefined) return undefined;
+  const { proof } = credentials;
+  // The padding and the case of hexadecimal digits remain, so that a digest is well-formed.
+  const letter = /^[0-9a-f]+$/.test(proof) ? 'a' : 'A';
+  return credentials.replaceProof(proof.replace(/(?:%[0-9a-f]{2}|[^=])/gi, letter));
 }

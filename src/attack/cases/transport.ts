@@ -1,59 +1,41 @@
 import {
   type AttackRequest,
-  type Attempt,
   appendLines,
-  attempt,
+  type Case,
+  group,
   type HeaderLine,
   inTheClear,
   malformed,
+  type Row,
   removeLines,
   replaceLine,
 } from '../attempt.ts';
 import type { Forger } from '../forger.ts';
 
 /** Good credentials that are ambiguous, or sent over plain HTTP. */
-export function* transportAttempts(forger: Forger): Generator<Attempt> {
-  yield* duplicateCredentials(forger);
+export function* transportCases(forger: Forger): Generator<Case> {
+  const why = 'It is ambiguous which credentials count: a proxy may have verified the others.';
+  yield* group({ id: 'repeated-field', why, expected: malformed }, duplicateCredentials(forger));
   if (forger.needs === 'tls') yield* sendOverPlainHttp(forger);
 }
 
 /** The Basic credentials `nobody:nothing`. */
 const wrongBasic = 'bm9ib2R5Om5vdGhpbmc=';
 
-function* duplicateCredentials(forger: Forger): Generator<Attempt> {
-  const why = 'It is ambiguous which credentials count: a proxy may have verified the others.';
-  const createAttempt = (name: string, request: AttackRequest): Attempt =>
-    attempt({
-      id: 'repeated-field',
-      name,
-      why,
-      expected: malformed,
-      needs: forger.needs,
-      requests: [request],
-    });
+function* duplicateCredentials(forger: Forger): Generator<Row> {
   const line = forger.credentials(forger.signGood());
   if (line === undefined || forger.traits?.place.isList === true) return;
-  const [field] = line;
   const good = forger.signGood();
-  yield createAttempt('the credentials occur twice', appendLines(good, forger.credentials(good) ?? line));
-  const createBadLine = (): HeaderLine => corruptCredentials(forger) ?? line;
-  yield createAttempt(
-    'bad credentials follow the good ones',
-    appendLines(forger.signGood(), createBadLine()),
-  );
-  yield createAttempt(
-    'bad credentials precede the good ones',
-    prependLine(forger.signGood(), createBadLine()),
-  );
-  if (field !== 'Authentication') return;
+  const badLine = (): HeaderLine => corruptCredentials(forger) ?? line;
+  yield ['the credentials occur twice', appendLines(good, forger.credentials(good) ?? line)];
+  yield ['bad credentials follow the good ones', appendLines(forger.signGood(), badLine())];
+  yield ['bad credentials precede the good ones', prependLine(forger.signGood(), badLine())];
+  if (line[0] !== 'Authentication') return;
   const both = forger.signGood();
-  const value = forger.credentials(both)?.[1] ?? '';
-  yield createAttempt(
-    'the credentials are in Authentication and in Authorization',
-    appendLines(both, ['Authorization', value]),
-  );
-  const others: HeaderLine = ['Authorization', `Basic ${wrongBasic}`];
-  yield createAttempt('there is also a password in Authorization', appendLines(forger.signGood(), others));
+  const copied = appendLines(both, ['Authorization', forger.credentials(both)?.[1] ?? '']);
+  yield ['the credentials are in Authentication and in Authorization', copied];
+  const others = appendLines(forger.signGood(), ['Authorization', `Basic ${wrongBasic}`]);
+  yield ['there is also a password in Authorization', others];
 }
 
 /** Returns good credentials with a wrong proof. */
@@ -78,19 +60,14 @@ const proxyFields: readonly HeaderLine[] = [
   ['Front-End-Https', 'on'],
 ];
 
-function* sendOverPlainHttp(forger: Forger): Generator<Attempt> {
+function sendOverPlainHttp(forger: Forger): Generator<Case> {
   const why = 'Everyone on the path can read the credentials, so they must be refused here.';
-  const clear = { id: 'clear-text', expected: inTheClear, needs: 'plain' } as const;
   const name = 'the credentials are sent over plain HTTP';
-  yield attempt({ name, why, ...clear, requests: [forger.signGood()] });
-  for (const [field, value] of proxyFields) {
-    const request = replaceLine(forger.signGood(), [field, value]);
-    const untrusted = `${field} counts only from a trusted proxy.`;
-    yield attempt({
-      name: `${name}, and ${field} claims TLS`,
-      why: untrusted,
-      ...clear,
-      requests: [request],
-    });
-  }
+  const claims = proxyFields.map((line): Row => {
+    const untrusted = `${line[0]} counts only from a trusted proxy.`;
+    const request = replaceLine(forger.signGood(), line);
+    return [`${name}, and ${line[0]} claims TLS`, request, { why: untrusted }];
+  });
+  const rows: readonly Row[] = [[name, forger.signGood()], ...claims];
+  return group({ id: 'clear-text', why, expected: inTheClear, needs: 'plain' }, rows);
 }

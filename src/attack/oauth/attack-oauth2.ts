@@ -1,12 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import type { AttackReport } from '../report.ts';
 import { checkOAuthOptions } from './check-options.ts';
-import { codeCases, noRefreshToken } from './codes.ts';
-import { type AuthorizationServerMetadata, createFlow, type OAuthClient, type OAuthFlow } from './flow.ts';
-import { pkceCases } from './pkce.ts';
-import { redirectUriCases } from './redirect-uris.ts';
-import { refreshTokenCases } from './refresh-tokens.ts';
-import { Interruption, mustBeRefused, type OAuthCase, runCases } from './report.ts';
+import { type AuthorizationServerMetadata, createFlow, type OAuthClient } from './flow.ts';
+import { oauth2Cases } from './oauth2-cases.ts';
+import { runCases } from './report.ts';
 import { type ConnectionOptions, createSender } from './sender.ts';
 
 /** The options of `attackOAuth2`. */
@@ -60,67 +57,8 @@ export async function attackOAuth2(options: AttackOAuth2Options): Promise<Attack
     client: [],
   });
   const { metadata, client, otherClient, approve, parameters = {}, resource, expireCodes } = options;
-  const random = options.random ?? randomBytes;
+  const { random = randomBytes } = options;
   const sender = createSender(options);
   const flow = createFlow({ metadata, client, otherClient, approve, parameters, resource, random, sender });
-  const cases = {
-    'authorization-code': codeCases(flow, expireCodes),
-    'proof-key': pkceCases(flow),
-    client: clientCases(flow),
-    'refresh-token': refreshTokenCases(flow),
-    'redirect-uri': redirectUriCases(flow),
-  };
-  return runCases(cases, options.waive);
-}
-
-/** Returns attempts as another client, or without the client's secret. */
-function clientCases(flow: OAuthFlow): OAuthCase[] {
-  const { client, otherClient } = flow;
-  const other = (): OAuthClient => {
-    if (otherClient !== undefined) return otherClient;
-    throw new Interruption('skipped', 'the option otherClient is missing');
-  };
-  const why = 'A code or token is valid only for the client that it was issued to (RFC 6749 §4.1.3, §6).';
-  const cases: OAuthCase[] = [
-    {
-      name: 'the code is exchanged by another client',
-      why,
-      run: async () => mustBeRefused(await flow.exchange(await flow.code(), {}, other())),
-    },
-    {
-      name: 'the refresh token is used by another client',
-      why,
-      async run() {
-        const as = other();
-        const { refreshToken } = await flow.tokens();
-        if (refreshToken === undefined) throw noRefreshToken();
-        return mustBeRefused(await flow.refresh(refreshToken, as));
-      },
-    },
-  ];
-  if (otherClient?.secret !== undefined && otherClient.authentication !== 'client_secret_post')
-    cases.push({
-      name: "the code is exchanged by another client, with the first one's client_id in the form",
-      why: 'The authenticated client counts, and not the one that is named elsewhere (RFC 6749 §3.2.1).',
-      async run() {
-        const code = await flow.code();
-        return mustBeRefused(await flow.exchange(code, { client_id: client.id }, otherClient));
-      },
-    });
-  return client.secret === undefined ? cases : [...cases, ...tryWrongSecrets(flow)];
-}
-
-function tryWrongSecrets(flow: OAuthFlow): OAuthCase[] {
-  const why = 'A client with a secret must authenticate (RFC 6749 §3.2.1).';
-  const { secret, ...publicClient } = flow.client;
-  const wrong: OAuthClient = { ...publicClient, secret: `not-${secret}` };
-  const as = (name: string, client: OAuthClient): OAuthCase => ({
-    name,
-    why,
-    run: async () => mustBeRefused(await flow.exchange(await flow.code(), {}, client)),
-  });
-  return [
-    as('the secret of the client is another one', wrong),
-    as('the client does not authenticate', publicClient),
-  ];
+  return runCases(oauth2Cases(flow, expireCodes), options.waive);
 }

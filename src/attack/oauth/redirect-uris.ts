@@ -1,19 +1,17 @@
 import type { Outcome } from '../report.ts';
 import { findInLastSegment } from '../target.ts';
 import { type OAuthFlow, parseRedirect } from './flow.ts';
-import { type OAuthCase, refusedBefore } from './report.ts';
+import type { OAuthCase } from './report.ts';
 
 /** Returns attempts with redirect URIs that are similar to the registered one. */
-export function redirectUriCases(flow: OAuthFlow): OAuthCase[] {
+export function redirectUriCases(flow: OAuthFlow): readonly OAuthCase[] {
   const why =
     'Redirect URIs are compared as strings, and nothing is sent to any other one (RFC 9700 §2.1, RFC 6749 §3.1.2.4).';
-  return listVariants(flow.client.redirectUri).map(([change, uri]) => ({
-    name: `the redirect URI ${change}`,
+  return listVariants(flow.client.redirectUri).map(([change, uri]) => [
+    `the redirect URI ${change}`,
     why,
-    async run() {
-      return judgeRedirect(await flow.authorize({ redirect_uri: uri, ...s256 }), uri);
-    },
-  }));
+    async () => judgeRedirect(await flow.authorize({ redirect_uri: uri, ...s256 }), uri),
+  ]);
 }
 
 /** The example of RFC 7636 Appendix B. */
@@ -23,15 +21,13 @@ const s256 = {
 };
 
 /** A redirect with a code, or to the variant, even with an error, has failed. */
-function judgeRedirect(location: string | undefined, variant: string): Outcome {
-  if (location === undefined) return refusedBefore;
+function judgeRedirect(location: string | undefined, variant: string): Outcome | undefined {
+  if (location === undefined) return undefined;
   const hasCode = parseRedirect(location).has('code');
   const followed = location.startsWith(variant.replace(/#.*$/s, ''));
-  if (hasCode || followed) {
-    const note = hasCode ? 'the server issued a code' : 'the server redirected there with an error';
-    return { verdict: 'failed', status: undefined, note };
-  }
-  return refusedBefore;
+  if (!hasCode && !followed) return undefined;
+  const note = hasCode ? 'the server issued a code' : 'the server redirected there with an error';
+  return { verdict: 'failed', status: undefined, note };
 }
 
 /** A redirect URI, split without normalization. */

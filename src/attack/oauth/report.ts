@@ -1,3 +1,4 @@
+import type { RawResponse } from '../../net/raw-client.ts';
 import {
   type AttackReport,
   type AttackResult,
@@ -10,13 +11,17 @@ import {
 } from '../report.ts';
 import { findWeakness, type Waivers, type WeaknessId, weaknessIds } from '../weaknesses.ts';
 
-/** An attempt that obtains codes and tokens while it runs. */
-export interface OAuthCase {
-  readonly name: string;
-  readonly why: string;
-  /** Returns the outcome. May throw `Interruption`; any other error is a missing response. */
-  run(): Promise<Outcome>;
-}
+/** A response, as far as a verdict needs it. */
+type Response = Pick<RawResponse, 'status'>;
+
+/**
+ * What an attempt ends with: the response that must be a refusal, those to requests at the same time, of which one must be accepted,
+ * or an outcome. Undefined if the server refused the attempt before any request to a token endpoint.
+ */
+type Ending = Response | readonly (Response | undefined)[] | Outcome | undefined;
+
+/** An attempt that obtains codes and tokens while it runs. `run` may throw `Interruption`; any other error is a missing response. */
+export type OAuthCase = readonly [name: string, why: string, run: () => Promise<Ending>];
 
 /** Ends an attempt before its last request. */
 export class Interruption extends Error {
@@ -35,8 +40,10 @@ export async function runCases(
 ): Promise<AttackReport> {
   const results: AttackResult[] = [];
   for (const id of weaknessIds)
-    for (const { name, why, run } of cases[id] ?? [])
-      results.push({ id, ...findWeakness(id), name, why, ...(await run().catch(describeInterruption)) });
+    for (const [name, why, run] of cases[id] ?? []) {
+      const outcome = await run().then(judge, describeInterruption);
+      results.push({ id, ...findWeakness(id), name, why, ...outcome });
+    }
   return createReport(results, { describe, waive, notTested });
 }
 
@@ -59,29 +66,26 @@ function describe({ name, why, status, note }: AttackResult): string {
 /** Statuses with which an authorization server refuses a request (RFC 6749 §5.2, RFC 5849 §3.2). */
 const refusals: readonly number[] = [400, 401, 403];
 
-/** Returns the outcome of a request that must be refused. */
-export function mustBeRefused({ status }: { readonly status: number }): Outcome {
+function judge(ending: Ending): Outcome {
+  if (ending === undefined)
+    return { verdict: 'passed', status: undefined, note: 'the authorization endpoint refused the request' };
+  if (isList(ending))
+    return outcomeOfRace(
+      ending.map((response) => response?.status),
+      refusals,
+    );
+  if ('verdict' in ending) return ending;
+  const { status } = ending;
   if (refusals.includes(status)) return { verdict: 'passed', status, note: undefined };
   return { verdict: isAccepted(status) ? 'failed' : 'inconclusive', status, note: describeStatus(status) };
 }
 
+function isList(ending: Ending): ending is readonly (Response | undefined)[] {
+  return Array.isArray(ending);
+}
+
 /** Returns the outcome of a request that must be accepted. */
-export function mustBeAccepted({ status }: { readonly status: number }): Outcome {
+export function mustBeAccepted({ status }: Response): Outcome {
   if (isAccepted(status)) return { verdict: 'passed', status, note: undefined };
   return { verdict: 'inconclusive', status, note: describeStatus(status) };
 }
-
-/** Returns the outcome of requests at the same time, of which exactly one must be accepted. */
-export function oneMustBeAccepted(responses: readonly ({ readonly status: number } | undefined)[]): Outcome {
-  return outcomeOfRace(
-    responses.map((response) => response?.status),
-    refusals,
-  );
-}
-
-/** The outcome of an attempt that the server refused before any request to a token endpoint. */
-export const refusedBefore: Outcome = {
-  verdict: 'passed',
-  status: undefined,
-  note: 'the authorization endpoint refused the request',
-};

@@ -1,68 +1,46 @@
 import type { ApiKeyOptions } from '../../../auth/api-key/options.ts';
 import { fieldIn } from '../../../signature/declared/places.ts';
 import {
-  type AttackRequest,
-  type Attempt,
   appendLines,
+  type Case,
+  group,
   malformed,
   refused,
   removeLines,
   replaceLine,
 } from '../../attempt.ts';
-import { type Forger, toAttempts } from '../../forger.ts';
+import type { Forger } from '../../forger.ts';
+import { appendParameters } from '../../target.ts';
 
 /** API keys of which a part is missing, repeated, or in another place. */
-export function* apiKeyAttempts(forger: Forger, options: ApiKeyOptions): Generator<Attempt> {
+export function* apiKeyCases(forger: Forger, options: ApiKeyOptions): Generator<Case> {
   const [userField, secretField] = [fieldIn(options.user), fieldIn(options.secret)];
   // A key alone has no parts.
   if (userField === undefined || secretField === undefined) return;
   const good = forger.signGood();
-  const { user = '', plain, otherUser } = forger;
+  const { user = '', plain, otherUser = `nobody-${forger.nonce()}` } = forger;
   const secret = forger.credentials(good)?.[1] ?? '';
-  const removeField = (field: string): AttackRequest => ({
-    ...good,
-    headers: removeLines(good.headers, field),
-  });
+  const without = (field: string) => ({ ...good, headers: removeLines(good.headers, field) });
   const query = `${userField}=${encodeURIComponent(user)}&${secretField}=${encodeURIComponent(secret)}`;
-  const inQuery = { ...plain, url: `${plain.url}${plain.url.includes('?') ? '&' : '?'}${query}` };
+  const inQuery = { ...plain, url: appendParameters(plain.url, query) };
   const both = 'Without both, nothing is proved.';
+  yield* group({ id: 'no-credentials', why: both, expected: malformed }, [
+    ['the secret is sent without a user', without(userField)],
+    ['the user is sent without a secret', without(secretField), { expected: refused }],
+    ['the user is empty', replaceLine(good, [userField, ''])],
+  ]);
+  yield* group({ id: 'wrong-secret', why: 'The secret is wrong.', expected: refused }, [
+    ['the user is also the secret', replaceLine(good, [secretField, user])],
+  ]);
   const one = 'It is ambiguous which of two values counts.';
-  yield* toAttempts(forger, 'repeated-field', [
-    ['the secret is sent without a user', both, malformed, removeField(userField), 'no-credentials'],
-    ['the user is sent without a secret', both, refused, removeField(secretField), 'no-credentials'],
-    ['the user is empty', both, malformed, replaceLine(good, [userField, '']), 'no-credentials'],
-    [
-      'the user is also the secret',
-      'The secret is wrong.',
-      refused,
-      replaceLine(good, [secretField, user]),
-      'wrong-secret',
-    ],
-    [
-      'a list of secrets contains the right one',
-      one,
-      malformed,
-      replaceLine(good, [secretField, `${secret}, x`]),
-    ],
-    [
-      'a list of secrets ends with the right one',
-      one,
-      malformed,
-      replaceLine(good, [secretField, `x, ${secret}`]),
-    ],
-    ['the user occurs twice', one, malformed, appendLines(good, [userField, user])],
-    [
-      'another user follows the right one',
-      one,
-      malformed,
-      appendLines(good, [userField, otherUser ?? `nobody-${forger.nonce()}`]),
-    ],
-    [
-      'user and secret are sent in the query',
-      'Logs and caches store the target, and the Referer field repeats it.',
-      forger.open ? [] : refused,
-      forger.open ? undefined : inQuery,
-      'secret-in-query',
-    ],
+  yield* group({ id: 'repeated-field', why: one, expected: malformed }, [
+    ['a list of secrets contains the right one', replaceLine(good, [secretField, `${secret}, x`])],
+    ['a list of secrets ends with the right one', replaceLine(good, [secretField, `x, ${secret}`])],
+    ['the user occurs twice', appendLines(good, [userField, user])],
+    ['another user follows the right one', appendLines(good, [userField, otherUser])],
+  ]);
+  const stored = 'Logs and caches store the target, and the Referer field repeats it.';
+  yield* group({ id: 'secret-in-query', why: stored, expected: refused }, [
+    ['user and secret are sent in the query', forger.open ? undefined : inQuery],
   ]);
 }

@@ -1,123 +1,146 @@
 import type { Aws4Options } from '../../../auth/aws4/options.ts';
 import { findQueryValues } from '../../../http/form.ts';
+import { decodeText } from '../../../http/syntax/percent.ts';
 import { emptyHash } from '../../../signature/aws4/canonical-request.ts';
 import type { Scope } from '../../../signature/aws4/signing-key.ts';
 import {
-  type AttackRequest,
-  type Attempt,
   appendLines,
+  type Case,
+  changeLine,
   findLine,
+  group,
+  type HeaderLine,
   malformed,
+  type Row,
   refused,
   replaceLine,
 } from '../../attempt.ts';
-import { type Forger, type Forgery, toAttempts } from '../../forger.ts';
+import type { Forger } from '../../forger.ts';
 import { alterContent, appendParameters, replaceParameter } from '../../target.ts';
 
 /** Signatures of AWS for other content, headers or scopes, and in two places. */
-export function* aws4Attempts(forger: Forger, options: Aws4Options): Generator<Attempt> {
-  yield* toAttempts(forger, 'repeated-field', twoPlaces(forger));
+export function* aws4Cases(forger: Forger, options: Aws4Options): Generator<Case> {
+  yield* twoPlaces(forger);
   if (forger.signing?.choices.presign !== undefined) {
-    yield* listPresignedAttempts(forger, options);
+    yield* presignedCases(forger, options);
     return;
   }
-  yield* toAttempts(forger, 'other-content', changePayloads(forger, options));
-  yield* toAttempts(forger, 'uncovered-component', addHeaders(forger));
-  yield* toAttempts(forger, 'uncovered-component', changeSignedHeaders(forger));
-  yield* toAttempts(forger, 'other-scope', scopes(forger, options));
+  yield* changePayloads(forger, options);
+  yield* addHeaders(forger, addedFields);
+  yield* changeSignedHeaders(forger);
+  yield* scopes(forger, options);
 }
 
 /** The lifetime of presigned URLs of a signer that signs header fields. */
 const defaultExpires = 300;
 
-function* twoPlaces({ plain, signing, resignRequest }: Forger): Generator<Forgery> {
+function* twoPlaces({ plain, signing, resignRequest }: Forger): Generator<Case> {
   const presign = signing?.choices.presign ?? defaultExpires;
   const inner = resignRequest({ presign });
   if (inner === undefined) return;
-  const why = 'It is ambiguous which signature counts.';
   const inFields = { presign: undefined };
   const both = resignRequest(inFields);
-  yield [
-    'there is a signature in Authorization and in the query',
-    why,
-    malformed,
-    both && { ...both, url: inner.url },
-  ];
   const covered = resignRequest(inFields, { ...plain, url: inner.url });
-  yield ['the signature in Authorization covers one in the query', why, malformed, covered];
+  const why = 'It is ambiguous which signature counts.';
+  yield* group({ id: 'repeated-field', why, expected: malformed }, [
+    ['there is a signature in Authorization and in the query', both && { ...both, url: inner.url }],
+    ['the signature in Authorization covers one in the query', covered],
+  ]);
 }
 
 /** What X-Amz-Content-Sha256 can contain in place of a digest of the whole content. */
 const streaming = 'STREAMING-AWS4-HMAC-SHA256-PAYLOAD';
 
-function* changePayloads(
-  { plain, signGood, resignRequest }: Forger,
-  options: Aws4Options,
-): Generator<Forgery> {
+function* changePayloads(forger: Forger, options: Aws4Options): Generator<Case> {
+  const { plain, signGood, resignRequest } = forger;
   if (plain.body === undefined) return;
+  const signDigest = (payloadHash: string) => resignRequest({ aws4: { payloadHash } });
   const substituted = replaceLine(signGood(), ['X-Amz-Content-Sha256', 'UNSIGNED-PAYLOAD']);
   const altered = { ...substituted, body: alterContent(plain.body) };
-  const why = 'The digest is signed, so that it cannot be replaced.';
-  yield ['UNSIGNED-PAYLOAD replaces the digest of the content', why, refused, altered];
+  const signed = 'The digest is signed, so that it cannot be replaced.';
   const digested = 'The digest must be that of the received content.';
-  const signDigest = (payloadHash: string) => resignRequest({ aws4: { payloadHash } });
-  const streamed = signDigest(streaming);
-  yield [`the digest of the content is ${streaming}`, digested, [400, 401, 403, 411, 501], streamed];
-  yield ['the digest of the content is empty', digested, malformed, signDigest('')];
-  yield ['the digest of the content is that of no content', digested, malformed, signDigest(emptyHash)];
-  if (options.unsignedPayload) return;
-  const policy = 'Anyone on the path can change content that is not signed.';
-  yield ['the content is not signed', policy, refused, resignRequest({ aws4: { unsignedPayload: true } })];
+  yield* group({ id: 'other-content', why: digested, expected: malformed }, [
+    ['UNSIGNED-PAYLOAD replaces the digest of the content', altered, { why: signed, expected: refused }],
+    [
+      `the digest of the content is ${streaming}`,
+      signDigest(streaming),
+      { expected: [400, 401, 403, 411, 501] },
+    ],
+    ['the digest of the content is empty', signDigest('')],
+    ['the digest of the content is that of no content', signDigest(emptyHash)],
+  ]);
+  if (!options.unsignedPayload) yield* omitDigest(forger);
 }
 
-function* addHeaders(forger: Forger): Generator<Forgery> {
+/** Content that the signature does not cover, although the service requires it. */
+function omitDigest({ resignRequest }: Forger): Generator<Case> {
+  const why = 'Anyone on the path can change content that is not signed.';
+  return group({ id: 'other-content', why, expected: refused }, [
+    ['the content is not signed', resignRequest({ aws4: { unsignedPayload: true } })],
+  ]);
+}
+
+const addedFields: readonly HeaderLine[] = [
+  ['X-Amz-Acl', 'public-read'],
+  ['X-Amz-Target', 'Admin.DeleteAll'],
+];
+
+function addHeaders({ signGood }: Forger, fields: readonly HeaderLine[]): Generator<Case> {
   const why = 'All X-Amz fields that are sent must be signed, because a service may act on them.';
-  for (const [name, value] of [
-    ['X-Amz-Acl', 'public-read'],
-    ['X-Amz-Target', 'Admin.DeleteAll'],
-  ] as const)
-    yield [`${name} was added after signing`, why, refused, appendLines(forger.signGood(), [name, value])];
+  const rows = fields.map((line): Row => {
+    return [`${line[0]} was added after signing`, appendLines(signGood(), line)];
+  });
+  return group({ id: 'uncovered-component', why, expected: refused }, rows);
 }
 
-function* changeSignedHeaders({ signGood, resignRequest }: Forger): Generator<Forgery> {
+function* changeSignedHeaders({ signGood, resignRequest }: Forger): Generator<Case> {
   const authorization = findLine(signGood().headers, 'Authorization')?.[1] ?? '';
   const names = /SignedHeaders=([^,]*)/.exec(authorization)?.[1]?.split(';') ?? [];
   const signHeaders = (signed: readonly string[]) => resignRequest({ aws4: { signedHeaders: signed } });
-  const why = 'Anyone can change a field that is not signed.';
-  for (const name of names) {
+  const rows = names.flatMap((name): Row[] => {
     const others = names.filter((each) => each !== name);
-    // Content-Type need not be signed.
-    if (name === 'host' || name.startsWith('x-amz-'))
-      yield [`the signature does not cover ${name}`, why, refused, signHeaders(others)];
-    const changed = rewriteAuthorization(signGood(), (value) =>
+    const changed = changeLine(signGood(), 'Authorization', (value) =>
       value.replace(/SignedHeaders=[^,]*/, `SignedHeaders=${others.join(';')}`),
     );
-    yield [`${name} was removed from SignedHeaders after signing`, why, refused, changed];
-  }
+    // Content-Type need not be signed.
+    const isRequired = name === 'host' || name.startsWith('x-amz-');
+    return [
+      [`the signature does not cover ${name}`, isRequired ? signHeaders(others) : undefined],
+      [`${name} was removed from SignedHeaders after signing`, changed],
+    ];
+  });
+  const why = 'Anyone can change a field that is not signed.';
   const ambiguous = 'Whether a field is absent or empty must not be ambiguous.';
-  const absent = signHeaders([...names, 'x-zzz']);
-  yield ['the signature covers a field that is absent', ambiguous, refused, absent, 'invalid-component'];
-}
-
-function rewriteAuthorization(request: AttackRequest, change: (value: string) => string): AttackRequest {
-  const headers = request.headers.map(([name, value]) =>
-    name === 'Authorization' ? ([name, change(value)] as const) : ([name, value] as const),
-  );
-  return { ...request, headers };
+  yield* group({ id: 'uncovered-component', why, expected: refused }, [
+    ...rows,
+    [
+      'the signature covers a field that is absent',
+      signHeaders([...names, 'x-zzz']),
+      { id: 'invalid-component', why: ambiguous },
+    ],
+  ]);
 }
 
 const dayBefore = 86_400_000;
 
-function* scopes({ now, resignRequest }: Forger, options: Aws4Options): Generator<Forgery> {
-  const why = 'A signing key is valid for one day, region and service, so that a stolen one is worth little.';
-  for (const [name, scope] of otherScopes(now, options)) {
-    yield [`the scope is that of ${name}`, why, refused, resignRequest({ aws4: { scope } })];
-    yield [`the signing key is that of ${name}`, why, refused, resignRequest({ aws4: { keyScope: scope } })];
-    const hidden = resignRequest({ aws4: { scope, keyScope: {} } });
-    yield [`the scope is that of ${name}, but the signing key is not`, why, refused, hidden];
-  }
+const ofOneScope =
+  'A signing key is valid for one day, region and service, so that a stolen one is worth little.';
+
+function* scopes({ now, resignRequest }: Forger, options: Aws4Options): Generator<Case> {
+  const rows = otherScopes(now, options).flatMap(([name, scope]): Row[] => [
+    [`the scope is that of ${name}`, resignRequest({ aws4: { scope } })],
+    [`the signing key is that of ${name}`, resignRequest({ aws4: { keyScope: scope } })],
+    [
+      `the scope is that of ${name}, but the signing key is not`,
+      resignRequest({ aws4: { scope, keyScope: {} } }),
+    ],
+  ]);
+  const why = 'The scope ends with aws4_request.';
   const end = resignRequest({ aws4: { scope: { end: 'aws5_request' } } });
-  yield ['the scope ends differently', 'The scope ends with aws4_request.', malformed, end];
+  yield* group({ id: 'other-scope', why: ofOneScope, expected: refused }, [
+    ...rows,
+    ['the scope ends differently', end, { why, expected: malformed }],
+  ]);
 }
 
 /** Returns the scopes of another day, region and service. */
@@ -133,63 +156,56 @@ function otherScopes(
 }
 
 /** Presigned URLs of AWS with another lifetime, scope, date or signature than permitted. */
-function* listPresignedAttempts(forger: Forger, options: Aws4Options): Generator<Attempt> {
-  yield* toAttempts(forger, 'stale-date', lifetimes(forger));
-  yield* toAttempts(forger, 'other-scope', otherParameters(forger, options));
-  yield* toAttempts(forger, 'repeated-field', repeatParameters(forger));
-  const why = 'All X-Amz fields that are sent must be signed, because a service may act on them.';
-  const added = appendLines(forger.signGood(), ['X-Amz-Acl', 'public-read']);
-  yield* toAttempts(forger, 'uncovered-component', [
-    ['X-Amz-Acl was added after signing', why, refused, added],
+function* presignedCases(forger: Forger, options: Aws4Options): Generator<Case> {
+  yield* lifetimes(forger);
+  yield* otherParameters(forger, options);
+  yield* repeatParameters(forger);
+  yield* addHeaders(forger, addedFields.slice(0, 1));
+}
+
+function* lifetimes({ now, lifetime, signRequest, resignRequest }: Forger): Generator<Case> {
+  const expired = signRequest({ date: now - lifetime - 60_000 });
+  const longer = expired && { ...expired, url: replaceParameter(expired.url, 'X-Amz-Expires', '604800') };
+  const signed = { id: 'changed-parameters', why: 'The lifetime is signed.', expected: refused } as const;
+  const why = 'A lifetime is a number of seconds from 1 to 604,800, a week.';
+  yield* group({ id: 'stale-date', why, expected: malformed }, [
+    ['the lifetime of an expired URL was stretched', longer, signed],
+    ['the lifetime is 0', resignRequest({ aws4: { expires: '0' } })],
+    ['the lifetime is 604801', resignRequest({ aws4: { expires: '604801' } })],
   ]);
 }
 
-function* lifetimes(forger: Forger): Generator<Forgery> {
-  const expires = 'X-Amz-Expires';
-  const stretched = 'The lifetime is signed.';
-  const expired = forger.signRequest({ date: forger.now - forger.lifetime - 60_000 });
-  const longer = expired && { ...expired, url: replaceParameter(expired.url, expires, '604800') };
-  yield ['the lifetime of an expired URL was stretched', stretched, refused, longer, 'changed-parameters'];
-  const limited = 'A lifetime is a number of seconds from 1 to 604,800, a week.';
-  for (const value of ['0', '604801']) {
-    const changed = forger.resignRequest({ aws4: { expires: value } });
-    yield [`the lifetime is ${value}`, limited, malformed, changed];
-  }
-}
-
-function* otherParameters(
-  { now, plain, signGood, resignRequest }: Forger,
-  options: Aws4Options,
-): Generator<Forgery> {
-  const why = 'A signing key is valid for one day, region and service, so that a stolen one is worth little.';
-  for (const [name, scope] of otherScopes(now, options))
-    yield [`the scope is that of ${name}`, why, refused, resignRequest({ aws4: { scope } })];
-  const strong = 'The algorithm is AWS4-HMAC-SHA256.';
+function* otherParameters(forger: Forger, options: Aws4Options): Generator<Case> {
+  const { now, plain, signGood, resignRequest } = forger;
+  const rows = otherScopes(now, options).map(([name, scope]): Row => {
+    return [`the scope is that of ${name}`, resignRequest({ aws4: { scope } })];
+  });
   const weak = resignRequest({ aws4: { algorithm: 'AWS4-HMAC-SHA1' } });
-  yield ['the algorithm is AWS4-HMAC-SHA1', strong, malformed, weak, 'other-algorithm'];
-  const names = decodeURIComponent(findQueryValues(signGood().url, 'X-Amz-SignedHeaders')[0] ?? '').split(
-    ';',
-  );
-  const others = names.filter((name) => name !== 'host');
+  const strong = 'The algorithm is AWS4-HMAC-SHA256.';
+  const signed = decodeText(findQueryValues(signGood().url, 'X-Amz-SignedHeaders')[0] ?? '') ?? '';
+  const others = signed.split(';').filter((name) => name !== 'host');
+  const hostless = others.length === 0 ? undefined : resignRequest({ aws4: { signedHeaders: others } });
   const host = 'The operator of another server could send its requests here.';
-  const hostless = resignRequest({ aws4: { signedHeaders: others } });
-  if (others.length > 0) yield ['the signature does not cover host', host, refused, hostless, 'other-host'];
+  yield* group({ id: 'other-scope', why: ofOneScope, expected: refused }, [
+    ...rows,
+    ['the algorithm is AWS4-HMAC-SHA1', weak, { id: 'other-algorithm', why: strong, expected: malformed }],
+    ['the signature does not cover host', hostless, { id: 'other-host', why: host }],
+  ]);
   if (plain.body === undefined || options.service === 's3' || options.unsignedPayload) return;
-  const policy = 'Anyone on the path can change content that is not signed.';
-  const unsigned = resignRequest({ aws4: { unsignedPayload: true } });
-  yield ['the content is not signed', policy, refused, unsigned, 'other-content'];
+  yield* omitDigest(forger);
 }
 
-function* repeatParameters(forger: Forger): Generator<Forgery> {
+const repeatedParameters: readonly HeaderLine[] = [
+  ['X-Amz-Expires', '604800'],
+  ['X-Amz-Signature', '0'.repeat(64)],
+  ['X-Amz-Date', '20150830T123600Z'],
+];
+
+function repeatParameters({ signGood }: Forger): Generator<Case> {
   const why = 'It is ambiguous which of two parameters counts.';
-  const parameters: readonly (readonly [name: string, value: string])[] = [
-    ['X-Amz-Expires', '604800'],
-    ['X-Amz-Signature', '0'.repeat(64)],
-    ['X-Amz-Date', '20150830T123600Z'],
-  ];
-  for (const [name, value] of parameters) {
-    const { url, ...good } = forger.signGood();
-    const twice = { ...good, url: appendParameters(url, `${name}=${value}`) };
-    yield [`${name} occurs twice in the query`, why, malformed, twice];
-  }
+  const rows = repeatedParameters.map(([name, value]): Row => {
+    const { url, ...good } = signGood();
+    return [`${name} occurs twice in the query`, { ...good, url: appendParameters(url, `${name}=${value}`) }];
+  });
+  return group({ id: 'repeated-field', why, expected: malformed }, rows);
 }
