@@ -85,6 +85,12 @@ export function isMembers(value: unknown): value is JwtMembers {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
+/** Returns the thumbprint of the key to which claims bind a token (RFC 9449 §6.1); undefined if they bind it to none. */
+export function boundKey({ cnf }: JwtMembers): string | undefined {
+  const key = isMembers(cnf) ? cnf['jkt'] : undefined;
+  return typeof key === 'string' ? key : undefined;
+}
+
 /** Creates a signed JWT in the compact form. */
 export function createJwt(
   claims: JwtMembers,

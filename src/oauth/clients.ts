@@ -20,8 +20,14 @@ export interface Registry<T> {
   replace(all: ReadonlyMap<string, T>): void;
 }
 
-/** Creates a registry in memory. */
-export function createRegistry<T>(all: ReadonlyMap<string, T>): Registry<T> {
+/**
+ * Creates a registry in memory.
+ * @param onReplace called with all names when the clients or consumers are replaced
+ */
+export function createRegistry<T>(
+  all: ReadonlyMap<string, T>,
+  onReplace: (names: Iterable<string>) => void = () => {},
+): Registry<T> {
   let current = all;
   return {
     find: (name) => current.get(name),
@@ -34,6 +40,7 @@ export function createRegistry<T>(all: ReadonlyMap<string, T>): Registry<T> {
     },
     replace(others) {
       current = others;
+      onReplace(others.keys());
     },
   };
 }

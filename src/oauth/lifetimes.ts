@@ -54,16 +54,11 @@ export function readLifetimes(given: LifetimeOptions = {}): Lifetimes {
   return lifetimes;
 }
 
-const lifetimeNames = [
-  'code',
-  'access',
-  'refresh',
-  'refreshTotal',
-  'requestToken',
-  'oauth1Access',
-  'ticket',
-  'oauth1Window',
-] as const satisfies readonly (keyof Lifetimes)[];
+const lifetimeNames = Object.keys(defaultLifetimes).filter(isLifetime);
+
+function isLifetime(name: string): name is keyof Lifetimes {
+  return name in defaultLifetimes;
+}
 
 function readLifetime(given: Duration | undefined, name: string): number | undefined {
   if (given === undefined) return undefined;

@@ -20,19 +20,16 @@ export function lazily<T>(isNeeded: () => boolean, create: () => T): () => T {
   };
 }
 
-/**
- * Returns routes to endpoints by their paths. All endpoints are created when the first is used; `open` returns whether they are
- * served.
- */
-export function routesTo<Path extends string>(
-  endpoints: () => Readonly<Record<Path, Resource>>,
-  paths: readonly Path[],
+/** Returns routes to endpoints by their paths. All are created when the first is used; `open` returns whether they are served. */
+export function routesTo(
+  endpoints: () => ReadonlyMap<string, Resource>,
+  paths: readonly string[],
   open: () => boolean,
 ): readonly Route[] {
   return paths.map((template) => ({
     template,
     get resource() {
-      return endpoints()[template];
+      return endpoints().get(template) ?? {};
     },
     open,
   }));

@@ -1,4 +1,4 @@
-import type { JwtAlgorithm, SigningAlgorithm } from '../jwt/algorithms.ts';
+import type { SigningAlgorithm } from '../jwt/algorithms.ts';
 import { knownScopes, type Scope } from '../principal.ts';
 import { type OAuth2Paths, oauth2Paths } from './paths.ts';
 
@@ -69,25 +69,17 @@ export interface OAuth2Options {
   readonly issuers?: Readonly<Record<string, IssuerDeclaration>> | undefined;
 }
 
+/** The options with a value each. */
+type Complete = { readonly [Name in keyof OAuth2Options]-?: Exclude<OAuth2Options[Name], undefined> };
+
 /** The options of OAuth 2.0 with their defaults. */
-export interface OAuth2Settings {
-  /** All scopes that exist. */
-  readonly scopes: readonly Scope[];
-  /** Those of a partner's document. */
+export interface OAuth2Settings extends Omit<Complete, 'paths' | 'issuer'> {
+  /** The scopes of a partner's document, which exist too. */
   readonly documented: readonly Scope[];
-  readonly accessTokens: 'opaque' | 'jwt';
-  readonly signing: SigningAlgorithm & JwtAlgorithm;
-  readonly claims: readonly string[];
-  readonly resources: readonly string[];
   /** Whether a requested resource is ignored, as it is without any option of OAuth 2.0. */
   readonly ignoresResources: boolean;
-  readonly openid: boolean;
-  readonly pkce: 'required' | 'optional';
-  readonly clientAuthentication: readonly ClientAuthenticationMethod[];
-  readonly dpop: 'off' | 'optional' | 'required';
   readonly paths: OAuth2Paths;
   readonly issuer: string | undefined;
-  readonly issuers: Readonly<Record<string, IssuerDeclaration>>;
 }
 
 /**

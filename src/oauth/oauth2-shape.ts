@@ -16,7 +16,6 @@ import {
   textLike,
   word,
 } from '../shape/shape.ts';
-import { issuerUrlFault, jwksUrlFault } from './issuer-urls.ts';
 import type { IssuerDeclaration, OAuth2Options } from './oauth2-options.ts';
 import { type OAuth2Paths, oauth2Paths } from './paths.ts';
 
@@ -56,6 +55,25 @@ const pathsShape = object(
 
 const claimName = text('the name of a claim', { min: 1 });
 const claimPath = text('the name of a claim, or a path of claims such as realm_access.roles', { min: 1 });
+
+/** Names of this host, to which plain HTTP stays on it. */
+const loopback: readonly string[] = ['localhost', '127.0.0.1', '[::1]'];
+
+/** Returns why a text cannot be an issuer: an `https` URL, or `http` of this host, without a query and a fragment (RFC 8414 §2). */
+function issuerUrlFault(text: string): string | undefined {
+  const fault = jwksUrlFault(text);
+  return fault ?? (/[?#]/.test(text) ? 'is not a URL without a query and a fragment' : undefined);
+}
+
+/** Returns why keys must not be fetched from a URL, on whose way others could replace them. */
+function jwksUrlFault(text: string): string | undefined {
+  const expected = 'is not an https URL, or an http URL of this host';
+  if (!/^[\x21-\x7e]+$/.test(text) || !URL.canParse(text)) return expected;
+  const { protocol, hostname, username } = new URL(text);
+  if (username !== '') return 'contains credentials';
+  if (protocol === 'https:') return undefined;
+  return protocol === 'http:' && loopback.includes(hostname) ? undefined : expected;
+}
 
 const issuerShape = object(
   {

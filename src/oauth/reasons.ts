@@ -1,5 +1,6 @@
 import type { Accounts } from '../auth/accounts.ts';
 import type { AuthenticationTrace } from '../auth/trace.ts';
+import type { Clock } from '../clock.ts';
 import { findClosestMatch } from '../did-you-mean.ts';
 import { formatDate } from '../http/headers/date.ts';
 import { describeSpan } from '../jwt/verify.ts';
@@ -17,53 +18,76 @@ export interface Reason {
   readonly isPrivate?: boolean;
 }
 
+/** Why a token is not valid. `orphaned`: its grant was deleted; `renewed`: its client was removed, and registered again. */
+export type TokenFault =
+  | 'used'
+  | 'revoked'
+  | 'expired'
+  | 'ended'
+  | 'orphaned'
+  | 'unregistered'
+  | 'renewed'
+  | 'user-removed';
+
 /** What determines whether a token is valid. */
 interface TokenState {
-  readonly now: number;
-  /** What has the clock: `this double`. */
-  readonly here: string;
   readonly accounts: Accounts;
-  /** The client or consumer to which the token was issued; undefined if it is not registered any more. */
-  readonly owner: { readonly since?: number | undefined } | undefined;
+  readonly clock: Clock;
+  /** What has the clock of which reasons speak: `this double`. */
+  readonly here: string;
 }
+
+/** The client or consumer to which a token was issued; undefined if it is not registered any more. */
+type Owner = { readonly since?: number | undefined } | undefined;
 
 /** Returns why a token is not valid: reuse, expiry, revocation or removal. Resolves to undefined if it is valid. */
-export async function tokenReason(found: Found, state: TokenState): Promise<Reason | undefined> {
+export async function findTokenFault(
+  found: Found,
+  owner: Owner,
+  { accounts, clock }: Omit<TokenState, 'here'>,
+): Promise<TokenFault | undefined> {
   const { token, grant } = found;
-  const what = formatTokenName(token);
-  const { now, accounts, owner } = state;
-  if (token.used)
-    return {
-      check: 'reuse',
-      hint: `the ${what} was used before; each one is valid once, and reuse revokes its grant`,
-    };
-  if (grant?.revoked === true)
-    return {
-      check: 'revocation',
-      hint: `the grant of the ${what} was revoked by its user or client, or after a reuse`,
-    };
-  if (token.expires <= now)
-    return { check: 'expiry', hint: describeExpiry(what, token.expires, token.issued, state) };
-  if (grant !== undefined && grant.ends <= now)
-    return { check: 'expiry', hint: describeExpiry(`grant of the ${what}`, grant.ends, grant.issued, state) };
-  if (token.grant !== undefined && grant === undefined)
-    return { check: 'revocation', hint: `the grant of the ${what} was deleted` };
-  if (owner === undefined) return { check: 'client', hint: `the client of the ${what} was removed` };
-  if (!isIssuedTo(found, owner))
-    return { check: 'client', hint: `the ${what} was issued to a removed client of the same name` };
+  const now = clock.now();
+  if (token.used) return 'used';
+  if (grant?.revoked === true) return 'revoked';
+  if (token.expires <= now) return 'expired';
+  if (grant !== undefined && grant.ends <= now) return 'ended';
+  if (token.grant !== undefined && grant === undefined) return 'orphaned';
+  if (owner === undefined) return 'unregistered';
+  if (!isIssuedTo(found, owner)) return 'renewed';
   if (token.user === undefined) return undefined;
   const account = await accounts.find(token.user);
-  if (account !== undefined && isIssuedTo(found, account)) return undefined;
-  return { check: 'user', hint: `the user of the ${what} was removed or disabled` };
+  // A request token may be older than the user that authorized it.
+  const isValid = account !== undefined && (token.kind === 'request' || isIssuedTo(found, account));
+  return isValid ? undefined : 'user-removed';
 }
 
-function describeExpiry(
-  what: string,
-  end: number,
-  issued: number,
-  { now, here }: Pick<TokenState, 'now' | 'here'>,
-): string {
-  const [ago, lifetime] = [now - end, end - issued].map((ms) => describeSpan(Math.max(0, ms)));
+/** Returns the reason why a token is not valid. Resolves to undefined if it is valid. */
+export async function tokenReason(
+  found: Found,
+  owner: Owner,
+  context: TokenState,
+): Promise<Reason | undefined> {
+  const fault = await findTokenFault(found, owner, context);
+  if (fault === undefined) return undefined;
+  const { token, grant } = found;
+  const what = formatTokenName(token);
+  const reasons: Readonly<Record<TokenFault, readonly [check: string, hint: string]>> = {
+    used: ['reuse', `the ${what} was used before; each one is valid once, and reuse revokes its grant`],
+    revoked: ['revocation', `the grant of the ${what} was revoked by its user or client, or after a reuse`],
+    expired: ['expiry', describeExpiry(what, token.expires, token.issued, context)],
+    ended: ['expiry', describeExpiry(`grant of the ${what}`, grant?.ends ?? 0, grant?.issued ?? 0, context)],
+    orphaned: ['revocation', `the grant of the ${what} was deleted`],
+    unregistered: ['client', `the client of the ${what} was removed`],
+    renewed: ['client', `the ${what} was issued to a removed client of the same name`],
+    'user-removed': ['user', `the user of the ${what} was removed or disabled`],
+  };
+  const [check, hint] = reasons[fault];
+  return { check, hint };
+}
+
+function describeExpiry(what: string, end: number, issued: number, { clock, here }: TokenState): string {
+  const [ago, lifetime] = [clock.now() - end, end - issued].map((ms) => describeSpan(Math.max(0, ms)));
   return `the ${what} expired ${ago} ago by the clock of ${here}, at ${formatDate(end)}; it was valid for ${lifetime}`;
 }
 

@@ -1,19 +1,9 @@
-import type { Accounts } from '../auth/accounts.ts';
-import type { Clock } from '../clock.ts';
 import type { Principal, Scope } from '../principal.ts';
-import type { Client, Registry } from './clients.ts';
-import { type Found, type Grants, isIssuedTo, isLive } from './grants.ts';
+import type { Client } from './clients.ts';
+import type { OAuthContext } from './context.ts';
+import type { Found } from './grants.ts';
+import { findTokenFault } from './reasons.ts';
 import { intersectScopes } from './scopes.ts';
-
-/** The services that decide whether a token is valid. */
-export interface TokenHolderContext {
-  readonly grants: Grants;
-  readonly clients: Registry<Client>;
-  readonly accounts: Accounts;
-  readonly clock: Clock;
-  /** What has the clock of which reasons speak. */
-  readonly here: string;
-}
 
 /** The client and user of a valid token, and its current scopes. */
 export interface TokenHolder {
@@ -27,18 +17,10 @@ export interface TokenHolder {
  * Returns the holder of a token. Resolves to undefined unless token and grant are live, and the client and user that it was
  * issued to are still registered and enabled.
  */
-export async function findTokenHolder(
-  context: TokenHolderContext,
-  found: Found,
-): Promise<TokenHolder | undefined> {
+export async function findTokenHolder(context: OAuthContext, found: Found): Promise<TokenHolder | undefined> {
   const { token } = found;
   const client = context.clients.find(token.client);
-  if (client === undefined || !isLive(found, context.clock.now())) return undefined;
-  if (!isIssuedTo(found, client)) return undefined;
-  if (token.user !== undefined) {
-    const account = await context.accounts.find(token.user);
-    if (account === undefined || !isIssuedTo(found, account)) return undefined;
-  }
+  if (client === undefined || (await findTokenFault(found, client, context)) !== undefined) return undefined;
   // A scope that was removed from the client's registration is removed from its tokens too.
   return { client, user: token.user, scopes: intersectScopes(token.scopes, client.scopes) };
 }
@@ -48,7 +30,7 @@ export async function findTokenHolder(
  * @param isForThisApi returns whether an audience, if the token was requested for one, is this API
  */
 export async function findPrincipal(
-  context: TokenHolderContext,
+  context: OAuthContext,
   value: string,
   isForThisApi: (audience: string) => boolean,
 ): Promise<Principal | undefined> {

@@ -6,7 +6,6 @@ import type { Verifier } from '../auth/verifier.ts';
 import { readDuration } from '../duration.ts';
 import { type Client, type Consumer, createRegistry, type Registry } from '../oauth/clients.ts';
 import { grantsResource } from '../oauth/consent/grants-resource.ts';
-import { createPageTickets } from '../oauth/consent/page-ticket.ts';
 import type { OAuthContext } from '../oauth/context.ts';
 import { createGrants, type Grants } from '../oauth/grants.ts';
 import { readLifetimes } from '../oauth/lifetimes.ts';
@@ -89,10 +88,8 @@ export function createAuthorizationServer(
   const revocation = new RevokeOnRemoval(names, store, clock, onGrantEvent);
   if (options.store !== undefined) revocation.compare(rolesIn(options));
   const grants = createGrants({ store, clock, random, onEvent: onGrantEvent, revocation });
-  const clients = observeRegistry(createRegistry(clientsById), (all) => revocation.setNames('client', all));
-  const consumers = observeRegistry(createRegistry(consumersByKey), (all) =>
-    revocation.setNames('consumer', all),
-  );
+  const clients = createRegistry(clientsById, (all) => revocation.setNames('client', all));
+  const consumers = createRegistry(consumersByKey, (all) => revocation.setNames('consumer', all));
   const context: OAuthContext = {
     ...others,
     grants,
@@ -106,10 +103,9 @@ export function createAuthorizationServer(
     issuers: () => loaded.issuers,
   };
   const modules = [createOAuth2(context), createOAuth1(context)];
-  const tickets = createPageTickets({ ...context, lifetime: context.lifetimes.ticket });
   const page: Route = {
     template: grantsPath,
-    resource: grantsResource({ ...context, tickets }),
+    resource: grantsResource(context),
     open: () => clients.size > 0 || consumers.size > 0,
   };
   return {
@@ -192,22 +188,4 @@ function readRegistrations<Option, T>(
 function rolesIn({ users, clients, consumers }: ServiceOptions): readonly Role[] {
   const listed = { user: users, client: clients, consumer: consumers };
   return (['user', 'client', 'consumer'] as const).filter((role) => listed[role] !== undefined);
-}
-
-/** Returns the registry such that `onReplace` is called with all names when its entries are replaced. */
-function observeRegistry<T>(
-  registry: Registry<T>,
-  onReplace: (names: Iterable<string>) => void,
-): Registry<T> {
-  return {
-    find: (name) => registry.find(name),
-    some: (is) => registry.some(is),
-    get size() {
-      return registry.size;
-    },
-    replace(all) {
-      registry.replace(all);
-      onReplace(all.keys());
-    },
-  };
 }

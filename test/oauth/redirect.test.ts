@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { appendParameters } from '../../src/oauth/redirect.ts';
+import { redirect } from '../../src/oauth/redirect.ts';
 
 const cases: readonly (readonly [uri: string, extended: string])[] = [
   ['https://app.example', 'https://app.example?code=1&state=2'],
@@ -13,6 +13,10 @@ const cases: readonly (readonly [uri: string, extended: string])[] = [
 
 for (const [uri, extended] of cases) {
   test(`parameters are added to the query of ${uri}, which is otherwise unchanged`, () => {
-    assert.equal(appendParameters(uri, 'code=1&state=2'), extended);
+    const { headers } = redirect(uri, { code: '1', state: '2' });
+    assert.deepEqual(headers, [
+      ['Location', extended],
+      ['Referrer-Policy', 'no-referrer'],
+    ]);
   });
 }

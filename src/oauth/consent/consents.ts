@@ -1,16 +1,20 @@
 import type { Authenticator } from '../../auth/authenticate.ts';
 import { findTrace } from '../../auth/trace.ts';
-import type { Clock } from '../../clock.ts';
 import type { IncomingRequest } from '../../http/message.ts';
 import { Problem } from '../../http/problem.ts';
-import type { ActionResponse, Variant } from '../../pipeline/resource.ts';
+import { noOrigins } from '../../pipeline/cors-policy.ts';
+import { pathForClient } from '../../pipeline/proxy.ts';
+import { type ActionResponse, action, type Call, type Resource } from '../../pipeline/resource.ts';
 import type { Scope } from '../../principal.ts';
-import type { FormContent } from '../form-body.ts';
-import { type Grants, isLive, requireFirst, tokenLength } from '../grants.ts';
+import type { OAuthContext } from '../context.ts';
+import { type FormContent, formReading } from '../form-body.ts';
+import { isLive, requireFirst, tokenLength } from '../grants.ts';
 import { readParameters } from '../parameters.ts';
+import { grantsPath } from '../paths.ts';
 import type { Reason } from '../reasons.ts';
 import type { Mechanism } from '../records.ts';
-import { showQuestion } from './consent-page.ts';
+import { showQuestion, tooManyParameters } from './consent-page.ts';
+import { pageVariants } from './html-page.ts';
 
 /** A request for consent. It is bound to a single-use ticket, so that the answer is valid for this request only. */
 interface ConsentQuestion {
@@ -28,74 +32,47 @@ export interface ConsentAnswer extends ConsentQuestion {
   readonly allowed: boolean;
 }
 
-/** Options of one consent page. */
-interface ConsentForm {
-  /** The path that the form is sent to. */
-  readonly action: string;
-  /** The path of the page where the user can revoke the permission. */
-  readonly grants: string;
-  /** The address that the browser is redirected to, shown to the user; undefined if there is no redirect (`oob`). */
-  readonly destination: string | undefined;
-  /** One of `pageVariants`. */
-  readonly variant: Variant | undefined;
-  /** The method of the request. No ticket is issued for HEAD. */
-  readonly method: string;
-}
-
 /** Asks users for consent and processes their answers. */
 export interface Consents {
   /**
    * Issues a ticket and returns the consent page, or JSON for a client without a browser. For HEAD the page has the same length,
    * and no ticket is issued.
+   * @param path the path that the form is sent to
+   * @param destination the address that the browser is redirected to, shown to the user; undefined if there is no redirect (`oob`)
    */
-  ask(question: ConsentQuestion, form: ConsentForm): Promise<ActionResponse>;
+  ask(
+    question: ConsentQuestion,
+    call: Call,
+    path: string,
+    destination: string | undefined,
+  ): Promise<ActionResponse>;
   /**
-   * Processes an answer: the parameters `consent_ticket` and `decision`; others are ignored. Resolves to undefined if no request
-   * of this mechanism to this user is open; another user's ticket stays valid. Only the first answer to a request is accepted.
+   * Processes an answer: the parameters `consent_ticket` and `decision`; others are ignored. Resolves to the reason, without the ticket,
+   * if no request of this mechanism to this user is open; another user's ticket stays valid. Only the first answer is accepted.
    */
   answer(
     content: FormContent | undefined,
     mechanism: Mechanism,
     user: string,
-  ): Promise<ConsentAnswer | undefined>;
-  /** Returns why an answer was not accepted. It contains no ticket. */
-  findReason(content: FormContent | undefined, mechanism: Mechanism, user: string): Promise<Reason>;
-}
-
-/** Dependencies of the consents. */
-interface ConsentContext {
-  readonly grants: Grants;
-  readonly clock: Clock;
-  readonly lifetimes: { readonly ticket: number };
+  ): Promise<ConsentAnswer | Reason>;
 }
 
 /** Creates the service that asks for consent. */
-export function createConsents({ grants, clock, lifetimes }: ConsentContext): Consents {
+export function createConsents({ grants, clock, lifetimes }: OAuthContext): Consents {
   return {
-    async ask(question, form) {
+    async ask(question, { incoming, method, variant }, path, destination) {
       const lifetime = lifetimes.ticket;
-      // HEAD is safe (RFC 9110 §9.2.1) and has the fields of GET (§9.3.2): a placeholder has the length of a ticket.
-      if (form.method === 'HEAD')
-        return showQuestion({ ...question, ...form, ticket: '-'.repeat(tokenLength), lifetime });
       const expires = clock.now() + lifetime;
-      const ticket = requireFirst(await grants.issue([{ ...question, kind: 'ticket', expires }]));
-      return showQuestion({ ...question, ...form, ticket: ticket.value, lifetime });
+      // HEAD is safe (RFC 9110 §9.2.1) and has the fields of GET (§9.3.2): a placeholder has the length of a ticket.
+      const ticket =
+        method === 'HEAD'
+          ? '-'.repeat(tokenLength)
+          : requireFirst(await grants.issue([{ ...question, kind: 'ticket', expires }])).value;
+      const paths = { action: pathForClient(incoming, path), grants: pathForClient(incoming, grantsPath) };
+      return showQuestion({ ...question, ...paths, destination, variant, ticket, lifetime });
     },
 
     async answer(content, mechanism, user) {
-      if (content === undefined || typeof content === 'string') return undefined;
-      const { values } = readParameters(content, ['consent_ticket', 'decision']);
-      const ticket = values.get('consent_ticket');
-      const decision = values.get('decision');
-      if (ticket === undefined || (decision !== 'allow' && decision !== 'deny')) return undefined;
-      const found = await grants.find(ticket, mechanism, 'ticket');
-      if (found === undefined || found.token.user !== user || !isLive(found, clock.now())) return undefined;
-      if (!(await grants.consume(found))) return undefined;
-      const { client, scopes, details } = found.token;
-      return { mechanism, client, user, scopes, details, allowed: decision === 'allow' };
-    },
-
-    async findReason(content, mechanism, user) {
       const check = 'consent_ticket';
       if (content === undefined || typeof content === 'string')
         return { check: 'parameters', hint: 'the content is not a valid form in UTF-8' };
@@ -110,11 +87,51 @@ export function createConsents({ grants, clock, lifetimes }: ConsentContext): Co
       const { token } = found;
       if (token.user !== user) return { check: 'user', hint: 'the page was shown to another user' };
       if (token.used) return { check: 'reuse', hint: 'the form was submitted before' };
-      const ago = Math.round((clock.now() - token.expires) / 1000);
-      return ago < 0
-        ? { check: 'reuse', hint: 'the form was submitted twice at the same time' }
-        : { check: 'expiry', hint: `the page expired ${ago} s ago` };
+      if (!isLive(found, clock.now())) {
+        const ago = Math.round((clock.now() - token.expires) / 1000);
+        return { check: 'expiry', hint: `the page expired ${ago} s ago` };
+      }
+      if (!(await grants.consume(found)))
+        return { check: 'reuse', hint: 'the form was submitted twice at the same time' };
+      const { client, scopes, details } = token;
+      return { mechanism, client, user, scopes, details, allowed: decision === 'allow' };
     },
+  };
+}
+
+/** What differs between the authorization endpoints of OAuth 1.0a and 2.0. */
+interface AuthorizationEndpoint extends Pick<OAuthContext, 'approver'> {
+  readonly mechanism: Mechanism;
+  readonly consents: Consents;
+  /** Asks the user for consent. Verifies the request first. */
+  ask(call: Call): Promise<ActionResponse>;
+  /** Returns the response to an answer of the user. */
+  conclude(answer: ConsentAnswer, call: Call): Promise<ActionResponse>;
+  /** Returns an error page, and records the error. */
+  refuse(call: Call, sentence: string, reason?: Reason): ActionResponse;
+}
+
+/**
+ * Creates an authorization endpoint. It redirects nobody before the user is authenticated, and client and redirect URI are verified, so
+ * that it is not an open redirector (RFC 9700 §4.11.2).
+ */
+export function authorizationEndpoint(endpoint: AuthorizationEndpoint): Resource<unknown, FormContent> {
+  const { mechanism, approver, consents, ask, conclude, refuse } = endpoint;
+  const answer = async (call: Call<unknown, FormContent>): Promise<ActionResponse> => {
+    const user = await requireApprovingUser(approver, call.incoming);
+    if (call.body === 'too-many-parameters') return refuse(call, tooManyParameters);
+    const answered = await consents.answer(call.body, mechanism, user);
+    return 'check' in answered
+      ? refuse(call, 'The form has expired, was already submitted, or is not yours.', answered)
+      : conclude(answered, call);
+  };
+  return {
+    ownCredentials: true,
+    // RFC 9700 §2.6: clients redirect to this endpoint, and scripts do not use it.
+    cors: noOrigins,
+    produces: pageVariants,
+    GET: action('anyone', ask),
+    POST: action('anyone', answer, { reads: [formReading] }),
   };
 }
 

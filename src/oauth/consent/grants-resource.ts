@@ -1,5 +1,4 @@
-import type { Authenticator } from '../../auth/authenticate.ts';
-import type { IncomingRequest } from '../../http/message.ts';
+import { createHmac, timingSafeEqual } from 'node:crypto';
 import { noOrigins } from '../../pipeline/cors-policy.ts';
 import { pathForClient } from '../../pipeline/proxy.ts';
 import {
@@ -9,8 +8,8 @@ import {
   type Resource,
   type Variant,
 } from '../../pipeline/resource.ts';
+import type { OAuthContext } from '../context.ts';
 import { type FormContent, formReading } from '../form-body.ts';
-import type { Grants } from '../grants.ts';
 import { readParameters } from '../parameters.ts';
 import { grantsPath } from '../paths.ts';
 import type { Grant } from '../records.ts';
@@ -18,67 +17,83 @@ import { formatScope } from '../scopes.ts';
 import { describeScope, showRefusal, tooManyParameters } from './consent-page.ts';
 import { requireApprovingUser } from './consents.ts';
 import { html, pageVariants, showPage } from './html-page.ts';
-import type { PageTickets } from './page-ticket.ts';
 
-/** Dependencies of the page of grants. */
-interface GrantsResourceContext {
-  readonly approver: Authenticator;
-  readonly grants: Grants;
-  readonly tickets: PageTickets;
-}
+const signIn = 'Sign in to see and revoke the permissions of applications.';
 
 /** Creates the page where users see the grants that they gave to clients, and revoke them. Users authenticate with Basic. */
-export function grantsResource(context: GrantsResourceContext): Resource<unknown, FormContent> {
+export function grantsResource(context: OAuthContext): Resource<unknown, FormContent> {
+  const tickets = createPageTickets(context);
   return {
     ownCredentials: true,
     cors: noOrigins,
     produces: pageVariants,
-    GET: action('anyone', (call) => show(context, call)),
-    POST: action('anyone', (call) => revoke(context, call), { reads: [formReading] }),
+    GET: action('anyone', (call) => show(context, tickets, call)),
+    POST: action('anyone', (call) => revoke(context, tickets, call), { reads: [formReading] }),
   };
 }
 
-function requireUser({ approver }: GrantsResourceContext, request: IncomingRequest): Promise<string> {
-  return requireApprovingUser(
-    approver,
-    request,
-    'Sign in to see and revoke the permissions of applications.',
-  );
-}
-
 async function show(
-  context: GrantsResourceContext,
+  { approver, grants }: OAuthContext,
+  tickets: PageTickets,
   { incoming: request, variant }: Call,
 ): Promise<ActionResponse> {
-  const user = await requireUser(context, request);
-  const grants = await context.grants.ofUser(user);
+  const user = await requireApprovingUser(approver, request, signIn);
   const page = {
     user,
-    grants,
-    ticket: context.tickets.issue(user),
+    grants: await grants.ofUser(user),
+    ticket: tickets.issue(user),
     action: pathForClient(request, grantsPath),
   };
   return showGrants(page, variant);
 }
 
 async function revoke(
-  context: GrantsResourceContext,
+  { approver, grants }: OAuthContext,
+  tickets: PageTickets,
   { incoming: request, body: content, variant }: Call<unknown, FormContent>,
 ): Promise<ActionResponse> {
-  const user = await requireUser(context, request);
+  const user = await requireApprovingUser(approver, request, signIn);
   if (content === 'too-many-parameters') return showRefusal(tooManyParameters, variant);
   if (content === undefined || content === 'malformed') return showRefusal('The form is malformed.', variant);
   const { values } = readParameters(content, ['ticket', 'grant']);
-  if (!context.tickets.accepts(user, values.get('ticket') ?? ''))
+  if (!tickets.accepts(user, values.get('ticket') ?? ''))
     return showRefusal(
       'The form has expired or is not yours. Open the page of your permissions again.',
       variant,
     );
   const id = values.get('grant');
-  const grant = (await context.grants.ofUser(user)).find((each) => each.id === id);
+  const grant = (await grants.ofUser(user)).find((each) => each.id === id);
   // A grant that ended meanwhile, or was revoked twice, is not an error.
-  if (grant !== undefined) await context.grants.revokeGrant(grant.id);
+  if (grant !== undefined) await grants.revokeGrant(grant.id);
   return { status: 303, noStore: true, headers: [['Location', pathForClient(request, grantsPath)]] };
+}
+
+/** Tickets in the forms of a page: they show that a form was sent from the page of the same user (CSRF protection). */
+interface PageTickets {
+  /** Returns a ticket for the page of a user. */
+  issue(user: string): string;
+  /** Returns whether a ticket was issued for this user and has not expired. */
+  accepts(user: string, ticket: string): boolean;
+}
+
+/** Creates tickets that are not stored: the expiry time and a keyed digest of it and the user. */
+function createPageTickets({ clock, masterKey, lifetimes }: OAuthContext): PageTickets {
+  const key = createHmac('sha256', masterKey).update('tickets of the page of grants').digest();
+  const computeDigest = (user: string, expires: string): Buffer =>
+    createHmac('sha256', key).update(`${expires}\n${user}`).digest();
+  return {
+    issue(user) {
+      const expires = (clock.now() + lifetimes.ticket).toString(36);
+      return `${expires}.${computeDigest(user, expires).toString('base64url')}`;
+    },
+    accepts(user, ticket) {
+      const [, expires = '', digest = ''] = /^([0-9a-z]{1,11})\.([\w-]{43})$/.exec(ticket) ?? [];
+      const sent = Buffer.from(digest, 'base64url');
+      const expected = computeDigest(user, expires);
+      const isGenuine = sent.length === expected.length && timingSafeEqual(sent, expected);
+      return isGenuine && Number.parseInt(expires, 36) > clock.now();
+    },
+  };
 }
 
 /** The content of the page of grants. */

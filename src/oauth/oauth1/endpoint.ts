@@ -15,7 +15,7 @@ import { addAdvice, buildReport, formatReportChallenge, oauth1Error } from './er
 import { addForm, type OAuth1Parameters } from './parameters.ts';
 import type { OAuth1Presented } from './presented.ts';
 import type { TokenSecrets } from './secrets.ts';
-import { createSignedRequests } from './signed-requests.ts';
+import { createSignedRequests } from './signature.ts';
 
 /** Dependencies of the endpoints that require a signed request. */
 export interface SignedEndpointContext extends OAuthContext {

@@ -4,7 +4,6 @@ import { refuseScheme } from '../../auth/verifier.ts';
 import { formatChallenge } from '../../http/headers/authorization.ts';
 import { type IncomingRequest, isConfidential } from '../../http/message.ts';
 import type { Resource } from '../../pipeline/resource.ts';
-import { createConsents } from '../consent/consents.ts';
 import type { OAuthContext } from '../context.ts';
 import { lazily, type OAuthModule, routesTo } from '../module.ts';
 import { oauth1Paths as paths } from '../paths.ts';
@@ -14,7 +13,7 @@ import { formatReportChallenge } from './error.ts';
 import { hasProtocol, mayHaveSignedForm } from './parameters.ts';
 import { requestTokenResource } from './request-token.ts';
 import { createTokenSecrets } from './secrets.ts';
-import { createSignedRequests, type SignedRequests } from './signed-requests.ts';
+import { createSignedRequests, type SignedRequests } from './signature.ts';
 
 /** Creates OAuth 1.0a: its endpoints and the scheme of signed requests. Neither is offered while no consumer is registered. */
 export function createOAuth1(context: OAuthContext): OAuthModule {
@@ -27,16 +26,13 @@ export function createOAuth1(context: OAuthContext): OAuthModule {
   };
 }
 
-function createEndpoints(
-  context: OAuthContext,
-): Readonly<Record<(typeof paths)[keyof typeof paths], Resource>> {
+function createEndpoints(context: OAuthContext): ReadonlyMap<string, Resource> {
   const endpoints = { ...context, deriveSecret: createTokenSecrets(context.masterKey) };
-  const consents = createConsents(context);
-  return {
-    [paths.requestToken]: requestTokenResource(endpoints),
-    [paths.authorize]: oauth1AuthorizationResource(paths.authorize, { ...context, consents }),
-    [paths.accessToken]: accessTokenResource(endpoints),
-  };
+  return new Map([
+    [paths.requestToken, requestTokenResource(endpoints)],
+    [paths.authorize, oauth1AuthorizationResource(context)],
+    [paths.accessToken, accessTokenResource(endpoints)],
+  ]);
 }
 
 /** Creates the scheme OAuth 1.0a (RFC 5849): requests signed with the secrets of a consumer and an access token. */

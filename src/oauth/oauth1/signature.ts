@@ -4,6 +4,7 @@ import { createHash, createPublicKey } from 'node:crypto';
 import { wholeSecond } from '../../auth/freshness.ts';
 import { deriveOnce, type Key, type KeyHolder } from '../../auth/keyring.ts';
 import type { DigestFault, Fault, Refusal, SchemeVerification } from '../../auth/scheme.ts';
+import { createVerify, type Verify } from '../../auth/verify.ts';
 import { isConfidential } from '../../http/message.ts';
 import type { Problem } from '../../http/problem.ts';
 import { octetsOf } from '../../http/syntax/octets.ts';
@@ -24,8 +25,8 @@ import {
 import { decodeSignature, digestForm, signatureFault } from '../../signature/signature-form.ts';
 import type { Consumer } from '../clients.ts';
 import type { OAuthContext } from '../context.ts';
-import { type Found, isIssuedTo, isLive } from '../grants.ts';
-import { type Reason, tokenReason } from '../reasons.ts';
+import { type Found, isIssuedTo } from '../grants.ts';
+import { findTokenFault, type Reason, type TokenFault, tokenReason } from '../reasons.ts';
 import { intersectScopes } from '../scopes.ts';
 import { assemble, baseStringParts, withPlainBodyHash } from './base-string.ts';
 import type { SignedFor } from './checks.ts';
@@ -33,6 +34,7 @@ import { addAdvice, oauth1Error, rejectedParameters } from './error.ts';
 import { keyMistakes, messageMistakes, partMistakes } from './mistakes.ts';
 import {
   chooseTokenKind,
+  createReader,
   methodRejected,
   type OAuth1Presented,
   type Reader,
@@ -41,14 +43,14 @@ import {
 import { createTokenSecrets } from './secrets.ts';
 
 /** A consumer, and the token that the request names. */
-export interface OAuth1Holder extends KeyHolder {
+interface OAuth1Holder extends KeyHolder {
   readonly consumer: Consumer;
   /** Undefined without a token, and if there is none of this value and kind. */
   readonly found: Found | undefined;
 }
 
 /** Creates the signature scheme of the requests for one purpose. */
-export function createOAuth1Signature(
+function createOAuth1Signature(
   signedFor: SignedFor,
   reader: Reader,
   context: OAuthContext,
@@ -262,36 +264,36 @@ async function tokenFault(holder: OAuth1Holder, context: OAuthContext): Promise<
   return { detail: problem.detail, check, hint, problem: shown };
 }
 
+const foreignToken = ['token_rejected', 'The token does not belong to this consumer.'] as const;
+
+const tokenProblems: Readonly<Record<TokenFault, Parameters<typeof oauth1Error>>> = {
+  used: ['token_used', 'The token has already been used.'],
+  revoked: ['token_revoked', 'The token was revoked.'],
+  expired: ['token_expired', 'The token has expired.'],
+  ended: ['token_expired', 'The token has expired.'],
+  orphaned: ['token_expired', 'The token has expired.'],
+  unregistered: [...foreignToken],
+  renewed: [...foreignToken],
+  'user-removed': ['token_rejected', 'The user of the token was removed or disabled.'],
+};
+
 async function tokenProblem(
   { consumer, found }: OAuth1Holder,
-  { accounts, clock }: OAuthContext,
+  context: OAuthContext,
 ): Promise<Problem | undefined> {
   if (found === undefined || found.token.client !== consumer.key || !isIssuedTo(found, consumer))
-    return oauth1Error('token_rejected', 'The token does not belong to this consumer.');
-  const { token, grant } = found;
-  if (token.used) return oauth1Error('token_used', 'The token has already been used.');
-  if (grant?.revoked === true) return oauth1Error('token_revoked', 'The token was revoked.');
-  if (!isLive(found, clock.now())) return oauth1Error('token_expired', 'The token has expired.');
-  if (token.user === undefined) {
-    if (token.kind === 'request') return undefined;
+    return oauth1Error(...foreignToken);
+  const fault = await findTokenFault(found, consumer, context);
+  if (fault !== undefined) return oauth1Error(...tokenProblems[fault]);
+  if (found.token.user === undefined && found.token.kind === 'access')
     throw new Error('an access token of OAuth 1.0a has no user');
-  }
-  const account = await accounts.find(token.user);
-  // A request token may be older than the user that authorized it.
-  const isValid = account !== undefined && (token.kind === 'request' || isIssuedTo(found, account));
-  return isValid
-    ? undefined
-    : oauth1Error('token_rejected', 'The user of the token was removed or disabled.');
+  return undefined;
 }
 
-async function reasonOfToken(
-  { consumer, found }: OAuth1Holder,
-  { accounts, clock, here }: OAuthContext,
-): Promise<Reason> {
+async function reasonOfToken({ consumer, found }: OAuth1Holder, context: OAuthContext): Promise<Reason> {
   const hint = findForeignHint(found, consumer);
   if (hint !== undefined || found === undefined) return { check: 'token', hint: hint ?? '' };
-  const reason = await tokenReason(found, { accounts, now: clock.now(), here, owner: consumer });
-  return reason ?? { check: 'token', hint: 'the token is not valid' };
+  return (await tokenReason(found, consumer, context)) ?? { check: 'token', hint: 'the token is not valid' };
 }
 
 /** Returns why a token is not one of this consumer. */
@@ -316,4 +318,16 @@ async function bodyHashFault(
   )
     ? undefined
     : { detail: 'oauth_body_hash does not match the content.', explain: () => ({}) };
+}
+
+/** Reads and verifies the signed requests for one purpose. */
+export interface SignedRequests {
+  readonly reader: Reader;
+  readonly verifier: Verify<OAuth1Presented>;
+}
+
+/** Creates the reading and the verification for a purpose. */
+export function createSignedRequests(signedFor: SignedFor, context: OAuthContext): SignedRequests {
+  const reader = createReader(signedFor, context);
+  return { reader, verifier: createVerify(createOAuth1Signature(signedFor, reader, context), context) };
 }

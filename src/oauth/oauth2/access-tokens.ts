@@ -1,17 +1,10 @@
 import type { IncomingRequest } from '../../http/message.ts';
-import type { JwtMembers } from '../../jwt/jwt.ts';
+import { boundKey, type JwtMembers } from '../../jwt/jwt.ts';
 import type { Scope } from '../../principal.ts';
 import type { Client } from '../clients.ts';
 import type { OAuthContext } from '../context.ts';
 import type { TokenDraft } from '../records.ts';
-import { boundKey } from './bound-key.ts';
 import type { TokenSigner } from './token-signer.ts';
-
-/** The parts of OAuth that access tokens depend on. */
-export type AccessTokenContext = Pick<
-  OAuthContext,
-  'accounts' | 'settings' | 'signer' | 'origins' | 'random'
->;
 
 /** An access token to be issued. */
 interface AccessTokenParts {
@@ -42,7 +35,7 @@ export function issuerFor(
 /** Returns the lifetime (ms) of a token of a client. */
 export function lifetimeOf(
   { lifetimes: own = {} }: Client,
-  { lifetimes }: Pick<OAuthContext, 'lifetimes'>,
+  { lifetimes }: OAuthContext,
   kind: 'access' | 'refresh',
 ): number {
   const seconds = own[kind];
@@ -51,7 +44,7 @@ export function lifetimeOf(
 
 /** Returns the draft of an access token: of random text, or of a JWT with the claims of its user. */
 export async function draftAccessToken(
-  context: AccessTokenContext,
+  context: OAuthContext,
   { issuer, audience, authenticated, claims = {}, key = boundKey(claims), ...parts }: AccessTokenParts,
 ): Promise<TokenDraft> {
   const { settings, signer, random } = context;
@@ -87,7 +80,7 @@ export async function draftAccessToken(
 
 /** Returns the claims of a user that tokens carry. */
 export async function userClaims(
-  { accounts, settings }: Pick<OAuthContext, 'accounts' | 'settings'>,
+  { accounts, settings }: OAuthContext,
   signer: TokenSigner,
   user: string | undefined,
 ): Promise<JwtMembers> {

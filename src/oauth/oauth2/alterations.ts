@@ -1,3 +1,4 @@
+import type { RedirectParameters } from '../redirect.ts';
 import type { OAuthError } from './oauth-error.ts';
 import type { SigningKeys } from './signing-keys.ts';
 
@@ -17,6 +18,3 @@ export interface Alterations {
   /** Returns the parameters of a redirect with a code. */
   redirect(parameters: RedirectParameters): RedirectParameters | undefined;
 }
-
-/** Parameters of a redirect. One that is undefined is left out. */
-export type RedirectParameters = Readonly<Record<string, string | undefined>>;

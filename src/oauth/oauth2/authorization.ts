@@ -1,82 +1,59 @@
 import type { Authenticator } from '../../auth/authenticate.ts';
 import { findTrace } from '../../auth/trace.ts';
-import type { FieldLine } from '../../http/fields.ts';
 import { type Form, maxFormParameters, parseTargetQuery } from '../../http/form.ts';
 import type { IncomingRequest } from '../../http/message.ts';
 import { Problem } from '../../http/problem.ts';
-import { noOrigins } from '../../pipeline/cors-policy.ts';
-import { pathForClient } from '../../pipeline/proxy.ts';
-import {
-  type ActionResponse,
-  action,
-  type Call,
-  type Resource,
-  type Variant,
-} from '../../pipeline/resource.ts';
+import type { ActionResponse, Call, Resource } from '../../pipeline/resource.ts';
 import type { Scope } from '../../principal.ts';
 import { type Client, isConfidential, type Registry } from '../clients.ts';
-import { showRefusal, tooManyParameters } from '../consent/consent-page.ts';
-import { type ConsentAnswer, type Consents, requireApprovingUser } from '../consent/consents.ts';
-import { pageVariants } from '../consent/html-page.ts';
+import { showRefusal } from '../consent/consent-page.ts';
+import {
+  authorizationEndpoint,
+  type ConsentAnswer,
+  type Consents,
+  createConsents,
+  requireApprovingUser,
+} from '../consent/consents.ts';
 import type { OAuthContext } from '../context.ts';
-import { type FormContent, formReading } from '../form-body.ts';
+import type { FormContent } from '../form-body.ts';
 import { requireFirst } from '../grants.ts';
-import type { Lifetimes } from '../lifetimes.ts';
 import { type OAuth2Settings, openidScope } from '../oauth2-options.ts';
 import { readParameters } from '../parameters.ts';
-import { grantsPath } from '../paths.ts';
 import { type Reason, scopeReason } from '../reasons.ts';
 import type { Grant } from '../records.ts';
-import { appendParameters } from '../redirect.ts';
+import { type RedirectParameters, redirect } from '../redirect.ts';
 import { defaultScopesFor, isWithin, parseScope } from '../scopes.ts';
-import type { TokenHolderContext } from '../token-holder.ts';
 import { issuerFor, lifetimeOf } from './access-tokens.ts';
-import type { RedirectParameters } from './alterations.ts';
 import { describe, recordRefusal } from './oauth-error.ts';
 import { isChallenge } from './pkce.ts';
 import { challengeReason, registrationReason, requestObjectReason } from './reasons.ts';
 import { audienceReason, readAudience, resourceParameters, unknownTarget } from './resource-indicators.ts';
 
 /** Dependencies of the authorization endpoint. */
-interface AuthorizationContext
-  extends TokenHolderContext,
-    Pick<OAuthContext, 'settings' | 'origins' | 'signer' | 'alterations'> {
-  readonly approver: Authenticator;
+interface AuthorizationContext extends OAuthContext {
   readonly consents: Consents;
-  readonly lifetimes: Lifetimes;
-  /** Whether errors explain what the server checked. */
-  readonly explain: boolean;
 }
 
-/**
- * Creates the authorization endpoint (RFC 6749 §3.1). It authenticates the user first, and verifies client and redirect URI
- * before any redirect, so that it is not an open redirector (RFC 9700 §4.11.2).
- */
-export function authorizationResource(
-  path: string,
-  context: AuthorizationContext,
-): Resource<unknown, FormContent> {
-  return {
-    ownCredentials: true,
-    // RFC 9700 §2.6: clients redirect to this endpoint, and scripts do not use it.
-    cors: noOrigins,
-    produces: pageVariants,
-    GET: action('anyone', (call) => ask(path, context, call)),
-    POST: action('anyone', (call) => conclude(context, call), { reads: [formReading] }),
-  };
+/** Creates the authorization endpoint (RFC 6749 §3.1). */
+export function authorizationResource(context: OAuthContext): Resource<unknown, FormContent> {
+  const endpoint = { ...context, consents: createConsents(context) };
+  return authorizationEndpoint({
+    ...endpoint,
+    mechanism: 'oauth2',
+    ask: (call) => ask(endpoint, call),
+    conclude: (answer, call) => conclude(endpoint, answer, call),
+    refuse: (call, sentence, reason) => refuse(endpoint, call, { sentence, reason }),
+  });
 }
 
-async function ask(
-  path: string,
-  context: AuthorizationContext,
-  { incoming: request, method, variant }: Call,
-): Promise<ActionResponse> {
+async function ask(context: AuthorizationContext, call: Call): Promise<ActionResponse> {
+  const { incoming: request } = call;
   const authorization = readRequest(parseTargetQuery(request.target), context.clients);
   const isSilent = isSilentRequest(context, authorization);
   const user = isSilent
     ? await findApprovingUser(context.approver, request)
     : await requireApprovingUser(context.approver, request);
-  if ('sentence' in authorization) return refuse(context, request, authorization, variant);
+  if ('sentence' in authorization) return refuse(context, call, authorization);
   const { client, redirectUri, state } = authorization;
   const requested = readRequested(authorization, context.settings);
   if ('error' in requested) return redirectError(context, request, authorization, requested);
@@ -94,15 +71,12 @@ async function ask(
     const code = await issueCode(context, client, answer);
     return redirectWithCode(context, request, redirectUri, { code, state });
   }
+  const question = { mechanism: 'oauth2', client: client.id, user, scopes, details } as const;
   return context.consents.ask(
-    { mechanism: 'oauth2', client: client.id, user, scopes, details },
-    {
-      action: pathForClient(request, path),
-      grants: pathForClient(request, grantsPath),
-      destination: formatDestination(redirectUri),
-      variant,
-      method,
-    },
+    question,
+    call,
+    context.settings.paths.authorize,
+    formatDestination(redirectUri),
   );
 }
 
@@ -162,29 +136,20 @@ async function hasConsented(
 
 async function conclude(
   context: AuthorizationContext,
-  call: Call<unknown, FormContent>,
+  answer: ConsentAnswer,
+  call: Call,
 ): Promise<ActionResponse> {
-  const { incoming: request, body: content, variant } = call;
-  const user = await requireApprovingUser(context.approver, request);
-  if (content === 'too-many-parameters')
-    return refuse(context, request, { sentence: tooManyParameters }, variant);
-  const answer = await context.consents.answer(content, 'oauth2', user);
-  if (answer === undefined) {
-    const sentence = 'The form has expired, was already submitted, or is not yours.';
-    const reason = await context.consents.findReason(content, 'oauth2', user);
-    return refuse(context, request, { sentence, reason }, variant);
-  }
   const { redirect_uri: redirectUri = '', state } = answer.details;
   const client = context.clients.find(answer.client);
   // The registration may have changed since the page was shown.
   if (client === undefined || !client.redirectUris.includes(redirectUri)) {
     const sentence = 'The application is no longer registered, or not with this redirect_uri.';
-    return refuse(context, request, { sentence }, variant);
+    return refuse(context, call, { sentence });
   }
-  const iss = issuerFor(context, request);
+  const iss = issuerFor(context, call.incoming);
   if (!answer.allowed) return redirect(redirectUri, { error: 'access_denied', state, iss });
   const code = await issueCode(context, client, answer);
-  return redirectWithCode(context, request, redirectUri, { code, state });
+  return redirectWithCode(context, call.incoming, redirectUri, { code, state });
 }
 
 /** Redirects the browser with a code, and names the issuer (RFC 9207). */
@@ -201,11 +166,10 @@ function redirectWithCode(
 /** Returns an error page, and records the error. */
 function refuse(
   { explain }: AuthorizationContext,
-  request: IncomingRequest,
+  { incoming, variant }: Call,
   { sentence, reason }: UserError,
-  variant: Variant | undefined,
 ): ActionResponse {
-  recordRefusal(findTrace(request), 'invalid_request', sentence, reason);
+  recordRefusal(findTrace(incoming), 'invalid_request', sentence, reason);
   return showRefusal(explain ? describe(sentence, reason) : sentence, variant);
 }
 
@@ -408,12 +372,4 @@ const standardScopes: readonly string[] = ['profile', 'email', 'address', 'phone
 function withoutUnsupported(scope: string | undefined, existing: readonly Scope[]): string | undefined {
   const words = scope?.split(' ').filter((word) => existing.includes(word) || !standardScopes.includes(word));
   return words?.join(' ');
-}
-
-/** Redirects the browser to the redirect URI of the client, with these parameters (RFC 6749 §4.1.2). */
-function redirect(uri: string, parameters: RedirectParameters): ActionResponse {
-  const pairs = Object.entries(parameters).filter((pair): pair is [string, string] => pair[1] !== undefined);
-  const location: FieldLine = ['Location', appendParameters(uri, String(new URLSearchParams(pairs)))];
-  // The URL of this page contains the client's state (RFC 9700 §4.2.4).
-  return { status: 303, noStore: true, headers: [location, ['Referrer-Policy', 'no-referrer']] };
 }

@@ -1,12 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import { blockedAttempt, type HashQueue, queueFull } from '../../auth/hash-queue.ts';
-import {
-  countRefusal,
-  type RateLimiter,
-  rateLimitKey,
-  refusePair,
-  requireUnblocked,
-} from '../../auth/rate-limit.ts';
+import { blockedAttempt, queueFull } from '../../auth/hash-queue.ts';
+import { countRefusal, rateLimitKey, refusePair, requireUnblocked } from '../../auth/rate-limit.ts';
 import { findTrace } from '../../auth/trace.ts';
 import { decodeFormText } from '../../http/form.ts';
 import { formatChallenge, parseCredentials } from '../../http/headers/authorization.ts';
@@ -43,17 +37,11 @@ interface Presented {
 }
 
 /** Dependencies of client authentication. */
-interface ClientAuthenticationContext extends AssertionContext, Pick<OAuthContext, 'settings' | 'origins'> {
-  readonly realm: string;
-  readonly clients: Registry<Client>;
-  readonly rateLimiter: RateLimiter;
-  /** Returns that many random bytes. */
-  readonly random: (size: number) => Uint8Array;
-  /** Resolves to whether a secret matches its scrypt hash. */
-  readonly verifySecret: (secret: string, hash: string) => Promise<boolean>;
-  /** Queue in which secrets wait to be hashed. */
-  readonly hashQueue: HashQueue;
-}
+type ClientAuthenticationContext = AssertionContext &
+  Pick<
+    OAuthContext,
+    'settings' | 'origins' | 'realm' | 'clients' | 'rateLimiter' | 'random' | 'verifySecret' | 'hashQueue'
+  >;
 
 /** The parameters of a request by name, or the error if they cannot be read. */
 export type ReadValues = ReadonlyMap<string, string> | OAuthError;

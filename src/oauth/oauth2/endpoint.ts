@@ -1,13 +1,14 @@
 import { findTrace } from '../../auth/trace.ts';
 import { parseTargetQuery } from '../../http/form.ts';
 import type { IncomingRequest } from '../../http/message.ts';
-import { type Action, action } from '../../pipeline/resource.ts';
+import { action, type Resource } from '../../pipeline/resource.ts';
 import type { Client } from '../clients.ts';
 import { tooManyParameters } from '../consent/consent-page.ts';
+import type { OAuthContext } from '../context.ts';
 import { type FormContent, formReading, jsonReading } from '../form-body.ts';
 import { readParameters } from '../parameters.ts';
 import type { Admitted, AuthenticateClient, ReadValues } from './client-authentication.ts';
-import { OAuthError, respondWith } from './oauth-error.ts';
+import { OAuthError, respondWith, writeOAuthProblem } from './oauth-error.ts';
 
 /** The request of an authenticated client. */
 export interface ClientRequest {
@@ -40,8 +41,6 @@ const neverInQuery: ReadonlySet<string> = new Set([
 
 /** An endpoint at which clients authenticate. */
 interface Endpoint {
-  /** Whether errors explain what the server checked. */
-  readonly explain: boolean;
   readonly authenticate: AuthenticateClient;
   readonly admits: Admitted;
   /** Its parameters other than those of client authentication. */
@@ -51,17 +50,13 @@ interface Endpoint {
   readonly readsJson?: boolean;
 }
 
-/** Creates the POST action of an endpoint. */
-export function clientAction({
-  explain,
-  authenticate,
-  admits,
-  names,
-  respond,
-  readsJson = false,
-}: Endpoint): Action<unknown, FormContent> {
+/** Creates an endpoint, all of whose errors have the form of OAuth. */
+export function clientEndpoint(
+  { explain }: Pick<OAuthContext, 'explain'>,
+  { authenticate, admits, names, respond, readsJson = false }: Endpoint,
+): Resource<unknown, FormContent> {
   const allNames = [...clientParameters, ...names];
-  return action(
+  const post = action<unknown, FormContent>(
     'anyone',
     ({ incoming: request, body: content }) =>
       respondWith(
@@ -76,6 +71,7 @@ export function clientAction({
       ),
     { reads: readsJson ? [formReading, jsonReading] : [formReading] },
   );
+  return { ownCredentials: true, writeProblem: writeOAuthProblem, POST: post };
 }
 
 /** Returns the value of a parameter. Throws an OAuthError (invalid_request) if it is missing. */

@@ -2,11 +2,9 @@ import { createBearerVerifier } from '../../auth/bearer.ts';
 import type { IncomingRequest } from '../../http/message.ts';
 import { looksLikeJwt } from '../../jwt/jwt.ts';
 import type { Resource } from '../../pipeline/resource.ts';
-import type { Route } from '../../pipeline/router.ts';
 import type { Principal } from '../../principal.ts';
-import { createConsents } from '../consent/consents.ts';
 import type { OAuthContext } from '../context.ts';
-import { lazily, type OAuthModule } from '../module.ts';
+import { lazily, type OAuthModule, routesTo } from '../module.ts';
 import { signsTokens } from '../oauth2-options.ts';
 import { openidMetadataPath, resourceMetadataPath } from '../paths.ts';
 import type { Reason } from '../reasons.ts';
@@ -15,12 +13,10 @@ import { issuerFor } from './access-tokens.ts';
 import { authorizationResource } from './authorization.ts';
 import { createClientAuthentication } from './client-authentication.ts';
 import { createProofs, type Proofs } from './dpop.ts';
-import { introspectionResource } from './introspection.ts';
-import { metadataResource } from './metadata.ts';
+import { introspectionResource, revocationResource } from './issued-tokens.ts';
+import { metadataResource, protectedResource } from './metadata.ts';
 import { keysResource, logoutResource, userinfoResource } from './openid.ts';
-import { protectedResource } from './protected-resource.ts';
 import { accessReason, findAnyToken } from './reasons.ts';
-import { revocationResource } from './revocation.ts';
 import { tokenResource } from './token.ts';
 
 /**
@@ -44,15 +40,7 @@ export function createOAuth2(context: OAuthContext): OAuthModule {
       hasIssuers ? [['resource_metadata', origins.own(connection) + resourceMetadataPath]] : [],
   });
   const endpoints = lazily(open, () => createEndpoints(context, proofs));
-  const routes = servedPaths(context).map(
-    (template): Route => ({
-      template,
-      get resource() {
-        return endpoints().get(template) ?? {};
-      },
-      open,
-    }),
-  );
+  const routes = routesTo(endpoints, servedPaths(context), open);
   if (!hasIssuers) return { schemes: [bearer], routes };
   const described = { template: resourceMetadataPath, resource: protectedResource(context, proofs) };
   return { schemes: [bearer], routes: [...routes, described] };
@@ -137,12 +125,11 @@ function servedPaths({ settings }: OAuthContext): readonly string[] {
 function createEndpoints(context: OAuthContext, proofs: Proofs | undefined): ReadonlyMap<string, Resource> {
   const { paths } = context.settings;
   const authenticate = createClientAuthentication(context);
-  const consents = createConsents(context);
   const metadata = metadataResource(context, proofs);
   const listed = servedPaths(context).map((path): [string, Resource] => [path, metadata]);
   return new Map([
     ...listed,
-    [paths.authorize, authorizationResource(paths.authorize, { ...context, consents })],
+    [paths.authorize, authorizationResource(context)],
     [paths.token, tokenResource({ ...context, proofs }, authenticate)],
     [paths.revoke, revocationResource(context, authenticate)],
     [paths.introspect, introspectionResource(context, authenticate)],

@@ -16,7 +16,7 @@ import type { OAuthContext } from '../context.ts';
 import { type FormContent, formReading } from '../form-body.ts';
 import { openidScope } from '../oauth2-options.ts';
 import { readParameters } from '../parameters.ts';
-import { appendParameters } from '../redirect.ts';
+import { redirect } from '../redirect.ts';
 import { issuerFor, userClaims } from './access-tokens.ts';
 
 /** Creates the resource of the public keys (RFC 7517 §5). */
@@ -74,9 +74,7 @@ async function logout(
   const { client, user, uri } = left;
   if (user !== undefined && client !== undefined) await revokeGrants(context, user, client);
   if (uri === undefined) return { status: 200, noStore: true, representation: text('You are signed out.') };
-  const state = values.get('state');
-  const location = state === undefined ? uri : appendParameters(uri, String(new URLSearchParams({ state })));
-  return { status: 303, noStore: true, headers: [['Location', location]] };
+  return redirect(uri, { state: values.get('state') });
 }
 
 const malformedForm = 'The parameters are not a valid form, or one of them occurs more than once.';

@@ -7,11 +7,11 @@ import { findClosestMatch } from '../../did-you-mean.ts';
 import type { IncomingRequest } from '../../http/message.ts';
 import { nearestUriDifference, uriDifference } from '../../http/uri-difference.ts';
 import { type Client, isConfidential } from '../clients.ts';
+import type { OAuthContext } from '../context.ts';
 import type { Found } from '../grants.ts';
 import type { ClientAuthenticationMethod } from '../oauth2-options.ts';
 import { formatTokenName, type Reason, tokenReason } from '../reasons.ts';
 import { describeDigest, hashSha256 } from '../sha256.ts';
-import type { TokenHolderContext } from '../token-holder.ts';
 
 /** What a client sent to exchange a code or a refresh token. */
 interface Exchange {
@@ -23,7 +23,7 @@ interface Exchange {
 
 /** Returns why a code was refused, in the order of the checks. */
 export async function codeReason(
-  context: TokenHolderContext,
+  context: OAuthContext,
   { client, values, key }: Exchange,
   found: Found | undefined,
 ): Promise<Reason> {
@@ -45,7 +45,7 @@ export async function codeReason(
 
 /** Returns why a refresh token was refused. */
 export async function refreshReason(
-  context: TokenHolderContext,
+  context: OAuthContext,
   { client, values, key }: Exchange,
   found: Found | undefined,
 ): Promise<Reason> {
@@ -62,7 +62,7 @@ export async function refreshReason(
 
 /** Returns why a bearer token was refused. */
 export async function accessReason(
-  context: TokenHolderContext,
+  context: OAuthContext,
   found: Found | undefined,
   value: string,
 ): Promise<Reason> {
@@ -71,10 +71,7 @@ export async function accessReason(
 }
 
 /** Returns the stored token of any kind with this value; undefined if there is none. */
-export async function findAnyToken(
-  { grants }: TokenHolderContext,
-  value: string,
-): Promise<Found | undefined> {
+export async function findAnyToken({ grants }: OAuthContext, value: string): Promise<Found | undefined> {
   const found = await Promise.all([
     ...(['code', 'refresh', 'access'] as const).map((kind) => grants.find(value, 'oauth2', kind)),
     grants.find(value, 'oauth1', 'access'),
@@ -86,7 +83,7 @@ export async function findAnyToken(
 const tokenForm = /^(?:[\w-]{43}|eyJ[\w-]+\.[\w-]+\.[\w-]+)$/;
 
 /** Returns why no token of this kind is stored: another one was sent, or a text that shows what happened to it. */
-async function describeUnknown(context: TokenHolderContext, what: string, value = ''): Promise<Reason> {
+async function describeUnknown(context: OAuthContext, what: string, value = ''): Promise<Reason> {
   const check = what === 'code' ? 'code' : 'token';
   const other = await findAnyToken(context, value);
   if (other !== undefined) {
@@ -109,10 +106,8 @@ async function describeUnknown(context: TokenHolderContext, what: string, value 
   };
 }
 
-function stateReason(context: TokenHolderContext, found: Found): Promise<Reason | undefined> {
-  const { accounts, clock, clients, here } = context;
-  const owner = clients.find(found.token.client);
-  return tokenReason(found, { accounts, now: clock.now(), here, owner });
+function stateReason(context: OAuthContext, found: Found): Promise<Reason | undefined> {
+  return tokenReason(found, context.clients.find(found.token.client), context);
 }
 
 function otherClient(client: Client, { token }: Found): Reason | undefined {

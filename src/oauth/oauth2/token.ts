@@ -6,39 +6,29 @@ import type { Scope } from '../../principal.ts';
 import { type GrantType, isConfidential } from '../clients.ts';
 import type { OAuthContext } from '../context.ts';
 import { type Found, type Issued, requireFirst } from '../grants.ts';
-import type { Lifetimes } from '../lifetimes.ts';
 import { openidScope } from '../oauth2-options.ts';
 import { oauth2Paths } from '../paths.ts';
 import { type Reason, scopeReason } from '../reasons.ts';
 import type { Grant, Token } from '../records.ts';
 import { defaultScopesFor, formatScope, intersectScopes, isWithin, parseScope } from '../scopes.ts';
-import { findTokenHolder, type TokenHolderContext } from '../token-holder.ts';
-import {
-  type AccessTokenContext,
-  draftAccessToken,
-  issuerFor,
-  lifetimeOf,
-  userClaims,
-} from './access-tokens.ts';
+import { findTokenHolder } from '../token-holder.ts';
+import { draftAccessToken, issuerFor, lifetimeOf, userClaims } from './access-tokens.ts';
 import type { AuthenticateClient } from './client-authentication.ts';
 import type { Proofs } from './dpop.ts';
 import {
   type ClientRequest,
-  clientAction,
+  clientEndpoint,
   missingParameter,
   type Respond,
   requireParameter,
 } from './endpoint.ts';
-import { OAuthError, writeOAuthProblem } from './oauth-error.ts';
+import { OAuthError } from './oauth-error.ts';
 import { verifies } from './pkce.ts';
 import { codeReason, refreshReason } from './reasons.ts';
 import { readAudience, resourceParameters } from './resource-indicators.ts';
 
 /** Dependencies of the token endpoint. */
-interface TokenContext extends TokenHolderContext, AccessTokenContext, Pick<OAuthContext, 'alterations'> {
-  readonly lifetimes: Lifetimes;
-  /** Whether errors explain what the server checked. */
-  readonly explain: boolean;
+interface TokenContext extends OAuthContext {
   /** Verifies proofs of possession; undefined if none are accepted. */
   readonly proofs: Proofs | undefined;
 }
@@ -76,19 +66,9 @@ export function tokenResource(context: TokenContext, authenticate: AuthenticateC
     if (altered instanceof OAuthError) throw altered;
     return altered ?? response;
   };
-  return {
-    ownCredentials: true,
-    writeProblem: writeOAuthProblem,
-    POST: clientAction({
-      explain: context.explain,
-      authenticate,
-      admits: 'any',
-      names,
-      respond,
-      // Partners with a path of their own accept JSON too.
-      readsJson: context.settings.paths.token !== oauth2Paths.token,
-    }),
-  };
+  // Partners with a path of their own accept JSON too.
+  const readsJson = context.settings.paths.token !== oauth2Paths.token;
+  return clientEndpoint(context, { authenticate, admits: 'any', names, respond, readsJson });
 }
 
 const grantTypes: readonly GrantType[] = ['authorization_code', 'refresh_token', 'client_credentials'];

@@ -2,7 +2,7 @@ import type { Accounts } from '../../auth/accounts.ts';
 import { userNameFault } from '../../auth/user-name.ts';
 import type { Clock } from '../../clock.ts';
 import { nearestUriDifference } from '../../http/uri-difference.ts';
-import { looksLikeJwt, type ParsedJwt } from '../../jwt/jwt.ts';
+import { boundKey, looksLikeJwt, type ParsedJwt } from '../../jwt/jwt.ts';
 import { type KeySet, readKeySet } from '../../jwt/key-set.ts';
 import {
   findJwtFault,
@@ -14,7 +14,6 @@ import {
 } from '../../jwt/verify.ts';
 import type { Principal } from '../../principal.ts';
 import type { IssuerDeclaration } from '../oauth2-options.ts';
-import { boundKey } from './bound-key.ts';
 
 /** Verifies the access tokens of other issuers. Its code is loaded only if some are trusted. */
 export interface TrustedIssuers {
