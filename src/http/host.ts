@@ -1,3 +1,4 @@
+import { isIPv6Literal } from './syntax/ip-address.ts';
 import { isEscape, isNameCharacter } from './syntax/uri-character.ts';
 
 const colon = 0x3a;
@@ -50,40 +51,9 @@ function literalEnd(value: string): number {
   const close = value.indexOf(']');
   if (close < 0) return -1;
   const address = value.slice(1, close);
-  return isIpv6(address) || isFutureAddress(address) ? close + 1 : -1;
+  return isIPv6Literal(address) || isFutureAddress(address) ? close + 1 : -1;
 }
 
 function isFutureAddress(address: string): boolean {
   return /^v[0-9a-f]+\.[0-9a-z\-._~!$&'()*+,;=:]+$/i.test(address);
-}
-
-function isIpv6(address: string): boolean {
-  if (address.length > 45) return false;
-  const [head = '', tail, more] = address.split('::');
-  if (more !== undefined) return false;
-  if (tail === undefined) return groupsIn(head, true) === 8;
-  const before = head === '' ? 0 : groupsIn(head, false);
-  const after = tail === '' ? 0 : groupsIn(tail, true);
-  // The two colons replace one or more groups of zeros (RFC 3986 §3.2.2).
-  return before >= 0 && after >= 0 && before + after <= 7;
-}
-
-/** Returns the number of 16-bit groups, of which an IPv4 address at the end counts as two; -1 if malformed. */
-function groupsIn(text: string, mayEndInIpv4: boolean): number {
-  const pieces = text.split(':');
-  const last = pieces.length - 1;
-  let count = 0;
-  for (const [index, piece] of pieces.entries()) {
-    if (/^[0-9a-f]{1,4}$/i.test(piece)) count += 1;
-    else if (mayEndInIpv4 && index === last && isIpv4(piece)) count += 2;
-    else return -1;
-  }
-  return count;
-}
-
-function isIpv4(text: string): boolean {
-  const octets = text.split('.');
-  return (
-    octets.length === 4 && octets.every((octet) => /^(?:0|[1-9]\d{0,2})$/.test(octet) && Number(octet) < 256)
-  );
 }

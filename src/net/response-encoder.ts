@@ -1,6 +1,11 @@
 import { STATUS_CODES, validateHeaderName, validateHeaderValue } from 'node:http';
 import type { Response } from '../http/message.ts';
 
+/** Returns the reason phrase of a status; '' if it has none. */
+export function findReasonPhrase(status: number): string {
+  return STATUS_CODES[status] ?? '';
+}
+
 /** Returns whether a response of this status never has content (RFC 9110 §15.3.5, §15.4.5). */
 function isBare(status: number): boolean {
   return status === 204 || status === 304;
@@ -48,7 +53,7 @@ export function encodeMessage(
   fieldLines: FieldLines,
 ): string | Uint8Array {
   const { status, body: content } = response;
-  let lines = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n`;
+  let lines = `HTTP/1.1 ${status} ${findReasonPhrase(status)}\r\n`;
   for (const [name, value] of response.headers) lines += fieldLines.of(name, value);
   const length = computeLength(content);
   if (!isBare(status)) lines += `Content-Length: ${length}\r\n`;

@@ -54,45 +54,6 @@ interface GrantsOptions {
 /** A grant to be created. */
 type GrantDraft = Pick<Grant, 'mechanism' | 'client' | 'user' | 'scopes' | 'ends'>;
 
-/** Grants and tokens in the store. A call resolves when the store has made its change durable. */
-export interface Grants {
-  /** Issues tokens without a grant. Rejects with a Problem (429) if a user or client has too many: see `IssueLimits`. */
-  issue(drafts: readonly TokenDraft[]): Promise<Issued[]>;
-  /** Creates a grant and issues its first tokens. */
-  begin(grant: GrantDraft, drafts: readonly TokenDraft[]): Promise<{ grant: Grant; issued: Issued[] }>;
-  /** Finds a stored token of this kind, live or not. Resolves to undefined if there is none. */
-  find(value: string, mechanism: Mechanism, kind: TokenKind): Promise<Found | undefined>;
-  /**
-   * Marks a token as used, atomically: of concurrent calls exactly one resolves to true. A token with a grant is kept as long
-   * as the grant; another one is deleted when it expires.
-   */
-  consume(found: Found): Promise<boolean>;
-  /**
-   * Marks a token as used and issues others of the same grant, in one batch. Resolves to undefined if the token was used before.
-   * Rejects with a Problem (429) like `issue`, and the token stays unused, if there are too many.
-   */
-  exchange(found: Found, drafts: readonly TokenDraft[]): Promise<Issued[] | undefined>;
-  /** Sets a token's user and adds details. Resolves to undefined if the token was changed or used meanwhile. */
-  update(
-    found: Found,
-    changes: { user?: string; details: Readonly<Record<string, string>> },
-  ): Promise<Found | undefined>;
-  /** Revokes one token. */
-  revokeToken(found: Found): Promise<void>;
-  /**
-   * Revokes a grant with all its tokens.
-   *
-   * @param reused The kind of the token whose reuse is the reason, if it is.
-   */
-  revokeGrant(id: string, reused?: TokenKind): Promise<void>;
-  /** Returns the grants of a user that are neither revoked nor ended, in the order of issue. */
-  ofUser(user: string): Promise<readonly Grant[]>;
-  /** Iterates over all tokens in the order of issue. */
-  all(): AsyncIterable<Found>;
-  /** Sets the expiry of a token to now. */
-  expire(found: Found): Promise<void>;
-}
-
 /** Returns whether a token is neither used nor expired, and its grant is neither revoked nor ended. */
 export function isLive({ token, grant }: Found, now: number): boolean {
   if (token.used || token.expires <= now) return false;
@@ -121,17 +82,16 @@ export function requireFirst([first]: readonly Issued[]): Issued {
   return first;
 }
 
-/** Creates grants in the store. Their collections are not resources: names of resource collections begin with a slash. */
-export function createGrants(options: GrantsOptions): Grants {
-  return new StoredGrants(options);
-}
-
 /** Random bytes of a token, a code or the id of a grant. */
 const tokenBytes = 32;
 /** Length of a token in characters. */
 export const tokenLength = Math.ceil((tokenBytes * 4) / 3);
 
-class StoredGrants implements Grants {
+/**
+ * Grants and tokens in the store. A call resolves when the store has made its change durable. Their collections are not resources: names
+ * of resource collections begin with a slash.
+ */
+export class Grants {
   readonly #store: Store;
   readonly #clock: Clock;
   readonly #random: (size: number) => Uint8Array;
@@ -151,6 +111,7 @@ class StoredGrants implements Grants {
     this.#limits = new IssueLimits(clock, stored, maxIssued);
   }
 
+  /** Issues tokens without a grant. Rejects with a Problem (429) if a user or client has too many: see `IssueLimits`. */
   async issue(drafts: readonly TokenDraft[]): Promise<Issued[]> {
     if (this.#revocation?.done !== undefined) await this.#revocation.done;
     await this.#limits.admit(drafts);
@@ -159,6 +120,7 @@ class StoredGrants implements Grants {
     return issued;
   }
 
+  /** Creates a grant and issues its first tokens. */
   async begin(draft: GrantDraft, drafts: readonly TokenDraft[]): Promise<{ grant: Grant; issued: Issued[] }> {
     if (this.#revocation?.done !== undefined) await this.#revocation.done;
     await this.#limits.admit(drafts, draft, true);
@@ -170,6 +132,7 @@ class StoredGrants implements Grants {
     return { grant, issued };
   }
 
+  /** Finds a stored token of this kind, live or not. Resolves to undefined if there is none. */
   async find(value: string, mechanism: Mechanism, kind: TokenKind): Promise<Found | undefined> {
     if (this.#revocation?.done !== undefined) await this.#revocation.done;
     const digest = hashSha256(value);
@@ -179,6 +142,10 @@ class StoredGrants implements Grants {
     return found?.token.mechanism === mechanism && found.token.kind === kind ? found : undefined;
   }
 
+  /**
+   * Marks a token as used, atomically: of concurrent calls exactly one resolves to true. A token with a grant is kept as long
+   * as the grant; another one is deleted when it expires.
+   */
   async consume({ token, revision }: Found): Promise<boolean> {
     if (token.used) return false;
     const { applied } = await this.#put(
@@ -190,6 +157,10 @@ class StoredGrants implements Grants {
     return applied;
   }
 
+  /**
+   * Marks a token as used and issues others of the same grant, in one batch. Resolves to undefined if the token was used before.
+   * Rejects with a Problem (429) like `issue`, and the token stays unused, if there are too many.
+   */
   async exchange(found: Found, drafts: readonly TokenDraft[]): Promise<Issued[] | undefined> {
     await this.#limits.admit(drafts, found.grant);
     // Both in one turn of the event loop, and so in one batch. If the token was used before, the new tokens are stored but not
@@ -200,6 +171,7 @@ class StoredGrants implements Grants {
     return issued;
   }
 
+  /** Sets a token's user and adds details. Resolves to undefined if the token was changed or used meanwhile. */
   async update(
     { token, grant, revision }: Found,
     { user, details }: { user?: string; details: Readonly<Record<string, string>> },
@@ -210,6 +182,7 @@ class StoredGrants implements Grants {
     return done.applied ? { token: updated, grant, revision: done.entry.revision } : undefined;
   }
 
+  /** Revokes one token. */
   async revokeToken(found: Found): Promise<void> {
     const { mechanism, client, user, kind } = found.token;
     await this.#delete(tokensCollection, found.token.digest);
@@ -217,6 +190,11 @@ class StoredGrants implements Grants {
     this.#onEvent({ type: 'token-revoked', mechanism, client, user, token: kind });
   }
 
+  /**
+   * Revokes a grant with all its tokens.
+   *
+   * @param reused The kind of the token whose reuse is the reason, if it is.
+   */
   async revokeGrant(id: string, reused?: TokenKind): Promise<void> {
     for (;;) {
       const entry = await this.#store.read(grantsCollection, id);
@@ -233,6 +211,7 @@ class StoredGrants implements Grants {
     }
   }
 
+  /** Returns the grants of a user that are neither revoked nor ended, in the order of issue. */
   async ofUser(user: string): Promise<readonly Grant[]> {
     const found: Grant[] = [];
     for await (const grant of this.#allGrants())
@@ -240,6 +219,7 @@ class StoredGrants implements Grants {
     return found;
   }
 
+  /** Iterates over all tokens in the order of issue. */
   async *all(): AsyncIterable<Found> {
     for await (const entry of this.#entries(tokensCollection)) {
       const found = await this.#foundIn(entry);
@@ -265,6 +245,7 @@ class StoredGrants implements Grants {
     }
   }
 
+  /** Sets the expiry of a token to now. */
   async expire(found: Found): Promise<void> {
     const value = toTokenRecord({ ...found.token, expires: this.#clock.now() });
     await this.#put(tokensCollection, found.token.digest, found.revision, value);

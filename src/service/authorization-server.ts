@@ -7,7 +7,7 @@ import { readDuration } from '../duration.ts';
 import { type Client, type Consumer, createRegistry, type Registry } from '../oauth/clients.ts';
 import { grantsResource } from '../oauth/consent/grants-resource.ts';
 import type { OAuthContext } from '../oauth/context.ts';
-import { createGrants, type Grants } from '../oauth/grants.ts';
+import { Grants } from '../oauth/grants.ts';
 import { readLifetimes } from '../oauth/lifetimes.ts';
 import { createOAuth1 } from '../oauth/oauth1/module.ts';
 import { draftAccessToken } from '../oauth/oauth2/access-tokens.ts';
@@ -87,7 +87,7 @@ export function createAuthorizationServer(
   };
   const revocation = new RevokeOnRemoval(names, store, clock, onGrantEvent);
   if (options.store !== undefined) revocation.compare(rolesIn(options));
-  const grants = createGrants({ store, clock, random, onEvent: onGrantEvent, revocation });
+  const grants = new Grants({ store, clock, random, onEvent: onGrantEvent, revocation });
   const clients = createRegistry(clientsById, (all) => revocation.setNames('client', all));
   const consumers = createRegistry(consumersByKey, (all) => revocation.setNames('consumer', all));
   const context: OAuthContext = {

@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { isIPv6 } from 'node:net';
 import { test } from 'node:test';
 import { isValidHost } from '../../src/http/host.ts';
 import { hostile } from '../support/http/hostile.ts';
@@ -92,17 +91,6 @@ test('everything else is not a host', () => {
     '[v7.]',
   );
   for (const value of invalid) assert.equal(isValidHost(value), false, value);
-});
-
-test('an address in brackets is valid exactly when it is IPv6', () => {
-  const random = seeded();
-  for (let round = 0; round < 20_000; round += 1) {
-    const pieces = Array.from({ length: 1 + random.below(9) }, () =>
-      random.pick(['', '', '0', 'a1', 'FFFF', '1', '12345', '1.2.3.4']),
-    );
-    const address = pieces.join(':') + random.pick(['', '', '', ':', '::', '.1']);
-    assert.equal(isValidHost(`[${address}]`), isIPv6(address), `${address}, seed ${random.seed}`);
-  }
 });
 
 test('no value makes the check throw, and a valid host contains no delimiter of fields or URIs', () => {

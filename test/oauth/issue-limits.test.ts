@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
 import { createManualClock } from '../../src/clock.ts';
 import { type Double, startDouble } from '../../src/double/index.ts';
-import { createGrants, type Found } from '../../src/oauth/grants.ts';
+import { type Found, Grants } from '../../src/oauth/grants.ts';
 import { maxIssued } from '../../src/oauth/issue-limits.ts';
 import type { TokenDraft, TokenKind } from '../../src/oauth/records.ts';
 import { createMemoryStore } from '../../src/store/memory.ts';
@@ -80,7 +80,7 @@ const max = { ticket: 1, request: 10, access: 10, refresh: 50, grant: 10 } as co
 function openGrants() {
   const clock = createManualClock(Date.UTC(2026, 0, 1));
   const store = createMemoryStore({ storeId: 'm' });
-  const grants = createGrants({ store, clock, random: (size) => randomBytes(size), maxIssued: max });
+  const grants = new Grants({ store, clock, random: (size) => randomBytes(size), maxIssued: max });
   const hour = 3_600_000;
   const draft = (kind: TokenKind, user?: string, client = 'app'): TokenDraft => {
     const mechanism = kind === 'request' ? 'oauth1' : 'oauth2';

@@ -1,5 +1,6 @@
-import { isIPv4, isIPv6 } from 'node:net';
+import { isIPv4 } from 'node:net';
 import { isValidHost } from '../host.ts';
+import { isIPv6Literal } from '../syntax/ip-address.ts';
 import { valueBetween, valueEnd } from '../syntax/parameters.ts';
 import { listElements, tokenEnd, trimSpaces } from '../syntax/token.ts';
 
@@ -73,7 +74,7 @@ function parseNodeAddress(node: string | undefined): string | undefined {
   if (name === undefined) return undefined;
   if (!name.startsWith('[')) return isIPv4(name) ? name : undefined;
   const address = name.slice(1, -1);
-  return isIPv6(address) && !address.includes('%') ? address : undefined;
+  return isIPv6Literal(address) ? address : undefined;
 }
 
 /**
@@ -84,9 +85,7 @@ function parseNodeAddress(node: string | undefined): string | undefined {
 export function parseForwardedFor(value: string): readonly (string | undefined)[] | undefined {
   const elements = value.split(',').map((element) => trimSpaces(element, 0, element.length));
   if (elements.includes('')) return undefined;
-  return elements.map((element) =>
-    isIPv6(element) && !element.includes('%') ? element : parseNodeAddress(element),
-  );
+  return elements.map((element) => (isIPv6Literal(element) ? element : parseNodeAddress(element)));
 }
 
 /** Parses an X-Forwarded-Proto value: one scheme, returned in lower case. Returns undefined for anything else. */

@@ -10,6 +10,11 @@ const groupBits = 16;
 const mappedBits = 96;
 const mappedPrefix: IpAddress = [0, 0, 0, 0, 0, 0xffff];
 
+/** Returns whether a text is an IPv6 address without a zone, which a URI cannot contain (RFC 3986 §3.2.2). */
+export function isIPv6Literal(text: string): boolean {
+  return isIPv6(text) && !text.includes('%');
+}
+
 /** Parses an IPv4 or IPv6 address (RFC 4291 §2.2), and drops a zone (RFC 4007 §11). Returns undefined if malformed. */
 export function parseIpAddress(text: string): IpAddress | undefined {
   if (isIPv4(text)) return [...mappedPrefix, ...groupsOfIpv4(text)];

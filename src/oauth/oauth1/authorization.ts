@@ -5,10 +5,9 @@ import { parseTargetQuery } from '../../http/form.ts';
 import type { ActionResponse, Call, Resource, Variant } from '../../pipeline/resource.ts';
 import { showRefusal } from '../consent/consent-page.ts';
 import {
+  askConsent,
   authorizationEndpoint,
   type ConsentAnswer,
-  type Consents,
-  createConsents,
   requireApprovingUser,
 } from '../consent/consents.ts';
 import { html, showPage } from '../consent/html-page.ts';
@@ -23,7 +22,6 @@ import { hashSha256 } from '../sha256.ts';
 
 /** Dependencies of GET and POST. */
 interface EndpointContext extends OAuthContext {
-  readonly consents: Consents;
   /** Encrypts the request token while the consent page is open, so that it is never stored in plain text. */
   readonly seal: SecretBox;
 }
@@ -35,8 +33,7 @@ const sealedAs = ['request token'];
 /** Creates the endpoint where a user allows or refuses a request token (RFC 5849 §2.2). */
 export function oauth1AuthorizationResource(context: OAuthContext): Resource<unknown, FormContent> {
   const key = createHmac('sha256', context.masterKey).update('sealed request tokens').digest();
-  const consents = createConsents(context);
-  const endpoint = { ...context, consents, seal: createSecretBox(key, context.random) };
+  const endpoint = { ...context, seal: createSecretBox(key, context.random) };
   return authorizationEndpoint({
     ...endpoint,
     mechanism: 'oauth1',
@@ -59,7 +56,7 @@ async function ask(endpoint: EndpointContext, call: Call): Promise<ActionRespons
   const details = { token: endpoint.seal.seal(token, sealedAs) };
   const question = { mechanism: 'oauth1', client, user, scopes, details } as const;
   const destination = callback === outOfBand ? undefined : callback;
-  return endpoint.consents.ask(question, call, oauth1Paths.authorize, destination);
+  return askConsent(endpoint, question, call, oauth1Paths.authorize, destination);
 }
 
 async function conclude(

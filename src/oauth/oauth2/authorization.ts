@@ -8,10 +8,9 @@ import type { Scope } from '../../principal.ts';
 import { type Client, isConfidential, type Registry } from '../clients.ts';
 import { showRefusal } from '../consent/consent-page.ts';
 import {
+  askConsent,
   authorizationEndpoint,
   type ConsentAnswer,
-  type Consents,
-  createConsents,
   requireApprovingUser,
 } from '../consent/consents.ts';
 import type { OAuthContext } from '../context.ts';
@@ -29,24 +28,18 @@ import { isChallenge } from './pkce.ts';
 import { challengeReason, registrationReason, requestObjectReason } from './reasons.ts';
 import { audienceReason, readAudience, resourceParameters, unknownTarget } from './resource-indicators.ts';
 
-/** Dependencies of the authorization endpoint. */
-interface AuthorizationContext extends OAuthContext {
-  readonly consents: Consents;
-}
-
 /** Creates the authorization endpoint (RFC 6749 §3.1). */
 export function authorizationResource(context: OAuthContext): Resource<unknown, FormContent> {
-  const endpoint = { ...context, consents: createConsents(context) };
   return authorizationEndpoint({
-    ...endpoint,
+    ...context,
     mechanism: 'oauth2',
-    ask: (call) => ask(endpoint, call),
-    conclude: (answer, call) => conclude(endpoint, answer, call),
-    refuse: (call, sentence, reason) => refuse(endpoint, call, { sentence, reason }),
+    ask: (call) => ask(context, call),
+    conclude: (answer, call) => conclude(context, answer, call),
+    refuse: (call, sentence, reason) => refuse(context, call, { sentence, reason }),
   });
 }
 
-async function ask(context: AuthorizationContext, call: Call): Promise<ActionResponse> {
+async function ask(context: OAuthContext, call: Call): Promise<ActionResponse> {
   const { incoming: request } = call;
   const authorization = readRequest(parseTargetQuery(request.target), context.clients);
   const isSilent = isSilentRequest(context, authorization);
@@ -72,7 +65,8 @@ async function ask(context: AuthorizationContext, call: Call): Promise<ActionRes
     return redirectWithCode(context, request, redirectUri, { code, state });
   }
   const question = { mechanism: 'oauth2', client: client.id, user, scopes, details } as const;
-  return context.consents.ask(
+  return askConsent(
+    context,
     question,
     call,
     context.settings.paths.authorize,
@@ -82,7 +76,7 @@ async function ask(context: AuthorizationContext, call: Call): Promise<ActionRes
 
 /** Redirects the browser with an error, and records it (RFC 6749 §4.1.2.1). */
 function redirectError(
-  context: AuthorizationContext,
+  context: OAuthContext,
   request: IncomingRequest,
   { redirectUri, state }: AuthorizationRequest,
   { error, error_description, reason }: RequestFault,
@@ -104,7 +98,7 @@ const consentRequired: RequestFault = {
 
 /** Returns whether nothing may be shown to the user (OpenID Connect Core 1.0 §3.1.2.1). */
 function isSilentRequest(
-  { settings }: AuthorizationContext,
+  { settings }: OAuthContext,
   authorization: AuthorizationRequest | UserError,
 ): authorization is AuthorizationRequest {
   return settings.openid && 'values' in authorization && authorization.values.get('prompt') === 'none';
@@ -125,7 +119,7 @@ async function findApprovingUser(
 
 /** Returns whether a grant of the user to the client is in force that includes the scopes. */
 async function hasConsented(
-  { grants }: AuthorizationContext,
+  { grants }: OAuthContext,
   { client, user, scopes }: Pick<ConsentAnswer, 'client' | 'user' | 'scopes'>,
 ): Promise<boolean> {
   const found = await grants.ofUser(user);
@@ -134,11 +128,7 @@ async function hasConsented(
   );
 }
 
-async function conclude(
-  context: AuthorizationContext,
-  answer: ConsentAnswer,
-  call: Call,
-): Promise<ActionResponse> {
+async function conclude(context: OAuthContext, answer: ConsentAnswer, call: Call): Promise<ActionResponse> {
   const { redirect_uri: redirectUri = '', state } = answer.details;
   const client = context.clients.find(answer.client);
   // The registration may have changed since the page was shown.
@@ -154,7 +144,7 @@ async function conclude(
 
 /** Redirects the browser with a code, and names the issuer (RFC 9207). */
 function redirectWithCode(
-  context: AuthorizationContext,
+  context: OAuthContext,
   request: IncomingRequest,
   uri: string,
   given: RedirectParameters,
@@ -165,7 +155,7 @@ function redirectWithCode(
 
 /** Returns an error page, and records the error. */
 function refuse(
-  { explain }: AuthorizationContext,
+  { explain }: OAuthContext,
   { incoming, variant }: Call,
   { sentence, reason }: UserError,
 ): ActionResponse {
@@ -174,7 +164,7 @@ function refuse(
 }
 
 async function issueCode(
-  context: AuthorizationContext,
+  context: OAuthContext,
   client: Client,
   answer: Pick<ConsentAnswer, 'user' | 'scopes' | 'details'>,
 ): Promise<string> {

@@ -54,14 +54,15 @@ export function assertionAlgorithms(methods: readonly ClientAuthenticationMethod
   ];
 }
 
-/** Verifies the assertions of clients. */
-export interface Assertions {
-  /** Resolves to why an assertion does not authenticate a client; undefined if it does. Then it is used up. */
-  findFault(client: Client, assertion: string, audiences: readonly string[]): Promise<JwtFault | undefined>;
-}
+/** Resolves to why an assertion does not authenticate a client; undefined if it does. Then it is used up. */
+type FindAssertionFault = (
+  client: Client,
+  assertion: string,
+  audiences: readonly string[],
+) => Promise<JwtFault | undefined>;
 
-/** Creates the verification of assertions. */
-export function createAssertions(context: AssertionContext): Assertions {
+/** Creates the verification of the assertions of clients. */
+export function createAssertions(context: AssertionContext): FindAssertionFault {
   /** The keys of each client, parsed at the first use. */
   const parsed = new WeakMap<Client, KeySet>();
   const keysOf = (client: Client): KeySet => {
@@ -69,19 +70,17 @@ export function createAssertions(context: AssertionContext): Assertions {
     parsed.set(client, keys);
     return keys;
   };
-  return {
-    async findFault(client, assertion, audiences) {
-      const jwt = readJwt(assertion);
-      if (isJwtFault(jwt)) return jwt;
-      const now = context.clock.now();
-      return (
-        findJwtFault(jwt, { ...rulesFor(client, audiences), here: context.here }, now) ??
-        subjectFault(jwt.claims, client) ??
-        lifetimeFault(jwt.claims, now, context) ??
-        (isHmac(jwt) ? secretFault(jwt, client) : keyFault(jwt, client, keysOf(client))) ??
-        (await claimOnce(context, `client:${client.id}`, jwt.claims, Number(jwt.claims['exp']) * 1000))
-      );
-    },
+  return async (client, assertion, audiences) => {
+    const jwt = readJwt(assertion);
+    if (isJwtFault(jwt)) return jwt;
+    const now = context.clock.now();
+    return (
+      findJwtFault(jwt, { ...rulesFor(client, audiences), here: context.here }, now) ??
+      subjectFault(jwt.claims, client) ??
+      lifetimeFault(jwt.claims, now, context) ??
+      (isHmac(jwt) ? secretFault(jwt, client) : keyFault(jwt, client, keysOf(client))) ??
+      (await claimOnce(context, `client:${client.id}`, jwt.claims, Number(jwt.claims['exp']) * 1000))
+    );
   };
 }
 

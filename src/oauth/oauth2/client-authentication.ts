@@ -77,7 +77,7 @@ export function createClientAuthentication(context: ClientAuthenticationContext)
   const { realm, clients, rateLimiter, settings } = context;
   const { clientAuthentication: methods } = settings;
   const matches = createComparison(context);
-  const assertions = once(() => createAssertions(context));
+  const findAssertionFault = once(() => createAssertions(context));
   const challenge = formatChallenge('Basic', [
     ['realm', realm],
     ['charset', 'UTF-8'],
@@ -100,7 +100,7 @@ export function createClientAuthentication(context: ClientAuthenticationContext)
   ): Promise<boolean | Reason> => {
     if (assertion === undefined) return matches(client, secret, request.connection.peer, claimed);
     if (client === undefined) return false;
-    return (await assertions().findFault(client, assertion, audiencesOf(context, request))) ?? true;
+    return (await findAssertionFault()(client, assertion, audiencesOf(context, request))) ?? true;
   };
 
   return async (request, values, which) => {

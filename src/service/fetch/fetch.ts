@@ -18,8 +18,7 @@ import {
 } from '../../http/message.ts';
 import type { MaybePromise } from '../../maybe-promise.ts';
 import { cutOff } from '../../net/parse-error.ts';
-import { findReasonPhrase } from '../../net/reason-phrase.ts';
-import { contentSent, fieldsSent } from '../../net/response-encoder.ts';
+import { contentSent, fieldsSent, findReasonPhrase } from '../../net/response-encoder.ts';
 import {
   type FetchAddresses,
   type FetchInit,

@@ -171,16 +171,6 @@ test('a client with client_credentials can act only for the users that it is reg
   assert.equal((await server.ask('GET', '/users/robot/financialrecords', { bearer })).status, 403);
 });
 
-test('a client with the name of a user does not act as that user', async () => {
-  const server = openServer({
-    clients: { ann: { secret: 'x'.repeat(20), grants: ['client_credentials'] } },
-  });
-  const form = { grant_type: 'client_credentials' };
-  const reply = await server.ask('POST', '/oauth2/token', { basic: `ann:${'x'.repeat(20)}`, form });
-  const bearer = reply.member('access_token');
-  assert.equal((await server.ask('GET', records, { bearer })).status, 403);
-});
-
 test('reducing the scopes of a client reduces those of its tokens', async () => {
   const server = openServer();
   const { access } = await tokensFor(server);
