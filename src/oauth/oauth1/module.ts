@@ -7,13 +7,11 @@ import type { Resource } from '../../pipeline/resource.ts';
 import type { OAuthContext } from '../context.ts';
 import { lazily, type OAuthModule, routesTo } from '../module.ts';
 import { oauth1Paths as paths } from '../paths.ts';
-import { accessTokenResource } from './access-token.ts';
 import { oauth1AuthorizationResource } from './authorization.ts';
 import { formatReportChallenge } from './error.ts';
 import { hasProtocol, mayHaveSignedForm } from './parameters.ts';
-import { requestTokenResource } from './request-token.ts';
-import { createTokenSecrets } from './secrets.ts';
 import { createSignedRequests, type SignedRequests } from './signature.ts';
+import { accessTokenResource, requestTokenResource } from './token-endpoints.ts';
 
 /** Creates OAuth 1.0a: its endpoints and the scheme of signed requests. Neither is offered while no consumer is registered. */
 export function createOAuth1(context: OAuthContext): OAuthModule {
@@ -27,11 +25,10 @@ export function createOAuth1(context: OAuthContext): OAuthModule {
 }
 
 function createEndpoints(context: OAuthContext): ReadonlyMap<string, Resource> {
-  const endpoints = { ...context, deriveSecret: createTokenSecrets(context.masterKey) };
   return new Map([
-    [paths.requestToken, requestTokenResource(endpoints)],
+    [paths.requestToken, requestTokenResource(context)],
     [paths.authorize, oauth1AuthorizationResource(context)],
-    [paths.accessToken, accessTokenResource(endpoints)],
+    [paths.accessToken, accessTokenResource(context)],
   ]);
 }
 
