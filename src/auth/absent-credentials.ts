@@ -8,7 +8,12 @@ import { Problem } from '../http/problem.ts';
 import type { Challenges } from './challenges.ts';
 import { describeForeignScheme } from './explain/foreign-schemes.ts';
 import { describeMisnamed, displayName, type ExpectedNames } from './explain/related-names.ts';
-import { describeMisplacedKey, describeMisplacedToken } from './explain/sent-keys.ts';
+import {
+  describeInContent,
+  describeMisplacedKey,
+  describeMisplacedToken,
+  describeOtherField,
+} from './explain/sent-keys.ts';
 import { listAuthorization } from './find-credentials.ts';
 import { findTrace } from './trace.ts';
 import {
@@ -80,15 +85,22 @@ export class AbsentCredentials {
     const authTrace = findTrace(request);
     if (!this.#explain && authTrace === undefined) return {};
     const expected = this.#schemes.filter((scheme) => isAccepted(scheme, accepted) && isOffered(scheme));
+    const secrets = authTrace?.knowledge?.secrets ?? [];
     const hint =
       describeMisnamed(request, listExpectedNames(expected)) ??
-      describeMisplacedKey(request, listKeyPlaces(expected), authTrace?.knowledge?.secrets ?? []) ??
+      describeMisplacedKey(request, listKeyPlaces(expected), secrets) ??
       (expected.some(({ name }) => name === 'bearer') ? describeMisplacedToken(request) : undefined) ??
       describeSecondScheme(request, expected) ??
       describeForeignScheme({ fields: request.headers, target: request.target }) ??
-      describeOtherScheme(request, expected);
+      describeOtherScheme(request, expected) ??
+      describeOtherField(request.headers.raw) ??
+      describeExpected(expected);
     if (hint === undefined) return {};
     authTrace?.fail('scheme', { hint });
+    if (expected.every(({ content }) => content === undefined)) {
+      const places = [...new Set(expected.flatMap(listPlaces))];
+      authTrace?.searchContent((content) => describeInContent(content, places, secrets));
+    }
     return this.#explain ? { hint } : {};
   }
 
@@ -159,6 +171,27 @@ function describePlace({ in: kind, name }: CredentialPlace): string {
   if (kind === 'authorization') return `Authorization with ${shown}`;
   if (kind === 'header') return shown;
   return kind === 'query' ? `the query parameter ${name}` : `the cookie ${name}`;
+}
+
+/** The schemes whose places one hint lists, at most. */
+const maxSchemes = 5;
+
+/** Returns where the schemes expect the credentials of a request that has none; undefined if there are no schemes. */
+function describeExpected(expected: readonly Verifier[]): string | undefined {
+  const lists = expected.slice(0, maxSchemes).map(({ name, places, content }) => {
+    const list = (isListed: (place: CredentialPlace) => boolean): string[] =>
+      places.filter(isListed).map(describePlace);
+    const proofs = [
+      ...list(({ isAlternative = false, isDependent = false }) => !isAlternative && !isDependent),
+      ...(content === undefined ? [] : ['the content']),
+    ];
+    const beside = list(({ isDependent = false }) => isDependent);
+    const all = [proofs, beside].filter(({ length }) => length > 0).map((each) => each.join(' and '));
+    return `${[all.join(' with '), ...list(({ isAlternative = false }) => isAlternative)].join(', or ')} (${name})`;
+  });
+  if (lists.length === 0) return undefined;
+  const more = expected.length > maxSchemes ? ', or those of another scheme' : '';
+  return `no credentials were sent; expected: ${lists.join('; or ')}${more}`;
 }
 
 /** The places of credentials that one hint lists, at most. */

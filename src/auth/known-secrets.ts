@@ -1,5 +1,6 @@
 // What a test double knows of users and secrets: the secrets with which requests are signed by mistake, and users that do not exist.
 import { findClosestMatch } from '../did-you-mean.ts';
+import { maskedText } from '../signature/signature-form.ts';
 import type { KnownSecret, TraceKnowledge } from './trace.ts';
 
 /** The largest number of secrets that are tried. */
@@ -53,6 +54,15 @@ export function describeUnknown(
   if (known.some((each) => each.name === name)) return `the ${owner} ${name} was removed`;
   const meant = owner === 'user' ? [...names, ...knowledge.keyIds] : names;
   const nearest =
-    meant.find((each) => each.toLowerCase() === name.toLowerCase()) ?? findClosestMatch(name, meant);
+    meant.find((each) => each.toLowerCase() === name.toLowerCase()) ??
+    meant.find((each) => isMasked(name, each)) ??
+    findClosestMatch(name, meant);
   return `there is no ${owner} ${name}${nearest === undefined ? '' : `; did you mean ${nearest}?`}`;
+}
+
+/** Returns whether a text is another one as pages and logs show it, masked: `sk_live_****`. */
+export function isMasked(text: string, whole: string): boolean {
+  const [, start, end] = maskedText.exec(text) ?? [];
+  if (start === undefined || end === undefined || start + end === '') return false;
+  return whole.length > start.length + end.length && whole.startsWith(start) && whole.endsWith(end);
 }

@@ -3,7 +3,8 @@
 import { Problem, type ProblemMember } from '../http/problem.ts';
 import type { ProblemType } from '../http/problem-types.ts';
 import { andThen, type MaybePromise, type Steps, wait } from '../maybe-promise.ts';
-import { describeFields } from './explain/related-names.ts';
+import { describeFields, displayName } from './explain/related-names.ts';
+import { describeInContent } from './explain/sent-keys.ts';
 import type { KeyHolder } from './keyring.ts';
 import { type RefusedNonce, unclaimableNonce } from './nonce-claim.ts';
 import { refusePair } from './rate-limit.ts';
@@ -202,6 +203,14 @@ export function refuseFault<Own extends Presented>(
   const hint =
     cause ??
     (isExplained ? describeFields(missing.request.headers.raw, [missing.field.toLowerCase()]) : undefined);
+  if (missing !== undefined && hint === undefined)
+    authTrace?.searchContent((content) =>
+      describeInContent(
+        content,
+        [displayName(missing.field.toLowerCase())],
+        authTrace.knowledge?.secrets ?? [],
+      ),
+    );
   const explained: Members = { ...members, ...(hint === undefined ? {} : { hint }) };
   // Otherwise the check follows from the type of the Problem.
   if (problem === undefined || check !== undefined)

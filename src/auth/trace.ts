@@ -56,6 +56,8 @@ export class AuthenticationTrace {
   #details: TraceDetails = {};
   /** Returns the details, until they are read for the first time. */
   #explain: (() => TraceDetails) | undefined;
+  /** Returns what the content shows of credentials that are missing elsewhere. */
+  #findInContent: ((content: Uint8Array) => string | undefined) | undefined;
   readonly #learn: (() => TraceKnowledge) | undefined;
   #knowledge: TraceKnowledge | undefined;
 
@@ -106,6 +108,29 @@ export class AuthenticationTrace {
     this.#knowledge ??= this.#learn?.();
     if (typeof details === 'function') this.#explain = details;
     else this.#details = details;
+  }
+
+  /**
+   * Records how credentials are found in the content, where they are not expected. The content is read after the request was refused.
+   *
+   * @internal
+   */
+  searchContent(find: (content: Uint8Array) => string | undefined): void {
+    this.#findInContent ??= find;
+  }
+
+  /** Whether credentials are to be found in the content. @internal */
+  get searchesContent(): boolean {
+    return this.#findInContent !== undefined;
+  }
+
+  /** Adds what the content shows of the credentials to the hint. @internal */
+  addContent(content: Uint8Array): void {
+    const found = this.#findInContent?.(content);
+    const { hint } = this.details;
+    if (found === undefined) return;
+    const isGeneral = hint === undefined || String(hint).startsWith('no credentials were sent');
+    this.#details = { ...this.#details, hint: isGeneral ? found : `${String(hint)}; and ${found}` };
   }
 
   /** Records that the credentials were refused. The check is the member `check` of the Problem, or follows from its type. */

@@ -99,6 +99,13 @@ function hasOtherForm(bytes: Buffer, expected: 'der' | 'ieee-p1363'): boolean {
   return bytes[0] === 0x30 && bytes[1] === bytes.length - 2 && bytes[2] === 0x02;
 }
 
+/**
+ * A key as pages and logs show it: a few characters at its ends, and a mask between them. An ellipsis and bullets are one character, or
+ * the octets of UTF-8.
+ */
+export const maskedText =
+  /^([\w:-]{0,32}?)(?:\*{3,}|\.{3,}|\u2026|\u00e2\u0080\u00a6|(?:\u2022|\u00e2\u0080\u00a2){2,}|(?<![a-zA-Z0-9])[xX]{4,})([\w-]{0,16})$/;
+
 /** Forms in which clients send a signature by mistake, whatever the scheme expects. None of them is a signature. */
 const forms: readonly (readonly [form: RegExp, cause: string])[] = [
   [
@@ -118,7 +125,7 @@ const forms: readonly (readonly [form: RegExp, cause: string])[] = [
     'it is the output of a tool, with more than the signature',
   ],
   [/^0x[0-9a-f]{32,}$/i, 'it begins with 0x'],
-  [/^\S{0,8}\*{3}\**\S{0,8}$/, 'it is masked, as a page shows it'],
+  [maskedText, 'it is masked, as a page shows it'],
   [/^$/, 'it is empty'],
   [/^[ \t]/, 'it begins with a space'],
   [/%[0-9A-F]{2}/i, 'it is percent-encoded'],

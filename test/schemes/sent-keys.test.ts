@@ -28,7 +28,9 @@ describe('an API key', () => {
     ['the word undefined', 'undefined', /it is a word for no value/],
     ['the name of an object', '[object Object]', /it is the name of an object/],
     ['a placeholder', '{{api_key}}', /placeholder that was not replaced/],
-    ['a masked key', 'k3y-***', /it is masked/],
+    ['a masked key', 'k3y-***', /the key of ann was sent masked/],
+    ['a key masked with an ellipsis', 'k3y-...cdef', /the key of ann was sent masked/],
+    ['a masked key of another service', 'sk_live_51Habc****wxyz', /it is masked/],
     ['the key in quotes', `"${key}"`, /the key was sent in quotes/],
     ['the key after Bearer', `Bearer ${key}`, /with a word before it/],
     ['the key in base64', base64(key), /the key was encoded in base64/],
@@ -90,6 +92,88 @@ describe('an API key', () => {
       assert.match(line, hint);
       assert.ok(!line.includes(key), line);
     });
+
+  for (const [what, type, body, hint] of [
+    ['in JSON', 'application/json', { api_key: key }, /in the member api_key of the content; .*X-API-Key/],
+    ['in JSON, deeper', 'application/json', { a: { b: key } }, /in the member a\.b of the content/],
+    [
+      'in a form',
+      'application/x-www-form-urlencoded',
+      { k: key },
+      /in the parameter k of the form; .*X-API-Key/,
+    ],
+    ['that is unknown', 'application/json', { apiKey: 'another-key' }, /a key was sent in the member apiKey/],
+  ] as const)
+    test(`is found in the content ${what}`, async () => {
+      const double = await openKeys({ field: 'X-Api-Key' });
+      const isForm = type !== 'application/json';
+      await double.fetch('/a', {
+        method: 'POST',
+        secure: true,
+        headers: { 'Content-Type': type },
+        body: isForm ? String(new URLSearchParams({ ...body })) : JSON.stringify(body),
+      });
+      const line = String(double.journal.last());
+      assert.match(line, hint);
+      assert.ok(!line.includes(key), line);
+    });
+});
+
+describe('a request without credentials', () => {
+  const partner = {
+    message: '{timestamp}.{body}',
+    signature: { field: 'X-Sign' },
+    user: { field: 'X-Key' },
+    timestamp: { field: 'X-Time' },
+  } as const;
+  async function open(explain: boolean): Promise<Double> {
+    const double = await startDouble({
+      https: false,
+      explain,
+      users: { ann: { secret: key } },
+      schemes: { partner, hook: { preset: 'github', user: 'ann' } },
+    });
+    double.stub({ method: 'POST', path: '/a' }, { status: 204 }, { schemes: ['partner', 'hook'] });
+    after(() => double.close());
+    return double;
+  }
+  for (const explain of [true, false])
+    test(`is explained by the places where they are expected, ${explain ? 'also' : 'not'} to the client`, async () => {
+      const double = await open(explain);
+      const response = await double.fetch('/a', { method: 'POST' });
+      const hint =
+        /no credentials were sent; expected: X-Sign with X-Key and X-Time \(partner\); or X-Hub-Signature-256 \(hook\)/;
+      assert.match(String(double.journal.last()), hint);
+      assert.equal(hint.test(await response.text()), explain);
+    });
+
+  for (const [what, body, hint] of [
+    [
+      'alone',
+      '{"sign":"0123456789abcdef"}',
+      /a signature was sent in the member sign of the content; X-Sign/,
+    ],
+    [
+      'in a form',
+      'a=1&signature=0123456789abcdef',
+      /a signature was sent in the parameter signature of the form/,
+    ],
+  ] as const)
+    test(`is explained by a signature that stands in the content ${what}`, async () => {
+      const double = await open(false);
+      await double.fetch('/a', { method: 'POST', body });
+      assert.match(String(double.journal.last()), hint);
+    });
+
+  test('is explained by a signature in the content beside the other fields', async () => {
+    const double = await open(false);
+    const headers = { 'X-Key': 'ann', 'X-Time': '1', 'Content-Type': 'application/json' };
+    await double.fetch('/a', { method: 'POST', headers, body: '{"signature":"0123456789abcdef"}' });
+    assert.match(
+      String(double.journal.last()),
+      /in the member signature of the content; X-Sign or X-Hub-Signature-256 is expected/,
+    );
+  });
 });
 
 describe('credentials of another scheme', () => {

@@ -5,7 +5,15 @@ import { octetsOf } from '../../http/syntax/octets.ts';
 import { encodePairs } from './encoders.ts';
 import { type JsonNode, listMembers, readJsonNode, writeUsualJson } from './json-writers.ts';
 import type { Facts, TextMistake, Variant } from './mistake.ts';
-import { formVariants, type Pairs, readMultipart } from './parameter-steps.ts';
+import {
+  addUnsent,
+  formVariants,
+  isForm,
+  longestAdded,
+  type Pairs,
+  readMultipart,
+  unsentNames,
+} from './parameter-steps.ts';
 
 const formAgain =
   'the form was parsed and serialized again before it was signed; sign the bytes that are sent';
@@ -69,6 +77,28 @@ function listParameters(pairs: Pairs | undefined): string[] {
   ]);
 }
 
+/** Yields a form with one more parameter, or a JSON object with one more member, which has not been sent. */
+export function* addUnsentContent(content: string): Generator<string> {
+  if (isForm(content)) yield* addUnsent(content);
+  const [, start, end] = /^(\s*\{.*[^{\s])(\s*\}\s*)$/s.exec(content.slice(0, longestAdded + 1)) ?? [];
+  if (start === undefined || end === undefined || content.length > longestAdded) return;
+  for (const name of unsentNames)
+    for (const value of ['null', '""', 'false', '"undefined"', '[]', '{}', '0'])
+      for (const added of [`,"${name}":${value}`, `, "${name}": ${value}`]) yield start + added + end;
+}
+
+/** Returns a form as an object of JSON; undefined if the content is none. */
+export function readFormNode(content: string): JsonNode | undefined {
+  const pairs = isForm(content) ? parseFormOctets(content) : undefined;
+  return (
+    pairs && { kind: 'object', members: pairs.map(([name, value]) => [decodeUtf8(name), toText(value)]) }
+  );
+}
+
+function toText(octets: string): JsonNode {
+  return { kind: 'string', text: decodeUtf8(octets) };
+}
+
 /** Returns the parameters of a query as JSON. */
 export function listQueryObjects(query: string): string[] {
   const pairs = parseFormOctets(query);
@@ -77,12 +107,11 @@ export function listQueryObjects(query: string): string[] {
 
 /** Returns parameters as objects of JSON, with their values as texts, and as numbers where they are some. */
 function listObjects(pairs: Pairs): string[] {
-  const texts = (value: string): JsonNode => ({ kind: 'string', text: decodeUtf8(value) });
   const literals = (value: string): JsonNode =>
     /^(?:-?(?:0|[1-9]\d*)(?:\.\d+)?|true|false|null)$/.test(value)
       ? { kind: 'literal', text: value }
-      : texts(value);
-  return [texts, literals].flatMap((read) => {
+      : toText(value);
+  return [toText, literals].flatMap((read) => {
     const members = pairs.map(([name, value]) => [decodeUtf8(name), read(value)] as const);
     return [...writeUsualJson({ kind: 'object', members })];
   });
@@ -108,8 +137,7 @@ export function* formMistakes({ content, request }: Facts): Generator<Variant> {
 }
 
 function changeForm(content: string, change: (pairs: Pairs) => string[]): string[] {
-  if (!/^[!-~]+$/.test(content) || !content.includes('=')) return [];
-  const pairs = parseFormOctets(content);
+  const pairs = isForm(content) ? parseFormOctets(content) : undefined;
   return pairs === undefined ? [] : change(pairs);
 }
 

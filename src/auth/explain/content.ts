@@ -4,17 +4,18 @@ import { createHash } from 'node:crypto';
 import { bytesOf, octetsOf, replaceInvalidUtf8, toOctets } from '../../http/syntax/octets.ts';
 import { type DigestForm, messageBytes, type Piece } from '../../signature/message.ts';
 import { describeUntried, selectLongest } from './budget.ts';
-import { parameterMistakes } from './content-parameters.ts';
+import { addUnsentContent, parameterMistakes, readFormNode } from './content-parameters.ts';
 import {
   type JsonNode,
+  listPython,
   omitMembers,
   readJsonNode,
   sortMembers,
   writeJson,
-  writePython,
   writeUsualJson,
 } from './json-writers.ts';
-import { formatHint, type Mistake, type TextMistake, toList, type Variant } from './mistake.ts';
+import { describe, type Mistake, type TextMistake, toList, type Variant } from './mistake.ts';
+import { unsent } from './parameter-steps.ts';
 
 /** Returns zlib, which is loaded on first use. */
 const zlib = (): typeof import('node:zlib') => process.getBuiltinModule('node:zlib');
@@ -94,7 +95,7 @@ const encodings: readonly TextMistake[] = [
   ],
   ['an object was signed instead of the text of the content', () => '[object Object]'],
   [
-    'the text {signed} was signed instead of the content: a variable that is not set?',
+    'the text "{signed}" was signed instead of the content: a variable that is not set?',
     (content) => (content === '' ? undefined : ['undefined', 'null', 'None', '{}', '[]', '""', 'NaN']),
   ],
 ];
@@ -107,13 +108,10 @@ const notations: readonly TextMistake[] = [
     (content) => [`b'${content}'`, `b"${content}"`],
   ],
   [
-    'the notation of the value in Python was signed, not the JSON that is sent',
+    'the notation of the value in Python was signed, not the content that is sent',
     (content) => {
-      const node = readJsonNode(content);
-      if (node === undefined) return undefined;
-      const text = toOctets(writePython(node));
-      const replaced = text.replaceAll("'", '"');
-      return [text, replaced, text.replaceAll(' ', ''), replaced.replaceAll(' ', '')];
+      const node = readJsonNode(content) ?? readFormNode(content);
+      return node && listPython(node);
     },
   ],
   [
@@ -202,7 +200,11 @@ const usualContents: readonly TextMistake[] = [
 ];
 
 /** Further ones: there may be thousands. */
-const furtherContents: readonly TextMistake[] = limitLength([...furtherJson, ...cuts]);
+const furtherContents: readonly TextMistake[] = limitLength([
+  ...furtherJson,
+  [unsent, addUnsentContent],
+  ...cuts,
+]);
 
 /** Returns mistakes that are tried only for contents that are not long. */
 function limitLength(mistakes: readonly TextMistake[]): TextMistake[] {
@@ -236,7 +238,7 @@ export function* contentVariants(octets: string): Generator<Variant> {
 
 function* listContents(mistakes: readonly TextMistake[], octets: string): Generator<Variant> {
   for (const [hint, values] of mistakes)
-    for (const value of toList(values(octets))) yield [formatHint(hint, value), value];
+    for (const value of toList(values(octets))) yield [describe(hint, 'the content', octets, value), value];
 }
 
 /** Yields the digests of further contents, which are tried last. */

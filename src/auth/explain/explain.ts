@@ -169,9 +169,12 @@ function describeTries<Own extends Presented>(
   { parts, untried, budgets }: Search,
 ): string {
   if (untried !== undefined || parts.length === 0) return '';
-  const unknown = parts.some(({ kind }) => kind === 'host' || kind === 'url')
-    ? ['a host that the request does not show, such as that of a proxy']
-    : [];
+  const kinds = new Set(parts.map(({ kind }) => kind));
+  const unknown: string[] = [];
+  if (kinds.has('host') || kinds.has('url'))
+    unknown.push('a host that the request does not show, such as that of a proxy');
+  if (kinds.has('path') || kinds.has('target') || kinds.has('url'))
+    unknown.push('other base paths and parameters that did not arrive');
   if (/^multipart\//i.test(request.headers.get('content-type') ?? ''))
     unknown.push('multipart content with another boundary, which each serialization has');
   const rest = unknown.length === 0 ? '' : `; not tried: ${unknown.join(', and ')}`;

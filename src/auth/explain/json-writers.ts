@@ -235,6 +235,34 @@ const numbers: readonly ((digits: string) => string)[] = [
   (digits) => (/^-?\d+$/.test(digits) ? `${digits}.0` : digits),
 ];
 
+function removeTrailingZeros(digits: string): string {
+  let end = digits.length;
+  while (digits.includes('.') && digits[end - 1] === '0') end -= 1;
+  return digits.slice(0, digits[end - 1] === '.' ? end - 1 : end);
+}
+
+/** Returns a number as `repr` of Python writes a float: with an exponent from 1e16 on and below 1e-4, and always with a fraction or an exponent. */
+function writeFloat(digits: string): string {
+  const value = Number(digits);
+  const size = Math.abs(value);
+  if (size !== 0 && (size >= 1e16 || size < 1e-4))
+    return value.toExponential().replace(/e([+-])(\d)$/, 'e$10$2');
+  return Number.isInteger(value) ? `${value}.0` : String(value);
+}
+
+/** Other notations of a number: JavaScript, floats of Python, without zeros at the end of a fraction, and as an exponent. */
+export const numberNotations: readonly ((digits: string) => string)[] = [
+  (digits) => String(Number(digits)),
+  writeFloat,
+  (digits) =>
+    Number(digits)
+      .toExponential()
+      .replace(/e([+-])(\d)$/, 'e$10$2'),
+  removeTrailingZeros,
+  (digits) => (digits.includes('.') ? digits : `${digits}.0`),
+  (digits) => Number(digits).toFixed(2),
+];
+
 /** The number of characters that are written for one value: long JSON is written in fewer ways. */
 const maxWritten = 524_288;
 
@@ -310,18 +338,43 @@ export function listMembers(node: JsonNode): (readonly [name: string, value: str
   return pairs;
 }
 
-/** Writes a value as `str()` of Python does. */
-export function writePython(node: JsonNode): string {
-  if (node.kind === 'array') return `[${node.items.map(writePython).join(', ')}]`;
+/** The notations of numbers in Python: as sent, those of other programs for all numbers or for fractions alone, and decimals. */
+const pythonNumbers: readonly ((digits: string) => string)[] = [
+  (digits) => digits,
+  ...numberNotations.flatMap((notation) => [
+    notation,
+    (digits: string) => (/[.e]/i.test(digits) ? notation(digits) : digits),
+  ]),
+  (digits) => (/[.e]/i.test(digits) ? `Decimal('${digits}')` : digits),
+  (digits) => `Decimal('${digits}')`,
+];
+
+/** Returns a value as `str()` of Python writes it, and with double quotes and without spaces, in octets. */
+export function listPython(node: JsonNode): string[] {
+  const texts = new Set(pythonNumbers.map((literal) => toOctets(writePython(node, literal))));
+  return [...texts].flatMap((text) => {
+    const replaced = text.replaceAll("'", '"');
+    return [text, replaced, text.replaceAll(' ', ''), replaced.replaceAll(' ', '')];
+  });
+}
+
+function writePython(node: JsonNode, literal: (digits: string) => string): string {
+  if (node.kind === 'array') return `[${node.items.map((item) => writePython(item, literal)).join(', ')}]`;
   if (node.kind === 'string') return quotePython(node.text);
-  if (node.kind === 'literal') return pythonWords[node.text] ?? node.text;
-  return `{${node.members.map(([name, value]) => `${quotePython(name)}: ${writePython(value)}`).join(', ')}}`;
+  if (node.kind === 'literal') return pythonWords[node.text] ?? literal(node.text);
+  const members = node.members.map(([name, value]) => `${quotePython(name)}: ${writePython(value, literal)}`);
+  return `{${members.join(', ')}}`;
 }
 
 const pythonWords: Readonly<Record<string, string>> = { null: 'None', true: 'True', false: 'False' };
 
 function quotePython(text: string): string {
   const quote = text.includes("'") && !text.includes('"') ? '"' : "'";
-  const inside = text.replaceAll('\\', '\\\\').replaceAll(quote, `\\${quote}`).replaceAll('\n', '\\n');
+  const inside = text
+    .replaceAll('\\', '\\\\')
+    .replaceAll(quote, `\\${quote}`)
+    .replaceAll('\n', '\\n')
+    .replaceAll('\r', '\\r')
+    .replaceAll('\t', '\\t');
   return quote + inside + quote;
 }

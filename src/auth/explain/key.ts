@@ -190,7 +190,36 @@ const emptySecrets: readonly (readonly [hint: string, secret: string])[] = [
     (word) =>
       [`the text "${word}" was used as the secret: a placeholder that was not replaced?`, word] as const,
   ),
+  ...[
+    '****',
+    '********',
+    '\u2022\u2022\u2022\u2022\u2022\u2022\u2022\u2022',
+    'sk_live_****',
+    'sk_test_****',
+  ].map(
+    (word) => [`the text "${word}" was used as the secret: a key that a page shows masked?`, word] as const,
+  ),
 ];
+
+/** The masks of pages and logs. That of another length is as long as what it hides. */
+const masks: readonly string[] = [
+  ...[3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32].map((length) => '*'.repeat(length)),
+  ...['...', '....', '\u2026', '[...]', '<redacted>'],
+  ...[4, 6, 8, 12, 16].flatMap((length) => ['\u2022'.repeat(length), 'x'.repeat(length), 'X'.repeat(length)]),
+];
+
+/** Yields a secret as pages and logs show it: a few characters at its ends, and a mask between them. */
+export function* listMasked(secret: string): Generator<string> {
+  const prefix = /^(?:[A-Za-z0-9]+[_-])+/.exec(secret)?.[0] ?? '';
+  const lengths = [0, 1, 2, 3, 4, 5, 6, 7, 8, 10, 12, ...[0, 2, 3, 4].map((more) => prefix.length + more)];
+  for (const start of new Set(lengths))
+    for (const end of [0, 2, 3, 4, 5, 6, 8]) {
+      const hidden = secret.length - start - end;
+      if (hidden <= 0) continue;
+      for (const mask of [...masks, '*'.repeat(hidden), '\u2022'.repeat(hidden), 'x'.repeat(hidden)])
+        yield secret.slice(0, start) + mask + secret.slice(secret.length - end);
+    }
+}
 
 /** Returns what was signed with in place of a secret, of which everybody may learn; undefined if it was none of these. */
 export function findEmptySecretMistake(

@@ -10,7 +10,7 @@ import { assembleMessage, type MessageMistake, type Presented } from '../scheme.
 import type { KnownSecret, TraceKnowledge } from '../trace.ts';
 import { type Budgets, type ExplanationBudget, selectLongest, verificationTime } from './budget.ts';
 import { listPublicHostMistakes } from './host.ts';
-import { signWith } from './key.ts';
+import { listMasked, signWith } from './key.ts';
 import { formatLabel, listVariants } from './mistake.ts';
 import { furtherReadings, millisecondReadings, readings, rewrittenTimes } from './times.ts';
 import {
@@ -92,12 +92,33 @@ function findByKnowledge<Own extends Presented>(
     }
     return undefined;
   };
+  const findMasked = (own: readonly KnownSecret[]): Found | undefined => {
+    if (mac === undefined || budgets.isLimited) return undefined;
+    for (const { secret } of own)
+      for (const text of listMasked(secret)) {
+        const bytes = Buffer.from(text);
+        for (const { message: right } of rights)
+          if (
+            budgets.secrets.spend(verificationTime('secret', right.length)) &&
+            isGiven(signWith(mac, mac.key(bytes) ?? bytes, right))
+          )
+            return {
+              hint: 'the secret was used masked, as a page or a log shows it; sign with the whole secret',
+            };
+      }
+    return undefined;
+  };
   const others = otherSecrets(knowledge, user, scheme.rules.owner);
   const messages = buildRightMessages(wrong, content);
   const rights = messages.map((right) => ({ hint: '', message: right }));
   const first =
     findOtherKey(wrong, messages, budgets.secrets) ??
     findSigner(others, rights, budgets.secrets) ??
+    findMasked(
+      knowledge.secrets.filter(
+        ({ owner, name }) => owner === (scheme.rules.owner ?? 'user') && name === user,
+      ),
+    ) ??
     firstSigned(changeHosts(wrong, parts, knowledge), budgets.changes) ??
     firstSigned(readClockAgain(wrong, parts, furtherReadings), budgets.changes) ??
     firstSigned(rewriteTime(wrong, parts), budgets.changes) ??

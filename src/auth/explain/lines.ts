@@ -169,6 +169,28 @@ function listOrders(lines: readonly Line[], { isSorted = false, fields, lineOf }
 const maxAdded = 24;
 const usual: readonly string[] = ['content-type', 'content-length', 'digest', 'date', 'user-agent', 'accept'];
 
+/** Values of fields that client libraries set after signing or drop, or that the next hop replaces. */
+export const libraryValues: ReadonlyMap<string, readonly string[]> = new Map([
+  ['accept', ['*/*', 'application/json', 'application/json, text/plain, */*']],
+  [
+    'accept-encoding',
+    ['gzip', 'identity', 'gzip, deflate', 'gzip,deflate', 'gzip, deflate, br', 'gzip, deflate, br, zstd'],
+  ],
+  ['connection', ['close', 'keep-alive', 'Keep-Alive']],
+  ['content-length', ['0']],
+  [
+    'content-type',
+    [
+      'application/json',
+      'application/json; charset=utf-8',
+      'application/x-www-form-urlencoded',
+      'application/octet-stream',
+      'text/plain',
+      'text/plain;charset=UTF-8',
+    ],
+  ],
+]);
+
 /** Fields that no signature covers, because they contain it. */
 const proofs: readonly string[] = ['authorization', 'signature', 'signature-input'];
 
@@ -182,12 +204,25 @@ function* additions(lines: readonly Line[], form: LineForm): Generator<MessageMi
     const line = lineOf(field);
     if (own.has(line.name) || proofs.includes(field)) continue;
     const hint = `${field} was signed, but is missing in ${list}`;
-    const after = lines.findIndex(({ name }) => name > line.name);
-    const places = isSorted
-      ? [after < 0 ? lines.length : after]
-      : lines.map((_, at) => lines.length - at).concat(0);
+    const places = isSorted ? [findPlace(lines, line)] : lines.map((_, at) => lines.length - at).concat(0);
     for (const at of places) yield* buildLines(hint, lines.toSpliced(at, 0, line), form);
   }
+  for (const [field, values] of libraryValues)
+    for (const value of fields.has(field) ? [] : ['', ...values.slice(0, maxUnsent)]) {
+      const line = { name: lineOf(field).name, value };
+      if (own.has(line.name)) continue;
+      for (const at of new Set([findPlace(lines, line), lines.length]))
+        yield* buildLines(`${field} was signed, but was not sent`, lines.toSpliced(at, 0, line), form);
+    }
+}
+
+/** The number of values of a field that are tried if it was not sent. */
+const maxUnsent = 3;
+
+/** Returns where a line stands among lines that are sorted by name. */
+function findPlace(lines: readonly Line[], { name }: Line): number {
+  const after = lines.findIndex((line) => line.name > name);
+  return after < 0 ? lines.length : after;
 }
 
 /** Returns the names of the fields as sent. */

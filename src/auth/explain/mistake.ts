@@ -22,10 +22,9 @@ export type Variant = readonly [hint: string, value: Piece];
 /**
  * A mistake that clients make in a part: the hint, and the values that they sign in its place. In a hint, `{part}` is the part,
  * `{name}` the part without an article, `{signed}` what was signed, `{expected}` what must be, `{host}` the host as sent,
- * `{authority}` the host that was signed, `{parameter}` the parameter that was not signed, `{length}` the
- * length (bytes) of what was signed, `{leftOut}` the beginning that was left out,
- * and `{prefix}` the prefix of the path that
- * was signed or left out. Values equal to the expected one are ignored, so a mistake need not
+ * `{authority}` the host that was signed, `{parameter}` the parameter that was not signed, `{added}` the text that was signed and not
+ * sent, `{length}` the length (bytes) of what was signed, `{leftOut}` the beginning that was left out, `{prefix}` the prefix of the
+ * path that was signed or left out, and `{front}` the beginning that was signed in place of the one that arrived. Values equal to the expected one are ignored, so a mistake need not
  * ask whether it can occur.
  */
 export type Mistake = readonly [hint: string, values: (value: string, facts: Facts) => Values];
@@ -54,28 +53,42 @@ export function toList(values: Values): Iterable<Piece> {
   return typeof values === 'string' || values instanceof Uint8Array ? [values] : values;
 }
 
-/** Returns the hint of a mistake that depends on nothing but what was signed. */
-export function formatHint(hint: string, signed: Piece): string {
-  if (!hint.includes('{')) return hint;
-  return hint.replace('{length}', String(signed.length)).replace('{signed}', JSON.stringify(signed));
-}
+const placeholder =
+  /\{(part|name|authority|host|prefix|front|leftOut|expected|parameter|added|signed|length)\}/g;
 
-const placeholder = /\{(part|name|authority|host|prefix|leftOut|expected|parameter|signed|length)\}/g;
-
-function describe(hint: string, part: string, expected: string, signed: Piece, facts: Facts): string {
+/** Returns the hint of a mistake in a part. What depends on nothing but the texts needs no facts. */
+export function describe(hint: string, part: string, expected: string, signed: Piece, facts?: Facts): string {
   if (!hint.includes('{')) return hint;
   const text = typeof signed === 'string' ? signed : '';
   return hint.replace(placeholder, (_, name: string) => {
     if (name === 'part') return part;
     if (name === 'name') return part.replace(/^the (?:value of )?/, '');
     if (name === 'authority') return /^(?:https?:)?(?:\/\/)?([^/]*)/.exec(text)?.[1] ?? '';
-    if (name === 'host') return facts.host;
-    if (name === 'prefix') return facts.request.basePath ?? findInserted(text, expected);
+    if (name === 'host') return facts?.host ?? '';
+    if (name === 'prefix') return facts?.request.basePath ?? findInserted(text, expected);
+    if (name === 'front') return findFront(text, expected);
     if (name === 'leftOut') return findInserted(expected, text);
     if (name === 'expected') return expected;
     if (name === 'length') return String(signed.length);
+    if (name === 'added') return findAdded(text, expected);
     return name === 'parameter' ? findMissingParameter(expected, text) : text;
   });
+}
+
+/** Returns what a text has in one place in addition to a shorter one, without separators: `b=undefined`. */
+function findAdded(longer: string, shorter: string): string {
+  let at = 0;
+  while (at < shorter.length && longer[at] === shorter[at]) at += 1;
+  return longer.slice(at, at + longer.length - shorter.length).replace(/^[?&,\s]+|[&,\s]+$/g, '');
+}
+
+/** Returns the segments at the beginning of a text that another one, which ends in the same segments, does not have. */
+function findFront(text: string, other: string): string {
+  let common = 0;
+  while (common < Math.min(text.length, other.length) && text.at(-1 - common) === other.at(-1 - common))
+    common += 1;
+  const end = text.indexOf('/', text.length - common);
+  return (end < 0 ? text : text.slice(0, end)).replace(/^(?:https?:)?\/\/[^/]*/i, '');
 }
 
 /** Returns the segments that a longer text has in a place where a shorter one does not: `/api`. */

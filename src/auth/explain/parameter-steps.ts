@@ -3,7 +3,7 @@
 import { parseFormOctets, splitPairs } from '../../http/form.ts';
 import { decodeEscapes } from '../../http/syntax/percent.ts';
 import { listMembers, readJsonNode } from './json-writers.ts';
-import type { Variant } from './mistake.ts';
+import { describe, type Variant } from './mistake.ts';
 
 /** Parameters in their order, each octet of which is one character. */
 export type Pairs = readonly (readonly [name: string, value: string])[];
@@ -39,6 +39,16 @@ export function readMultipart(content: string): Pairs | undefined {
   });
 }
 
+function readForm(content: string): Pairs | undefined {
+  return isForm(content) ? parseFormOctets(content) : undefined;
+}
+
+function keepDistinct(pairs: Pairs): Pairs {
+  return pairs.filter(
+    ([name, value], at) => !pairs.slice(0, at).some((other) => other[0] === name && other[1] === value),
+  );
+}
+
 /** Keeps the first of the parameters with one name. */
 function keepFirst(pairs: Pairs): Pairs {
   const names = new Set<string>();
@@ -60,10 +70,16 @@ function sortBy(key: (name: string) => string): (pairs: Pairs) => Pairs {
   return (pairs) => pairs.toSorted((one, other) => (rank(one) < rank(other) ? -1 : 1));
 }
 
+const sortByName = sortBy((name) => name);
+
+function joinPlain(pairs: Pairs): string {
+  return pairs.flat().join('');
+}
+
 /** The steps of Twilio: decoded, without repetitions, sorted by name and then by value, names and values without separators. */
 const formSteps: Steps = {
   read: [
-    ['', (form) => (isForm(form) ? parseFormOctets(form) : undefined)],
+    ['', readForm],
     ['the parameters of the form were not decoded', splitForm],
     ['"+" in the form was not decoded as a space', (form) => change(splitForm(form), decodeEscapes)],
     ['the form was decoded twice', (form) => change(change(splitForm(form), decodeText), decodeText)],
@@ -71,7 +87,7 @@ const formSteps: Steps = {
     ['the fields of the multipart content were signed as the parameters of a form', readMultipart],
   ],
   select: [
-    ['', (pairs) => pairs.filter((pair, at) => !pairs.slice(0, at).some((other) => isSame(pair, other)))],
+    ['', keepDistinct],
     ['repeated parameters of the form were signed more than once', (pairs) => pairs],
     ['empty parameters of the form were left out', (pairs) => pairs.filter(([, value]) => value !== '')],
     ['a repeated parameter of the form was reduced to one value', keepFirst],
@@ -84,19 +100,16 @@ const formSteps: Steps = {
     ],
   ],
   order: [
-    ['', sortBy((name) => name)],
+    ['', sortByName],
     ['the parameters of the form were not sorted', (pairs) => pairs],
     [
       'the parameters of the form were sorted without regard to letter case',
       sortBy((name) => name.toLowerCase()),
     ],
-    [
-      'the parameters of the form were sorted in reverse',
-      (pairs) => sortBy((name) => name)(pairs).toReversed(),
-    ],
+    ['the parameters of the form were sorted in reverse', (pairs) => sortByName(pairs).toReversed()],
   ],
   write: [
-    ['', (pairs) => pairs.flat().join('')],
+    ['', joinPlain],
     ['the parameters of the form were joined with "=" and "&"', (pairs) => joinWith(pairs, '=', '&')],
     ['the parameters of the form were joined with "="', (pairs) => joinWith(pairs, '=', '')],
     ['the parameters of the form were joined with "&"', (pairs) => joinWith(pairs, '', '&')],
@@ -106,7 +119,8 @@ const formSteps: Steps = {
   ],
 };
 
-function isForm(content: string): boolean {
+/** Returns whether a content can be a form. */
+export function isForm(content: string): boolean {
   return content.includes('=') && /^[!-~]+$/.test(content);
 }
 
@@ -118,16 +132,47 @@ function decodeText(text: string): string {
   return decodeEscapes(text.replaceAll('+', ' '));
 }
 
-function isSame(
-  [name, value]: readonly [string, string],
-  [other, otherValue]: readonly [string, string],
-): boolean {
-  return name === other && value === otherValue;
-}
-
 function joinWith(pairs: Pairs, inner: string, outer: string): string {
   return pairs.map((pair) => pair.join(inner)).join(outer);
 }
+
+/** Names of parameters that programs sign, and that libraries then do not send, because their value is not set or stands elsewhere. */
+export const unsentNames =
+  `page limit offset cursor after before sort order filter q search query status state type id ids from to since until
+  start end fields include expand lang locale currency version v format symbol side price quantity amount timestamp nonce recvWindow
+  api_key apikey apiKey key token access_token signature sign callback redirect_uri user user_id userId client_id account per_page
+  perPage page_size pageSize pageToken page_token size count next tag tags category name email phone date debug test description
+  note comment metadata parent reference foo bar x`.split(/\s+/);
+
+/** What programs sign for a value that is not set, and usual values. */
+const unsentValues = ['=', '', '=undefined', '=null', '=None', '=NaN', '=true', '=false', '=0', '=1'];
+const usualSizes = ['=10', '=20', '=50', '=100'];
+const sizeNames = /limit|size|count|per_?page/i;
+
+/** The longest text (bytes) to which parameters are added. */
+export const longestAdded = 2048;
+
+/** Yields parameters with one more, which has not been sent: at their end, sorted, and at their beginning. */
+export function* addUnsent(parameters: string): Generator<string> {
+  if (parameters.length > longestAdded) return;
+  const own = parameters === '' ? [] : parameters.split('&');
+  const names = new Set(own.map((parameter) => parameter.replace(/=.*$/s, '')));
+  for (const name of unsentNames)
+    for (const value of names.has(name) ? [] : listUnsentValues(name)) {
+      const added = name + value;
+      const after = own.findIndex((parameter) => parameter > added);
+      const places = new Set([own.length, after < 0 ? own.length : after, 0]);
+      for (const at of places) yield own.toSpliced(at, 0, added).join('&');
+    }
+}
+
+function listUnsentValues(name: string): readonly string[] {
+  return sizeNames.test(name) ? [...unsentValues, ...usualSizes] : unsentValues;
+}
+
+/** The hint at a parameter that was signed and has not been sent. */
+export const unsent =
+  'the parameter {added} was signed, but was not sent: is a value that is not set left out?';
 
 /** The hints of all mistakes in the steps. */
 export const formStepHints: readonly string[] = Object.values(formSteps).flatMap(
@@ -154,5 +199,16 @@ export function* formVariants(content: string, mistakes: 1 | 2): Generator<Varia
           if (hints.length === mistakes)
             yield [hints.join('; and '), writePairs(orderPairs(selectPairs(pairs)))];
         }
+  }
+}
+
+/** Yields what clients sign for a form with one more parameter, which has not been sent. */
+export function* unsentFormVariants(content: string): Generator<Variant> {
+  if (!isForm(content)) return;
+  for (const longer of addUnsent(content)) {
+    const pairs = parseFormOctets(longer);
+    if (pairs === undefined) continue;
+    const hint = describe(unsent, 'the form', content, longer);
+    yield [hint, joinPlain(sortByName(keepDistinct(pairs)))];
   }
 }

@@ -6,7 +6,9 @@ import { octetsOfPiece, type Part, type PartKind } from '../../signature/message
 import { contentMistakes, digestMistakes, furtherContentMistakes, furtherDigestMistakes } from './content.ts';
 import { formMistakes } from './content-parameters.ts';
 import { furtherHostMistakes, hostMistakes } from './host.ts';
+import { libraryValues } from './lines.ts';
 import {
+  embedMistakes,
   type Facts,
   formatLabel,
   listVariants,
@@ -14,9 +16,16 @@ import {
   parseFieldName,
   type Variant,
 } from './mistake.ts';
-import { formVariants } from './parameter-steps.ts';
-import { queryMistakes, searchMistakes } from './query.ts';
-import { furtherUrlMistakes, pathMistakes, targetMistakes, urlMistakes } from './target.ts';
+import { formVariants, unsentFormVariants } from './parameter-steps.ts';
+import { furtherQueryMistakes, queryMistakes, searchMistakes } from './query.ts';
+import {
+  furtherPathMistakes,
+  furtherTargetMistakes,
+  furtherUrlMistakes,
+  pathMistakes,
+  targetMistakes,
+  urlMistakes,
+} from './target.ts';
 import { timeMistakes } from './times.ts';
 
 const methodMistakes: readonly Mistake[] = [
@@ -70,35 +79,13 @@ const headerMistakes: readonly Mistake[] = [
   ['{part} was signed as empty', () => ''],
   [
     '{part} was changed after signing, by the client library or a proxy: {signed} was signed',
-    (_, { header = '' }) => rewrittenValues.get(header.toLowerCase()),
+    (_, { header = '' }) => libraryValues.get(header.toLowerCase()),
   ],
   [
     '{part} was signed with another form of its parameters: {signed} was signed',
     (value, { header = '' }) => (header.toLowerCase() === 'content-type' ? typeForms(value) : undefined),
   ],
 ];
-
-/** Values of fields that client libraries set after signing, or that the next hop replaces. */
-const rewrittenValues: ReadonlyMap<string, readonly string[]> = new Map([
-  ['accept', ['*/*', 'application/json', 'application/json, text/plain, */*']],
-  [
-    'accept-encoding',
-    ['gzip', 'identity', 'gzip, deflate', 'gzip,deflate', 'gzip, deflate, br', 'gzip, deflate, br, zstd'],
-  ],
-  ['connection', ['close', 'keep-alive', 'Keep-Alive']],
-  ['content-length', ['0']],
-  [
-    'content-type',
-    [
-      'application/json',
-      'application/json; charset=utf-8',
-      'application/x-www-form-urlencoded',
-      'application/octet-stream',
-      'text/plain',
-      'text/plain;charset=UTF-8',
-    ],
-  ],
-]);
 
 function typeForms(value: string): string[] {
   const [type = '', ...parameters] = value.split(/;\s*/);
@@ -203,6 +190,10 @@ export function variantsOfPart(part: Part, facts: Facts): Iterable<Variant> {
 /** The mistakes that are tried after all others, because they are many. */
 export const furtherMistakes: Readonly<Partial<Record<PartKind, readonly Mistake[]>>> = {
   host: furtherHostMistakes,
+  path: furtherPathMistakes,
+  query: furtherQueryMistakes,
+  search: embedMistakes(furtherQueryMistakes, (search) => ['?', search.slice(1), '']),
+  target: furtherTargetMistakes,
   url: furtherUrlMistakes,
   content: furtherContentMistakes,
 };
@@ -211,7 +202,8 @@ export const furtherMistakes: Readonly<Partial<Record<PartKind, readonly Mistake
 export function furtherVariantsOfPart(part: Part, facts: Facts): Iterable<Variant> {
   const { content } = facts;
   if (part.kind === 'digest' && part.digest !== undefined) return furtherDigestMistakes(part.digest, content);
-  if (part.kind === 'form') return formVariants(octetsOf(content), 2);
+  if (part.kind === 'form')
+    return [...formVariants(octetsOf(content), 2), ...unsentFormVariants(octetsOf(content))];
   return listVariants(
     furtherMistakes[part.kind] ?? none,
     formatLabel(part),

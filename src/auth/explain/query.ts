@@ -3,7 +3,9 @@ import { splitTarget } from '../../http/target.ts';
 import { sortQuery } from '../../signature/declared/message.ts';
 import { listQueryObjects } from './content-parameters.ts';
 import { escapedQueryMistakes, escapeMistakes } from './escapes.ts';
+import { numberNotations } from './json-writers.ts';
 import { embedMistakes, type Mistake, permutations } from './mistake.ts';
+import { addUnsent, unsent } from './parameter-steps.ts';
 
 /** How programs write the values of a list in a query. */
 const listForms: readonly (readonly [
@@ -86,24 +88,9 @@ export const queryForms: readonly Mistake[] = [
   ['the parameter {parameter} was left out, or added after signing', (query) => removeEach(query)],
 ];
 
-function removeTrailingZeros(digits: string): string {
-  let end = digits.length;
-  while (digits.includes('.') && digits[end - 1] === '0') end -= 1;
-  return digits.slice(0, digits[end - 1] === '.' ? end - 1 : end);
-}
-
-/** Returns a query with its numbers as programs write them: JavaScript, Python, and without zeros at their ends. */
+/** Returns a query with its numbers, or its fractions alone, in other notations. */
 function rewriteNumbers(query: string): string[] {
-  const notations: readonly ((digits: string) => string)[] = [
-    (digits) => String(Number(digits)),
-    (digits) =>
-      Number(digits)
-        .toExponential()
-        .replace(/e([+-])(\d)$/, 'e$10$2'),
-    removeTrailingZeros,
-    (digits) => (digits.includes('.') ? digits : `${digits}.0`),
-  ];
-  return notations.flatMap((write) => {
+  return numberNotations.flatMap((write) => {
     const numbers = /(?<==)-?\d{1,15}(?:\.\d{1,15})?(?=&|$)/g;
     const fractions = /(?<==)-?\d{1,15}\.\d{1,15}(?=&|$)/g;
     return [query.replace(fractions, write), query.replace(numbers, write)];
@@ -151,6 +138,9 @@ export const queryMistakes: readonly Mistake[] = [
   ...escapeMistakes,
   ...escapedQueryMistakes,
 ];
+
+/** The mistakes in a query that are tried last, because they are many. */
+export const furtherQueryMistakes: readonly Mistake[] = [[unsent, addUnsent]];
 
 /** The mistakes in a query with its question mark, which stands alone if there is no query. */
 export const searchMistakes: readonly Mistake[] = [

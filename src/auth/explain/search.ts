@@ -135,7 +135,7 @@ function findMistake<Own extends Presented>(
 }
 
 /** The number of tries with a text in place of a secret. */
-const emptyTries = 16;
+const emptyTries = 20;
 
 /** Returns the estimated time (µs) to try the mistakes in the use of keys and in the computation. */
 function computationTime(keys: readonly Key[], length: number): number {

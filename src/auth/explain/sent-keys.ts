@@ -2,7 +2,7 @@
 
 import { createHash } from 'node:crypto';
 import { findClosestMatch } from '../../did-you-mean.ts';
-import { splitPairs } from '../../http/form.ts';
+import { parseForm, splitPairs } from '../../http/form.ts';
 import { cookiePairs } from '../../http/headers/cookie.ts';
 import type { IncomingRequest } from '../../http/message.ts';
 import { octetsOf } from '../../http/syntax/octets.ts';
@@ -10,7 +10,7 @@ import { decodeEscapes } from '../../http/syntax/percent.ts';
 import { findRepeated } from '../../http/syntax/token.ts';
 import { findQuery } from '../../http/target.ts';
 import { describeForm } from '../../signature/signature-form.ts';
-import { describeOther } from '../known-secrets.ts';
+import { describeOther, isMasked } from '../known-secrets.ts';
 import type { KnownSecret } from '../trace.ts';
 
 /** A change that clients make to a key or a token: what was done, and how to undo it. */
@@ -103,6 +103,9 @@ export function describeSentKey(
   const current = known.filter(({ secret, isPassword }) => secret !== '' && !isPassword);
   const secrets = new Set(current.map(({ secret }) => secret));
   for (const [hint, meant] of undoChanges(sent, 'key')) if (secrets.has(meant)) return hint;
+  const masked = current.find(({ secret }) => isMasked(sent, secret));
+  if (masked !== undefined)
+    return `the key of ${masked.name} was sent masked, as a page or a log shows it; send the whole key`;
   if (sent.length >= leastRecognized) {
     if (current.some(({ secret }) => secret.startsWith(sent))) return 'the end of the key is missing';
     if (current.some(({ secret }) => secret.endsWith(sent))) return 'the beginning of the key is missing';
@@ -212,4 +215,71 @@ function* listAuthorizationValues(value: string): Generator<[place: string, valu
   yield ['Authorization with Basic', decoded ?? ''];
   yield ['Authorization with Basic', findBeforeColon(decoded) ?? ''];
   yield ['Authorization with Basic', findAfterColon(decoded) ?? ''];
+}
+
+/** The fields that clients misspell, in lower case. */
+const credentialFields = ['authorization', 'authentication'];
+
+/** Returns the field with credentials that no scheme reads; undefined if there is none. */
+export function describeOtherField(raw: readonly string[]): string | undefined {
+  for (let at = 0; at < raw.length && at < 2 * maxValues; at += 2) {
+    const name = raw[at] ?? '';
+    if (credentialFields.includes(name.toLowerCase())) continue;
+    const meant = findClosestMatch(name.toLowerCase().replace(/^(?:x|proxy)-/, ''), credentialFields);
+    if (meant !== undefined || /^(?:hmac|basic|bearer) \S/i.test(raw[at + 1] ?? ''))
+      return `credentials are in the field ${name}, which is not read; did you mean ${meant ?? 'Authentication'}?`;
+  }
+  return undefined;
+}
+
+/** Names of members and parameters that contain a key, and of those that contain a signature. */
+const keyName =
+  /^(?:x[-_])?(?:(?:api|access|auth|app|client|secret|private|subscription)[-_]?(?:key|token|secret|id)|key|token|secret|passw(?:or)?d|apikey|authorization|bearer)$/i;
+const signatureName = /^(?:x[-_])?(?:.*[-_])?(?:signature|sign|sig|hmac|mac|digest|checksum|hash)$/i;
+
+/**
+ * Returns which credentials stand in JSON or a form instead of in their place; undefined if there are none.
+ *
+ * @param expected The places where credentials are expected, for the hint
+ */
+export function describeInContent(
+  content: Uint8Array,
+  expected: readonly string[],
+  known: readonly KnownSecret[],
+): string | undefined {
+  const secrets = new Set(known.filter(({ secret }) => secret !== '').map(({ secret }) => secret));
+  const values = listContentValues(Buffer.from(content).toString());
+  const where = expected.length === 0 ? '' : `; ${expected.join(' or ')} is expected`;
+  for (const [place, , value] of values) if (secrets.has(value)) return `a key was sent in ${place}${where}`;
+  for (const [what, form] of [
+    ['a signature', signatureName],
+    ['a key', keyName],
+  ] as const)
+    for (const [place, name, value] of values)
+      if (form.test(name) && value.length >= leastRecognized) return `${what} was sent in ${place}${where}`;
+  return undefined;
+}
+
+/** The deepest member of JSON that is examined. */
+const maxDepth = 4;
+
+type PlacedValue = readonly [place: string, name: string, value: string];
+
+/** Returns the texts of JSON, or the parameters of a form, with their places and names. */
+function listContentValues(text: string): readonly PlacedValue[] {
+  try {
+    return listTexts(JSON.parse(text), '', 0).slice(0, maxValues);
+  } catch {
+    const pairs = /^[!-~]+=/.test(text) ? parseForm(text)?.slice(0, maxValues) : undefined;
+    return pairs?.map(([name, value]) => [`the parameter ${name} of the form`, name, value]) ?? [];
+  }
+}
+
+function listTexts(value: unknown, path: string, depth: number): PlacedValue[] {
+  if (typeof value !== 'object' || value === null || Array.isArray(value) || depth > maxDepth) return [];
+  return Object.entries(value).flatMap(([name, each]: [string, unknown]): PlacedValue[] => {
+    const member = path === '' ? name : `${path}.${name}`;
+    if (typeof each !== 'string') return listTexts(each, member, depth + 1);
+    return [[`the member ${member} of the content`, name, each]];
+  });
 }

@@ -5,7 +5,7 @@ import { listQueryObjects } from './content-parameters.ts';
 import { escapedPathMistakes, escapedQueryMistakes, escapeMistakes } from './escapes.ts';
 import { addedHosts, furtherHostMistakes, hostMistakes, listForwardedHosts, removeOrigin } from './host.ts';
 import { embedMistakes, type Facts, type Mistake } from './mistake.ts';
-import { queryForms } from './query.ts';
+import { furtherQueryMistakes, queryForms } from './query.ts';
 
 const normalized = 'the path was normalized in transit, or by the client after signing';
 
@@ -158,8 +158,72 @@ export const urlMistakes: readonly Mistake[] = [
   [fragmentSigned, (url) => addFragments(url)],
 ];
 
+/** The mistakes in a path that are tried last, because they are many. */
+export const furtherPathMistakes: readonly Mistake[] = [
+  [
+    'the path was signed with a prefix that did not arrive, {front}: the base path of a gateway, a proxy or another service?',
+    addPrefixes,
+  ],
+];
+
+/** The mistakes in a target that are tried last. */
+export const furtherTargetMistakes: readonly Mistake[] = [
+  ...embedMistakes(furtherQueryMistakes, splitLongerQuery),
+  ...furtherPathMistakes,
+];
+
 /** The mistakes in a URL that are tried last. */
-export const furtherUrlMistakes: readonly Mistake[] = embedMistakes(furtherHostMistakes, splitUrlHost);
+export const furtherUrlMistakes: readonly Mistake[] = [
+  ...embedMistakes(furtherHostMistakes, splitUrlHost),
+  ...embedMistakes(furtherTargetMistakes, splitUrlTarget),
+];
+
+/** Segments of base paths. */
+const baseSegments =
+  `api rest v1 v2 v3 v4 v5 v6 v1.0 v2.0 1.0 2.0 latest beta alpha prod production live dev develop development stage
+  staging stg test testing qa uat preprod sandbox mock demo local internal external public private open openapi partner partners
+  client clients customer customers gateway api-gateway apigw gw edge proxy ingress bff backend frontend app apps web www site portal
+  mobile admin service services svc server core platform base root common shared main hub cloud mesh functions function lambda fn
+  default execute integration integrations connect connector hooks hook webhook webhooks callback callbacks events event notify
+  notifications auth oauth identity account accounts user users tenant tenants org orgs team teams project projects workspace company
+  payment payments pay billing checkout invoice invoices order orders shop store catalog catalogue product products inventory stock
+  warehouse wms erp crm pos erp-api shipping logistics delivery search report reports data files media storage cms content blog news
+  articles graphql rpc json xml soap odata eu us de uk en int ext pub other upstream downstream origin`.split(
+    /\s+/,
+  );
+
+/** Yields targets with a base path that did not arrive, before the path and in place of its first segments. */
+function* addPrefixes(target: string, facts: Facts): Generator<string> {
+  const rests = [target, ...removeSegments(target).slice(0, 2)];
+  const others = ['', '/api', '/v1', '/api/v1'];
+  for (const word of new Set([...listSegments(target, facts), ...baseSegments]))
+    for (const other of others)
+      for (const prefix of other === '' ? [`/${word}`] : [`/${word}${other}`, `${other}/${word}`])
+        for (const rest of other === '' ? rests : [target]) yield prefix + rest;
+}
+
+/** The number of words of a request that are tried as a prefix. */
+const maxWords = 32;
+
+/** Returns the words of a request that may be the base path of one of its hops: labels of its hosts, and segments of its paths and fields. */
+function listSegments(target: string, facts: Facts): readonly string[] {
+  const { headers } = facts.request;
+  const hosts = [facts.host, ...listForwardedHosts(facts)].flatMap((host) => host.split(/[.:]/));
+  const values = headers.raw.filter((value, at) => at % 2 === 1 && /^(?:https?:\/)?\/[!-~]+$/.test(value));
+  const segments = values.flatMap((value) => value.slice(0, 256).split(/[?#]/, 1)[0]?.split('/') ?? []);
+  const own = target.split(/[?]/, 1)[0]?.split('/') ?? [];
+  const related = own.flatMap((each) => [
+    each,
+    `${each}-service`,
+    `${each}-api`,
+    `${each}s`,
+    each.slice(0, -1),
+  ]);
+  return [...hosts, ...segments, ...related]
+    .map((word) => word.toLowerCase())
+    .filter((word) => /^[a-z][\w.-]{0,63}$/.test(word))
+    .slice(0, maxWords);
+}
 
 /** Fields in which a proxy sends the target that the client addressed. */
 const targetFields = ['x-original-uri', 'x-original-url', 'x-forwarded-uri', 'x-rewrite-url'];
@@ -196,6 +260,10 @@ function replaceHost(url: string, _: Facts, other: string): string {
 function splitQuery(url: string): [before: string, piece: string, after: string] {
   const query = findQuery(url);
   return [url.slice(0, url.length - query.length), query, ''];
+}
+
+function splitLongerQuery(url: string): [before: string, piece: string, after: string] {
+  return url.includes('?') ? splitQuery(url) : [`${url}?`, '', ''];
 }
 
 function splitUrlTarget(url: string): [before: string, piece: string, after: string] {

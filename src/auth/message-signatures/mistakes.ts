@@ -76,6 +76,7 @@ function parameterMistakes(value: string, presented: PresentedSignature): Varian
         value.replace(text, ''),
       ],
     ),
+    ...listUnsent(value, presented),
     ['the label must not be a part of "@signature-params"', `${label}=${value}`],
     ['created was signed in milliseconds', value.replace(/;created=(\d+)/, ';created=$1000')],
     ['created was signed as a string', value.replace(/;created=(\d+)/, ';created="$1"')],
@@ -96,6 +97,33 @@ function parameterMistakes(value: string, presented: PresentedSignature): Varian
     ...valueMistakes(value, 'created', 'time', String(parameters.created), presented),
     ...valueMistakes(value, 'nonce', 'nonce', parameters.nonce, presented),
   ];
+}
+
+/** Returns the last line with a parameter that Signature-Input does not have, with its usual values. */
+function listUnsent(
+  line: string,
+  { kinds, signature: { covered, parameters } }: PresentedSignature,
+): Variant[] {
+  const { created } = parameters;
+  const usual: readonly (readonly [key: string, values: readonly string[]])[] = [
+    ['alg', kinds.map((kind) => `"${kind === 'secret' ? 'hmac-sha256' : kind}"`)],
+    ['expires', created === undefined ? [] : [60, 300, 600, 3600].map((after) => String(created + after))],
+    ['nonce', ['""', '"undefined"']],
+    ['tag', ['""', '"undefined"']],
+  ];
+  return usual.flatMap(([key, values]) =>
+    covered.parameters.has(key)
+      ? []
+      : values.flatMap((value): Variant[] => {
+          const hint = `the parameter ${key} was signed, but is not in Signature-Input`;
+          const added = `;${key}=${value}`;
+          return [
+            [hint, line + added],
+            [hint, line.replace(/(?=;keyid=)/, added)],
+            [hint, line.replace(/\)(?=;|$)/, `)${added}`)],
+          ];
+        }),
+  );
 }
 
 /** Returns the last line with another value of a parameter, as clients of every scheme sign it. */

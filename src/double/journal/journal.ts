@@ -141,6 +141,11 @@ export function createJournal(parts: JournalParts): JournalPart {
     const trace = createRequestTrace(authTrace);
     const observed = { ...request, body: content ?? request.body, trace: authTrace };
     const intercepted = await respond(observed, trace);
+    if (authTrace.searchesContent) {
+      const bytes =
+        content !== undefined && content.length > 0 ? content.bytes : await readArrivedContent(request);
+      if (bytes !== undefined) authTrace.addContent(bytes);
+    }
     const timing = { time, duration: systemClock.steady() - begun };
     const kept = { content, unread: arrived?.length ?? 0 };
     const entry = write(buildAnsweredExchange(timing, request, kept, intercepted, trace));

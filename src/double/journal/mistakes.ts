@@ -7,7 +7,6 @@ import { describeSentForm, undoChanges } from '../../auth/explain/sent-keys.ts';
 import { describeUnknownUser } from '../../auth/known-secrets.ts';
 import type { TraceKnowledge } from '../../auth/trace.ts';
 import { formatCount } from '../../counted.ts';
-import { findClosestMatch } from '../../did-you-mean.ts';
 import { HttpHeaders } from '../../http/fields.ts';
 import { parseCredentials } from '../../http/headers/authorization.ts';
 import { parseBasicCredentials } from '../../http/headers/basic-credentials.ts';
@@ -39,8 +38,6 @@ export function findUsualMistake(exchange: RecordedExchange): string | undefined
       return describeFailure(problem.cause);
     case 'quota-exceeded':
       return quotaHint(problem.detail);
-    case 'authentication-required':
-      return fieldMistake(exchange.request?.raw ?? []);
     default:
       return undefined;
   }
@@ -177,20 +174,6 @@ function credentialsMistake(fields: HttpHeaders): string | undefined {
   if (value === undefined) return undefined;
   if (/^[^\s:]+:[^\s]+$/.test(value)) return 'the scheme is missing; send "hmac " before the credentials';
   if (/^(?:hmac|basic|bearer):/i.test(value)) return 'there is a colon after the scheme; send a space';
-  return undefined;
-}
-
-/** The fields that clients misspell, in lower case. */
-const credentialFields = ['authorization', 'authentication'];
-
-/** Recognizes credentials in a field that the server does not read. */
-function fieldMistake(raw: readonly string[]): string | undefined {
-  for (let at = 0; at < raw.length; at += 2) {
-    const name = raw[at] ?? '';
-    const meant = findClosestMatch(name.toLowerCase().replace(/^(?:x|proxy)-/, ''), credentialFields);
-    if (meant !== undefined || /^(?:hmac|basic|bearer) \S/i.test(raw[at + 1] ?? ''))
-      return `credentials are in the field ${name}, which is not read; did you mean ${meant ?? 'Authentication'}?`;
-  }
   return undefined;
 }
 

@@ -1,6 +1,7 @@
 // Mistakes that only clients of OAuth 1.0a make, beside those of the catalogue.
 
 import type { Variant } from '../../auth/explain/mistake.ts';
+import { unsentNames } from '../../auth/explain/parameter-steps.ts';
 import { orderMistakes, separatorMistakes } from '../../auth/explain/whole.ts';
 import type { MessageMistake } from '../../auth/scheme.ts';
 import { parseFormOctets } from '../../http/form.ts';
@@ -127,6 +128,10 @@ export function* messageMistakes(
     const others = normalizePairs(pairs.filter((each) => each !== pair));
     yield buildMistake(`the parameter ${decodeOctets(name)} was left out, or added after signing`, others);
   }
+  const sent = new Set(pairs.map((pair) => pair.replace(/=.*$/, '')));
+  for (const name of unsentNames)
+    for (const value of sent.has(name) ? [] : ['', 'undefined', 'null'])
+      yield addPair(`the parameter ${name}=${value} was signed, but was not sent`, `${name}=${value}`);
   const segments = buildSegments(method, uri, normalized);
   yield* separatorMistakes(segments, (changed) => changed.map(({ value }) => value));
   yield* orderMistakes(segments, (changed) =>

@@ -42,7 +42,9 @@ const placeholders: readonly (readonly [name: string, shown: string])[] = [
   ['{host}', 'HOST'],
   ['{authority}', 'OTHER'],
   ['{prefix}', 'PREFIX'],
+  ['{front}', 'PREFIX'],
   ['{leftOut}', 'PREFIX'],
+  ['{added}', 'NAME'],
   ['{length}', 'N'],
   ['{parameter}', 'NAME'],
 ];

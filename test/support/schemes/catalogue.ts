@@ -131,6 +131,10 @@ export const catalogue = {
   'path percent-encoded in Latin-1': path('/things/%C3%A9', (text) =>
     text.replace(/%(25)?C3%(25)?A9/, '%$1E9'),
   ),
+  'base path of a gateway signed': path('/things/a', (text) => `/warehouse${text}`),
+  'base path of another service signed in place of the first segment': path('/things/a', (text) =>
+    text.replace('/things', '/gateway'),
+  ),
   'query signed with the path': {
     values: (values, request) => ({ ...values, path: `${values.path}?${request.query}` }),
   },
@@ -176,6 +180,7 @@ export const catalogue = {
     request: { query: 'limit=5' },
     sent: (sent) => ({ ...sent, target: `${sent.target}&utm_source=x` }),
   },
+  'a parameter signed that was never sent': query('limit=5', (text) => `cursor=undefined&${text}`),
   'a parameter that is sent left out': query('a=1&b=2', () => 'a=1'),
   'empty parameters of the query left out': query('a=1&b=&c=3', () => 'a=1&c=3'),
   'a repeated parameter reduced to one value': query('a=1&a=2&b=3', () => 'a=2&b=3'),
@@ -360,6 +365,12 @@ export const catalogue = {
   ),
   'bytes other than ASCII replaced by "?"': content('{"a":"é"}', () => '{"a":"??"}'),
   'characters other than ASCII replaced by U+FFFD': content('{"a":"é"}', () => '{"a":"\ufffd"}'),
+  'notation of Python with other numbers signed': content(
+    '{"price":1.50,"n":2}',
+    () => "{'price': 1.5, 'n': 2}",
+  ),
+  'member of JSON signed that was never sent': content('{"a":1}', () => '{"a":1,"note":null}'),
+  'parameter of a form signed that was never sent': form('a=1', () => 'a=1&tag='),
   'notation of bytes in Python signed': content('{"n":1}', (text) => `b'${text}'`),
   'notation of the value in Python signed': content(
     '{"n":1,"ok":true,"none":null}',
@@ -450,6 +461,9 @@ export const catalogue = {
   'empty secret': key(() => ''),
   'word for nothing as the secret': key(() => 'undefined'),
   'placeholder not replaced as the secret': key(() => '{{secret}}'),
+  'secret masked, as a page shows it': key((secret) => `${secret.slice(0, 4)}****${secret.slice(-4)}`),
+  'secret masked with an ellipsis': key((secret) => `${secret.slice(0, 4)}...${secret.slice(-4)}`),
+  'masked secret of an example': key(() => 'sk_live_****'),
   'name of the user as the secret': key(() => 'ann'),
   'secret with a byte order mark': key((secret) => `\ufeff${secret}`),
   'secret encoded in base64 with a line feed': key((secret) => Buffer.from(`${secret}\n`).toString('base64')),
