@@ -73,8 +73,6 @@ describe('a signature by a private key', () => {
     };
     for (const [what, message, hint] of [
       ['a clock that was read twice', `${at + 7}.{"a": 1}`, /the clock was read twice: a time 7 ms later/],
-      ['content that was cut off', `${at}.{"a"`, /signed only up to byte 4/],
-      ['JSON that was serialized again', `${at}.{"a":1}`, /parsed and serialized again/],
     ] as const)
       test(`of ${name} is explained by ${what}`, async () => {
         assert.match(await post(await start(), message, { privateKey: ann.privateKey }), hint);
@@ -242,14 +240,6 @@ describe('draft-cavage', () => {
         headers: { Date: date, Digest: sent, Signature: value },
       });
       assert.match(lastLine(double), hint);
-    });
-
-  for (const [what, form, hint] of [
-    ['without quotes', (value: string) => value.replaceAll('"', ''), /the values are without quotes/],
-    ['separated by spaces', (value: string) => value.replaceAll('",', '" '), /separated by spaces/],
-  ] as const)
-    test(`explains parameters ${what}`, async () => {
-      assert.match(await get(await start(), 'sha256', 'rsa-sha256', form), hint);
     });
 });
 

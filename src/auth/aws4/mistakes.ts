@@ -112,10 +112,6 @@ function* queryMistakes(canonical: string, { request, presigned }: Aws4Presented
   yield ['the query was signed as sent, without encoding and sorting', raw.join('&')];
   yield ['the query was sorted, but not encoded again', [...raw].sort().join('&')];
   yield [
-    'a parameter without a value was signed without the equals sign',
-    canonical.replace(/=(?=&|$)/g, ''),
-  ];
-  yield [
     "the characters !'()* of the query were not encoded",
     decodeSome(canonical, (character) => "!'()*".includes(character)),
   ];

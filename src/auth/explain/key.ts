@@ -106,11 +106,9 @@ function readings(secret: Buffer, mac: Mac): Reading[] {
   const digest = createHash('sha256')
     .update(own ?? secret)
     .digest();
-  const trimmed = requireUnguessable(Buffer.from(bare.trim()));
-  const lowerCase = requireUnguessable(Buffer.from(bare.toLowerCase()));
-  const upperCase = requireUnguessable(Buffer.from(bare.toUpperCase()));
-  const withoutPadding = requireUnguessable(Buffer.from(bare.replace(/(?<!=)=+$/, '')));
-  return [
+  const encoded = own && (encoding === 'utf8' ? secret : own);
+  const guarded = (text: string): Buffer | undefined => requireUnguessable(Buffer.from(text));
+  const decoded: readonly Reading[] = [
     [
       `the key was not decoded from ${encoding === 'hex' ? 'hexadecimal' : encoding}`,
       encoding === 'utf8' ? undefined : Buffer.from(bare),
@@ -125,44 +123,38 @@ function readings(secret: Buffer, mac: Mac): Reading[] {
       encoding === 'hex' ? undefined : prepareDecoded(bare, 'hex'),
     ],
     [
-      'the prefix of the secret was removed; the whole secret is the key',
-      rest === undefined ? undefined : misread(rest),
-    ],
-    [
       'the prefix of the secret was removed, and the rest decoded from base64',
       rest === undefined ? undefined : prepareDecoded(rest, 'base64'),
     ],
-    ['the secret was used with a trailing line feed', misread(`${bare}\n`)],
-    ['the secret was used with a trailing line ending (CR LF)', misread(`${bare}\r\n`)],
-    ['the secret was used with quotes around it', misread(`"${bare}"`)],
-    ['the secret was used with quotes around it', misread(`'${bare}'`)],
-    ['the secret was used with a leading or trailing space', misread(` ${bare}`)],
-    ['the secret was used with a leading or trailing space', misread(`${bare} `)],
-    ['the white space around the secret was removed', trimmed && misread(trimmed)],
-    ['the secret was percent-encoded', misread(encodeURIComponent(bare))],
-    [
-      'the secret was encoded in base64',
-      own && misread((encoding === 'utf8' ? secret : own).toString('base64')),
-    ],
-    [
-      'the secret was encoded in hexadecimal',
-      own && misread((encoding === 'utf8' ? secret : own).toString('hex')),
-    ],
-    ['the secret was hashed before it was used as the key', misread(digest)],
-    ['the secret was hashed before it was used as the key', misread(digest.toString('hex'))],
-    ['the secret was encoded in UTF-16 instead of UTF-8', misread(Buffer.from(bare, 'utf16le'))],
     ['the secret was encoded in Latin-1 instead of UTF-8', prepareDecoded(bare, 'latin1')],
-    ['the secret was used with a byte order mark', misread(`\ufeff${bare}`)],
-    ['the secret was encoded in UTF-16 instead of UTF-8', misread(Buffer.from(`\ufeff${bare}`, 'utf16le'))],
-    ['the secret was used in another letter case', lowerCase && misread(lowerCase)],
-    ['the secret was used in another letter case', upperCase && misread(upperCase)],
-    [
-      'the secret was encoded in base64 with a line feed (echo without -n?)',
-      misread(encodeBase64(`${bare}\n`)),
-    ],
-    ['the secret was escaped for HTML', misread(escapeHtml(bare))],
-    ['the secret was escaped for JSON', misread(JSON.stringify(bare).slice(1, -1).replaceAll('/', '\\/'))],
-    ['the padding "=" of the secret was lost', withoutPadding && misread(withoutPadding)],
+  ];
+  const changed: readonly (readonly [hint: string, text: string | Buffer | undefined])[] = [
+    ['the prefix of the secret was removed; the whole secret is the key', rest],
+    ['the secret was used with a trailing line feed', `${bare}\n`],
+    ['the secret was used with a trailing line ending (CR LF)', `${bare}\r\n`],
+    ['the secret was used with quotes around it', `"${bare}"`],
+    ['the secret was used with quotes around it', `'${bare}'`],
+    ['the secret was used with a leading or trailing space', ` ${bare}`],
+    ['the secret was used with a leading or trailing space', `${bare} `],
+    ['the white space around the secret was removed', guarded(bare.trim())],
+    ['the secret was percent-encoded', encodeURIComponent(bare)],
+    ['the secret was encoded in base64', encoded?.toString('base64')],
+    ['the secret was encoded in hexadecimal', encoded?.toString('hex')],
+    ['the secret was hashed before it was used as the key', digest],
+    ['the secret was hashed before it was used as the key', digest.toString('hex')],
+    ['the secret was encoded in UTF-16 instead of UTF-8', Buffer.from(bare, 'utf16le')],
+    ['the secret was used with a byte order mark', `\ufeff${bare}`],
+    ['the secret was encoded in UTF-16 instead of UTF-8', Buffer.from(`\ufeff${bare}`, 'utf16le')],
+    ['the secret was used in another letter case', guarded(bare.toLowerCase())],
+    ['the secret was used in another letter case', guarded(bare.toUpperCase())],
+    ['the secret was encoded in base64 with a line feed (echo without -n?)', encodeBase64(`${bare}\n`)],
+    ['the secret was escaped for HTML', escapeHtml(bare)],
+    ['the secret was escaped for JSON', JSON.stringify(bare).slice(1, -1).replaceAll('/', '\\/')],
+    ['the padding "=" of the secret was lost', guarded(bare.replace(/(?<!=)=+$/, ''))],
+  ];
+  return [
+    ...decoded,
+    ...changed.map(([hint, text]): Reading => [hint, text === undefined ? undefined : misread(text)]),
   ];
 }
 
@@ -208,17 +200,20 @@ const masks: readonly string[] = [
   ...[4, 6, 8, 12, 16].flatMap((length) => ['\u2022'.repeat(length), 'x'.repeat(length), 'X'.repeat(length)]),
 ];
 
-/** Yields a secret as pages and logs show it: a few characters at its ends, and a mask between them. */
-export function* listMasked(secret: string): Generator<string> {
+/** Returns a secret as pages and logs show it: a few characters at its ends, and a mask between them. */
+export function listMasked(secret: string): string[] {
   const prefix = /^(?:[A-Za-z0-9]+[_-])+/.exec(secret)?.[0] ?? '';
-  const lengths = [0, 1, 2, 3, 4, 5, 6, 7, 8, 10, 12, ...[0, 2, 3, 4].map((more) => prefix.length + more)];
-  for (const start of new Set(lengths))
-    for (const end of [0, 2, 3, 4, 5, 6, 8]) {
+  const starts = [0, 1, 2, 3, 4, 5, 6, 7, 8, 10, 12, ...[0, 2, 3, 4].map((more) => prefix.length + more)];
+  return [...new Set(starts)].flatMap((start) =>
+    [0, 2, 3, 4, 5, 6, 8].flatMap((end) => {
       const hidden = secret.length - start - end;
-      if (hidden <= 0) continue;
-      for (const mask of [...masks, '*'.repeat(hidden), '\u2022'.repeat(hidden), 'x'.repeat(hidden)])
-        yield secret.slice(0, start) + mask + secret.slice(secret.length - end);
-    }
+      if (hidden <= 0) return [];
+      const whole = ['*', '\u2022', 'x'].map((character) => character.repeat(hidden));
+      return [...masks, ...whole].map(
+        (mask) => secret.slice(0, start) + mask + secret.slice(secret.length - end),
+      );
+    }),
+  );
 }
 
 /** Returns what was signed with in place of a secret, of which everybody may learn; undefined if it was none of these. */

@@ -13,6 +13,7 @@ import { listPublicHostMistakes } from './host.ts';
 import { listMasked, signWith } from './key.ts';
 import { formatLabel, listVariants } from './mistake.ts';
 import { furtherReadings, millisecondReadings, readings, rewrittenTimes } from './times.ts';
+import type { Assemble } from './whole.ts';
 import {
   buildRightMessages,
   createSignatureTest,
@@ -48,6 +49,11 @@ export function explainByKnowledge<Own extends Presented>(
   return { ...found, hint: found === undefined ? unknown : `${unknown}; ${found.hint}` };
 }
 
+/** The hint at a secret that was copied from where it is shown in part. */
+const masked: Found = {
+  hint: 'the secret was used masked, as a page or a log shows it; sign with the whole secret',
+};
+
 function findByKnowledge<Own extends Presented>(
   wrong: WrongSignature<Own>,
   parts: readonly Part[],
@@ -59,6 +65,7 @@ function findByKnowledge<Own extends Presented>(
   const { scheme, presented, holder, content } = wrong;
   const mac = scheme.mistakes?.mac?.(presented);
   const isGiven = createSignatureTest(presented);
+  const assemble: Assemble = (changed) => assembleMessage(scheme, changed, presented);
   const kinds = presented.kinds;
   const keys = (holder?.keys ?? []).filter(
     (key) => kinds.includes(key.kind) && fitsOne(key, presented.signatures),
@@ -72,57 +79,50 @@ function findByKnowledge<Own extends Presented>(
     }
     return undefined;
   };
+  /** Returns the first of mistakes with a right key that a text makes as a secret. */
+  const findMade = (
+    secret: string,
+    mistakes: readonly MessageMistake[],
+    budget: ExplanationBudget,
+  ): MessageMistake | undefined => {
+    const bytes = Buffer.from(secret);
+    return mistakes.find(
+      ({ message: signed }) =>
+        mac !== undefined &&
+        budget.spend(verificationTime('secret', signed.length)) &&
+        isGiven(signWith(mac, mac.key(bytes) ?? bytes, signed)),
+    );
+  };
   const findSigner = (
     secrets: readonly KnownSecret[],
     mistakes: readonly MessageMistake[],
     budget: ExplanationBudget,
   ): Found | undefined => {
-    if (mac === undefined) return undefined;
-    for (const known of secrets) {
-      const bytes = Buffer.from(known.secret);
-      const key = mac.key(bytes) ?? bytes;
-      const mistake = mistakes.find(
-        (each) =>
-          budget.spend(verificationTime('secret', each.message.length)) &&
-          isGiven(signWith(mac, key, each.message)),
-      );
+    for (const known of mac === undefined ? [] : secrets) {
+      const mistake = findMade(known.secret, mistakes, budget);
       if (mistake === undefined) continue;
       const hint = describeOtherSecret(known, user);
       return mistake.hint === '' ? { hint } : { ...mistake, hint: `${hint}; and ${mistake.hint}` };
     }
     return undefined;
   };
-  const findMasked = (own: readonly KnownSecret[]): Found | undefined => {
-    if (mac === undefined || budgets.isLimited) return undefined;
-    for (const { secret } of own)
-      for (const text of listMasked(secret)) {
-        const bytes = Buffer.from(text);
-        for (const { message: right } of rights)
-          if (
-            budgets.secrets.spend(verificationTime('secret', right.length)) &&
-            isGiven(signWith(mac, mac.key(bytes) ?? bytes, right))
-          )
-            return {
-              hint: 'the secret was used masked, as a page or a log shows it; sign with the whole secret',
-            };
-      }
-    return undefined;
-  };
+  const isMaskedSecret = ({ secret, owner, name }: KnownSecret): boolean =>
+    owner === (scheme.rules.owner ?? 'user') &&
+    name === user &&
+    listMasked(secret).some((text) => findMade(text, rights, budgets.secrets) !== undefined);
   const others = otherSecrets(knowledge, user, scheme.rules.owner);
   const messages = buildRightMessages(wrong, content);
   const rights = messages.map((right) => ({ hint: '', message: right }));
   const first =
     findOtherKey(wrong, messages, budgets.secrets) ??
     findSigner(others, rights, budgets.secrets) ??
-    findMasked(
-      knowledge.secrets.filter(
-        ({ owner, name }) => owner === (scheme.rules.owner ?? 'user') && name === user,
-      ),
-    ) ??
+    (mac !== undefined && !budgets.isLimited && knowledge.secrets.some(isMaskedSecret)
+      ? masked
+      : undefined) ??
     firstSigned(changeHosts(wrong, parts, knowledge), budgets.changes) ??
-    firstSigned(readClockAgain(wrong, parts, furtherReadings), budgets.changes) ??
-    firstSigned(rewriteTime(wrong, parts), budgets.changes) ??
-    firstSigned(readClockAgain(wrong, parts, millisecondReadings), budgets.readings) ??
+    firstSigned(readings(parts, presented.time, furtherReadings, assemble), budgets.changes) ??
+    firstSigned(rewrittenTimes(parts, presented.time, assemble), budgets.changes) ??
+    firstSigned(readings(parts, presented.time, millisecondReadings, assemble), budgets.readings) ??
     firstSigned(contentMistakes(wrong, parts), budgets.catalogue);
   if (first !== undefined || budgets.pairs.isExhausted) return first;
   const mistakes = budgets.list.matching(
@@ -178,22 +178,6 @@ function* changeHosts<Own extends Presented>(
       yield { hint, message: messageBytes(changed), differs: { name: part.name, signed } };
     }
   }
-}
-
-/** Builds messages with other readings of the clock. */
-function readClockAgain<Own extends Presented>(
-  { scheme, presented }: WrongSignature<Own>,
-  parts: readonly Part[],
-  distances: readonly number[],
-): Generator<MessageMistake> {
-  return readings(parts, presented.time, distances, (changed) => assembleMessage(scheme, changed, presented));
-}
-
-function rewriteTime<Own extends Presented>(
-  { scheme, presented }: WrongSignature<Own>,
-  parts: readonly Part[],
-): Generator<MessageMistake> {
-  return rewrittenTimes(parts, presented.time, (changed) => assembleMessage(scheme, changed, presented));
 }
 
 /** Returns messages with a digest of content that the scheme does not read, or with the content itself. */

@@ -16,35 +16,29 @@ export interface Reencoded {
 export function encodingMistakes(signature: string): readonly Reencoded[] {
   const bytes = Buffer.from(signature, 'base64');
   const text = octetsOf(bytes);
-  const found: Reencoded[] = [];
   const canonical = bytes.toString('base64');
   const form = canonical === signature ? undefined : describeBase64(signature);
-  if (form !== undefined)
-    found.push({ hint: `the signature is not canonical base64: ${form}`, signature: canonical });
-  if (/^(?:[0-9a-f]{2})+$/i.test(signature))
-    found.push({
-      hint: 'the signature was sent in hexadecimal; base64 is expected',
-      signature: Buffer.from(signature, 'hex').toString('base64'),
-    });
-  if (/^(?:[0-9a-f]{2})+$/i.test(text))
-    found.push({
-      hint: 'the signature was encoded in hexadecimal before base64',
-      signature: Buffer.from(text, 'hex').toString('base64'),
-    });
-  if (/^[\w+/-]+={0,2}$/.test(text))
-    found.push({
-      hint: 'the signature was encoded in base64 twice',
-      signature: Buffer.from(text, 'base64').toString('base64'),
-    });
-  for (const size of [32, 48]) {
-    const fixed = decodeDer(bytes, size);
-    if (fixed !== undefined)
-      found.push({
-        hint: encodingHints.der,
-        signature: fixed.toString('base64'),
-      });
-  }
-  return found;
+  const hexadecimal = /^(?:[0-9a-f]{2})+$/i;
+  const rows: readonly (readonly [hint: string, decoded: Buffer | undefined])[] = [
+    [`the signature is not canonical base64: ${form}`, form === undefined ? undefined : bytes],
+    [
+      'the signature was sent in hexadecimal; base64 is expected',
+      hexadecimal.test(signature) ? Buffer.from(signature, 'hex') : undefined,
+    ],
+    [
+      'the signature was encoded in hexadecimal before base64',
+      hexadecimal.test(text) ? Buffer.from(text, 'hex') : undefined,
+    ],
+    [
+      'the signature was encoded in base64 twice',
+      /^[\w+/-]+={0,2}$/.test(text) ? Buffer.from(text, 'base64') : undefined,
+    ],
+    [encodingHints.der, decodeDer(bytes, 32)],
+    [encodingHints.der, decodeDer(bytes, 48)],
+  ];
+  return rows.flatMap(([hint, decoded]) =>
+    decoded === undefined ? [] : [{ hint, signature: decoded.toString('base64') }],
+  );
 }
 
 /** Converts SEQUENCE { r INTEGER, s INTEGER } to r and s of `size` bytes each. */

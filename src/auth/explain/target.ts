@@ -1,5 +1,4 @@
 // Mistakes in a path, a target and a URL. Proxies make some of them, in transit.
-import { hostForms } from '../../http/host.ts';
 import { findQuery } from '../../http/target.ts';
 import { listQueryObjects } from './content-parameters.ts';
 import { escapedPathMistakes, escapedQueryMistakes, escapeMistakes } from './escapes.ts';
@@ -115,26 +114,21 @@ export const targetMistakes: readonly Mistake[] = [
   [fragmentSigned, (target) => addFragments(target)],
 ];
 
+/** The mistakes in a host that are tried first in a URL: those in its port. */
+const usualHosts = 2;
+
 /** The mistakes in a URL. */
 export const urlMistakes: readonly Mistake[] = [
   ['https was signed, but the request arrived over http', (url) => url.replace(/^http:/, 'https:')],
   ['http was signed, but the request arrived over https', (url) => url.replace(/^https:/, 'http:')],
-  [
-    'the host was signed without its port',
-    (url, facts) => replaceHost(url, facts, hostForms(facts.host, facts.request.connection.secure)[0]),
-  ],
-  [
-    'the host was signed with the default port',
-    (url, facts) => replaceHost(url, facts, hostForms(facts.host, facts.request.connection.secure)[1]),
-  ],
-  ['the host was signed in lower case', (url, facts) => replaceHost(url, facts, facts.host.toLowerCase())],
+  ...embedMistakes(hostMistakes.slice(0, usualHosts), splitUrlHost),
   [
     'the public host was signed, in front of a proxy',
     (url, facts) =>
-      listForwardedHosts(facts).flatMap((host) => [
-        replaceHost(url, facts, host),
-        replaceHost(url, facts, host).replace(/^http:/, 'https:'),
-      ]),
+      listForwardedHosts(facts).flatMap((host) => {
+        const addressed = url.replace(/^(https?:\/\/)[^/?#]*/i, (_, scheme: string) => scheme + host);
+        return [addressed, addressed.replace(/^http:/, 'https:')];
+      }),
   ],
   ['the query was left out', (url) => url.replace(/\?.*$/s, '')],
   ['the path was left out', (url) => url.replace(/^(https?:\/\/[^/?]*).*$/s, '$1')],
@@ -151,7 +145,7 @@ export const urlMistakes: readonly Mistake[] = [
   ...embedMistakes(escapedQueryMistakes, splitQuery),
   ['{part} was signed in lower case', (url) => url.toLowerCase()],
   ['{part} was signed in upper case', (url) => url.toUpperCase()],
-  ...embedMistakes(hostMistakes, splitUrlHost),
+  ...embedMistakes(hostMistakes.slice(usualHosts), splitUrlHost),
   ['the query was signed without its question mark', (url) => url.replace('?', '')],
   ['the query was signed with a second question mark', (url) => url.replace('?', '??')],
   ['the path was left out', (url) => url.replace(/^(https?:\/\/[^/?]*)[^?]*/i, '$1')],
@@ -253,30 +247,29 @@ function toForwardedPrefix(sent: string | undefined): string | undefined {
   return sent === undefined ? undefined : `/${sent.replace(/^\/|\/$/g, '')}`;
 }
 
-function replaceHost(url: string, _: Facts, other: string): string {
-  return url.replace(/^(https?:\/\/)[^/?#]*/i, (_all, scheme: string) => scheme + other);
-}
+/** A text in three pieces, of which the mistakes are in the second one. */
+type Split = readonly [before: string, piece: string, after: string];
 
-function splitQuery(url: string): [before: string, piece: string, after: string] {
+function splitQuery(url: string): Split {
   const query = findQuery(url);
   return [url.slice(0, url.length - query.length), query, ''];
 }
 
-function splitLongerQuery(url: string): [before: string, piece: string, after: string] {
+function splitLongerQuery(url: string): Split {
   return url.includes('?') ? splitQuery(url) : [`${url}?`, '', ''];
 }
 
-function splitUrlTarget(url: string): [before: string, piece: string, after: string] {
+function splitUrlTarget(url: string): Split {
   const [origin, path, query] = splitPath(url);
   return [origin, path + query, ''];
 }
 
-function splitUrlHost(url: string): [before: string, piece: string, after: string] {
+function splitUrlHost(url: string): Split {
   const [, scheme = '', host = '', target = ''] = /^(https?:\/\/)?([^/?]*)(.*)$/is.exec(url) ?? [];
   return [scheme, host, target];
 }
 
-function splitPath(url: string): [before: string, piece: string, after: string] {
+function splitPath(url: string): Split {
   const [, origin = '', path = '', query = ''] = /^(https?:\/\/[^/?]*)?([^?]*)(.*)$/is.exec(url) ?? [];
   return [origin, path, query];
 }

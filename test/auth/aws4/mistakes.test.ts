@@ -26,28 +26,6 @@ const mistakes: [mistake: string, client: Client, hint: RegExp, differs: string 
     'canonical path',
   ],
   [
-    'a space after each colon',
-    { headers: `host: example.amazonaws.com\nx-amz-date: ${day}T123600Z\n` },
-    /space after the colon/,
-    'signed headers',
-  ],
-  [
-    'headers not sorted',
-    { fields: [['A', '1']], headers: `host:example.amazonaws.com\nx-amz-date:${day}T123600Z\na:1\n` },
-    /not sorted by name/,
-    'signed headers',
-  ],
-  [
-    'header missing in SignedHeaders',
-    {
-      fields: [['Content-Type', 'text/plain']],
-      headers: `content-type:text/plain\nhost:example.amazonaws.com\nx-amz-date:${day}T123600Z\n`,
-      signedHeaders: 'host;x-amz-date',
-    },
-    /content-type was signed, but is missing in SignedHeaders/,
-    'signed headers',
-  ],
-  [
     'repeated header joined with a space',
     {
       fields: [
@@ -59,12 +37,6 @@ const mistakes: [mistake: string, client: Client, hint: RegExp, differs: string 
     },
     /comma and a space/,
     'header a',
-  ],
-  [
-    'key of another day',
-    { key: () => chain(`AWS4${secret}`, '20150831', 'us-east-1', 'service', 'aws4_request') },
-    /date 20150831/,
-    undefined,
   ],
   ['expired secret', { secret: 'expired-secret-of-somebody' }, /expired secret/, undefined],
 ];

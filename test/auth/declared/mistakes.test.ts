@@ -23,29 +23,8 @@ const query = 'z=1&a=2';
 const host = 'example.com:8443';
 const content = '{"name":"Zo\u00eb","url":"http://a/b",\n"price":1.50}';
 
-interface Parts {
-  readonly start?: string;
-  readonly method?: string;
-  readonly path?: string;
-  readonly query?: string;
-  readonly host?: string;
-  readonly timestamp?: string;
-  readonly body?: string;
-  readonly separator?: string;
-  readonly end?: string;
-}
-
-function message(parts: Parts = {}): string {
-  const { separator = '\n', body = content, timestamp = startSeconds } = parts;
-  const values = [
-    parts.method ?? method,
-    parts.path ?? path,
-    parts.query ?? query,
-    parts.host ?? host,
-    timestamp,
-    body,
-  ];
-  return (parts.start ?? 'v1:') + values.join(separator) + (parts.end ?? '');
+function message(changed: { readonly method?: string; readonly host?: string } = {}): string {
+  return `v1:${[changed.method ?? method, path, query, changed.host ?? host, startSeconds, content].join('\n')}`;
 }
 
 function hmac(text: string, key: string | Buffer = secret, hash = 'sha256'): Buffer {
@@ -69,16 +48,6 @@ function sent(signature: string, timestamp = startSeconds): IncomingRequest {
 
 keepSecret(secret);
 
-const mistakes: [what: string, signed: string, hint: RegExp, differs: string | undefined][] = [
-  ['another separator', message({ separator: '.' }), /joined with "\."/, undefined],
-  [
-    'timestamp and content exchanged',
-    message({ timestamp: content, body: startSeconds }),
-    /timestamp and body were swapped/,
-    undefined,
-  ],
-];
-
 async function explained(declared: DeclaredTest, request: IncomingRequest) {
   const { members } = await declared.problemWith(request);
   return { hint: String(members['hint']), differs: members['differs'], parts: members['parts'], members };
@@ -87,28 +56,11 @@ async function explained(declared: DeclaredTest, request: IncomingRequest) {
 const explaining = (declaration: unknown = partner): DeclaredTest =>
   openDeclared(declaration, { users, context: { explain: true } });
 
-for (const [what, signed, hint, differs] of mistakes) {
-  test(`an explanation recognizes a signature of ${what}`, async () => {
-    const found = await explained(explaining(), sent(hmac(signed).toString('hex')));
-    assert.match(found.hint, hint);
-    assert.equal(found.differs, differs);
-  });
-}
-
-const keys: [what: string, digest: Buffer, hint: RegExp][] = [
-  ['that has expired', hmac(message(), 'an expired secret'), /expired secret/],
-  [
-    'with another hash',
-    hmac(message(), secret, 'sha512').subarray(0, 32),
-    /SHA-512 was used instead of SHA-256/,
-  ],
-];
-
-for (const [what, digest, hint] of keys) {
-  test(`an explanation recognizes a secret ${what}`, async () => {
-    assert.match((await explained(explaining(), sent(digest.toString('hex')))).hint, hint);
-  });
-}
+test('an explanation recognizes a secret with another hash', async () => {
+  const digest = hmac(message(), secret, 'sha512').subarray(0, 32);
+  const { hint } = await explained(explaining(), sent(digest.toString('hex')));
+  assert.match(hint, /SHA-512 was used instead of SHA-256/);
+});
 
 test('an explanation shows the expected parts, and the signed value of the part that differs', async () => {
   const { parts } = await explained(

@@ -200,12 +200,6 @@ for (const [what, secret, key] of inPart) {
   });
 }
 
-test('an explained refusal recognises an expired secret', async () => {
-  const secrets = [{ secret: 'new' }, { secret: 'ann-secret', until: start }];
-  const rotated = openTestService({ explain: true, users: new Map([['ann', { secrets }]]) });
-  assert.match(String((await rotated.problemWith(sent(right))).members['hint']), /expired secret/);
-});
-
 const diverse = new Map<string, AccountRecord>([
   ['one', { secrets: [{ secret: 'the secret of one' }] }],
   ['two', { secrets: [{ secret: 'the secret of two' }, { secret: 'another of two' }] }],
@@ -251,37 +245,17 @@ for (const [what, digest] of guesses) {
   });
 }
 
-const offs: [seconds: number, hint: RegExp][] = [
-  [3600, /off by exactly 1 hour: probably a time zone/],
-  [-7200, /off by exactly 2 hours/],
-  [-19_800, /off by exactly 5.5 hours/],
-  [32_405, /off by nearly 9 hours/],
-  [-20_700, /off by exactly 5.75 hours/],
-  [900, /clock is wrong/],
-  [5000, /clock is wrong/],
-  [86_400, /clock is wrong/],
-];
-
-for (const [seconds, hint] of offs) {
-  test(`an explained refusal states the probable cause of a date that is ${seconds} s off`, async () => {
-    const service = openTestService({ explain: true });
-    const { members } = await service.problemWith(signedRequest({ at: start + seconds * 1000 }));
-    assert.equal(members['check'], 'date');
-    assert.match(String(members['hint']), hint);
-    assert.equal(members['serverDate'], 'Thu, 29 Feb 2024 12:00:00 GMT');
-  });
-}
+test('an explained refusal shows the time of the server beside the probable cause of a wrong date', async () => {
+  const service = openTestService({ explain: true });
+  const { members } = await service.problemWith(signedRequest({ at: start - 20_700_000 }));
+  assert.equal(members['check'], 'date');
+  assert.match(String(members['hint']), /off by exactly 5.75 hours/);
+  assert.equal(members['serverDate'], 'Thu, 29 Feb 2024 12:00:00 GMT');
+});
 
 test('an explained refusal states what is wrong with an unreadable date', async () => {
   const service = openTestService({ explain: true });
   for (const [unreadable, hint] of [
-    ['2024-02-29T12:00:00Z', /ISO 8601/],
-    ['1709208000', /number of seconds/],
-    ['Thursday, 29-Feb-24 12:00:00 GMT', /RFC 850/],
-    ['Thu Feb 29 12:00:00 2024', /asctime/],
-    ['29 feb 2024 12:00:00 +0100', /offset/],
-    ['Fri, 29 Feb 2024 12:00:00 GMT', /day of the week/],
-    ['29 february 2024 12:00:00', /abbreviated/],
     ['30 feb 2024 12:00:00', /does not exist/],
     ['29feb202412:00:00', /spaces/],
   ] as const) {

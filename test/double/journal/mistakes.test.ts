@@ -139,16 +139,6 @@ const mistakes: readonly Mistake[] = [
     /host was signed with the path, with 127\.0\.0\.1 instead of 127\.0\.0\.1:8080/,
   ],
   [
-    'uses the former secret after a rotation',
-    { sign: (message) => hmac(message, formerSecret) },
-    /former secret of johndoe, which was replaced/,
-  ],
-  [
-    'sends the date of its time zone',
-    { date: '01 mar 2026 13:00:00', message: `GET+${target}+01mar202613:00:00+NONCE` },
-    /date is 3600 s ahead of the server's clock.*exactly 1 hour: probably a time zone/,
-  ],
-  [
     'uses a nonce twice',
     async (double) => {
       const headers = await double.as('johndoe').signRequest({ url: double.url + target });
@@ -157,13 +147,7 @@ const mistakes: readonly Mistake[] = [
     },
     /nonce-replayed.*The user has already used this nonce/,
   ],
-  [
-    'sends an expired request',
-    { date: '01 mar 2026 11:45:00', message: `GET+${target}+01mar202611:45:00+NONCE` },
-    /date is 900 s behind the server's clock/,
-  ],
   ['joins the parts with |', { message: `GET|${target}|${stamp}|NONCE` }, /joined with "\|"/],
-  ['joins the parts with commas', { message: `GET,${target},${stamp},NONCE` }, /joined with ","/],
   [
     'signs the host too',
     { message: `GET+127.0.0.1:8080+${target}+${stamp}+NONCE` },
@@ -230,11 +214,6 @@ const mistakes: readonly Mistake[] = [
     /1 s earlier was signed/,
   ],
   [
-    'signs the path that a proxy shortened',
-    { message: `GET+/api${target}+${stamp}+NONCE` },
-    /prefix that a proxy removed: \/api/,
-  ],
-  [
     'signs the host of Forwarded',
     {
       message: `GET+https://shop.example${target}+${stamp}+NONCE`,
@@ -247,23 +226,7 @@ const mistakes: readonly Mistake[] = [
     { sign: (message) => hmac(message, 'pw') },
     /signed with the password of johndoe/,
   ],
-  ['swaps key and message', { sign: (message) => hmac(secret, message) }, /key and message were swapped/],
-  [
-    'uses the name in another case',
-    { credentials: 'hmac JohnDoe:NONCE:DIGEST' },
-    /no user JohnDoe; did you mean johndoe\?/,
-  ],
   ['uses the name of a removed user', { credentials: 'hmac bob:NONCE:DIGEST' }, /the user bob was removed/],
-  [
-    'names the scheme HMAC-SHA256',
-    { credentials: 'HMAC-SHA256 johndoe:NONCE:DIGEST', field: 'Authorization' },
-    /did you mean hmac\?/,
-  ],
-  [
-    'misspells the field',
-    { field: 'Authentification', method: 'DELETE', target: '/articles/1' },
-    /field Authentification, which is not read; did you mean authentication\?/,
-  ],
 ];
 
 let double: Double;

@@ -30,7 +30,7 @@ const refusals: readonly [status: number, request: (double: Double) => Promise<u
   [
     401,
     ({ fetch }) => fetch('/articles/tea', { method: 'DELETE' }),
-    /^#1 DELETE \/articles\/tea: 401, authentication-required, step 10 \(permission\): DELETE requires authentication here: no credentials were sent; expected: .*Authorization with Hmac \(hmac\)\n  credentials: failed at scheme$/,
+    /^#1 DELETE \/articles\/tea: 401, authentication-required, step 10 \(permission\): DELETE requires authentication here: no credentials were sent; expected: .*Authorization with Hmac \(hmac\)\n {2}credentials: failed at scheme$/,
   ],
   [
     403,

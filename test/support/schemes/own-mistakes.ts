@@ -73,6 +73,7 @@ export const ofAws4: OwnMistakes = {
   }),
   'list joined by commas': aws({ signedHeaders: (list) => list.replaceAll(';', ',') }),
   'list left out': aws({ signedHeaders: () => '' }),
+  'field signed that was never sent': aws({ headers: (list) => `content-type:application/json\n${list}` }),
   'field signed, but not in the list': aws({ request: meta, listed: (list) => list.replace(';x-meta', '') }),
   'field in the list, but not signed': aws({
     request: meta,
@@ -150,6 +151,12 @@ export const ofMessageSignatures: OwnMistakes = {
   'parameters in another order': signature({
     signedParams: (params) => params.replace(/;(created=\d+);(keyid="ann")/, ';$2;$1'),
   }),
+  'parameter signed that was never sent': signature({
+    signedParams: (params) => `${params};alg="hmac-sha256"`,
+  }),
+  'field signed that was never sent': base((whole) =>
+    whole.replace(/^(?="@signature-params")/m, '"content-type": application/json\n'),
+  ),
   'one parameter not signed': signature({ signedParams: (params) => params.replace(/;nonce="[^"]*"/, '') }),
   'parameters not signed': signature({ signedParams: (params) => params.replace(/;.*/, '') }),
   'label signed': signature({ signedParams: (params) => `sig1=${params}` }),
