@@ -193,7 +193,14 @@ describe('draft-cavage', () => {
   const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
   const start = (): Promise<Double> =>
     open({
-      users: { ann: { keys: { main: { algorithm: 'rsa-v1_5-sha256', publicKey: pem(publicKey) } } } },
+      users: {
+        ann: {
+          keys: {
+            main: { algorithm: 'rsa-v1_5-sha256', publicKey: pem(publicKey) },
+            'https://a.example/ann#main-key': { algorithm: 'rsa-v1_5-sha256', publicKey: pem(publicKey) },
+          },
+        },
+      },
       schemes: { 'draft-cavage': {} },
     });
   const get = async (double: Double, hash: string, algorithm: string, form: (value: string) => string) => {
@@ -214,6 +221,22 @@ describe('draft-cavage', () => {
       /the hash function of the key was used/,
     );
   });
+
+  for (const [what, form, hint] of [
+    [
+      'a key id without its fragment',
+      (value: string) => value.replace('"main"', '"https://a.example/ann"'),
+      /did you mean https:\/\/a\.example\/ann#main-key\?/,
+    ],
+    [
+      'another key, which is no secret',
+      (value: string) => value.replace(/(?<=signature=").{8}/, 'AAAAAAAA'),
+      /the key is different, or the message differs/,
+    ],
+  ] as const)
+    test(`names ${what}`, async () => {
+      assert.match(await get(await start(), 'sha256', 'rsa-sha256', form), hint);
+    });
 
   const body = '{"a":1}';
   const digestOf = (content: string): string =>
