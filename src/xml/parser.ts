@@ -1,8 +1,7 @@
 import { CARRIAGE_RETURN, LESS_THAN } from './characters.ts';
 import { clipText, XmlError } from './error.ts';
 import { readLimits, type XmlHandler, type XmlParserOptions } from './handler.ts';
-import { advance, type Position } from './position.ts';
-import { type Ending, NO_BYTES, Reader, UNDECODED } from './reader.ts';
+import { advance, type Ending, NO_BYTES, type Position, Reader, UNDECODED } from './reader.ts';
 import { TokenBuffer } from './token-buffer.ts';
 import { areAscii, asciiText, checkUtf8, Utf8Decoder } from './utf8.ts';
 

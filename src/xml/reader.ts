@@ -5,7 +5,6 @@ import { characterAt, clipText, elementPath, XmlError, type XmlErrorCode } from 
 import type { Limits, XmlHandler } from './handler.ts';
 import type { Name, XmlNames } from './names.ts';
 import { type Attributes, NamespaceScope } from './namespace.ts';
-import { advance, type Position, START } from './position.ts';
 import { NO_WORDS } from './utf8.ts';
 
 // Destructured, because V8 constant-folds local constants but not imported ones. This makes the scan a third
@@ -51,6 +50,14 @@ export interface Ending {
   readonly found: string;
 }
 
+/** A line and a column, both from 1. Columns count characters (code points). */
+export interface Position {
+  readonly line: number;
+  readonly column: number;
+}
+
+const START: Position = { line: 1, column: 1 };
+
 /** Thrown instead of an error that may be wrong, because the chunk must be decoded first. */
 export const UNDECODED: unique symbol = Symbol('undecoded');
 
@@ -64,6 +71,9 @@ const NEAR = 32;
 
 /** Up to this many attributes are compared pairwise. */
 const FEW = 8;
+
+/** What is found where a limit on a length is exceeded. */
+const LONGER = 'a longer one';
 
 const COMMENT_START = '<!--';
 const SECTION_START = '<![CDATA[';
@@ -296,12 +306,8 @@ export class Reader {
   }
 
   private tooManyAttributes(at: number): XmlError {
-    return this.errorAt(
-      'limit-attributes',
-      at,
-      `at most ${this.limits.maxAttributes} attributes`,
-      'one more',
-    );
+    const expected = `at most ${this.limits.maxAttributes} attributes`;
+    return this.errorAt('limit-attributes', at, expected, 'one more');
   }
 
   private tooDeep(): XmlError {
@@ -817,13 +823,8 @@ export class Reader {
   }
 
   private tooLong(): XmlError {
-    const { maxToken } = this.limits;
-    return this.newError(
-      this.begin,
-      'limit-token',
-      `a tag, comment or processing instruction of at most ${maxToken} characters`,
-      'a longer one',
-    );
+    const expected = `a tag, comment or processing instruction of at most ${this.limits.maxToken} characters`;
+    return this.newError(this.begin, 'limit-token', expected, LONGER);
   }
 
   private afterRoot(code: 'second-root' | 'misplaced-text', at: number): XmlError {
@@ -831,21 +832,11 @@ export class Reader {
   }
 
   private nameTooLong(at: number): XmlError {
-    return this.errorAt(
-      'limit-name',
-      at,
-      `a name of at most ${this.limits.maxName} characters`,
-      'a longer one',
-    );
+    return this.errorAt('limit-name', at, `a name of at most ${this.limits.maxName} characters`, LONGER);
   }
 
   private valueTooLong(at: number): XmlError {
-    return this.errorAt(
-      'limit-value',
-      at,
-      `a value of at most ${this.limits.maxValue} characters`,
-      'a longer one',
-    );
+    return this.errorAt('limit-value', at, `a value of at most ${this.limits.maxValue} characters`, LONGER);
   }
 
   /**
@@ -895,4 +886,44 @@ function isClean(codes: Uint8Array, at: number): boolean {
 /** Normalizes CRLF and CR to LF (§2.11). */
 function withLineFeeds(text: string): string {
   return text.includes('\r') ? text.replace(/\r\n?/g, '\n') : text;
+}
+
+/**
+ * Returns the position of `text[to]` if `text` begins at `from`. CRLF, CR and LF end a line (XML 1.0 §2.11).
+ * @param afterReturn whether the preceding text ends in CR, so that an LF at the beginning does not end
+ * another line
+ * @param firstReturn the index of the first CR in the text, −1 if there is none
+ */
+export function advance(
+  from: Position,
+  text: string,
+  to: number,
+  afterReturn: boolean,
+  firstReturn = text.indexOf('\r'),
+): Position {
+  if (to === 1 && text.charCodeAt(0) >= 0x20) return { line: from.line, column: from.column + 1 };
+  let line = from.line;
+  let lineStart = -1;
+  const first = afterReturn && text.charCodeAt(0) === 0x0a ? 1 : 0;
+  if (first === 1 && to > 0) lineStart = 1;
+  for (let at = text.indexOf('\n', first); at >= 0 && at < to; at = text.indexOf('\n', at + 1)) {
+    line += 1;
+    lineStart = at + 1;
+  }
+  for (let at = firstReturn; at >= 0 && at < to; at = text.indexOf('\r', at + 1)) {
+    if (text.charCodeAt(at + 1) === 0x0a && at + 1 < to) continue;
+    line += 1;
+    lineStart = Math.max(lineStart, at + 1);
+  }
+  if (lineStart < 0) return { line, column: from.column + countCharacters(text, 0, to) };
+  return { line, column: 1 + countCharacters(text, lineStart, to) };
+}
+
+/** Returns the number of code points in `text[from..to)`. */
+function countCharacters(text: string, from: number, to: number): number {
+  let count = to - from;
+  for (let at = from; at < to - 1; at++) {
+    if ((text.charCodeAt(at) & 0xfc00) === 0xd800) count -= 1;
+  }
+  return count;
 }
