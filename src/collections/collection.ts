@@ -27,7 +27,7 @@ import {
   type Search,
 } from './lists/query.ts';
 import { compileListRules, type ListRules } from './lists/rules.ts';
-import { findSearched, listSearched, type Searched } from './lists/searched-list.ts';
+import { findSearched, listSearched, parseCursor, type Searched } from './lists/searched-list.ts';
 import { findOwnFields } from './ownership.ts';
 import { changeMembers, prepareValue, requireStorablePath, type Served } from './served.ts';
 import { showValues } from './server-values.ts';
@@ -117,7 +117,7 @@ function lists({ method }: ListCall): boolean {
 function page({ form, path }: Collection, store: Store, call: ListCall): MaybePromise<ResourceState<Listed>> {
   const isListed = lists(call);
   const limit = isListed ? parseLimit(call.query.get('limit')) : 0;
-  const after = isListed ? parseAfter(call.query.get('after')) : 0;
+  const after = isListed ? (parseCursor(undefined, call.query.get('after'))?.sequence ?? 0) : 0;
   const toState = ({ entries, more, revision, modified }: StoredPage): ResourceState<Listed> => ({
     tag: revisionTag(store.storeId, revision, form),
     // A collection that has never had an item has no modification time.
@@ -133,15 +133,6 @@ function parseLimit(text: string | null): number {
   if (!/^[0-9]{1,9}$/.test(text) || Number(text) === 0)
     throw malformedQuery('limit', 'a whole number of at least 1');
   return Math.min(Number(text), maxLimit);
-}
-
-// `after` is a sequence number in base 36, as in the links of earlier pages.
-function parseAfter(text: string | null): number {
-  if (text === null) return 0;
-  const after = /^[0-9a-z]{1,10}$/.test(text) ? Number.parseInt(text, 36) : Number.NaN;
-  if (!Number.isSafeInteger(after))
-    throw malformedQuery('after', 'a value from a Link field of this collection');
-  return after;
 }
 
 type Listing = ActionResponse | typeof retryAction | Promise<ActionResponse | typeof retryAction>;

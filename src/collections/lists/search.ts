@@ -5,6 +5,7 @@ import { createHash } from 'node:crypto';
 import type { Clock } from '../../clock.ts';
 import { pageBytes } from '../../formats/page.ts';
 import { andThen, isPromiseLike, type MaybePromise } from '../../maybe-promise.ts';
+import { countWhile } from '../../store/state/ordered-items.ts';
 import type { Store, StoredItem, StoredPage, StoredValue } from '../../store/store.ts';
 import { type Candidates, findCandidates, findIndexedFields } from './candidates.ts';
 import { ListIndexes } from './indexes.ts';
@@ -124,7 +125,7 @@ class CandidateScan {
     this.#wanted = wanted;
     this.#state = state;
     this.#candidates = candidates;
-    this.#selection = new Selection(wanted.search.order, wanted.limit);
+    this.#selection = new Selection(wanted);
   }
 
   get matches(): Matches {
@@ -155,10 +156,8 @@ class CandidateScan {
   /** Offers an item if it still exists and is selected. Returns the least number of its bytes. */
   #offer(entry: StoredItem | undefined, sequence: number): number {
     if (entry?.sequence !== sequence) return 0;
-    const { search, after } = this.#wanted;
-    const candidate = { sequence, key: search.order?.computeKey(entry), entry };
-    const isAfter = after === undefined || comparePositions(search.order, candidate, after) > 0;
-    if (isAfter && search.matches(entry)) this.#selection.offer(candidate);
+    const { matches, order } = this.#wanted.search;
+    if (matches(entry)) this.#selection.offer({ sequence, key: order?.computeKey(entry), entry });
     return computeMinSize(entry.value);
   }
 
@@ -185,9 +184,9 @@ class Scan {
   #first: StoredPage | undefined;
 
   constructor(wanted: Wanted) {
-    const { search, after, limit } = wanted;
+    const { search, after } = wanted;
     this.#wanted = wanted;
-    this.#selection = new Selection(search.order, limit);
+    this.#selection = new Selection(wanted);
     this.position = search.order === undefined ? (after?.sequence ?? 0) : 0;
   }
 
@@ -204,16 +203,10 @@ class Scan {
     for (const entry of page.entries) {
       this.position = entry.sequence;
       if (!matches(entry)) continue;
-      this.#offer({ sequence: entry.sequence, key: order?.computeKey(entry), entry });
+      this.#selection.offer({ sequence: entry.sequence, key: order?.computeKey(entry), entry });
       if (order === undefined && this.#selection.more) return true;
     }
     return !page.more || page.entries.length === 0;
-  }
-
-  #offer(candidate: Candidate): void {
-    const { after, search } = this.#wanted;
-    if (after === undefined || comparePositions(search.order, candidate, after) > 0)
-      this.#selection.offer(candidate);
   }
 }
 
@@ -241,15 +234,16 @@ interface Sized extends Candidate {
 /** Keeps the first of the items that are offered, in the order of the list: as many as one page can have. */
 class Selection {
   readonly #order: ItemOrder | undefined;
+  readonly #after: Position | undefined;
   readonly #limit: number;
   readonly #items: Sized[] = [];
   #size = 0;
   /** The first item that was offered and has no room. */
   #bound: Candidate | undefined;
 
-  /** @param order undefined for the order of creation */
-  constructor(order: ItemOrder | undefined, limit: number) {
+  constructor({ search: { order }, after, limit }: Wanted) {
     this.#order = order;
+    this.#after = after;
     this.#limit = limit;
   }
 
@@ -263,8 +257,9 @@ class Selection {
     return this.#bound !== undefined;
   }
 
-  /** Adds an item if it is one of the first. */
+  /** Adds an item if it is one of the first on the page. */
   offer(candidate: Candidate): void {
+    if (this.#after !== undefined && comparePositions(this.#order, candidate, this.#after) <= 0) return;
     if (this.#bound !== undefined && comparePositions(this.#order, this.#bound, candidate) < 0) return;
     this.#removeFormer(candidate.entry.id);
     const size = computeMinSize(candidate.entry.value);
@@ -289,14 +284,7 @@ class Selection {
   }
 
   #indexFor(candidate: Candidate): number {
-    let [low, high] = [0, this.#items.length];
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      const item = this.#items[middle];
-      if (item !== undefined && comparePositions(this.#order, item, candidate) < 0) low = middle + 1;
-      else high = middle;
-    }
-    return low;
+    return countWhile(this.#items, (item) => comparePositions(this.#order, item, candidate) < 0);
   }
 }
 

@@ -34,8 +34,7 @@ export function findSearched(
   search: Search,
   limit: number,
 ): MaybePromise<ResourceState<Searched>> {
-  const cursor = call.query.get('after');
-  const after = cursor === null ? undefined : parseCursor(search.order, cursor);
+  const after = parseCursor(search.order, call.query.get('after'));
   const size = call.query.has('limit') ? [`limit=${limit}`] : [];
   const query = [...(search.query === '' ? [] : [search.query]), ...size].join('&');
   const { connection } = call.incoming;
@@ -80,8 +79,9 @@ function formatCursor(order: ItemOrder | undefined, { sequence, key }: Position)
   return key === undefined ? `${number}-` : `${number}.${Buffer.from(String(key)).toString('base64url')}`;
 }
 
-/** Parses a cursor of a list with this order. Throws a Problem (400) if it is malformed. */
-function parseCursor(order: ItemOrder | undefined, text: string): Position {
+/** Parses a cursor of a list with this order; undefined if there is none. Throws a Problem (400) if it is malformed. */
+export function parseCursor(order: ItemOrder | undefined, text: string | null): Position | undefined {
+  if (text === null) return undefined;
   const parts = /^([0-9a-z]{1,10})(?:(-)|\.([\w-]*))?$/.exec(text);
   const sequence = Number.parseInt(parts?.[1] ?? '', 36);
   if (!Number.isSafeInteger(sequence)) throw malformedCursor();

@@ -89,7 +89,7 @@ function countUpTo(items: readonly StoredItem[], sequence: number): number {
 }
 
 /** Returns the number of elements from the start that satisfy a condition, which none after them does. */
-function countWhile<T>(elements: readonly T[], holds: (element: T) => boolean): number {
+export function countWhile<T>(elements: readonly T[], holds: (element: T) => boolean): number {
   let [low, high] = [0, elements.length];
   while (low < high) {
     const middle = (low + high) >>> 1;

@@ -8,11 +8,6 @@ export class Receipts {
   readonly #changes = new Map<string, StoredReceipt>();
   readonly #owned = new Map<string, OwnedReceipts>();
 
-  /** The number of receipts, expired ones included. */
-  get size(): number {
-    return this.#changes.size;
-  }
-
   /** Returns the change with an unexpired receipt of this key. */
   find(key: string, now: number): StoredReceipt | undefined {
     const found = this.#changes.get(key);

@@ -1,3 +1,5 @@
+import { countWhile } from './ordered-items.ts';
+
 /** The numbers from `first` to `last`, inclusive. */
 export interface NumberRange {
   readonly first: number;
@@ -61,14 +63,6 @@ export class ReservedIds {
 
   /** Returns the index of the first range that does not end below this number. */
   #firstEndingFrom(number: number): number {
-    let low = 0;
-    let high = this.#ranges.length;
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      const range = this.#ranges[middle];
-      if (range !== undefined && range.last < number) low = middle + 1;
-      else high = middle;
-    }
-    return low;
+    return countWhile(this.#ranges, ({ last }) => last < number);
   }
 }

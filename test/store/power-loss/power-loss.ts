@@ -170,7 +170,7 @@ export function puts(name: string, count: number, random: Seeded): StoreChange[]
 /** Requires that a change and the receipt of its request are there together, or neither is. */
 function judgeReceipts({ store, recovered }: Run, here: readonly Asked[], where: string): void {
   const receipted = here.filter(({ change }) => change.receipt !== undefined);
-  assert.equal(recovered.state.receipts.size, receipted.length, `receipts ${where}`);
+  assert.equal([...recovered.state.receipts].length, receipted.length, `receipts ${where}`);
   for (const { change, revision } of receipted) {
     const found = store.receipt(change.receipt?.key ?? '', at);
     assert.ok(found !== undefined, `change ${revision} is there and its receipt is not ${where}`);
