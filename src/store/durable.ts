@@ -180,8 +180,9 @@ export class JournaledStore implements Store {
 
   get health(): StoreHealth {
     const failure = this.#journal.failure ?? this.#full;
+    const state = failure?.code === 'full' ? 'full' : 'failed';
     return {
-      state: failure === undefined ? 'well' : stateFor(failure),
+      state: failure === undefined ? 'well' : state,
       reason: failure?.message,
       compaction: this.#compaction.failure,
     };
@@ -361,11 +362,6 @@ export class JournaledStore implements Store {
     const item = kind === 'set' ? entry : { ...entry, revision, modified: at };
     return formatMembers(item, value, this.#dates.format(item.modified));
   }
-}
-
-/** Returns the state of a store after a failure. */
-function stateFor({ code }: StoreError): StoreHealth['state'] {
-  return code === 'full' ? 'full' : 'failed';
 }
 
 /** Creates an error for one change, so that its stack trace is that of the caller. */

@@ -191,16 +191,13 @@ async function removeFile(
 ): Promise<boolean> {
   await file.close().catch(() => {}); // the first failure is reported
   try {
-    for (const path of new Set(paths)) await removeIfPresent(disk, path);
+    for (const path of new Set(paths))
+      await disk.unlink(path).catch((error) => {
+        if (errorCode(error) !== 'ENOENT') throw error;
+      });
     await disk.syncDirectory(directory);
     return true;
   } catch {
     return false;
   }
-}
-
-async function removeIfPresent(disk: Disk, path: string): Promise<void> {
-  await disk.unlink(path).catch((error) => {
-    if (errorCode(error) !== 'ENOENT') throw error;
-  });
 }
