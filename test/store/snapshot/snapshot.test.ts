@@ -80,18 +80,10 @@ describe('a snapshot', () => {
     test(`of ${items} items is read and written again unchanged`, async (context) => {
       const state = createState(items);
       const text = formatSnapshot(state);
-      JSON.parse(text);
-      const directory = temporaryDirectory(context);
-      const unread = await reread(directory, text);
-      assert.equal(formatSnapshot(unread.state), text, 'nothing was looked at');
-      assert.equal(unread.state.collection('/a')?.count, items);
-      assert.deepEqual(seen(unread.state), seen(state));
-      assert.equal(formatSnapshot(unread.state), text, 'all was looked at');
-      const [first, middle] = [(await reread(directory, text)).state, String(Math.ceil(items / 2))];
-      assert.deepEqual(first.read('/a', middle), state.read('/a', middle));
-      assert.deepEqual(first.list('/a', items - 1, 9), state.list('/a', items - 1, 9));
-      assert.equal(first.read('/a', '701'), undefined);
-      assert.equal(formatSnapshot(first), text, 'some of it was looked at');
+      const { state: read } = await reread(temporaryDirectory(context), text);
+      assert.equal(read.collection('/a')?.count, items);
+      assert.deepEqual(seen(read), seen(state));
+      assert.equal(formatSnapshot(read), text);
     });
   }
 
@@ -101,10 +93,9 @@ describe('a snapshot', () => {
       make(state, { kind: 'create', collection: '/a', value: { text: 'x'.repeat(400_000) }, at });
     const text = formatSnapshot(state);
     assert.equal(JSON.parse(text).blocks.length, 3);
-    const unread = await reread(temporaryDirectory(context), text);
-    assert.equal(formatSnapshot(unread.state), text);
-    assert.deepEqual(seen(unread.state), seen(state));
-    assert.equal(formatSnapshot(unread.state), text);
+    const read = await reread(temporaryDirectory(context), text);
+    assert.deepEqual(seen(read.state), seen(state));
+    assert.equal(formatSnapshot(read.state), text);
   });
 
   test('can be read and changed like the original state', async (context) => {
@@ -128,18 +119,6 @@ describe('a snapshot', () => {
     const items = (state: State): unknown =>
       JSON.parse(formatSnapshot(state)).blocks.flatMap(({ items }: { items: unknown[] }) => items);
     assert.deepEqual(items(goes), items(stays), `SEED=${random.seed}`);
-  });
-
-  test('with one changed item in each block is copied with the changed items', async (context) => {
-    const directory = temporaryDirectory(context);
-    const state = createState(700);
-    const { state: loaded } = await reread(directory, formatSnapshot(state));
-    for (const id of ['1', '256', '257', '400', '700']) {
-      const expected = state.read('/a', id)?.revision ?? 0;
-      for (const each of [state, loaded])
-        make(each, { kind: 'put', collection: '/a', id, expected, value: { text: 'ž' }, at });
-    }
-    assert.equal(formatSnapshot(loaded), formatSnapshot(state));
   });
 
   test('with wrong counts in its footer is corrupt, even if its checksum is correct', async (context) => {
