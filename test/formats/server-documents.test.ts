@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { writeDocumentJson, writeDocumentXml } from '../../src/formats/document-writer.ts';
-import { writeProblemJson, writeProblemXml } from '../../src/formats/server-documents.ts';
+import { documentVariantsFor, writeDocument, writeProblem } from '../../src/formats/server-documents.ts';
 import { Problem } from '../../src/http/problem.ts';
 import { createParser } from '../../src/xml/parser.ts';
 import { seeded } from '../support/seeded.ts';
@@ -13,7 +12,11 @@ function isWellFormed(document: string): boolean {
   return true;
 }
 
-test('writeDocumentXml writes each member and each item of an array as an element', () => {
+function writeProblemAs(format: 'xml' | 'json', problem: Problem, instance: string): string {
+  return String(writeProblem(problem, instance, `application/problem+${format}`).body);
+}
+
+test('a document in XML has each member and each item of an array as an element, and in JSON as it is', () => {
   const doc = {
     href: '/a?b=1&c=2',
     count: 2,
@@ -23,17 +26,13 @@ test('writeDocumentXml writes each member and each item of an array as an elemen
     nested: { deep: [{ a: '<' }] },
   };
   assert.equal(
-    writeDocumentXml('resource', doc, { item: (name) => name.replace(/s$/, '') }),
+    writeDocument('resource', doc, undefined).body,
     '<resource><href>/a?b=1&amp;c=2</href><count>2</count><open>true</open>' +
       '<methods><method>GET</method><method>PUT</method></methods><none></none>' +
-      '<nested><deep><deep><a>&lt;</a></deep></deep></nested></resource>',
+      '<nested><deep><item><a>&lt;</a></item></deep></nested></resource>',
   );
-  assert.equal(writeDocumentXml('list', ['a', 'b']), '<list><item>a</item><item>b</item></list>');
-  assert.equal(
-    writeDocumentXml('word', 'a', { namespace: 'urn:"x"' }),
-    '<word xmlns="urn:&quot;x&quot;">a</word>',
-  );
-  assert.deepEqual(JSON.parse(writeDocumentJson(doc)), doc);
+  const [json] = documentVariantsFor('json');
+  assert.deepEqual(JSON.parse(String(writeDocument('resource', doc, json).body)), doc);
 });
 
 const problem = new Problem('invalid-content', 'price must have exactly 2 fraction digits, has 1.', {
@@ -49,7 +48,7 @@ const problem = new Problem('invalid-content', 'price must have exactly 2 fracti
 
 test('a problem in XML is in the namespace and form of RFC 9457 Appendix B', () => {
   assert.equal(
-    writeProblemXml(problem, '/articles/1'),
+    writeProblemAs('xml', problem, '/articles/1'),
     '<problem xmlns="urn:ietf:rfc:7807"><type>/problems/invalid-content</type>' +
       '<title>The content is invalid</title><status>422</status>' +
       '<detail>price must have exactly 2 fraction digits, has 1.</detail><instance>/articles/1</instance>' +
@@ -59,7 +58,7 @@ test('a problem in XML is in the namespace and form of RFC 9457 Appendix B', () 
 });
 
 test('a problem in JSON has the members of RFC 9457 §3.1 and its own', () => {
-  assert.deepEqual(JSON.parse(writeProblemJson(problem, '/articles/1')), {
+  assert.deepEqual(JSON.parse(writeProblemAs('json', problem, '/articles/1')), {
     type: '/problems/invalid-content',
     title: 'The content is invalid',
     status: 422,
@@ -71,8 +70,8 @@ test('a problem in JSON has the members of RFC 9457 §3.1 and its own', () => {
 
 test('additional members of a problem never replace standard members', () => {
   const sly = new Problem('not-found', 'nothing', { members: { status: 200, type: 'x' } });
-  assert.match(writeProblemJson(sly, '/'), /^\{"type":"\/problems\/not-found".*"status":404/);
-  assert.match(writeProblemXml(sly, '/'), /<status>404<\/status>/);
+  assert.match(writeProblemAs('json', sly, '/'), /^\{"type":"\/problems\/not-found".*"status":404/);
+  assert.match(writeProblemAs('xml', sly, '/'), /<status>404<\/status>/);
 });
 
 test('a problem with any characters is written as well-formed XML and as JSON', () => {
@@ -82,12 +81,12 @@ test('a problem with any characters is written as well-formed XML and as JSON', 
   for (let round = 0; round < 500; round++) {
     const text = Array.from({ length: 10 }, () => alphabet[random.below(alphabet.length)]).join('');
     const hostile = new Problem('not-found', text, { members: { field: text, errors: [{ detail: text }] } });
-    const xml = writeProblemXml(hostile, text);
+    const xml = writeProblemAs('xml', hostile, text);
     assert.ok(isWellFormed(xml), `seed ${random.seed}`);
-    assert.equal(JSON.parse(writeProblemJson(hostile, text)).detail, text, `seed ${random.seed}`);
+    assert.equal(JSON.parse(writeProblemAs('json', hostile, text)).detail, text, `seed ${random.seed}`);
   }
   assert.match(
-    writeProblemXml(new Problem('not-found', 'a\u0000b\ud800c'), '/'),
+    writeProblemAs('xml', new Problem('not-found', 'a\u0000b\ud800c'), '/'),
     /<detail>a\ufffdb\ufffdc<\/detail>/,
   );
 });
