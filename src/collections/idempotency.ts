@@ -61,7 +61,7 @@ export interface Repetition {
 }
 
 /** The repetition of requests to a collection with the mode `off`. */
-export const noRepetition: Repetition = {
+const noRepetition: Repetition = {
   find: (find) => find,
   once: (perform) => perform,
   checks: {},

@@ -1,6 +1,6 @@
 import { StoreError } from '../store/errors.ts';
-import type { NumberRange } from '../store/state/reserved-ids.ts';
 import type {
+  NumberRange,
   StoredReceipt,
   TransferPart,
   TransferredCollection,

@@ -4,9 +4,9 @@ import { formatIsoDate } from './encoding/iso-date.ts';
 import { Members, RecordFault, readCount, readList, readTime } from './encoding/members.ts';
 import type { NonceClaim } from './nonces/nonces.ts';
 import type { Span } from './nonces/time.ts';
-import type { NumberRange } from './state/reserved-ids.ts';
 import type {
   MadeChange,
+  NumberRange,
   Receipt,
   StoredItem,
   StoredReceipt,
@@ -94,8 +94,8 @@ export interface NoncesHead {
 }
 
 /** The files that begin with a head, and the name and the version of their format. */
-export const journalVersion = 1;
-export const snapshotVersion = 1;
+const journalVersion = 1;
+const snapshotVersion = 1;
 export const noncesVersion = 2;
 export const exportFormat = 'countersign-export';
 export const exportVersion = 1;

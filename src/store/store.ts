@@ -1,7 +1,12 @@
 import type { MaybePromise } from '../maybe-promise.ts';
 import type { DocumentStore } from './documents.ts';
 import type { NonceStore } from './nonces/nonces.ts';
-import type { NumberRange } from './state/reserved-ids.ts';
+
+/** The numbers from `first` to `last`, inclusive. */
+export interface NumberRange {
+  readonly first: number;
+  readonly last: number;
+}
 
 /** A stored value: plain JSON without null. */
 export type StoredValue = string | number | boolean | readonly StoredValue[] | StoredRecord;

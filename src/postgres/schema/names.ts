@@ -28,7 +28,7 @@ function isWellFormed(text: string): boolean {
 }
 
 /** Quotes an identifier. */
-export function quoteIdentifier(name: string): string {
+function quoteIdentifier(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;
 }
 

@@ -15,7 +15,7 @@ import { LogCreateError, LogFile } from './file.ts';
 import { checksumOf, formatLine, formatLogName, type LogName, parseLogName } from './line.ts';
 
 /** The options of a log. */
-export interface LogOptions<T> {
+interface LogOptions<T> {
   readonly name: LogName;
   readonly directory: string;
   readonly disk: Disk;

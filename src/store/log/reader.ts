@@ -7,7 +7,7 @@ import { checksumOf, isVerified, type LogName } from './line.ts';
 const lineStart = '{"crc":"';
 
 /** The position of a line. */
-export interface LinePosition {
+interface LinePosition {
   /** From 1. */
   readonly line: number;
   readonly byte: number;

@@ -1,10 +1,5 @@
+import type { NumberRange } from '../store.ts';
 import { countWhile } from './ordered-items.ts';
-
-/** The numbers from `first` to `last`, inclusive. */
-export interface NumberRange {
-  readonly first: number;
-  readonly last: number;
-}
 
 /**
  * Returns the number of an id that a counter could assign: a decimal number from 1 to 2^53 - 1 without leading zeros.

@@ -9,6 +9,7 @@ import type {
   Deletion,
   MadeChange,
   NotApplied,
+  NumberRange,
   ReferenceRules,
   Referrer,
   Replacement,
@@ -24,7 +25,7 @@ import { isRecordValue } from '../value.ts';
 import { OrderedItems } from './ordered-items.ts';
 import { Receipts } from './receipts.ts';
 import { itemKey, ReferenceIndex } from './references.ts';
-import { counterNumber, type NumberRange, ReservedIds } from './reserved-ids.ts';
+import { counterNumber, ReservedIds } from './reserved-ids.ts';
 import { UniqueKeys } from './unique-keys.ts';
 
 /** Returns the revision of a change: greater than `highest`, the highest revision before it. */
