@@ -3,15 +3,7 @@ import { formatIsoDate } from '../store/encoding/iso-date.ts';
 import { decodeUtf8, Members, RecordFault } from '../store/encoding/members.ts';
 import type { Disk } from '../store/files/disk.ts';
 import { type SecretBox, SecretBoxError } from './secret-box.ts';
-import {
-  type AccountFileName,
-  type AccountPlace,
-  accountFilePath,
-  createStoredFile,
-  type StoredFile,
-} from './stored-file.ts';
-
-export { accountFilePath };
+import { type AccountFileName, type AccountPlace, createStoredFile, type StoredFile } from './stored-file.ts';
 
 const fileVersion = 1;
 

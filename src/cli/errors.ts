@@ -18,12 +18,12 @@ export class CommandError extends Error {
   }
 }
 
-/** Returns what `make` returns, and throws a CommandError for a RangeError. */
-export function rethrowAsCommandError<Value>(make: () => Value, status: 1 | 2 = 2): Value {
+/** Returns what `make` returns, and throws a CommandError for a RangeError, whose message follows `prefix`. */
+export function rethrowAsCommandError<Value>(make: () => Value, status: 1 | 2 = 2, prefix = ''): Value {
   try {
     return make();
   } catch (error) {
-    if (error instanceof RangeError) throw new CommandError([error.message], status);
+    if (error instanceof RangeError) throw new CommandError([prefix + error.message], status);
     throw error;
   }
 }

@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs';
-import { type AccountFile, type AccountFileContent, accountFilePath } from '../../accounts/account-file.ts';
+import type { AccountFile, AccountFileContent } from '../../accounts/account-file.ts';
 import type { ClientRegistration, ConsumerRegistration } from '../../accounts/registration.ts';
 import type { SecretBox } from '../../accounts/secret-box.ts';
 import type { StoredSigningKey } from '../../accounts/signing-keys.ts';
-import { type AccountPlace, pathIn } from '../../accounts/stored-file.ts';
+import { type AccountPlace, accountFilePath, pathIn } from '../../accounts/stored-file.ts';
 import { type StoredUser, userFile } from '../../accounts/users.ts';
 import type { AccountFileWatcher } from '../../accounts/watcher.ts';
 import type { SigningAlgorithm } from '../../jwt/algorithms.ts';

@@ -163,26 +163,20 @@ function secretsLine({ accountFiles, place }: InspectedData, secretBox: SecretBo
   return [`secrets      not encrypted${secretBox === undefined ? '' : '; a start encrypts them'}`];
 }
 
-/** The arguments of `countersign check`. */
-interface CheckArguments {
-  /** The directory of `--repair`. */
-  readonly repairTo: string | undefined;
-  /** All other arguments: the options of `serve`. */
-  readonly rest: readonly string[];
-}
-
 /** Separates `--repair` from the options of `serve`. Throws CommandError. */
-function readCheckArguments(argv: readonly string[]): CheckArguments {
-  const rest: string[] = [];
-  let repairTo: string | undefined;
-  for (let at = 0; at < argv.length; at += 1) {
-    const argument = argv[at] ?? '';
-    if (argument === '--repair' || argument.startsWith('--repair=')) {
-      if (repairTo !== undefined) throw new CommandError(['--repair is given more than once']);
-      repairTo = argument === '--repair' ? argv[++at] : argument.slice('--repair='.length);
-      if (repairTo === undefined || repairTo === '' || repairTo.startsWith('--'))
-        throw new CommandError(['--repair requires a value: the new directory']);
-    } else rest.push(argument);
-  }
+function readCheckArguments(argv: readonly string[]): {
+  readonly repairTo: string | undefined;
+  readonly rest: readonly string[];
+} {
+  const isRepair = (argument: string): boolean => /^--repair(?:=|$)/.test(argument);
+  const at = argv.findIndex(isRepair);
+  if (at < 0) return { repairTo: undefined, rest: argv };
+  const [flag = '', next] = argv.slice(at);
+  const isAttached = flag.includes('=');
+  const repairTo = isAttached ? flag.slice('--repair='.length) : next;
+  const rest = argv.toSpliced(at, isAttached ? 1 : 2);
+  if (rest.some(isRepair)) throw new CommandError(['--repair is given more than once']);
+  if (repairTo === undefined || repairTo === '' || repairTo.startsWith('--'))
+    throw new CommandError(['--repair requires a value: the new directory']);
   return { repairTo, rest };
 }

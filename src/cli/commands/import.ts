@@ -10,7 +10,6 @@ import { grantsCollection, tokensCollection } from '../../oauth/records.ts';
 import type { Options } from '../../options/options.ts';
 import { ExportReader, type Imported, type ImportOptions } from '../../store/export.ts';
 import { errorCode } from '../../store/files/disk.ts';
-import type { StoredItem } from '../../store/store.ts';
 import { createDataCommand } from '../data-arguments.ts';
 import { checkDataFiles, type DataFiles, findConflictingFile, isExportedFile } from '../data-files.ts';
 import { withDataSource } from '../data-source.ts';
@@ -116,28 +115,19 @@ interface ItemChecks {
 
 /** Requires that every item conforms to the declaration of its collection, unless `--on-mismatch warn` is set. */
 function createItemChecks({ collections, onMismatch }: Options): ItemChecks {
-  const findIdFault = ({ id }: StoredItem): string | undefined => {
-    const fault = id === '' ? 'is empty' : findInvalidIdReason(id);
-    return fault && `its id ${fault}`;
-  };
-  if (onMismatch !== 'warn') {
-    const conformity = createConformityCheck(collections);
-    return {
-      findFault: (path, entry) => findIdFault(entry) ?? conformity.add(path, entry),
-      findBrokenReference: () => conformity.end(),
-      warnings: () => [],
-    };
-  }
-  const check = new StoredDataCheck(collections);
+  const conformity = onMismatch === 'warn' ? undefined : createConformityCheck(collections);
+  const tolerant = onMismatch === 'warn' ? new StoredDataCheck(collections) : undefined;
   return {
     findFault(path, entry) {
-      const fault = findIdFault(entry);
-      if (fault === undefined) check.add(path, entry);
-      return fault;
+      const { id } = entry;
+      const fault = id === '' ? 'is empty' : findInvalidIdReason(id);
+      if (fault !== undefined) return `its id ${fault}`;
+      tolerant?.add(path, entry);
+      return conformity?.add(path, entry);
     },
-    findBrokenReference: () => undefined,
+    findBrokenReference: () => conformity?.end(),
     warnings() {
-      const mismatches = check.result();
+      const mismatches = tolerant?.result();
       return mismatches === undefined ? [] : [mismatches.summary];
     },
   };

@@ -4,6 +4,7 @@ import { pathToFileURL } from 'node:url';
 import { listRegistered } from '../../accounts/registered.ts';
 import { userNameFault } from '../../auth/accounts.ts';
 import { checkSchemes, readSchemes } from '../../auth/configured-schemes.ts';
+import type { MaybePromise } from '../../maybe-promise.ts';
 import type { Options } from '../../options/options.ts';
 import type { Resource } from '../../pipeline/resource.ts';
 import type { UserDeclaration } from '../../service/options.ts';
@@ -23,7 +24,7 @@ import {
   text,
 } from '../../shape/shape.ts';
 import type { Store } from '../../store/store.ts';
-import { CommandError } from '../errors.ts';
+import { CommandError, rethrowAsCommandError } from '../errors.ts';
 import { moduleFault, redactPasswords } from './module-fault.ts';
 
 /** The parts of the server that a module returned, all of them valid. */
@@ -49,43 +50,40 @@ export async function loadModule(options: Options, environment: NodeJS.ProcessEn
   const file = options.module ?? '';
   const path = resolve(file);
   delete environment['COUNTERSIGN_KEY'];
-  const rethrow = (error: unknown): never => {
-    throw new CommandError([moduleFault(file, path, error, environment)], 1);
-  };
   if (statSync(path, { throwIfNoEntry: false })?.isFile() !== true)
     throw new CommandError([`the module ${file} does not exist`], 1);
-  const create = await awaitSettled(file, importDefault(path).catch(rethrow));
+  /** Runs code of the module. */
+  const call = <T>(run: () => MaybePromise<T>): Promise<T> =>
+    awaitSettled(
+      file,
+      (async () => run())().catch((error: unknown): never => {
+        throw new CommandError([moduleFault(file, path, error, environment)], 1);
+      }),
+    );
+  const check = <T>(run: () => T): T => rethrowAsCommandError(run, 1, `the module ${file}: `);
+  const create = await call(() => importDefault(path));
   if (typeof create !== 'function')
     throw new CommandError(
       [`the default export of the module ${file} must be a function, is ${describeKind(create)}`],
       1,
     );
-  const callModule = async (): Promise<unknown> => create(selectModuleOptions(options));
-  const returned = await awaitSettled(file, callModule().catch(rethrow));
-  const rethrowChecked = <T>(check: () => T): T => {
-    try {
-      return check();
-    } catch (error) {
-      if (error instanceof RangeError) throw new CommandError([`the module ${file}: ${error.message}`], 1);
-      throw error;
-    }
-  };
+  const returned: unknown = await call(() => create(selectModuleOptions(options)));
   try {
-    return rethrowChecked(() => {
+    return check(() => {
       checkModule(returned);
-      const resources: LoadedModule['resources'] = async (store) => {
-        const { resources = {} } = returned;
-        const made: unknown =
-          typeof resources === 'function'
-            ? await awaitSettled(file, (async () => resources({ store }))().catch(rethrow))
-            : resources;
-        return rethrowChecked(() => {
-          checkResources(made);
-          return made;
-        });
+      const { resources = {} } = returned;
+      return {
+        ...readModule(file, options, returned),
+        withoutPasswords: (text) => redactPasswords(text, environment),
+        async resources(store) {
+          const made: unknown =
+            typeof resources === 'function' ? await call(() => resources({ store })) : resources;
+          return check(() => {
+            checkResources(made);
+            return made;
+          });
+        },
       };
-      const redact = (text: string): string => redactPasswords(text, environment);
-      return { ...readModule(file, options, returned), withoutPasswords: redact, resources };
     });
   } catch (error) {
     await closeReturnedStore(returned);

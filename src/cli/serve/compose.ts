@@ -24,7 +24,7 @@ import { createService, type Service } from '../../service/service.ts';
 import { listSecrets } from '../../service/user-checks.ts';
 import { createMemoryStore } from '../../store/memory.ts';
 import type { AccountFiles } from '../accounts/account-files.ts';
-import { CommandError } from '../errors.ts';
+import { CommandError, rethrowAsCommandError } from '../errors.ts';
 import { maskSecrets } from '../mask-secrets.ts';
 import type { LoadedModule } from '../module/load-module.ts';
 import { newStoreId } from './store-id.ts';
@@ -57,25 +57,24 @@ export function composeService(
     Pick<HealthOptions, 'check'>,
   create: Compose = createService,
 ): Service {
-  try {
-    const { collections, seed, schemes, oauth2 } = options;
-    const { health, ...configured } = readServiceOptions(options);
-    return create({
-      ...configured,
-      ...more,
-      ...accounts,
-      collections,
-      seed,
-      schemes,
-      oauth2,
-      health: health && { ...health, check },
-    });
-  } catch (error) {
-    // For instance two path templates that match the same paths, which only the router detects.
-    if (error instanceof RangeError)
-      throw new CommandError([error.message], options.module === undefined ? 2 : 1);
-    throw error;
-  }
+  const { collections, seed, schemes, oauth2 } = options;
+  // A RangeError is, for instance, one of two path templates that match the same paths, which only the router detects.
+  return rethrowAsCommandError(
+    () => {
+      const { health, ...configured } = readServiceOptions(options);
+      return create({
+        ...configured,
+        ...more,
+        ...accounts,
+        collections,
+        seed,
+        schemes,
+        oauth2,
+        health: health && { ...health, check },
+      });
+    },
+    options.module === undefined ? 2 : 1,
+  );
 }
 
 /**
@@ -211,18 +210,8 @@ export function allUsers(
   return new Map<string, UserDeclaration>([...users, ...moduleUsers, ...options.users]);
 }
 
-function userOption({
-  secrets,
-  password,
-  disabled,
-  since,
-  keys,
-  quota,
-  schemes,
-  roles,
-}: StoredUser): UserDeclaration {
-  const hashed = password === undefined ? undefined : { hash: password };
-  return { secrets, disabled, since, keys, quota, schemes, roles, password: hashed };
+function userOption({ password, ...user }: StoredUser): UserDeclaration {
+  return { ...user, password: password === undefined ? undefined : { hash: password } };
 }
 
 /** What is wrong with names of users: errors, and warnings of users who do not exist yet. */

@@ -1,10 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { accountFilePath } from '../../accounts/account-file.ts';
 import { keepMasterKey, openMasterKey } from '../../accounts/master-key.ts';
 import type { SecretBox } from '../../accounts/secret-box.ts';
-import type { AccountPlace } from '../../accounts/stored-file.ts';
+import { type AccountPlace, accountFilePath } from '../../accounts/stored-file.ts';
 import { type StoredUser, userFile } from '../../accounts/users.ts';
 import { systemClock } from '../../clock.ts';
 import { formatUndeclaredWarning, formatWarning } from '../../collections/stored-data-check.ts';

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { clientFile, consumerFile } from '../../../src/accounts/clients.ts';
 import { verifyPassword } from '../../../src/accounts/passwords.ts';
+import { userFile } from '../../../src/accounts/users.ts';
 import { call, startServer } from '../../support/cli/command.ts';
 import { done } from '../../support/cli/oauth.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
@@ -19,6 +20,16 @@ function findPrinted(output: string, what: 'client' | 'consumer' | 'secret'): st
 function freshData(): string {
   return join(temporaryDirectory(), 'data');
 }
+
+function secretIn(output: string): string {
+  return /^secret +(\S+)$/m.exec(output)?.[1] ?? assert.fail(`no secret in ${output}`);
+}
+
+const adding = {
+  user: ['user', 'add', 'new'],
+  client: ['client', 'add', 'new', '--redirect-uri', 'https://client.example/cb'],
+  consumer: ['consumer', 'add', 'new', '--callback', 'oob'],
+} as const;
 
 describe('countersign client', () => {
   test('adds a client with a secret of 256 bits, prints it once and stores its digest', async () => {
@@ -342,4 +353,182 @@ test('check lists clients and consumers, and reports files that cannot be used',
     /clients\.json cannot be used: scopes\[0\] of the client "app" is not a scope/,
   );
   assert.match(damaged.stderr, /oauth\.key cannot be used: it is not a key of 32 bytes/);
+});
+
+describe('rotate', () => {
+  test('replaces the secret of a client, and nothing else', async () => {
+    const data = freshData();
+    const old = secretIn(
+      await done(['client', 'add', 'app', ...redirect, '--scope', 'write', '--data', data]),
+    );
+    const before = (await clientFile.read(data)).entries.get('app');
+    const { status, stdout, stderr } = await call(['client', 'rotate', 'app', '--data', data]);
+    assert.equal(status, 0, stderr);
+    const secret = secretIn(stdout);
+    assert.equal(stdout, `client    app\nsecret    ${secret}\n`);
+    assert.match(stderr, /^the old secret is no longer valid\nno server uses /);
+    assert.notEqual(secret, old);
+    assert.deepEqual((await clientFile.read(data)).entries.get('app'), {
+      ...before,
+      secret: { sha256: createHash('sha256').update(secret).digest('base64url') },
+    });
+  });
+
+  test('stores a given secret of a client as a scrypt hash', async () => {
+    const data = freshData();
+    await done(['client', 'add', 'app', ...redirect, '--data', data]);
+    const args = ['client', 'rotate', 'app', '--secret-stdin', '--data', data];
+    assert.equal(await done(args, 'chosen-for-app\n'), 'client    app\nsecret    the given secret\n');
+    const secret = (await clientFile.read(data)).entries.get('app')?.secret;
+    assert.ok(secret !== undefined && 'scrypt' in secret);
+    assert.ok(await verifyPassword('chosen-for-app', secret.scrypt));
+    const again = await call(args, { input: 'chosen-for-app\n' });
+    assert.equal(again.status, 1);
+    assert.match(again.stderr, /the given secret is already the secret of the client app;/);
+    const invalid = await call(args, { input: 'not in ASCII: é\n' });
+    assert.deepEqual(
+      [invalid.status, invalid.stderr],
+      [2, 'countersign: the secret must be a text of printable ASCII characters\n'],
+    );
+  });
+
+  test('replaces the secret of a consumer, and encrypts it if there is a key', async () => {
+    const data = freshData();
+    const environment = { COUNTERSIGN_KEY: 'ab'.repeat(32) };
+    const at = ['--data', data];
+    const added = await call(['consumer', 'add', 'printer', '--callback', 'oob', ...at], { environment });
+    assert.equal(added.status, 0, added.stderr);
+    const { stdout } = await call(['consumer', 'rotate', 'printer', ...at], { environment });
+    assert.notEqual(secretIn(stdout), secretIn(added.stdout));
+    const listed = await call(['consumer', 'list', ...at], { environment });
+    assert.equal(listed.stdout, 'printer  with a secret; HMAC-SHA256 HMAC-SHA1; read; oob\n');
+    const without = await call(['consumer', 'rotate', 'printer', ...at]);
+    assert.match(without.stderr, /consumers\.json has encrypted secrets, and there is no key/);
+  });
+
+  test('rejects an account that does not exist or has no secret', async () => {
+    const data = freshData();
+    const missing = await call(['client', 'rotate', 'app', '--data', data]);
+    assert.deepEqual(
+      [missing.status, missing.stderr],
+      [
+        1,
+        `countersign: there is no client app in ${data}; if a configuration file declares it, change it there\n`,
+      ],
+    );
+    assert.ok(!existsSync(data));
+    await done(['client', 'add', 'app', '--public', ...redirect, '--data', data]);
+    const isPublic = await call(['client', 'rotate', 'app', '--data', data]);
+    assert.equal(
+      isPublic.stderr,
+      'countersign: the client app is public and has no secret; to give it one, remove and add it\n',
+    );
+    const key = join(temporaryDirectory(), 'key.pem');
+    const { publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+    writeFileSync(key, publicKey.export({ type: 'spki', format: 'pem' }));
+    await done(['consumer', 'add', 'rsa', '--callback', 'oob', '--rsa-public-key', key, '--data', data]);
+    const { status, stderr } = await call(['consumer', 'rotate', 'rsa', '--data', data]);
+    assert.deepEqual(
+      [status, stderr],
+      [1, 'countersign: the consumer rsa has no secret: it signs with its RSA key\n'],
+    );
+    assert.equal((await consumerFile.read(data)).entries.get('rsa')?.secret, undefined);
+  });
+});
+
+describe('a given secret', () => {
+  test('add ignores COUNTERSIGN_SECRET, which is for signing', async () => {
+    const data = freshData();
+    const environment = { COUNTERSIGN_SECRET: 'secret-of-another-user', COUNTERSIGN_DATA: data };
+    const secrets = new Set<string>();
+    for (const args of Object.values(adding)) {
+      const { status, stdout, stderr } = await call(args, { environment });
+      assert.equal(status, 0, stderr);
+      secrets.add(secretIn(stdout));
+    }
+    assert.equal(secrets.size, 3);
+    assert.ok(!secrets.has('secret-of-another-user'));
+    assert.deepEqual((await userFile.read(data)).entries.get('new')?.secrets.length, 1);
+    for (const name of ['users', 'consumers'])
+      assert.ok(!readFileSync(join(data, `${name}.json`), 'utf8').includes('secret-of-another-user'));
+  });
+
+  test('a secret of another user, client or consumer is rejected, and not printed', async () => {
+    const data = freshData();
+    const at = ['--data', data];
+    await done(['user', 'add', 'ann', '--secret-stdin', ...at], 'secret-of-ann\n');
+    // Stored like a generated secret.
+    const sha256 = createHash('sha256').update('secret-of-robot').digest('base64url');
+    const clients = { robot: { secret: { sha256 }, grants: ['client_credentials'] } };
+    writeFileSync(join(data, 'clients.json'), JSON.stringify({ version: 1, clients }), { mode: 0o600 });
+    await done(
+      ['client', 'add', 'app', '--secret-stdin', ...adding.client.slice(3), ...at],
+      'secret-of-app\n',
+    );
+    const printer = ['consumer', 'add', 'printer', '--secret-stdin', '--callback', 'oob', ...at];
+    await done(printer, 'secret-of-printer\n');
+    const before = ['users', 'clients', 'consumers'].map((name) => readFileSync(join(data, `${name}.json`)));
+    const taken = [
+      ['secret-of-ann', 'the user ann'],
+      ['secret-of-app', 'the client app'],
+      ['secret-of-robot', 'the client robot'],
+      ['secret-of-printer', 'the consumer printer'],
+    ] as const;
+    for (const args of Object.values(adding))
+      for (const [secret, owner] of taken) {
+        const end = await call([...args, '--secret-stdin', ...at], { input: `${secret}\n` });
+        assert.deepEqual(end, {
+          status: 1,
+          stdout: '',
+          stderr: `countersign: the given secret is already the secret of ${owner}; each user, client and consumer needs its own\n`,
+        });
+      }
+    const after = ['users', 'clients', 'consumers'].map((name) => readFileSync(join(data, `${name}.json`)));
+    assert.deepEqual(after, before);
+  });
+
+  test('a secret that the configuration file contains is rejected, too', async () => {
+    const data = freshData();
+    const config = join(temporaryDirectory(), 'config.json');
+    const content = {
+      data,
+      users: { ann: { secret: 'secret-of-ann' } },
+      clients: { app: { secret: 'secret-of-app', grants: [] } },
+      consumers: { printer: { secret: 'secret-of-printer', callbacks: ['oob'] } },
+    };
+    writeFileSync(config, JSON.stringify(content), { mode: 0o600 });
+    for (const [secret, owner] of [
+      ['secret-of-ann', /of the user ann;/],
+      ['secret-of-app', /of the client app;/],
+      ['secret-of-printer', /of the consumer printer;/],
+    ] as const) {
+      const end = await call([...adding.user, '--secret-stdin', '--config', config], { input: secret });
+      assert.equal(end.status, 1);
+      assert.match(end.stderr, owner);
+    }
+    assert.ok(!existsSync(data));
+  });
+
+  test('a former secret that is still stored is rejected', async () => {
+    const data = freshData();
+    await done(['user', 'add', 'ann', '--secret-stdin', '--data', data], 'former-secret\n');
+    await done(['user', 'rotate', 'ann', '--data', data]);
+    const end = await call([...adding.user, '--secret-stdin', '--data', data], { input: 'former-secret\n' });
+    assert.match(end.stderr, /is already the secret of the user ann;/);
+  });
+
+  test('encrypted secrets are compared, which requires the key', async () => {
+    const data = freshData();
+    const environment = { COUNTERSIGN_KEY: 'ab'.repeat(32) };
+    const given = { environment, input: 'secret-of-ann\n' };
+    const at = ['--secret-stdin', '--data', data];
+    const first = await call(['user', 'add', 'ann', ...at], given);
+    assert.equal(first.status, 0, first.stderr);
+    const second = await call([...adding.consumer, ...at], given);
+    assert.match(second.stderr, /is already the secret of the user ann;/);
+    const without = await call([...adding.consumer, ...at], { input: 'a-secret-of-its-own\n' });
+    assert.equal(without.status, 1);
+    assert.match(without.stderr, /users\.json has encrypted secrets, and there is no key/);
+    assert.equal((await consumerFile.read(data)).entries.size, 0);
+  });
 });

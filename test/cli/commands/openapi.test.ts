@@ -41,12 +41,6 @@ test('openapi describes the clients of the data directory, and the resources of 
   assert.equal(components.securitySchemes.bearer.type, 'oauth2');
 });
 
-test('openapi rejects an unknown option', async () => {
-  const { status, stderr } = await call(['openapi', '--opneapi']);
-  assert.equal(status, 2);
-  assert.match(stderr, /--opneapi.*did you mean "--openapi"/);
-});
-
 test('serve --openapi returns the document that openapi prints, but with a relative address', async () => {
   const server = await startServer(['--memory', '--port', '0', '--no-tls', '--openapi', '--request-id']);
   const served = await fetch(`${server.url}/openapi.json`);

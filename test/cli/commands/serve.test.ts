@@ -187,20 +187,6 @@ describe('a start fails with one line for', () => {
   const cases: readonly [what: string, file: string, content: string, status: number, line: RegExp][] = [
     ['a damaged store', 'store.json', '{', 1, /^countersign: .*store\.json .*\n$/],
     ['a damaged list of users', 'users.json', '[]', 1, /^countersign: .*users\.json .*\n$/],
-    [
-      'a configuration that is no JSON',
-      'c.json',
-      '{,}',
-      2,
-      /^countersign: .*c\.json: Line 1, column 2: .*\n$/,
-    ],
-    [
-      'a misspelt key',
-      'c.json',
-      '{"prot":1}',
-      2,
-      /^countersign: .*c\.json: unknown key prot; did you mean "port"\?\n$/,
-    ],
   ];
   for (const [what, file, content, status, line] of cases) {
     test(what, async () => {
@@ -228,15 +214,6 @@ describe('a start fails with one line for', () => {
     assert.equal(status, 1);
     assert.match(stderr, /^countersign: .* cannot be the data directory: .*\n$/);
     assert.deepEqual(readdirSync(directory), ['config.json']);
-  });
-
-  test('an unknown option, and creates nothing', async () => {
-    const { data } = configured();
-    const { status, stdout, stderr } = await call(['--data', data, '--prot', '8080']);
-    assert.equal(status, 2);
-    assert.equal(stdout, '');
-    assert.equal(stderr, 'countersign: unknown option --prot; did you mean "--port"?\n');
-    assert.ok(!existsSync(data));
   });
 });
 

@@ -5,35 +5,75 @@ import test from 'node:test';
 import { call, startServer } from '../../support/cli/command.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
 
-/** Returns the arguments of a server with the users manager and johndoe, and with this rule of reading. */
-function argumentsFor(read: readonly string[]): string[] {
+/** Returns the arguments of a server with this configuration. */
+function serving(content: object): string[] {
   const directory = temporaryDirectory();
   const config = join(directory, 'config.json');
-  const notes = { element: 'notes', item: 'note', fields: { text: { type: 'text' } }, access: { read } };
-  const users = { manager: { secret: 'secret of manager' }, johndoe: { secret: 'secret of johndoe' } };
-  const path = '/users/{username}/notes';
-  writeFileSync(config, JSON.stringify({ users, collections: { [path]: notes } }), { mode: 0o600 });
+  writeFileSync(config, JSON.stringify(content), { mode: 0o600 });
   return ['--data', join(directory, 'data'), '--config', config, '--port', '0', '--no-tls'];
 }
 
-for (const [read, message] of [
-  [['owner:username', 'mangaer'], /there is no user "mangaer"; did you mean "manager"\?/],
-  [['manager', 'anyoen'], /there is no user "anyoen"; did you mean "anyone"\?/],
-] as const) {
-  test(`check and serve reject the access list ${JSON.stringify(read)}, and suggest the nearest known name`, async () => {
-    const args = argumentsFor(read);
-    const checked = await call(['check', ...args]);
-    assert.equal(checked.status, 1);
-    assert.match(checked.stderr, message);
-    const started = await call(['serve', ...args]);
-    assert.equal(started.status, 2);
-    assert.match(started.stderr, message);
-    assert.equal(started.stdout, '');
-  });
+/** Returns the arguments of a server with the user shop and a scheme. */
+function withScheme(scheme: object, secret: string): string[] {
+  const hook = { message: '{body}', signature: { field: 'X-Signature' }, ...scheme };
+  return serving({ users: { shop: { secret } }, schemes: { hook } });
 }
 
+/** Returns the arguments of a server with the users manager and johndoe, and with this rule of reading. */
+function withRule(read: readonly string[]): string[] {
+  const notes = { element: 'notes', item: 'note', fields: { text: { type: 'text' } }, access: { read } };
+  const users = { manager: { secret: 'secret of manager' }, johndoe: { secret: 'secret of johndoe' } };
+  return serving({ users, collections: { '/users/{username}/notes': notes } });
+}
+
+for (const [what, args, message] of [
+  [
+    'an access list with a similar name of a user',
+    withRule(['owner:username', 'mangaer']),
+    /there is no user "mangaer"; did you mean "manager"\?/,
+  ],
+  [
+    'an access list with a similar rule',
+    withRule(['manager', 'anyoen']),
+    /there is no user "anyoen"; did you mean "anyone"\?/,
+  ],
+  [
+    'a scheme with a user of a similar name',
+    withScheme({ user: 'shpo' }, 'abc'),
+    /schemes\.hook\.user: there is no user "shpo"; did you mean "shop"\?/,
+  ],
+  [
+    'a scheme with a secret that is not hexadecimal',
+    withScheme({ user: 'shop', key: 'hex' }, 'no-hex-secret'),
+    /users\.shop\.secret: is not hexadecimal, as schemes\.hook\.key requires/,
+  ],
+  [
+    'a scheme with a secret that is not base64',
+    withScheme({ user: 'shop', key: 'base64', keyPrefix: 'whsec_' }, 'whsec_!!secret'),
+    /users\.shop\.secret: is not base64/,
+  ],
+] as const)
+  test(`check and serve reject ${what}`, async () => {
+    for (const [command, status] of [
+      ['check', 1],
+      ['serve', 2],
+    ] as const) {
+      const ended = await call([command, ...args]);
+      assert.deepEqual([ended.status, ended.stdout], [status, '']);
+      assert.match(ended.stderr, message);
+    }
+  });
+
+test('a user of a scheme who does not exist yet causes a warning', async () => {
+  const checked = await call(['check', ...withScheme({ user: 'warehouse' }, 'abc')]);
+  assert.equal(checked.status, 0, checked.stderr);
+  assert.match(checked.stderr, /schemes\.hook\.user: there is no user "warehouse" yet/);
+  const encoded = withScheme({ user: 'shop', key: 'hex' }, 'aa00bb11cc22dd33ee44ff5566778899');
+  assert.equal((await call(['check', ...encoded])).status, 0);
+});
+
 test('an unknown name prevents the start until the user is added', async () => {
-  const args = argumentsFor(['owner:username', 'victoria', 'johndoe2']);
+  const args = withRule(['owner:username', 'victoria', 'johndoe2']);
   const path = 'collections./users/{username}/notes.access';
   const checked = await call(['check', ...args]);
   assert.equal(checked.status, 1);
@@ -48,7 +88,7 @@ test('an unknown name prevents the start until the user is added', async () => {
 });
 
 test('an unknown role prevents the start until a user has it', async () => {
-  const args = argumentsFor(['role:manager']);
+  const args = withRule(['role:manager']);
   const data = args.slice(0, 2);
   await call(['user', 'add', 'ann', ...data]);
   await call(['user', 'role', 'add', 'ann', '--role', 'managers', ...data]);
@@ -71,7 +111,7 @@ test('an unknown role prevents the start until a user has it', async () => {
 });
 
 test('an access list permits both the owner and a named user to read', async () => {
-  const { url, signal, ended } = await startServer(argumentsFor(['owner:username', 'manager']));
+  const { url, signal, ended } = await startServer(withRule(['owner:username', 'manager']));
   const statusFor = async (user: string): Promise<number> => {
     const target = `${url}/users/johndoe/notes`;
     const environment = { COUNTERSIGN_SECRET: `secret of ${user}` };
