@@ -100,9 +100,8 @@ export class AccountFile<T> {
     path: string,
     secretBox: SecretBox | undefined,
   ): Omit<AccountFileContent<T>, 'mark'> {
-    const reader = new AccountFileReader(path, this.#format, secretBox);
-    const entries = content === undefined ? new Map<string, T>() : reader.read(content);
-    return { entries, clear: reader.clear };
+    if (content === undefined) return { entries: new Map(), clear: 0 };
+    return readEntries(content, path, this.#format, secretBox);
   }
 
   /** Replaces all entries, whatever they are. Resolves when they are stored. Throws StoreError. */
@@ -154,68 +153,54 @@ export class AccountFile<T> {
   }
 }
 
-/** Reads the content of an account file. */
-class AccountFileReader<T> {
-  /** The number of secrets in plain text. */
-  clear = 0;
-  readonly #path: string;
-  readonly #format: AccountFileFormat<T>;
-  readonly #secretBox: SecretBox | undefined;
-
-  constructor(path: string, format: AccountFileFormat<T>, secretBox: SecretBox | undefined) {
-    this.#path = path;
-    this.#format = format;
-    this.#secretBox = secretBox;
-  }
-
-  read(bytes: Uint8Array): Map<string, T> {
-    try {
-      return this.#read(Members.parse(decodeUtf8(bytes), 'the document'));
-    } catch (error) {
-      throw error instanceof RecordFault ? new CorruptionError(this.#path, error.message) : error;
-    }
-  }
-
-  #read(document: Members): Map<string, T> {
-    const { name: member } = this.#format;
+/** Reads the content of an account file, and counts the secrets in plain text. */
+function readEntries<T>(
+  bytes: Uint8Array,
+  path: string,
+  format: AccountFileFormat<T>,
+  secretBox: SecretBox | undefined,
+): Omit<AccountFileContent<T>, 'mark'> {
+  let clear = 0;
+  const readEntry = (name: string, value: unknown): T => {
+    const owner = `the ${format.one} ${JSON.stringify(name)}`;
+    const secret = (stored: unknown, where: string): string => {
+      const { text, isClear } = openSecret(stored, where, path, secretBox, [format.sealedAs, name]);
+      if (isClear) clear += 1;
+      // With an empty secret, anyone could sign.
+      if (text === '') throw new RecordFault(`${where} is empty`);
+      return text;
+    };
+    return format.read(Members.of(value, owner), { name, where: owner, secret });
+  };
+  try {
+    const document = Members.parse(decodeUtf8(bytes), 'the document');
     // Checked before the names, because another version may have other members.
     const version = document.count('version');
     if (version !== fileVersion)
       throw new RecordFault(`its version is ${version}, and this program reads ${fileVersion}`);
-    const entries = document.only(['version', member], 'the document').object(member).entries();
-    return new Map(entries.map(([name, value]) => [name, this.#entry(name, value)]));
+    const members = document.only(['version', format.name], 'the document').object(format.name).entries();
+    const entries = new Map(members.map(([name, value]) => [name, readEntry(name, value)]));
+    return { entries, clear };
+  } catch (error) {
+    throw error instanceof RecordFault ? new CorruptionError(path, error.message) : error;
   }
+}
 
-  #entry(name: string, value: unknown): T {
-    const where = `the ${this.#format.one} ${JSON.stringify(name)}`;
-    return this.#format.read(Members.of(value, where), {
-      name,
-      where,
-      secret: (text, where) => this.#secret(name, text, where),
-    });
-  }
-
-  #secret(name: string, value: unknown, where: string): string {
-    const secret = this.#text(name, value, where);
-    // With an empty secret, anyone could sign.
-    if (secret === '') throw new RecordFault(`${where} is empty`);
-    return secret;
-  }
-
-  #text(name: string, value: unknown, where: string): string {
-    if (typeof value === 'object' && value !== null)
-      return this.#open(name, Members.of(value, where).only(['sealed'], where).text('sealed'), where);
-    this.clear += 1;
-    if (typeof value !== 'string') throw new RecordFault(`${where} is not a text`);
-    return value;
-  }
-
-  #open(name: string, sealed: string, where: string): string {
-    if (this.#secretBox === undefined) throw new SecretBoxError(keyMissing(this.#path));
-    const secret = this.#secretBox.open(sealed, [this.#format.sealedAs, name]);
-    if (secret !== undefined) return secret;
-    throw new SecretBoxError(`${this.#path}: ${where} ${encryptedWithOtherKey}`);
-  }
+/** Returns a stored secret: a text, or `{ "sealed": … }`. Throws RecordFault or SecretBoxError. */
+function openSecret(
+  stored: unknown,
+  where: string,
+  path: string,
+  secretBox: SecretBox | undefined,
+  as: readonly string[],
+): { readonly text: string; readonly isClear: boolean } {
+  if (typeof stored === 'string') return { text: stored, isClear: true };
+  if (typeof stored !== 'object' || stored === null) throw new RecordFault(`${where} is not a text`);
+  const sealed = Members.of(stored, where).only(['sealed'], where).text('sealed');
+  if (secretBox === undefined) throw new SecretBoxError(keyMissing(path));
+  const text = secretBox.open(sealed, as);
+  if (text === undefined) throw new SecretBoxError(`${path}: ${where} ${encryptedWithOtherKey}`);
+  return { text, isClear: false };
 }
 
 /** Returns a time (ms) as an account file has it. */

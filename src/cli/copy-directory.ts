@@ -24,8 +24,8 @@ export interface DirectoryCopyOptions {
   readonly from: string;
   /** The path of a directory that does not exist or is empty, unless `replace` is set. */
   readonly to: string;
-  /** Whether data in `to` is replaced. */
-  readonly replace: boolean;
+  /** Whether data in `to` is replaced. Default: false. */
+  readonly replace?: boolean;
   /** What the user can do if `to` is not empty. */
   readonly notEmpty: string;
   /**
@@ -38,7 +38,7 @@ export interface DirectoryCopyOptions {
 }
 
 /** A copy of a data directory. */
-export interface DirectoryCopy {
+interface DirectoryCopy {
   /** The content of the copied store. */
   readonly store: Scanned;
   /** The names of the other files that were copied, in order. */
@@ -126,7 +126,7 @@ function realPath(path: string): string {
 }
 
 /** Throws CommandError if the target has data that may not be replaced. */
-async function checkTarget({ to, replace, notEmpty }: DirectoryCopyOptions): Promise<void> {
+async function checkTarget({ to, replace = false, notEmpty }: DirectoryCopyOptions): Promise<void> {
   const names = await readdir(to).catch((): string[] => []);
   if (replace || names.includes(incompleteCopyName)) return;
   if (names.every((name) => ownFiles.test(name))) return;

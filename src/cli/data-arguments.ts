@@ -7,7 +7,7 @@ import { CommandError } from './errors.ts';
 import type { Command, Terminal } from './terminal.ts';
 
 /** The arguments of a command on all data. */
-export interface DataArguments {
+interface DataArguments {
   readonly options: Options;
   readonly secretBox: SecretBox | undefined;
   readonly environment: NodeJS.ProcessEnv;

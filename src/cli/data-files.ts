@@ -60,7 +60,7 @@ export function isReplacedFile(name: string): boolean {
 export type DataFiles = ReadonlyMap<string, string>;
 
 /** Whether an export contains the accounts, and the grants and tokens of OAuth. */
-export interface ExportedKinds {
+interface ExportedKinds {
   readonly withAccounts: boolean;
   readonly withTokens: boolean;
 }

@@ -26,7 +26,7 @@ import type { Outlet } from './terminal.ts';
 import { withModule } from './with-module.ts';
 
 /** Where data is exported from and imported to: a data directory, or the store of a module. */
-export interface DataSource {
+interface DataSource {
   /** The location of the accounts; undefined if there is none. */
   readonly place: AccountPlace | undefined;
   /** Calls a function with the whole content, which no other process of this host changes meanwhile, and with warnings about it. */
@@ -142,20 +142,19 @@ function moduleSource({ file, options }: LoadedModule, store: Store): DataSource
     if (isTransferable(store)) return store;
     throw new CommandError([message], 1);
   };
-  const checkEmpty = (isEmpty: boolean): void => {
-    if (!isEmpty)
-      throw new CommandError([`the store of ${file} has items; import requires a store without items`], 1);
-  };
-  const requireTarget = (): Transferable =>
-    requireTransferable(`nothing can be imported into the store of ${file}: it has no importState`);
+  const noImport = `nothing can be imported into the store of ${file}: it has no importState`;
+  const hasItems = new CommandError(
+    [`the store of ${file} has items; import requires a store without items`],
+    1,
+  );
   return {
     place: documents,
-    async read(use) {
-      const message = `the store of ${file} cannot be exported: it has no exportState`;
-      return use(requireTransferable(message).exportState(), []);
+    read: async (use) => {
+      const noExport = `the store of ${file} cannot be exported: it has no exportState`;
+      return use(requireTransferable(noExport).exportState(), []);
     },
     async checkEmpty() {
-      checkEmpty(await hasNoCollections(requireTarget()));
+      if (!(await hasNoCollections(requireTransferable(noImport)))) throw hasItems;
     },
     async write({ storeId, state, documents: files }) {
       // Before the items: if this is interrupted, it can be repeated.
@@ -164,7 +163,7 @@ function moduleSource({ file, options }: LoadedModule, store: Store): DataSource
       const now = systemClock.now();
       const noncesUntil = endOfLost(now, options.nonceWindow) - 1;
       const records = asynchronous(state.records(storeId, now));
-      checkEmpty(await requireTarget().importState(records, noncesUntil));
+      if (!(await requireTransferable(noImport).importState(records, noncesUntil))) throw hasItems;
     },
   };
 }

@@ -128,7 +128,7 @@ async function rotate<T extends { readonly secret?: unknown }>(
 }
 
 /** The secret of a registration. */
-export interface ChosenSecret {
+interface ChosenSecret {
   readonly text: string;
   /** Whether it was generated, and not given by the user. */
   readonly isGenerated: boolean;

@@ -43,7 +43,7 @@ export const restore = createDataCommand(
  */
 export async function repair(options: Options, to: string, terminal: Terminal): Promise<number> {
   const { data: from } = options;
-  const planned: CopyPlan = {
+  const planned: DirectoryCopyOptions = {
     from,
     to,
     notEmpty: newDirectory('--repair'),
@@ -64,13 +64,14 @@ function newDirectory(command: string): string {
   return `${command} requires a new or empty directory`;
 }
 
-/** A copy of a data directory, which replaces no data unless that is set. */
-type CopyPlan = Omit<DirectoryCopyOptions, 'replace'> & Partial<Pick<DirectoryCopyOptions, 'replace'>>;
-
 /** Copies a data directory, and prints what was copied and what was lost. Returns the exit status. */
-async function copyAll(plan: CopyPlan, done: string, { stdout, stderr }: Terminal): Promise<number> {
+async function copyAll(
+  plan: DirectoryCopyOptions,
+  done: string,
+  { stdout, stderr }: Terminal,
+): Promise<number> {
   const { store, files, warnings } = await withProgress(stderr, (onProgress) =>
-    copyDirectory({ replace: false, ...plan, onProgress }),
+    copyDirectory({ ...plan, onProgress }),
   );
   const messages = [...store.reports, ...warnings];
   for (const message of messages) printMessage(message, stderr);

@@ -55,7 +55,7 @@ export interface ServerData {
 }
 
 /** What is reported about a data directory. */
-export interface DataDirectoryReports {
+interface DataDirectoryReports {
   /** Called with one line for each repair, each loss, and each failure. */
   readonly report: (line: string) => void;
   /** Where the progress of loading is shown if it is a terminal; undefined for nowhere. */

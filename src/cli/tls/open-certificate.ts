@@ -9,9 +9,16 @@ import type { Options } from '../../options/options.ts';
 import type { Listener } from '../../service/service.ts';
 import { setInterval } from '../../timers.ts';
 import { CommandError } from '../errors.ts';
-import type { Certificate, Renewal } from './certificate.ts';
+import {
+  type Certificate,
+  isoTime,
+  type PemFiles,
+  type Renewal,
+  readPem,
+  validityWarnings,
+  withNames,
+} from './certificate.ts';
 import { openOwnCertificate, temporaryCertificate } from './own-certificate.ts';
-import { isoTime, type PemFiles, readPem, validityWarnings, withNames } from './pem-files.ts';
 
 /** The interval of the check for renewal, in milliseconds. */
 const day = 86_400_000;

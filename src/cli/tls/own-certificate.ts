@@ -8,8 +8,14 @@ import { removeLeftovers, replaceFile } from '../../store/files/atomic-write.ts'
 import { prepareDirectory } from '../../store/files/directory.ts';
 import { nodeDisk } from '../../store/files/disk.ts';
 import type { Random } from '../accounts/credentials.ts';
-import type { Certificate } from './certificate.ts';
-import { isoTime, type PemFiles, readPem, validityWarnings, withNames } from './pem-files.ts';
+import {
+  type Certificate,
+  isoTime,
+  type PemFiles,
+  readPem,
+  validityWarnings,
+  withNames,
+} from './certificate.ts';
 
 /** In milliseconds. */
 const day = 86_400_000;
