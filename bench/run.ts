@@ -18,17 +18,7 @@ const root = join(bench, '..');
 const ending = '.bench.ts';
 
 /** The order of the benchmarks on the page; others come last. */
-const order = [
-  'load/',
-  'breakdown',
-  'growth/',
-  'in-process',
-  'start',
-  'signature',
-  'nonces',
-  'refusals',
-  'slow',
-];
+const order = ['load/', 'growth/', 'in-process', 'start', 'signature', 'nonces', 'refusals'];
 
 const all = readdirSync(bench, { recursive: true, encoding: 'utf8' })
   .filter((path) => path.endsWith(ending) && !path.includes('node_modules'))

@@ -13,7 +13,7 @@ export const benchmark: Benchmark = {
   figures: [...timeFigures],
   open(stage) {
     const contestants = Array.from(peers.keys(), (name) => {
-      const shared = sharedPart(stage, { file: 'signature/part.ts', words: [name] });
+      const shared = sharedPart(stage, { file: 'signature/part.ts', words: ['hmac', name] });
       return shared({ name, ours: name.startsWith(ours) }, []);
     });
     return [{ name: '', yardstick: ours, contestants }];

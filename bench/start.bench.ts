@@ -20,9 +20,6 @@ const server = require('node:http').createServer(answer).listen(0, '127.0.0.1', 
 require('node:https').createServer({ cert, key }, answer).listen(0, '127.0.0.1', ready);`;
 const fastify =
   "const app = require('fastify')(); app.get('/', async () => 'hello world'); app.listen({ port: 0, host: '127.0.0.1' }, () => console.log(app.server.address().port))";
-const express =
-  "const app = require('express')(); app.get('/', (q, r) => r.send('hello world')); app.listen(0, '127.0.0.1', function () { console.log(this.address().port) })";
-
 /** On Node.js 24, a bare server itself starts more slowly. */
 const startBudget = Number.parseInt(process.versions.node, 10) < 22 ? 2.3 : 2;
 
@@ -33,7 +30,7 @@ const options = ['--port', '0', '--tls-port', '0', '--log', 'off'];
 export const benchmark: Benchmark = {
   title: 'Start',
   about:
-    'From spawning the process to its first answer: it says in a line that it is ready, and at which port, and is asked for `/` over a connection of its own. In memory and with a data directory, with HTTPS beside HTTP and with HTTP alone. The first start in a directory makes its files and a user; the second one finds them. All are started from a copy of what a tarball has. Beside it a bare node:http server, one with a node:https that reads its certificate, fastify with one route, and express in the long form. Needs `npm run build`.',
+    'From spawning the process to its first answer: it says in a line that it is ready, and at which port, and is asked for `/` over a connection of its own. In memory and with a data directory, with HTTPS beside HTTP and with HTTP alone. The first start in a directory makes its files and a user; the second one finds them. All are started from a copy of what a tarball has. Beside it a bare node:http server, one with a node:https that reads its certificate, and fastify with one route. Needs `npm run build`.',
   figures: [
     { key: 'answer', label: 'spawn to answer', unit: 'ns' },
     { key: 'ready', label: 'to ready', unit: 'ns' },
@@ -64,7 +61,6 @@ export const benchmark: Benchmark = {
         ),
       ]),
       peer(stage, 'fastify', ['-e', fastify], 'fastify'),
-      ...(stage.full ? [peer(stage, 'express', ['-e', express], 'express')] : []),
     ];
     return [{ name: '', contestants }];
   },

@@ -5,6 +5,7 @@
 
 import { createHmac } from 'node:crypto';
 import type { CollectionDeclaration } from '../../src/collections/declaration.ts';
+import { startDouble } from '../../src/double/index.ts';
 import { createRequest, type IncomingRequest } from '../../src/http/message.ts';
 import { type ControllableService, createControllableService } from '../../src/service/service.ts';
 
@@ -29,9 +30,11 @@ function rounds(what: string, size: number): Rounds | Promise<Rounds> {
       return ofArticles(size);
     case 'users':
       return ofUsers(size);
-    case 'routes':
+    case 'stubs':
+      return ofStubs(size);
+    case 'collections':
       return ofRoutes(size);
-    case 'body':
+    case 'bytes':
       return ofBodies(size);
     default:
       throw new RangeError(`nothing grows that is called ${what}`);
@@ -86,7 +89,26 @@ function ofUsers(size: number): Rounds {
       ['Authentication', `hmac user${number}:n${made}:${digest}`],
     ]);
   };
-  return { 'signed GET': asking(service, signed) };
+  return { GET: asking(service, signed) };
+}
+
+/** A double with stubs, each with its own path. */
+async function ofStubs(size: number): Promise<Rounds> {
+  const double = await startDouble({
+    https: false,
+    stubs: Array.from({ length: size }, (_, index) => ({
+      match: { method: 'GET', path: `/v1/partners/p${index}/orders/{id}` },
+      response: { body: { id: index } },
+      access: 'anyone',
+    })),
+  });
+  const some = picked(size);
+  return {
+    GET: repeating(async (count) => {
+      for (let number = 0; number < count; number += 1)
+        await (await double.fetch(`/v1/partners/p${some() - 1}/orders/1`)).text();
+    }),
+  };
 }
 
 /** Declares collections, each with its own path. */

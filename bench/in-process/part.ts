@@ -3,7 +3,7 @@
 import { Agent, createServer, get } from 'node:http';
 import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
-import { startDouble } from '../../src/double/index.ts';
+import { type Double, startDouble } from '../../src/double/index.ts';
 import { createRequest } from '../../src/http/message.ts';
 import { createControllableService } from '../../src/service/service.ts';
 
@@ -30,10 +30,10 @@ async function asking(name: string): Promise<() => Promise<unknown>> {
       const double = await startDouble({ seed });
       return async () => (await double.fetch(target)).text();
     }
-    case '10 stubs':
-      return stubs(10);
-    case '1,000 stubs':
-      return stubs(1000);
+    case 'refused, and not read':
+      return refused(() => undefined);
+    case 'refused, and its entry printed':
+      return refused((double) => String(double.journal.last()));
     case 'start with @octokit/openapi': {
       const partner = fileURLToPath(
         new URL('../../test/node_modules/@octokit/openapi/generated/api.github.com.json', import.meta.url),
@@ -59,17 +59,16 @@ async function asking(name: string): Promise<() => Promise<unknown>> {
   }
 }
 
-/** Returns a request that one of many stubs answers. */
-async function stubs(count: number): Promise<() => Promise<unknown>> {
-  const double = await startDouble({
-    https: false,
-    stubs: Array.from({ length: count }, (_, index) => ({
-      match: { method: 'GET', path: `/v1/partners/p${index}/orders/{id}` },
-      response: { body: { id: index } },
-      access: 'anyone',
-    })),
-  });
-  return async () => (await double.fetch('/v1/partners/p5/orders/1')).text();
+/** Returns a request with the signature of another target, whose refusal is then read. */
+async function refused(read: (double: Double) => unknown): Promise<() => Promise<unknown>> {
+  const double = await startDouble({ https: false, users: ['ann'], maxAuthFailures: 0, seed });
+  const client = double.as('ann');
+  return async () => {
+    const headers = await client.signRequest({ url: articles });
+    const { status } = await double.fetch(target, { headers });
+    if (status !== 401) throw new Error(`a wrong signature is answered ${status}`);
+    return read(double);
+  };
 }
 
 async function handle(): Promise<() => Promise<unknown>> {

@@ -10,7 +10,7 @@ const ours = 'countersign';
 export const benchmark: Benchmark = {
   title: 'GET of an article',
   about:
-    'An article is read from the store and written as XML for each request, over 64 keep-alive connections. For comparison, bare node:http sends the same bytes without reading the request, or `hello world`; other servers find the article and write it as JSON. The long form has express and json-server too.',
+    'An article is read from the store and written as XML for each request, over 64 keep-alive connections. For comparison, bare node:http sends the same bytes without reading the request, or `hello world`; other servers find the article and write it as JSON.',
   figures: loadFigures,
   shortRounds: 9,
   requirements: [
@@ -31,12 +31,7 @@ export const benchmark: Benchmark = {
       underLoad(loader, sameBytes, yardstick, requests),
       underLoad(loader, ours, server, requests),
       underLoad(loader, 'bare node:http, hello world', hello, requests),
-      ...(await peersUnderLoad(stage, loader, requests, [
-        'fastify',
-        'hono',
-        'koa',
-        ...(stage.full ? ['express', 'json-server'] : []),
-      ])),
+      ...(await peersUnderLoad(stage, loader, requests, ['fastify', 'hono'])),
     ];
     return [{ name: '', contestants }];
   },

@@ -14,7 +14,7 @@ const rest = others.filter(({ key }) => key !== 'p999');
 export const benchmark: Benchmark = {
   title: 'Latency at 70 % of full load',
   about:
-    'Each server is first loaded fully, then at 70 % of what it reached, at even distances and whether or not replies come; the time of a reply counts from when its request was due, so that a pause shows in all that it held up. The first quarter of a second, in which the connections are new, is not counted. The long form has express, and GETs and POSTs that need neither a signature nor the disk, too. Drawn is p99.9, the one in a thousand.',
+    'Each server is first loaded fully, then at 70 % of what it reached, at even distances and whether or not replies come; the time of a reply counts from when its request was due, so that a pause shows in all that it held up. The first quarter of a second, in which the connections are new, is not counted. The long form has GETs and POSTs that need neither a signature nor the disk, too. Drawn is p99.9, the one in a thousand.',
   figures: [{ key: 'p999', label: 'p99.9', unit: 'ns' }, cpu, ...rest],
   requirements: [{ contestant: ours, figure: 'p999', atMost: 30e6 }],
   async open(stage) {
@@ -30,7 +30,6 @@ export const benchmark: Benchmark = {
     const more = [
       underLoad(loader, 'countersign, GET', server, get, part),
       underLoad(loader, 'countersign, signed POST', server, post, part),
-      ...(await peersUnderLoad(stage, loader, get, stage.full ? ['express'] : [], part)),
     ];
     const contestants = [
       underLoad(loader, 'bare node:http, GET', yardstick, get, part),

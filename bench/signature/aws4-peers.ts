@@ -1,6 +1,6 @@
 /** Verifiers of AWS Signature Version 4: this project's, and packages that sign the request again and compare. */
 
-import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import { createHmac, timingSafeEqual } from 'node:crypto';
 import { createAccounts } from '../../src/auth/accounts.ts';
 import { createVerifier } from '../../src/auth/auth-scheme.ts';
 import { readAws4Options } from '../../src/auth/aws4/options.ts';
@@ -12,10 +12,9 @@ import { parseCredentials } from '../../src/http/headers/authorization.ts';
 import { createRequest, type IncomingRequest } from '../../src/http/message.ts';
 import { selectPathRules, signAws4 } from '../../src/signature/aws4/sign.ts';
 import { formatSignedDate } from '../../src/signature/hmac.ts';
-import { createNonces } from '../../src/store/nonces/nonces.ts';
 import { accessKeyId, secret } from '../../test/support/auth/aws4.ts';
 import { signWithAws4, smithySigner } from '../../test/support/auth/aws4-clients.ts';
-import type { Check, Peer } from './peers.ts';
+import { accepts, type Check, flat, newNonce, newNonces, type Peer, targetOf } from './peers.ts';
 
 const scope = { region: 'eu-central-1', service: 'execute-api' };
 const host = 'localhost';
@@ -30,18 +29,8 @@ export const aws4Peers: ReadonlyMap<string, () => Peer> = new Map([
   ['@smithy/signature-v4, signed again', smithy],
 ]);
 
-const targetOf = (number: number): string => `/articles?limit=5&offset=${number % 1000}`;
-/** Returns a flat string, as an HTTP parser creates it. */
-const flat = (text: string): string => Buffer.from(text, 'latin1').toString('latin1');
-
 const accounts = createAccounts(new Map([[accessKeyId, { secrets: [{ secret }] }]]));
-const nonces = createNonces({
-  bucketSpan: window / 4,
-  max: 10_000_000,
-  maxPerUser: 10_000_000,
-  key: randomBytes(16),
-  monotonic: () => systemClock.steady(),
-});
+const nonces = newNonces(window);
 
 /** Signs requests as clients of AWS do: host and date, without a hash of the content. */
 function signedRequest(number: number): IncomingRequest {
@@ -58,10 +47,7 @@ function signedRequest(number: number): IncomingRequest {
 /** Verifies with a scheme. */
 function verifiedBy(scheme: Verifier, request: IncomingRequest): ReturnType<Check> {
   const rest = parseCredentials(request.headers.get('authorization') ?? '')?.rest ?? '';
-  const verdict = scheme.authenticate(request, rest);
-  return 'outcome' in verdict
-    ? verdict.outcome === 'good'
-    : verdict.then(({ outcome }) => outcome === 'good');
+  return accepts(scheme, request, rest);
 }
 
 function countersign(): Peer {
@@ -93,7 +79,7 @@ function countersignHmac(): Peer {
   return (number) => {
     const target = flat(`${targetOf(number)}&${padding}`);
     const date = flat(formatSignedDate(Date.now()));
-    const nonce = randomBytes(16).toString('base64url');
+    const nonce = newNonce();
     const message = `GET+${target}+${date.replaceAll(' ', '')}+${nonce}`;
     const digest = createHmac('sha256', secret).update(message).digest('base64');
     const authorization = flat(`hmac ${accessKeyId}:${nonce}:${digest}`);

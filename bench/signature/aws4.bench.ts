@@ -18,7 +18,7 @@ export const benchmark: Benchmark = {
   ],
   open(stage) {
     const contestants = Array.from(aws4Peers.keys(), (name) => {
-      const shared = sharedPart(stage, { file: 'signature/aws4-part.ts', words: [name] });
+      const shared = sharedPart(stage, { file: 'signature/part.ts', words: ['aws4', name] });
       return shared({ name, ours: name.startsWith('countersign') }, []);
     });
     return [{ name: '', yardstick: ours, contestants }];

@@ -2,7 +2,7 @@
 import type { Benchmark } from '../measure/benchmark.ts';
 import { sharedPart } from '../measure/parts/part.ts';
 import { timeFigures } from '../measure/timing.ts';
-import { declaredPeers } from './declared/peers.ts';
+import { declaredPeers } from './declared-peers.ts';
 
 export const benchmark: Benchmark = {
   title: 'A declared signature check',
@@ -12,7 +12,7 @@ export const benchmark: Benchmark = {
   shortRounds: 9,
   open(stage) {
     const contestants = Array.from(declaredPeers.keys(), (name) => {
-      const shared = sharedPart(stage, { file: 'signature/declared/part.ts', words: [name] });
+      const shared = sharedPart(stage, { file: 'signature/part.ts', words: ['declared', name] });
       return shared({ name, ours: name.startsWith('declared') }, []);
     });
     return [{ name: '', yardstick: 'the own scheme, with a nonce', contestants }];

@@ -2,7 +2,7 @@
 import type { Benchmark } from '../measure/benchmark.ts';
 import { sharedPart } from '../measure/parts/part.ts';
 import { timeFigures } from '../measure/timing.ts';
-import { messagePeers } from './messages/peers.ts';
+import { messagePeers } from './message-peers.ts';
 
 export const benchmark: Benchmark = {
   title: 'A check of an HTTP Message Signature',
@@ -13,7 +13,7 @@ export const benchmark: Benchmark = {
   open(stage) {
     const names = [...messagePeers.keys()].filter((name) => stage.full || !/p384|rsa/.test(name));
     const contestants = names.map((name) => {
-      const shared = sharedPart(stage, { file: 'signature/messages/part.ts', words: [name] });
+      const shared = sharedPart(stage, { file: 'signature/part.ts', words: ['messages', name] });
       return shared({ name, ours: name.startsWith('countersign') }, []);
     });
     return [{ name: '', yardstick: 'the own scheme, with a nonce', contestants }];

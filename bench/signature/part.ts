@@ -1,7 +1,7 @@
 /** Verifies signatures in its own process; each order runs a round. The requests are signed beforehand. */
 import type { Sample } from '../measure/benchmark.ts';
 import type { Answer } from '../measure/parts/part.ts';
-import { type Check, type Peer, peers } from './peers.ts';
+import type { Check, Peer } from './peers.ts';
 
 /** The number of requests that are signed and then verified together, while they are in the CPU cache. */
 const batch = 250;
@@ -11,20 +11,24 @@ const roundLength = 5e7;
 /** The CPU time of the warm-up, during which code is compiled (µs). */
 const warmUp = 6e5;
 
-/** Creates the peer with this name, and checks that it accepts valid and rejects invalid requests. */
-export function part(name = ''): Promise<Answer> {
-  return partOf(peers, name);
-}
+/** The suites by name: their peers, each of which is created only when it is measured. A missing package throws. */
+const suites: Readonly<Record<string, () => Promise<ReadonlyMap<string, () => Peer | Promise<Peer>>>>> = {
+  hmac: async () => (await import('./peers.ts')).peers,
+  aws4: async () => (await import('./aws4-peers.ts')).aws4Peers,
+  declared: async () => (await import('./declared-peers.ts')).declaredPeers,
+  messages: async () => (await import('./message-peers.ts')).messagePeers,
+};
 
-/** Creates one of `all` peers as a part. */
-export async function partOf(all: ReadonlyMap<string, () => Peer>, name: string): Promise<Answer> {
-  const sign = all.get(name)?.();
+/** Creates the peer of a suite with this name, and checks that it accepts valid and rejects invalid requests. */
+export async function part(suite = '', name = ''): Promise<Answer> {
+  const peers = await suites[suite]?.();
+  const sign = await peers?.get(name)?.();
   if (sign === undefined) throw new RangeError(`nobody called ${name} checks signatures`);
   return measuredPeer(name, sign, hasNonces(name));
 }
 
 /** Checks that a peer accepts valid and rejects invalid requests, and returns the function that measures it. */
-export async function measuredPeer(name: string, sign: Peer, takesNonces: boolean): Promise<Answer> {
+async function measuredPeer(name: string, sign: Peer, takesNonces: boolean): Promise<Answer> {
   const again = await sign(0);
   if (!(await again())) throw new Error(`${name} refuses what is good`);
   if (takesNonces && (await again())) throw new Error(`${name} takes a nonce twice`);
@@ -71,5 +75,5 @@ async function run(checks: readonly Check[]): Promise<void> {
 }
 
 function hasNonces(peer: string): boolean {
-  return /^countersign$|^createHmac|hawk|message-signatures/.test(peer);
+  return /^countersign$|^createHmac|hawk|nonce/.test(peer);
 }

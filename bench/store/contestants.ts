@@ -42,11 +42,9 @@ const wholeFile = 'each write is the whole file';
 /** All contestants by name: this project first, then other packages, and the bare medium last. */
 export const contestants: ReadonlyMap<string, Contestant> = new Map<string, Contestant>([
   ['countersign', countersign()],
-  ['better-sqlite3 grouped', sqlite(betterSqlite, 'grouped')],
-  ['better-sqlite3', sqlite(betterSqlite, 'each')],
-  ['node:sqlite grouped', sqlite(nodeSqlite, 'grouped')],
+  ['better-sqlite3 grouped', sqlite('grouped')],
+  ['better-sqlite3', sqlite('each')],
   ['classic-level', classicLevel()],
-  ['nedb', nedb()],
   ['lowdb', lowdb()],
   ['append + fdatasync grouped', bare('grouped')],
   ['append + fdatasync', bare('each')],
@@ -141,7 +139,7 @@ function gathered(keep: (waiting: readonly Waiting[]) => void): Opened['write'] 
     });
 }
 
-/** The common interface of better-sqlite3 and node:sqlite. */
+/** The part of better-sqlite3 that is used. */
 interface Database {
   exec(sql: string): unknown;
   prepare(sql: string): { run(...values: (string | number)[]): unknown };
@@ -154,15 +152,9 @@ async function betterSqlite(path: string): Promise<Database> {
   return new open(path);
 }
 
-async function nodeSqlite(path: string): Promise<Database> {
-  const name = 'node:sqlite';
-  const { DatabaseSync }: { DatabaseSync: new (path: string) => Database } = await import(name);
-  return new DatabaseSync(path);
-}
-
-function sqlite(connect: (path: string) => Promise<Database>, commits: 'each' | 'grouped'): Contestant {
+function sqlite(commits: 'each' | 'grouped'): Contestant {
   const open = async (directory: string): Promise<Database> => {
-    const database = await connect(join(directory, 'articles.sqlite'));
+    const database = await betterSqlite(join(directory, 'articles.sqlite'));
     database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL');
     return database;
   };
@@ -236,41 +228,6 @@ function classicLevel(): Contestant {
       return {
         write: (number, value) => level.put(String(number), value, { sync: true }),
         close: () => level.close(),
-      };
-    },
-  };
-}
-
-interface Datastore {
-  loadDatabaseAsync(): Promise<void>;
-  insertAsync(documents: readonly object[]): Promise<unknown>;
-  updateAsync(query: object, document: object, options: object): Promise<{ numAffected: number }>;
-}
-
-function nedb(): Contestant {
-  const open = async (directory: string): Promise<Datastore> => {
-    const name = '@seald-io/nedb';
-    const { default: Nedb }: { default: new (options: object) => Datastore } = await import(name);
-    const store = new Nedb({ filename: join(directory, 'articles.db') });
-    await store.loadDatabaseAsync();
-    return store;
-  };
-  return {
-    synced: false,
-    async fill(directory, count) {
-      const store = await open(directory);
-      for (const numbers of slices(count)) {
-        await store.insertAsync(numbers.map((number) => ({ _id: String(number), ...article(number) })));
-      }
-    },
-    async open(directory) {
-      const store = await open(directory);
-      return {
-        async write(number, value) {
-          const { numAffected } = await store.updateAsync({ _id: String(number) }, value, {});
-          if (numAffected !== 1) throw new Error(`there is no article ${number}`);
-        },
-        async close() {},
       };
     },
   };

@@ -7,13 +7,11 @@ import { each, type Requests, signed } from '../load/client/requests.ts';
 import { underLoad } from '../load/server/contestants.ts';
 import { startOurs } from '../load/server/countersign.ts';
 import type { Benchmark, Contestant, Requirement, Stage } from '../measure/benchmark.ts';
-import { type Postgres, startFastify, startOverPostgres, startPostgres, together } from './processes.ts';
+import { type Postgres, startOverPostgres, startPostgres, together } from './processes.ts';
 
 const count = 1000;
 const [one, two, three] = [1, 2, 3].map((number) => `countersign, ${number} over PostgreSQL`);
 const embedded = 'countersign, embedded';
-const fastify = 'fastify and pg';
-const fastifyTransaction = 'fastify and pg, a transaction';
 
 /** Three processes, the database and the client need a core each, so that more processes can be faster. */
 const hasCores = availableParallelism() >= 4;
@@ -28,18 +26,9 @@ const scaling: Requirement = {
 export const benchmark: Benchmark = {
   title: 'Several processes over PostgreSQL',
   about:
-    'Signed PUTs, in the long form GETs too, of random articles among 1,000, in JSON, over 64 connections, each with its own nonce. One, two and three processes use one PostgreSQL with `synchronous_commit=on`; the connections are spread over them. Beside them, the embedded store with a sync for all waiting writes, and Fastify with `pg` that verifies the same signatures with `createHmac`, stores nonces in a table and updates rows with their revisions: with two statements, and with both in one transaction. Servers, database and client share the cores of the machine: with fewer than four, more processes cannot be faster, and CPU per request shows what they cost. The CPU of the database is that of all its processes, per request.',
+    'Signed PUTs, in the long form GETs too, of random articles among 1,000, in JSON, over 64 connections, each with its own nonce. One, two and three processes use one PostgreSQL with `synchronous_commit=on`; the connections are spread over them. Beside them, the embedded store with a sync for all waiting writes. Servers, database and client share the cores of the machine: with fewer than four, more processes cannot be faster, and CPU per request shows what they cost. The CPU of the database is that of all its processes, per request.',
   figures: [...loadFigures, { key: 'database', label: 'CPU of the database', unit: 'ns' }],
-  requirements: [
-    ...[fastify, fastifyTransaction].map((beside) => ({
-      group: 'PUT',
-      contestant: one ?? '',
-      figure: 'rate',
-      beside,
-      atLeast: 1.5,
-    })),
-    ...(hasCores ? [scaling] : []),
-  ],
+  requirements: hasCores ? [scaling] : [],
   async open(stage) {
     const postgres = await startPostgres(stage);
     if (typeof postgres === 'string') return postgres;
@@ -48,7 +37,7 @@ export const benchmark: Benchmark = {
     const options = { warmUp: 1000, ...(stage.full ? {} : { ms: 400 }) };
     const group = (name: string, requests: () => Requests) => ({
       name,
-      yardstick: fastify,
+      yardstick: embedded,
       // Each has its own requests, because those over the same database have the same nonces.
       contestants: servers.map(([who, server]) =>
         withDatabase(postgres, underLoad(loader, who, server, requests(), options satisfies LoadOptions)),
@@ -68,20 +57,12 @@ const jsonOnly = { lines: ['Accept: application/json'] };
 async function startServers(
   stage: Stage,
   postgres: Postgres,
-): Promise<readonly (readonly [string, Running | string])[]> {
+): Promise<readonly (readonly [string, Running])[]> {
   const ours = await startOverPostgres(stage, postgres, 3, count);
   const alone = await startOurs(stage, 'embedded', { durability: 'fsync', count });
-  const [plain, transaction] = [
-    await startFastify(stage, postgres, { schema: 'plain', count, transaction: false }),
-    await startFastify(stage, postgres, { schema: 'combined', count, transaction: true }),
-  ];
-  const spread = (server: Running | string): Running | string =>
-    typeof server === 'string' ? server : together([server]);
   return [
     ...[one, two, three].map((name, index) => [name ?? '', together(ours.slice(0, index + 1))] as const),
-    [embedded, spread(alone)],
-    [fastify, spread(plain)],
-    [fastifyTransaction, spread(transaction)],
+    [embedded, together([alone])],
   ];
 }
 

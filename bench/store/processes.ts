@@ -11,10 +11,8 @@ import {
   postgresPrograms,
   startCluster,
 } from '../../test/support/postgres/cluster.ts';
-import { type Running, startServer } from '../load/client/load.ts';
-import { secret, user } from '../load/client/requests.ts';
+import type { Running } from '../load/client/load.ts';
 import { startOurs } from '../load/server/countersign.ts';
-import type { FastifyPostgresOptions } from '../load/server/fastify-postgres.ts';
 import type { Sample, Stage } from '../measure/benchmark.ts';
 import type { Part } from '../measure/parts/part.ts';
 
@@ -95,16 +93,6 @@ export default async () => ({ store: await openPostgresStore(new pg.Pool(pool)) 
   for (let number = 1; number <= processes; number += 1)
     started.push(await startOurs(stage, `process-${number}`, { module, count: number === 1 ? count : 0 }));
   return started;
-}
-
-/** Starts Fastify with `pg`. Resolves to a text if a package is not installed. */
-export function startFastify(
-  stage: Stage,
-  { pool }: Postgres,
-  options: Pick<FastifyPostgresOptions, 'schema' | 'count' | 'transaction'>,
-): Promise<Running | string> {
-  const given: FastifyPostgresOptions = { pool, user, secret, ...options };
-  return startServer(stage, 'fastify with pg', JSON.stringify(given));
 }
 
 /** Combines servers to one: connections are spread over them, and their costs are added. */

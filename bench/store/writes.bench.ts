@@ -32,7 +32,6 @@ export const benchmark: Benchmark = {
     requirement('64 writers', 'better-sqlite3 grouped', 0.9),
     requirement('64 writers', 'better-sqlite3', 10),
     requirement('64 writers', 'classic-level', 10),
-    requirement('64 writers', 'nedb (not synced)', 10),
     requirement('1 writer', 'better-sqlite3', 0.8),
   ],
   open(stage) {

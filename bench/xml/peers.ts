@@ -10,11 +10,11 @@ export interface Article {
   currency: string;
 }
 
-/** A parser to measure. Unsupported tasks are undefined. */
+/** A parser to measure. */
 export interface Peer {
   /** Parses the article. */
-  readonly article?: (bytes: Buffer) => Article;
-  /** Parses a document in chunks and returns the number of events. */
+  readonly article: (bytes: Buffer) => Article;
+  /** Parses a document in chunks and returns the number of events. Undefined: it takes whole documents only. */
   readonly stream?: (chunks: Iterable<Buffer>) => number;
 }
 
@@ -23,25 +23,15 @@ const require = createRequire(import.meta.url);
 // Each peer is created only in the measuring process. A missing package throws.
 const PEERS = new Map<string, () => Peer | Promise<Peer>>([
   ['countersign', countersign],
-  ['saxes', () => saxes(true)],
-  ['saxes, no xmlns', () => saxes(false)],
+  ['saxes', saxes],
   ['sax', sax],
-  ['htmlparser2', htmlparser2],
-  ['ltx', ltx],
-  ['easysax', easysax],
   ['node-expat', nodeExpat],
-  ['libxml2-wasm', libxml2],
   ['fast-xml-parser', fastXmlParser],
-  ['txml', txml],
-  ['JSON.parse', () => json((bytes) => JSON.parse(String(bytes)))],
-  ['JSON.parse of text', () => json((bytes) => JSON.parse(bytes.toString('latin1')))],
+  ['JSON.parse', () => ({ article: (bytes) => JSON.parse(String(bytes)) })],
 ]);
 
-/** Returns the names of the peers: all, or the comma-separated ones of the variable PEERS. */
-export function peerNames(): string[] {
-  const chosen = process.env['PEERS']?.split(',');
-  return [...PEERS.keys()].filter((name) => chosen?.includes(name) ?? true);
-}
+/** The names of the peers. */
+export const peerNames: readonly string[] = [...PEERS.keys()];
 
 /** Returns the peer with this name. Throws the error of `require` if its package is not installed. */
 export async function peerOf(name: string): Promise<Peer> {
@@ -112,12 +102,12 @@ function fed(
   };
 }
 
-function saxes(xmlns: boolean): Peer {
+function saxes(): Peer {
   const { SaxesParser } = require('saxes');
   return {
     article(bytes) {
       const reader = new Reader();
-      const parser = new SaxesParser({ xmlns });
+      const parser = new SaxesParser({ xmlns: true });
       parser.on(
         'opentag',
         (tag: { name: string; attributes: Record<string, { value: string } | string> }) => {
@@ -131,7 +121,7 @@ function saxes(xmlns: boolean): Peer {
       return reader.article;
     },
     stream: fed((count) => {
-      const parser = new SaxesParser({ xmlns });
+      const parser = new SaxesParser({ xmlns: true });
       for (const event of ['opentag', 'closetag', 'text']) parser.on(event, count);
       return parser;
     }),
@@ -159,64 +149,6 @@ function sax(): Peer {
   };
 }
 
-async function htmlparser2(): Promise<Peer> {
-  const name = 'htmlparser2';
-  const { Parser } = await import(name);
-  return {
-    article(bytes) {
-      const reader = new Reader();
-      const parser = new Parser(
-        {
-          onopentag: (tag: string, attributes: Record<string, string>) =>
-            reader.open(tag, attributes['currency'] ?? ''),
-          ontext: (data: string) => reader.text(data),
-          onclosetag: (tag: string) => reader.endElement(tag),
-        },
-        { xmlMode: true },
-      );
-      parser.end(bytes.toString());
-      return reader.article;
-    },
-    stream: fed(
-      (count) => new Parser({ onopentag: count, ontext: count, onclosetag: count }, { xmlMode: true }),
-    ),
-  };
-}
-
-function ltx(): Peer {
-  const { parse, Parser } = require('ltx');
-  return {
-    article(bytes) {
-      const root = parse(bytes.toString());
-      const price = root.getChild('price');
-      return { title: root.getChildText('title'), price: price.text(), currency: price.attrs.currency };
-    },
-    stream: fed((count) => {
-      const parser = new Parser();
-      for (const event of ['startElement', 'endElement', 'text']) parser.on(event, count);
-      return parser;
-    }),
-  };
-}
-
-function easysax(): Peer {
-  const EasySax = require('easysax');
-  return {
-    article(bytes) {
-      const reader = new Reader();
-      const parser = new EasySax();
-      parser.on('startNode', (name: string, attributes: () => Record<string, string>) => {
-        const given = attributes();
-        reader.open(name, typeof given === 'object' ? (given['currency'] ?? '') : '');
-      });
-      parser.on('textNode', (data: string) => reader.text(data));
-      parser.on('endNode', (name: string) => reader.endElement(name));
-      parser.parse(bytes.toString());
-      return reader.article;
-    },
-  };
-}
-
 function nodeExpat(): Peer {
   const { Parser } = require('node-expat');
   return {
@@ -241,23 +173,6 @@ function nodeExpat(): Peer {
   };
 }
 
-async function libxml2(): Promise<Peer> {
-  const name = 'libxml2-wasm';
-  const { XmlDocument } = await import(name);
-  return {
-    article(bytes) {
-      const document = XmlDocument.fromBuffer(bytes);
-      const article = {
-        title: document.get('/article/title').content,
-        price: document.get('/article/price').content,
-        currency: document.get('/article/price/@currency').content,
-      };
-      document.dispose();
-      return article;
-    },
-  };
-}
-
 function fastXmlParser(): Peer {
   const { XMLParser } = require('fast-xml-parser');
   const parser = new XMLParser({ ignoreAttributes: false, parseTagValue: false });
@@ -267,20 +182,4 @@ function fastXmlParser(): Peer {
       return { title: article.title, price: article.price['#text'], currency: article.price['@_currency'] };
     },
   };
-}
-
-async function txml(): Promise<Peer> {
-  const name = 'txml';
-  const { parse } = await import(name);
-  return {
-    article(bytes) {
-      const [article] = parse(bytes.toString());
-      const [title, price] = article.children;
-      return { title: title.children[0], price: price.children[0], currency: price.attributes.currency };
-    },
-  };
-}
-
-function json(article: (bytes: Buffer) => Article): Peer {
-  return { article };
 }

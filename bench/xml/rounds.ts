@@ -1,38 +1,25 @@
-import type { Contestant, Group, Stage } from '../measure/benchmark.ts';
-import { freshPart, sharedPart } from '../measure/parts/part.ts';
+import type { Group, Stage } from '../measure/benchmark.ts';
+import { sharedPart } from '../measure/parts/part.ts';
 import { KINDS } from './documents.ts';
 import { peerNames } from './peers.ts';
 
-/** The name of this project's parser. */
-export const ours = 'countersign';
-
 /** The streaming parsers. */
-export function streamingNames(): readonly string[] {
-  const whole = ['easysax', 'libxml2-wasm', 'fast-xml-parser', 'txml', 'JSON.parse', 'JSON.parse of text'];
-  return peerNames().filter((name) => !whole.includes(name));
-}
+export const streamingNames = peerNames.filter((name) => !['fast-xml-parser', 'JSON.parse'].includes(name));
 
-/**
- * Returns a group for each kind of document with all peers, each in its own process; with `fresh`, a new one for each
- * round.
- */
+/** Returns a group for each kind of document with the peers, each in its own process. */
 export function groupsOf(
   stage: Stage,
   task: string,
   kinds: readonly string[],
-  { fresh = false, names = peerNames() }: { fresh?: boolean; names?: readonly string[] } = {},
+  names: readonly string[],
 ): Group[] {
-  const work = (peer: string) => ({ file: 'xml/part.ts', words: [peer] });
-  const shared = new Map(names.map((peer) => [peer, sharedPart(stage, work(peer))]));
-  return kinds.map((kind) => {
-    const contestants = names.flatMap((peer): Contestant[] => {
-      const name = { name: peer, ours: peer === ours };
-      const order = [task, kind];
-      const contestant = fresh ? freshPart(stage, work(peer), name, order) : shared.get(peer)?.(name, order);
-      return contestant === undefined ? [] : [contestant];
-    });
-    return { name: kinds.length > 1 ? kind : '', contestants };
-  });
+  const parts = names.map((peer) => sharedPart(stage, { file: 'xml/part.ts', words: [peer] }));
+  return kinds.map((kind) => ({
+    name: kinds.length > 1 ? kind : '',
+    contestants: names.flatMap(
+      (name, at) => parts[at]?.({ name, ours: name === 'countersign' }, [task, kind]) ?? [],
+    ),
+  }));
 }
 
 /** The sizes at which the time per byte must be constant. */

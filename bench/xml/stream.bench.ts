@@ -7,5 +7,5 @@ export const benchmark: Benchmark = {
   title: 'XML in a stream, a megabyte',
   about: 'Documents of 2 MB in chunks of 64 KiB, every event delivered; figures are for 1 MB.',
   figures: [...timeFigures],
-  open: (stage) => groupsOf(stage, 'stream', kindsOf(stage), { names: streamingNames() }),
+  open: (stage) => groupsOf(stage, 'stream', kindsOf(stage), streamingNames),
 };

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { stepOf } from '../../bench/breakdown/steps.ts';
 import { ArgumentError, readArguments } from '../../bench/measure/arguments.ts';
 import type { Contestant, Round, Sample } from '../../bench/measure/benchmark.ts';
 import { takeRounds } from '../../bench/measure/parts/rounds.ts';
@@ -91,21 +90,4 @@ test('a shared measurement runs once per round for all contestants', async () =>
   const [xml, store] = await takeRounds(parts, 3, () => undefined);
   assert.equal(measured, 4);
   assert.deepEqual(xml?.samples, store?.samples);
-});
-
-test('a stack frame is attributed to the step of its source file', () => {
-  const at = (path: string, called = ''): string | undefined =>
-    stepOf(`file:///somewhere/src/${path}`, called);
-  assert.equal(at('xml/parser.ts'), 'XML');
-  assert.equal(at('signature/hmac-sha256.ts'), 'digest');
-  assert.equal(at('store/nonces/nonces.ts'), 'nonce');
-  assert.equal(at('store/state/state.ts'), 'store');
-  assert.equal(at('pipeline/router.ts'), 'routing');
-  assert.equal(at('http/headers/date.ts'), 'date');
-  assert.equal(at('formats/xml/writer.ts'), 'representation');
-  assert.equal(at('schema/decimal.ts'), 'validation');
-  assert.equal(at('net/http-connection.ts', 'receive'), 'framing');
-  assert.equal(at('net/http-connection.ts', 'send'), 'writing');
-  assert.equal(at('decide.ts'), 'judging');
-  assert.equal(stepOf('node:net', 'write'), undefined);
 });

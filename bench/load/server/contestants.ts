@@ -1,6 +1,3 @@
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { article } from '../../data/articles.ts';
 import type { Contestant, Stage } from '../../measure/benchmark.ts';
 import { type Loader, type LoadOptions, type Running, startServer } from '../client/load.ts';
 import type { Requests } from '../client/requests.ts';
@@ -35,20 +32,9 @@ export async function peersUnderLoad(
   loader: Loader,
   requests: Requests,
   names: readonly string[],
-  { articles = 1, ...options }: LoadOptions & { readonly articles?: number } = {},
+  options: LoadOptions = {},
 ): Promise<Contestant[]> {
   return Promise.all(
-    names.map(async (name) => {
-      const given = name === 'json-server' ? [database(stage, articles)] : [];
-      return underLoad(loader, name, await startServer(stage, name, ...given), requests, options);
-    }),
+    names.map(async (name) => underLoad(loader, name, await startServer(stage, name), requests, options)),
   );
-}
-
-/** Writes a file for json-server with `count` articles. */
-function database(stage: Stage, count: number): string {
-  const file = join(stage.scratch, `json-server-${count}.json`);
-  const items = Array.from({ length: count }, (_, index) => ({ id: index + 1, ...article(index + 1) }));
-  writeFileSync(file, JSON.stringify({ articles: items }));
-  return file;
 }

@@ -123,9 +123,3 @@ async function ask(port: number, request: string, secure: boolean): Promise<Bare
     sent.end(content);
   });
 }
-
-/** Returns the current entity tag of the article. */
-export async function entityTagOf({ port }: Running): Promise<string> {
-  const { fields } = await ask(port, `GET ${target} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n`, false);
-  return fields[fields.findIndex((name) => name.toLowerCase() === 'etag') + 1] ?? '';
-}

@@ -2,7 +2,7 @@
  * Servers of other packages with the same articles: GET /articles/1 and POST /articles. Only hawk authenticates
  * requests.
  */
-import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import type { IncomingMessage, RequestListener } from 'node:http';
 import { createRequire } from 'node:module';
 import type { AddressInfo } from 'node:net';
 import { type Article, article } from '../../data/articles.ts';
@@ -105,81 +105,6 @@ export function hawkApp(credentials: object): Promise<number> {
   return portOf(app);
 }
 
-interface ExpressReply {
-  json(body: unknown): void;
-  status(code: number): ExpressReply;
-  location(path: string): ExpressReply;
-  sendStatus(code: number): void;
-}
-interface Express extends RequestListener {
-  (request: IncomingMessage, response: ServerResponse): void;
-  use(handler: unknown): void;
-  get(path: string, handler: unknown): void;
-  post(path: string, handler: unknown): void;
-}
-
-/** Starts Express, which computes entity tags itself. */
-export function expressApp(): Express {
-  const express: { (): Express; json(): unknown } = load('express');
-  const app = express();
-  const shelf = new Shelf();
-  app.use(express.json());
-  app.get('/articles/:id', ({ params }: FastifyRequest, reply: ExpressReply) => {
-    const found = shelf.read(params.id);
-    if (found === undefined) reply.sendStatus(404);
-    else reply.json(found);
-  });
-  app.post('/articles', ({ body }: FastifyRequest, reply: ExpressReply) =>
-    reply.status(201).location(shelf.add(body)).json(body),
-  );
-  return app;
-}
-
-interface KoaContext {
-  readonly path: string;
-  readonly method: string;
-  readonly req: IncomingMessage;
-  readonly fresh: boolean;
-  status: number;
-  body: unknown;
-  set(name: string, value: string): void;
-}
-
-/** Starts Koa with a hand-written router and JSON reader, because Koa has neither. */
-export function koaListener(): RequestListener {
-  const Koa: new () => { use(handler: unknown): void; callback(): RequestListener } = load('koa');
-  const app = new Koa();
-  const shelf = new Shelf();
-  app.use(async (context: KoaContext) => {
-    if (context.method === 'POST') {
-      const given: Article = JSON.parse(await contentOf(context.req));
-      context.set('Location', shelf.add(given));
-      context.status = 201;
-      context.body = given;
-      return;
-    }
-    const found = shelf.read(context.path.slice('/articles/'.length));
-    if (found === undefined) return;
-    context.body = found;
-    context.status = 200;
-    context.set('ETag', tag);
-    if (context.fresh) context.status = 304;
-  });
-  return app.callback();
-}
-
-function contentOf(request: IncomingMessage): Promise<string> {
-  return new Promise((resolve, reject) => {
-    let text = '';
-    request.setEncoding('utf8');
-    request.on('data', (chunk: string) => {
-      text += chunk;
-    });
-    request.on('end', () => resolve(text));
-    request.on('error', reject);
-  });
-}
-
 interface HonoContext {
   readonly req: {
     param(name: string): string;
@@ -216,18 +141,4 @@ export function honoListener(): RequestListener {
     return context.json(given, 201);
   });
   return getRequestListener(app.fetch);
-}
-
-interface JsonServer {
-  create(): Express;
-  router(file: string): unknown;
-  bodyParser: unknown;
-}
-
-/** Starts json-server with a file, which it rewrites completely for each change. */
-export function jsonServerApp(file: string): RequestListener {
-  const jsonServer: JsonServer = load('json-server');
-  const app = jsonServer.create();
-  app.use(jsonServer.router(file));
-  return app;
 }

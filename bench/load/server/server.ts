@@ -1,6 +1,6 @@
 /**
  * Runs a server under load in its own process. Orders: `port` returns its port, `cost` its CPU time and memory, `kept` its
- * memory after garbage collection; `profile` starts to sample it, and `steps` returns the share of each step since then. The
+ * memory after garbage collection. The
  * servers of other packages do what is usual with them: find the article and write it as JSON; read JSON, store it and
  * answer 201.
  */
@@ -12,11 +12,9 @@ import { type AddressInfo, createServer as createNetServer, type Server } from '
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { getHeapSpaceStatistics } from 'node:v8';
-import { profile } from '../../breakdown/profile.ts';
 import type { Sample } from '../../measure/benchmark.ts';
 import type { Answer } from '../../measure/parts/part.ts';
-import { fastifyPostgresApp } from './fastify-postgres.ts';
-import { expressApp, fastifyApp, hawkApp, honoListener, jsonServerApp, koaListener } from './peers.ts';
+import { fastifyApp, hawkApp, honoListener } from './peers.ts';
 
 /** The response of a bare server. */
 export interface BareReply {
@@ -33,10 +31,7 @@ export interface BareReply {
 /** Starts the server with this name. Its arguments are those of the command, or one JSON document. */
 export async function part(name: string, ...given: string[]): Promise<Answer> {
   const port = await start(name, given);
-  let profiled = async (): Promise<Sample> => ({});
   return async (order) => {
-    if (order === 'profile') profiled = await profile();
-    if (order === 'steps') return profiled();
     if (order === 'kept') return kept();
     return order === 'port' ? { port } : cost();
   };
@@ -69,16 +64,8 @@ async function start(name: string, given: readonly string[]): Promise<number> {
       return fastifyApp();
     case 'fastify with hawk':
       return hawkApp(JSON.parse(json));
-    case 'fastify with pg':
-      return fastifyPostgresApp(JSON.parse(json));
-    case 'express':
-      return listening(createServer(expressApp()));
-    case 'koa':
-      return listening(createServer(koaListener()));
     case 'hono':
       return listening(createServer(honoListener()));
-    case 'json-server':
-      return listening(createServer(jsonServerApp(json)));
     default:
       throw new RangeError(`there is no server called ${name}`);
   }

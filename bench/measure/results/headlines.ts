@@ -50,8 +50,8 @@ export const headlines: readonly Headline[] = [
 
 /** The pages of the results, each with the benchmarks whose names begin with one of the words. */
 export const topics: readonly Topic[] = [
-  { file: 'requests.md', title: 'Requests', names: ['load/', 'in-process', 'breakdown', 'slow', 'stubs'] },
-  { file: 'signatures.md', title: 'Signatures and credentials', names: ['signature', 'checks', 'refusals'] },
+  { file: 'requests.md', title: 'Requests', names: ['load/', 'in-process'] },
+  { file: 'signatures.md', title: 'Signatures and credentials', names: ['signature', 'refusals'] },
   { file: 'start.md', title: 'Start', names: ['start', 'double-start'] },
   { file: 'stores.md', title: 'Stores and nonces', names: ['store/', 'nonces'] },
   { file: 'growth.md', title: 'Growth', names: ['growth/'] },

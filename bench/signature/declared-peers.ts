@@ -3,23 +3,22 @@
  * provider knows neither users nor nonces.
  */
 
-import { createHmac, generateKeyPairSync, type KeyObject, randomBytes, sign, verify } from 'node:crypto';
+import { createHmac, generateKeyPairSync, type KeyObject, sign, verify } from 'node:crypto';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import type { AccountKey } from '../../../src/auth/account-key.ts';
-import { createAccounts } from '../../../src/auth/accounts.ts';
-import { createVerifier } from '../../../src/auth/auth-scheme.ts';
-import { readDeclaredOptions } from '../../../src/auth/declared/options.ts';
-import { createDeclaredScheme } from '../../../src/auth/declared/scheme.ts';
-import type { Verifier } from '../../../src/auth/verifier.ts';
-import { systemClock } from '../../../src/clock.ts';
-import { createRequest, type IncomingRequest } from '../../../src/http/message.ts';
-import { createNonces } from '../../../src/store/nonces/nonces.ts';
-import { type Peer, peers } from '../peers.ts';
+import type { AccountKey } from '../../src/auth/account-key.ts';
+import { createAccounts } from '../../src/auth/accounts.ts';
+import { createVerifier } from '../../src/auth/auth-scheme.ts';
+import { readDeclaredOptions } from '../../src/auth/declared/options.ts';
+import { createDeclaredScheme } from '../../src/auth/declared/scheme.ts';
+import type { Verifier } from '../../src/auth/verifier.ts';
+import { systemClock } from '../../src/clock.ts';
+import { createRequest, type IncomingRequest } from '../../src/http/message.ts';
+import { accepts, flat, newNonce, newNonces, type Peer, peers, targetOf } from './peers.ts';
 
 const require = createRequire(import.meta.url);
 /** Some packages are installed for the tests only. */
-const requireInstalled = createRequire(join(import.meta.dirname, '../../../test/package.json'));
+const requireInstalled = createRequire(join(import.meta.dirname, '../../test/package.json'));
 const user = 'johndoe';
 const secret = 'KZ4pT2mQv8sWx1Rb6nYc3dFg7hJk9LzE';
 const webhookSecret = `whsec_${Buffer.from(secret).toString('base64')}`;
@@ -58,13 +57,7 @@ function schemeOf(declaration: unknown, keys: readonly AccountKey[] = []): Verif
   return createVerifier(createDeclaredScheme('bench', readDeclaredOptions(declaration, 'bench')), {
     realm: 'bench',
     accounts: { ...accounts, find: (name) => (name === user ? account : undefined) },
-    nonces: createNonces({
-      bucketSpan: 75_000,
-      max: 10_000_000,
-      maxPerUser: 10_000_000,
-      key: randomBytes(16),
-      monotonic: () => systemClock.steady(),
-    }),
+    nonces: newNonces(300_000),
     clock: systemClock,
     nonceWindow: 300_000,
     explain: false,
@@ -79,17 +72,10 @@ function secretOf(declaration: unknown): string {
 function verifierOf(scheme: Verifier, signed: (number: number) => IncomingRequest): Peer {
   return async (number) => {
     const request = signed(number);
-    return () => {
-      const verdict = scheme.authenticate(request, '');
-      return 'outcome' in verdict
-        ? verdict.outcome === 'good'
-        : verdict.then(({ outcome }) => outcome === 'good');
-    };
+    return () => accepts(scheme, request, '');
   };
 }
 
-/** Returns a flat string, as an HTTP parser creates it. */
-const flat = (text: string): string => Buffer.from(text, 'latin1').toString('latin1');
 const now = (): string => String(Math.floor(Date.now() / 1000));
 
 /** The message has the same parts as that of the own scheme, and about the same length. */
@@ -103,9 +89,9 @@ function sameMessage(encoding: 'base64' | 'hex' = 'base64'): Peer {
     nonce: { field: 'X-Nonce' },
   });
   return verifierOf(scheme, (number) => {
-    const target = flat(`/articles?limit=5&offset=${number % 1000}`);
+    const target = flat(targetOf(number));
     const date = new Date().toUTCString();
-    const nonce = randomBytes(16).toString('base64url');
+    const nonce = newNonce();
     const signature = createHmac('sha256', secret).update(`GET+${target}+${date}+${nonce}`).digest(encoding);
     const fields: [string, string][] = [
       ['Host', 'localhost'],
@@ -183,7 +169,7 @@ function githubPreset(): Peer {
 async function octokit(): Promise<Peer> {
   const path = join(
     import.meta.dirname,
-    '../../../test/node_modules/@octokit/webhooks-methods/dist-node/index.js',
+    '../../test/node_modules/@octokit/webhooks-methods/dist-node/index.js',
   );
   const methods: { verify(secret: string, payload: string, signature: string): Promise<boolean> } =
     await import(path);

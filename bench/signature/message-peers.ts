@@ -12,22 +12,21 @@ import {
   verify as verifyData,
 } from 'node:crypto';
 import { createRequire } from 'node:module';
-import type { AccountKey } from '../../../src/auth/account-key.ts';
-import { createAccounts } from '../../../src/auth/accounts.ts';
-import { createVerifier } from '../../../src/auth/auth-scheme.ts';
-import { createHmacVerifier } from '../../../src/auth/hmac.ts';
-import { readMessageSignaturesOptions } from '../../../src/auth/message-signatures/options.ts';
-import { createMessageSignaturesScheme } from '../../../src/auth/message-signatures/scheme.ts';
-import type { Verifier } from '../../../src/auth/verifier.ts';
-import { systemClock } from '../../../src/clock.ts';
-import { parseCredentials } from '../../../src/http/headers/authorization.ts';
-import { createRequest, type IncomingRequest } from '../../../src/http/message.ts';
-import type { SignatureAlgorithm } from '../../../src/signature/algorithms.ts';
-import { formatSignedDate } from '../../../src/signature/hmac.ts';
-import type { MessageKey } from '../../../src/signature/message-signatures/algorithms.ts';
-import { defaultComponents, signMessage } from '../../../src/signature/message-signatures/sign.ts';
-import { createNonces } from '../../../src/store/nonces/nonces.ts';
-import type { Peer } from '../peers.ts';
+import type { AccountKey } from '../../src/auth/account-key.ts';
+import { createAccounts } from '../../src/auth/accounts.ts';
+import { createVerifier } from '../../src/auth/auth-scheme.ts';
+import { createHmacVerifier } from '../../src/auth/hmac.ts';
+import { readMessageSignaturesOptions } from '../../src/auth/message-signatures/options.ts';
+import { createMessageSignaturesScheme } from '../../src/auth/message-signatures/scheme.ts';
+import type { Verifier } from '../../src/auth/verifier.ts';
+import { systemClock } from '../../src/clock.ts';
+import { parseCredentials } from '../../src/http/headers/authorization.ts';
+import { createRequest, type IncomingRequest } from '../../src/http/message.ts';
+import type { SignatureAlgorithm } from '../../src/signature/algorithms.ts';
+import { formatSignedDate } from '../../src/signature/hmac.ts';
+import type { MessageKey } from '../../src/signature/message-signatures/algorithms.ts';
+import { defaultComponents, signMessage } from '../../src/signature/message-signatures/sign.ts';
+import { accepts, flat, newNonce, newNonces, type Peer, targetOf } from './peers.ts';
 
 const require = createRequire(import.meta.url);
 const user = 'johndoe';
@@ -82,20 +81,7 @@ const fields: readonly (readonly [string, string])[] = [
 ];
 const sevenComponents = [...defaultComponents, 'accept', 'content-type', 'content-digest'];
 
-const targetOf = (number: number): string => `/articles?limit=5&offset=${number % 1000}`;
-const newNonce = (): string => randomBytes(16).toString('base64url');
-/** Returns a flat string, as an HTTP parser creates it. */
-const flat = (text: string): string => Buffer.from(text, 'latin1').toString('latin1');
 const seconds = (): number => Math.floor(Date.now() / 1000);
-
-const newNonces = () =>
-  createNonces({
-    bucketSpan: (window * 1000) / 4,
-    max: 10_000_000,
-    maxPerUser: 10_000_000,
-    key: randomBytes(16),
-    monotonic: () => systemClock.steady(),
-  });
 
 const accounts = createAccounts(new Map([[user, { secrets: [{ secret }] }]]));
 
@@ -108,7 +94,7 @@ function schemeWith(accountKey: AccountKey | undefined): Verifier {
       ...accounts,
       findKey: (id) => (id === accountKey?.id ? { account, key: accountKey } : undefined),
     },
-    nonces: newNonces(),
+    nonces: newNonces(window * 1000),
     clock: systemClock,
     nonceWindow: window * 1000,
     explain: false,
@@ -127,10 +113,7 @@ function verifierOf(scheme: Verifier, requestOf: (number: number) => IncomingReq
     const credentials = rest === undefined ? '' : (request.headers.get(rest) ?? '');
     return () => {
       const own = rest === undefined ? '' : (parseCredentials(credentials)?.rest ?? '');
-      const verdict = scheme.authenticate(request, own);
-      return 'outcome' in verdict
-        ? verdict.outcome === 'good'
-        : verdict.then(({ outcome }) => outcome === 'good');
+      return accepts(scheme, request, own);
     };
   };
 }
@@ -154,7 +137,7 @@ function ownScheme(): Peer {
   const scheme = createHmacVerifier({
     realm: 'bench',
     accounts,
-    nonces: newNonces(),
+    nonces: newNonces(window * 1000),
     clock: systemClock,
     window: window * 1000,
     simple: 'safe',
