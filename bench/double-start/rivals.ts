@@ -77,7 +77,7 @@ const peers: readonly Rival[] = [
 ];
 
 /** A tree with a built package, and the name of the contestant. */
-export interface Built {
+interface Built {
   readonly dist: string;
   /** The suffix of the name, if there are several trees. */
   readonly where?: string;

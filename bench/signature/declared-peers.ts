@@ -3,10 +3,9 @@
  * provider knows neither users nor nonces.
  */
 
-import { createHmac, generateKeyPairSync, type KeyObject, sign, verify } from 'node:crypto';
+import { createHmac } from 'node:crypto';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import type { AccountKey } from '../../src/auth/account-key.ts';
 import { createAccounts } from '../../src/auth/accounts.ts';
 import { createVerifier } from '../../src/auth/auth-scheme.ts';
 import { readDeclaredOptions } from '../../src/auth/declared/options.ts';
@@ -23,7 +22,6 @@ const user = 'johndoe';
 const secret = 'KZ4pT2mQv8sWx1Rb6nYc3dFg7hJk9LzE';
 const webhookSecret = `whsec_${Buffer.from(secret).toString('base64')}`;
 const payload = `{"id":"1","type":"article.created","text":"${'x'.repeat(400)}"}`;
-const { privateKey, publicKey } = generateKeyPairSync('ed25519');
 
 /** Each peer is created only when it is measured. A missing package throws. */
 export const declaredPeers: ReadonlyMap<string, () => Peer | Promise<Peer>> = new Map<
@@ -39,8 +37,6 @@ export const declaredPeers: ReadonlyMap<string, () => Peer | Promise<Peer>> = ne
   ['standardwebhooks verify', webhooksPackage],
   ['declared, preset github', githubPreset],
   ['@octokit/webhooks-methods verify', octokit],
-  ['declared, preset standard-webhooks v1a', webhooksByKey],
-  ['bare crypto.verify of Ed25519', bareVerify],
 ]);
 
 function ownScheme(): Peer {
@@ -49,14 +45,10 @@ function ownScheme(): Peer {
   return own;
 }
 
-function schemeOf(declaration: unknown, keys: readonly AccountKey[] = []): Verifier {
-  const accounts = createAccounts(new Map([[user, { secrets: [{ secret: secretOf(declaration) }] }]]));
-  const found = accounts.find(user);
-  if (found === undefined || found instanceof Promise) throw new RangeError('the user is not in memory');
-  const account = { ...found, keys: new Map(keys.map((key) => [key.id, key])) };
+function schemeOf(declaration: unknown): Verifier {
   return createVerifier(createDeclaredScheme('bench', readDeclaredOptions(declaration, 'bench')), {
     realm: 'bench',
-    accounts: { ...accounts, find: (name) => (name === user ? account : undefined) },
+    accounts: createAccounts(new Map([[user, { secrets: [{ secret: secretOf(declaration) }] }]])),
     nonces: newNonces(300_000),
     clock: systemClock,
     nonceWindow: 300_000,
@@ -176,27 +168,5 @@ async function octokit(): Promise<Peer> {
   return async () => {
     const signature = `sha256=${createHmac('sha256', secret).update(payload).digest('hex')}`;
     return () => methods.verify(secret, payload, signature);
-  };
-}
-
-function webhooksByKey(): Peer {
-  const keys = [{ id: 'key', algorithm: 'ed25519', publicKey } as const];
-  return verifierOf(schemeOf({ preset: 'standard-webhooks', user }, keys), () => {
-    const time = now();
-    return posted(
-      webhookFields(time, `v1a,${signedBy(privateKey, `msg_1.${time}.${payload}`).toString('base64')}`),
-    );
-  });
-}
-
-function signedBy(key: KeyObject, message: string): Buffer {
-  return sign(null, Buffer.from(message), key);
-}
-
-function bareVerify(): Peer {
-  return async () => {
-    const message = Buffer.from(`msg_1.${now()}.${payload}`);
-    const signature = signedBy(privateKey, message.toString());
-    return () => verify(null, message, publicKey, signature);
   };
 }

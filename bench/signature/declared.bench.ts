@@ -7,7 +7,7 @@ import { declaredPeers } from './declared-peers.ts';
 export const benchmark: Benchmark = {
   title: 'A declared signature check',
   about:
-    'The own scheme and a declared one with the same message; the presets of Stripe, Standard Webhooks and GitHub with content of 450 bytes, each beside the package of its provider; and an Ed25519 signature beside a bare `crypto.verify`.',
+    'The own scheme and a declared one with the same message; the presets of Stripe, Standard Webhooks and GitHub with content of 450 bytes, each beside the package of its provider.',
   figures: [...timeFigures],
   shortRounds: 9,
   open(stage) {

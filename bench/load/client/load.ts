@@ -1,13 +1,11 @@
 /**
  * Puts a server under load and measures its throughput and cost. Server and client have one core each if there are two.
  */
-import { spawn, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Figure, Round, Sample, Stage } from '../../measure/benchmark.ts';
-import { keptTo, type Part, startPart } from '../../measure/parts/part.ts';
+import { type Part, startPart } from '../../measure/parts/part.ts';
 import { median } from '../../measure/results/statistics.ts';
 import type { Requests } from './requests.ts';
 import { Supply } from './supply.ts';
@@ -30,14 +28,13 @@ const fewest = 5;
 export interface Running {
   readonly part: Part;
   readonly port: number;
-  /** The ports of all its processes, over which connections are spread. wrk cannot do so and is not used then. */
+  /** The ports of all its processes, over which connections are spread. */
   readonly ports?: readonly number[];
 }
 
 const [serverCore, loadCore] = [0, 1];
 /** The number of requests per second to prepare for a first round. Signing a request takes longer than answering it. */
 const likely = 12_000;
-const hasWrk = spawnSync('wrk', ['-v']).error === undefined;
 
 /**
  * Starts a server of `load/server/server.ts`, on any core until it is warm. Resolves to a text if its package is not
@@ -157,9 +154,7 @@ export class Loader {
     const before = await server.part.ask('cost');
     const sample = await (pace !== undefined
       ? this.#ask('paced', server, requests, options, ms, file, pace)
-      : hasWrk && options.secure !== true && server.ports === undefined
-        ? this.#wrk(server, requests, options, ms, file)
-        : this.#ask('full', server, requests, options, ms, file));
+      : this.#ask('full', server, requests, options, ms, file));
     const after = await server.part.ask('cost');
     if (options.enough !== undefined) await atRest(server);
     rmSync(file);
@@ -212,31 +207,5 @@ export class Loader {
       single ? 'once' : 'again',
     ];
     return this.#client.ask(...words.map(String), file, String(rate));
-  }
-
-  /** wrk has no fixed rate, and its durations are whole seconds, so it is stopped by a signal. */
-  async #wrk(
-    server: Running,
-    { status, once: single }: Requests,
-    { connections = 64 }: LoadOptions,
-    ms: number,
-    file: string,
-  ): Promise<Sample> {
-    const script = join(import.meta.dirname, 'table.lua');
-    const how = ['-t1', `-c${connections}`, '-d60s', '-s', script, `http://127.0.0.1:${server.port}`];
-    const args = ['wrk', ...how, '--', file, single ? 'once' : 'again'];
-    const [command = '', ...rest] = this.#kept.has(server) ? keptTo(loadCore, args) : args;
-    const wrk = spawn(command, rest, { stdio: ['ignore', 'pipe', 'ignore'] });
-    let output = '';
-    wrk.stdout.on('data', (chunk) => {
-      output += String(chunk);
-    });
-    const timer = setTimeout(() => wrk.kill('SIGINT'), ms);
-    await once(wrk, 'close');
-    clearTimeout(timer);
-    const summary: Record<string, number> = JSON.parse(/\{.*\}/.exec(output)?.[0] ?? '{}');
-    const { count = 0, us = Number.NaN, status: refused = 0, lost = 0, p50 = 0, p99 = 0, p999 = 0 } = summary;
-    const others = (status < 400 ? refused : count - refused) + lost;
-    return { count, rate: (count / us) * 1e6, p50: p50 * 1000, p99: p99 * 1000, p999: p999 * 1000, others };
   }
 }

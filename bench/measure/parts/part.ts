@@ -37,11 +37,6 @@ export interface PartOptions {
 const compiled = (root: string, file: string): string => join(root, 'bench', file.replace(/\.ts$/, '.js'));
 const canPin = availableParallelism() > 1 && spawnSync('taskset', ['-V']).error === undefined;
 
-/** Returns a command that is bound to a core, if there are two cores and `taskset`. */
-export function keptTo(core: number, command: readonly string[]): readonly string[] {
-  return canPin ? ['taskset', '-c', String(core), ...command] : command;
-}
-
 /**
  * Starts a part of the measured tree; `file` is its path in `bench/`. The part stops when the stage is closed. Resolves
  * to a text if its package is not installed.
