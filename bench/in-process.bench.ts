@@ -14,7 +14,7 @@ const others = [inject, ...loopback];
 export const benchmark: Benchmark = {
   title: 'Requests in process',
   about:
-    'The service with `handle`, and the test double with `fetch`, which creates a Response and a journal entry, compared with fastify (light-my-request), and with node:http over loopback in the same process (`http.request` and `fetch`). And a GET with the signature of another target, signed in the same round, which a double refuses: it searches for the mistake only when the entry of the journal is read.',
+    'The service with `handle`, and the test double with `fetch`, which creates a Response and a journal entry, compared with fastify (light-my-request), and with node:http over loopback in the same process (`http.request` and `fetch`). And a GET whose query was not signed, signed in the same round, which a double refuses: it searches for the mistake only when the entry of the journal is read.',
   figures: [...timeFigures],
   shortRounds: 9,
   requirements: [

@@ -59,13 +59,13 @@ async function asking(name: string): Promise<() => Promise<unknown>> {
   }
 }
 
-/** Returns a request with the signature of another target, whose refusal is then read. */
+/** Returns a request whose query was not signed, and whose refusal is then read. */
 async function refused(read: (double: Double) => unknown): Promise<() => Promise<unknown>> {
   const double = await startDouble({ https: false, users: ['ann'], maxAuthFailures: 0, seed });
   const client = double.as('ann');
   return async () => {
     const headers = await client.signRequest({ url: articles });
-    const { status } = await double.fetch(target, { headers });
+    const { status } = await double.fetch(`${articles}?limit=3`, { headers });
     if (status !== 401) throw new Error(`a wrong signature is answered ${status}`);
     return read(double);
   };
