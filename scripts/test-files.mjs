@@ -1,4 +1,4 @@
-// Which test files there are, which of them share a process, and which of them a change concerns.
+// Which test files there are, and which of them share a process.
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -34,8 +34,6 @@ const alone = [
   'net/fast-response',
   'net/observers',
   'net/over-tls',
-  'package/examples',
-  'package/package',
   'postgres/',
   'schemes/aws4',
   'schemes/hints',
@@ -50,6 +48,9 @@ const alone = [
   'store/recovery/recovery',
 ];
 
+/** The beginnings of the paths of files that share what takes long to prepare: a browser, or the installed package. */
+const together = ['console/', 'package/'];
+
 /**
  * The beginnings of the paths of the files that start first, in this order: those whose processes take longest. A long process
  * that started last would run alone at the end. `--times` prints how long each takes.
@@ -61,7 +62,7 @@ const first = [
   'attack/schemes',
   'packaging/',
   'linear-expressions',
-  'package/examples',
+  'package/',
   'net/over-tls',
   'service/',
   'attack/',
@@ -123,15 +124,13 @@ export function groupTestFiles(files, limit) {
     return { script, files: paths };
   };
   const isAlone = (file) => alone.some((part) => file.includes(`/test/${part}`));
-  const isOfConsole = (file) => file.includes('/test/console/');
-  const shared = files.filter((file) => !isAlone(file));
-  const ofConsole = shared.filter(isOfConsole);
+  const isTogether = (part) => (file) => file.includes(`/test/${part}`);
+  const others = files.filter((file) => !isAlone(file));
   const groups = [
     ...files.filter(isAlone).map((file) => [file]),
-    // Each process with tests of the console has a browser, and browsers beside each other slow all tests down.
-    ...(ofConsole.length > 0 ? [ofConsole] : []),
+    ...together.map((part) => others.filter(isTogether(part))).filter(({ length }) => length > 0),
     ...split(
-      shared.filter((file) => !isOfConsole(file)),
+      others.filter((file) => !together.some((part) => isTogether(part)(file))),
       groupSize,
     ),
   ];
@@ -170,33 +169,4 @@ async function importAll() {
 const imported = importAll();
 test('import the test files', () => imported);
 `;
-}
-
-/** An import of another module, and a path of a module or a script that a test starts. */
-const reference = /\b(?:from |import |import\()"(\.{1,2}\/[^"\n]*\.js)"|"((?:src|test)\/[^"\n]*)\.ts"/g;
-
-/** Returns those test files that import one of the compiled modules, directly or through other modules. */
-export function filesThatUse(changed, files) {
-  const users = new Map(changed.map((path) => [path, true]));
-  const uses = (path) => {
-    const known = users.get(path);
-    if (known !== undefined) return known;
-    users.set(path, false); // also ends circles
-    const found = referencesOf(path).some(uses);
-    users.set(path, found);
-    return found;
-  };
-  return files.filter(uses);
-}
-
-function referencesOf(path) {
-  let text;
-  try {
-    text = readFileSync(path, 'utf8');
-  } catch {
-    return [];
-  }
-  return Array.from(text.matchAll(reference), ([, imported, started]) =>
-    imported === undefined ? join(compiled, `${started}.js`) : join(dirname(path), imported),
-  );
 }

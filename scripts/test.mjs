@@ -2,7 +2,7 @@
 // builds dist, and checks types, format and lint (check.mjs). At the end, it searches the output of servers and commands for
 // the secrets, passwords and signatures that they received.
 //
-//   node scripts/test.mjs [--built] [--long] [--quick] [--times] [--watch] [--test-name-pattern PATTERN] [WORD …]
+//   node scripts/test.mjs [--built] [--long] [--quick] [--times] [--test-name-pattern PATTERN] [WORD …]
 //
 // --built  skips the checks, and tests dist/server.js as it was built. With a WORD and without this option, tests of the command
 //          run the sources.
@@ -10,9 +10,8 @@
 // --quick  runs the files in quick.json alone: they execute 95 % of the code that all files execute
 // --times  prints how long each process took, and the processor time of it and of the programs that it started
 // --test-name-pattern  runs only the tests whose names match, as the option of Node.js does; repeatable
-// --watch  runs files again when they or modules that they import are changed
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, watch } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { dirname, join, relative } from 'node:path';
 import { run } from 'node:test';
@@ -20,7 +19,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
 import { compile, compiled } from './compile.mjs';
 import { createReporter } from './report.mjs';
-import { filesThatUse, findQuickFiles, findTestFiles, groupTestFiles } from './test-files.mjs';
+import { findQuickFiles, findTestFiles, groupTestFiles } from './test-files.mjs';
 
 const startedAt = Date.now();
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
@@ -32,7 +31,7 @@ if (findTestFiles(root, words).length === 0) {
   process.exit(1);
 }
 const patterns = values['test-name-pattern'];
-const isComplete = words.length === 0 && patterns.length === 0 && !values.watch && !values.quick;
+const isComplete = words.length === 0 && patterns.length === 0 && !values.quick;
 if (isComplete && !values.built) {
   const { status } = spawnSync(process.execPath, [join(root, 'scripts', 'check.mjs')], { stdio: 'inherit' });
   if (status !== 0) process.exit(status ?? 1);
@@ -46,14 +45,8 @@ if (process.env['NODE_V8_COVERAGE'] === undefined)
 if (values.built || isComplete) process.env['TEST_COMMAND'] = 'dist/server.js';
 if (values.long) process.env['TEST_LONG'] = '1';
 
-if (values.watch) await runChanged();
-else
-  process.exitCode = (await runFiles(
-    values.quick ? findQuickFiles(root, words) : findTestFiles(root, words),
-    startedAt,
-  ))
-    ? 0
-    : 1;
+const files = values.quick ? findQuickFiles(root, words) : findTestFiles(root, words);
+process.exitCode = (await runFiles(files)) ? 0 : 1;
 
 /** Reads the command line. Ends the process with one line if it is invalid. */
 function readArguments() {
@@ -64,7 +57,6 @@ function readArguments() {
         long: { type: 'boolean', default: false },
         quick: { type: 'boolean', default: false },
         times: { type: 'boolean', default: false },
-        watch: { type: 'boolean', default: false },
         'test-name-pattern': { type: 'string', multiple: true, default: [] },
       },
       allowPositionals: true,
@@ -76,7 +68,7 @@ function readArguments() {
 }
 
 /** Runs compiled test files. Returns whether all passed. */
-async function runFiles(files, since) {
+async function runFiles(files) {
   const transcript = mkdtempSync(join(tmpdir(), 'countersign-transcript-'));
   process.env['TEST_TRANSCRIPT'] = transcript;
   const processes = groupTestFiles(files, values.long ? 900_000 : 240_000);
@@ -89,7 +81,7 @@ async function runFiles(files, since) {
   });
   const times = values.times ? measureProcesses() : undefined;
   const clear = process.stdout.isTTY === true;
-  const report = createReporter({ root, processes, seed, clear, startedAt: since });
+  const report = createReporter({ root, processes, seed, clear, startedAt });
   for await (const text of stream.compose(report)) process.stdout.write(text);
   if (times !== undefined) printTimes(times);
   const isClean = await searchOutput(transcript);
@@ -141,34 +133,4 @@ async function searchOutput(transcript) {
       `found ${secrets} secrets in ${characters} characters of output: the search is ineffective`,
     );
   return leaks.length === 0 && isEffective;
-}
-
-/** Waits for changes of files, and runs the tests that they concern. Never resolves. */
-async function runChanged() {
-  const changed = new Set();
-  let onChange = () => {};
-  for (const folder of ['src', 'test'])
-    watch(join(root, folder), { recursive: true }, (_, name) => {
-      if (name === null || name.includes('node_modules')) return;
-      changed.add(join(folder, name));
-      onChange();
-    });
-  for (;;) {
-    console.log('waiting for a change');
-    await new Promise((resolve) => {
-      onChange = resolve;
-    });
-    await new Promise((resolve) => setTimeout(resolve, 100)); // an editor may write several files
-    const names = [...changed];
-    changed.clear();
-    await compile().catch(({ message }) => console.error(message));
-    const all = findTestFiles(root, words);
-    const modules = names.map((name) => join(compiled, name.replace(/\.ts$/, '.js')));
-    // A browser loads the scripts of the console, so no test imports them.
-    const ofConsole = names.some((name) => name.startsWith(join('src', 'console')));
-    const concerned = new Set(filesThatUse(modules, all));
-    const files = all.filter((file) => concerned.has(file) || (ofConsole && file.includes('/test/console/')));
-    console.log(`${names.join(', ')} changed`);
-    if (files.length > 0) await runFiles(files, Date.now());
-  }
 }

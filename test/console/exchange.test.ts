@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { createHmac } from 'node:crypto';
 import { type TestContext, test } from 'node:test';
 import { type DoubleOptions, startDouble } from '../../src/double/index.ts';
 import {
@@ -9,7 +10,24 @@ import {
   type Page,
   until,
 } from '../support/browser.ts';
-import { signedWithMistake } from '../support/console/mistakes.ts';
+
+/** What a request is signed with. */
+interface Signing {
+  readonly target: string;
+  readonly secret: string;
+  /** The time of the date, in ms. */
+  readonly time: number;
+  /** The target that is signed instead, and what is signed after the message. */
+  readonly signs: { readonly target: string; readonly end?: string };
+}
+
+/** Returns the fields of a GET by `ann` that is signed wrongly. */
+function signedWithMistake({ secret, time, signs }: Signing): Record<string, string> {
+  const date = new Date(time).toUTCString();
+  const message = ['GET', signs.target, date.replaceAll(' ', ''), 'a-nonce'].join('+') + (signs.end ?? '');
+  const digest = createHmac('sha256', secret).update(message).digest('base64');
+  return { 'X-Date': date, Authorization: `hmac ann:a-nonce:${digest}` };
+}
 
 const secret = 'the-secret-of-ann';
 const users = { ann: { secret } };

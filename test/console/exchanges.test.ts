@@ -10,6 +10,7 @@ import {
   type Page,
   until,
 } from '../support/browser.ts';
+import { long } from '../support/store/thoroughness.ts';
 
 const users = { ann: { secret: 'the-secret-of-ann' }, bob: { secret: 'the-secret-of-bob' } };
 
@@ -20,7 +21,9 @@ async function opened(t: TestContext, options: DoubleOptions = {}): Promise<Open
   await double.fetch('/articles');
   await double.fetch('/articles/17');
   await double.as('ann').fetch('/articles?limit=3');
-  await double.as('bob', { secret: 'a-wrong-secret' }).fetch('/articles');
+  // A mistake that is found soon: the search for it takes most of a second if the secret is wrong.
+  const headers = await double.as('bob').signRequest({ url: '/articles', method: 'POST' });
+  await double.fetch('/articles', { headers });
   await double.fetch('/articles', { method: 'DELETE' });
   await double.fetch('/articles', { method: 'POST', body: '{}' });
   return openConsole(t, double);
@@ -47,21 +50,16 @@ test('exchanges are listed with their details, the latest first', inBrowser, asy
       ]),
     ),
   );
-  const tries = /a common mistake \([\d,]+ forms of the message were tried(?:; not tried: [^)]*)?\)/;
-  assert.deepEqual(
-    { ...cells, problem: cells['problem']?.replace(tries, 'a common mistake') },
-    {
-      number: '4',
-      method: 'GET',
-      target: '/articles',
-      user: 'bob',
-      scheme: 'hmac',
-      status: '401',
-      step: '7',
-      problem:
-        'the secret is different, or the message differs in a way that is not a common mistake credentials-refused',
-    },
-  );
+  assert.deepEqual(cells, {
+    number: '4',
+    method: 'GET',
+    target: '/articles',
+    user: 'bob',
+    scheme: 'hmac',
+    status: '401',
+    step: '7',
+    problem: 'POST was signed, but GET arrived credentials-refused',
+  });
   assert.match(await row.locator('.time').innerText(), /^\d\d:\d\d:\d\d\.\d{3}$/);
   assert.match(await row.locator('.duration').innerText(), /\d (?:ms|s)$/);
 });
@@ -318,18 +316,20 @@ test('rows do not move when exchanges are added above them', inBrowser, async (t
 });
 
 test(
-  'the table renders only the visible rows of ten thousand exchanges, and the others can be reached',
+  'the table renders only the visible rows of many exchanges, and the others can be reached',
   inBrowser,
   async (t) => {
-    const many = 10_000;
+    const many = long ? 10_000 : 1000;
     const { page, double } = await opened(t, { journal: { entries: many, bytes: 256 * 1024 * 1024 } });
     for (let count = 6; count < many; count += 1) await double.fetch(`/articles?offset=${count}`);
-    await until(page, `document.querySelector('.count')?.textContent === '10000 exchanges'`);
+    await until(page, `document.querySelector('.count')?.textContent === '${many} exchanges'`);
     assert.ok((await page.locator('.rows .row').count()) < 80);
     await page.locator('.grid').focus();
     await page.keyboard.press('End');
     await selects(page, 1);
     await page.getByLabel('Search').fill('offset=77');
-    await until(page, `document.querySelector('.count')?.textContent === '111 of 10000 exchanges'`);
+    const offsets = Array.from({ length: many - 6 }, (_, index) => String(index + 6));
+    const found = offsets.filter((offset) => offset.startsWith('77')).length;
+    await until(page, `document.querySelector('.count')?.textContent === '${found} of ${many} exchanges'`);
   },
 );

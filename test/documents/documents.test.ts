@@ -12,6 +12,7 @@ import {
 } from 'node:fs';
 import { basename, dirname, join, normalize } from 'node:path';
 import { before, describe, test } from 'node:test';
+import { once } from '../../src/once.ts';
 import {
   type Block,
   documentPaths,
@@ -122,6 +123,51 @@ function writeOwnFiles({ blocks }: Page, directory: string): void {
       writeFileSync(join(directory, file), text, { mode: 0o600 });
 }
 
+const isOfTests = (script: string): boolean => script.includes("'node:test'");
+
+/** Returns why a script is not run, or undefined if it is. */
+function reasonToSkip({ path }: Page, { section }: Block, script: string): string | undefined {
+  if (onlyLong !== false && slow.has(`${path}: ${section}`)) return onlyLong;
+  const unexported = importsUnexported(script);
+  if (unexported !== undefined) return `the package does not export ${unexported}`;
+  return (
+    listPackages(script)
+      .map(missingPackage)
+      .find((absent) => absent !== false) || undefined
+  );
+}
+
+/**
+ * Runs the scripts of a page that contain no tests one after the other in one process, in which the package is loaded once. Returns
+ * whether each failed, and what it wrote, by its place among the scripts.
+ */
+function runTogether(page: Page, slug: string): ReadonlyMap<number, { failed: boolean; output: string }> {
+  writeOwnFiles(page, folder);
+  const scripts = [...listScripts(page).entries()].flatMap(([at, block]) => {
+    const script = buildScript(block, listScripts(page).slice(0, at));
+    if (isOfTests(script) || reasonToSkip(page, block, script) !== undefined) return [];
+    const name = `${slug}-${at}.mjs`;
+    writeFileSync(join(folder, name), script);
+    return [{ at, name }];
+  });
+  const runner = `process.stderr.write = process.stdout.write.bind(process.stdout);
+for (const { at, name } of ${JSON.stringify(scripts)}) {
+  const failed = await import('./' + name).then(() => false, (error) => (console.log(error), true));
+  await new Promise(setImmediate);
+  console.log(\`\\n--- end of \${at}\${failed ? ', failed' : ''} ---\`);
+}
+`;
+  writeFileSync(join(folder, `${slug}.mjs`), runner);
+  const { output } = node(folder, `${slug}.mjs`);
+  const ended = output.matchAll(/(.*?)\n--- end of (\d+)(, failed)? ---\n/gs);
+  return new Map(
+    Array.from(ended, ([, text = '', at, failed]) => [
+      Number(at),
+      { failed: failed !== undefined, output: text },
+    ]),
+  );
+}
+
 /** Runs the tests in a copy of an example of which one file is changed as a `diff` block says. */
 function runChanged(name: string, block: Block): string {
   const file = block.file ?? '';
@@ -191,23 +237,21 @@ for (const page of pages) {
       });
     }
 
+    const runOnce = once(() => runTogether(page, slug));
     for (const [at, block] of listScripts(page).entries()) {
       test(`the script ${at + 1}, under "${block.section}", prints what is shown`, (context) => {
-        if (onlyLong !== false && slow.has(`${page.path}: ${block.section}`)) return context.skip(onlyLong);
         const script = buildScript(block, listScripts(page).slice(0, at));
-        const unexported = importsUnexported(script);
-        if (unexported !== undefined) return context.skip(`the package does not export ${unexported}`);
-        const absent = listPackages(script).map(missingPackage).find(Boolean);
-        if (absent !== undefined && absent !== false) return context.skip(absent);
-        const name = `${slug}-${at}.mjs`;
-        writeOwnFiles(page, folder);
-        writeFileSync(join(folder, name), script);
-        if (!script.includes("'node:test'")) {
-          const { status, output } = node(folder, name);
-          assert.equal(status, 0, `${script}\n${output}`);
+        const reason = reasonToSkip(page, block, script);
+        if (reason !== undefined) return context.skip(reason);
+        if (!isOfTests(script)) {
+          const { failed, output } = runOnce().get(at) ?? { failed: true, output: 'it has not ended' };
+          assert.equal(failed, false, `${script}\n${output}`);
           expectOutput(page.path, block, output);
           return;
         }
+        const name = `${slug}-${at}.mjs`;
+        writeOwnFiles(page, folder);
+        writeFileSync(join(folder, name), script);
         const { status, output } = node(folder, '--test-reporter=spec', name);
         assert.equal(status, block.output?.includes('✖') ? 1 : 0, output);
         assert.ok(stable(output).includes(stable(block.output ?? '')), output);

@@ -1,9 +1,9 @@
 import { existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { run } from '../support/packed.ts';
 import { onlyLong } from '../support/store/thoroughness.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
+import { run } from './packed.ts';
 
 const root = join(import.meta.dirname, '../..');
 /** The first TypeScript with `await using`. `fixtures/projects/least-typescript` uses the least one for other code. */
@@ -95,7 +95,7 @@ test.each([1, 2])('%i', withDouble({}, (_double, row: number) => row.toFixed()))
 
 test('the matchers and tests with a double have types in Jest', (context) => {
   const packages = join(root, 'examples/jest/node_modules');
-  const compiler = compilers['5'] ?? '';
+  const compiler = compilers['7'] ?? '';
   if (!existsSync(packages)) return context.skip('jest is not installed: npm ci --prefix examples/jest');
   if (!existsSync(compiler)) return context.skip('typescript is not installed: npm ci --prefix test');
   const project = join(folder, 'jest');

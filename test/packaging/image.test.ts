@@ -6,15 +6,15 @@ import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { root } from '../support/cli/command.ts';
 import { freePorts } from '../support/documents/shell.ts';
+import { onlyLong } from '../support/store/thoroughness.ts';
+import { temporaryDirectory } from '../support/temporary-directory.ts';
 import {
   cannotBuild,
   createBuilder,
   type ImageConfiguration,
   parseInstructions,
   writeBase,
-} from '../support/packaging/image.ts';
-import { onlyLong } from '../support/store/thoroughness.ts';
-import { temporaryDirectory } from '../support/temporary-directory.ts';
+} from './image.ts';
 
 const dockerfile = 'packaging/Dockerfile';
 const data = '/var/lib/countersign/data';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { copyFileSync, linkSync, mkdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { root } from '../cli/command.ts';
+import { root } from '../support/cli/command.ts';
 
 /** The configuration of an image, as far as the tests need it. */
 export interface ImageConfiguration {

@@ -7,8 +7,8 @@ import { formatVariable, optionSpecs } from '../../src/options/table.ts';
 import { root, startProcess } from '../support/cli/command.ts';
 import { missing } from '../support/net/program.ts';
 import { importPackage, missingPackage } from '../support/packages.ts';
-import { parseInstructions } from '../support/packaging/image.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
+import { parseInstructions } from './image.ts';
 
 const source = readFileSync(join(root, 'packaging/github-actions.yml'), 'utf8');
 

@@ -53,17 +53,17 @@ const found: Record<string, Hints> = {};
 const whole = 'hmac, full form';
 
 /** How many of the mistakes that are named are tried once in the short form: one of this many. */
-const share = 20;
+const share = 40;
 
 /**
  * Returns the mistakes that are not tried this time, because all take minutes: of those that are not named, which take longest, all but
- * one for a quarter of the schemes, and of the others 19 of 20. The seed decides.
+ * one for an eighth of the schemes, and of the others 39 of 40. The seed decides.
  */
 function skip(name: string, hints: Hints): ReadonlySet<string> {
   if (update || long) return new Set();
   const random = seeded();
   const general = Object.keys(hints).filter((name) => hints[name]?.endsWith(': general'));
-  const tried = general.length === 0 || random.below(4) > 0 ? undefined : random.pick(general);
+  const tried = general.length === 0 || random.below(8) > 0 ? undefined : random.pick(general);
   const named = Object.keys(hints).filter((name) => !general.includes(name));
   const left = name === whole ? [] : named.filter(() => random.below(share) > 0);
   return new Set([...general.filter((each) => each !== tried), ...left]);

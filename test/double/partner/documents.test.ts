@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { startDouble } from '../../../src/double/index.ts';
 import { type Operation, type PartnerDocument, parseDocument } from '../../../src/double/partner/document.ts';
+import { once } from '../../../src/once.ts';
 import { root } from '../../support/documents/markdown.ts';
 import { ajvFor, readPackageFile, requestFor, type Validate } from '../../support/double/partner-requests.ts';
 import { missingPackage } from '../../support/packages.ts';
@@ -181,14 +182,16 @@ const partners = [
 
 for (const { name, file, step, least, wrong } of partners)
   describe(name, { skip: missingPackage(name) }, () => {
+    // Reading YAML of a megabyte and compiling its schemas take longer than all requests.
+    const read = once(() => readDocument(name, file));
+    const validator = once(() => ajvFor(read()));
     for (const [what, manner] of [
       ['by default', {}],
       ['with drawn values', { dynamic: true }],
       ['with each documented status', { isEachStatus: true }],
     ] as const)
       test(`operations respond as documented ${what}`, async () => {
-        const source = readDocument(name, file);
-        const found = await requestAll(source, ajvFor(source), { ...manner, step: long ? 1 : step });
+        const found = await requestAll(read(), validator(), { ...manner, step: long ? 1 : step });
         const errors = found.errors.map((error) => (error instanceof Error ? error.message : String(error)));
         assert.deepEqual({ faults: found.faults, errors }, { faults: [], errors: wrong });
         assert.ok(found.checked >= least, `${found.checked} responses`);

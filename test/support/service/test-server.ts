@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
-import { test } from 'node:test';
 import type { ServiceOptions } from '../../../src/index.ts';
 import { createNonces, type NonceStore } from '../../../src/store/nonces/nonces.ts';
 import { transport } from '../net/transport.ts';
@@ -165,23 +164,4 @@ export function formatOutcome(reply: WireReply | undefined): string {
 export async function outcome(port: number, bytes: string): Promise<string> {
   const [reply] = await exchange(port, bytes, bytes.startsWith('HEAD '));
   return formatOutcome(reply);
-}
-
-/** An attempt to get in: what it does, the bytes it sends with the nonce it is given, and what comes of it. */
-export type Attempt = readonly [name: string, bytes: (nonce: string) => string, outcome: string];
-
-/**
- * Makes a test of each attempt: the outcome is the one told, nothing that a request could change has changed, and
- * the nonce that was sent in it is still good.
- */
-export function refuses(server: TestServer, attempts: readonly Attempt[]): void {
-  for (const [name, bytes, expected] of attempts) {
-    test(`${name} is refused: ${expected}`, async () => {
-      const nonce = server.freshNonce();
-      const before = await server.state();
-      assert.equal(await outcome(server.port, bytes(nonce)), expected);
-      assert.equal(await server.state(), before);
-      assert.equal(await outcome(server.port, signed({ nonce })), '200');
-    });
-  }
 }
