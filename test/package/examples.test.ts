@@ -18,6 +18,13 @@ const programs: Readonly<Record<string, readonly string[]>> = {
   'examples/python': ['python3'],
 };
 
+/** Options of runners whose tests may take seconds only, which is too little on a busy machine. */
+const options: Readonly<Record<string, string>> = {
+  'examples/jest': ' --testTimeout 240000',
+  'examples/vitest': ' --testTimeout 240000',
+  'fixtures/projects/mocha': ' --timeout 240000',
+};
+
 /** Projects that compile much: only the long form runs them. */
 const slow = new Set(['fixtures/projects/bundler', 'fixtures/projects/least-typescript']);
 
@@ -86,7 +93,7 @@ for (const project of projects) {
     const reason = reasonToSkip(project);
     if (reason !== undefined) return context.skip(reason);
     linkPackages(project);
-    runScript(project, readManifest(project).scripts.test);
+    runScript(project, readManifest(project).scripts.test + (options[project] ?? ''));
   });
 }
 
