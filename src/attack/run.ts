@@ -13,7 +13,7 @@ import {
   type Outcome,
   outcomeOfRace,
 } from './report.ts';
-import { readTimeout } from './target.ts';
+import { readTimeout, targetOf } from './target.ts';
 import { checkWaivers, type Waivers, type WeaknessId } from './weaknesses.ts';
 
 /** The server under attack. A double is one. */
@@ -174,7 +174,7 @@ async function sendTogether(attempt: Attempt, client: RawClient): Promise<Outcom
 }
 
 function toRawRequest({ method, url, headers, body }: AttackRequest): RawRequest {
-  return { method, target: url.replace(/^[a-z]+:\/\/[^/]*/, ''), headers, body };
+  return { method, target: targetOf(url), headers, body };
 }
 
 function judgeStatus({ expected }: Attempt, status: number): Outcome {

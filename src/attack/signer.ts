@@ -15,7 +15,7 @@ import type {
   UnsignedRequest,
 } from '../signature/signing.ts';
 import type { AttackRequest, HeaderLine } from './attempt.ts';
-import { splitUrl, toBytes } from './target.ts';
+import { contentBytes, targetOf } from './target.ts';
 
 /** Changes to what the signer would sign by default. */
 export interface SigningChanges {
@@ -193,12 +193,13 @@ function ignoreRangeError<Value>(compute: () => Value): Value | undefined {
 }
 
 function toUnsigned(request: AttackRequest, { signsAllFields = false }: ClientScheme): UnsignedRequest {
-  const { target } = splitUrl(request.url);
   // A server need not require that other fields are signed, and If-Match is added after signing.
   const isSigned = ([name]: HeaderLine): boolean =>
     !signsAllFields || /^(?:host|content-type|x-amz-.*)$/i.test(name);
   const fields = request.headers.filter(isSigned);
-  return { method: request.method, url: new URL(request.url), target, fields, content: toBytes(request) };
+  const { method, url, body } = request;
+  const content = body === undefined ? undefined : contentBytes(body);
+  return { method, url: new URL(url), target: targetOf(url), fields, content };
 }
 
 /** Returns who signs. Undefined if there is no secret to change: a private key has no other one. */

@@ -1,26 +1,9 @@
 import { readDuration } from '../duration.ts';
 import { findQuery } from '../http/target.ts';
-import type { AttackRequest } from './attempt.ts';
 
-/** The parts of an absolute URL as written: `URL` would remove dot segments. */
-interface UrlParts {
-  readonly origin: string;
-  /** The value of Host. */
-  readonly host: string;
-  readonly secure: boolean;
-  /** Path and query. */
-  readonly target: string;
-}
-
-/** Splits an absolute URL after its authority. */
-export function splitUrl(url: string): UrlParts {
-  const origin = /^[a-z]+:\/\/[^/?]*/.exec(url)?.[0] ?? '';
-  return {
-    origin,
-    host: new URL(url).host,
-    secure: url.startsWith('https:'),
-    target: url.slice(origin.length),
-  };
+/** Returns path and query of an absolute URL as written: `URL` would remove dot segments. */
+export function targetOf(url: string): string {
+  return url.replace(/^[a-z]+:\/\/[^/?]*/, '');
 }
 
 /** Returns the position of the first match in the last segment of a path; -1 if there is none. */
@@ -48,11 +31,6 @@ export function readTimeout(timeout: unknown, where: string): number {
   const ms = timeout === undefined ? 10_000 : readDuration(timeout, 1);
   if (ms !== undefined) return ms;
   throw new RangeError(`${where}.timeout must be a number of ms or text such as "5s"`);
-}
-
-/** Returns the content as bytes. Undefined if there is none. */
-export function toBytes({ body }: AttackRequest): Uint8Array | undefined {
-  return body === undefined ? undefined : contentBytes(body);
 }
 
 /** Returns content as bytes. */

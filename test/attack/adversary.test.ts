@@ -7,6 +7,7 @@ import type { RequestInput } from '../../src/http/field-lines.ts';
 import { createService, type ServiceOptions } from '../../src/index.ts';
 import { makeIdentity } from '../support/net/transport.ts';
 import { seeded } from '../support/seeded.ts';
+import { startNaive } from './fixture.ts';
 
 const clock = createManualClock(Date.UTC(2026, 1, 9, 12, 59, 24));
 const secret = 'a secret of johndoe';
@@ -93,24 +94,12 @@ describe('a service refuses all attempts derived from', () => {
   });
 });
 
-interface Naive {
-  start(parts: {
-    secrets: ReadonlyMap<string, string>;
-    now: () => number;
-  }): Promise<{ url: string; close(): Promise<void> }>;
-}
-
-async function naive(context: TestContext, name: string): Promise<string> {
-  const { start }: Naive = await import(new URL(`../../fixtures/naive/${name}.mjs`, import.meta.url).href);
-  const server = await start({
-    secrets: new Map([
-      ['johndoe', secret],
-      ['jane', 'other'],
-    ]),
-    now: clock.now,
-  });
-  context.after(() => server.close());
-  return server.url;
+function naive(context: TestContext, name: string): Promise<string> {
+  const secrets = new Map([
+    ['johndoe', secret],
+    ['jane', 'other'],
+  ]);
+  return startNaive(context, name, { secrets, now: clock.now });
 }
 
 async function letThrough(context: TestContext, name: string, made: readonly Attempt[]): Promise<string[]> {

@@ -12,14 +12,11 @@ import { createManualClock } from '../../src/clock.ts';
 import { startDouble } from '../../src/double/index.ts';
 import { makeIdentity } from '../support/net/transport.ts';
 import { long } from '../support/store/thoroughness.ts';
+import { startNaive } from './fixture.ts';
 import { keyPairs, partner, publicKeys, secret, user } from './signers.ts';
 
 const clock = createManualClock(Date.UTC(2026, 1, 9, 12, 59, 24));
 const tls = makeIdentity();
-
-interface Fixture {
-  start(parts: unknown): Promise<{ url: string; close(): Promise<void> }>;
-}
 
 /** A scheme of the fixture, its signer, and what is accepted because of each hole. */
 interface Planted {
@@ -53,8 +50,6 @@ async function start(
   { scheme, signer }: Planted,
   hole?: string,
 ): Promise<AttackTarget> {
-  const fixture = new URL('../../fixtures/naive/one-hole.mjs', import.meta.url);
-  const { start: open }: Fixture = await import(fixture.href);
   const parts = {
     now: clock.now,
     keys,
@@ -67,9 +62,8 @@ async function start(
     ...scope,
   };
   const isSecure = signer.tlsOnly === true;
-  const server = await open({ scheme, hole, ...parts, ...(isSecure ? { tls } : {}) });
-  context.after(() => server.close());
-  return isSecure ? { secureUrl: server.url, ca: tls.cert } : { url: server.url };
+  const url = await startNaive(context, 'one-hole', { scheme, hole, ...parts, ...(isSecure ? { tls } : {}) });
+  return isSecure ? { secureUrl: url, ca: tls.cert } : { url };
 }
 
 const put = (origin: string | URL, body: string) => ({

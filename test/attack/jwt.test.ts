@@ -5,6 +5,7 @@ import { createManualClock } from '../../src/clock.ts';
 import { action, createService, text } from '../../src/index.ts';
 import { makeIdentity } from '../support/net/transport.ts';
 import { makeJwt, makeKey } from '../support/oauth/issuer.ts';
+import { startNaive } from './fixture.ts';
 
 const clock = createManualClock(Date.UTC(2026, 1, 9, 12, 59, 24));
 const tls = makeIdentity();
@@ -26,17 +27,12 @@ function attempts(url: string): readonly Attempt[] {
   return createAttempts({ url }, createSigner({ scheme: 'bearer', token }), options);
 }
 
-interface Fixture {
-  start(parts: unknown): Promise<{ url: string; close(): Promise<void> }>;
-}
-
 /** Attacks the naive server with a hole. Returns the names of the attempts about the token that it accepts. */
 async function accepted(context: TestContext, hole?: string): Promise<readonly string[]> {
-  const { start }: Fixture = await import(new URL('../../fixtures/naive/one-hole.mjs', import.meta.url).href);
   const { jwk } = key;
-  const server = await start({ scheme: 'jwt', hole, jwk, issuer, audience, now: clock.now, tls });
-  context.after(() => server.close());
-  const report = await attack({ secureUrl: server.url, ca: tls.cert }, attempts(`${server.url}/things/1`));
+  const parts = { scheme: 'jwt', hole, jwk, issuer, audience, now: clock.now, tls };
+  const url = await startNaive(context, 'one-hole', parts);
+  const report = await attack({ secureUrl: url, ca: tls.cert }, attempts(`${url}/things/1`));
   return report.failed.filter(({ name }) => name.startsWith('the token')).map(({ name }) => name);
 }
 

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, type TestContext, test } from 'node:test';
 import { type AttackOAuth2Options, type AttackReport, attackOAuth2 } from '../../../src/attack/index.ts';
 import { createManualClock } from '../../../src/clock.ts';
+import { startNaive } from '../fixture.ts';
 
 const app: AttackOAuth2Options['client'] = {
   id: 'app',
@@ -15,23 +16,16 @@ const rival: AttackOAuth2Options['client'] = {
   redirectUri: 'https://rival.example/',
 };
 
-interface Fixture {
-  start(parts: unknown): Promise<{ url: string; close(): Promise<void> }>;
-}
-
-const fixture = '../../../fixtures/naive/authorization-server/server.mjs';
+const fixture = 'authorization-server/server';
 
 async function attacked(
   context: TestContext,
   client: AttackOAuth2Options['client'],
   hole?: string,
 ): Promise<AttackReport> {
-  const { start }: Fixture = await import(new URL(fixture, import.meta.url).href);
   const clock = createManualClock(0);
   const clients = new Map([app, phone, rival].map((each) => [each.id, each]));
-  const server = await start({ clients, now: clock.now, hole });
-  context.after(() => server.close());
-  const { url } = server;
+  const url = await startNaive(context, fixture, { clients, now: clock.now, hole });
   return attackOAuth2({
     metadata: { authorization_endpoint: `${url}/authorize`, token_endpoint: `${url}/token` },
     client,
@@ -198,16 +192,15 @@ describe('a report on an authorization server', () => {
   });
 
   test('lists each skipped attempt with the missing option', async (context) => {
-    const { start }: Fixture = await import(new URL(fixture, import.meta.url).href);
-    const server = await start({ clients: new Map([[app.id, app]]), now: () => 0 });
-    context.after(() => server.close());
+    const url = await startNaive(context, fixture, { clients: new Map([[app.id, app]]), now: () => 0 });
     const report = await attackOAuth2({
       metadata: {
-        authorization_endpoint: `${server.url}/authorize`,
-        token_endpoint: `${server.url}/token`,
+        authorization_endpoint: `${url}/authorize`,
+        token_endpoint: `${url}/token`,
       },
       client: app,
-      approve: async (url) => (await fetch(url, { redirect: 'manual' })).headers.get('location') ?? undefined,
+      approve: async (asked) =>
+        (await fetch(asked, { redirect: 'manual' })).headers.get('location') ?? undefined,
     });
     assert.ok(report.passed, String(report));
     assert.deepEqual(

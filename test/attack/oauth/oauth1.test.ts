@@ -2,27 +2,21 @@ import assert from 'node:assert/strict';
 import { describe, type TestContext, test } from 'node:test';
 import { type AttackOAuth1Options, attackOAuth1 } from '../../../src/attack/index.ts';
 import { startDouble } from '../../../src/double/index.ts';
+import { startNaive } from '../fixture.ts';
 
 const client = { key: 'partner', secret: 'a secret of partner' };
 const otherClient = { key: 'rival', secret: 'a secret of rival' };
 const callback = 'https://partner.example/ready';
 
-interface Fixture {
-  start(parts: unknown): Promise<{ url: string; close(): Promise<void> }>;
-}
-
 async function optionsFor(context: TestContext, hole?: string): Promise<AttackOAuth1Options> {
-  const fixture = new URL('../../../fixtures/naive/authorization-server/oauth1.mjs', import.meta.url);
-  const { start }: Fixture = await import(fixture.href);
-  const server = await start({ hole });
-  context.after(() => server.close());
+  const url = await startNaive(context, 'authorization-server/oauth1', { hole });
   return {
     client,
     otherClient,
     callback,
-    endpoints: endpointsAt(server.url, ''),
-    async approve(url) {
-      const response = await fetch(url, { redirect: 'manual' });
+    endpoints: endpointsAt(url, ''),
+    async approve(asked) {
+      const response = await fetch(asked, { redirect: 'manual' });
       return response.headers.get('location') ?? undefined;
     },
   };

@@ -10,7 +10,6 @@ const issuer = 'https://localhost';
 const seconds = start / 1000;
 const secret = 'a secret of the client of 32 bytes or more';
 const own = generateKeyPairSync('ec', { namedCurve: 'P-256' });
-const other = generateKeyPairSync('ec', { namedCurve: 'P-256' });
 const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 });
 
 const machine = { grants: ['client_credentials'], users: '*' } as const;
@@ -106,36 +105,6 @@ test('the same jti of another client is another one', async () => {
 
 const refused: readonly (readonly [what: string, assertion: () => string, reason: RegExp])[] = [
   [
-    'is for another server',
-    () => jwt(claimsOf('signer', { aud: 'https://a.example' }), own.privateKey),
-    /the audience is https:\/\/a\.example; this authorization server is https:\/\/localhost or https:\/\/localhost\/oauth2\/token/,
-  ],
-  [
-    'has no audience',
-    () => jwt(claimsOf('signer', { aud: undefined }), own.privateKey),
-    /the token has no audience/,
-  ],
-  [
-    'is expired',
-    () => jwt(claimsOf('signer', { iat: seconds - 240, exp: seconds - 180 }), own.privateKey),
-    /the token expired 3 minutes ago/,
-  ],
-  [
-    'does not expire',
-    () => jwt(claimsOf('signer', { exp: undefined }), own.privateKey),
-    /exp must be a number/,
-  ],
-  [
-    'is valid for a day',
-    () => jwt(claimsOf('signer', { exp: seconds + 86_400 }), own.privateKey),
-    /expires 1 day from now; at most an hour is accepted/,
-  ],
-  [
-    'is not valid yet',
-    () => jwt(claimsOf('signer', { nbf: seconds + 600 }), own.privateKey),
-    /not valid before 10 minutes from now/,
-  ],
-  [
     'is of the future',
     () => jwt(claimsOf('signer', { iat: seconds + 600 }), own.privateKey),
     /was issued 10 minutes from now/,
@@ -145,39 +114,7 @@ const refused: readonly (readonly [what: string, assertion: () => string, reason
     () => jwt(claimsOf('signer', { iat: seconds - 7200 }), own.privateKey),
     /was issued 2 hours ago/,
   ],
-  ['has no jti', () => jwt(claimsOf('signer', { jti: undefined }), own.privateKey), /has no claim jti/],
   ['has a jti that is no text', () => jwt(claimsOf('signer', { jti: 1 }), own.privateKey), /jti is not text/],
-  [
-    'is of another issuer',
-    () => jwt(claimsOf('signer', { iss: 'pem' }), own.privateKey),
-    /the issuer is pem, and signer is required/,
-  ],
-  ['is signed by another key', () => jwt(claimsOf('signer'), other.privateKey), /not that of the key/],
-  [
-    'names an unknown key',
-    () => jwt(claimsOf('signer'), own.privateKey, { kid: 'two' }),
-    /no key of the client signer has the kid of the token; registered: one/,
-  ],
-  [
-    'names another algorithm than that of the key',
-    () => jwt(claimsOf('pem'), rsa.privateKey, { alg: 'PS256' }),
-    /the algorithm is PS256, and that of the key is RS256/,
-  ],
-  [
-    'has no signature',
-    () => jwt(claimsOf('signer'), own.privateKey, { alg: 'none' }),
-    /the algorithm is none/,
-  ],
-  [
-    'brings its key',
-    () => jwt(claimsOf('signer'), other.privateKey, { jwk: other.publicKey.export({ format: 'jwk' }) }),
-    /the header has jwk/,
-  ],
-  [
-    'is an HMAC with the public key',
-    () => jwt(claimsOf('pem'), registered.pem.publicKey),
-    /the client pem has no secret, which verifies no HMAC/,
-  ],
   [
     'is an HMAC with a secret that is stored as a digest',
     () => jwt(claimsOf('robot'), 'robot-secret-0123456789 and more of it'),

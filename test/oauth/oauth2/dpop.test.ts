@@ -248,34 +248,12 @@ test('a code that was requested for a key needs a proof of it', async () => {
 
 const wrong: readonly (readonly [what: string, changes: Changes, reason: RegExp])[] = [
   ['is for another method', { claims: { htm: 'POST' } }, /htm is POST, and the method is GET/],
-  [
-    'is for another URL',
-    { claims: { htu: 'https://localhost/other' } },
-    /htu is https:\/\/localhost\/other, and the request is for https:\/\/localhost\/users/,
-  ],
   ['is for plain HTTP', { claims: { htu: `http://localhost${records}` } }, /htu is http:/],
   ['has no URL', { claims: { htu: undefined } }, /htu is missing/],
-  ['is too old', { claims: { iat: start / 1000 - 301 } }, /created 5 minutes ago; at most 5 minutes/],
-  ['is of the future', { claims: { iat: start / 1000 + 61 } }, /created 1 minute from now/],
   ['has no time', { claims: { iat: undefined } }, /iat is not a number/],
-  ['has no jti', { claims: { jti: undefined } }, /jti is not text/],
   ['is for another token', { claims: { ath: digest('another') } }, /ath is .*, and that of the token is/],
   ['is for no token', { claims: { ath: undefined } }, /ath is missing/],
-  ['has another type', { header: { typ: 'JWT' } }, /the typ is JWT, and dpop\+jwt is required/],
-  ['has no signature', { header: { alg: 'none' } }, /the algorithm is none/],
-  ['is an HMAC', { header: { alg: 'HS256' } }, /an HMAC/],
   ['has no key', { header: { jwk: undefined } }, /jwk is not a public key/],
-  [
-    'has a private key',
-    { header: { jwk: own.privateKey.export({ format: 'jwk' }) } },
-    /jwk is not a public key/,
-  ],
-  [
-    'has another key than the one that signed it',
-    { header: { jwk: other.publicKey.export({ format: 'jwk' }) } },
-    /the signature is not that of the key/,
-  ],
-  ['names its key by a URL', { header: { jku: 'https://keys.example' } }, /the header has jku/],
 ];
 
 describe('a proof is refused, and the reason is explained, if it', () => {

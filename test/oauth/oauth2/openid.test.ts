@@ -201,27 +201,4 @@ describe('optional PKCE', () => {
     const answer = await exchange(server, await codeFor(server, none), withoutVerifier);
     assert.equal(answer.status, 200, answer.text);
   });
-
-  test('still requires the verifier of a challenge, and refuses one without a challenge (RFC 9700 §2.1.1)', async () => {
-    const server = await open({ pkce: 'optional' });
-    const bound = await exchange(server, await codeFor(server), withoutVerifier);
-    assert.equal(bound.member('error'), 'invalid_request');
-    const unbound = await exchange(server, await codeFor(server, none));
-    assert.equal(unbound.member('error'), 'invalid_grant');
-  });
-
-  test('is not for public clients, and not the default', async () => {
-    const server = await open({ pkce: 'optional' });
-    const phone = { client_id: 'phone', redirect_uri: 'app.phone:/cb', ...none };
-    const asPublic = await server.ask('GET', authorizeTarget(phone), { basic });
-    assert.equal(asPublic.returned('error'), 'invalid_request');
-    const plain = { code_challenge_method: 'plain' };
-    const asPlain = await server.ask('GET', authorizeTarget(plain), { basic });
-    assert.equal(asPlain.returned('error'), 'invalid_request');
-    const required = await open();
-    assert.equal(
-      (await required.ask('GET', authorizeTarget(none), { basic })).returned('error'),
-      'invalid_request',
-    );
-  });
 });
