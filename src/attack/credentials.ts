@@ -30,34 +30,42 @@ export interface Locator {
 
 /** Creates the locator of a scheme; by default that of the schemes that need no configuration. */
 export function createLocator(plain: AttackRequest, traits?: SchemeTraits): Locator {
-  if (traits === undefined) return builtInLocator;
-  const { place, dateField } = traits;
-  const dates = dateField === undefined ? [] : [dateField];
-  const credentials = (request: AttackRequest): HeaderLine | undefined =>
-    'field' in place.in ? findLine(request.headers, place.in.field) : undefined;
+  const { place, dateField } = traits ?? {};
+  const dates = traits === undefined ? dateFields : [dateField].filter((field) => field !== undefined);
+  const query = place !== undefined && 'query' in place.in ? place.in.query : undefined;
+  const credentials = (request: AttackRequest): HeaderLine | undefined => {
+    if (place === undefined) return findCredentials(request);
+    return 'field' in place.in ? findLine(request.headers, place.in.field) : undefined;
+  };
   return {
     credentials,
-    split: (request) => splitAt(request, place),
-    bare(request) {
-      if (!('field' in place.in)) return plain;
-      return {
-        ...request,
-        headers: removeLines(request.headers, place.in.field, ...(place.otherFields ?? [])),
-      };
+    split(request) {
+      if (place !== undefined && query !== undefined) return splitParameter(request, query, place.form);
+      const line = credentials(request);
+      return line && splitLine(request, line, matchProof(line, place?.form));
     },
-    dateLine: ({ headers }) => (dateField === undefined ? undefined : findLine(headers, dateField)),
+    bare(request) {
+      if (query !== undefined) return plain;
+      const line = credentials(request);
+      const field = place !== undefined && 'field' in place.in ? place.in.field : line?.[0];
+      if (field === undefined) return undefined;
+      return { ...request, headers: removeLines(request.headers, field, ...(place?.otherFields ?? [])) };
+    },
+    dateLine: ({ headers }) =>
+      dates.map((name) => findLine(headers, name)).find((line) => line !== undefined),
     undated: (request) => ({ ...request, headers: removeLines(request.headers, ...dates) }),
   };
 }
 
-function splitAt(request: AttackRequest, place: SchemeTraits['place']): Credentials | undefined {
-  if ('field' in place.in) {
-    const line = findLine(request.headers, place.in.field);
-    return line && splitLine(request, line, place.form.exec(line[1]));
-  }
-  const { query: name } = place.in;
+/** Finds the proof in a line: by the form of its scheme, or else the parameter `signature` or the last part. */
+function matchProof([, value]: HeaderLine, form: RegExp | undefined): RegExpExecArray | null {
+  if (form !== undefined) return form.exec(value);
+  return /^(.*signature=")([^"]+)(".*)$/is.exec(value) ?? /^(.*[\s:",])?([^\s:",]+)()$/.exec(value);
+}
+
+function splitParameter(request: AttackRequest, name: string, form: RegExp): Credentials | undefined {
   const encoded = findQueryValues(request.url, name)[0];
-  const found = encoded === undefined ? null : place.form.exec(decodeURIComponent(encoded));
+  const found = encoded === undefined ? null : form.exec(decodeURIComponent(encoded));
   if (found === null) return undefined;
   const [, before = '', proof = '', after = ''] = found;
   const replaceProof = (other: string): AttackRequest => {
@@ -85,23 +93,3 @@ export function findCredentials({ headers }: AttackRequest): HeaderLine | undefi
 
 /** The fields in which schemes send dates. The first one present counts. */
 const dateFields = ['X-Date', 'Date', 'X-Amz-Date', 'X-Timestamp'] as const;
-
-/** Locates the credentials of schemes that need no configuration. */
-const builtInLocator: Locator = {
-  credentials: findCredentials,
-  /** Splits at the parameter `signature`, or before the last part. */
-  split(request) {
-    const line = findCredentials(request);
-    const found =
-      /^(.*signature=")([^"]+)(".*)$/is.exec(line?.[1] ?? '') ??
-      /^(.*[\s:",])?([^\s:",]+)()$/.exec(line?.[1] ?? '');
-    return line && splitLine(request, line, found);
-  },
-  bare(request) {
-    const line = findCredentials(request);
-    return line && { ...request, headers: removeLines(request.headers, line[0]) };
-  },
-  dateLine: ({ headers }) =>
-    dateFields.map((name) => findLine(headers, name)).find((line) => line !== undefined),
-  undated: (request) => ({ ...request, headers: removeLines(request.headers, ...dateFields) }),
-};

@@ -12,23 +12,29 @@ import {
 } from './signer.ts';
 import { appendParameters } from './target.ts';
 
-/** Creates requests for attempts from the good request and its signer, and determines what the signature covers. */
-export interface Forger extends Locator {
+/** The options of `createForger`. */
+interface ForgerOptions {
   /** The good request before it is signed. */
   readonly plain: AttackRequest;
+  readonly signer: Signer;
   /** The date of good requests, in ms. */
   readonly now: number;
   /** How far a date may differ, in ms. */
   readonly window: number;
-  /** For how long a signature is valid, in ms. */
-  readonly lifetime: number;
-  readonly user: string | undefined;
   /** Another user of the server. */
   readonly otherUser: string | undefined;
   /** Whether the request is permitted without credentials. */
   readonly open: boolean;
   /** What is known of the issuer of a token. */
   readonly issuer: TokenIssuerOptions;
+  readonly random: (size: number) => Uint8Array;
+}
+
+/** Creates requests for attempts from the good request and its signer, and determines what the signature covers. */
+export interface Forger extends Locator, Omit<ForgerOptions, 'signer' | 'random'> {
+  /** For how long a signature is valid, in ms. */
+  readonly lifetime: number;
+  readonly user: string | undefined;
   readonly traits: SchemeTraits | undefined;
   /** What the signer signs with. Undefined if the signer is not one of this package. */
   readonly signing: Signing | undefined;
@@ -58,18 +64,6 @@ export interface Forger extends Locator {
   ): AttackRequest | undefined;
   /** Returns `changed` with the signature of `original`. Undefined if that signature is also valid for `changed`. */
   sendAs(changed: AttackRequest, original?: AttackRequest): AttackRequest | undefined;
-}
-
-/** The options of `createForger`. */
-interface ForgerOptions {
-  readonly plain: AttackRequest;
-  readonly signer: Signer;
-  readonly now: number;
-  readonly window: number;
-  readonly otherUser: string | undefined;
-  readonly open: boolean;
-  readonly issuer: TokenIssuerOptions;
-  readonly random: (size: number) => Uint8Array;
 }
 
 /**

@@ -68,6 +68,11 @@ export function addAdvice(problem: Problem, hint: string | undefined): Problem {
   });
 }
 
+/** Encodes the value of a parameter. The names are those of the protocol. */
+export function encodeParameter([name, value]: Parameter): Parameter {
+  return [name, encodeOctets(toOctets(value))];
+}
+
 /** Maximum length of a reported value, because clients limit the length of a field. */
 const maxReportedLength = 4096;
 
@@ -77,7 +82,7 @@ export function buildReport({ members }: Problem): Parameter[] {
     .filter(
       (member): member is [string, string] => member[0].startsWith('oauth_') && typeof member[1] === 'string',
     )
-    .map(([name, value]): Parameter => [name, encodeOctets(toOctets(value))])
+    .map(encodeParameter)
     .filter(([, value]) => value.length <= maxReportedLength);
 }
 

@@ -6,8 +6,7 @@ import { holdForm, type Parameter } from '../../http/form.ts';
 import { parseCredentials } from '../../http/headers/authorization.ts';
 import type { IncomingRequest } from '../../http/message.ts';
 import { Problem } from '../../http/problem.ts';
-import { toOctets } from '../../http/syntax/octets.ts';
-import { decodeText, encodeOctets } from '../../http/syntax/percent.ts';
+import { decodeText } from '../../http/syntax/percent.ts';
 import { nearestUriDifference, uriDifference } from '../../http/uri-difference.ts';
 import {
   type Action,
@@ -24,7 +23,14 @@ import { type Reason, recordReason, scopeReason } from '../reasons.ts';
 import { formatScope, isWithin, parseScope } from '../scopes.ts';
 import { matchesSha256 } from '../sha256.ts';
 import type { SignedFor } from './checks.ts';
-import { addAdvice, buildReport, formatReportChallenge, oauth1Error, rejectedParameters } from './error.ts';
+import {
+  addAdvice,
+  buildReport,
+  encodeParameter,
+  formatReportChallenge,
+  oauth1Error,
+  rejectedParameters,
+} from './error.ts';
 import { addForm, type OAuth1Parameters, readValues } from './parameters.ts';
 import type { OAuth1Presented } from './presented.ts';
 import { createTokenSecrets } from './secrets.ts';
@@ -288,10 +294,6 @@ function recordProblem({ detail, members }: Problem, authTrace: AuthenticationTr
   if (authTrace === undefined) return;
   authTrace.scheme = 'oauth';
   authTrace.fail('parse', { detail, ...members });
-}
-
-function encodeParameter([name, value]: readonly [string, string]): Parameter {
-  return [name, encodeOctets(toOctets(value))];
 }
 
 function formatForm(pairs: readonly Parameter[]): Representation {
