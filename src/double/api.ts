@@ -3,8 +3,12 @@ import { createFetch, type Fetch, type InProcessServer } from '../service/fetch/
 import type { Addresses } from '../service/fetch/fetch-request.ts';
 import type { ControllableService } from '../service/service.ts';
 import { number, read } from '../shape/shape.ts';
-import { createOAuth1Control, type DoubleOAuth1 } from './auth/oauth1.ts';
-import { createOAuth2Control, type DoubleOAuth2 } from './auth/oauth2.ts';
+import {
+  createOAuth1Control,
+  createOAuth2Control,
+  type DoubleOAuth1,
+  type DoubleOAuth2,
+} from './auth/oauth.ts';
 import type { Core } from './compose.ts';
 import type { DoubleFaults, FaultsPart } from './faults/faults.ts';
 import { type InProcessResponse, toInProcessResponse } from './faults/in-process.ts';

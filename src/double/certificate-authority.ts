@@ -1,5 +1,6 @@
 import { makeCertificate, makeKey, pemOfKey } from '../net/tls/certificate.ts';
 import type { TlsIdentity } from '../net/tls/identity.ts';
+import { once } from '../once.ts';
 
 const day = 86_400_000;
 /** The validity of a certificate in ms. Some clients reject longer ones from public authorities (398 days). */
@@ -55,13 +56,5 @@ export function createCertificateAuthority(
       return identity();
     },
     issue,
-  };
-}
-
-function once<T>(make: () => T): () => T {
-  let made: T | undefined;
-  return () => {
-    made ??= make();
-    return made;
   };
 }

@@ -1,7 +1,12 @@
 export type { TokenEvent } from '../oauth/records.ts';
 export type { JournalCors } from '../pipeline/cors.ts';
-export type { DoubleOAuth1, IssuedOAuth1Token } from './auth/oauth1.ts';
-export type { DoubleOAuth2, IssuedToken, IssueTokenOptions } from './auth/oauth2.ts';
+export type {
+  DoubleOAuth1,
+  DoubleOAuth2,
+  IssuedOAuth1Token,
+  IssuedToken,
+  IssueTokenOptions,
+} from './auth/oauth.ts';
 export type { TokenFilter } from './auth/tokens.ts';
 export type { ControlOptions, ControlServer } from './control/control.ts';
 export { type Double, startDouble } from './double.ts';
@@ -11,12 +16,11 @@ export type { Fault } from './faults/declaration.ts';
 export type { DoubleFaults } from './faults/faults.ts';
 export type { AsOptions } from './fetch/as-options.ts';
 export type { SigningClient } from './fetch/signed-client.ts';
-export { assertAccepted, assertRefused } from './journal/assertions.ts';
 export type { JournalAuth, JournalEntry, JournalRequest, JournalResponse } from './journal/entry.ts';
 export type { DoubleJournal } from './journal/journal.ts';
 export type { EntryMatch } from './journal/match.ts';
 export { type ComparedPart, explainSignature, type SignedTextComparison } from './journal/signed-text.ts';
-export type { RefusalMatch } from './journal/verdict.ts';
+export { assertAccepted, assertRefused, type RefusalMatch } from './journal/verdict.ts';
 export type { MatchedRequest, RequestMatch } from './match.ts';
 export type { DoubleOptions } from './options.ts';
 export type { PartnerCoverage } from './partner/coverage.ts';

@@ -15,7 +15,7 @@ import { writeDescription, writeProblem } from '../formats/server-documents.ts';
 import { createDateCache } from '../http/headers/date.ts';
 import type { IncomingRequest, Response } from '../http/message.ts';
 import { ByteBudget } from '../net/byte-budget.ts';
-import { type ListenerOptions, listen, type ServerSocket } from '../net/listener.ts';
+import { listen, type ServerSocket } from '../net/listener.ts';
 import { type RequestListener, requestListener } from '../net/request-listener.ts';
 import type { TlsIdentity } from '../net/tls/identity.ts';
 import type { Alterations } from '../oauth/oauth2/alterations.ts';
@@ -224,7 +224,9 @@ export function createControllableService(
   checkDistinctSecrets(options);
   const { oauth } = authentication;
   const authenticator = controlled ?? authentication.authenticator;
-  const isCredential = options.strictQuery ? authenticatorParameters(authenticator) : undefined;
+  const isCredentialParameter = (name: string): boolean =>
+    authenticator.isCredentialParameter?.(name) === true;
+  const isCredential = options.strictQuery ? isCredentialParameter : undefined;
   const serving = { defaultFormat, isCredential, searched: new SearchedStore(store, clock) };
   const buildRouter = (served: readonly Collection[], resources: ServedRoutes['resources']): Router => {
     for (const { path, schemes } of served)
@@ -333,15 +335,18 @@ export function createControllableService(
     handler: requestListener(handle),
     async listen(address) {
       read(listenShape, address, { optionsOf: 'listen' });
-      const { listener, listening } = await openPort(address, {
-        limits,
-        contentBudget,
-        respond: handle,
-        refuse,
-      });
+      const { host = '127.0.0.1', port: wanted = 0, tls, connected, unref } = address;
+      const port = { host, port: wanted, tls, connected, unref };
+      const listener = await listen({ ...port, limits, contentBudget, respond: handle, refuse });
       listeners.push(listener);
-      origins.listening(listening.url);
-      return listening;
+      const name = host.includes(':') ? `[${host}]` : host;
+      const url = `${tls === undefined ? 'http' : 'https'}://${name}:${listener.port}`;
+      origins.listening(url);
+      return {
+        url,
+        port: listener.port,
+        replaceCertificate: (identity) => listener.replaceIdentity(identity),
+      };
     },
     replaceUsers(users) {
       authentication.replaceUsers(users);
@@ -353,7 +358,7 @@ export function createControllableService(
     connections: () => listeners.reduce((sum, { connections }) => sum + connections, 0),
     claimedName: (request) => context.authenticator.claimedName?.(request),
     claimedScheme: (request) => context.authenticator.claimedScheme?.(request),
-    isCredentialParameter: (name) => context.authenticator.isCredentialParameter?.(name) === true,
+    isCredentialParameter,
     get router() {
       return router;
     },
@@ -425,11 +430,6 @@ function readIdempotencyOptions(options: ServiceOptions): IdempotencyOptions {
   return { lifetime, maxPerUser };
 }
 
-/** Returns a function that returns whether a query parameter belongs to credentials. */
-function authenticatorParameters(authenticator: Authenticator): (parameter: string) => boolean {
-  return (parameter) => authenticator.isCredentialParameter?.(parameter) === true;
-}
-
 /** A type of which one member can be assigned. */
 type Mutable<T, Name extends keyof T> = Omit<T, Name> & { -readonly [Each in Name]: T[Each] };
 
@@ -475,19 +475,4 @@ function createResponseSigning(
   const sign = (response: Response, request: IncomingRequest | undefined): Response =>
     request === undefined || signer === undefined ? response : signer(request, response);
   return { loaded, sign };
-}
-
-/** Opens a port for the service. Returns the listener, and the part of it that the caller of `listen` gets. */
-async function openPort(
-  { host = '127.0.0.1', port = 0, tls, connected, unref }: ListenOptions,
-  service: Pick<ListenerOptions, 'limits' | 'contentBudget' | 'respond' | 'refuse'>,
-): Promise<{ readonly listener: ServerSocket; readonly listening: Listener }> {
-  const listener = await listen({ host, port, tls, connected, unref, ...service });
-  const name = host.includes(':') ? `[${host}]` : host;
-  const listening: Listener = {
-    url: `${tls === undefined ? 'http' : 'https'}://${name}:${listener.port}`,
-    port: listener.port,
-    replaceCertificate: (identity) => listener.replaceIdentity(identity),
-  };
-  return { listener, listening };
 }

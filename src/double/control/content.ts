@@ -5,6 +5,7 @@ import { formatFault, formatPath } from '../../shape/fault.ts';
 import {
   anything,
   either,
+  grammar,
   leaf,
   listOf,
   mapOf,
@@ -41,6 +42,15 @@ function refuseContent(field: string, detail: string): Problem {
   return new Problem('invalid-content', detail, { members: field === '' ? {} : { field } });
 }
 
+/** Bytes in base64. */
+export function bytesInBase64(description: string): Shape<Uint8Array> {
+  return grammar({ type: 'string', description }, 'text', (value, what) => {
+    const bytes = typeof value === 'string' ? decodeCanonicalBase64(value) : undefined;
+    if (bytes === undefined) throw new RangeError(`${what} is not canonical base64 (RFC 4648 §4)`);
+    return bytes;
+  });
+}
+
 /** The members of a response that a stub or a partner's operation sends. */
 export const responseMembers = {
   status: optional(number({ min: 200, max: 599 }, 'default: 200')),
@@ -49,25 +59,17 @@ export const responseMembers = {
     ...anything,
     schema: { description: 'text is sent as text, any other value as JSON' },
   }),
-  base64: optional(text('content as bytes, instead of body')),
+  base64: optional(bytesInBase64('content as bytes, instead of body')),
 };
 
-/** Returns a response with its content. Throws RangeError as `readBody`. */
-export function readResponse<Response extends { readonly body?: unknown; readonly base64?: string }>({
+/** Returns a response with its content. Throws RangeError if that is given twice. */
+export function readResponse<Response extends { readonly body?: unknown; readonly base64?: Uint8Array }>({
   body,
   base64,
   ...others
 }: Response) {
-  return { ...others, body: readBody(body, base64) };
-}
-
-/** Returns content given as text or in base64. Throws RangeError if it is given as both, or is not canonical. */
-function readBody<Body>(body: Body | undefined, base64: string | undefined): Body | Uint8Array | undefined {
-  if (base64 === undefined) return body;
-  if (body !== undefined) throw new RangeError('body and base64 exclude each other');
-  const bytes = decodeCanonicalBase64(base64);
-  if (bytes === undefined) throw new RangeError('base64 is not canonical base64 (RFC 4648 §4)');
-  return bytes;
+  if (body !== undefined && base64 !== undefined) throw new RangeError('body and base64 exclude each other');
+  return { ...others, body: base64 ?? body };
 }
 
 const textOrNone = leaf(

@@ -1,35 +1,33 @@
-import { randomBytes } from 'node:crypto';
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import type { Authenticator } from '../../auth/authenticate.ts';
 import { systemClock } from '../../clock.ts';
 import type { Duration } from '../../duration.ts';
 import { writeProblem } from '../../formats/server-documents.ts';
 import type { FieldLine } from '../../http/fields.ts';
+import { formatChallenge, parseCredentials } from '../../http/headers/authorization.ts';
 import { formatDate } from '../../http/headers/date.ts';
 import type { IncomingRequest, Response } from '../../http/message.ts';
 import { Problem } from '../../http/problem.ts';
 import { createRequestTrace } from '../../pipeline/call.ts';
 import type { Observer } from '../../pipeline/observer.ts';
 import { toProblemResponse } from '../../pipeline/problem-response.ts';
+import type { Principal } from '../../principal.ts';
 import { readGrace } from '../../service/options-shape.ts';
 import { createControllableService } from '../../service/service.ts';
 import { anything, object, optional, read, type ShapesOf } from '../../shape/shape.ts';
-import { createControlAuthenticator } from './authenticator.ts';
 import { consoleResources } from './console-files.ts';
 import { anyObject } from './content.ts';
-import { EventLog } from './event-log.ts';
 import { buildOpenApi } from './openapi.ts';
-import { type Controlled, createResources, type Operation, operation } from './operation.ts';
+import { type Controlled, controller, createResources, type Operation, operation } from './operation.ts';
 import { attackOperations } from './operations/attack.ts';
-import { clockOperations } from './operations/clock.ts';
 import { credentialOperations } from './operations/credentials.ts';
-import { eventOperations } from './operations/events.ts';
-import { faultOperations } from './operations/faults.ts';
+import { EventLog, eventOperations } from './operations/events.ts';
 import { journalOperations } from './operations/journal.ts';
 import { listingOperations } from './operations/listing.ts';
-import { partnerOperations } from './operations/partner.ts';
+import { faultOperations, partnerOperations, stubOperations } from './operations/rules.ts';
 import { sendOperations } from './operations/send.ts';
 import { signOperations } from './operations/sign.ts';
-import { stateOperations } from './operations/state.ts';
-import { stubOperations } from './operations/stubs.ts';
+import { clockOperations, stateOperations } from './operations/state.ts';
 
 /** The options of a control interface. */
 export interface ControlOptions {
@@ -220,4 +218,51 @@ function isForOwnHost(
 function isOwn(host: string, port: number): boolean {
   const given = host.toLowerCase();
   return names.some((name) => given === `${name}:${port}` || (port === defaultPort && given === name));
+}
+
+const challenge: FieldLine = [
+  'WWW-Authenticate',
+  formatChallenge('Bearer', [['realm', 'Countersign control']]),
+];
+
+/**
+ * Creates the authenticator of the control interface. It accepts the token over plain HTTP, since the interface listens on
+ * 127.0.0.1 only.
+ */
+function createControlAuthenticator(token: string): Authenticator {
+  const expected = computeDigest(token);
+  const principal: Principal = { name: controller, scheme: 'bearer' };
+  return {
+    authenticate(request) {
+      const sent = readToken(request);
+      if (sent === undefined) return undefined;
+      // timingSafeEqual requires equal lengths, which digests have.
+      if (timingSafeEqual(computeDigest(sent), expected)) return principal;
+      throw new Problem('token-refused', 'The token is not the token of this control interface.', {
+        headers: [challenge],
+      });
+    },
+    challenges: () => [challenge],
+    missing: (detail) => new Problem('authentication-required', detail, { headers: [challenge] }),
+    scopeChallenge: () => [],
+  };
+}
+
+function computeDigest(token: string): Buffer {
+  return createHash('sha256').update(token).digest();
+}
+
+/** Returns the token of a request, or undefined without credentials. Throws a Problem (400 or 401) on other credentials. */
+function readToken({ headers }: IncomingRequest): string | undefined {
+  const lines = headers.getAll('authorization');
+  const [line] = lines;
+  if (line === undefined) return undefined;
+  if (lines.length > 1) throw new Problem('several-credentials', 'Send one Authorization field only.');
+  const credentials = parseCredentials(line);
+  if (credentials === undefined)
+    throw new Problem('malformed-credentials', 'Authorization must be "Bearer" and the token.');
+  if (credentials.scheme === 'bearer') return credentials.rest;
+  throw new Problem('scheme-not-offered', 'The control interface requires a bearer token.', {
+    headers: [challenge],
+  });
 }

@@ -1,11 +1,7 @@
 import { problemTypes } from '../../http/problem-types.ts';
 import { type JsonSchema, jsonContent, pathParameters } from '../../service/openapi/document.ts';
-import {
-  serverContent,
-  serverDocuments,
-  serverParameters,
-} from '../../service/openapi/paths/server-paths.ts';
 import { problemContent, problemSchema } from '../../service/openapi/problems.ts';
+import { serverContent, serverDocuments, serverParameters } from '../../service/openapi/server-paths.ts';
 import type { Operation, OperationMethod } from './operation.ts';
 
 /** The version of the interface (semantic versioning). */

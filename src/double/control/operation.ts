@@ -15,7 +15,6 @@ import type { JsonSchema, Shape } from '../../shape/shape.ts';
 import type { DoubleApi } from '../api.ts';
 import type { Core } from '../compose.ts';
 import type { State } from '../state/state.ts';
-import { controller } from './authenticator.ts';
 import { readContent } from './content.ts';
 
 /** What a control interface controls. */
@@ -24,14 +23,8 @@ export interface Controlled extends Omit<DoubleApi, 'fetch'> {
   readonly addresses: ControlledAddresses;
   /** Returns the state of the store. Undefined if the store cannot fail. */
   readonly health?: () => MaybePromise<ControlledHealth | undefined>;
-  /** The metrics of the server. Undefined for a double. */
-  readonly metrics?: ControlledMetrics;
-}
-
-/** The metrics of a server: their media type, and a function that returns them. */
-interface ControlledMetrics {
-  readonly type: string;
-  text(): string;
+  /** The metrics of the server: their media type, and a function that returns them. Undefined for a double. */
+  readonly metrics?: { readonly type: string; text(): string };
 }
 
 /** The addresses on which the controlled service listens. */
@@ -47,6 +40,9 @@ export interface ControlledHealth {
   readonly state: 'well' | 'full' | 'failed' | 'unreachable';
   readonly reason: string | undefined;
 }
+
+/** The name of the principal that holds the token. */
+export const controller = 'controller';
 
 /** Returns the state as a whole. Throws a Problem `memory-only` if some of it is not in memory. */
 export function requireMemory({ core: { memory } }: Pick<Controlled, 'core'>): State {

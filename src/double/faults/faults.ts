@@ -13,9 +13,8 @@ import { type ClaimedUser, claimedToken } from '../claimed-user.ts';
 import { DoubleError } from '../error.ts';
 import { checkName, describeRequestMatch, type RequestMatch } from '../match.ts';
 import type { MatchedRequests } from '../matched-requests.ts';
-import { inTurn, type Rule, type RuleHandle, Rules, type RulesSnapshot } from '../rules.ts';
+import { inTurn, type Rule, type RuleHandle, Rules } from '../rules.ts';
 import { toMilliseconds } from '../state/clock.ts';
-import type { Snapshottable } from '../state/state.ts';
 import type { DoubleUsers } from '../state/users.ts';
 import { checkCount, checkPlan, type Fault } from './declaration.ts';
 import { Delays } from './delays.ts';
@@ -78,29 +77,7 @@ interface FaultsOptions {
 type FaultRule = Rule<{ readonly fault: Fault }>;
 
 /** The faults as a part of a double. */
-export interface FaultsPart extends Snapshottable<RulesSnapshot<{ readonly fault: Fault }>> {
-  readonly faults: DoubleFaults;
-  /** The planned faults. */
-  readonly rules: Rules<{ readonly fault: Fault }>;
-  /** The clock of the service: `clock`, moved by the skew while a request with the fault `skewedDate` is processed. */
-  readonly clock: Clock;
-  /** Returns whether the nonce that is being claimed must count as used. */
-  burnsNonce(): boolean;
-  /** Responds to a request by `answer`, and applies the fault that is planned for it. */
-  intercept(request: IncomingRequest, trace: RequestTrace, answer: Next): Promise<InterceptedResponse>;
-  /** Sets the certificate of a listener: `valid()`, or an expired one by `issue` while a stale certificate is planned. */
-  presentBy(listening: Listener, valid: () => TlsIdentity, issue: CertificateAuthority['issue']): void;
-  /** Must be called for each new TLS connection. Returns whether it was presented a stale certificate. */
-  connected(): boolean;
-  /** Counts an in-process request over TLS as a connection. Returns the error that `fetch` throws for a stale certificate. */
-  connect(): TypeError | undefined;
-  /** Throws DoubleError (`pending-faults`), which lists the pending faults, if there are any. */
-  assertApplied(): void;
-  /** Keeps the process alive for the delays while a caller in this process waits for `response`. Returns `response`. */
-  awaited<T>(response: Promise<T>): Promise<T>;
-  /** Ends all delays. */
-  close(): void;
-}
+export type FaultsPart = ReturnType<typeof createFaults>;
 
 /** A response with the fault that was applied. */
 export interface InterceptedResponse {
@@ -119,7 +96,7 @@ interface Circumstances {
 }
 
 /** Creates the faults of a double. */
-export function createFaults(options: FaultsOptions): FaultsPart {
+export function createFaults(options: FaultsOptions) {
   const { clock, requests } = options;
   const delays = new Delays();
   const circumstances = new AsyncLocalStorage<Circumstances>();
@@ -146,6 +123,7 @@ export function createFaults(options: FaultsOptions): FaultsPart {
       throw new RangeError('staleCertificate requires HTTPS, which is disabled');
     return rules.add(match, { fault: { ...fault } }, times);
   };
+  /** Must be called for each new TLS connection. Returns whether it was presented a stale certificate. */
   const connected = (): boolean => {
     const [rule] = connections;
     if (rule === undefined) return false;
@@ -191,25 +169,34 @@ export function createFaults(options: FaultsOptions): FaultsPart {
   };
 
   const skew = (): number => circumstances.getStore()?.skew ?? 0;
-  return {
-    faults: {
-      next: (match, fault) => add(1, match, fault, 'next('),
-      times(count, match, fault) {
-        checkCount(count);
-        return add(count, match, fault, `times(${count}, `);
-      },
-      always: (match, fault) => add(Number.POSITIVE_INFINITY, match, fault, 'always('),
-      clear: () => rules.reset(),
-      pending,
+  const faults: DoubleFaults = {
+    next: (match, fault) => add(1, match, fault, 'next('),
+    times(count, match, fault) {
+      checkCount(count);
+      return add(count, match, fault, `times(${count}, `);
     },
+    always: (match, fault) => add(Number.POSITIVE_INFINITY, match, fault, 'always('),
+    clear: () => rules.reset(),
+    pending,
+  };
+  return {
+    faults,
+    /** The planned faults. */
     rules,
+    /** The clock of the service: `clock`, moved by the skew while a request with the fault `skewedDate` is processed. */
     clock: {
       now: () => clock.now() + skew(),
       ahead: () => (clock.ahead?.() ?? 0) + skew(),
       steady: () => clock.steady(),
     },
+    /** Returns whether the nonce that is being claimed must count as used. */
     burnsNonce: () => circumstances.getStore()?.burns ?? false,
-    async intercept(request, trace, answer) {
+    /** Responds to a request by `answer`, and applies the fault that is planned for it. */
+    async intercept(
+      request: IncomingRequest,
+      trace: RequestTrace,
+      answer: Next,
+    ): Promise<InterceptedResponse> {
       const preparing = requests.prepare(request);
       if (preparing !== undefined) await preparing;
       const rule = exchanges.size === 0 ? undefined : rules.find(request, exchanges);
@@ -217,14 +204,18 @@ export function createFaults(options: FaultsOptions): FaultsPart {
       return { response: await answer(request, trace), fault: undefined, acted: true };
     },
     connected,
+    /** Counts an in-process request over TLS as a connection. Returns the error that `fetch` throws for a stale certificate. */
     connect: () => (connected() ? certificateError() : undefined),
-    assertApplied() {
-      const faults = pending();
-      if (faults.length > 0) throw new DoubleError('pending-faults', describePending(faults));
+    /** Throws DoubleError (`pending-faults`), which lists the pending faults, if there are any. */
+    assertApplied(): void {
+      const left = pending();
+      if (left.length > 0) throw new DoubleError('pending-faults', describePending(left));
     },
-    awaited: (response) => delays.awaited(response),
+    /** Keeps the process alive for the delays while a caller in this process waits for `response`. Returns `response`. */
+    awaited: <T>(response: Promise<T>) => delays.awaited(response),
     close: () => delays.end(),
-    presentBy(listening, valid, issue) {
+    /** Sets the certificate of a listener: `valid()`, or an expired one by `issue` while a stale certificate is planned. */
+    presentBy(listening: Listener, valid: () => TlsIdentity, issue: CertificateAuthority['issue']): void {
       present = (certificate) => {
         // Clients check certificates by the host's time.
         const now = systemClock.now();
@@ -233,8 +224,8 @@ export function createFaults(options: FaultsOptions): FaultsPart {
       };
     },
     snapshot: () => rules.snapshot(),
-    restore: (snapshot) => rules.restore(snapshot),
-    reset() {
+    restore: (snapshot: ReturnType<typeof rules.snapshot>) => rules.restore(snapshot),
+    reset(): void {
       rules.reset();
       delays.end();
     },

@@ -19,8 +19,7 @@ import {
   type SigningChoices,
   type SigningIdentity,
 } from '../../signature/signing.ts';
-import { type DoubleOAuth1, findConsumer } from '../auth/oauth1.ts';
-import { type DoubleOAuth2, findClient } from '../auth/oauth2.ts';
+import { type DoubleOAuth1, type DoubleOAuth2, findClient, findConsumer } from '../auth/oauth.ts';
 import type { Core } from '../compose.ts';
 import { toTime } from '../state/clock.ts';
 import { type DoubleUsers, requirePassword } from '../state/users.ts';

@@ -9,7 +9,7 @@ import type { Fault } from '../faults/declaration.ts';
 import { normalizePath } from '../match.ts';
 import { entryOfAnswer, type RecordedExchange, type RecordedRequest } from './exchange.ts';
 import { findUsualMistake } from './mistakes.ts';
-import { type Redact, redactReceived, redactSessionToken, redactTarget } from './redaction.ts';
+import { type Redact, redactReceived, redactSessionToken } from './redaction.ts';
 import { formatEntry } from './text.ts';
 import {
   type JournalAuth,
@@ -237,64 +237,23 @@ export class JournalEntry {
     return this.#exchange.authentication?.isPending === true;
   }
 
-  /** @internal Returns the members that a list of entries shows. It reads content only to find a usual mistake. */
-  toSummary() {
-    const { number, time, duration, user, step, problem, fault, aborted } = this;
-    const { request, authentication } = this.#exchange;
-    const hint = authentication?.details['hint'];
-    return {
-      number,
-      time,
-      duration,
-      step,
-      aborted,
-      user,
-      fault: fault !== undefined,
-      method: this.#redact.values(request?.method ?? ''),
-      target: redactTarget(request?.target ?? '', this.#redact).slice(0, longestTarget),
-      scheme:
-        this.principal?.scheme ?? (authentication?.scheme && this.#redact.credential(authentication.scheme)),
-      status: this.status,
-      problem: problem?.type,
-      detail: problem?.detail.slice(0, longestTarget),
-      hint: typeof hint === 'string' ? this.#redact(hint) : problem?.hint,
-      text: this.toString(),
-    };
-  }
-
   /** Returns all members without secrets and, as `text`, the entry as `toString` writes it. The control interface returns them. */
   toJSON(): object {
     return this.view();
   }
 
-  /** Returns what `toJSON` returns. @internal */
+  /** Returns what `toJSON` returns. Each getter redacts anew, so each is read once. @internal */
   view() {
-    const members = this.#members();
-    const { warnings = [], ...others } = members;
-    return { ...members, text: formatEntry({ ...others, warnings, user: this.user }) };
-  }
-
-  /** Returns all members without secrets. Each getter redacts anew, so each is read once. */
-  #members() {
     const { number, time, duration, request, received, status, response, principal } = this;
-    const { step, problem, auth, token, cors, fault, aborted, warnings } = this;
+    const { step, problem, auth, token, cors, fault, aborted, warnings, user } = this;
+    const shown = { number, time, duration, user, request, received, status, response, principal, step };
+    const reasons = { problem, auth, cors, fault, aborted };
     return {
-      number,
-      time,
-      duration,
-      request,
-      received,
-      status,
-      response,
-      principal,
-      step,
-      problem,
-      auth,
+      ...shown,
+      ...reasons,
       ...(token !== undefined && { token }),
-      cors,
-      fault,
-      aborted,
       ...(warnings.length > 0 && { warnings }),
+      text: formatEntry({ ...shown, ...reasons, warnings }),
     };
   }
 
@@ -304,7 +263,8 @@ export class JournalEntry {
   }
 
   [Symbol.for('nodejs.util.inspect.custom')](_depth: unknown, options: object, inspect: Inspect): string {
-    return `JournalEntry ${inspect(this.#members(), { ...options, depth: printedDepth })}`;
+    const { text: _, ...members } = this.view();
+    return `JournalEntry ${inspect(members, { ...options, depth: printedDepth })}`;
   }
 }
 
@@ -312,9 +272,6 @@ export class JournalEntry {
 function toRequest({ method, target, raw, connection }: RecordedRequest): IncomingRequest {
   return createRequest({ method, target, headers: linesInTurn(raw), ...connection });
 }
-
-/** The maximum length of a target in a list. */
-const longestTarget = 2000;
 
 /** The depth to which an entry is printed: that of its field lines. */
 const printedDepth = 4;

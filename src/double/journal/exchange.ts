@@ -29,50 +29,38 @@ function toRecorded({ method, target, version, headers, connection }: IncomingRe
 
 /** A request and its response without redaction. It contains secrets. */
 export interface RecordedExchange {
+  /** By the double's clock (ms since 1970-01-01T00:00:00Z). */
   readonly time: number;
+  /** In ms of the host's time. */
   readonly duration: number;
   readonly request: RecordedRequest | undefined;
-  readonly content: RecordedContent | undefined;
+  readonly content?: RecordedContent | undefined;
   /** The number of bytes of content that were kept for an explanation only. */
   readonly unread: number;
-  readonly received: string | undefined;
+  readonly received?: string | undefined;
   readonly response: Response | undefined;
-  readonly principal: Principal | undefined;
+  readonly principal?: Principal | undefined;
   readonly step: number | undefined;
   readonly problem: { readonly type: string; readonly detail: string; readonly cause?: unknown } | undefined;
   /** The verification of the credentials. Undefined if there was none. */
-  readonly authentication: AuthenticationTrace | undefined;
+  readonly authentication?: AuthenticationTrace | undefined;
   /** How a browser's request from another origin was answered. */
-  readonly cors: JournalCors | undefined;
-  readonly fault: Fault | undefined;
+  readonly cors?: JournalCors | undefined;
+  readonly fault?: Fault | undefined;
   readonly aborted: boolean;
 }
 
-/** The time of an exchange by the double's clock (ms since 1970-01-01T00:00:00Z), and its duration in ms of the host's time. */
-interface Timing {
-  readonly time: number;
-  readonly duration: number;
-}
-
-/** The content of a request that is kept. */
-type KeptContent = Pick<RecordedExchange, 'content' | 'unread'>;
-
 /** Returns the exchange of a request to which the service or a fault responded. */
 export function buildAnsweredExchange(
-  { time, duration }: Timing,
+  kept: Pick<RecordedExchange, 'time' | 'duration' | 'content' | 'unread'>,
   request: IncomingRequest,
-  { content, unread }: KeptContent,
   { response, fault, acted }: InterceptedResponse,
   { principal, step, problem, authentication, cors }: RequestTrace,
 ): RecordedExchange {
   const verified = authentication?.scheme !== undefined || authentication?.failedAt !== undefined;
   return {
-    time,
-    duration,
+    ...kept,
     request: toRecorded(request),
-    content,
-    unread,
-    received: undefined,
     response: response.fault !== undefined && isSilent(response.fault) ? undefined : response,
     principal,
     step: acted ? step : undefined,
@@ -96,21 +84,12 @@ export function buildRefusedExchange(
     time,
     duration: 0,
     request: request && toRecorded(request),
-    content: undefined,
     unread: 0,
     received,
     response,
-    principal: undefined,
-    step: chooseStep(problem),
+    // A server that is stopping or full, or a request that could not be parsed.
+    step: problem.type === 'stopping' || problem.type === 'full' ? 1 : 0,
     problem,
-    authentication: undefined,
-    cors: undefined,
-    fault: undefined,
     aborted: false,
   };
-}
-
-/** Returns the step of such a refusal: 1 if the server is stopping or full, 0 if the request could not be parsed. */
-function chooseStep({ type }: Problem): number {
-  return type === 'stopping' || type === 'full' ? 1 : 0;
 }

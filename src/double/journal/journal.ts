@@ -7,14 +7,13 @@ import type { Observer } from '../../pipeline/observer.ts';
 import type { ClaimedUser } from '../claimed-user.ts';
 import { DoubleError } from '../error.ts';
 import type { FaultsPart } from '../faults/faults.ts';
-import type { Snapshottable } from '../state/state.ts';
 import { RecordedContent, readArrivedContent } from './content.ts';
 import { JournalEntry } from './entry.ts';
 import { buildAnsweredExchange, buildRefusedExchange, type RecordedExchange } from './exchange.ts';
 import type { KnownCredentials } from './known-credentials.ts';
 import { checkEntryMatch, type EntryMatch, fits } from './match.ts';
 import { createRedaction } from './redaction.ts';
-import { noMatchMessage, Waiting, type WaitOptions } from './waiting.ts';
+import { noMatchMessage, Waiters, type WaitOptions, waitForEntry } from './waiting.ts';
 
 /**
  * The requests that the server received, with their responses. Secrets, passwords, tokens and signatures are redacted in
@@ -74,13 +73,7 @@ interface JournalParts {
 }
 
 /** The journal as a part of a double. */
-export interface JournalPart extends Snapshottable<JournalSnapshot> {
-  readonly journal: DoubleJournal;
-  /** Creates the observer of the service. It writes the journal and applies faults. */
-  observer(faults: FaultsPart): Observer;
-  /** Ends all waits as if they had timed out. */
-  close(): void;
-}
+export type JournalPart = ReturnType<typeof createJournal>;
 
 interface JournalSnapshot {
   readonly entries: readonly JournalEntry[];
@@ -88,7 +81,7 @@ interface JournalSnapshot {
 }
 
 /** Creates the journal of a double. Throws RangeError if a limit is not a positive integer. */
-export function createJournal(parts: JournalParts): JournalPart {
+export function createJournal(parts: JournalParts) {
   const { clock, known, claimedUser } = parts;
   const limits = readLimits(parts.limits);
   const redact = createRedaction(
@@ -100,14 +93,14 @@ export function createJournal(parts: JournalParts): JournalPart {
   const userNames = (): readonly string[] => [
     ...new Set([...known.names(), ...entries.all.flatMap(({ user }) => user ?? [])]),
   ];
-  const waiting = new Waiting(() => entries.all, userNames);
+  const waiters = new Waiters<JournalEntry>();
   let written = 0;
 
   const write = (exchange: RecordedExchange): JournalEntry => {
     written += 1;
     const entry = new JournalEntry(exchange, written, redact, claimedUser);
     entries.add(entry);
-    waiting.notify(entry);
+    waiters.notify(entry);
     parts.onEntry(entry);
     return entry;
   };
@@ -146,9 +139,9 @@ export function createJournal(parts: JournalParts): JournalPart {
         content !== undefined && content.length > 0 ? content.bytes : await readArrivedContent(request);
       if (bytes !== undefined) authTrace.addContent(bytes);
     }
-    const timing = { time, duration: systemClock.steady() - begun };
-    const kept = { content, unread: arrived?.length ?? 0 };
-    const entry = write(buildAnsweredExchange(timing, request, kept, intercepted, trace));
+    const duration = systemClock.steady() - begun;
+    const kept = { time, duration, content, unread: arrived?.length ?? 0 };
+    const entry = write(buildAnsweredExchange(kept, request, intercepted, trace));
     return { ...intercepted.response, onAbandoned: () => entry.abandon(), record: entry };
   };
 
@@ -164,29 +157,32 @@ export function createJournal(parts: JournalParts): JournalPart {
     if (found === undefined) throw new DoubleError('no-match', noMatchMessage(match, entries.all));
     return found;
   };
-  return {
-    journal: {
-      get length() {
-        return entries.length;
-      },
-      last,
-      all,
-      waitFor: (match, options) => waiting.waitFor(match, options),
-      clear() {
-        entries.replace([]);
-      },
-      toString: () => (entries.length === 0 ? noMatchMessage(undefined, []) : entries.all.join('\n')),
-      [Symbol.iterator]: () => entries.all[Symbol.iterator](),
+  const journal: DoubleJournal = {
+    get length() {
+      return entries.length;
     },
-    observer: (faults) => ({
+    last,
+    all,
+    waitFor: (match, options) => waitForEntry(waiters, () => entries.all, userNames, match, options),
+    clear() {
+      entries.replace([]);
+    },
+    toString: () => (entries.length === 0 ? noMatchMessage(undefined, []) : entries.all.join('\n')),
+    [Symbol.iterator]: () => entries.all[Symbol.iterator](),
+  };
+  return {
+    journal,
+    /** Creates the observer of the service. It writes the journal and applies faults. */
+    observer: (faults: FaultsPart): Observer => ({
       observe: (request, answer) =>
         record(request, (observed, trace) => faults.intercept(observed, trace, answer)),
       observeRefused(problem, request, response, received) {
         write(buildRefusedExchange(clock.now(), problem, request, response, received));
       },
     }),
-    close: () => waiting.end(),
-    snapshot: () => ({ entries: entries.all, written }),
+    /** Ends all waits as if they had timed out. */
+    close: () => waiters.end(),
+    snapshot: (): JournalSnapshot => ({ entries: entries.all, written }),
     restore,
     reset: () => restore({ entries: [], written: 0 }),
   };

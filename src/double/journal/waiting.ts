@@ -94,68 +94,42 @@ const defaultTimeout = 2000;
 /** The maximum number of entries that a message lists. */
 const maxListed = 20;
 
-/** Waits for entries of the journal. */
-export class Waiting {
-  readonly #entries: () => readonly JournalEntry[];
-  readonly #waiters = new Waiters<JournalEntry>();
-
-  readonly #userNames: () => readonly string[];
-
-  /**
-   * @param entries returns the entries of the journal
-   * @param userNames returns the names that a match can have
-   */
-  constructor(entries: () => readonly JournalEntry[], userNames: () => readonly string[]) {
-    this.#entries = entries;
-    this.#userNames = userNames;
+/**
+ * Resolves to the first entry that matches, existing or future. Rejects with DoubleError (`timeout` or `closed`), with RangeError if an
+ * argument is invalid, and with the error of a function that throws.
+ * @param entries returns the entries of the journal
+ * @param userNames returns the names that a match can have
+ */
+export function waitForEntry(
+  waiters: Waiters<JournalEntry>,
+  entries: () => readonly JournalEntry[],
+  userNames: () => readonly string[],
+  match: EntryMatch,
+  options: WaitOptions = {},
+): Promise<JournalEntry> {
+  try {
+    checkEntryMatch(match, userNames);
+    read(waitShape, options, { optionsOf: 'waitFor' });
+  } catch (error) {
+    return Promise.reject(error);
   }
-
-  /**
-   * Resolves to the first matching entry, existing or future. Rejects with DoubleError (`timeout` or `closed`), with RangeError if an argument is
-   * invalid, and with the error of a function that throws.
-   */
-  waitFor(match: EntryMatch, options: WaitOptions = {}): Promise<JournalEntry> {
-    try {
-      checkEntryMatch(match, this.#userNames);
-      read(waitShape, options, { optionsOf: 'waitFor' });
-    } catch (error) {
-      return Promise.reject(error);
-    }
-    const { after } = options;
-    const timeout = readDuration(options.timeout, 1) ?? defaultTimeout;
-    const since = after?.number ?? 0;
-    const isMatch = (entry: JournalEntry): boolean => entry.number > since && fits(entry, match);
-    return this.#waiters.waitFor(this.#entries(), isMatch, timeout, (why) => {
-      const others = this.#entries().filter(({ number }) => number > since);
-      return new DoubleError(why, formatMessage(match, why === 'closed' ? why : timeout, others));
-    });
-  }
-
-  /** Resolves every wait that this entry matches. */
-  notify(entry: JournalEntry): void {
-    this.#waiters.notify(entry);
-  }
-
-  /** Rejects all waits. Further ones only resolve to existing entries. */
-  end(): void {
-    this.#waiters.end();
-  }
+  const timeout = readDuration(options.timeout, 1) ?? defaultTimeout;
+  const since = options.after?.number ?? 0;
+  const isMatch = (entry: JournalEntry): boolean => entry.number > since && fits(entry, match);
+  return waiters.waitFor(entries(), isMatch, timeout, (why) => {
+    const until = why === 'closed' ? 'before the double was closed' : `within ${timeout} ms`;
+    const others = entries().filter(({ number }) => number > since);
+    return new DoubleError(
+      why,
+      listOthers(`No request matched ${describeEntryMatch(match)} ${until}.`, match, others),
+    );
+  });
 }
 
 /** Returns the reason why an entry does not match. A function is not called again, since it may throw. */
 function formatReason(entry: JournalEntry, match: EntryMatch): string {
   if (typeof match === 'function') return 'the function returned false';
   return listDifferences(entry, match).join('; ');
-}
-
-/** Returns the message of a wait that ended. `end` is the timeout in ms, or that the double was closed. */
-function formatMessage(
-  match: EntryMatch,
-  end: number | Extract<WaitEnd, 'closed'>,
-  others: readonly JournalEntry[],
-): string {
-  const until = end === 'closed' ? 'before the double was closed' : `within ${end} ms`;
-  return listOthers(`No request matched ${describeEntryMatch(match)} ${until}.`, match, others);
 }
 
 /** Returns the message of `last` if no entry matches. Without a match, there is no entry at all. */

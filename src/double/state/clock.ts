@@ -9,7 +9,6 @@ import {
 import { type Duration, readSignedDuration } from '../../duration.ts';
 import { formatValue } from '../../shape/fault.ts';
 import { maxSkew } from '../faults/declaration.ts';
-import type { Snapshottable } from './state.ts';
 
 /**
  * The clock of a double. It determines signed dates, the validity of nonces and tokens, `Date` and `Last-Modified`. By
@@ -42,14 +41,7 @@ export interface DoubleClock {
 }
 
 /** The clock as a part of a double. */
-export interface DoubleTime extends Snapshottable<TimeSnapshot> {
-  /** The clock of the service. */
-  readonly clock: Clock;
-  /** The functions with which a test controls the clock. */
-  readonly control: DoubleClock;
-  /** The skew of `Date` in ms. */
-  readonly skew: number;
-}
+export type DoubleTime = ReturnType<typeof createDoubleTime>;
 
 /** The settings of a clock in a snapshot. */
 interface TimeSnapshot {
@@ -66,11 +58,7 @@ const minute = 60_000;
  * @param onSetBack called whenever the clock was set back
  * @throws RangeError if `start` is invalid
  */
-export function createDoubleTime(
-  host: Clock,
-  start: DateLike | undefined,
-  onSetBack: () => void,
-): DoubleTime {
+export function createDoubleTime(host: Clock, start: DateLike | undefined, onSetBack: () => void) {
   const clock = createAdjustableClock(host);
   let skew = 0;
   if (start !== undefined) freezeAt(clock, start);
@@ -88,26 +76,30 @@ export function createDoubleTime(
       clock.adjust(setting);
       skew = restoredSkew;
     });
+  const control: DoubleClock = {
+    now: () => clock.now(),
+    advance(by) {
+      const length = toMilliseconds(by);
+      checkRange(clock.now() + length);
+      move(() => clock.advance(length));
+    },
+    set: (to) => move(() => clock.set(checkRange(toTime(to)))),
+    freeze: (at) => move(() => (at === undefined ? clock.freeze() : freezeAt(clock, at))),
+    follow: () => move(() => clock.follow()),
+    skewServerDate(by) {
+      const length = toMilliseconds(by);
+      if (Math.abs(length) > maxSkew) throw new RangeError('the skew of Date must be at most 366 days');
+      skew = length;
+    },
+  };
   return {
+    /** The clock of the service. */
     clock,
+    /** The functions with which a test controls the clock. */
+    control,
+    /** The skew of `Date` in ms. */
     get skew() {
       return skew;
-    },
-    control: {
-      now: () => clock.now(),
-      advance(by) {
-        const length = toMilliseconds(by);
-        checkRange(clock.now() + length);
-        move(() => clock.advance(length));
-      },
-      set: (to) => move(() => clock.set(checkRange(toTime(to)))),
-      freeze: (at) => move(() => (at === undefined ? clock.freeze() : freezeAt(clock, at))),
-      follow: () => move(() => clock.follow()),
-      skewServerDate(by) {
-        const length = toMilliseconds(by);
-        if (Math.abs(length) > maxSkew) throw new RangeError('the skew of Date must be at most 366 days');
-        skew = length;
-      },
     },
     snapshot: () => ({ setting: clock.setting, skew }),
     restore,

@@ -1,6 +1,5 @@
-import { andThen } from '../../maybe-promise.ts';
+import { andThen, type MaybePromise } from '../../maybe-promise.ts';
 import type { MemoryNonces, NonceLimits, NonceResult, NonceStore } from '../../store/nonces/nonces.ts';
-import type { Snapshottable } from './state.ts';
 
 /** A claimed nonce. */
 interface Claim {
@@ -10,11 +9,7 @@ interface Claim {
 }
 
 /** Nonces of which fresh ones can be made to count as used. Their state is the number of nonces that are still to be burnt. */
-export interface BurnableNonces extends NonceStore, Snapshottable<number> {
-  readonly size: number;
-  /** Treats the next `times` nonces as used. */
-  burn(times: number): void;
-}
+export type BurnableNonces = ReturnType<typeof createBurnableNonces>;
 
 /**
  * Wraps nonces so that fresh ones can be made to count as used.
@@ -25,7 +20,7 @@ export function createBurnableNonces(
   nonces: NonceStore,
   burns: () => boolean,
   onReplay: (user: string) => void,
-): BurnableNonces {
+) {
   const { window, limits } = nonces;
   let burning = 0;
 
@@ -38,37 +33,32 @@ export function createBurnableNonces(
   return {
     ...(window !== undefined && { window }),
     ...(limits !== undefined && { limits }),
-    claim(user, nonce, until, now) {
+    claim(user: string, nonce: string, until: number, now: number): MaybePromise<NonceResult> {
       const result = takeBurnt() ? 'seen' : nonces.claim(user, nonce, until, now);
       return andThen(result, (claimed) => {
         if (claimed === 'seen') onReplay(user);
         return claimed;
       });
     },
-    get size() {
+    get size(): number {
       return nonces.size ?? 0;
     },
-    burn(times) {
+    /** Treats the next `times` nonces as used. */
+    burn(times: number): void {
       burning += times;
     },
     snapshot: () => burning,
-    restore(count) {
+    restore(count: number): void {
       burning = count;
     },
-    reset() {
+    reset(): void {
       burning = 0;
     },
   };
 }
 
 /** Nonces in memory whose claims are part of snapshots. */
-export interface RestorableNonces extends NonceStore, Snapshottable<readonly Claim[]> {
-  readonly size: number;
-  readonly limits: NonceLimits;
-  claim(user: string, nonce: string, until: number, now: number): NonceResult;
-  /** Restores all claims, including expired ones. Called when the clock was set back. */
-  restoreClaims(): void;
-}
+export type RestorableNonces = ReturnType<typeof createRestorableNonces>;
 
 /** The maximum number of claims in a snapshot. If there are more, the older half is dropped. */
 const maxClaims = 200_000;
@@ -77,10 +67,11 @@ const maxClaims = 200_000;
  * Creates nonces whose claims are part of snapshots.
  * @param make returns an empty set of nonces
  */
-export function createRestorableNonces(make: () => MemoryNonces): RestorableNonces {
+export function createRestorableNonces(make: () => MemoryNonces) {
   let current = make();
   let claims: Claim[] = [];
 
+  /** Restores all claims, including expired ones. Called when the clock was set back. */
   const restoreClaims = (): void => {
     current = make();
     for (const { user, nonce, until } of claims) current.remember(user, nonce, until);
@@ -90,16 +81,16 @@ export function createRestorableNonces(make: () => MemoryNonces): RestorableNonc
     restoreClaims();
   };
   return {
-    get limits() {
+    get limits(): NonceLimits {
       return current.limits;
     },
-    claim(user, nonce, until, now) {
+    claim(user: string, nonce: string, until: number, now: number): NonceResult {
       const claimed = current.claim(user, nonce, until, now);
       if (claimed === 'fresh') claims.push({ user, nonce, until });
       if (claims.length > maxClaims) claims = claims.slice(-maxClaims / 2);
       return claimed;
     },
-    get size() {
+    get size(): number {
       return current.size;
     },
     restoreClaims,

@@ -3,7 +3,6 @@ import type { Resource } from '../../pipeline/resource.ts';
 import type { ServiceOptions } from '../../service/options.ts';
 import { checkResource } from '../../service/resource-checks.ts';
 import { readCollections } from '../../service/routes.ts';
-import type { Snapshottable } from './state.ts';
 
 /** The routes of a double at one time. */
 interface ServedRoutes {
@@ -12,18 +11,10 @@ interface ServedRoutes {
 }
 
 /** The routes of a double, which can change while it runs. */
-export interface DoubleRoutes extends Snapshottable<ServedRoutes> {
-  readonly state: ServedRoutes;
-  /** Adds or replaces a collection. Throws DeclarationError or RangeError if it is invalid. */
-  collection(path: string, declaration: unknown): void;
-  /** Adds or replaces a resource. Throws RangeError if the template is invalid. */
-  resource(template: string, resource: Resource): void;
-  /** Sets the function that is called before each change with the new routes. If it throws, nothing is changed. */
-  onChange(listener: (state: ServedRoutes) => void): void;
-}
+export type DoubleRoutes = ReturnType<typeof createDoubleRoutes>;
 
 /** Creates the routes of a double. Throws DeclarationError if a declaration is invalid. */
-export function createDoubleRoutes(options: Pick<ServiceOptions, 'collections' | 'resources'>): DoubleRoutes {
+export function createDoubleRoutes(options: Pick<ServiceOptions, 'collections' | 'resources'>) {
   const initial: ServedRoutes = { collections: readCollections(options), resources: options.resources ?? {} };
   let state = initial;
   let notify: (state: ServedRoutes) => void = () => {};
@@ -37,19 +28,22 @@ export function createDoubleRoutes(options: Pick<ServiceOptions, 'collections' |
     resources: Object.fromEntries(Object.entries(state.resources).filter(([template]) => template !== path)),
   });
   return {
-    get state() {
+    get state(): ServedRoutes {
       return state;
     },
-    collection(path, declaration) {
+    /** Adds or replaces a collection. Throws DeclarationError or RangeError if it is invalid. */
+    collection(path: string, declaration: unknown): void {
       const { collections: others, resources } = removePath(path);
       change({ collections: [...others, readCollection(path, declaration)], resources });
     },
-    resource(template, resource) {
+    /** Adds or replaces a resource. Throws RangeError if the template is invalid. */
+    resource(template: string, resource: Resource): void {
       checkResource(template, resource);
       const { collections, resources: others } = removePath(template);
       change({ collections, resources: { ...others, [template]: resource } });
     },
-    onChange(listener) {
+    /** Sets the function that is called before each change with the new routes. If it throws, nothing is changed. */
+    onChange(listener: (state: ServedRoutes) => void): void {
       notify = listener;
     },
     snapshot: () => state,

@@ -3,13 +3,9 @@ import type { Collection } from '../../collections/declaration.ts';
 import { createSeedChanges, decodeSeeds, requireSeeded, type Seed } from '../../collections/seed.ts';
 import type { MemorySnapshot, MemoryStore } from '../../store/memory.ts';
 import type { Store } from '../../store/store.ts';
-import type { Snapshottable } from './state.ts';
 
 /** The items of a double in memory, and all other records in its store: tokens and grants. */
-export interface Items extends Snapshottable<MemorySnapshot> {
-  /** Adds items: all, or none if one is invalid. Throws DeclarationError that names the invalid item and field. */
-  seed(seed: Seed): void;
-}
+export type Items = ReturnType<typeof createItems>;
 
 /**
  * Adds items to a store that is not in memory: all, or none if one is invalid; those before one whose unique values another item has, or which refers to
@@ -32,7 +28,8 @@ export function createItems(
   collections: () => readonly Collection[],
   clock: Clock,
   seed: Seed,
-): Items {
+) {
+  /** Adds items: all, or none if one is invalid. Throws DeclarationError that names the invalid item and field. */
   const load = (seeded: Seed): void => {
     const decoded = decodeSeeds(collections(), seeded);
     const mayFail = decoded.some(
@@ -52,7 +49,7 @@ export function createItems(
   return {
     seed: load,
     snapshot: () => store.snapshot(),
-    restore: (snapshot) => store.restore(snapshot),
+    restore: (snapshot: MemorySnapshot) => store.restore(snapshot),
     reset: () => store.restore(initial),
   };
 }

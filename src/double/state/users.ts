@@ -19,7 +19,6 @@ import {
 } from '../../shape/shape.ts';
 import { generateKeys, type SignatureAlgorithm, signatureAlgorithms } from '../../signature/algorithms.ts';
 import { toMilliseconds } from './clock.ts';
-import type { Snapshottable } from './state.ts';
 
 /** A generated key pair. */
 export interface KeyPair {
@@ -104,28 +103,14 @@ export interface DoubleAuth {
 }
 
 /** The users of a double, which can change while it runs. */
-export interface DoubleUsers extends Snapshottable<Users> {
-  readonly all: Users;
-  /** The functions with which a test controls users. */
-  readonly control: Omit<DoubleAuth, 'burnNonces'>;
-  /** Returns all private keys that were generated, in PEM: the same array until one is added. */
-  listPrivateKeys(): readonly string[];
-  /** Returns the keys of a user by id, in the order in which they were added. Throws RangeError if there is no such user. */
-  keys(name: string): Readonly<Record<string, KeyDeclaration>>;
-  /** Returns the private key of a key that was generated; undefined for others. */
-  findPrivateKey(key: KeyDeclaration): KeyObject | undefined;
-  /** Returns the user of this name, or the one with a key of this id; undefined if there is none. */
-  ownerOf(id: string): string | undefined;
-  /** Sets the function that is called before each change with all users. */
-  onChange(listener: (users: Users) => void): void;
-}
+export type DoubleUsers = ReturnType<typeof createDoubleUsers>;
 
 /** Creates the users of a double. */
 export function createDoubleUsers(
   declared: DoubleUsersOption,
   random: (size: number) => Uint8Array,
   clock: Clock,
-): DoubleUsers {
+) {
   const generateSecret = (): string => Buffer.from(random(24)).toString('base64url');
   const completeUser = (name: string, user: DoubleUser): UserDeclaration => {
     checkUser(name, user, true);
@@ -160,57 +145,64 @@ export function createDoubleUsers(
   /** By public key, so that a restored user has its private keys again. */
   const privateKeys = new Map<string, KeyObject>();
   let privateTexts: readonly string[] = [];
+  const control: Omit<DoubleAuth, 'burnNonces'> = {
+    credentials,
+    setUser(name, user = {}) {
+      change(new Map(users).set(name, completeUser(name, user)));
+      return credentials(name);
+    },
+    removeUser(name) {
+      found(name);
+      change(new Map([...users].filter(([each]) => each !== name)));
+    },
+    rotateSecret(name, rotation = {}) {
+      read(rotationShape, rotation, 'a rotation');
+      const { secret = generateSecret(), grace } = rotation;
+      const until = grace === undefined ? undefined : clock.now() + toMilliseconds(grace);
+      const { secrets, ...others } = toAccountRecord(found(name));
+      checkUser(name, { secret }, false);
+      const former = until === undefined ? [] : secrets.slice(0, 1).map((each) => ({ ...each, until }));
+      change(new Map(users).set(name, { ...others, secrets: [{ secret }, ...former] }));
+      return secret;
+    },
+    addKey,
+    generateKey(name, id, algorithm = 'ed25519') {
+      found(name);
+      const { pair, privateKey } = generateKey(algorithm, random);
+      privateTexts = [...privateTexts, pair.privateKey];
+      addKey(name, id, { algorithm, publicKey: pair.publicKey });
+      privateKeys.set(pair.publicKey, privateKey);
+      return pair;
+    },
+    removeKey(name, id) {
+      const { keys = {}, ...user } = toAccountRecord(found(name));
+      read(text(), id, 'the id of a key');
+      const { [id]: key, ...others } = keys;
+      if (key === undefined)
+        throw new RangeError(`the user ${name} has no key ${id}${didYouMean(id, Object.keys(keys))}`);
+      change(new Map(users).set(name, { ...user, keys: others }));
+    },
+  };
   return {
-    get all() {
+    get all(): Users {
       return users;
     },
-    control: {
-      credentials,
-      setUser(name, user = {}) {
-        change(new Map(users).set(name, completeUser(name, user)));
-        return credentials(name);
-      },
-      removeUser(name) {
-        found(name);
-        change(new Map([...users].filter(([each]) => each !== name)));
-      },
-      rotateSecret(name, rotation = {}) {
-        read(rotationShape, rotation, 'a rotation');
-        const { secret = generateSecret(), grace } = rotation;
-        const until = grace === undefined ? undefined : clock.now() + toMilliseconds(grace);
-        const { secrets, ...others } = toAccountRecord(found(name));
-        checkUser(name, { secret }, false);
-        const former = until === undefined ? [] : secrets.slice(0, 1).map((each) => ({ ...each, until }));
-        change(new Map(users).set(name, { ...others, secrets: [{ secret }, ...former] }));
-        return secret;
-      },
-      addKey,
-      generateKey(name, id, algorithm = 'ed25519') {
-        found(name);
-        const { pair, privateKey } = generateKey(algorithm, random);
-        privateTexts = [...privateTexts, pair.privateKey];
-        addKey(name, id, { algorithm, publicKey: pair.publicKey });
-        privateKeys.set(pair.publicKey, privateKey);
-        return pair;
-      },
-      removeKey(name, id) {
-        const { keys = {}, ...user } = toAccountRecord(found(name));
-        read(text(), id, 'the id of a key');
-        const { [id]: key, ...others } = keys;
-        if (key === undefined)
-          throw new RangeError(`the user ${name} has no key ${id}${didYouMean(id, Object.keys(keys))}`);
-        change(new Map(users).set(name, { ...user, keys: others }));
-      },
-    },
-    keys: (name) => toAccountRecord(found(name)).keys ?? {},
-    findPrivateKey: (key) =>
+    /** The functions with which a test controls users. */
+    control,
+    /** Returns the keys of a user by id, in the order in which they were added. Throws RangeError if there is no such user. */
+    keys: (name: string): Readonly<Record<string, KeyDeclaration>> => toAccountRecord(found(name)).keys ?? {},
+    /** Returns the private key of a key that was generated; undefined for others. */
+    findPrivateKey: (key: KeyDeclaration): KeyObject | undefined =>
       'publicKey' in key && typeof key.publicKey === 'string' ? privateKeys.get(key.publicKey) : undefined,
-    ownerOf(id) {
+    /** Returns the user of this name, or the one with a key of this id; undefined if there is none. */
+    ownerOf(id: string): string | undefined {
       if (users.has(id)) return id;
       return [...users].find(([, { keys = {} }]) => Object.hasOwn(keys, id))?.[0];
     },
+    /** Returns all private keys that were generated, in PEM: the same array until one is added. */
     listPrivateKeys: () => privateTexts,
-    onChange(listener) {
+    /** Sets the function that is called before each change with all users. */
+    onChange(listener: (users: Users) => void): void {
       notify = listener;
     },
     snapshot: () => users,

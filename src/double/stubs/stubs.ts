@@ -57,16 +57,7 @@ interface StubParts {
 export type StubRule = Rule<StubParts>;
 
 /** The stubs as a part of a double. */
-export interface StubsPart {
-  /** The routes of the stubs, which precede all others. */
-  readonly layer: RouteLayer;
-  /** The routes of the stubs with `fallback`, which are asked after all others. */
-  readonly fallback: RouteLayer;
-  /** The stubs that were added. */
-  readonly rules: Rules<StubParts>;
-  /** Adds a stub. Throws RangeError if it is invalid. */
-  add(stub: Stub<unknown>): StubRule;
-}
+export type StubsPart = ReturnType<typeof createStubs>;
 
 /** Compares what stubs receive and send with the document of a partner. */
 export interface StubCheck {
@@ -98,7 +89,7 @@ interface StubsOptions {
 type Leaf = Set<StubRule>;
 
 /** Creates the stubs of a double. Throws RangeError if one is invalid. */
-export function createStubs({ schemes, maxDepth, check, requests, stubs = [] }: StubsOptions): StubsPart {
+export function createStubs({ schemes, maxDepth, check, requests, stubs = [] }: StubsOptions) {
   const [first, last] = [new StubPlaces(), new StubPlaces()];
   let methods: ReadonlySet<string> | undefined;
   const rules = new Rules<StubParts>(requests, {
@@ -123,6 +114,7 @@ export function createStubs({ schemes, maxDepth, check, requests, stubs = [] }: 
     }
   };
 
+  /** Adds a stub. Throws RangeError if it is invalid. */
   const add = (stub: Stub<unknown>): StubRule => {
     const { match, response, access = 'authenticated', schemes: accepted, times } = stub;
     checkStub(match, selectOptions(stub));
@@ -191,7 +183,15 @@ export function createStubs({ schemes, maxDepth, check, requests, stubs = [] }: 
     add(stub);
   }
   rules.markInitial();
-  return { layer: createLayer(first), fallback: createLayer(last), add, rules };
+  return {
+    /** The routes of the stubs, which precede all others. */
+    layer: createLayer(first),
+    /** The routes of the stubs with `fallback`, which are asked after all others. */
+    fallback: createLayer(last),
+    add,
+    /** The stubs that were added. */
+    rules,
+  };
 }
 
 /** Where stubs are looked for: at their paths, or everywhere. */

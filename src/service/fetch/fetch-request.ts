@@ -1,5 +1,5 @@
 import { describeKind } from '../../shape/fault.ts';
-import { anything, object, optional, read, type ShapesOf, text } from '../../shape/shape.ts';
+import { anything, object, optional, read, text } from '../../shape/shape.ts';
 
 /** The addresses on which a service listens. */
 export interface Addresses {
@@ -47,7 +47,7 @@ export interface FetchRequest {
 export type Content = undefined | string | Uint8Array | ReadableStream<Uint8Array>;
 
 /** Returns the Content-Type of a text for which the caller set none. */
-export type TypeOfText = (text: string) => string;
+type TypeOfText = (text: string) => string;
 
 /** The type that the platform's fetch sets for text. */
 const plainText: TypeOfText = () => 'text/plain;charset=UTF-8';
@@ -66,28 +66,15 @@ export function readFetchRequest(
   return simple(input, init, addresses, typeOfText) ?? general(input, init, addresses, typeOfText);
 }
 
+const initNames: readonly (keyof FetchInit | 'cache' | 'priority')[] = [
+  ...(['method', 'headers', 'body', 'secure', 'redirect', 'signal', 'duplex', 'dispatcher'] as const),
+  ...(['credentials', 'mode', 'cache', 'referrer', 'referrerPolicy', 'integrity'] as const),
+  ...(['keepalive', 'priority', 'window'] as const),
+];
+
 /** The options of `fetch`: those of the platform's, and two. A misspelt one, such as `secrue`, is refused; others are ignored. */
 const initShape = object(
-  {
-    method: optional(anything),
-    headers: optional(anything),
-    body: optional(anything),
-    secure: optional(anything),
-    peer: optional(text()),
-    redirect: optional(anything),
-    signal: optional(anything),
-    duplex: optional(anything),
-    dispatcher: optional(anything),
-    credentials: optional(anything),
-    mode: optional(anything),
-    cache: optional(anything),
-    referrer: optional(anything),
-    referrerPolicy: optional(anything),
-    integrity: optional(anything),
-    keepalive: optional(anything),
-    priority: optional(anything),
-    window: optional(anything),
-  } satisfies ShapesOf<FetchInit & { cache: unknown; priority: unknown }>,
+  { ...Object.fromEntries(initNames.map((name) => [name, optional(anything)])), peer: optional(text()) },
   undefined,
   { expected: "an object such as { method: 'PUT' }", ignoresOthers: true },
 );

@@ -27,7 +27,6 @@ import {
   hasField,
   readFetchRequest,
 } from './fetch-request.ts';
-import { abortable, withMetadata } from './response.ts';
 
 /**
  * Sends a request to a service in this process, without a socket. Its interface is that of the platform's `fetch`. A path is requested
@@ -94,7 +93,7 @@ export function createSender(
 async function responseTo(
   { outgoing: { url, method, signal }, redirects, crossed }: Hop,
   reply: HttpResponse,
-  { present, mark = same }: InProcessServer,
+  { present, mark }: InProcessServer,
 ): Promise<Response> {
   const { status, fault } = reply;
   const isHead = method === 'HEAD';
@@ -102,7 +101,8 @@ async function responseTo(
     fault === undefined || present === undefined ? await presentWhole(reply, isHead) : present(reply, isHead);
   const head = { status, statusText: findReasonPhrase(status), headers: fields };
   const metadata = { url, redirected: redirects > 0, type: crossed ? 'cors' : 'basic' } as const;
-  return mark(withMetadata(new Response(abortable(body, signal), head), metadata), reply);
+  const response = withMetadata(new Response(abortable(body, signal), head), metadata);
+  return mark?.(response, reply) ?? response;
 }
 
 /** Returns what arrives of a response without a fault. */
@@ -112,10 +112,6 @@ function presentWhole(reply: HttpResponse, isHead: boolean): MaybePromise<Presen
   return sent !== null && isCompressed(reply)
     ? decompressed(sent).then((body) => ({ fields, body }))
     : { fields, body: sent };
-}
-
-function same(response: Response): Response {
-  return response;
 }
 
 /** Decompresses gzip. */
@@ -244,4 +240,62 @@ function nextHop(
     redirects: hop.redirects + 1,
     crossed: hop.crossed || crosses,
   };
+}
+
+/** The properties of a Response that its constructor cannot set. */
+interface ResponseMetadata {
+  /** Clients resolve `Location` against it. */
+  readonly url: string;
+  /** Whether a redirect led to it. */
+  readonly redirected: boolean;
+  /** `cors` if a redirect led to another origin. */
+  readonly type: 'basic' | 'cors';
+}
+
+/** Returns a response of the platform with these properties, which its clones have, too. */
+function withMetadata(response: Response, metadata: ResponseMetadata): Response {
+  const { url, redirected, type } = metadata;
+  return Object.defineProperties(response, {
+    url: { value: url },
+    redirected: { value: redirected },
+    type: { value: type },
+    clone: { value: () => withMetadata(Response.prototype.clone.call(response), metadata) },
+  });
+}
+
+/** Returns content as a stream, which fails once `signal` is aborted; as bytes if there is no signal. */
+function abortable(
+  content: Uint8Array | ReadableStream<Uint8Array> | null,
+  signal: AbortSignal | null | undefined,
+): Uint8Array | ReadableStream<Uint8Array> | null {
+  if (signal == null || content === null) return content;
+  const stream: ReadableStream<Uint8Array> =
+    content instanceof Uint8Array ? new Blob([content]).stream() : content;
+  const reader = stream.getReader();
+  let removeListener = (): void => {};
+  return new ReadableStream(
+    {
+      start(controller) {
+        const abort = (): void => {
+          controller.error(signal.reason);
+          reader.cancel(signal.reason).catch(() => undefined);
+        };
+        signal.addEventListener('abort', abort, { once: true });
+        removeListener = () => signal.removeEventListener('abort', abort);
+        if (signal.aborted) abort();
+      },
+      async pull(controller) {
+        const { done, value } = await reader.read();
+        if (signal.aborted) return;
+        if (!done) return controller.enqueue(value);
+        removeListener();
+        controller.close();
+      },
+      cancel(reason) {
+        removeListener();
+        return reader.cancel(reason);
+      },
+    },
+    { highWaterMark: 0 },
+  );
 }

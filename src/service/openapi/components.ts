@@ -17,10 +17,14 @@ class DistinctNames {
   }
 }
 
+interface ComponentsOfKind {
+  readonly names: DistinctNames;
+  readonly named: Map<string, JsonSchema>;
+}
+
 /** Collects the components of a document. Equal components are listed once. */
 export class Components {
-  readonly #kinds = new Map<ComponentKind, Map<string, JsonSchema>>();
-  readonly #names = new Map<ComponentKind, DistinctNames>();
+  readonly #kinds = new Map<ComponentKind, ComponentsOfKind>();
   /** The references by kind and content. */
   readonly #known = new Map<string, string>();
   readonly operationIds = new DistinctNames();
@@ -35,33 +39,19 @@ export class Components {
     const content = `${kind} ${JSON.stringify(component)}`;
     const known = this.#known.get(content);
     if (known !== undefined) return known;
-    const name = this.#ensureNames(kind).take(componentName(wanted));
+    const { names, named } = this.#kinds.get(kind) ?? { names: new DistinctNames(), named: new Map() };
+    this.#kinds.set(kind, { names, named });
+    // Letters, digits and . _ - only (OpenAPI 3.1, Components Object).
+    const name = names.take(wanted.replace(/[^A-Za-z0-9._-]/gu, '_'));
     this.#known.set(content, name);
-    this.#ensureComponents(kind).set(name, component);
+    named.set(name, component);
     return name;
   }
 
   /** Returns all components by kind and name. */
   all(): OpenApiDocument['components'] {
-    return Object.fromEntries([...this.#kinds].map(([kind, named]) => [kind, Object.fromEntries(named)]));
+    return Object.fromEntries([...this.#kinds].map(([kind, { named }]) => [kind, Object.fromEntries(named)]));
   }
-
-  #ensureNames(kind: ComponentKind): DistinctNames {
-    const names = this.#names.get(kind) ?? new DistinctNames();
-    this.#names.set(kind, names);
-    return names;
-  }
-
-  #ensureComponents(kind: ComponentKind): Map<string, JsonSchema> {
-    const components = this.#kinds.get(kind) ?? new Map<string, JsonSchema>();
-    this.#kinds.set(kind, components);
-    return components;
-  }
-}
-
-/** Returns a name of a component: letters, digits and . _ - only (OpenAPI 3.1, Components Object). */
-function componentName(wanted: string): string {
-  return wanted.replace(/[^A-Za-z0-9._-]/gu, '_');
 }
 
 /** Returns words in one, each with a capital letter: `NotFound` for `not-found`. */

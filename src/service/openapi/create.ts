@@ -1,30 +1,38 @@
-// Creates the OpenAPI document from the compiled collections, the resources in code and the read schemes. `paths/` has the
-// operations, `schemas/` the schemas of items, as `formats/` writes them. The problem types of an operation follow from what its
-// steps can throw: a test fails if a type is in no document.
+// Creates the OpenAPI document from the compiled collections, the resources in code and the read schemes. The schemas of items are
+// as `formats/` writes them. The problem types of an operation follow from what its steps can throw: a test fails if a type is in no
+// document.
 import { listReferences } from '../../collections/reference-fields.ts';
+import type { Resource } from '../../pipeline/resource.ts';
 import { readinessPath } from '../health.ts';
+import { collectionPaths } from './collection-paths.ts';
 import { Components, pascalCase } from './components.ts';
-import { type JsonSchema, jsonContent, type OpenApiDocument, type PathItem } from './document.ts';
-import { preconditionParameter, type ResponseField, readPreconditions } from './header-fields.ts';
-import { collectionPaths } from './paths/collection-paths.ts';
+import {
+  type JsonSchema,
+  jsonContent,
+  type OpenApiDocument,
+  type PathItem,
+  pathParameters,
+} from './document.ts';
+import {
+  changePreconditions,
+  headerParameter,
+  preconditionParameter,
+  type ResponseField,
+  readPreconditions,
+} from './header-fields.ts';
 import {
   buildNotModified,
   buildOperation,
   createProblemForm,
   type DocumentContext,
+  listDescribedMethods,
+  type OperationMethod,
   response,
-} from './paths/operation.ts';
-import { resourcePath } from './paths/resource-paths.ts';
-import {
-  type ServerDocument,
-  serverContent,
-  serverDocuments,
-  serverParameters,
-} from './paths/server-paths.ts';
-import { ofPreconditions } from './problem-types.ts';
-import { problemResponse } from './problems.ts';
+} from './operation.ts';
+import { ofChanges, ofItemContent, ofPreconditions, problemResponse } from './problems.ts';
 import { addSecuritySchemes } from './security.ts';
 import { openApiPath, type ServedApi } from './served-api.ts';
+import { type ServerDocument, serverContent, serverDocuments, serverParameters } from './server-paths.ts';
 
 /**
  * Creates the OpenAPI document of a service from its declarations.
@@ -95,17 +103,14 @@ function* listOwnPaths(
   }
   if (health === undefined) return;
   const schema = { type: 'object', properties: { status: { const: 'ready' } }, required: ['status'] };
-  const check = { id: 'health', summary: 'Returns whether the service is healthy', schema };
-  yield [health.path, { get: buildReadOperation(check, jsonContent(schema), context, ['not-healthy']) }];
-  const ready = {
-    id: 'readiness',
-    summary: 'Returns whether the service and its store can be reached',
-    schema,
-  };
-  yield [
-    readinessPath(health),
-    { get: buildReadOperation(ready, jsonContent(schema), context, ['not-healthy']) },
-  ];
+  const checks = [
+    [health.path, 'health', 'Returns whether the service is healthy'],
+    [readinessPath(health), 'readiness', 'Returns whether the service and its store can be reached'],
+  ] as const;
+  for (const [path, id, summary] of checks) {
+    const check = { id, summary, schema };
+    yield [path, { get: buildReadOperation(check, jsonContent(schema), context, ['not-healthy']) }];
+  }
 }
 
 function serverPath(template: string, document: ServerDocument, context: DocumentContext): PathItem {
@@ -127,15 +132,8 @@ function buildReadOperation(
 ): JsonSchema {
   const { components } = context;
   const parts = {
-    ...({
-      id,
-      summary,
-      tag: 'server',
-      method: 'GET',
-      access: 'anyone',
-      allowed: undefined,
-      reads: false,
-    } as const),
+    ...({ id, summary, tag: 'server', method: 'GET', access: 'anyone', allowed: undefined } as const),
+    reads: false,
     parameters: readPreconditions.map((name) => preconditionParameter(name, components)),
     responses: {
       200: response('Success', ['ETag'], content, context),
@@ -157,4 +155,66 @@ function listTags(items: Iterable<PathItem>): string[] {
   for (const item of items)
     for (const operation of Object.values(item)) for (const tag of tagsIn(operation)) tags.add(tag);
   return [...tags];
+}
+
+/** Returns the path item of a resource. Its content and its successful statuses are unknown. */
+function resourcePath(template: string, resource: Resource, context: DocumentContext): PathItem {
+  const parameters = pathParameters(template);
+  const operations = listDescribedMethods((method) => findRule(resource, method)).map(([method, access]) => {
+    const action = method === 'HEAD' ? resource.GET : resource[method];
+    const reads = (action?.reads ?? []).map(({ type }) => type);
+    const own = (resource.requestHeaders ?? []).map((name) =>
+      headerParameter(name, 'A field that the resource reads', context.components),
+    );
+    const isRead = method === 'GET' || method === 'HEAD';
+    const preconditions = isRead ? readPreconditions : changePreconditions;
+    const parts = {
+      // `getWeatherCity` for `/weather/{city}`.
+      id: method.toLowerCase() + (pascalCase(template) || 'Root'),
+      summary: `${method} ${template}`,
+      method,
+      access,
+      allowed: resource.schemes,
+      tag: template.split('/')[1] || 'root',
+      reads: reads.length > 0,
+      parameters: [...preconditions.map((name) => preconditionParameter(name, context.components)), ...own],
+      ...(reads.length > 0 && {
+        requestBody: { required: action?.bodyOptional !== true, content: buildUnknownContent(reads) },
+      }),
+      responses: successes(resource, method, context),
+      problems: [
+        ...ofPreconditions,
+        ...(['not-found', 'malformed-query'] as const),
+        ...(isRead ? (['not-acceptable'] as const) : ofChanges),
+        ...(reads.length > 0 ? ofItemContent : []),
+      ],
+    };
+    return [method.toLowerCase(), buildOperation(parts, context)];
+  });
+  return { ...(parameters.length > 0 && { parameters }), ...Object.fromEntries(operations) };
+}
+
+function findRule(resource: Resource, method: OperationMethod) {
+  if (method !== 'HEAD') return resource[method]?.access;
+  return resource.GET === undefined ? undefined : (resource.headAccess ?? resource.GET.access);
+}
+
+function successes(
+  resource: Resource,
+  method: OperationMethod,
+  context: DocumentContext,
+): Readonly<Record<string, JsonSchema>> {
+  const isRead = method === 'GET' || method === 'HEAD';
+  const fields: readonly ResponseField[] = isRead ? ['ETag', 'Last-Modified'] : ['Location'];
+  const types = (resource.produces ?? [{ type: '*/*' }]).map(({ type }) => type.replace(/;.*/, '').trim());
+  const content = method === 'HEAD' ? undefined : buildUnknownContent(types);
+  return {
+    '2XX': response('Success', fields, content, context),
+    ...(isRead && { 304: buildNotModified(context) }),
+  };
+}
+
+/** Returns content of which only the media types are known. */
+function buildUnknownContent(types: readonly string[]): JsonSchema {
+  return Object.fromEntries(types.map((type) => [type, {}]));
 }

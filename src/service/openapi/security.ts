@@ -8,7 +8,7 @@ import { type Access, scopesInAccess, scopesNeeded } from '../../pipeline/resour
 import type { Scope } from '../../principal.ts';
 import type { Components } from './components.ts';
 import type { JsonSchema } from './document.ts';
-import { problemsOfBuiltIn } from './problem-types.ts';
+import { problemsOfBuiltIn } from './problems.ts';
 
 /** A scheme that clients can use. */
 export interface OfferedScheme {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
-import { EventLog } from '../../../src/double/control/event-log.ts';
+import { EventLog } from '../../../src/double/control/operations/events.ts';
 import { type Double, startDouble } from '../../../src/double/index.ts';
 import { createConsole } from '../../support/double/control-client.ts';
 

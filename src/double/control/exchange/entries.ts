@@ -50,8 +50,8 @@ export async function formatHar(
 }
 
 function harEntry(entry: JournalEntry, { url, secureUrl }: Origins): object {
-  // Each getter redacts anew, so each is read once.
-  const { number, time, duration, step, problem, auth, fault, user, request, received, response } = entry;
+  const { number, time, duration, step, problem, auth, fault, user, request, received, response } =
+    entry.view();
   const origin = (request.secure === true ? secureUrl : url) ?? url ?? secureUrl ?? '';
   return {
     startedDateTime: new Date(time).toISOString(),

@@ -15,7 +15,6 @@ import { nextTurn } from '../../../timers.ts';
 import { DoubleError } from '../../error.ts';
 import type { JournalEntry } from '../../journal/entry.ts';
 import type { DoubleJournal } from '../../journal/journal.ts';
-import type { WaitOptions } from '../../journal/waiting.ts';
 import { problemTypeShape } from '../../match.ts';
 import { anyObject, requestMatchMembers } from '../content.ts';
 import { entriesJson, formatHar, showPresented } from '../exchange/entries.ts';
@@ -70,13 +69,9 @@ export function journalOperations({
         after: optional(number({ min: 0 }, 'the number of an entry; it and earlier ones are ignored')),
       }),
       run: ({ match, timeout, after }) =>
-        journal.waitFor(match, { timeout, ...findLatest(journal, after) }).then(
-          (entry) => entry.view(),
-          (error: unknown) => {
-            if (error instanceof DoubleError) throw new Problem('not-found', error.message);
-            throw error;
-          },
-        ),
+        journal
+          .waitFor(match, { timeout, after: findLatest(journal, after) })
+          .then((entry) => entry.view(), notFoundInTime),
     }),
     operation('POST', '/journal/list', 'listEntries', {
       returns: listShape,
@@ -107,10 +102,10 @@ export function journalOperations({
       run(_, { number: wanted = '' }) {
         const entry = journal.all().find(({ number: each }) => String(each) === wanted);
         if (entry === undefined) throw new Problem('not-found', `The journal has no entry ${wanted}.`);
-        const scheme = entry.principal?.scheme ?? entry.auth?.scheme;
+        const shown = entry.view();
+        const scheme = shown.principal?.scheme ?? shown.auth?.scheme;
         const window = scheme === undefined ? undefined : windows[scheme];
-        const presented = { ...showPresented(journal, entry), window };
-        return { ...entry.view(), user: entry.user, presented };
+        return { ...shown, presented: { ...showPresented(journal, entry), window } };
       },
     }),
     operation('GET', '/journal.har', 'journalAsHar', {
@@ -131,9 +126,14 @@ async function entriesContent(entries: readonly JournalEntry[]): Promise<string>
 }
 
 /** Returns the latest entry whose number is at most `after`. If it was dropped from the journal, so were all before it. */
-function findLatest(journal: DoubleJournal, after: number | undefined): Pick<WaitOptions, 'after'> {
-  const entry = after === undefined ? undefined : journal.all().findLast(({ number: each }) => each <= after);
-  return entry === undefined ? {} : { after: entry };
+function findLatest(journal: DoubleJournal, after = 0): JournalEntry | undefined {
+  return journal.all().findLast(({ number: each }) => each <= after);
+}
+
+/** Throws the end of a wait without a match as a Problem `not-found`. */
+export function notFoundInTime(error: unknown): never {
+  if (error instanceof DoubleError) throw new Problem('not-found', error.message);
+  throw error;
 }
 
 interface Range {
@@ -163,12 +163,33 @@ async function listEntries(
   const all = journal.all();
   const chosen = all.filter(({ number: each }) => each > (after ?? 0) && each < before);
   const part = after === undefined ? chosen.slice(-limit) : chosen.slice(0, limit);
-  const entries: ReturnType<JournalEntry['toSummary']>[] = [];
+  const entries: ReturnType<typeof summarize>[] = [];
   for (const entry of part) {
     if (entry.isPending) await nextTurn();
-    entries.push(entry.toSummary());
+    entries.push(summarize(entry));
   }
   return { entries, first: all[0]?.number, last: all.at(-1)?.number };
+}
+
+/** The maximum length of a target or a detail in a summary. */
+const longestText = 2000;
+
+/** Returns what a list shows of an entry. */
+function summarize(entry: JournalEntry) {
+  const { number, time, duration, user, request, status, principal, step, problem, auth, ...others } =
+    entry.view();
+  return {
+    ...{ number, time, duration, user, status, step },
+    method: request.method,
+    target: request.target.slice(0, longestText),
+    scheme: principal?.scheme ?? auth?.scheme,
+    problem: problem?.type,
+    detail: problem?.detail.slice(0, longestText),
+    hint: auth?.hint ?? problem?.hint,
+    fault: others.fault !== undefined,
+    aborted: others.aborted,
+    text: others.text,
+  };
 }
 
 const entryMembers = {
@@ -185,10 +206,13 @@ const entryText = text(
   'request, response and reason in one line; for wrong credentials, what differs in further ones',
 );
 
+const claimedUser = text('the user that the credentials name, valid or not');
+
 const entry = object({
   number: number({}, 'sequence number, from 1'),
   time: number({ whole: false }, 'time of the server’s clock, in ms since 1970-01-01T00:00:00Z'),
   duration: number({ whole: false }, 'ms of the host’s time'),
+  user: optional(claimedUser),
   request: object(
     {
       method: text(),
@@ -237,7 +261,6 @@ const entry = object({
     ),
   ),
   text: entryText,
-  user: optional(text('of a single entry: the user that the credentials name, valid or not')),
   presented: optional(
     anyObject(
       'of a single entry: date and nonce of its signature, an earlier use of the nonce, and the window',
@@ -251,7 +274,7 @@ const summary = object({
   duration: number({ whole: false }),
   method: text('empty if the request could not be parsed'),
   target: text('at most 2,000 characters'),
-  user: optional(text('the user that the credentials name, valid or not')),
+  user: optional(claimedUser),
   scheme: optional(text()),
   status: number({}, '0 if there was no response'),
   step: optional(number({})),

@@ -1,9 +1,18 @@
 import { toAccountRecord } from '../../../auth/user-declaration.ts';
-import { type Grants, isLive } from '../../../oauth/grants.ts';
-import { flag, listOf, number, object, optional, type ReadBy, text } from '../../../shape/shape.ts';
-import { listNames } from '../../compose.ts';
+import type { Collection } from '../../../collections/declaration.ts';
+import { formats } from '../../../formats/index.ts';
+import { formatEntityTag, revisionTag } from '../../../http/headers/entity-tag.ts';
+import { decodeText, encodeSegment, fillTemplate } from '../../../http/syntax/percent.ts';
+import { type Found, type Grants, isLive } from '../../../oauth/grants.ts';
+import { formatRule } from '../../../pipeline/access-rule.ts';
+import type { Access } from '../../../pipeline/resource.ts';
+import { createRouter } from '../../../pipeline/router.ts';
+import type { Attribute, Content, Field } from '../../../schema/schema.ts';
+import type { Simple } from '../../../schema/simple-type.ts';
+import { flag, listOf, number, object, optional, text } from '../../../shape/shape.ts';
+import type { StoredItem } from '../../../store/store.ts';
+import { type Core, listNames } from '../../compose.ts';
 import { anyObject } from '../content.ts';
-import { listCollections, listItems } from '../data-listing.ts';
 import { type Controlled, type Operation, operation, requireMemory } from '../operation.ts';
 
 /** The maximum number of tokens in a list. */
@@ -152,22 +161,141 @@ function toListedUser(
 }
 
 /** Returns the latest tokens, oldest first, by their fingerprints. */
-async function listTokens(grants: Grants, now: number): Promise<ReadBy<typeof token>[]> {
-  const listed: ReadBy<typeof token>[] = [];
+async function listTokens(grants: Grants, now: number) {
+  const listed: ReturnType<typeof toListedToken>[] = [];
   for await (const found of grants.all()) {
-    const { digest, user: owner, details: _, grant: __, ...shown } = found.token;
-    listed.push({
-      ...shown,
-      fingerprint: digest,
-      live: isLive(found, now),
-      ...(owner !== undefined && { user: owner }),
-      ...(found.grant !== undefined && { grant: toGrant(found.grant) }),
-    });
+    listed.push(toListedToken(found, now));
     if (listed.length > maxTokens) listed.shift();
   }
   return listed;
 }
 
-function toGrant({ id, ends, revoked }: { id: string; ends: number; revoked: boolean }) {
-  return { id, ends, revoked };
+function toListedToken(found: Found, now: number) {
+  const { digest: fingerprint, details: _, grant: __, ...shown } = found.token;
+  const grant = found.grant && { id: found.grant.id, ends: found.grant.ends, revoked: found.grant.revoked };
+  return { ...shown, fingerprint, live: isLive(found, now), grant };
+}
+
+/** The maximum number of bytes of a page of items. */
+const pageBytes = 1024 * 1024;
+
+/** Returns the collections with their fields and access rules. */
+function listCollections({ routes }: Core): readonly object[] {
+  return routes.state.collections.map(
+    ({ path, shape, access, unique, createWithPut, schemes, hide, showId }) => ({
+      path,
+      element: shape.element,
+      item: shape.item,
+      access: Object.fromEntries(
+        Object.entries(access).map(([method, rule]) => [method, formatAccess(rule)]),
+      ),
+      createWithPut,
+      unique,
+      hide: hide || undefined,
+      showId: showId || undefined,
+      schemes,
+      fields: shape.schema.fields.map(toListedField),
+    }),
+  );
+}
+
+/**
+ * Returns the items of a collection in the order of their creation, regardless of permissions.
+ * @param path the path of the collection, with all parameters replaced
+ * @param after the sequence number of the item before the first
+ * @throws RangeError if no collection has this path
+ */
+async function listItems({ routes, store }: Core, path: string, after: number, limit: number) {
+  const { collection, name } = collectionAt(routes.state.collections, path);
+  const { entries, more, revision } = await store.list(name, after, limit, pageBytes);
+  const items = entries.map((entry) => toListedItem(collection, entry, name, store.storeId));
+  return { items, more, revision };
+}
+
+/** Returns an access rule as it is declared. */
+function formatAccess(access: Access): Access {
+  return typeof access === 'string' ? access : access.map(formatRule);
+}
+
+/** Returns the collection at a path, and the name under which the store has its items. */
+function collectionAt(collections: readonly Collection[], path: string) {
+  const router = createRouter(collections.map((each) => ({ template: each.path, resource: {} })));
+  const found = router.find(
+    path
+      .split('/')
+      .slice(1)
+      .map((segment) => decodeText(segment) ?? segment),
+  );
+  const collection = collections.find((each) => each.path === found?.template);
+  if (collection === undefined || found === undefined)
+    throw new RangeError(`there is no collection ${JSON.stringify(path)}`);
+  return { collection, name: fillTemplate(collection.path, found.parameters) };
+}
+
+function toListedItem(
+  { shape, form }: Collection,
+  { id, sequence, revision, modified, value }: StoredItem,
+  path: string,
+  storeId: string,
+) {
+  const opaque = revisionTag(storeId, revision, form);
+  const writeItem = (type: string) => {
+    const format = formats.find(({ reads }) => reads === type);
+    return { text: format?.writeItem(shape, value) ?? '', tag: formatEntityTag(`${opaque}.${format?.mark}`) };
+  };
+  const [xml, json] = [writeItem('application/xml'), writeItem('application/json')];
+  return {
+    id,
+    path: `${path}/${encodeSegment(id)}`,
+    sequence,
+    revision,
+    modified,
+    xml: xml.text,
+    json: json.text,
+    tags: { xml: xml.tag, json: json.tag },
+  };
+}
+
+/** Returns a field of an item, with the options of its declaration as `rules`. */
+function toListedField(field: Field): object {
+  const { name, required, readOnly, set, unique, default: missing, content, attributes } = field;
+  return {
+    name,
+    required,
+    ...describeType(content),
+    readOnly: readOnly || undefined,
+    set,
+    unique: unique || undefined,
+    default: missing,
+    attributes: attributes.length === 0 ? undefined : attributes.map(toListedAttribute),
+    fields: fieldsIn(content),
+  };
+}
+
+function toListedAttribute({ name, required, content }: Attribute): object {
+  return { name, required, ...describeType(content) };
+}
+
+/** Returns the fields of an element, or the values of a list. */
+function fieldsIn(content: Content): readonly object[] | undefined {
+  if (content.kind === 'simple') return undefined;
+  return content.kind === 'list' ? [toListedField(content.of)] : content.schema.fields.map(toListedField);
+}
+
+function describeType(content: Content): object {
+  if (content.kind === 'simple') return { type: content.type, rules: describeRules(content) };
+  if (content.kind === 'element') return { type: content.kind, rules: {} };
+  const { minItems, maxItems } = content;
+  return { type: content.kind, rules: { minItems: minItems || undefined, maxItems } };
+}
+
+function describeRules(simple: Simple): object {
+  const { type, fractionDigits, minLength, maxLength, format, pattern, oneOf } = simple;
+  const { min, max, exclusiveMin, exclusiveMax } = simple;
+  return {
+    fractionDigits: type === 'decimal' ? fractionDigits : undefined,
+    ...{ minLength, maxLength, format, pattern: pattern?.source, enum: oneOf && [...oneOf] },
+    ...{ min, max, exclusiveMin, exclusiveMax },
+    ...simple.reference,
+  };
 }

@@ -1,10 +1,12 @@
-import { decodeCanonicalBase64 } from '../../../http/headers/content-digest.ts';
+import { connect, type Socket } from 'node:net';
+import { connect as connectSecurely } from 'node:tls';
 import { Problem } from '../../../http/problem.ts';
 import { bytesOf, octetsOf } from '../../../http/syntax/octets.ts';
 import { flag, number, object, optional, text } from '../../../shape/shape.ts';
+import { clearTimeout, setTimeout } from '../../../timers.ts';
 import type { JournalEntry, RawEntry } from '../../journal/entry.ts';
 import type { DoubleJournal } from '../../journal/journal.ts';
-import { sendExact } from '../exchange/send-exact.ts';
+import { bytesInBase64 } from '../content.ts';
 import { type Controlled, type Operation, operation } from '../operation.ts';
 
 /** The maximum number of bytes of a request. */
@@ -34,14 +36,14 @@ export function sendOperations({ addresses, journal }: Controlled): readonly Ope
         'At most 4 MiB. Either text, which is encoded as UTF-8, or bytes, or the number of a journal entry, whose request is sent again with its credentials.',
       accepts: object({
         text: optional(text('the request as text')),
-        bytes: optional(text('the request in base64')),
+        bytes: optional(bytesInBase64('the request in base64')),
         entry: optional(number({ min: 1 }, 'the number of an entry whose request is sent again')),
         secure: optional(flag('whether it is sent over TLS; default: as the entry was, otherwise false')),
         timeout: optional(number({ min: 1, max: longestTimeout }, `ms; default: ${defaultTimeout}`)),
       }),
-      async run({ secure, timeout = defaultTimeout, ...content }) {
-        const repeated = content.entry === undefined ? undefined : requireEntry(journal, content.entry);
-        const bytes = selectBytes(content, repeated);
+      async run({ secure, timeout = defaultTimeout, text: plain, bytes: given, entry: again }) {
+        const repeated = again === undefined ? undefined : requireEntry(journal, again);
+        const bytes = selectBytes(plain, given, repeated);
         const origin = (secure ?? repeated?.request.secure === true) ? addresses.secureUrl : addresses.url;
         if (origin === undefined) throw new RangeError('the server does not listen on a port of this kind');
         const last = journal.all().at(-1)?.number ?? 0;
@@ -50,8 +52,8 @@ export function sendOperations({ addresses, journal }: Controlled): readonly Ope
         return {
           response: sent.response.toString('base64'),
           ended: sent.ended,
-          ...(sent.error !== undefined && { error: sent.error }),
-          ...(entry !== undefined && { entry: entry.number }),
+          error: sent.error,
+          entry: entry?.number,
         };
       },
     }),
@@ -64,34 +66,19 @@ function requireEntry(journal: DoubleJournal, wanted: number): JournalEntry {
   return entry;
 }
 
-interface Content {
-  readonly text?: string;
-  readonly bytes?: string;
-  readonly entry?: number;
-}
-
-/** Returns the bytes to send. Throws RangeError unless exactly one member is present, and if they are too long. */
+/** Returns the bytes to send. Throws RangeError unless exactly one of them is present, and if they are too long. */
 function selectBytes(
-  { text: plain, bytes: encoded, entry }: Content,
+  plain: string | undefined,
+  bytes: Uint8Array | undefined,
   repeated: JournalEntry | undefined,
 ): Buffer {
-  if ([plain, encoded, entry].filter((each) => each !== undefined).length !== 1)
+  const given = [plain, bytes, repeated && formatRequest(repeated)].filter((each) => each !== undefined);
+  const [only, ...others] = given;
+  if (only === undefined || others.length > 0)
     throw new RangeError('the content must have exactly one of text, bytes and entry');
-  const bytes =
-    repeated === undefined
-      ? plain === undefined
-        ? decodeBytes(encoded)
-        : Buffer.from(plain)
-      : formatRequest(repeated);
-  if (bytes.length === 0 || bytes.length > maxRequest)
+  if (only.length === 0 || Buffer.byteLength(only) > maxRequest)
     throw new RangeError(`the request must have 1 to ${maxRequest} bytes`);
-  return bytes;
-}
-
-function decodeBytes(base64 = ''): Buffer {
-  const bytes = decodeCanonicalBase64(base64);
-  if (bytes === undefined) throw new RangeError('bytes is not canonical base64 (RFC 4648 §4)');
-  return Buffer.from(bytes);
+  return Buffer.from(only);
 }
 
 /** Returns the request of an entry with its credentials. Throws RangeError if not all of it was recorded. */
@@ -122,4 +109,113 @@ function hasRecorded(entry: JournalEntry, bytes: Buffer): boolean {
   if (request !== undefined)
     return octetsOf(bytes.subarray(0, 65_536)).startsWith(`${request.method} ${request.target} `);
   return received !== undefined && octetsOf(bytes).includes(received.slice(0, 1024));
+}
+
+/** The result of sending bytes. */
+interface SentExchange {
+  /** The bytes received, at most `limit`. */
+  readonly response: Buffer;
+  /** How it ended: a complete response, the end of the connection, an error, the timeout, or the limit. */
+  readonly ended: 'complete' | 'closed' | 'failed' | 'timeout' | 'limit';
+  /** The message of the error. */
+  readonly error: string | undefined;
+}
+
+/** The limits on an exchange. */
+interface SendLimits {
+  /** Milliseconds within which the response must be complete. */
+  readonly timeout: number;
+  /** The maximum number of bytes that are received. */
+  readonly limit: number;
+}
+
+/**
+ * Sends exactly these bytes over a connection of their own, and returns the bytes of the response. The connection is not closed
+ * before the response is complete, since the server would take that as a client that has disconnected.
+ * @param origin `http://…` or `https://…`, an origin of the controlled service
+ */
+function sendExact(origin: string, bytes: Uint8Array, limits: SendLimits): Promise<SentExchange> {
+  const method = /^[^ \r\n]*/.exec(Buffer.from(bytes.subarray(0, 64)).toString('latin1'))?.[0] ?? '';
+  return new Promise((resolve) => {
+    const received: Buffer[] = [];
+    const socket = open(origin);
+    const end = (ended: SentExchange['ended'], error?: Error): void => {
+      clearTimeout(timer);
+      socket.destroy();
+      const response = Buffer.concat(received).subarray(0, limits.limit);
+      resolve({ response, ended, error: error?.message });
+    };
+    const timer = setTimeout(() => end('timeout'), limits.timeout);
+    let length = 0;
+    socket.on('data', (chunk: Buffer) => {
+      received.push(chunk);
+      length += chunk.length;
+      if (responseProgress(Buffer.concat(received), method).complete) end('complete');
+      else if (length > limits.limit) end('limit');
+    });
+    socket.once('error', (error) => end('failed', error));
+    socket.once('close', () => end('closed'));
+    socket.write(bytes);
+  });
+}
+
+function open(origin: string): Socket {
+  const { protocol, hostname, port } = new URL(origin);
+  const host = hostname.replace(/^\[|\]$/g, '');
+  if (protocol !== 'https:') return connect({ host, port: Number(port || 80), noDelay: true });
+  // The peer is the controlled service itself. Its certificate may be one of an authority that is not known here, or a planned fault.
+  const socket = connectSecurely({ host, port: Number(port || 443), rejectUnauthorized: false });
+  return socket.setNoDelay(true);
+}
+
+/** What is known about a response from the bytes that have arrived. */
+interface ResponseProgress {
+  /** Whether the final response is complete. */
+  readonly complete: boolean;
+  /** Its status; undefined as long as its status line is incomplete, or if the bytes are no response. */
+  readonly status: number | undefined;
+}
+
+/**
+ * Returns whether the bytes contain a complete final response (RFC 9112 §6.3). Interim responses before it are skipped. A response
+ * without a length is never complete: it ends with the connection.
+ * @param method the method of the request, since a response to HEAD has no content
+ */
+function responseProgress(bytes: Buffer, method: string): ResponseProgress {
+  let start = 0;
+  for (;;) {
+    const headEnd = bytes.indexOf('\r\n\r\n', start);
+    const head = bytes.toString('latin1', start, headEnd < 0 ? bytes.length : headEnd);
+    const status = parseStatus(head);
+    if (headEnd < 0 || status === undefined) return { complete: false, status };
+    const content = headEnd + 4;
+    // 101 is final: what follows is another protocol.
+    if (status < 200 && status !== 101) start = content;
+    else return { complete: isComplete(head, status, bytes.subarray(content), method), status };
+  }
+}
+
+function parseStatus(head: string): number | undefined {
+  const status = /^HTTP\/\d\.\d (\d{3})(?!\d)/.exec(head)?.[1];
+  return status === undefined ? undefined : Number(status);
+}
+
+function isComplete(head: string, status: number, content: Buffer, method: string): boolean {
+  if (method === 'HEAD' || status === 101 || status === 204 || status === 304) return true;
+  if (/\r\ntransfer-encoding:.*chunked[ \t]*(?:\r\n|$)/i.test(head)) return endsWithLastChunk(content);
+  const length = /\r\ncontent-length:[ \t]*(\d+)[ \t]*(?:\r\n|$)/i.exec(head)?.[1];
+  return length !== undefined && content.length >= Number(length);
+}
+
+/** Returns whether the chunks are followed by the last chunk and the trailer section (RFC 9112 §7.1). */
+function endsWithLastChunk(content: Buffer): boolean {
+  let at = 0;
+  for (;;) {
+    const lineEnd = content.indexOf('\r\n', at);
+    if (lineEnd < 0) return false;
+    const size = Number.parseInt(content.toString('latin1', at, lineEnd), 16);
+    if (Number.isNaN(size)) return false;
+    if (size === 0) return content.indexOf('\r\n\r\n', lineEnd) >= 0;
+    at = lineEnd + 2 + size + 2;
+  }
 }

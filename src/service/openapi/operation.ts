@@ -1,14 +1,13 @@
 /** The parts that all operations of a document have. */
-import type { AuthScheme } from '../../../auth/auth-scheme.ts';
-import type { AcceptedSchemes } from '../../../auth/verifier.ts';
-import type { ProblemType } from '../../../http/problem-types.ts';
-import type { Access, DocumentFormat } from '../../../pipeline/resource.ts';
-import type { Components } from '../components.ts';
-import type { JsonSchema } from '../document.ts';
-import { buildHeaders, problemFields, type ResponseField } from '../header-fields.ts';
-import { listProblemTypes } from '../problem-types.ts';
-import { type ProblemForm, problemResponses } from '../problems.ts';
-import { accessDescription, buildSecurity, type OfferedScheme, selectAcceptedSchemes } from '../security.ts';
+import type { AuthScheme } from '../../auth/auth-scheme.ts';
+import type { AcceptedSchemes } from '../../auth/verifier.ts';
+import type { ProblemType } from '../../http/problem-types.ts';
+import type { Access, DocumentFormat } from '../../pipeline/resource.ts';
+import type { Components } from './components.ts';
+import type { JsonSchema } from './document.ts';
+import { buildHeaders, problemFields, type ResponseField } from './header-fields.ts';
+import { listProblemTypes, type ProblemForm, problemResponses } from './problems.ts';
+import { accessDescription, buildSecurity, type OfferedScheme, selectAcceptedSchemes } from './security.ts';
 
 /** The methods of operations. OPTIONS is not described, and HEAD only if its access rule is not that of GET. */
 export type OperationMethod = 'GET' | 'HEAD' | 'PUT' | 'POST' | 'PATCH' | 'DELETE';

@@ -1,23 +1,21 @@
 /** The operations of collections and their items. */
-import type { Collection } from '../../../collections/declaration.ts';
-import { itemTemplate } from '../../../collections/item.ts';
-import { compileListRules, type FilterParameter } from '../../../collections/lists/rules.ts';
-import { formats, formatsFor } from '../../../formats/index.ts';
-import { mergePatchType } from '../../../formats/json/merge-patch.ts';
-import type { ProblemType } from '../../../http/problem-types.ts';
-import type { Access } from '../../../pipeline/resource.ts';
-import { type Components, pascalCase } from '../components.ts';
-import { type JsonSchema, type PathItem, pathParameters } from '../document.ts';
+import type { Collection } from '../../collections/declaration.ts';
+import { itemTemplate } from '../../collections/item.ts';
+import { compileListRules } from '../../collections/lists/rules.ts';
+import { formats, formatsFor } from '../../formats/index.ts';
+import { mergePatchType } from '../../formats/json/merge-patch.ts';
+import type { ProblemType } from '../../http/problem-types.ts';
+import type { Access } from '../../pipeline/resource.ts';
+import { type Components, pascalCase } from './components.ts';
+import { type JsonSchema, type PathItem, pathParameters } from './document.ts';
 import {
   changePreconditions,
   preconditionParameter,
   preferParameter,
   type ResponseField,
   readPreconditions,
-} from '../header-fields.ts';
-import { addItemSchemas, type ItemSchemas } from '../item-schema.ts';
-import { ofChanges, ofItemContent, ofPreconditions } from '../problem-types.ts';
-import { typeSchema } from '../simple-schema.ts';
+} from './header-fields.ts';
+import { addItemSchemas, type ItemSchemas, typeSchema } from './item-schema.ts';
 import {
   buildNotModified,
   buildOperation,
@@ -27,6 +25,7 @@ import {
   type OperationParts,
   response,
 } from './operation.ts';
+import { ofChanges, ofItemContent, ofPreconditions } from './problems.ts';
 
 /** A collection with the context of its document. */
 interface Subject {
@@ -126,7 +125,8 @@ function removeContent({ id, responses, ...parts }: MethodParts): MethodParts {
   return { ...parts, id: `${id}Head`, responses: Object.fromEntries(withoutAny) };
 }
 
-function describeListing({ collection, schemas, context }: Subject): MethodParts {
+function describeListing(subject: Subject): MethodParts {
+  const { collection, schemas, context } = subject;
   const { element } = collection.shape;
   const strict: readonly ProblemType[] = ['unknown-query-parameter', 'repeated-query-parameter'];
   return {
@@ -134,120 +134,101 @@ function describeListing({ collection, schemas, context }: Subject): MethodParts
     summary: `Lists the items of ${collection.path}`,
     parameters: listParameters(collection, context.components),
     responses: {
-      200: buildItemResponse(
-        'A page of items',
-        ['ETag', 'Last-Modified', 'Link'],
-        schemas.page,
-        collection,
-        context,
-      ),
+      200: buildItemResponse('A page of items', ['ETag', 'Last-Modified', 'Link'], subject, schemas.page),
       304: buildNotModified(context),
     },
     problems: [
-      'malformed-query',
-      'not-acceptable',
+      ...(['malformed-query', 'not-acceptable'] as const),
       ...ofPreconditions,
       ...(context.strictQuery ? strict : []),
     ],
   };
 }
 
-function creation({ collection, schemas, context }: Subject): MethodParts {
-  const { item } = collection.shape;
-  const fields: readonly ResponseField[] = ['Location', ...changed, ...validators];
-  return {
-    id: `create${pascalCase(item)}`,
-    summary: `Creates an item in ${collection.path}`,
-    reads: schemas.item,
-    responses: { 201: buildItemResponse('The new item', fields, schemas.item, collection, context) },
-    problems: [
-      ...ofItemContent,
-      ...ofPreconditions,
-      ...ofChanges,
-      ...(collection.path.includes('{') ? (['invalid-id'] as const) : []),
-    ],
-  };
+function creation(subject: Subject): MethodParts {
+  return describeItem(subject, 'create', 'Creates an item in', {
+    reads: subject.schemas.item,
+    responses: { 201: createdResponse(subject) },
+    problems: [...ofItemChange, ...(subject.collection.path.includes('{') ? (['invalid-id'] as const) : [])],
+  });
 }
 
-function reading({ collection, schemas, context }: Subject): MethodParts {
-  const { item } = collection.shape;
-  return {
-    id: `read${pascalCase(item)}`,
-    summary: `Reads an item of ${collection.path}`,
+function reading(subject: Subject): MethodParts {
+  return describeItem(subject, 'read', 'Reads an item of', {
     responses: {
-      200: buildItemResponse('The item', validators, schemas.item, collection, context),
-      304: buildNotModified(context),
+      200: buildItemResponse('The item', validators, subject),
+      304: buildNotModified(subject.context),
     },
     problems: ['not-found', 'not-acceptable', ...ofPreconditions],
-  };
+  });
 }
 
-function replacement({ collection, schemas, context }: Subject): MethodParts {
-  const { createWithPut, shape } = collection;
-  const fields: readonly ResponseField[] = ['Location', ...changed, ...validators];
-  const created = buildItemResponse('The new item', fields, schemas.item, collection, context);
-  return {
-    id: `replace${pascalCase(shape.item)}`,
-    summary: `Replaces an item of ${collection.path}${createWithPut ? ', or creates it' : ''}`,
-    reads: schemas.item,
+function replacement(subject: Subject): MethodParts {
+  const { createWithPut } = subject.collection;
+  const parts = describeItem(subject, 'replace', 'Replaces an item of', {
+    reads: subject.schemas.item,
     responses: {
-      ...changeResponses({ collection, schemas, context }),
-      ...(createWithPut && { 201: created }),
+      ...changeResponses(subject),
+      ...(createWithPut && { 201: createdResponse(subject) }),
     },
-    problems: [
-      ...ofItemContent,
-      ...ofPreconditions,
-      ...ofChanges,
-      // Also with `createWithPut`, if the stored item does not match the declaration.
-      'not-found',
-      ...(createWithPut ? (['invalid-id'] as const) : []),
-    ],
-  };
+    // Not found also with `createWithPut`, if the stored item does not match the declaration.
+    problems: [...ofItemChange, 'not-found', ...(createWithPut ? (['invalid-id'] as const) : [])],
+  });
+  return createWithPut ? { ...parts, summary: `${parts.summary}, or creates it` } : parts;
 }
 
 function describeChanging(subject: Subject): MethodParts {
-  const { item } = subject.collection.shape;
-  return {
-    id: `change${pascalCase(item)}`,
-    summary: `Changes fields of an item of ${subject.collection.path}`,
+  return describeItem(subject, 'change', 'Changes fields of an item of', {
     reads: subject.schemas.change,
     responses: changeResponses(subject),
-    problems: ['not-found', ...ofItemContent, ...ofPreconditions, ...ofChanges],
-  };
+    problems: ['not-found', ...ofItemChange],
+  });
 }
 
 function describePatching(subject: Subject): MethodParts {
-  const { item } = subject.collection.shape;
-  return {
-    id: `patch${pascalCase(item)}`,
-    summary: `Changes and removes fields of an item of ${subject.collection.path} (RFC 7396)`,
+  const parts = describeItem(subject, 'patch', 'Changes and removes fields of an item of', {
     reads: { type: 'object', description: 'the members that change; null removes a field' },
     responses: changeResponses(subject),
-    problems: ['not-found', ...ofItemContent, ...ofPreconditions, ...ofChanges],
-  };
+    problems: ['not-found', ...ofItemChange],
+  });
+  return { ...parts, summary: `${parts.summary} (RFC 7396)` };
 }
 
-function deletion({ collection, context }: Subject): MethodParts {
-  const { item } = collection.shape;
-  return {
-    id: `delete${pascalCase(item)}`,
-    summary: `Deletes an item of ${collection.path}`,
-    responses: { 204: response('The item was deleted', [], undefined, context) },
+function deletion(subject: Subject): MethodParts {
+  return describeItem(subject, 'delete', 'Deletes an item of', {
+    responses: { 204: response('The item was deleted', [], undefined, subject.context) },
     problems: ['not-found', ...ofPreconditions, ...ofChanges],
-  };
+  });
 }
+
+/** Returns the parts of an operation on one item: `readArticle`, which reads an item of `/articles`. */
+function describeItem(
+  { collection }: Subject,
+  verb: string,
+  does: string,
+  parts: Omit<MethodParts, 'id' | 'summary'>,
+): MethodParts {
+  return { id: verb + pascalCase(collection.shape.item), summary: `${does} ${collection.path}`, ...parts };
+}
+
+/** The problems of a change that has an item as its content. */
+const ofItemChange: readonly ProblemType[] = [...ofItemContent, ...ofPreconditions, ...ofChanges];
 
 /** The fields of a representation. */
 const validators: readonly ResponseField[] = ['ETag', 'Last-Modified'];
 /** The fields of a response to a change. */
 const changed: readonly ResponseField[] = ['Content-Location', 'Preference-Applied'];
 
+function createdResponse(subject: Subject): JsonSchema {
+  return buildItemResponse('The new item', ['Location', ...changed, ...validators], subject);
+}
+
 /** Returns the responses to a change of an item that exists. */
-function changeResponses({ collection, schemas, context }: Subject): Readonly<Record<string, JsonSchema>> {
+function changeResponses(subject: Subject): Readonly<Record<string, JsonSchema>> {
   const fields = [...changed, ...validators];
   return {
-    200: buildItemResponse('The changed item', fields, schemas.item, collection, context),
-    204: response('The item was changed, for Prefer: return=minimal', fields, undefined, context),
+    200: buildItemResponse('The changed item', fields, subject),
+    204: response('The item was changed, for Prefer: return=minimal', fields, undefined, subject.context),
   };
 }
 
@@ -255,19 +236,16 @@ function changeResponses({ collection, schemas, context }: Subject): Readonly<Re
 function buildItemResponse(
   description: string,
   fields: readonly ResponseField[],
-  schema: JsonSchema,
-  { defaultFormat }: Collection,
-  context: DocumentContext,
+  { collection, schemas, context }: Subject,
+  schema = schemas.item,
 ): JsonSchema {
-  const types = formatsFor(defaultFormat ?? context.defaultFormat).map((each) => each.reads);
+  const types = formatsFor(collection.defaultFormat ?? context.defaultFormat).map((each) => each.reads);
   return response(description, fields, buildContent(types, schema), context);
 }
 
 function buildContent(types: readonly string[], schema: JsonSchema): JsonSchema {
   return Object.fromEntries(types.map((type) => [type, { schema }]));
 }
-
-/** The request fields that the operations of a collection read beside those of authentication schemes. */
 
 /** Returns the parameters of the request fields of an operation. Some depend on the declaration of the collection. */
 function collectionFields(
@@ -331,7 +309,13 @@ function listParameters(collection: Collection, components: Components): JsonSch
     enum: orders,
   });
   return [
-    ...[...(lists?.parameters ?? [])].map(([name, filter]) => filterParameter(name, filter, components)),
+    ...[...(lists?.parameters ?? [])].map(([name, { field, type, comparison }]) =>
+      query(
+        name,
+        `Selects items whose ${field} ${comparisons[comparison]} this value`,
+        typeSchema(type, components),
+      ),
+    ),
     ...(orders.length > 0 ? [sort] : []),
     components.add(
       'parameters',
@@ -351,18 +335,6 @@ function listParameters(collection: Collection, components: Components): JsonSch
       }),
     ),
   ];
-}
-
-function filterParameter(
-  name: string,
-  { field, type, comparison }: FilterParameter,
-  components: Components,
-): JsonSchema {
-  return query(
-    name,
-    `Selects items whose ${field} ${comparisons[comparison]} this value`,
-    typeSchema(type, components),
-  );
 }
 
 function query(name: string, description: string, schema: JsonSchema): JsonSchema {

@@ -1,6 +1,6 @@
 /** The documents that every service has: the index, and the problem types. */
-import { problemTypes } from '../../../http/problem-types.ts';
-import { type JsonSchema, jsonContent, pathParameters } from '../document.ts';
+import { problemTypes } from '../../http/problem-types.ts';
+import { type JsonSchema, jsonContent, pathParameters } from './document.ts';
 
 /** A document of the server. */
 export interface ServerDocument {

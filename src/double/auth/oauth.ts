@@ -1,8 +1,9 @@
 import { didYouMean } from '../../did-you-mean.ts';
 import type { Duration } from '../../duration.ts';
-import type { Client } from '../../oauth/clients.ts';
+import type { Client, Consumer } from '../../oauth/clients.ts';
 import { requireFirst } from '../../oauth/grants.ts';
 import { readLifetimes } from '../../oauth/lifetimes.ts';
+import { createTokenSecrets } from '../../oauth/oauth1/secrets.ts';
 import type { TokenDraft } from '../../oauth/records.ts';
 import { formatScope } from '../../oauth/scopes.ts';
 import type { Scope } from '../../principal.ts';
@@ -31,7 +32,7 @@ export interface IssueTokenOptions {
 }
 
 /** The members of a token to issue. */
-export const tokenMembers = {
+const tokenMembers = {
   client: optional(text()),
   user: optional(anything),
   scope: optional(anything),
@@ -105,16 +106,25 @@ export function createOAuth2Control(core: Core, fetch: Fetch, issuer: string): D
 }
 
 /** Returns the client with this id, or the first one. Throws RangeError if there is none. */
-export function findClient(core: Core, name: string | undefined): Client {
-  const { clients } = core.options;
-  const [first] = listNames(clients);
-  const id = name ?? first;
-  if (id === undefined)
-    throw new RangeError('the double has no client; register one with the option clients');
-  const client = core.service.oauth.clients.find(id);
-  if (client === undefined)
-    throw new RangeError(`the double has no client ${id}${didYouMean(id, [...listNames(clients)])}`);
-  return client;
+export function findClient({ options, service }: Core, id: string | undefined): Client {
+  return findRegistered('client', options.clients, service.oauth.clients, id);
+}
+
+/** Returns the client or consumer of this name, or the first one. Throws RangeError if there is none. */
+function findRegistered<Registered>(
+  what: 'client' | 'consumer',
+  registered: Parameters<typeof listNames>[0],
+  registry: { find(name: string): Registered | undefined },
+  name: string | undefined,
+): Registered {
+  const names = [...listNames(registered)];
+  const wanted = name ?? names[0];
+  if (wanted === undefined)
+    throw new RangeError(`the double has no ${what}; register one with the option ${what}s`);
+  const found = registry.find(wanted);
+  if (found === undefined)
+    throw new RangeError(`the double has no ${what} ${wanted}${didYouMean(wanted, names)}`);
+  return found;
 }
 
 async function issue(core: Core, options: IssueTokenOptions, issuer: string): Promise<IssuedToken> {
@@ -127,30 +137,20 @@ async function issue(core: Core, options: IssueTokenOptions, issuer: string): Pr
   const scopes = parseScopes(options.scope, client.scopes, client.id);
   const lasts = expiresIn === undefined ? lifetimes.access : parseLifetime(expiresIn);
   const now = core.time.clock.now();
-  const draft = (kind: 'refresh', lifetime: number): TokenDraft => ({
-    mechanism: 'oauth2',
-    kind,
-    client: client.id,
-    user,
-    scopes,
-    expires: now + lifetime,
-  });
+  const shared = { client: client.id, user, scopes };
+  const grant = { ...shared, mechanism: 'oauth2' } as const;
   const { audience, claims } = options;
   const access = await oauth.draftAccessToken({
+    ...shared,
     issuer,
-    client: client.id,
-    user,
-    scopes,
     expires: now + lasts,
     audience: audience === undefined ? undefined : [audience].flat(),
     claims,
   });
-  const drafts = [access, ...(options.refresh === true ? [draft('refresh', lifetimes.refresh)] : [])];
+  const refreshing: TokenDraft = { ...grant, kind: 'refresh', expires: now + lifetimes.refresh };
+  const drafts = options.refresh === true ? [access, refreshing] : [access];
   const ends = now + Math.max(lifetimes.refreshTotal, lasts);
-  const { issued } = await oauth.grants.begin(
-    { mechanism: 'oauth2', client: client.id, user, scopes, ends },
-    drafts,
-  );
+  const { issued } = await oauth.grants.begin({ ...grant, ends }, drafts);
   const [token, refresh] = [requireFirst(issued), issued[1]];
   return {
     accessToken: token.value,
@@ -158,5 +158,75 @@ async function issue(core: Core, options: IssueTokenOptions, issuer: string): Pr
     expiresIn: Math.floor(lasts / 1000),
     scope: formatScope(scopes),
     refreshToken: refresh?.value,
+  };
+}
+
+/** The OAuth 1.0a token to issue. It represents a user, and there are no refresh tokens. */
+type IssueOAuth1TokenOptions = Omit<IssueTokenOptions, 'user' | 'refresh' | 'audience' | 'claims'> & {
+  readonly user: string;
+};
+
+const { client, user, scope, expiresIn } = tokenMembers;
+const oauth1TokenShape = object(
+  { client, user, scope, expiresIn } satisfies ShapesOf<IssueOAuth1TokenOptions>,
+  undefined,
+  { expected: "an object such as { user: 'johndoe' }" },
+);
+
+/** An access token of OAuth 1.0a, as a consumer receives it. */
+export interface IssuedOAuth1Token {
+  /** The value of the token. */
+  readonly token: string;
+  /** The secret of the token, with which requests are signed. */
+  readonly tokenSecret: string;
+  /** The lifetime in seconds. */
+  readonly expiresIn: number;
+  /** The scopes, separated by spaces. */
+  readonly scope: string;
+}
+
+/** Controls OAuth 1.0a. */
+export interface DoubleOAuth1 extends OAuthControl {
+  /**
+   * Issues an access token without a request.
+   * @param options `user` is required. Default of `client`: the first registered consumer; of `scope`: all that are registered for it
+   * @throws RangeError (as a rejection) if an option is invalid, or if there is no such consumer or user
+   * @example const { token, tokenSecret } = await double.oauth1.issueToken({ user: 'johndoe' });
+   */
+  issueToken(options: IssueOAuth1TokenOptions): Promise<IssuedOAuth1Token>;
+}
+
+/** Creates the control of OAuth 1.0a. */
+export function createOAuth1Control(core: Core, fetch: Fetch): DoubleOAuth1 {
+  return {
+    issueToken: (options) => issueOAuth1(core, options),
+    ...createOAuthControl(core, fetch, 'oauth1'),
+  };
+}
+
+/** Returns the consumer with this key, or the first one. Throws RangeError if there is none. */
+export function findConsumer({ options, service }: Core, key: string | undefined): Consumer {
+  return findRegistered('consumer', options.consumers, service.oauth.consumers, key);
+}
+
+async function issueOAuth1(core: Core, options: IssueOAuth1TokenOptions): Promise<IssuedOAuth1Token> {
+  read(oauth1TokenShape, options, 'a token to issue');
+  const { user, expiresIn } = options;
+  const { key, scopes: registered } = findConsumer(core, options.client);
+  core.users.control.credentials(user);
+  const scopes = parseScopes(options.scope ?? registered, registered, key);
+  const lasts =
+    expiresIn === undefined ? readLifetimes(core.options.lifetimes).oauth1Access : parseLifetime(expiresIn);
+  const ends = core.time.clock.now() + lasts;
+  const shared = { mechanism: 'oauth1', client: key, user, scopes } as const;
+  const { issued } = await core.service.oauth.grants.begin({ ...shared, ends }, [
+    { ...shared, kind: 'access', expires: ends },
+  ]);
+  const access = requireFirst(issued);
+  return {
+    token: access.value,
+    tokenSecret: createTokenSecrets(core.masterKey)('access', access.value),
+    expiresIn: Math.floor(lasts / 1000),
+    scope: formatScope(scopes),
   };
 }
