@@ -3,6 +3,7 @@ import { didYouMean } from '../did-you-mean.ts';
 import { JsonContent } from '../formats/json/content.ts';
 import { toJsonNode } from '../formats/json/value.ts';
 import { ValidationErrors } from '../formats/validation-errors.ts';
+import { once } from '../once.ts';
 import {
   accessMemberFault,
   accessRules,
@@ -396,7 +397,5 @@ export const defaultDeclarations: Readonly<Record<string, CollectionDeclaration>
   },
 };
 
-/** Returns the collections that are served by default. */
-export function defaultCollections(): readonly Collection[] {
-  return readCollections(defaultDeclarations);
-}
+/** Returns the collections that are served by default. They are read once. */
+export const defaultCollections = once((): readonly Collection[] => readCollections(defaultDeclarations));

@@ -17,23 +17,13 @@ interface Validity {
 }
 
 /** A certificate authority for servers on this host. Its key is held in memory only. */
-export interface CertificateAuthority {
-  /** The authority's own certificate in PEM, for clients to trust. */
-  readonly certificate: string;
-  /** The certificate and key of a server on localhost. */
-  readonly identity: TlsIdentity;
-  /** Issues another certificate for the same key, with this validity. */
-  issue(validity: Validity): TlsIdentity;
-}
+export type CertificateAuthority = ReturnType<typeof createCertificateAuthority>;
 
 /**
  * Creates an authority. Keys and certificates are generated on first use, since most tests do not need them.
  * @param now the host's time in ms, by which clients check certificates
  */
-export function createCertificateAuthority(
-  now: number,
-  random: (size: number) => Uint8Array,
-): CertificateAuthority {
+export function createCertificateAuthority(now: number, random: (size: number) => Uint8Array) {
   const name = `Countersign test authority ${Buffer.from(random(4)).toString('hex')}`;
   const usual: Validity = { from: now - backdating, until: now + lifetime };
   const issuer = once(() => ({ name, key: makeKey() }));
@@ -41,6 +31,7 @@ export function createCertificateAuthority(
   const certificate = once(() =>
     makeCertificate({ subject: name, key: issuer().key, names: 'authority', ...usual, random }),
   );
+  /** Issues another certificate for the same key, with this validity. */
   const issue = (validity: Validity): TlsIdentity => {
     const key = serverKey();
     const subject = 'Countersign double';
@@ -49,10 +40,12 @@ export function createCertificateAuthority(
   };
   const identity = once(() => issue(usual));
   return {
-    get certificate() {
+    /** The authority's own certificate in PEM, for clients to trust. */
+    get certificate(): string {
       return certificate();
     },
-    get identity() {
+    /** The certificate and key of a server on localhost. */
+    get identity(): TlsIdentity {
       return identity();
     },
     issue,

@@ -169,6 +169,11 @@ export const textOrPattern: Shape<string | RegExp> = either(
   text(undefined, { expected: 'text or a regular expression' }),
 );
 
+/** Returns whether a text contains another one, or what a pattern matches. */
+export function containsText(text: string, wanted: string | RegExp): boolean {
+  return typeof wanted === 'string' ? text.includes(wanted) : text.search(wanted) >= 0;
+}
+
 /** Describes a problem type. */
 export const problemTypeShape: Shape<ProblemType> = word(problemTypeNames, undefined, 'a problem type');
 
@@ -385,7 +390,7 @@ function findPartDifference(value: unknown, wanted: unknown, path = ''): string 
   if (wanted === null) return value === null || value === undefined ? undefined : path;
   if (typeof wanted !== 'object') return Object.is(value, wanted) ? undefined : path;
   if (wanted instanceof RegExp)
-    return typeof value === 'string' && value.search(wanted) >= 0 ? undefined : path;
+    return typeof value === 'string' && containsText(value, wanted) ? undefined : path;
   if (typeof value !== 'object' || value === null || Array.isArray(value) !== Array.isArray(wanted))
     return path;
   if (Array.isArray(value) && Array.isArray(wanted) && value.length !== wanted.length) return path;

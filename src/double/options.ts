@@ -23,10 +23,10 @@ import type { DoubleUsersOption } from './state/users.ts';
 import type { Stub } from './stubs/declaration.ts';
 
 /** The service options that a double sets itself. */
-type OwnOption = 'clock' | 'random' | 'store' | 'nonces' | 'notBefore' | 'masterKey' | 'observer' | 'users';
+const ownOptions = ['clock', 'random', 'store', 'nonces', 'notBefore', 'masterKey', 'observer'] as const;
 
 /** The options of a double: those of a service, and the ones below. All are optional. */
-export interface DoubleOptions extends Omit<ServiceOptions, OwnOption> {
+export interface DoubleOptions extends Omit<ServiceOptions, (typeof ownOptions)[number] | 'users'> {
   /**
    * Users by name, or a list of names. A user `{}` and a user in a list get a generated secret and password.
    * @example { johndoe: { secret: 's3cret', password: 'pw' }, ann: {} }
@@ -103,18 +103,10 @@ const doubleMembers = {
   ),
 } satisfies ShapesOf<Omit<DoubleOptions, keyof ServiceOptions>>;
 
-const ownOptions: Readonly<Record<Exclude<OwnOption, 'users'>, true>> = {
-  clock: true,
-  random: true,
-  store: true,
-  nonces: true,
-  notBefore: true,
-  masterKey: true,
-  observer: true,
-};
-
 const doubleShape = object({
-  ...Object.fromEntries(Object.entries(serviceMembers).filter(([name]) => !Object.hasOwn(ownOptions, name))),
+  ...Object.fromEntries(
+    Object.entries(serviceMembers).filter(([name]) => !ownOptions.some((own) => own === name)),
+  ),
   ...doubleMembers,
 });
 

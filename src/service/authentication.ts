@@ -2,7 +2,7 @@ import { buildDecoy, decoyFor, isPasswordHash, verifyPassword } from '../account
 import { listRegistered } from '../accounts/registered.ts';
 import { createAccounts } from '../auth/accounts.ts';
 import { type AuthScheme, createVerifier } from '../auth/auth-scheme.ts';
-import { type Authenticator, createAuthenticator } from '../auth/authenticate.ts';
+import { createAuthenticator } from '../auth/authenticate.ts';
 import { createBasicVerifier } from '../auth/basic.ts';
 import { checkSchemeNames, readSchemes } from '../auth/configured-schemes.ts';
 import { createHashQueue } from '../auth/hash-queue.ts';
@@ -23,27 +23,13 @@ import { httpsOrigin, type Origins } from '../pipeline/origin.ts';
 import { limitNonces } from '../store/nonces/limited.ts';
 import { bucketSpanFor, createNonces, type NonceStore } from '../store/nonces/nonces.ts';
 import type { Store } from '../store/store.ts';
-import { type AuthorizationServer, createAuthorizationServer } from './authorization-server.ts';
+import { createAuthorizationServer } from './authorization-server.ts';
 import { isHealthCheck } from './health.ts';
 import type { ServiceOptions, UserDeclaration } from './options.ts';
 import { defaultLimits } from './options.ts';
 import { checkUser } from './user-checks.ts';
 
 type Users = NonNullable<ServiceOptions['users']>;
-
-/** The authentication of a service: accounts, nonces and the schemes that it offers. */
-interface Authentication {
-  readonly authenticator: Authenticator;
-  readonly oauth: AuthorizationServer;
-  /** Throws RangeError if there are clients of OAuth 2.0, and a configured scheme has its bearer tokens. */
-  checkClients(clients: { readonly size: number }): void;
-  /** The quotas of principals and peers. */
-  readonly quotas: Quotas;
-  /** The configured schemes. */
-  readonly configured: readonly AuthScheme[];
-  /** Replaces all users. Throws RangeError on an empty secret or password, or a malformed password hash. */
-  replaceUsers(users: Users): void;
-}
 
 /** The parts of the service that authentication needs. */
 interface AuthenticationParts {
@@ -63,13 +49,13 @@ const costWithoutHashes = 1024;
 /** The default of `maxNonces`. */
 const defaultMaxNonces = 10_000_000;
 
-/** Creates the authentication of a service. Throws RangeError on invalid options. */
+/** Creates the authentication of a service: accounts, nonces and the schemes that it offers. Throws RangeError on invalid options. */
 export function createAuthentication(
   options: ServiceOptions,
   clock: Clock,
   random: (size: number) => Uint8Array,
   { store, origins, onGrantEvent, alterations, settings }: AuthenticationParts,
-): Authentication {
+) {
   const window = readWindow(options);
   const notBefore = readNotBefore(options);
   const { realm = 'Countersign', explain = false } = options;
@@ -159,6 +145,7 @@ export function createAuthentication(
       `schemes.${ownBasic}: Authorization: Basic is that of passwords, and users have some`,
     );
   const ownBearer = findOwner(configured, 'bearer');
+  /** Throws RangeError if there are clients of OAuth 2.0, and a configured scheme has its bearer tokens. */
   const checkClients = (clients: { readonly size: number }): void => {
     if (ownBearer !== undefined && clients.size > 0)
       throw new RangeError(
@@ -174,11 +161,14 @@ export function createAuthentication(
   return {
     // Browsers use the first challenge that they support, which is Basic.
     authenticator: createAuthenticator(offered, rateLimiter, limits, explain),
+    /** The configured schemes. */
     configured,
     oauth,
     checkClients,
+    /** The quotas of principals and peers. */
     quotas,
-    replaceUsers(users) {
+    /** Replaces all users. Throws RangeError on an empty secret or password, or a malformed password hash. */
+    replaceUsers(users: Users): void {
       const all = readDeclarations(users);
       checkUserSchemes(users, configured);
       accounts.replace(all);

@@ -4,7 +4,7 @@ import { createAuthenticator } from '../auth/authenticate.ts';
 import type { UserRights } from '../auth/user-rights.ts';
 import type { Verifier } from '../auth/verifier.ts';
 import { readDuration } from '../duration.ts';
-import { type Client, type Consumer, createRegistry, type Registry } from '../oauth/clients.ts';
+import { createRegistry } from '../oauth/clients.ts';
 import { grantsResource } from '../oauth/consent/grants-resource.ts';
 import type { OAuthContext } from '../oauth/context.ts';
 import { Grants } from '../oauth/grants.ts';
@@ -17,30 +17,14 @@ import type { TokenSigner } from '../oauth/oauth2/token-signer.ts';
 import type { TrustedIssuers, TrustedIssuersOptions } from '../oauth/oauth2/trusted-issuers.ts';
 import { signsTokens } from '../oauth/oauth2-options.ts';
 import { grantsPath } from '../oauth/paths.ts';
-import type { TokenDraft, TokenEvent } from '../oauth/records.ts';
+import type { TokenEvent } from '../oauth/records.ts';
 import { RevokeOnRemoval, type Role } from '../oauth/revoke-on-removal.ts';
 import type { Route } from '../pipeline/router.ts';
 import type { Store } from '../store/store.ts';
 import type { ServiceOptions } from './options.ts';
 
 /** The authorization server: OAuth 1.0a and 2.0. */
-export interface AuthorizationServer {
-  readonly schemes: readonly Verifier[];
-  readonly routes: readonly Route[];
-  readonly grants: Grants;
-  readonly clients: Registry<Client>;
-  readonly consumers: Registry<Consumer>;
-  /** Revokes what was granted to users, clients and consumers that are removed. */
-  readonly departures: RevokeOnRemoval;
-  /** Resolves when the code that signed tokens need is loaded; undefined if none is needed. */
-  readonly ready: Promise<void> | undefined;
-  /** Returns the draft of an access token. */
-  draftAccessToken(parts: Parameters<typeof draftAccessToken>[1]): Promise<TokenDraft>;
-  /** Whether tokens are signed. */
-  readonly signs: boolean;
-  /** The keys that sign tokens; undefined if none are signed. */
-  readonly keys: SigningKeys | undefined;
-}
+export type AuthorizationServer = ReturnType<typeof createAuthorizationServer>;
 
 /** The parts of the service that the authorization server needs. */
 interface AuthorizationParts
@@ -68,7 +52,7 @@ interface AuthorizationParts
 export function createAuthorizationServer(
   options: ServiceOptions,
   { store, basic, limits, onGrantEvent = () => {}, users, ...others }: AuthorizationParts,
-): AuthorizationServer {
+) {
   const { clock, random, rateLimiter, settings } = others;
   const here = others.alterations === undefined ? 'this service' : 'this double';
   const loaded = loadExtensions(options, {
@@ -114,11 +98,16 @@ export function createAuthorizationServer(
     grants,
     clients,
     consumers,
+    /** Revokes what was granted to users, clients and consumers that are removed. */
     departures: revocation,
+    /** Resolves when the code that signed tokens need is loaded; undefined if none is needed. */
     ready: loaded.ready,
+    /** Whether tokens are signed. */
     signs: signsTokens(settings),
-    draftAccessToken: (parts) => draftAccessToken(context, parts),
-    get keys() {
+    /** Returns the draft of an access token. */
+    draftAccessToken: (parts: Parameters<typeof draftAccessToken>[1]) => draftAccessToken(context, parts),
+    /** The keys that sign tokens; undefined if none are signed. */
+    get keys(): SigningKeys | undefined {
       return loaded.signer?.keys;
     },
   };

@@ -10,22 +10,14 @@ import { isStoreError } from '../store/errors.ts';
 import type { Store } from '../store/store.ts';
 import type { HealthOptions } from './options.ts';
 
-/** Creates the resource of health checks: 200, or 503 with the reason. While the service stops, step 1 responds 503. */
-export function healthResource({ check }: HealthOptions): Resource {
-  return {
-    GET: action('anyone', () => {
-      const reason = check?.();
-      if (reason !== undefined) throw new Problem('not-healthy', reason);
-      return { status: 200, representation: json({ status: 'ready' }), noStore: true };
-    }),
-  };
-}
-
-/** Creates the resource of readiness checks: as that of health checks, and 503 if the store cannot be reached. */
-export function readinessResource(health: HealthOptions, store: Store): Resource {
+/**
+ * Creates the resource of health checks: 200, or 503 with the reason. While the service stops, step 1 responds 503.
+ * @param store the store that a readiness check must reach. Default: none
+ */
+export function healthResource({ check }: HealthOptions, store?: Store): Resource {
   return {
     GET: action('anyone', async () => {
-      const reason = health.check?.() ?? (await findUnreachableReason(store));
+      const reason = check?.() ?? (store && (await findUnreachableReason(store)));
       if (reason !== undefined) throw new Problem('not-healthy', reason);
       return { status: 200, representation: json({ status: 'ready' }), noStore: true };
     }),

@@ -50,18 +50,17 @@ const registeredShape: Shape<unknown> = {
 
 const healthShape = object(
   {
-    path: textLike({}, isPath, () => 'must be a path such as /health, without a slash at the end', {
-      expected: 'a path such as /health, without a slash at the end',
-    }),
+    path: textLike(
+      {},
+      (path): path is string => isBasePath(path),
+      () => 'must be a path such as /health, without a slash at the end',
+      { expected: 'a path such as /health, without a slash at the end' },
+    ),
     check: optional(callback()),
   } satisfies ShapesOf<HealthOptions>,
   undefined,
   { expected: "an object such as { path: '/health' }" },
 );
-
-function isPath(value: string): value is string {
-  return isBasePath(value);
-}
 
 const collectionsShape: Shape<unknown> = {
   ...anyObject,

@@ -157,15 +157,10 @@ function readMember(value: unknown, name: string): unknown {
 function checkAccess(access: unknown, what: string, template: string): void {
   if (access === undefined) return;
   const parameters = Array.from(template.matchAll(/\{([^{}]*)\}/g), ([, name = '']) => name);
-  const scope = typeof access === 'string' ? scopeInRule(access) : undefined;
-  if (scope !== undefined) {
-    const fault = scopeRuleFault(scope);
-    if (fault !== undefined) throw new RangeError(`${what}: ${fault}`);
-    return;
-  }
-  const role = typeof access === 'string' ? roleInRule(access) : undefined;
-  if (role !== undefined) {
-    const fault = roleRuleFault(role);
+  const rule = typeof access === 'string' ? access : '';
+  const [scope, role] = [scopeInRule(rule), roleInRule(rule)];
+  if (scope !== undefined || role !== undefined) {
+    const fault = scope === undefined ? roleRuleFault(role ?? '') : scopeRuleFault(scope);
     if (fault !== undefined) throw new RangeError(`${what}: ${fault}`);
     return;
   }

@@ -43,7 +43,7 @@ import { createMemoryStore } from '../store/memory.ts';
 import { createAuthentication } from './authentication.ts';
 import type { AuthorizationServer } from './authorization-server.ts';
 import { createFetch, type Fetch } from './fetch/fetch.ts';
-import { healthResource, hideHealthChecks, readinessPath, readinessResource } from './health.ts';
+import { healthResource, hideHealthChecks, readinessPath } from './health.ts';
 import type { OpenApiDocument } from './openapi/document.ts';
 import { addOpenApi, loadOpenApi, openApiResource } from './openapi/resource.ts';
 import type { ServedApi } from './openapi/served-api.ts';
@@ -239,7 +239,7 @@ export function createControllableService(
         ? []
         : [
             { template: health.path, resource: healthResource(health) },
-            { template: readinessPath(health), resource: readinessResource(health, store) },
+            { template: readinessPath(health), resource: healthResource(health, store) },
           ];
     const own = createRouter([
       ...createRoutes(

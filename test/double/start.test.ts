@@ -8,7 +8,6 @@ import { type AddressInfo, createConnection } from 'node:net';
 import { join } from 'node:path';
 import test from 'node:test';
 import { promisify } from 'node:util';
-import { systemClock } from '../../src/clock.ts';
 import { startDouble } from '../../src/double/index.ts';
 import { modulePath, reading } from '../support/program.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
@@ -173,15 +172,4 @@ test('without HTTPS, secureUrl and ca throw, and OAuth clients are rejected if T
   await assert.rejects(startDouble({ https: false, tls: 'required', clients }), RangeError);
   await using plain = await startDouble({ https: false, clients });
   assert.match(plain.url, /^http:/);
-});
-
-test('an unknown option is rejected with the nearest known name', async () => {
-  const start: (options: object) => Promise<unknown> = startDouble;
-  await assert.rejects(start({ user: {} }), /user is not an option of a double; did you mean "users"\?/);
-  await assert.rejects(start({ clock: systemClock }), /clock is not an option of a double/);
-});
-
-test('startDouble rejects users and seeds that the service rejects', async () => {
-  await assert.rejects(startDouble({ users: { ann: { secret: '' } } }), RangeError);
-  await assert.rejects(startDouble({ seed: { '/articles': [{ title: 1 }] } }), { name: 'DeclarationError' });
 });

@@ -358,28 +358,15 @@ test('an invalid stub is rejected with the reason', async () => {
   await using double = await startDouble({ users, https: false });
   const call = (...args: unknown[]) => Reflect.apply(double.stub, double, args);
   const cases: readonly [args: unknown[], told: RegExp][] = [
-    [[{ path: 7 }, {}], /path of a match must be text or a regular expression, is 7$/],
-    [['/x', {}], /a match must be an object or a function/],
-    [[async () => true, {}], /must return true or false, and it is asynchronous/],
-    [[{ path: '/x' }, {}, { fallback: 'yes' }], /fallback must be true or false, is a string$/],
-    [[{ path: 'x' }, {}], /must begin with a slash, is "x"; did you mean "\/x"/],
-    [[{ path: '/x?a=1' }, {}], /must not have a query/],
     [[{ path: '/x{id}' }, {}], /a parameter is a whole segment/],
-    [[{ path: '/x', methd: 'GET' }, {}], /did you mean "method"/],
     [[{ path: '/x', method: 'GTE' }, {}], /did you mean "GET"/],
-    [[{ path: '/x', method: 'patch' }, {}], /must be a method in upper case, is "patch"/],
     [[{ path: '/x', method: 'HEAD' }, {}], /HEAD is answered as GET/],
     [[{ path: '/x', method: 'OPTIONS' }, {}], /cannot have the method OPTIONS/],
-    [[{ path: '/x', headers: { 'a b': '1' } }, {}], /not the name of a field/],
     [[{ path: '/x' }, { status: 100 }], /from 200 to 599/],
     [[{ path: '/x' }, { headers: { 'X-A': 'a\nb' } }], /cannot be sent/],
-    [[{ path: '/x' }, 200], /the response of a stub must be an object/],
-    [[{ path: '/x' }, {}, { acces: 'anyone' }], /did you mean "access"/],
-    [[{ path: '/x' }, {}, { access: 'everyone' }], /access rule/],
     [[{ path: '/x' }, {}, { access: 'owner:user' }], /access rule/],
     [[{ path: '/x' }, {}, { schemes: ['hmca'] }], /there is no scheme "hmca"; did you mean "hmac"/],
     [[{ path: '/x' }, {}, { schemes: [] }], /at least one name/],
-    [[{ path: '/x' }, {}, { times: 0 }], /times must be an integer from 1, is 0/],
   ];
   for (const [args, told] of cases) assert.throws(() => call(...args), told, JSON.stringify(args));
   assert.equal((await double.fetch('/x')).status, 404);

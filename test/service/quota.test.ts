@@ -164,18 +164,6 @@ test('the addresses of one IPv6 network share a quota', async () => {
   assert.equal(await from('2001:db8:0:1::1'), 200);
 });
 
-test('an invalid quota of the service or of a user is rejected', () => {
-  assert.throws(
-    () => createControllableService({ quota: '5' }),
-    /^RangeError: quota must be such as 1000\/1h/,
-  );
-  const users = { ann: { secret: 'a', quota: { requests: 0, window: '1h' } } };
-  assert.throws(
-    () => createControllableService({ users }),
-    /requests of quota of the user "ann" must be a whole number/,
-  );
-});
-
 test('the number of addresses is limited, and the address with the oldest window is dropped first', () => {
   const clock = createManualClock(0);
   const quotas = new Quotas({ quota: '1/1h', clock, max: 2 });

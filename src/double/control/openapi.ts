@@ -10,12 +10,14 @@ export const version = '2.0.0';
 /** Returns the OpenAPI 3.1 document of these operations and of the routes that every service has. */
 export function buildOpenApi(operations: readonly Operation[]): JsonSchema {
   const paths: Record<string, Partial<Record<Lowercase<OperationMethod>, JsonSchema>>> = servicePaths();
-  for (const each of operations)
+  for (const each of operations) {
+    const parameters = pathParameters(each.path);
     paths[each.path] = {
-      ...buildParameters(each),
+      ...(parameters.length > 0 && { parameters }),
       ...paths[each.path],
       [each.method.toLowerCase()]: buildOperation(each),
     };
+  }
   return {
     openapi: '3.1.0',
     info: {
@@ -78,10 +80,10 @@ function buildResponses({
     { description, content: problemContent() },
   ]);
   return {
-    [success]:
-      returns === undefined
-        ? { description: 'Success' }
-        : { description: 'Success', content: { [media]: { schema: returns } } },
+    [success]: {
+      description: 'Success',
+      ...(returns !== undefined && { content: { [media]: { schema: returns } } }),
+    },
     ...Object.fromEntries(problems),
     default: { $ref: '#/components/responses/Problem' },
   };
@@ -90,11 +92,6 @@ function buildResponses({
 /** Returns the first segment of the path, such as `clock`. */
 function readTag({ path }: Pick<Operation, 'path'>): string {
   return path.split('/')[1] ?? '';
-}
-
-function buildParameters({ path }: Operation): JsonSchema {
-  const parameters = pathParameters(path);
-  return parameters.length === 0 ? {} : { parameters };
 }
 
 /** Returns the paths that every service has: the index, and the problem types. */

@@ -7,6 +7,7 @@ import { isPromise } from '../callback.ts';
 import {
   callMatch,
   checkName,
+  containsText,
   differences,
   type MatchedRequest,
   matchExample,
@@ -84,7 +85,8 @@ function* listRawDifferences(entry: JournalEntry, match: EntryParts): Generator<
     if (match[name] !== undefined && match[name] !== value)
       yield `the ${name} is ${value ?? 'none'}, not ${match[name]}`;
   }
-  if (match.text !== undefined && !hasText(decodeText(request), match.text))
+  const text = (): string => Buffer.from(request?.body ?? []).toString('utf8');
+  if (match.text !== undefined && !containsText(text(), match.text))
     yield `the content does not contain ${JSON.stringify(String(match.text))}`;
 }
 
@@ -124,12 +126,4 @@ function decodeBody(bytes: Uint8Array, type: string | undefined): unknown {
   } catch {
     return undefined;
   }
-}
-
-function decodeText(request: RawEntry['request']): string {
-  return Buffer.from(request?.body ?? []).toString('utf8');
-}
-
-function hasText(text: string, wanted: string | RegExp): boolean {
-  return typeof wanted === 'string' ? text.includes(wanted) : text.search(wanted) >= 0;
 }

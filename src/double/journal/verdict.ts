@@ -1,7 +1,7 @@
 import type { ProblemType } from '../../http/problem-types.ts';
 import { describeKind } from '../../shape/fault.ts';
 import { number, object, optional, read, type ShapesOf } from '../../shape/shape.ts';
-import { problemTypeShape, textOrPattern } from '../match.ts';
+import { containsText, problemTypeShape, textOrPattern } from '../match.ts';
 import type { JournalEntry } from './entry.ts';
 import { entryOfAnswer } from './exchange.ts';
 
@@ -80,12 +80,8 @@ function listDifferences(entry: JournalEntry, { status, problem, hint }: Refusal
   if (problem !== undefined && problem !== entry.problem?.type)
     differ('problem', entry.problem?.type, problem);
   const hinted = entry.auth?.hint ?? entry.problem?.hint;
-  if (hint !== undefined && !contains(hinted ?? '', hint)) differ('hint', hinted, hint);
+  if (hint !== undefined && !containsText(hinted ?? '', hint)) differ('hint', hinted, hint);
   return found;
-}
-
-function contains(text: string, wanted: string | RegExp): boolean {
-  return typeof wanted === 'string' ? text.includes(wanted) : text.search(wanted) >= 0;
 }
 
 function appendEntry(head: string, entry: JournalEntry): string {

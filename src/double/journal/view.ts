@@ -191,8 +191,7 @@ export function viewAuthentication(
     scheme: scheme && redact.credential(scheme),
     passed: [...passed],
     failedAt,
-    detail:
-      failedAt === undefined ? undefined : (redactText(detail, redact) ?? textIn(details, 'detail', redact)),
+    detail: failedAt && (detail === undefined ? textIn(details, 'detail', redact) : redact(detail)),
     hint: textIn(details, 'hint', redact),
     expected,
     received,
@@ -201,10 +200,6 @@ export function viewAuthentication(
     differs: textIn(details, 'differs', redact),
     error: textIn(details, 'error', redact) ?? textIn(details, 'oauth_problem', redact),
   };
-}
-
-function redactText(text: string | undefined, redact: Redact): string | undefined {
-  return text === undefined ? undefined : redact(text);
 }
 
 function partsIn({ parts }: AuthenticationTrace['details'], redact: Redact): MessagePart[] {

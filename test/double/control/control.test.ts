@@ -9,8 +9,6 @@ import { createSeededRandom } from '../../../src/double/state/random.ts';
 import { createMemoryStore } from '../../../src/store/memory.ts';
 import { createConsole } from '../../support/double/control-client.ts';
 
-const tea = { title: 'Tea', price: { value: '3.50', currency: 'EUR' } };
-
 async function opened(double: Double) {
   return createConsole(await double.openControl());
 }
@@ -76,21 +74,6 @@ test('the control interface closes with the double', async () => {
   const { url } = await double.openControl();
   await double.close();
   await assert.rejects(fetch(`${url}/health`));
-});
-
-test('items are seeded, and restored from a snapshot', async () => {
-  await using double = await startDouble({ users: ['ann'], https: false });
-  const control = await opened(double);
-  await control.send('POST', '/seed', { '/articles': [tea] });
-  const { snapshot } = await control.send('POST', '/snapshot');
-  await double.as('ann').fetch('/articles/1', { method: 'DELETE' });
-  await control.send('POST', '/restore', { snapshot });
-  assert.equal((await double.fetch('/articles/1')).status, 200);
-  await control.send('POST', '/reset');
-  assert.equal((await double.fetch('/articles/1')).status, 404);
-  await control.refused(422, 'POST', '/restore', { snapshot: '9' });
-  const wrong = await control.refused(422, 'POST', '/seed', { '/articles': [{ title: 'Tea', price: '1' }] });
-  assert.match(String(wrong['detail']), /articles/);
 });
 
 test('the clock can be changed, and signed requests are verified by it', async () => {

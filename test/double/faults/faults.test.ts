@@ -234,12 +234,8 @@ test('an invalid fault is rejected when it is planned', async () => {
   await using double = await startDouble({ https: false });
   const refused: readonly [fault: object, message: RegExp][] = [
     [{}, /a fault must have a member/],
-    [{ stauts: 503 }, /^stauts is not a member of a fault; did you mean "status"\?$/],
-    [{ status: 199 }, /status of a fault must be an integer from 200 to 599/],
-    [{ status: 503.5 }, /status/],
     [{ body: 'x' }, /body of a fault requires a status/],
     [{ retryAfter: 1 }, /retryAfter of a fault requires a status/],
-    [{ delay: -1 }, /delay/],
     [{ delay: Number.NaN }, /delay/],
     [{ dribble: 0 }, /dribble/],
     [{ truncate: 1.5 }, /truncate/],

@@ -1,6 +1,5 @@
 // The text of an entry: what happened, the step by its name, and the reason of every refusal.
 import assert from 'node:assert/strict';
-import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { test } from 'node:test';
@@ -141,19 +140,6 @@ test('the text of an entry contains the seconds and the direction of a date outs
   }
 });
 
-test('an entry names the parts of the message of a wrong signature, and the part that differs', async () => {
-  await using double = await open();
-  const headers = await double.as('johndoe', { nonce: 'n-1' }).signRequest({ url: `${double.url}/articles` });
-  await double.fetch('/articles?limit=2', { headers });
-  const auth = double.journal.last()?.auth;
-  assert.equal(auth?.differs, 'target');
-  assert.deepEqual(
-    auth?.parts.map(({ name }) => name),
-    ['method', 'target', 'date', 'nonce'],
-  );
-  assert.deepEqual(auth?.parts[1], { name: 'target', expected: '/articles?limit=2', signed: '/articles' });
-});
-
 test('only the journal reveals that a request is signed with the secret of another user', async () => {
   await using double = await open();
   const response = await double
@@ -161,17 +147,6 @@ test('only the journal reveals that a request is signed with the secret of anoth
     .fetch('/articles', { headers: { Accept: 'application/json' } });
   assert.doesNotMatch(await response.text(), /jürgen|another user/);
   assert.match(String(double.journal.last()), /signed with the secret of another user, jürgen/);
-});
-
-test('the text of an entry names a public host that was signed, if the double has a publicUrl', async () => {
-  await using double = await open({ publicUrl: 'https://api.example.com' });
-  const message = 'GET+https://api.example.com/articles+01mar202612:00:00+n-1';
-  const authentication = `hmac johndoe:n-1:${digestOnce('a-secret', message)}`;
-  await double.fetch('/articles', { headers: { date: '01 mar 2026 12:00:00', authentication } });
-  assert.match(
-    String(double.journal.last()),
-    /the public host was signed with the path, in front of a proxy/,
-  );
 });
 
 test('a disabled user is named as such, in the journal only', async () => {
@@ -200,37 +175,16 @@ test('the server responds with 401 without waiting for late content', async () =
   assert.match(String(answer), /^HTTP\/1\.1 401 /);
 });
 
-const passwords: readonly (readonly [user: string, password: string, named: RegExp])[] = [
-  ['johndoe', 'a-secret', /the secret of johndoe was sent instead of the password/],
-  ['JohnDoe', 'pw', /there is no user JohnDoe; did you mean johndoe\?/],
-  ['johndoe', 'pw ', /the password was sent with white space/],
-  ['johndoe', '"pw"', /the password was sent in quotes/],
-  ['johndoe', Buffer.from('pw').toString('base64'), /the password was encoded in base64/],
-  ['johndoe', 'p%77', /the password was percent-encoded/],
-  ['johndoe', 'undefined', /what was sent is no password: it is a word for no value/],
-  ['johndoe', 'another-secret', /the password or secret of another user, jürgen/],
-];
-
-for (const [user, password, named] of passwords) {
-  test(`the text of an entry names the mistake in Basic credentials: ${user}, ${password}`, async () => {
-    await using double = await open();
-    const authorization = `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`;
-    const response = await double.fetch('/articles', { headers: { authorization }, secure: true });
-    assert.doesNotMatch(await response.text(), named);
-    assert.match(String(double.journal.last()), named);
-  });
-}
-
-const malformed: readonly (readonly [authorization: string, named: RegExp])[] = [
+/** Mistakes in Basic credentials, beside those of the catalogue. */
+const basic: readonly (readonly [authorization: string, named: RegExp])[] = [
+  [encodeBasic('johndoe:a-secret'), /the secret of johndoe was sent instead of the password/],
+  [encodeBasic('JohnDoe:pw'), /there is no user JohnDoe; did you mean johndoe\?/],
+  [encodeBasic('johndoe:p%77'), /the password was percent-encoded/],
+  [encodeBasic('johndoe:another-secret'), /the password or secret of another user, jürgen/],
   ['Basic johndoe:pw', /were sent as they are; encode USER:PASSWORD in base64/],
-  [`Basic ${Buffer.from('johndoe').toString('base64')}`, /there is no colon between user and password/],
-  [`Basic ${Buffer.from('johndoe:pw\n').toString('base64')}`, /a line feed was encoded after the password/],
+  [encodeBasic('johndoe'), /there is no colon between user and password/],
   [`Basic ${Buffer.from('johndoe:>>?').toString('base64url')}`, /the alphabet of base64url was used/],
   [`Basic "${Buffer.from('johndoe:pw').toString('base64')}"`, /the base64 was sent in quotes/],
-  [
-    `Basic ${Buffer.from(Buffer.from('johndoe:pw').toString('base64')).toString('base64')}`,
-    /were encoded in base64 twice/,
-  ],
   ['Basic ', /nothing follows Basic/],
   ['Bearer hmac johndoe:n-1:abc', /with a further word, bearer, before hmac; leave it out/],
   [
@@ -239,42 +193,17 @@ const malformed: readonly (readonly [authorization: string, named: RegExp])[] = 
   ],
 ];
 
-for (const [authorization, named] of malformed)
-  test(`the text of an entry names what is wrong with ${authorization}`, async () => {
+function encodeBasic(credentials: string): string {
+  return `Basic ${Buffer.from(credentials).toString('base64')}`;
+}
+
+for (const [authorization, named] of basic)
+  test(`the text of an entry alone names what is wrong with ${authorization}`, async () => {
     await using double = await open();
-    await double.fetch('/articles', { headers: { authorization }, secure: true });
+    const response = await double.fetch('/articles', { headers: { authorization }, secure: true });
+    assert.doesNotMatch(await response.text(), named);
     assert.match(String(double.journal.last()), named);
   });
-
-test('two mistakes in different parts of a message are both named', async () => {
-  await using double = await open();
-  const message = 'get+/articles+01mar202612:00:00+n-1';
-  const authentication = `hmac johndoe:n-1:${digestOnce('a-secret', message)}`;
-  await double.fetch('/articles?limit=2', { headers: { date: '01 mar 2026 12:00:00', authentication } });
-  assert.match(
-    String(double.journal.last()),
-    /the query was left out; and the method was signed in lower case/,
-  );
-});
-
-test('a digest of chunked content that was signed, but not sent, is named', async () => {
-  await using double = await open();
-  const digest = `sha-256=:${createHash('sha256').update('Tea').digest('base64')}:`;
-  const message = `POST+/articles+01mar202612:00:00+n-1+${digest}`;
-  const head = [
-    'POST /articles HTTP/1.1',
-    'Host: localhost',
-    'Connection: close',
-    'Date: 01 mar 2026 12:00:00',
-    `Authentication: hmac johndoe:n-1:${digestOnce('a-secret', message)}`,
-    'Transfer-Encoding: chunked',
-  ].join('\r\n');
-  await exchange(double, `${head}\r\n\r\n3\r\nTea\r\n0\r\n\r\n`);
-  assert.match(
-    String(double.journal.last()),
-    /sha256 digest of the content was signed, but no Content-Digest/,
-  );
-});
 
 test('a text of the journal has no character of a client that changes how a terminal displays it', async () => {
   const fields = { title: { type: 'text' } } as const;
