@@ -4,14 +4,10 @@ import { createDoubleApi } from '../../../src/double/api.ts';
 import { compose } from '../../../src/double/compose.ts';
 import { openControl } from '../../../src/double/control/control.ts';
 import type { ControlledHealth } from '../../../src/double/control/operation.ts';
-import { type Double, startDouble } from '../../../src/double/index.ts';
+import { startDouble } from '../../../src/double/index.ts';
 import { createSeededRandom } from '../../../src/double/state/random.ts';
 import { createMemoryStore } from '../../../src/store/memory.ts';
-import { createConsole } from '../../support/double/control-client.ts';
-
-async function opened(double: Double) {
-  return createConsole(await double.openControl());
-}
+import { openConsole } from '../../support/double/control-client.ts';
 
 test('only /health and the OpenAPI document are accessible without the token', async () => {
   await using double = await startDouble({ https: false });
@@ -78,7 +74,7 @@ test('the control interface closes with the double', async () => {
 
 test('the clock can be changed, and signed requests are verified by it', async () => {
   await using double = await startDouble({ users: ['ann'], https: false });
-  const control = await opened(double);
+  const control = await openConsole(double);
   const path = '/users/ann/financialrecords';
   const { iso } = await control.send('POST', '/clock/freeze', { at: '2026-03-01T12:00:00Z' });
   assert.equal(iso, '2026-03-01T12:00:00.000Z');
@@ -99,7 +95,7 @@ test('the clock can be changed, and signed requests are verified by it', async (
 
 test('faults are planned, listed, applied and removed', async () => {
   await using double = await startDouble({ https: false });
-  const control = await opened(double);
+  const control = await openConsole(double);
   const fault = { status: 503, retryAfter: 2 };
   const match = { method: 'GET', path: '/articles/{id}' };
   const planned = await control.send('POST', '/faults', { match, fault, times: 2 });
@@ -121,7 +117,7 @@ test('faults are planned, listed, applied and removed', async () => {
 
 test('a query and a method in lower case are rejected, because they would select nothing', async () => {
   await using double = await startDouble({ https: false });
-  const { refused } = await opened(double);
+  const { refused } = await openConsole(double);
   assert.equal(
     (await refused(400, 'GET', '/journal?user=johndoe'))['detail'],
     'This operation has no query parameters: its arguments are JSON content.',
@@ -135,7 +131,7 @@ test('a query and a method in lower case are rejected, because they would select
 test('the journal is read, searched and waited for, and shows no secret', async () => {
   const secret = 's3cret-of-nobody-else';
   await using double = await startDouble({ users: { ann: { secret, password: 'pw-of-ann' } }, https: false });
-  const control = await opened(double);
+  const control = await openConsole(double);
   await control.refused(404, 'GET', '/journal/last');
   await double.as('ann', { nonce: 'n1' }).fetch('/users/ann/financialrecords');
   await double.as('ann', { nonce: 'n1' }).fetch('/users/ann/financialrecords');
@@ -167,7 +163,7 @@ test('the journal is read, searched and waited for, and shows no secret', async 
 
 test('users are read, added and removed, their secrets are rotated, and nonces are burnt', async () => {
   await using double = await startDouble({ https: false });
-  const control = await opened(double);
+  const control = await openConsole(double);
   assert.equal((await control.send('PUT', '/users/ann%20b', { secret: 'one' })).secret, 'one');
   assert.deepEqual(await control.send('GET', '/users/ann%20b'), { secret: 'one' });
   const { secret } = await control.send('POST', '/users/ann%20b/rotate', { grace: '1h' });
@@ -188,7 +184,7 @@ test('tokens of both kinds are issued, expired and revoked, and a user’s conse
     clients: { app: { redirectUris: ['https://client.example/cb'], scopes: ['read', 'write'] } },
     consumers: { printer: { secret: 'a-secret-of-the-printer', callbacks: ['oob'] } },
   });
-  const control = await opened(double);
+  const control = await openConsole(double);
   const good = async (token: string): Promise<boolean> => {
     const headers = { Authorization: `Bearer ${token}` };
     return (await double.fetch('/users/ann/financialrecords', { headers, secure: true })).status === 200;
@@ -223,7 +219,7 @@ test('tokens of both kinds are issued, expired and revoked, and a user’s conse
 
 test('invalid content is rejected with its field, and changes nothing', async () => {
   await using double = await startDouble({ https: false });
-  const control = await opened(double);
+  const control = await openConsole(double);
   const wrong = async (content: unknown) => {
     const { detail, field } = await control.refused(422, 'POST', '/faults', content);
     return [field, detail];

@@ -1,18 +1,14 @@
 import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
 import { EventLog } from '../../../src/double/control/operations/events.ts';
-import { type Double, startDouble } from '../../../src/double/index.ts';
-import { createConsole } from '../../support/double/control-client.ts';
+import { startDouble } from '../../../src/double/index.ts';
+import { openConsole } from '../../support/double/control-client.ts';
 
 const options = {
   users: ['ann'],
   clients: { app: { redirectUris: ['https://client.example/cb'] } },
   now: '2026-03-01T12:00:00Z',
 };
-
-async function opened(double: Double) {
-  return createConsole(await double.openControl());
-}
 
 /** Resolves when a request has begun to wait for an event. */
 function nextWait(context: TestContext): Promise<void> {
@@ -33,7 +29,7 @@ function nextWait(context: TestContext): Promise<void> {
 
 test('events of tokens and nonces are listed in order, without the tokens and nonces', async () => {
   await using double = await startDouble(options);
-  const control = await opened(double);
+  const control = await openConsole(double);
   assert.deepEqual(await control.send('GET', '/events'), { events: [] });
   const { accessToken } = await control.send('POST', '/tokens/oauth2', { user: 'ann' });
   await control.send('POST', '/tokens/revoke', { token: accessToken });
@@ -52,7 +48,7 @@ test('events of tokens and nonces are listed in order, without the tokens and no
 
 test('a wait returns a past or future event, and after a timeout 404 with the other events', async (context) => {
   await using double = await startDouble(options);
-  const control = await opened(double);
+  const control = await openConsole(double);
   await double.oauth2.issueToken({ user: 'ann' });
   const wait = (match: object) => control.send('POST', '/events/wait', match);
   assert.equal((await wait({ type: 'token-issued', client: 'app', user: 'ann' })).number, 1);
@@ -74,7 +70,7 @@ test('a wait returns a past or future event, and after a timeout 404 with the ot
 // The request would wait for longer than the test may take.
 test('closing the interface ends a waiting request with 404', async (context) => {
   const double = await startDouble(options);
-  const control = await opened(double);
+  const control = await openConsole(double);
   const begun = nextWait(context);
   const waiting = control.exchange('POST', '/events/wait', { timeout: 60_000 });
   await begun;
@@ -84,7 +80,7 @@ test('closing the interface ends a waiting request with 404', async (context) =>
 
 test('only the latest 1,000 events are stored', async () => {
   await using double = await startDouble(options);
-  const control = await opened(double);
+  const control = await openConsole(double);
   for (let count = 0; count < 1100; count += 1) await double.oauth2.issueToken({});
   const { events } = await control.send('GET', '/events');
   assert.deepEqual([events.length, events[0].number, events.at(-1).number], [1000, 101, 1100]);

@@ -2,16 +2,12 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { AuthenticationTrace } from '../../../src/auth/trace.ts';
 import { entriesJson, formatHar } from '../../../src/double/control/exchange/entries.ts';
-import { type Double, startDouble } from '../../../src/double/index.ts';
+import { startDouble } from '../../../src/double/index.ts';
 import { createRedaction } from '../../../src/double/journal/redaction.ts';
 import { viewAuthentication } from '../../../src/double/journal/view.ts';
-import { createConsole } from '../../support/double/control-client.ts';
+import { openConsole } from '../../support/double/control-client.ts';
 
 const ann = { secret: 'the-secret-of-ann' };
-
-async function opened(double: Double) {
-  return createConsole(await double.openControl());
-}
 
 function listNumbers({ entries }: { entries: readonly { readonly number: number }[] }): number[] {
   return entries.map(({ number }) => number);
@@ -19,7 +15,7 @@ function listNumbers({ entries }: { entries: readonly { readonly number: number 
 
 test('summaries are listed in pages, backwards and forwards', async () => {
   await using double = await startDouble({ https: false, journal: { entries: 5 } });
-  const control = await opened(double);
+  const control = await openConsole(double);
   assert.deepEqual(await control.send('POST', '/journal/list', {}), { entries: [] });
   for (let count = 0; count < 7; count += 1) await double.fetch('/articles');
   const latest = await control.send('POST', '/journal/list', { limit: 2 });
@@ -31,7 +27,7 @@ test('summaries are listed in pages, backwards and forwards', async () => {
 
 test('a list waits for the next entry if there is none, also for the first one after a reset', async () => {
   await using double = await startDouble({ https: false });
-  const control = await opened(double);
+  const control = await openConsole(double);
   await double.fetch('/articles');
   const next = control.send('POST', '/journal/list', { after: 1, wait: 60_000 });
   await control.send('GET', '/health');
@@ -47,7 +43,7 @@ test('a list waits for the next entry if there is none, also for the first one a
 
 test('a summary contains the columns of the table, and the text of the entry, without secrets', async () => {
   await using double = await startDouble({ https: false, users: { ann }, strictQuery: false });
-  const control = await opened(double);
+  const control = await openConsole(double);
   await double.as('ann').fetch('/articles?password=hidden', { method: 'GET' });
   await double.as('ann', { secret: 'another-secret' }).fetch(`/articles?q=${'x'.repeat(3000)}`);
   const { entries } = await control.send('POST', '/journal/list', {});
@@ -76,7 +72,7 @@ test('a summary contains the columns of the table, and the text of the entry, wi
 test('an entry has the date and nonce of its signature, and the first use of the nonce', async () => {
   await using double = await startDouble({ https: false, users: { ann } });
   double.clock.freeze('2026-03-01T12:00:00Z');
-  const control = await opened(double);
+  const control = await openConsole(double);
   const headers = await double
     .as('ann', { nonce: 'once', date: '2026-03-01T11:59:00Z' })
     .signRequest({ url: '/articles' });
@@ -108,7 +104,7 @@ test('the window of an entry is that of its scheme', async () => {
       'message-signatures': { window: 90 },
     },
   });
-  const control = await opened(double);
+  const control = await openConsole(double);
   const time = Math.floor(double.clock.now() / 1000);
   const headers = { 'X-Api-Key': 'ann', 'X-Timestamp': String(time), 'X-Signature': 'a'.repeat(64) };
   const input = `sig1=("@method" "@authority" "@path" "@query");created=${time};keyid="ann";nonce="n-1"`;
@@ -131,7 +127,7 @@ test('the window of an entry is that of its scheme', async () => {
 
 test('a request for an entry that is not in the journal returns 404', async () => {
   await using double = await startDouble({ https: false });
-  const control = await opened(double);
+  const control = await openConsole(double);
   for (const number of ['1', '0', 'x', '1.0', '%31%30'])
     await control.refused(404, 'GET', `/journal/${number}`);
 });
@@ -139,7 +135,7 @@ test('a request for an entry that is not in the journal returns 404', async () =
 test('the journal is exported as HAR 1.2, without secrets', async () => {
   await using double = await startDouble({ users: { ann } });
   double.clock.freeze('2026-03-01T12:00:00Z');
-  const control = await opened(double);
+  const control = await openConsole(double);
   const body = JSON.stringify({ title: 'Tea', price: { value: '1.00', currency: 'EUR' } });
   await double
     .as('ann')

@@ -1,15 +1,11 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { type Double, startDouble } from '../../../src/double/index.ts';
-import { createConsole } from '../../support/double/control-client.ts';
-
-async function opened(double: Double) {
-  return createConsole(await double.openControl());
-}
+import { startDouble } from '../../../src/double/index.ts';
+import { openConsole } from '../../support/double/control-client.ts';
 
 test('a stub of the control interface returns its response, and permits only the declared users', async () => {
   await using double = await startDouble({ users: ['ann', 'bob'], https: false });
-  const control = await opened(double);
+  const control = await openConsole(double);
   const path = '/weather/{user}';
   const add = (method: string, access: unknown, response: object) =>
     control.send('POST', '/stubs', { match: { method, path }, access, response });
@@ -43,7 +39,7 @@ test('a stub of the control interface returns its response, and permits only the
 
 test('an invalid stub of the control interface is rejected with 422, and nothing is changed', async () => {
   await using double = await startDouble({ https: false });
-  const control = await opened(double);
+  const control = await openConsole(double);
   const match = { method: 'GET', path: '/x' };
   const access = 'anyone';
   const cases: readonly [content: object, told: RegExp][] = [
@@ -72,7 +68,7 @@ test('an invalid stub of the control interface is rejected with 422, and nothing
 
 test('a stub with a collection keeps what is posted, and returns, replaces, changes and removes it', async () => {
   await using double = await startDouble({ https: false });
-  const control = await opened(double);
+  const control = await openConsole(double);
   const added = await control.send('POST', '/stubs', { collection: '/orders', access: 'anyone' });
   assert.equal(added.collection, '/orders');
   const send = async (method: string, path: string, body?: object): Promise<[number, unknown, string?]> => {
@@ -132,7 +128,7 @@ test('a stub with a collection keeps what is posted, and returns, replaces, chan
 
 test('collections of stubs at a template have their own items, and their access rule', async () => {
   await using double = await startDouble({ users: ['ann', 'bob'], https: false });
-  const control = await opened(double);
+  const control = await openConsole(double);
   await control.send('POST', '/stubs', { collection: '/users/{name}/orders', access: 'owner:name' });
   const init = { method: 'POST', body: new URLSearchParams({ item: 'tea' }) };
   const posted = await double.as('ann').fetch('/users/ann/orders', init);
@@ -151,7 +147,7 @@ test('collections of stubs at a template have their own items, and their access 
 
 test('an entry has its text, and the reason of a failure of the double', async () => {
   await using double = await startDouble({ https: false, onError() {} });
-  const control = await opened(double);
+  const control = await openConsole(double);
   double.stub({ path: '/x' }, () => Promise.reject(new Error('no rate of that day')), { access: 'anyone' });
   assert.equal((await double.fetch('/x')).status, 500);
   const entry = await control.send('GET', '/journal/last');
@@ -161,7 +157,7 @@ test('an entry has its text, and the reason of a failure of the double', async (
 
 test('a collection that is declared at run time is served like one of the configuration', async () => {
   await using double = await startDouble({ users: ['ann'], https: false });
-  const control = await opened(double);
+  const control = await openConsole(double);
   const declaration = {
     element: 'notes',
     item: 'note',

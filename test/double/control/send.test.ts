@@ -1,11 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type Double, startDouble } from '../../../src/double/index.ts';
-import { createConsole } from '../../support/double/control-client.ts';
-
-async function opened(double: Double) {
-  return createConsole(await double.openControl());
-}
+import { startDouble } from '../../../src/double/index.ts';
+import { openConsole } from '../../support/double/control-client.ts';
 
 const get = (target: string, ...lines: string[]): string =>
   [`GET ${target} HTTP/1.1`, 'Host: a.example', ...lines, '', ''].join('\r\n');
@@ -16,7 +12,7 @@ function decodeText({ response }: { response: string }): string {
 
 test('exactly the given bytes are sent, and the bytes of the response and its entry are returned', async () => {
   await using double = await startDouble({ https: false });
-  const control = await opened(double);
+  const control = await openConsole(double);
   await double.fetch('/articles');
   const sent = await control.send('POST', '/send', { text: get('/articles', 'x-ODD:  spaced ') });
   assert.equal(sent.ended, 'complete');
@@ -32,7 +28,7 @@ test('exactly the given bytes are sent, and the bytes of the response and its en
 
 test('bytes that are not a valid request are also sent', async () => {
   await using double = await startDouble({ https: false });
-  const control = await opened(double);
+  const control = await openConsole(double);
   const bytes = Buffer.from('GET /\xff\x00 nonsense\r\n\r\n', 'latin1').toString('base64');
   const sent = await control.send('POST', '/send', { bytes });
   assert.match(decodeText(sent), /^HTTP\/1\.1 400 /);
@@ -42,7 +38,7 @@ test('bytes that are not a valid request are also sent', async () => {
 
 test('requests are sent over TLS if secure is true', async () => {
   await using double = await startDouble();
-  const control = await opened(double);
+  const control = await openConsole(double);
   const sent = await control.send('POST', '/send', { text: get('/articles'), secure: true });
   assert.match(decodeText(sent), /^HTTP\/1\.1 200 /);
   assert.equal(double.journal.last()?.request?.secure, true);
@@ -50,7 +46,7 @@ test('requests are sent over TLS if secure is true', async () => {
 
 test('the request of an entry is sent again with its credentials and its content', async () => {
   await using double = await startDouble({ https: false, users: { ann: { secret: 'the-secret-of-ann' } } });
-  const control = await opened(double);
+  const control = await openConsole(double);
   const body = JSON.stringify({ title: 'Tea', price: { value: '1.00', currency: 'EUR' } });
   const headers = {
     ...(await double.as('ann').signRequest({ method: 'POST', url: '/articles' })),
@@ -70,7 +66,7 @@ test('the request of an entry is sent again with its credentials and its content
 test('chunked content is sent again as chunks', async () => {
   await using double = await startDouble({ https: false });
   double.resource('/echo', { POST: { access: 'anyone', handle: () => ({ status: 204 }) } });
-  const control = await opened(double);
+  const control = await openConsole(double);
   const head = 'POST /echo HTTP/1.1\r\nHost: a.example\r\nTransfer-Encoding: chunked\r\n\r\n';
   const first = await control.send('POST', '/send', { text: `${head}3\r\nabc\r\n0\r\n\r\n` });
   assert.match(decodeText(first), /^HTTP\/1\.1 204 /);
@@ -80,7 +76,7 @@ test('chunked content is sent again as chunks', async () => {
 
 test('a broken connection and a timeout are reported', async () => {
   await using double = await startDouble({ https: false });
-  const control = await opened(double);
+  const control = await openConsole(double);
   double.faults.next({ path: '/articles' }, { reset: 'before' });
   const broken = await control.send('POST', '/send', { text: get('/articles') });
   assert.ok(['failed', 'closed'].includes(broken.ended), broken.ended);
@@ -94,7 +90,7 @@ test('a broken connection and a timeout are reported', async () => {
 
 test('a response to HEAD ends after its header section', async () => {
   await using double = await startDouble({ https: false });
-  const control = await opened(double);
+  const control = await openConsole(double);
   const sent = await control.send('POST', '/send', {
     text: 'HEAD /articles HTTP/1.1\r\nHost: a.example\r\n\r\n',
   });
@@ -104,7 +100,7 @@ test('a response to HEAD ends after its header section', async () => {
 
 test('content that is not exactly one request is rejected', async () => {
   await using double = await startDouble({ https: false });
-  const control = await opened(double);
+  const control = await openConsole(double);
   const refused: [content: object, status: number][] = [
     [{}, 422],
     [{ text: 'a', bytes: 'YQ==' }, 422],
@@ -128,7 +124,7 @@ test('an entry with incompletely recorded content is rejected with 422', async (
       reads: [{ type: 'text/plain', decoder: () => ({ write() {}, end: () => undefined }) }],
     },
   });
-  const control = await opened(double);
+  const control = await openConsole(double);
   await double.fetch('/echo', {
     method: 'POST',
     body: 'longer than four',

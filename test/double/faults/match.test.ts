@@ -72,40 +72,6 @@ test('a fault matches by the user of a token of OAuth 1.0a in the query', async 
   assert.equal(await isMatched(double, { user: 'johndoe' }, unreadable), false);
 });
 
-const byParts: readonly (readonly [
-  match: RequestMatch,
-  path: string,
-  headers: Record<string, string>,
-  matches: boolean,
-])[] = [
-  [{ query: { limit: '1' } }, '/articles?limit=1', {}, true],
-  [{ query: { limit: '1' } }, '/articles?limit=10', {}, false],
-  [{ query: { limit: '1' } }, '/articles', {}, false],
-  [{ query: { limit: /^[0-9]+$/ } }, '/articles?limit=10', {}, true],
-  [{ query: { q: 'a b' } }, '/articles?q=a+b', {}, true],
-  [{ query: { q: 'a b' } }, '/articles?q=a%20b', {}, true],
-  [{ query: { q: '2' } }, '/articles?q=1&q=2', {}, true],
-  [{ query: { limit: '1', after: /./g } }, '/articles?limit=1', {}, false],
-  [{ query: { limit: '1', after: /./g } }, '/articles?limit=1&after=x', {}, true],
-  [{ headers: { 'X-Foo': 'bar' } }, '/articles', { 'x-foo': 'bar' }, true],
-  [{ headers: { 'x-foo': 'bar' } }, '/articles', { 'X-Foo': 'barn' }, false],
-  [{ headers: { 'X-Foo': /^bar/ } }, '/articles', { 'X-Foo': 'barn' }, true],
-  [{ headers: { 'X-Foo': 'bar' } }, '/articles', {}, false],
-  [{ path: '/articles', query: { limit: '1' } }, '/other?limit=1', {}, false],
-  [({ path }) => path === '/articles', '/articles?limit=1', {}, true],
-  [({ path }) => path === '/other', '/articles', {}, false],
-];
-
-for (const [match, path, headers, matches] of byParts) {
-  const shown =
-    typeof match === 'function' ? String(match) : Object.entries(match).flat().map(String).join(' ');
-  test(`a fault ${matches ? 'matches' : 'does not match'} ${path} by ${shown}`, async () => {
-    await using double = await startDouble({ https: false });
-    for (const _round of [1, 2])
-      assert.equal(await isMatched(double, match, () => double.fetch(path, { headers })), matches);
-  });
-}
-
 test('a match function receives the request as sent', async () => {
   await using double = await startDouble({ users, https: false });
   const seen: MatchedRequest[] = [];
@@ -138,28 +104,6 @@ test('an error of a match function is reported to onError, and the request is pr
     errors.map((error) => (error instanceof Error ? error.message : error)),
     ['no such member', 'the function of a match must return true or false, and it returned a promise'],
   );
-});
-
-test('a fault that was not applied is described with its whole match', async () => {
-  const double = await startDouble({ users, https: false, pendingFaults: 'error' });
-  double.faults.next({ query: { limit: '1' }, headers: { 'X-Foo': /bar/ } }, { status: 418 });
-  double.faults.next(() => false, { status: 418 });
-  await assert.rejects(double.close(), {
-    message: [
-      'These planned faults were not applied:',
-      '  any method any path, query limit=1, header X-Foo: /bar/: status (applied to 0 requests, expected 1 more)',
-      '  the function: status (applied to 0 requests, expected 1 more)',
-    ].join('\n'),
-  });
-});
-
-test('a planned fault with a function survives a snapshot', async () => {
-  await using double = await startDouble({ https: false });
-  double.faults.next(({ target }) => target === '/articles', { status: 418 });
-  const before = double.snapshot();
-  assert.equal((await double.fetch('/articles')).status, 418);
-  double.restore(before);
-  assert.equal((await double.fetch('/articles')).status, 418);
 });
 
 test('the control interface plans a fault by query and field, and shows patterns and functions as text', async () => {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { ControlServer } from '../../../src/double/index.ts';
+import type { ControlServer, Double } from '../../../src/double/index.ts';
 
 /** Sends what a program in another language would, over a socket. */
 export function createConsole({ url, token }: Pick<ControlServer, 'url' | 'token'>) {
@@ -33,4 +33,9 @@ export function createConsole({ url, token }: Pick<ControlServer, 'url' | 'token
       return value;
     },
   };
+}
+
+/** Opens the control interface of a double. */
+export async function openConsole(double: Pick<Double, 'openControl'>) {
+  return createConsole(await double.openControl());
 }
