@@ -209,9 +209,3 @@ test('an argument that JavaScript would convert is rejected with the expected ty
   assert.ok(double.clock.now() >= now);
   assert.equal(double.journal.length, 0);
 });
-
-test('close accepts the argument that a test framework passes to a hook', async () => {
-  const double = await startDouble({ https: false });
-  await Reflect.apply(double.close, undefined, [{ name: 'a context' }]);
-  await assert.rejects(fetch(double.url));
-});

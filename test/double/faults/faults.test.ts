@@ -134,17 +134,6 @@ test('a fault applies only to requests that match every given condition', async 
   }
 });
 
-test('faults apply in the order in which they were planned, one to each request', async () => {
-  await using double = await startDouble({ seed });
-  double.faults.next({}, { status: 500 });
-  double.faults.times(2, { method: 'GET' }, { status: 501 });
-  const always = double.faults.always({}, { status: 502 });
-  assert.deepEqual(await statuses(double, '/', '/', '/', '/', '/'), [500, 501, 501, 502, 502]);
-  assert.equal(always.count, 2);
-  double.faults.clear();
-  assert.deepEqual(await statuses(double, '/'), [200]);
-});
-
 test('a fault for three requests applies to exactly three of ten concurrent requests', async () => {
   await using double = await startDouble();
   double.faults.times(3, {}, { status: 500 });
