@@ -11,7 +11,7 @@ import {
 } from './auth/oauth.ts';
 import type { Core } from './compose.ts';
 import type { DoubleFaults, FaultsPart } from './faults/faults.ts';
-import { type InProcessResponse, toInProcessResponse } from './faults/in-process.ts';
+import { presentFault } from './faults/in-process.ts';
 import type { AsOptions, ConfiguredAsOptions } from './fetch/as-options.ts';
 import { listOwnOrigins } from './fetch/origins.ts';
 import { createSigner, type SigningClient } from './fetch/signed-client.ts';
@@ -106,11 +106,6 @@ function issuerOf({ options: { oauth2, publicUrl, tls } }: Core, { url, secureUr
 /** Returns the further URLs whose origins are those of the service. */
 function listOtherOrigins({ options: { aliases = [], publicUrl } }: Core): readonly string[] {
   return publicUrl === undefined ? aliases : [...aliases, publicUrl];
-}
-
-/** Returns what the platform's fetch would present of a response with a fault. */
-function presentFault(reply: HttpResponse, isHead: boolean): InProcessResponse {
-  return toInProcessResponse(reply.fault ?? {}, reply, isHead);
 }
 
 /** Adds the entry of the journal, for assertions about the response. */

@@ -36,11 +36,7 @@ type EventName = keyof DoubleEventMap;
 export type CredentialEvent = TokenEvent | NonceEvent;
 
 /** Emits events to listeners. */
-export interface Events {
-  /** Calls `listener` for every event of this name. Throws RangeError if there is none, or if `listener` is not a function. */
-  on<Name extends EventName>(event: Name, listener: (value: DoubleEventMap[Name]) => void): Subscription;
-  emit<Name extends EventName>(event: Name, value: DoubleEventMap[Name]): void;
-}
+export type Events = ReturnType<typeof createEvents>;
 
 type Listeners = { readonly [Name in EventName]: Set<(value: DoubleEventMap[Name]) => void> };
 
@@ -62,10 +58,11 @@ export const credentialEvents: readonly string[] = eventNames.filter((name) => n
 const eventShape = word(eventNames);
 
 /** Creates an emitter without listeners. `onError` is called with the errors of listeners. */
-export function createEvents(onError: ReportError = writeError): Events {
+export function createEvents(onError: ReportError = writeError) {
   const listeners = createListeners();
   return {
-    on<Name extends EventName>(event: Name, listener: (value: DoubleEventMap[Name]) => void) {
+    /** Calls `listener` for every event of this name. Throws RangeError if there is none, or if `listener` is not a function. */
+    on<Name extends EventName>(event: Name, listener: (value: DoubleEventMap[Name]) => void): Subscription {
       read(eventShape, event, 'the event');
       read(callback(), listener, 'the listener of an event');
       const added: Listeners[Name] = listeners[event];
@@ -75,7 +72,7 @@ export function createEvents(onError: ReportError = writeError): Events {
       const end = (): void => void added.delete(call);
       return Object.assign(end, { [Symbol.dispose]: end });
     },
-    emit<Name extends EventName>(event: Name, value: DoubleEventMap[Name]) {
+    emit<Name extends EventName>(event: Name, value: DoubleEventMap[Name]): void {
       const called: Listeners[Name] = listeners[event];
       for (const call of [...called]) call(value);
     },

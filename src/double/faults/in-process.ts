@@ -1,17 +1,11 @@
 import { isCompressed, linesInTurn } from '../../http/field-lines.ts';
 import type { FieldLine } from '../../http/fields.ts';
 import type { Response as HttpResponse } from '../../http/message.ts';
-import type { WireBreak, WireFault } from '../../http/wire-fault.ts';
+import type { WireBreak } from '../../http/wire-fault.ts';
 import { computeDribble } from '../../net/fault-injection.ts';
 import { contentSent, fieldsSent } from '../../net/response-encoder.ts';
+import type { PresentedResponse } from '../../service/fetch/fetch.ts';
 import { Delays } from './delays.ts';
-
-/** A response as the platform's fetch presents it. */
-export interface InProcessResponse {
-  readonly fields: FieldLine[];
-  /** Fails where the connection would break. Null if the response has no content. */
-  readonly body: ReadableStream<Uint8Array> | null;
-}
 
 /** Returns the error that the platform's fetch throws if a server's certificate has expired. */
 export function certificateError(): TypeError {
@@ -19,16 +13,12 @@ export function certificateError(): TypeError {
 }
 
 /**
- * Returns what the platform's fetch would present of a response with this fault.
+ * Returns what the platform's fetch would present of a response with a fault. Its content fails where the connection would break.
  * @param head whether the request was HEAD
  * @throws the TypeError of the platform's fetch if no response arrives
  */
-export function toInProcessResponse(
-  fault: WireFault,
-  response: HttpResponse,
-  head: boolean,
-): InProcessResponse {
-  const { break: broken, dribble } = fault;
+export function presentFault(response: HttpResponse, head: boolean): PresentedResponse {
+  const { break: broken, dribble } = response.fault ?? {};
   if (broken?.kind === 'reset' && broken.after === undefined)
     throw fetchFailed(createCodedError('read ECONNRESET', 'ECONNRESET'));
   if (broken?.kind === 'close') throw fetchFailed(createCodedError('other side closed', 'UND_ERR_SOCKET'));

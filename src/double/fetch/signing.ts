@@ -47,14 +47,6 @@ interface Unsigned {
   readonly content: string | Uint8Array | undefined;
 }
 
-/** How a user signs. */
-interface Signing {
-  /** Returns the URL to send a request to, and the fields to add. */
-  readonly sign: (request: Unsigned) => Promise<SignedRequest>;
-  /** Whether paths count as requested over TLS. */
-  readonly secure: boolean;
-}
-
 /** A scheme with an identity, which is read for each request: a secret may have been rotated, and a token is issued on first use. */
 interface Choice {
   readonly scheme: ClientScheme;
@@ -71,14 +63,15 @@ export function createSigning(
   user: string,
   options: AsOptions | ConfiguredSchemeOptions,
   parts: SigningParts,
-): Signing {
+) {
   read(text(), user, 'the user of as');
   read(anyOptions, options, { optionsOf: 'as' });
   const { scheme, identity, choices, isPlain = false } = choose(user, options, parts);
   const { time, random } = parts.core;
   const { date } = options;
   return {
-    async sign({ method, url, fields, content }) {
+    /** Returns the URL to send a request to, and the fields to add. */
+    async sign({ method, url, fields, content }: Unsigned): Promise<SignedRequest> {
       const parsed = new URL(url);
       const target = targetSentByFetch(url.slice(parsed.origin.length));
       const bytes = content === undefined ? undefined : Buffer.from(content);
@@ -94,6 +87,7 @@ export function createSigning(
       messages.set(result, signed.parts);
       return result;
     },
+    /** Whether paths count as requested over TLS. */
     secure: scheme.tlsOnly === true && !isPlain,
   };
 }

@@ -123,13 +123,7 @@ function digestMistake(fields: HttpHeaders, content: Buffer): string {
   return `the digest is that of other content, or the content was changed after it was signed; ${received}`;
 }
 
-interface DeclaredDigest {
-  readonly field: string;
-  readonly algorithm: string;
-  readonly digest: Uint8Array;
-}
-
-function readDeclaredDigests(fields: HttpHeaders): DeclaredDigest[] {
+function readDeclaredDigests(fields: HttpHeaders) {
   const md5 = fields.get('content-md5');
   const digests = parseContentDigest(fields.get('content-digest') ?? '') ?? [];
   return [

@@ -50,7 +50,7 @@ export interface InProcessServer extends FetchAddresses {
 }
 
 /** A response as the platform's fetch presents it. */
-interface PresentedResponse {
+export interface PresentedResponse {
   readonly fields: [name: string, value: string][];
   /** A stream fails where the connection would break. Null if the response has no content. */
   readonly body: Uint8Array | ReadableStream<Uint8Array> | null;

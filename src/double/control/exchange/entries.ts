@@ -2,6 +2,7 @@
 import { nextTurn } from '../../../timers.ts';
 import type { JournalEntry, JournalRequest, JournalResponse } from '../../journal/entry.ts';
 import type { DoubleJournal } from '../../journal/journal.ts';
+import type { ControlledAddresses } from '../operation.ts';
 
 /** The size in bytes of the entries that are written in one turn of the event loop. */
 const sliceSize = 64 * 1024;
@@ -30,10 +31,7 @@ export async function entriesJson(
 type Line = readonly [name: string, value: string];
 
 /** The origins of the server over HTTP and over HTTPS. */
-interface Origins {
-  readonly url: string | undefined;
-  readonly secureUrl: string | undefined;
-}
+type Origins = Pick<ControlledAddresses, 'url' | 'secureUrl'>;
 
 /**
  * Writes entries of the journal as HAR 1.2 (HTTP Archive), which browsers' developer tools and proxies open. Secrets are
@@ -116,36 +114,20 @@ function findField(fields: readonly Line[], wanted: string): string {
   return fields.find(([name]) => name.toLowerCase() === wanted)?.[1] ?? '';
 }
 
-/** The date and the nonce with which a request was signed, as sent, without secrets. */
-interface ShownTimes {
-  readonly date?: {
-    readonly text: string;
-    /** In ms since 1970-01-01T00:00:00Z. */
-    readonly time: number;
-  };
-  readonly nonce?: string;
-  /** The first other request with the same nonce, before this one. */
-  readonly earlier?: { readonly number: number; readonly time: number } | undefined;
-}
-
-/** Returns the date and nonce of a request, and an earlier use of the nonce. */
-export function showPresented(journal: Pick<DoubleJournal, 'all'>, entry: JournalEntry): ShownTimes {
+/** Returns the date and the nonce with which a request was signed, as sent, without secrets, and an earlier use of the nonce. */
+export function showPresented(journal: Pick<DoubleJournal, 'all'>, entry: JournalEntry) {
   const { time, nonce, sentTime } = entry.presented ?? {};
   const text = sentTime ?? String(Math.floor((time ?? 0) / 1000));
   return {
-    ...(time !== undefined && { date: { text: entry.redact(text), time } }),
-    ...(nonce !== undefined && {
-      nonce: entry.redact(nonce),
-      earlier: findEarlierUse(journal, entry, nonce),
-    }),
+    /** `time` is in ms since 1970-01-01T00:00:00Z. */
+    date: time === undefined ? undefined : { text: entry.redact(text), time },
+    nonce: nonce === undefined ? undefined : entry.redact(nonce),
+    earlier: nonce === undefined ? undefined : findEarlierUse(journal, entry, nonce),
   };
 }
 
-function findEarlierUse(
-  journal: Pick<DoubleJournal, 'all'>,
-  { number, user }: JournalEntry,
-  nonce: string,
-): ShownTimes['earlier'] {
+/** Returns the first other request with the same nonce, before this one. */
+function findEarlierUse(journal: Pick<DoubleJournal, 'all'>, { number, user }: JournalEntry, nonce: string) {
   const first = journal.all().find((other) => other.user === user && other.presented?.nonce === nonce);
   return first === undefined || first.number >= number
     ? undefined

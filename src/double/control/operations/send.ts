@@ -150,7 +150,7 @@ function sendExact(origin: string, bytes: Uint8Array, limits: SendLimits): Promi
     socket.on('data', (chunk: Buffer) => {
       received.push(chunk);
       length += chunk.length;
-      if (responseProgress(Buffer.concat(received), method).complete) end('complete');
+      if (hasFinalResponse(Buffer.concat(received), method)) end('complete');
       else if (length > limits.limit) end('limit');
     });
     socket.once('error', (error) => end('failed', error));
@@ -168,36 +168,24 @@ function open(origin: string): Socket {
   return socket.setNoDelay(true);
 }
 
-/** What is known about a response from the bytes that have arrived. */
-interface ResponseProgress {
-  /** Whether the final response is complete. */
-  readonly complete: boolean;
-  /** Its status; undefined as long as its status line is incomplete, or if the bytes are no response. */
-  readonly status: number | undefined;
-}
-
 /**
  * Returns whether the bytes contain a complete final response (RFC 9112 §6.3). Interim responses before it are skipped. A response
  * without a length is never complete: it ends with the connection.
  * @param method the method of the request, since a response to HEAD has no content
  */
-function responseProgress(bytes: Buffer, method: string): ResponseProgress {
+function hasFinalResponse(bytes: Buffer, method: string): boolean {
   let start = 0;
   for (;;) {
     const headEnd = bytes.indexOf('\r\n\r\n', start);
-    const head = bytes.toString('latin1', start, headEnd < 0 ? bytes.length : headEnd);
-    const status = parseStatus(head);
-    if (headEnd < 0 || status === undefined) return { complete: false, status };
+    const head = bytes.toString('latin1', start, headEnd < 0 ? start : headEnd);
+    const status = /^HTTP\/\d\.\d (\d{3})(?!\d)/.exec(head)?.[1];
+    if (status === undefined) return false;
     const content = headEnd + 4;
     // 101 is final: what follows is another protocol.
-    if (status < 200 && status !== 101) start = content;
-    else return { complete: isComplete(head, status, bytes.subarray(content), method), status };
+    if (status >= '200' || status === '101')
+      return isComplete(head, Number(status), bytes.subarray(content), method);
+    start = content;
   }
-}
-
-function parseStatus(head: string): number | undefined {
-  const status = /^HTTP\/\d\.\d (\d{3})(?!\d)/.exec(head)?.[1];
-  return status === undefined ? undefined : Number(status);
 }
 
 function isComplete(head: string, status: number, content: Buffer, method: string): boolean {
