@@ -110,8 +110,11 @@ const notations: readonly TextMistake[] = [
   [
     'the notation of the value in Python was signed, not the content that is sent',
     (content) => {
-      const node = readJsonNode(content) ?? readFormNode(content);
-      return node && listPython(node);
+      const node = readJsonNode(content);
+      if (node !== undefined) return listPython(node);
+      const form = readFormNode(content);
+      // With double quotes it is JSON.
+      return form && listPython(form).filter((text) => text.includes("'"));
     },
   ],
   [
