@@ -22,9 +22,8 @@ import type { Verifier } from '../../src/auth/verifier.ts';
 import { systemClock } from '../../src/clock.ts';
 import { parseCredentials } from '../../src/http/headers/authorization.ts';
 import { createRequest, type IncomingRequest } from '../../src/http/message.ts';
-import type { SignatureAlgorithm } from '../../src/signature/algorithms.ts';
+import type { MessageKey, SignatureAlgorithm } from '../../src/signature/algorithms.ts';
 import { formatSignedDate } from '../../src/signature/hmac.ts';
-import type { MessageKey } from '../../src/signature/message-signatures/algorithms.ts';
 import { defaultComponents, signMessage } from '../../src/signature/message-signatures/sign.ts';
 import { accepts, flat, newNonce, newNonces, type Peer, targetOf } from './peers.ts';
 

@@ -4,11 +4,11 @@ import type { FieldLine } from '../http/fields.ts';
 import { formatContentDigest } from '../http/headers/content-digest.ts';
 import type { IncomingRequest, Response } from '../http/message.ts';
 import type { Item } from '../http/structured-fields/value.ts';
+import type { MessageKey } from '../signature/algorithms.ts';
 import {
   parseAcceptSignature,
   type RequestedSignature,
 } from '../signature/message-signatures/accept-signature.ts';
-import type { MessageKey } from '../signature/message-signatures/algorithms.ts';
 import { parseIdentifier, readName } from '../signature/message-signatures/identifiers.ts';
 import { fieldSource, type RequestMessage } from '../signature/message-signatures/message.ts';
 import { signResponse } from '../signature/message-signatures/response.ts';

@@ -1,6 +1,7 @@
 // The algorithms of private keys: one table for all schemes, each of which maps its own names to the rows.
 import {
   constants,
+  createHmac,
   createPublicKey,
   generateKeyPairSync,
   type KeyObject,
@@ -8,6 +9,7 @@ import {
   sign,
   verify,
 } from 'node:crypto';
+import { bytesOf } from '../http/syntax/octets.ts';
 
 /** The asymmetric algorithms of RFC 9421 §3.3. */
 export type SignatureAlgorithm =
@@ -153,7 +155,10 @@ export function signWith(
   return sign(selectHash(algorithm, hash), message, { key, ...selectOptions(algorithm, { dsaEncoding }) });
 }
 
-/** Returns whether a private key made a signature of a message. Throws for a key that does not permit the padding. */
+/**
+ * Returns whether a private key made a signature of a message. Returns false also for a key that does not permit the padding, as one of
+ * RSASSA-PSS does not permit PKCS #1 v1.5.
+ */
 export function verifyWith(
   algorithm: PublicKeyKind,
   key: KeyObject,
@@ -162,7 +167,11 @@ export function verifyWith(
   variant: SignatureVariant = {},
 ): boolean {
   const options = selectOptions(algorithm, variant);
-  return verify(selectHash(algorithm, variant.hash), message, { key, ...options }, signature);
+  try {
+    return verify(selectHash(algorithm, variant.hash), message, { key, ...options }, signature);
+  } catch {
+    return false;
+  }
 }
 
 function selectHash(algorithm: PublicKeyKind, other: string | undefined): string | null {
@@ -199,4 +208,44 @@ export function createDecoyKey(algorithm: PublicKeyKind, length: number): KeyObj
   modulus[length - 1] = (modulus[length - 1] ?? 0) | 1;
   const jwk = { kty: 'RSA', n: modulus.toString('base64url'), e: 'AQAB' };
   return createPublicKey({ key: jwk, format: 'jwk' });
+}
+
+/** The algorithms of HTTP Message Signatures (RFC 9421 §3.3). */
+export type MessageAlgorithm = SignatureAlgorithm | 'hmac-sha256';
+
+/** The names of all algorithms. */
+export const messageAlgorithms: readonly string[] = [...signatureAlgorithms, 'hmac-sha256'];
+
+/** Returns whether a name is that of a supported algorithm. */
+export function isMessageAlgorithm(name: string): name is MessageAlgorithm {
+  return name === 'hmac-sha256' || isSignatureAlgorithm(name);
+}
+
+/** A key that signs messages. */
+export type MessageKey =
+  | { readonly id: string; readonly algorithm: SignatureAlgorithm; readonly privateKey: KeyObject }
+  | { readonly id: string; readonly algorithm: 'hmac-sha256'; readonly secret: string | Uint8Array };
+
+/** Signs a signature base, and returns the signature in base64. Throws if the key is not one of the algorithm. */
+export function signBase(key: MessageKey, base: string): string {
+  const data = bytesOf(base);
+  if (key.algorithm === 'hmac-sha256')
+    return createHmac('sha256', requireSecret(key.secret)).update(data).digest('base64');
+  return signWith(key.algorithm, requireKey(key.algorithm, key.privateKey), data).toString('base64');
+}
+
+function requireSecret(secret: string | Uint8Array): string | Uint8Array {
+  if (secret.length === 0) throw new RangeError('a secret must not be empty');
+  return secret;
+}
+
+function requireKey(algorithm: SignatureAlgorithm, key: KeyObject): KeyObject {
+  if (key.type !== 'private') throw new RangeError(`a private key is required to sign with ${algorithm}`);
+  if (!isMessageKey(algorithm, key)) throw new RangeError(`the key is not one for ${algorithm}`);
+  return key;
+}
+
+/** Returns whether a key, public or private, is one for an algorithm. One of RSASSA-PSS alone is for that. */
+export function isMessageKey(algorithm: SignatureAlgorithm, key: KeyObject): boolean {
+  return isKeyFor(algorithm, key) || (algorithm === 'rsa-pss-sha512' && key.asymmetricKeyType === 'rsa-pss');
 }

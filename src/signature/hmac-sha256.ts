@@ -126,11 +126,6 @@ export function encodeSecret(secret: string): Buffer {
   return Buffer.from(secret, 'utf8');
 }
 
-/** Returns the signature: HMAC-SHA256 over the message, in base64. */
-export function computeSignature(key: SigningKey, message: string): string {
-  return key.digest([message]);
-}
-
 /**
  * Returns the HMAC of a message under a key that is used once. Each character of the message is one octet. Takes half the time of
  * `createHmac`, because both hashes are computed in one call each.

@@ -3,7 +3,7 @@ import { decodeName, toOctets } from '../http/syntax/octets.ts';
 import { maxNonceLength, octetsOfPiece, type Part } from './message.ts';
 import { describeForm } from './signature-form.ts';
 
-export { computeSignature, createKey, digestOnce, type SigningKey } from './hmac-sha256.ts';
+export { createKey, digestOnce, type SigningKey } from './hmac-sha256.ts';
 
 /** The request data that an HMAC signature covers. The full form has date and nonce, the simple form neither. */
 interface Signed {

@@ -5,11 +5,10 @@
 import type { KeyObject } from 'node:crypto';
 import { createRequest, type IncomingRequest } from '../http/message.ts';
 import type { BareItem } from '../http/structured-fields/value.ts';
-import type { SignatureAlgorithm } from './algorithms.ts';
+import type { MessageKey, SignatureAlgorithm } from './algorithms.ts';
 import type { Scope } from './aws4/signing-key.ts';
 import type { Declaration } from './declared/declaration.ts';
 import type { NamedPart } from './message.ts';
-import type { MessageKey } from './message-signatures/algorithms.ts';
 
 /** A request to sign. Each character of a string is one octet. */
 export interface UnsignedRequest {

@@ -64,12 +64,6 @@ const options: DoubleOptions = {
     'in-query': inQuery,
     'message-signatures': { tag: 'app' },
     aws4: region,
-    ...Object.fromEntries(
-      ['stripe', 'github', 'slack', 'shopify', 'twilio', 'zoom'].map((preset) => [
-        preset,
-        { preset: preset as 'stripe', user: 'ann' },
-      ]),
-    ),
     'standard-webhooks': { preset: 'standard-webhooks', user: 'bob' },
   },
 };
@@ -86,13 +80,6 @@ const messageSignatures = { type: 'message-signatures', tag: 'app' } as const;
 const cases: Readonly<Record<string, Signing>> = {
   partner: { scheme: partner, user: 'ann', secret },
   'in-query': { scheme: inQuery, user: 'ann', secret },
-  ...Object.fromEntries(
-    ['stripe', 'github', 'slack', 'shopify', 'twilio', 'zoom'].map((preset) => [
-      preset,
-      { scheme: { preset: preset as 'stripe' }, secret },
-    ]),
-  ),
-  'standard-webhooks': { scheme: { preset: 'standard-webhooks' }, secret: webhookSecret },
   'standard-webhooks by Ed25519': {
     scheme: { preset: 'standard-webhooks' },
     privateKey: pairs.ed25519.privateKey,

@@ -11,13 +11,13 @@ import {
   type Shape,
   type ShapesOf,
 } from '../../shape/shape.ts';
-import { signatureAlgorithms } from '../../signature/algorithms.ts';
 import {
   isMessageAlgorithm,
   isMessageKey,
   type MessageKey,
   messageAlgorithms,
-} from '../../signature/message-signatures/algorithms.ts';
+  signatureAlgorithms,
+} from '../../signature/algorithms.ts';
 import { identifierFault, parseIdentifier } from '../../signature/message-signatures/identifiers.ts';
 import type { ResponseSigningDeclaration } from '../scheme-declarations.ts';
 import { filledText } from '../scheme-shapes.ts';

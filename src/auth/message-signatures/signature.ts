@@ -1,9 +1,8 @@
 // HTTP Message Signatures (RFC 9421) as a signature scheme: its message is the signature base, whose lines are the parts.
 
 import type { Item } from '../../http/structured-fields/value.ts';
-import { isSignatureAlgorithm } from '../../signature/algorithms.ts';
+import { isSignatureAlgorithm, verifyWith } from '../../signature/algorithms.ts';
 import { areOctets, messageBytes, type Part, type PartKind, type Piece } from '../../signature/message.ts';
-import { verifySignature } from '../../signature/message-signatures/algorithms.ts';
 import { type BaseLine, formatBase } from '../../signature/message-signatures/base.ts';
 import { readName } from '../../signature/message-signatures/identifiers.ts';
 import { createKeyring, type Key } from '../keyring.ts';
@@ -70,7 +69,7 @@ function verify(
 ): boolean {
   if (key.kind === 'secret') return areOctets(message) && key.secret.signs(message, signature);
   if (!isSignatureAlgorithm(key.kind)) return false;
-  return verifySignature(key.kind, key.publicKey, messageBytes(message), Buffer.from(signature, 'base64'));
+  return verifyWith(key.kind, key.publicKey, messageBytes(message), Buffer.from(signature, 'base64'));
 }
 
 /** The kinds of the components without parameters of their own. */

@@ -8,8 +8,8 @@ import {
   type Member,
   type Parameters,
 } from '../../http/structured-fields/value.ts';
+import { type MessageKey, signBase } from '../algorithms.ts';
 import type { RequestedSignature } from './accept-signature.ts';
-import { type MessageKey, signBase } from './algorithms.ts';
 import { createBase, formatBase, isBaseFault } from './base.ts';
 import { readName } from './identifiers.ts';
 import type { ResponseMessage } from './message.ts';

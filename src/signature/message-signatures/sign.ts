@@ -8,9 +8,8 @@ import {
   type Parameters,
   stringItem,
 } from '../../http/structured-fields/value.ts';
-import { findAlgorithm } from '../algorithms.ts';
+import { findAlgorithm, type MessageKey, signBase } from '../algorithms.ts';
 import { chooseId, type SigningIdentity } from '../signing.ts';
-import { type MessageKey, signBase } from './algorithms.ts';
 import { type BaseLine, createBase, formatBase, isBaseFault } from './base.ts';
 import { coversContentDigest, parseIdentifier } from './identifiers.ts';
 import type { StructuredFieldTypes } from './message.ts';

@@ -8,7 +8,7 @@ import test from 'node:test';
 import type { AccountKey } from '../../../src/auth/account-key.ts';
 import type { Accounts } from '../../../src/auth/accounts.ts';
 import type { IncomingRequest } from '../../../src/http/message.ts';
-import type { MessageAlgorithm } from '../../../src/signature/message-signatures/algorithms.ts';
+import type { MessageAlgorithm } from '../../../src/signature/algorithms.ts';
 import { signMessage } from '../../../src/signature/message-signatures/sign.ts';
 import {
   accountsWithKeys,

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import type { Accounts } from '../../../src/auth/accounts.ts';
 import type { IncomingRequest } from '../../../src/http/message.ts';
-import type { MessageKey } from '../../../src/signature/message-signatures/algorithms.ts';
+import type { MessageKey } from '../../../src/signature/algorithms.ts';
 import { signMessage } from '../../../src/signature/message-signatures/sign.ts';
 import {
   annsSecret,

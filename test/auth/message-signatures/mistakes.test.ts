@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { constants } from 'node:crypto';
 import test from 'node:test';
 import type { ProblemMember } from '../../../src/http/problem.ts';
-import { signBase } from '../../../src/signature/message-signatures/algorithms.ts';
+import { signBase } from '../../../src/signature/algorithms.ts';
 import {
   annsSecret,
   openScheme,

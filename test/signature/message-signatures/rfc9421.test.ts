@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import test from 'node:test';
-import { signBase, verifySignature } from '../../../src/signature/message-signatures/algorithms.ts';
+import { signBase, verifyWith } from '../../../src/signature/algorithms.ts';
 import { createBase, formatBase, isBaseFault } from '../../../src/signature/message-signatures/base.ts';
 import type { Message } from '../../../src/signature/message-signatures/message.ts';
 import {
@@ -37,7 +37,7 @@ function isValid(base: string, { parameters, signature }: MessageSignature): boo
   if (key.algorithm === 'hmac-sha256')
     return createHmac('sha256', key.secret).update(base).digest('base64') === signature;
   const { publicKey: verifying } = publicKey(key.id);
-  return verifySignature(key.algorithm, verifying, Buffer.from(base), Buffer.from(signature, 'base64'));
+  return verifyWith(key.algorithm, verifying, Buffer.from(base), Buffer.from(signature, 'base64'));
 }
 
 function check(example: Example): void {
@@ -79,7 +79,7 @@ test('a public key verifies the signature of its private key, and no signature o
     if (key.algorithm === 'hmac-sha256') continue;
     const signature = Buffer.from(signBase(key, 'base'), 'base64');
     const { publicKey: verifying } = publicKey(id);
-    assert.ok(verifySignature(key.algorithm, verifying, Buffer.from('base'), signature), id);
-    assert.ok(!verifySignature(key.algorithm, verifying, Buffer.from('other'), signature), id);
+    assert.ok(verifyWith(key.algorithm, verifying, Buffer.from('base'), signature), id);
+    assert.ok(!verifyWith(key.algorithm, verifying, Buffer.from('other'), signature), id);
   }
 });

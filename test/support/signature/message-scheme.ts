@@ -11,9 +11,9 @@ import type { Verdict, Verifier } from '../../../src/auth/verifier.ts';
 import { createManualClock, type ManualClock } from '../../../src/clock.ts';
 import { createRequest, type IncomingRequest } from '../../../src/http/message.ts';
 import type { Problem } from '../../../src/http/problem.ts';
+import type { MessageKey } from '../../../src/signature/algorithms.ts';
 import { createKey } from '../../../src/signature/hmac.ts';
 import { SigningKey } from '../../../src/signature/hmac-sha256.ts';
-import type { MessageKey } from '../../../src/signature/message-signatures/algorithms.ts';
 import {
   type MessageSigning,
   type RequestToSign,

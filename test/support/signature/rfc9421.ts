@@ -3,8 +3,7 @@
 import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { SignatureAlgorithm } from '../../../src/signature/algorithms.ts';
-import type { MessageKey } from '../../../src/signature/message-signatures/algorithms.ts';
+import type { MessageKey, SignatureAlgorithm } from '../../../src/signature/algorithms.ts';
 import {
   fieldSource,
   type Message,

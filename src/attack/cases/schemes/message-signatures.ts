@@ -3,8 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { MessageSignaturesOptions } from '../../../auth/message-signatures/options.ts';
 import { serializeItem } from '../../../http/structured-fields/serialize.ts';
 import type { BareItem } from '../../../http/structured-fields/value.ts';
-import { signatureAlgorithms } from '../../../signature/algorithms.ts';
-import type { MessageKey } from '../../../signature/message-signatures/algorithms.ts';
+import { type MessageKey, signatureAlgorithms } from '../../../signature/algorithms.ts';
 import { coversContentDigest, parseIdentifier } from '../../../signature/message-signatures/identifiers.ts';
 import { toMessageKey } from '../../../signature/message-signatures/sign.ts';
 import {
