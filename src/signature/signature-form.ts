@@ -81,12 +81,13 @@ export function describeMalformed(text: string, form: SignatureForm): string | u
 function describeBytes(text: string, form: SignatureForm): string | undefined {
   const { encoding, dsaEncoding, hash } = form;
   const [min, max] = form.lengths;
-  if (decodeSignature(text, { ...form, anyCase: true, lengths: [1, text.length] }) === undefined)
-    return undefined;
+  const isWritten = encoding === 'hex' ? /^[0-9a-f]+$/i : /^[\w+/-]+={0,2}$/;
+  if (!isWritten.test(text)) return undefined;
   const bytes = Buffer.from(text, encoding);
   if (dsaEncoding !== undefined && hasOtherForm(bytes, dsaEncoding))
     return `it has the form ${dsaEncoding === 'der' ? 'ieee-p1363' : 'der'}`;
   const { length } = bytes;
+  if (length >= min && length <= max) return undefined;
   if (hash === undefined)
     return `it has ${length} bytes; ${min === max ? min : `${min} to ${max}`} are expected`;
   const other = hashNames.find((each) => digestLengths[each] === length);
