@@ -10,7 +10,7 @@ import type { Verifier } from '../../src/auth/verifier.ts';
 import { systemClock } from '../../src/clock.ts';
 import { parseCredentials } from '../../src/http/headers/authorization.ts';
 import { createRequest, type IncomingRequest } from '../../src/http/message.ts';
-import { selectPathRules, signAws4 } from '../../src/signature/aws4/sign.ts';
+import { signAws4 } from '../../src/signature/aws4/sign.ts';
 import { formatSignedDate } from '../../src/signature/hmac.ts';
 import { accessKeyId, secret } from '../../test/support/auth/aws4.ts';
 import { signWithAws4, smithySigner } from '../../test/support/auth/aws4-clients.ts';
@@ -36,7 +36,9 @@ const nonces = newNonces(window);
 function signedRequest(number: number): IncomingRequest {
   const target = flat(targetOf(number));
   const request = { method: 'GET', target, fields: [['Host', host]] as const };
-  const options = { accessKeyId, secret, ...scope, ...selectPathRules(scope.service), time: Date.now() };
+  const { normalizePath, doubleEncode, plusInPath } = readAws4Options(scope, 'aws4');
+  const rules = { normalizePath, doubleEncode, plusInPath };
+  const options = { accessKeyId, secret, ...scope, ...rules, time: Date.now() };
   const fields = signAws4(request, options).fields.map(([name, value]): [string, string] => [
     name,
     flat(value),

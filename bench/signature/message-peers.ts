@@ -121,10 +121,10 @@ function countersign({ key, accountKey }: ClientKey, components = defaultCompone
   return verifierOf(schemeWith(accountKey), (number) => {
     const target = targetOf(number);
     const signed = signMessage(
-      { method: 'GET', url: `http://${host}${target}`, fields },
+      { method: 'GET', url: new URL(`http://${host}`), target, fields },
       { key, components, created: seconds(), nonce: newNonce() },
     );
-    return requestWith(target, [...fields, ...Object.entries(signed)]);
+    return requestWith(target, [...fields, ...signed.fields]);
   });
 }
 
@@ -181,8 +181,9 @@ function httpMessageSignatures(components = defaultComponents): Peer {
   return (number) => {
     const url = flat(`http://${host}${targetOf(number)}`);
     const signing = { key: hmacKey.key, components, created: seconds(), nonce: newNonce() };
-    const signed = signMessage({ method: 'GET', url, fields }, signing);
-    const lines = [['Host', host] as const, ...fields, ...Object.entries(signed)];
+    const target = targetOf(number);
+    const signed = signMessage({ method: 'GET', url: new URL(url), target, fields }, signing);
+    const lines = [['Host', host] as const, ...fields, ...signed.fields];
     const headers = Object.fromEntries(lines.map(([name, value]) => [name.toLowerCase(), flat(value)]));
     return async () =>
       (await library.httpbis.verifyMessage(config, { method: 'GET', url, headers })) === true;

@@ -218,7 +218,10 @@ function changeIdentity(
   return {
     ...identity,
     ...(user !== undefined && { user, keyId: undefined }),
-    secret: secret === '' ? (scheme.emptySecret ?? '') : (secret ?? identity.secret),
+    secret:
+      secret === ''
+        ? (scheme.emptySecret ?? (scheme.sentSecret === undefined ? '\0' : ''))
+        : (secret ?? identity.secret),
   };
 }
 

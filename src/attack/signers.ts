@@ -28,8 +28,9 @@ export function createReadSigner(read: ReadDeclaration): Signer {
   createSign(read.scheme, read.identity, read.choices); // throws if credentials are missing
   const signing = prepare(read);
   const { scheme, identity, choices } = signing;
+  const { consumer, keyId, user } = identity;
   return createSchemeSigner(signing, {
-    user: scheme.claimedBy(identity),
+    user: scheme.user === undefined ? (consumer?.key ?? keyId ?? user) : undefined,
     tlsOnly: scheme.tlsOnly === true,
     traits: scheme.traits?.(choices),
   });

@@ -7,14 +7,15 @@ import type { ProblemType } from '../http/problem-types.ts';
 import type { Place } from '../signature/declared/places.ts';
 import type { ClientScheme, SchemeKind } from '../signature/signing.ts';
 import { locateContent } from './declared/places.ts';
-import type { ResponseSigningOptions } from './message-signatures/response-signing.ts';
-import type { SchemeVerification } from './scheme.ts';
+import type { ResponseSigningOptions } from './message-signatures/options.ts';
+import type { RequestVerification } from './scheme.ts';
 import type { SchemeContext } from './scheme-context.ts';
-import type { CredentialPlace, Verifier } from './verifier.ts';
+import type { CredentialFacts, CredentialPlace, Verifier } from './verifier.ts';
 
 /** A scheme of a configuration. */
 export interface AuthScheme<Kind extends SchemeKind = SchemeKind, Options = unknown>
-  extends ClientScheme<Kind> {
+  extends ClientScheme<Kind>,
+    CredentialFacts {
   /** Its options, read and checked. */
   readonly options: Options;
   /** The option that determines what is signed. Default: none does. */
@@ -25,52 +26,34 @@ export interface AuthScheme<Kind extends SchemeKind = SchemeKind, Options = unkn
   readonly dateWindow: number;
   /** How long (ms) nonces or signatures are stored, in both directions; 0 if none are. */
   readonly window: number;
-  /** The places of its credentials outside the content. */
-  readonly places: readonly CredentialPlace[];
   /** The places in the content whose values are credentials. Default: none. */
   readonly contentPlaces?: readonly Place[] | undefined;
-  /** The fields that it reads beside `places`, such as those that are signed. Default: none. */
-  readonly requestHeaders?: readonly string[] | undefined;
   /** The parameters of its challenge after the realm. Default: none. */
   readonly challengeParameters?: readonly (readonly [name: string, value: string])[] | undefined;
   /** The fields of a 401 beside WWW-Authenticate. Default: none. */
   readonly challengeFields?: readonly [name: 'Accept-Signature', value: string][];
   /** The problems of its credentials, beside those of every scheme. */
   readonly problems: readonly ProblemType[];
-  /** Whether its refusals have the form of the partner whose scheme it is. Default: they are problem documents. */
-  readonly hasOwnErrors?: boolean;
   /** How responses are signed. Default: not at all. */
   readonly signResponses?: ResponseSigningOptions | undefined;
-  /** See `rotation` of a verifier. */
-  readonly rotation?: string | undefined;
   /** Returns what a secret has to be if it cannot be used: `hexadecimal`. Default: each can be. */
   secretFault?(secret: string): string | undefined;
-  /** Returns whether a query parameter beside `places` belongs to its credentials. Default: none does. */
-  ownsParameter?(name: string): boolean;
-  /** Returns the user that credentials outside the content name; undefined if they are malformed. */
-  claimedUser(rest: string, request: IncomingRequest): string | undefined;
   /** Expresses the refusal of a request without its credentials at a time (ms). Default: it stays a problem document. */
   express?(problem: Problem, request: IncomingRequest, now: number): Problem;
   /** Loads how requests are verified. */
-  load(context: SchemeContext): Promise<SchemeVerification>;
+  load(context: SchemeContext): Promise<RequestVerification>;
 }
 
 /** Creates the verifier of a scheme for a service. The code that verifies is loaded for the first request. */
 export function createVerifier(scheme: AuthScheme, context: SchemeContext): Verifier {
-  const { name, places, contentPlaces, tlsOnly, challengeParameters = [], challengeFields = [] } = scheme;
+  const { challengeParameters = [], challengeFields = [], express, ...facts } = scheme;
+  const { name, places, contentPlaces, tlsOnly } = scheme;
   const named = places.find(({ in: kind }) => kind === 'authorization')?.name ?? name;
   const challenge = formatChallenge(named, [['realm', context.realm], ...challengeParameters]);
-  const { express } = scheme;
   return {
-    name,
-    places,
+    ...facts,
     content: contentPlaces && locateContent(contentPlaces, context.bodyLimit),
-    requestHeaders: scheme.requestHeaders,
-    rotation: scheme.rotation,
-    tlsOnly,
-    ownsParameter: (parameter) => scheme.ownsParameter?.(parameter) === true,
     authenticate: loadOnFirstUse(scheme, context),
-    claimedUser: (rest, request) => scheme.claimedUser(rest, request),
     challenge: (connection) => (tlsOnly !== true || isConfidential(connection) ? challenge : undefined),
     challengeFields: () => challengeFields,
     ...(express !== undefined && {

@@ -4,9 +4,9 @@ import { Problem } from '../http/problem.ts';
 import { andThen, type MaybePromise } from '../maybe-promise.ts';
 import type { Principal } from '../principal.ts';
 import { AbsentCredentials } from './absent-credentials.ts';
-import { AuthFailures } from './auth-failures.ts';
-import { Challenges } from './challenges.ts';
+import { AuthFailures, Challenges } from './challenges.ts';
 import {
+  createLocationTable,
   type FoundCredentials,
   findAccepted,
   findPossible,
@@ -16,7 +16,6 @@ import {
   requireShown,
   type Together,
 } from './find-credentials.ts';
-import { createLocationTable } from './locations.ts';
 import type { RateLimiter } from './rate-limit.ts';
 import { areRotated, isRotation, type VerifyOne, verifyAny, verifyTogether } from './together.ts';
 import type { AuthenticationTrace } from './trace.ts';

@@ -1,7 +1,6 @@
 // The scheme `hmac`: HMAC-SHA256 over the method, the target as sent, and in the full form a date and a nonce.
 
 import { createHash } from 'node:crypto';
-import type { Clock } from '../clock.ts';
 import type { HttpHeaders } from '../http/fields.ts';
 import { formatChallenge } from '../http/headers/authorization.ts';
 import { parseContentDigest, parseContentMd5 } from '../http/headers/content-digest.ts';
@@ -19,37 +18,25 @@ import {
   splitHmacCredentials,
 } from '../signature/hmac.ts';
 import { areOctets, messageBytes, type Part } from '../signature/message.ts';
-import type { Accounts } from './accounts.ts';
 import type { Variant } from './explain/mistake.ts';
 import { explainDateForm, isSafeMethod } from './freshness.ts';
 import { createKeyring, type KeyKind } from './keyring.ts';
-import type { Nonces } from './nonce-claim.ts';
-import type { RateLimiter } from './rate-limit.ts';
-import type { Fault, MessageMistake, Presented, SchemeVerification } from './scheme.ts';
+import type { Fault, MessageMistake, Presented, RequestVerification } from './scheme.ts';
+import type { SchemeContext } from './scheme-context.ts';
 import { malformedDigest } from './signed-digest.ts';
 import type { Verifier } from './verifier.ts';
 import { createVerification } from './verify.ts';
 
 /** Options of the scheme. */
-export interface HmacOptions {
-  readonly realm: string;
-  readonly accounts: Accounts;
-  readonly nonces: Nonces;
-  /** Refuses credentials of a user for which a peer has failed too often. Default: failures have no effect. */
-  readonly rateLimiter?: RateLimiter | undefined;
-  readonly clock: Clock;
+export interface HmacOptions extends Omit<SchemeContext, 'nonceWindow' | 'bodyLimit'> {
   /** Maximum difference (ms, inclusive) between a date and the clock, in either direction. */
   readonly window: number;
   /** The window (ms) that determines how long nonces are stored; at least `window`, which is the default. */
   readonly nonceWindow?: number | undefined;
-  /** Dates before the second of this time (ms) are refused, because their nonces are not known. Default: none. */
-  readonly notBefore?: number | undefined;
   /** The requests that the simple form may sign. */
   readonly simple: 'safe' | 'all' | 'off';
   /** Whether a request with content must have a signed content digest. */
   readonly requireBodyDigest: boolean;
-  /** Whether errors explain what the server checked. */
-  readonly explain: boolean;
 }
 
 /** The credentials of a request, with its date and its content digest. */
@@ -83,7 +70,7 @@ export function createHmacVerifier(options: HmacOptions): Verifier {
 
 const kinds: readonly KeyKind[] = ['secret'];
 
-function createScheme(options: HmacOptions): SchemeVerification<HmacPresented> {
+function createScheme(options: HmacOptions): RequestVerification<HmacPresented> {
   const parseDate = createDateParser();
   const find = createKeyring(options.accounts, 'hmac');
   return {

@@ -1,6 +1,6 @@
 // Refuses requests: records the failed check, explains it if somebody may read the explanation, and makes the Problem.
 
-import { Problem, type ProblemMember } from '../http/problem.ts';
+import { Problem } from '../http/problem.ts';
 import type { ProblemType } from '../http/problem-types.ts';
 import { andThen, type MaybePromise, type Steps, wait } from '../maybe-promise.ts';
 import { describeFields, displayName } from './explain/related-names.ts';
@@ -10,10 +10,8 @@ import { type RefusedNonce, unclaimableNonce } from './nonce-claim.ts';
 import { refusePair } from './rate-limit.ts';
 import type { DigestFault, Fault, Presented, RefusalReason } from './scheme.ts';
 import type { SchemeContext, Verification } from './scheme-context.ts';
-import type { Explained } from './trace.ts';
+import type { Explained, Members } from './trace.ts';
 import type { BadVerdict } from './verifier.ts';
-
-type Members = Readonly<Record<string, ProblemMember>>;
 
 /** A check that failed. It is recorded and explained only if no other signature of the request is accepted. */
 export type Failure<Own extends Presented> = FaultyFailure<Own> | ExplainedFailure<Own>;

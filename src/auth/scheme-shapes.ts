@@ -2,6 +2,11 @@ import { isToken } from '../http/syntax/token.ts';
 import { seconds } from '../shape/duration.ts';
 import { type JsonSchema, object, type Shape, text, textLike } from '../shape/shape.ts';
 
+/** Options as declared, none of which is left out. */
+export type Complete<Declared> = {
+  readonly [Name in keyof Declared]-?: Exclude<Declared[Name], undefined>;
+};
+
 /** The maximum window (s): one day. */
 export const maxWindow = 86_400;
 

@@ -1,16 +1,14 @@
 // A signature scheme: everything that is particular to it, and nothing else. `verify.ts` verifies the requests of every scheme, and
 // `explain/` explains their refusals.
 import type { IncomingRequest } from '../http/message.ts';
-import type { Problem, ProblemMember } from '../http/problem.ts';
+import type { Problem } from '../http/problem.ts';
 import type { ProblemType } from '../http/problem-types.ts';
 import type { MaybePromise } from '../maybe-promise.ts';
 import type { SignatureVariant } from '../signature/algorithms.ts';
 import type { Part, Piece } from '../signature/message.ts';
 import type { Variant } from './explain/mistake.ts';
 import type { Key, KeyHolder, KeyKind } from './keyring.ts';
-import type { KnownSecret } from './trace.ts';
-
-type Members = Readonly<Record<string, ProblemMember>>;
+import type { KnownSecret, Members } from './trace.ts';
 
 /** The credentials of a request as parsed, before anything is looked up. */
 export interface Presented {
@@ -171,11 +169,6 @@ export interface OwnMistakes<Own extends Presented = Presented> {
 export interface SchemeVerification<Own extends Presented = Presented, Holder extends KeyHolder = KeyHolder> {
   readonly name: string;
   readonly rules: Rules;
-  /**
-   * Reads the credentials; several if one of several signatures is enough. Then all are verified, because the nonces of all valid
-   * ones are claimed, so the scheme limits their number. `rest` is Authorization after the scheme.
-   */
-  parse(request: IncomingRequest, rest: string): Own | readonly Own[] | Fault;
   /** Adds what the content presents, or returns why the signature cannot cover it. Default: nothing is added. */
   complete?(presented: Own, content: Uint8Array): Own | Fault;
   /** Finds the holder of the key. */
@@ -201,6 +194,15 @@ export interface SchemeVerification<Own extends Presented = Presented, Holder ex
   readonly mistakes?: OwnMistakes<Own>;
   /** Returns the Problem of a refusal in the form of a partner. Default: a problem document. */
   problem?(refusal: Refusal<Own>): Problem;
+}
+
+/** A signature scheme that reads its credentials without the content. */
+export interface RequestVerification<Own extends Presented = Presented> extends SchemeVerification<Own> {
+  /**
+   * Reads the credentials; several if one of several signatures is enough. Then all are verified, because the nonces of all valid
+   * ones are claimed, so the scheme limits their number. `rest` is Authorization after the scheme.
+   */
+  parse(request: IncomingRequest, rest: string): Own | readonly Own[] | Fault;
 }
 
 /** Why content does not have the digest that is signed. */

@@ -2,7 +2,7 @@
 
 import { Problem } from '../http/problem.ts';
 import type { Principal } from '../principal.ts';
-import type { AuthFailures } from './auth-failures.ts';
+import type { AuthFailures } from './challenges.ts';
 import type { FoundCredentials, Together } from './find-credentials.ts';
 import type { Attempt, Verdict, Verifier } from './verifier.ts';
 

@@ -2,7 +2,7 @@ import type { IncomingRequest } from '../http/message.ts';
 import type { Problem, ProblemMember } from '../http/problem.ts';
 
 /** Details of a failed check: the members of a Problem that explains itself. */
-type TraceDetails = Readonly<Record<string, ProblemMember>>;
+export type Members = Readonly<Record<string, ProblemMember>>;
 
 /** A secret that a test double knows. */
 export interface KnownSecret {
@@ -53,9 +53,9 @@ export class AuthenticationTrace {
   readonly passed: string[] = [];
   /** The check that failed first; undefined if none failed. */
   failedAt: string | undefined;
-  #details: TraceDetails = {};
+  #details: Members = {};
   /** Returns the details, until they are read for the first time. */
-  #explain: (() => TraceDetails) | undefined;
+  #explain: (() => Members) | undefined;
   /** Returns what the content shows of credentials that are missing elsewhere. */
   #findInContent: ((content: Uint8Array) => string | undefined) | undefined;
   readonly #learn: (() => TraceKnowledge) | undefined;
@@ -73,7 +73,7 @@ export class AuthenticationTrace {
   }
 
   /** Details of the failed check, as shown with `--explain`. They are determined on first use. */
-  get details(): TraceDetails {
+  get details(): Members {
     const explain = this.#explain;
     if (explain === undefined) return this.#details;
     this.#explain = undefined;
@@ -101,7 +101,7 @@ export class AuthenticationTrace {
    *
    * @param details A function is called when they are read for the first time; what it returns must contain a hint.
    */
-  fail(check: string, details: TraceDetails | (() => TraceDetails) = {}): void {
+  fail(check: string, details: Members | (() => Members) = {}): void {
     if (this.failedAt !== undefined) return;
     this.failedAt = check;
     // Later changes of users do not change an explanation.
@@ -154,8 +154,6 @@ const checkOf: Readonly<Record<string, string>> = {
   'scheme-not-offered': 'scheme',
   'too-many-failures': 'throttle',
 };
-
-type Members = Readonly<Record<string, ProblemMember>>;
 
 /** A named part of a signed message, such as `method` or `query`. */
 export interface MessagePart {

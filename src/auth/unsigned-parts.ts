@@ -134,7 +134,7 @@ function* createIdentities(scheme: AuthScheme): Generator<SigningIdentity> {
   const identity = { user: scheme.user ?? 'ann', secret, passphrase: 'p' };
   if (canSign(scheme, identity)) yield identity;
   for (const algorithm of ['ed25519', 'ecdsa-p256-sha256', 'rsa-v1_5-sha256'] as const) {
-    if (scheme.privateKeys === 'never') return;
+    if (scheme.privateKeys === undefined) return;
     const owner = { ...identity, privateKey: generateKeys(algorithm).privateKey, algorithm };
     if (canSign(scheme, owner)) yield owner;
   }

@@ -64,38 +64,21 @@ export interface AccountRecord {
 /** A user: either one secret and optionally a password, or all secrets, of which several are valid during a rotation. */
 export type UserDeclaration =
   | AccountRecord
-  | {
+  | (Omit<AccountRecord, 'secrets' | 'password' | 'since'> & {
       /** May be omitted if the user has keys. */
       readonly secret?: string | undefined;
       /** The password for Basic and the consent page. Default: none. */
       readonly password?: string | undefined;
-      /** Whether the user cannot authenticate. Default: false. */
-      readonly disabled?: boolean | undefined;
-      /** Keys by id, beside the secret. */
-      readonly keys?: Readonly<Record<string, KeyDeclaration>> | undefined;
-      /** How many requests the user may send. Default: the quota of the service. */
-      readonly quota?: QuotaDeclaration | undefined;
-      /** The names of the schemes with which the user can authenticate. Default: all. */
-      readonly schemes?: readonly string[] | undefined;
-      /** The names of its roles, for access rules such as `role:manager`. Default: none. */
-      readonly roles?: readonly string[] | undefined;
-      /** Claims by name, of which tokens carry those in `oauth2.claims`: `{ email: 'ann@example.com' }`. Default: none. */
-      readonly claims?: Readonly<Record<string, unknown>> | undefined;
-    };
+    });
 
 /** Returns a user in the form that a data directory has. */
 export function toAccountRecord(user: UserDeclaration): AccountRecord {
   if ('secrets' in user) return user;
-  const { secret, password, disabled, keys, quota, schemes, roles, claims } = user;
+  const { secret, password, ...others } = user;
   return {
+    ...others,
     secrets: secret === undefined ? [] : [{ secret }],
     password: password === undefined ? undefined : { plain: password },
-    disabled,
-    keys,
-    quota,
-    schemes,
-    ...(roles !== undefined && { roles }),
-    ...(claims !== undefined && { claims }),
   };
 }
 
@@ -139,14 +122,14 @@ const example = { expected: 'an object such as { "secret": "…" }' };
 
 const claimsShape = mapOf(anything, 'claims, of which tokens carry those in oauth2.claims');
 
-const members = {
-  secret: optional(secretShape),
-  password: optional(passwordShape),
+const rights = {
   quota: optional(quotaShape),
   schemes: optional(userSchemesShape),
   roles: optional(userRolesShape),
   claims: optional(claimsShape),
 };
+
+const members = { secret: optional(secretShape), password: optional(passwordShape), ...rights };
 
 /** A user in a configuration file: with a secret or a key. */
 export type ConfiguredUser = ReadBy<typeof configuredShape>;
@@ -180,10 +163,7 @@ const recordShape: Shape<UserDeclaration> = object(
     disabled: optional(flag()),
     since: optional(number({ whole: false })),
     keys: optional(keysShape),
-    quota: optional(quotaShape),
-    schemes: optional(userSchemesShape),
-    roles: optional(userRolesShape),
-    claims: optional(claimsShape),
+    ...rights,
   },
   undefined,
   example,

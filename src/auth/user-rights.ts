@@ -58,40 +58,35 @@ interface RightsOfUser {
 
 /** The schemes to which users are limited, and their roles, by the name of the user. */
 export class UserRights {
-  #schemes: ReadonlyMap<string, readonly string[]> = new Map();
-  #roles: ReadonlyMap<string, readonly string[]> = new Map();
+  #rights: ReadonlyMap<string, RightsOfUser> = new Map();
 
   /** Replaces the rights of all users. */
   replaceUsers(users: ReadonlyMap<string, RightsOfUser>): void {
-    this.#schemes = collectLists(users, ({ schemes }) => schemes);
-    this.#roles = collectLists(users, ({ roles }) => roles);
+    const limited = [...users].filter(([, { schemes, roles }]) => (schemes ?? roles) !== undefined);
+    this.#rights = new Map(
+      limited.map(([name, { schemes, roles }]) => [
+        name,
+        { schemes: schemes && [...schemes], roles: roles && [...roles] },
+      ]),
+    );
   }
 
   /** Returns a principal with the roles of its user, in addition to those of its token. */
   addRoles(principal: Principal): Principal {
-    if (this.#roles.size === 0 || principal.lent?.users !== undefined) return principal;
-    const roles = this.#roles.get(principal.name);
+    const { roles } = this.#rightsOf(principal);
     return roles === undefined ? principal : { ...principal, roles: [...(principal.roles ?? []), ...roles] };
   }
 
   /** Returns the schemes to which the user is limited, if it authenticated with another one; otherwise undefined. */
-  violated({ name, scheme, lent }: Principal): readonly string[] | undefined {
-    // A client that acts on its own behalf has the name of a client.
-    if (this.#schemes.size === 0 || lent?.users !== undefined) return undefined;
-    const schemes = this.#schemes.get(name);
-    return schemes === undefined || schemes.includes(scheme) ? undefined : schemes;
+  violated(principal: Principal): readonly string[] | undefined {
+    const { schemes } = this.#rightsOf(principal);
+    return schemes?.includes(principal.scheme) === true ? undefined : schemes;
+  }
+
+  /** A client that acts on its own behalf has the name of a client, and no rights of a user. */
+  #rightsOf({ name, lent }: Principal): RightsOfUser {
+    return (lent?.users === undefined ? this.#rights.get(name) : undefined) ?? noRights;
   }
 }
 
-/** Returns copies of a list of each user who has one, by name. */
-function collectLists(
-  users: ReadonlyMap<string, RightsOfUser>,
-  listOf: (user: RightsOfUser) => readonly string[] | undefined,
-): ReadonlyMap<string, readonly string[]> {
-  return new Map(
-    [...users].flatMap(([name, user]) => {
-      const list = listOf(user);
-      return list === undefined ? [] : [[name, [...list]]];
-    }),
-  );
-}
+const noRights: RightsOfUser = {};

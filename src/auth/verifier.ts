@@ -68,20 +68,12 @@ export interface CredentialPlace {
  */
 export type AcceptedSchemes = readonly (string | readonly string[])[];
 
-/** An authentication scheme: it verifies credentials and formats challenges. */
-export interface Verifier {
+/** What a scheme says of its credentials, to those who find them and to those who describe them. */
+export interface CredentialFacts {
   /** The name of the scheme, in configurations, traces and principals: `hmac`. */
   readonly name: string;
   /** The places of its credentials outside the content. */
   readonly places: readonly CredentialPlace[];
-  /** Returns whether a query has credentials by several of its parameters. Default: only `places` show them. */
-  isInQuery?(query: string): boolean;
-  /** The content as a place of credentials. Default: it has none. */
-  readonly content?: ContentLocation | undefined;
-  /** Whether it refuses its own credentials in two places itself, in a form of its own. Default: false. */
-  readonly refusesSeveral?: boolean;
-  /** Returns whether a query parameter beside `places` belongs to its credentials. Default: none does. */
-  ownsParameter?(name: string): boolean;
   /**
    * The fields that it reads beside `places`, in lower case, such as a date or those that are signed. Pages of other origins may send them (CORS).
    * Default: none.
@@ -94,6 +86,20 @@ export interface Verifier {
   readonly rotation?: string | undefined;
   /** Whether its credentials are refused unread over plain HTTP, because an eavesdropper could use them. Default: false. */
   readonly tlsOnly?: boolean | undefined;
+  /** Returns whether a query parameter beside `places` belongs to its credentials. Default: none does. */
+  ownsParameter?(name: string): boolean;
+  /** Returns the user that credentials outside the content name; undefined if they are malformed. Default: they name none. */
+  claimedUser?(rest: string, request: IncomingRequest): string | undefined;
+}
+
+/** An authentication scheme: it verifies credentials and formats challenges. */
+export interface Verifier extends CredentialFacts {
+  /** Returns whether a query has credentials by several of its parameters. Default: only `places` show them. */
+  isInQuery?(query: string): boolean;
+  /** The content as a place of credentials. Default: it has none. */
+  readonly content?: ContentLocation | undefined;
+  /** Whether it refuses its own credentials in two places itself, in a form of its own. Default: false. */
+  readonly refusesSeveral?: boolean;
   /**
    * Returns whether `bearer`, `basic` or `oauth` reads credentials over plain HTTP, and itself refuses those that require TLS. Default: it
    * does not.
@@ -111,8 +117,6 @@ export interface Verifier {
     rest: string | undefined,
     authTrace?: AuthenticationTrace,
   ): Verdict | Promise<Verdict>;
-  /** Returns the user that credentials outside the content name; undefined if they are malformed. Default: they name none. */
-  claimedUser?(rest: string, request: IncomingRequest): string | undefined;
   /** Returns the challenge (RFC 9110 §11.3) for a connection; undefined if the scheme is not offered on it. */
   challenge(connection: Connection): string | undefined;
   /** Returns further field lines of a 401, such as `Accept-Signature` (RFC 9421 §5.1). Default: none. */

@@ -3,13 +3,20 @@
 
 import { holdForm } from '../http/form.ts';
 import { type MaybePromise, run, type Steps, wait } from '../maybe-promise.ts';
-import { Decoys } from './keyring.ts';
+import type { Piece } from '../signature/message.ts';
+import { Decoys, fits, isCurrent, type Key, type KeyHolder, minKeys, selectSamples } from './keyring.ts';
 import { type Failure, refuse, refuseBlocked, refuseFault, wrongDigest, wrongSignature } from './refuse.ts';
-import type { DigestFault, Fault, Presented, SchemeVerification } from './scheme.ts';
+import {
+  assembleMessage,
+  type DigestFault,
+  type Fault,
+  type Presented,
+  type RequestVerification,
+  type SchemeVerification,
+} from './scheme.ts';
 import type { SchemeContext, Verification } from './scheme-context.ts';
 import type { AuthenticationTrace } from './trace.ts';
 import type { BadVerdict, Verdict, Verifier } from './verifier.ts';
-import { assembleMessages, findSigningKey } from './verify-key.ts';
 import { admit, buildClaim, type Valid } from './verify-nonce.ts';
 import { checkTime } from './verify-time.ts';
 
@@ -21,7 +28,7 @@ export type Verify<Own extends Presented> = (
 
 /** Creates the function that verifies the requests of a scheme. */
 export function createVerification<Own extends Presented>(
-  scheme: SchemeVerification<Own>,
+  scheme: RequestVerification<Own>,
   context: SchemeContext,
 ): Verifier['authenticate'] {
   const verifyRead = createVerify(scheme, context);
@@ -128,4 +135,58 @@ function compareDigest<Own extends Presented>(
   // Content of a sender that is authenticated now.
   presented.request.body.release?.();
   return scheme.digestFault?.(presented, content);
+}
+
+/** The key that made a signature. */
+interface SigningKey {
+  readonly key: Key | undefined;
+  /** Whether an expired key made it. */
+  readonly isExpired: boolean;
+}
+
+const noKeys: readonly Key[] = [];
+
+/** Returns the messages that the signature may fit. */
+function assembleMessages<Own extends Presented>(
+  presented: Own,
+  content: Uint8Array,
+  scheme: SchemeVerification<Own>,
+): readonly (readonly Piece[])[] {
+  const messages: (readonly Piece[])[] = [];
+  for (const parts of scheme.messages(presented, content))
+    messages.push(assembleMessage(scheme, parts, presented));
+  return messages;
+}
+
+/**
+ * Finds the valid key that made one of the signatures. A refusal tries at least two keys of each kind and length, whatever keys the
+ * user has, valid or expired, and whether or not the user exists.
+ */
+function findSigningKey<Own extends Presented>(
+  presented: Own,
+  messages: readonly (readonly Piece[])[],
+  holder: KeyHolder | undefined,
+  now: number,
+  { scheme, decoys }: Verification<Own>,
+): SigningKey {
+  let isExpired = false;
+  for (const kind of presented.kinds) {
+    for (const sample of selectSamples(kind, presented.signatures)) {
+      let tried = 0;
+      for (const key of holder?.keys ?? noKeys) {
+        if (key.kind !== kind || !fits(key, sample)) continue;
+        tried += 1;
+        for (const message of messages) {
+          if (!scheme.verify(key, message, presented)) continue;
+          if (isCurrent(key, now)) return { key, isExpired };
+          isExpired = true;
+        }
+      }
+      for (; tried < minKeys; tried += 1) {
+        const decoy = decoys.of(kind, sample);
+        for (const message of messages) scheme.verify(decoy, message, presented);
+      }
+    }
+  }
+  return { key: undefined, isExpired };
 }

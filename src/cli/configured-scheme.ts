@@ -63,7 +63,7 @@ async function readIdentity(
   const [keyId, named] = [text('--key-id'), text('--algorithm')];
   const keyFile = environment[keyFileVariable];
   const declared = keyId === undefined ? undefined : findAlgorithm(keyId, options);
-  if (keyFile === undefined || scheme.privateKeys === 'never' || declared === 'hmac-sha256') {
+  if (keyFile === undefined || scheme.privateKeys === undefined || declared === 'hmac-sha256') {
     if (declared !== undefined && isSignatureAlgorithm(declared))
       throw new CommandError([`the key ${keyId} requires its private key: set ${keyFileVariable}`]);
     if (named !== undefined) throw new CommandError([`--algorithm requires ${keyFileVariable}`]);

@@ -1,4 +1,4 @@
-import type { ResponseSigningOptions } from '../auth/message-signatures/response-signing.ts';
+import type { ResponseSigningOptions } from '../auth/message-signatures/options.ts';
 import type { Clock } from '../clock.ts';
 import type { FieldLine } from '../http/fields.ts';
 import { formatContentDigest } from '../http/headers/content-digest.ts';

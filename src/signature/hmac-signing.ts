@@ -29,9 +29,6 @@ export function createHmacScheme(options: HmacSigning = {}): ClientScheme<'hmac'
     name: 'hmac',
     // The simple form ignores both.
     choices: ['nonce', 'date'],
-    privateKeys: 'never',
-    emptySecret: '\0',
-    claimedBy: ({ user }) => user,
     check({ user = '' }, { nonce }) {
       if (user === '' || /[:\x00-\x1f\x7f]/.test(user))
         throw new RangeError('a user has at least one character, no colon and no control characters');

@@ -88,16 +88,8 @@ const digestLength = 44;
 
 /**
  * Parses `USER:DIGEST` or `USER:NONCE:DIGEST`; each character is one octet of the field as sent. If it is malformed, returns an
- * error message, which contains nothing of what was sent.
- */
-export function parseHmacCredentials(text: string): HmacCredentials | string {
-  const credentials = splitHmacCredentials(text);
-  return typeof credentials === 'string' ? credentials : (faultOfDigest(credentials.digest) ?? credentials);
-}
-
-/**
- * Parses like `parseHmacCredentials`, but does not check the characters of the digest. A digest that equals the expected one is
- * well-formed; for any other, call `faultOfDigest`.
+ * error message, which contains nothing of what was sent. The characters of the digest are not checked: one that equals the expected
+ * digest is well-formed; for any other, call `faultOfDigest`.
  */
 export function splitHmacCredentials(text: string): HmacCredentials | string {
   const first = text.indexOf(':');

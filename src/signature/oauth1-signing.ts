@@ -126,7 +126,6 @@ export function createOAuth1Scheme({
     privateKeys: 'accepted',
     tlsOnly: true,
     sentSecret: signatureMethod === 'PLAINTEXT' ? 'the secret of a consumer' : undefined,
-    claimedBy: ({ consumer }) => consumer?.key,
     check: ({ consumer, privateKey }) =>
       checkKeys(consumer, privateKey, signatureMethod ?? defaultMethod(privateKey), bodyHash),
     sign({ method, url, target, fields, content }, { consumer = noConsumer, privateKey, token }, options) {

@@ -12,10 +12,8 @@ export const basicScheme: ClientScheme<'basic'> = {
   kind: 'basic',
   name: 'basic',
   choices: [],
-  privateKeys: 'never',
   tlsOnly: true,
   sentSecret: 'a password',
-  claimedBy: ({ user }) => user,
   check() {},
   sign: ({ target }, { user = '', secret = '' }) => ({
     fields: [['Authorization', basicHeader(user, secret)]],
@@ -29,10 +27,8 @@ export const bearerScheme: ClientScheme<'bearer'> = {
   kind: 'bearer',
   name: 'bearer',
   choices: [],
-  privateKeys: 'never',
   tlsOnly: true,
   sentSecret: 'a token',
-  claimedBy: () => undefined,
   check() {},
   sign: ({ target }, { secret = '' }) => ({
     fields: [['Authorization', `Bearer ${secret}`]],

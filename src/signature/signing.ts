@@ -154,12 +154,12 @@ export interface ClientScheme<Kind extends SchemeKind = SchemeKind> {
   /** What a client can choose. */
   readonly choices: readonly (keyof SigningChoices)[];
   /**
-   * Whether private keys sign: not at all, if a client has one in place of a secret, or usually, so that the key of a user is taken
-   * rather than its secret.
+   * Whether private keys sign: if a client has one in place of a secret, or usually, so that the key of a user is taken rather than
+   * its secret. Default: not at all.
    */
-  readonly privateKeys: 'never' | 'accepted' | 'usual';
+  readonly privateKeys?: 'accepted' | 'usual' | undefined;
   /** Whether the credentials are accepted over TLS only. Default: false. */
-  readonly tlsOnly?: boolean;
+  readonly tlsOnly?: boolean | undefined;
   /** Whether the content contains parts of credentials, or may contain some. Default: false. */
   readonly readsContent?: boolean;
   /** The only user, if requests do not name one. */
@@ -171,14 +171,11 @@ export interface ClientScheme<Kind extends SchemeKind = SchemeKind> {
   /** Whether a digest of the content that the request has and signs is compared with the content. Default: false. */
   readonly comparesDigests?: boolean;
   /**
-   * A secret that signs as an empty one would, which is refused: keys are padded with zeros (RFC 2104 §2). Default: an empty secret
-   * can be tried.
+   * A secret that signs as an empty one would, which is refused: keys are padded with zeros (RFC 2104 §2). Default: a null character.
    */
   readonly emptySecret?: string;
   /** Returns what an adversary has to know. Default: as in the schemes that need no configuration. */
   traits?(choices: SigningChoices): SchemeTraits;
-  /** Returns the user, or the id of the key, that the requests of an identity name; undefined if they name none. */
-  claimedBy(identity: SigningIdentity): string | undefined;
   /** Throws RangeError if the identity lacks something that the scheme requires, or if a choice is not one that it permits. */
   check(identity: SigningIdentity, choices: SigningChoices): void;
   /**
@@ -208,7 +205,7 @@ export function createSign(
   for (const [choice, value] of Object.entries(choices))
     if (value !== undefined && !permitted.includes(choice))
       throw new RangeError(`${choice} is not an option of the scheme ${scheme.name}`);
-  if (identity.privateKey !== undefined && scheme.privateKeys === 'never')
+  if (identity.privateKey !== undefined && scheme.privateKeys === undefined)
     throw new RangeError(`the scheme ${scheme.name} has signatures by secrets only, not by private keys`);
   scheme.check(identity, choices);
   return (request, moment) => scheme.sign(request, identity, { ...moment, ...choices });

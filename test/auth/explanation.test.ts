@@ -3,7 +3,6 @@ import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import test from 'node:test';
 import { ExplanationBudget, verificationTime } from '../../src/auth/explain/budget.ts';
-import { signMessage } from '../../src/signature/message-signatures/sign.ts';
 import {
   annsSecret,
   arriving,
@@ -11,6 +10,7 @@ import {
   requireProblem,
   start,
 } from '../support/signature/message-scheme.ts';
+import { signMessage } from '../support/signature/sign-message.ts';
 
 test('an explanation tries mistakes for about 10 ms, and creates no more than it tries', () => {
   let created = 0;

@@ -46,7 +46,7 @@ import { createRouter } from '../../src/pipeline/router.ts';
 import { matchSegment } from '../../src/pipeline/segment-template.ts';
 import { countCharacters, toPrintable, toRepresentable } from '../../src/schema/characters.ts';
 import { isOfFormat } from '../../src/schema/text-format.ts';
-import { endsLikeFullForm, parseHmacCredentials, splitHmacCredentials } from '../../src/signature/hmac.ts';
+import { endsLikeFullForm, faultOfDigest, splitHmacCredentials } from '../../src/signature/hmac.ts';
 import { formatBaseString } from '../../src/signature/oauth1.ts';
 import { parseHeaderParameters } from '../../src/signature/oauth1-parameters.ts';
 import { describeBase64 } from '../../src/signature/signature-form.ts';
@@ -197,7 +197,7 @@ const readers: Readonly<Record<string, Reader>> = {
     ],
   },
   'HMAC credentials': {
-    read: parseHmacCredentials,
+    read: faultOfDigest,
     around: [
       ['a:', ':b'],
       ['', ':b'],

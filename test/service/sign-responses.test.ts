@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { createHash, createPublicKey } from 'node:crypto';
 import test from 'node:test';
-import { responseSigningShape } from '../../src/auth/message-signatures/response-signing.ts';
+import { responseSigningShape } from '../../src/auth/message-signatures/options.ts';
 import { createRequest, type IncomingRequest, type Response } from '../../src/http/message.ts';
 import { createResponseSigner } from '../../src/service/sign-responses.ts';
 import { read } from '../../src/shape/shape.ts';

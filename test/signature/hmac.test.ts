@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import {
+  faultOfDigest,
   formatHmacCredentials,
   isNonce,
   messageParts,
   messageText,
-  parseHmacCredentials,
   removeSpaces,
+  splitHmacCredentials,
 } from '../../src/signature/hmac.ts';
 import { seeded } from '../support/seeded.ts';
 
@@ -35,6 +36,12 @@ test('removeSpaces removes spaces and nothing else', () => {
     );
   }
 });
+
+/** Returns the credentials, or what is wrong with them or with the digest. */
+function parseHmacCredentials(text: string) {
+  const credentials = splitHmacCredentials(text);
+  return typeof credentials === 'string' ? credentials : (faultOfDigest(credentials.digest) ?? credentials);
+}
 
 test('credentials consist of a user, an optional nonce and a digest', () => {
   assert.deepEqual(parseHmacCredentials(`ann:${digest}`), { user: 'ann', nonce: undefined, digest });

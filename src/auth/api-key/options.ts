@@ -2,27 +2,10 @@ import { grammar, membersOf, object, optional, read, type ShapesOf } from '../..
 import type { ApiKeyDeclaration } from '../scheme-declarations.ts';
 import { describePlaces, fieldNameShape, fieldPlaceShape, parameterNameShape } from '../scheme-shapes.ts';
 import { userNameFault } from '../user-name.ts';
+import type { CredentialPlace } from '../verifier.ts';
 
-/**
- * The place of a secret; `authorization` is the scheme before it in Authorization, as written. The field `Authorization` contains the
- * secret alone or after any word.
- */
-export type SecretPlace =
-  | { readonly field: string }
-  | { readonly query: string }
-  | { readonly cookie: string }
-  | { readonly authorization: string };
-
-/** Options of the scheme of an API key. */
-export interface ApiKeyOptions {
-  /**
-   * The field that contains the name of a user, or the id of one of its keys; or the name of the only user. Default: the secret
-   * itself identifies its user.
-   */
-  readonly user?: { readonly field: string } | string;
-  /** The place of the secret of the user or the key. */
-  readonly secret: SecretPlace;
-}
+/** The place of a secret. The field `Authorization` contains the secret alone or after any word. */
+type SecretPlace = ApiKeyDeclaration['secret'];
 
 /** Fields in which other schemes have their credentials. Some partners expect a key without a scheme in Authorization. */
 const reserved = ['authentication', 'cookie', 'host'];
@@ -66,9 +49,8 @@ export const apiKeyShape = object({
  * @param where The path of the value, with which every message begins: `schemes.key`.
  * @throws RangeError if something is unknown or missing, or both fields are the same
  */
-export function readApiKeyOptions(value: unknown, where: string): ApiKeyOptions {
+export function readApiKeyOptions(value: unknown, where: string): ApiKeyDeclaration {
   const { user, secret } = read(apiKeyShape, value, [where]);
-  if (user === undefined) return { secret };
   const fields = [user, secret].map((place) =>
     typeof place === 'object' && 'field' in place ? place.field.toLowerCase() : '',
   );
@@ -79,20 +61,24 @@ export function readApiKeyOptions(value: unknown, where: string): ApiKeyOptions 
   return { user, secret };
 }
 
+/** Returns where a secret is found. */
+export function locateSecret(place: SecretPlace): Pick<CredentialPlace, 'in' | 'name'> {
+  if ('field' in place) return { in: 'header', name: place.field };
+  if ('query' in place) return { in: 'query', name: place.query };
+  return 'cookie' in place
+    ? { in: 'cookie', name: place.cookie }
+    : { in: 'authorization', name: place.authorization };
+}
+
 function readUser(value: unknown, where: string): { readonly field: string } | string {
   if (typeof value !== 'string') {
     const place = checkField(read(fieldPlaceShape, value, [where]), where);
-    if (!isAuthorizationField(place)) return place;
+    if (place.field.toLowerCase() !== 'authorization') return place;
     throw new RangeError(`${where}.field: Authorization cannot contain the name of a user`);
   }
   const fault = userNameFault(value);
   if (fault !== undefined) throw new RangeError(`${where}: ${fault}`);
   return value;
-}
-
-/** Returns whether a place is the whole value of the field Authorization. */
-export function isAuthorizationField(place: SecretPlace): boolean {
-  return 'field' in place && place.field.toLowerCase() === 'authorization';
 }
 
 function checkField<Place extends { readonly field: string }>(place: Place, where: string): Place {

@@ -7,26 +7,25 @@ import {
   checkSecret,
   chooseId,
   type SchemeTraits,
-  type UnsignedRequest,
 } from '../../signature/signing.ts';
 import { type AuthScheme, headerPlace } from '../auth-scheme.ts';
+import type { ApiKeyDeclaration } from '../scheme-declarations.ts';
 import { readUser } from '../user-name.ts';
 import type { CredentialPlace } from '../verifier.ts';
-import type { ApiKeyOptions, SecretPlace } from './options.ts';
+import { locateSecret } from './options.ts';
 
 /** Creates the scheme of an API key, which is sent with a user or alone. */
 export function createApiKeyScheme(
   name: string,
-  options: ApiKeyOptions,
-): AuthScheme<'api-key', ApiKeyOptions> {
-  const { user, secret } = options;
+  options: ApiKeyDeclaration,
+): AuthScheme<'api-key', ApiKeyDeclaration> {
+  const { user } = options;
   const isNamed = typeof user === 'object';
   return {
     kind: 'api-key',
     name,
     options,
     choices: [],
-    privateKeys: 'never',
     tlsOnly: true,
     sentSecret: 'an API key',
     dateWindow: 0,
@@ -34,13 +33,12 @@ export function createApiKeyScheme(
     places: listPlaces(options),
     problems: [],
     user: typeof user === 'string' ? user : undefined,
-    claimedBy: (identity) => (isNamed ? chooseId(identity) : undefined),
     check(identity) {
       if (isNamed) checkId(identity, name);
       checkSecret(identity, name);
     },
     sign: createSignFunction(options),
-    traits: () => ({ place: { ...locateProof(secret), otherFields: isNamed ? [user.field] : [] } }),
+    traits: () => describeTraits(options),
     claimedUser: (_rest, { headers: fields }) => (user === undefined ? undefined : readUser(user, fields)),
     async load(context) {
       const { createApiKeySignature } = await import('./signature.ts');
@@ -49,50 +47,42 @@ export function createApiKeyScheme(
   };
 }
 
-function listPlaces({ user, secret }: ApiKeyOptions): readonly CredentialPlace[] {
+function listPlaces({ user, secret }: ApiKeyDeclaration): readonly CredentialPlace[] {
+  const place = locateSecret(secret);
   const isNamed = typeof user === 'object';
-  const role = isNamed ? 'secret' : '';
-  const about = `The ${isNamed ? 'secret' : 'key'}, over TLS only`;
+  const what = place.in === 'authorization' ? `\`${place.name} KEY\`` : `The ${isNamed ? 'secret' : 'key'}`;
+  const own = { role: isNamed ? 'secret' : '', ...place, description: `${what}, over TLS only` };
+  if (!isNamed) return [own];
   const aboutUser = 'The name of the user or the id of a key, over TLS only';
   // The field of the user alone is no credential: another scheme may use the same field.
-  const named = isNamed ? [{ ...headerPlace('user', user.field, aboutUser), isDependent: true }] : [];
-  if ('field' in secret) return [...named, headerPlace(role, secret.field, about)];
-  if ('query' in secret) return [...named, { role, in: 'query', name: secret.query, description: about }];
-  if ('cookie' in secret) return [...named, { role, in: 'cookie', name: secret.cookie, description: about }];
-  const { authorization: scheme } = secret;
-  return [
-    ...named,
-    { role, in: 'authorization', name: scheme, description: `\`${scheme} KEY\`, over TLS only` },
-  ];
+  return [{ ...headerPlace('user', user.field, aboutUser), isDependent: true }, own];
 }
 
 /** Returns the function that adds the secret, and the user if the scheme sends one, to each request. */
-function createSignFunction({ user, secret: place }: ApiKeyOptions): ClientScheme['sign'] {
+function createSignFunction({ user, secret: place }: ApiKeyDeclaration): ClientScheme['sign'] {
+  const { in: kind, name } = locateSecret(place);
   return ({ target, fields: given }, identity) => {
-    const { secret = '' } = identity;
+    const secret = toOctets(identity.secret ?? '');
     const named: readonly (readonly [string, string])[] =
       typeof user === 'object' ? [[user.field, toOctets(chooseId(identity))]] : [];
-    if (!('query' in place))
-      return { fields: [...named, secretLine(place, toOctets(secret), given)], target, parts: [] };
-    const pair = `${place.query}=${encodeURIComponent(secret)}`;
+    const signed = (line: readonly [string, string]) => ({ fields: [...named, line], target, parts: [] });
+    if (kind === 'header') return signed([name, secret]);
+    if (kind === 'authorization') return signed(['Authorization', `${name} ${secret}`]);
+    if (kind === 'cookie') {
+      const before = given.flatMap(([field, value]) => (field.toLowerCase() === 'cookie' ? [value] : []));
+      return signed(['Cookie', [...before, `${name}=${secret}`].join('; ')]);
+    }
+    const pair = `${name}=${encodeURIComponent(identity.secret ?? '')}`;
     return { fields: named, target: `${target}${target.includes('?') ? '&' : '?'}${pair}`, parts: [] };
   };
 }
 
-/** Returns the field line with the secret. A cookie is added to those of the request. */
-function secretLine(
-  place: Exclude<SecretPlace, { readonly query: string }>,
-  secret: string,
-  given: UnsignedRequest['fields'],
-): readonly [string, string] {
-  if ('field' in place) return [place.field, secret];
-  if ('authorization' in place) return ['Authorization', `${place.authorization} ${secret}`];
-  const cookies = given.flatMap(([field, value]) => (field.toLowerCase() === 'cookie' ? [value] : []));
-  return ['Cookie', [...cookies, `${place.cookie}=${secret}`].join('; ')];
-}
-
-function locateProof(place: SecretPlace): Pick<SchemeTraits['place'], 'in' | 'form'> {
-  if ('query' in place || 'field' in place) return { in: place, form: /^()(.*)()$/ };
-  if ('cookie' in place) return { in: { field: 'Cookie' }, form: /^([^=]+=)(.*)()$/ };
-  return { in: { field: 'Authorization' }, form: /^(\S+ )(.*)()$/ };
+function describeTraits({ user, secret }: ApiKeyDeclaration): SchemeTraits {
+  const { in: kind, name } = locateSecret(secret);
+  const otherFields = typeof user === 'object' ? [user.field] : [];
+  if (kind === 'query') return { place: { in: { query: name }, form: /^()(.*)()$/, otherFields } };
+  if (kind === 'header') return { place: { in: { field: name }, form: /^()(.*)()$/, otherFields } };
+  return kind === 'cookie'
+    ? { place: { in: { field: 'Cookie' }, form: /^([^=]+=)(.*)()$/, otherFields } }
+    : { place: { in: { field: 'Authorization' }, form: /^(\S+ )(.*)()$/, otherFields } };
 }

@@ -2,7 +2,6 @@
 // differ, nor whether the user exists.
 
 import { createHash, timingSafeEqual } from 'node:crypto';
-import type { HttpHeaders } from '../../http/fields.ts';
 import { decodeFormText, findQueryValues } from '../../http/form.ts';
 import { parseCredentials } from '../../http/headers/authorization.ts';
 import { cookiesIn } from '../../http/headers/cookie.ts';
@@ -11,10 +10,15 @@ import { bytesOf, toOctets } from '../../http/syntax/octets.ts';
 import type { MaybePromise } from '../../maybe-promise.ts';
 import { describeForm } from '../../signature/signature-form.ts';
 import { createKeyring, deriveOnce, type KeyHolder, type KeyKind } from '../keyring.ts';
-import type { SchemeVerification } from '../scheme.ts';
+import type { RequestVerification } from '../scheme.ts';
 import type { SchemeContext } from '../scheme-context.ts';
+import type { ApiKeyDeclaration } from '../scheme-declarations.ts';
 import { readUser } from '../user-name.ts';
-import { type ApiKeyOptions, isAuthorizationField, type SecretPlace } from './options.ts';
+import type { CredentialPlace } from '../verifier.ts';
+import { locateSecret } from './options.ts';
+
+/** Where the secret or the user is. */
+type Place = Pick<CredentialPlace, 'in' | 'name'>;
 
 /** The longest secret, in bytes. */
 const longestSecret = 1024;
@@ -24,9 +28,9 @@ const kinds: readonly KeyKind[] = ['secret'];
 /** Creates the verification of an API key. */
 export function createApiKeySignature(
   name: string,
-  options: ApiKeyOptions,
+  options: ApiKeyDeclaration,
   { accounts }: SchemeContext,
-): SchemeVerification {
+): RequestVerification {
   const find = createKeyring(accounts, name, {
     ofUser: () => false,
     byId: ({ algorithm }) => algorithm === 'hmac-sha256',
@@ -38,6 +42,7 @@ export function createApiKeySignature(
   };
   const computeDigest = deriveOnce(hashBytes);
   const { user: place } = options;
+  const secretPlace = locateSecret(options.secret);
   return {
     name,
     rules: {
@@ -47,14 +52,16 @@ export function createApiKeySignature(
     parse(request, rest) {
       const { headers: fields } = request;
       const user = place === undefined ? '' : readUser(place, fields);
-      if (user === undefined)
-        return { detail: describeFieldFault(fields, typeof place === 'object' ? place.field : '') };
-      const sent = secretsIn(request, rest, options.secret);
+      if (user === undefined) {
+        const name = typeof place === 'object' ? place.field : '';
+        return { detail: describeFault(fields.getAll(name.toLowerCase()).length, { in: 'header', name }) };
+      }
+      const sent = secretsIn(request, rest, secretPlace);
       const [secret, another] = sent;
       const isPossible = secret !== undefined && secret.length > 0 && secret.length <= longestSecret;
       if (!isPossible || another !== undefined)
         return {
-          detail: describeFault(sent.length, describeSecret(options.secret)),
+          detail: describeFault(sent.length, secretPlace),
           hint: secret === undefined || another !== undefined ? undefined : describeForm(secret),
         };
       const digest = hashBytes(bytesOf(secret)).toString('base64');
@@ -79,13 +86,14 @@ export function createApiKeySignature(
 function secretsIn(
   { headers: fields, target }: IncomingRequest,
   rest: string,
-  place: SecretPlace,
+  { in: kind, name }: Place,
 ): readonly string[] {
-  if ('authorization' in place) return [rest];
-  if (isAuthorizationField(place)) return fields.getAll('authorization').map(withoutWord);
-  if ('field' in place) return fields.getAll(place.field.toLowerCase());
-  if ('cookie' in place) return cookiesIn(fields, place.cookie);
-  return findQueryValues(target, place.query).map((value) => toOctets(decodeFormText(value) ?? ''));
+  if (kind === 'authorization') return [rest];
+  if (kind === 'cookie') return cookiesIn(fields, name);
+  if (kind === 'query')
+    return findQueryValues(target, name).map((value) => toOctets(decodeFormText(value) ?? ''));
+  const values = fields.getAll(name.toLowerCase());
+  return name.toLowerCase() === 'authorization' ? values.map(withoutWord) : values;
 }
 
 /** Returns the key in Authorization, which partners expect alone, or after a word that documents do not name. */
@@ -94,21 +102,13 @@ function withoutWord(value: string): string {
   return rest === '' ? value : rest;
 }
 
-function describeSecret(place: SecretPlace): string {
-  if ('authorization' in place) return 'Authorization';
-  if ('field' in place) return place.field;
-  return 'cookie' in place ? `the cookie ${place.cookie}` : `the query parameter ${place.query}`;
-}
-
-function describeFieldFault(fields: HttpHeaders, name: string): string {
-  return describeFault(fields.getAll(name.toLowerCase()).length, name);
-}
-
-function describeFault(count: number, name: string): string {
-  const isField = !name.includes(' ');
-  const subject = isField ? `The field ${name}` : name.charAt(0).toUpperCase() + name.slice(1);
+function describeFault(count: number, { in: kind, name }: Place): string {
+  const what = kind === 'cookie' ? `the cookie ${name}` : `the query parameter ${name}`;
+  const field = kind === 'authorization' ? 'Authorization' : name;
+  const isField = kind === 'authorization' || kind === 'header';
+  const subject = isField ? `The field ${field}` : what.charAt(0).toUpperCase() + what.slice(1);
   if (count === 0) return `${subject} is missing.`;
-  return count > 1 ? `${subject} was sent twice.` : `The value of ${name} is malformed.`;
+  return count > 1 ? `${subject} was sent twice.` : `The value of ${isField ? field : what} is malformed.`;
 }
 
 function hashBytes(bytes: Buffer): Buffer {

@@ -1,27 +1,11 @@
 import { flag, object, optional, read, type Shape, type ShapesOf, text, word } from '../../shape/shape.ts';
 import type { Aws4Declaration } from '../scheme-declarations.ts';
-import { windowShape } from '../scheme-shapes.ts';
+import { type Complete, windowShape } from '../scheme-shapes.ts';
 
-/** The options of AWS Signature Version 4. */
-export interface Aws4Options {
-  /** The region of the scope: `eu-central-1`. */
-  readonly region: string;
-  /** The service of the scope: `execute-api`. */
-  readonly service: string;
+/** The options of AWS Signature Version 4, with their defaults. */
+export interface Aws4Options extends Complete<Omit<Aws4Declaration, 'window'>> {
   /** Maximum difference (ms, inclusive) between the time of a request and the clock, in either direction. */
   readonly window: number;
-  /** Whether dot segments and repeated slashes are removed from the signed path. Default: true, for the service `s3` false. */
-  readonly normalizePath: boolean;
-  /** Whether the signed path is percent-encoded as sent. Default: true, for the service `s3` false. */
-  readonly doubleEncode: boolean;
-  /** What a `+` in the path is, sent as it is. Default: `plus`, for the service `s3` `space`, as for Amazon; MinIO signs it as `plus`. */
-  readonly plusInPath: 'space' | 'plus';
-  /** Whether content may be sent that is not signed (`UNSIGNED-PAYLOAD`). Default: false, for the service `s3` true. */
-  readonly unsignedPayload: boolean;
-  /** The form of errors: those of AWS in XML, for the service `execute-api` in JSON, or problem documents. Default: `problem`. */
-  readonly errors: 'aws' | 'problem';
-  /** Whether a signature is accepted only once within the window. AWS allows replays. */
-  readonly replay: 'refuse' | 'allow';
 }
 
 /** A region or service of the scope. */
@@ -55,19 +39,10 @@ const defaultWindow = 900;
  */
 export function readAws4Options(value: unknown, where: string): Aws4Options {
   const declared = read(aws4Shape, value, [where]);
-  const { region, service, window = defaultWindow, errors = 'problem', replay = 'allow' } = declared;
-  const isS3 = service === 's3';
+  const { window = defaultWindow, errors = 'problem', replay = 'allow' } = declared;
+  const isS3 = declared.service === 's3';
   const { normalizePath = !isS3, doubleEncode = !isS3, unsignedPayload = isS3 } = declared;
   const { plusInPath = isS3 ? 'space' : 'plus' } = declared;
-  return {
-    region,
-    service,
-    window: window * 1000,
-    normalizePath,
-    doubleEncode,
-    plusInPath,
-    unsignedPayload,
-    errors,
-    replay,
-  };
+  const byService = { normalizePath, doubleEncode, plusInPath, unsignedPayload } as const;
+  return { ...declared, ...byService, window: window * 1000, errors, replay };
 }

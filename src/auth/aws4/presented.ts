@@ -10,11 +10,11 @@ import {
   canonicalQuery,
   canonicalValue,
   emptyHash,
+  unsignedPayload,
 } from '../../signature/aws4/canonical-request.ts';
 import {
   type Aws4Credentials,
-  parseCredentialsField,
-  parsePresigned,
+  parseCredentials,
   signatureParameter,
 } from '../../signature/aws4/credentials.ts';
 import { formatStamp, parseStamp } from '../../signature/aws4/signing-key.ts';
@@ -42,9 +42,6 @@ export interface Aws4Presented extends Presented {
 
 const kinds: readonly KeyKind[] = ['secret'];
 
-/** The payload hash of a request whose content is not signed. */
-export const unsignedPayload = 'UNSIGNED-PAYLOAD';
-
 /** Reads the credentials. Returns a refusal if they are malformed, or are not for this service. */
 export function present(
   request: IncomingRequest,
@@ -61,7 +58,7 @@ export function present(
   });
   if (!presigned && query.includes(`${signatureParameter}=`))
     return refuse('malformed', `The signature is in Authorization and in ${signatureParameter}.`);
-  const credentials = presigned ? parsePresigned(query, options.service) : parseCredentialsField(rest);
+  const credentials = parseCredentials(rest, request.target, options.service);
   if (typeof credentials === 'string') return refuse('malformed', sentence(credentials));
   const fault = headerFault(request.headers, credentials, options) ?? scopeFault(credentials, options);
   const claimed = { accessKeyId: credentials.accessKeyId, signature: credentials.signature };

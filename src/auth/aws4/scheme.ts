@@ -1,15 +1,8 @@
 import type { IncomingRequest } from '../../http/message.ts';
 import type { Problem } from '../../http/problem.ts';
-import { splitTarget } from '../../http/target.ts';
 import { aws4Algorithm } from '../../signature/aws4/canonical-request.ts';
-import {
-  type Aws4Credentials,
-  parseCredentialsField,
-  parsePresigned,
-  signatureParameter,
-} from '../../signature/aws4/credentials.ts';
-import { type Aws4Signature, presignAws4, signAws4 } from '../../signature/aws4/sign.ts';
-import type { NamedPart } from '../../signature/message.ts';
+import { parseCredentials, signatureParameter } from '../../signature/aws4/credentials.ts';
+import { presignAws4, signAws4 } from '../../signature/aws4/sign.ts';
 import {
   type ClientScheme,
   checkId,
@@ -43,16 +36,13 @@ const unsignedFields: ReadonlySet<string> = new Set([
 export function createAws4Scheme(name: string, options: Aws4Options): AuthScheme<'aws4', Aws4Options> {
   const { region, service, window, replay } = options;
   const about = `AWS Signature Version 4 (\`AWS4-HMAC-SHA256 Credential=…\`) for the region ${region} and the service ${service}, or a presigned URL`;
-  const hasOwnErrors = options.errors === 'aws';
   const writeProblem = createProblemWriter(options);
   return {
     kind: 'aws4',
     name,
     options,
     choices: ['presign', 'sessionToken'],
-    privateKeys: 'never',
     signsAllFields: true,
-    emptySecret: '\0',
     dateWindow: window,
     window: replay === 'refuse' ? window : 0,
     places: [
@@ -65,8 +55,6 @@ export function createAws4Scheme(name: string, options: Aws4Options): AuthScheme
       ['service', service],
     ],
     problems: [...problemsOfDates, 'digest-required', 'streaming-signature-not-implemented'],
-    hasOwnErrors,
-    claimedBy: chooseId,
     check(identity) {
       checkId(identity, name);
       checkSecret(identity, name);
@@ -75,10 +63,10 @@ export function createAws4Scheme(name: string, options: Aws4Options): AuthScheme
     traits: ({ presign }) => ({ ...describeTraits(presign), acceptedOnce: replay === 'refuse' }),
     ownsParameter: (parameter) => parameter.startsWith('X-Amz-'),
     claimedUser(rest, request) {
-      const credentials = readCredentials(rest, request, service);
+      const credentials = parseCredentials(rest, request.target, service);
       return typeof credentials === 'string' ? undefined : credentials.accessKeyId;
     },
-    ...(hasOwnErrors && {
+    ...(options.errors === 'aws' && {
       express: (problem: Problem, request: IncomingRequest, now: number) =>
         expressRefusal(problem, request, writeProblem, now),
     }),
@@ -90,13 +78,7 @@ export function createAws4Scheme(name: string, options: Aws4Options): AuthScheme
   };
 }
 
-function createSignFunction({
-  region,
-  service,
-  normalizePath,
-  doubleEncode,
-  plusInPath,
-}: Aws4Options): ClientScheme['sign'] {
+function createSignFunction({ unsignedPayload: _, ...options }: Aws4Options): ClientScheme['sign'] {
   return (request, identity, { now, presign, sessionToken, aws4 }) => {
     const { method, target, fields, content } = request;
     const signedFields = fields.filter(([field]) => !unsignedFields.has(field.toLowerCase()));
@@ -106,40 +88,14 @@ function createSignFunction({
       fields: [['Host', readHost(request)], ...signedFields] as const,
       content,
     };
-    const signing = {
-      accessKeyId: chooseId(identity),
-      secret: identity.secret ?? '',
-      region,
-      service,
-      normalizePath,
-      doubleEncode,
-      plusInPath,
-      sessionToken,
-      time: now,
-      ...aws4,
-    };
-    const signed =
-      presign === undefined ? signAws4(unsigned, signing) : presignAws4(unsigned, signing, presign);
-    return { fields: signed.fields, target: signed.target, parts: listShownParts(signed) };
+    const { secret = '' } = identity;
+    const signing = { ...options, accessKeyId: chooseId(identity), secret, sessionToken, time: now, ...aws4 };
+    return presign === undefined ? signAws4(unsigned, signing) : presignAws4(unsigned, signing, presign);
   };
-}
-
-/** Returns the parts of the canonical request, and the string to sign in place of its parts. */
-function listShownParts({ parts, stringToSign }: Aws4Signature): NamedPart[] {
-  const canonical = parts.filter(({ name }) => name !== 'timestamp' && name !== 'scope');
-  return [...canonical, { name: 'string to sign', value: stringToSign }];
 }
 
 function describeTraits(presign: number | undefined): SchemeTraits {
   return presign === undefined
     ? { place: { in: { field: 'Authorization' }, form: /^(.*Signature=)(.*)()$/s }, dateField: 'X-Amz-Date' }
     : { place: { in: { query: signatureParameter }, form: /^()(.*)()$/ }, lifetime: presign };
-}
-
-function readCredentials(
-  rest: string,
-  { target }: IncomingRequest,
-  service: string,
-): Aws4Credentials | string {
-  return rest === '' ? parsePresigned(splitTarget(target).query, service) : parseCredentialsField(rest);
 }

@@ -10,20 +10,19 @@ import {
   hashContent,
   isNormalized,
   messageParts,
+  unsignedPayload,
 } from '../../signature/aws4/canonical-request.ts';
 import { deriveKey, prepareSecret, scopeText } from '../../signature/aws4/signing-key.ts';
 import { hmacSha256 } from '../../signature/hmac-sha256.ts';
 import { octetsOfPiece, type Part } from '../../signature/message.ts';
 import { createKeyring, deriveOnce } from '../keyring.ts';
-import type { DigestFault, Fault, Refusal, RefusalReason, SchemeVerification } from '../scheme.ts';
+import type { DigestFault, Fault, Refusal, RefusalReason, RequestVerification } from '../scheme.ts';
 import type { SchemeContext } from '../scheme-context.ts';
-import { messageMistakes } from './canonical-mistakes.ts';
 import type { WriteProblem } from './errors/problem-writer.ts';
 import type { AwsRefusal, Reason } from './errors/refusal.ts';
-import { keyMistakes } from './key-mistakes.ts';
-import { contentMistake, partMistakes } from './mistakes.ts';
+import { contentMistake, keyMistakes, messageMistakes, partMistakes } from './mistakes.ts';
 import type { Aws4Options } from './options.ts';
-import { type Aws4Presented, present, unsignedPayload } from './presented.ts';
+import { type Aws4Presented, present } from './presented.ts';
 
 /** Creates the signature scheme. */
 export function createAws4Signature(
@@ -31,7 +30,7 @@ export function createAws4Signature(
   options: Aws4Options,
   { accounts, clock, explain, bodyLimit }: SchemeContext,
   writeProblem: WriteProblem,
-): SchemeVerification<Aws4Presented> {
+): RequestVerification<Aws4Presented> {
   const find = createKeyring(accounts, name, {
     ofUser: () => false,
     byId: ({ algorithm }) => algorithm === 'aws4',

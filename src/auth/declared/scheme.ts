@@ -2,7 +2,7 @@ import { escapeLiteral } from '../../http/syntax/character-class.ts';
 import { type Declaration, findKeyAlgorithm } from '../../signature/declared/declaration.ts';
 import { decodeKey } from '../../signature/declared/key.ts';
 import { fieldIn, parameterIn, type RolePlace } from '../../signature/declared/places.ts';
-import { chooseId, type SchemeTraits } from '../../signature/signing.ts';
+import type { SchemeTraits } from '../../signature/signing.ts';
 import { type AuthScheme, headerPlace, problemsOfDates } from '../auth-scheme.ts';
 import type { CredentialPlace } from '../verifier.ts';
 import { claimedUser, readsContent } from './presented.ts';
@@ -16,7 +16,6 @@ export function createDeclaredScheme(
   const { algorithm, format, user, timestamp, nonce, replay, lifetime, place, message } = options;
   const isStored = nonce !== undefined || replay === 'refuse';
   const longest = Math.max(timestamp?.window ?? 0, lifetime?.longest ?? 0);
-  const isOptional = format.asymmetric === undefined ? 'never' : 'accepted';
   return {
     kind: 'declared',
     name,
@@ -24,7 +23,7 @@ export function createDeclaredScheme(
     messageOption: 'message',
     preset: options.preset,
     choices: listChoices(options),
-    privateKeys: findKeyAlgorithm(algorithm) !== undefined ? 'usual' : isOptional,
+    privateKeys: findKeyAlgorithm(algorithm) === undefined ? format.asymmetric && 'accepted' : 'usual',
     emptySecret: encodeEmptySecret(options),
     dateWindow: timestamp?.window ?? 0,
     window: isStored ? longest : 0,
@@ -36,7 +35,6 @@ export function createDeclaredScheme(
     readsContent: readsContent(options),
     user: typeof user === 'string' ? user : undefined,
     secretFault: (secret) => findSecretFault(secret, options),
-    claimedBy: (identity) => (typeof user === 'string' ? undefined : chooseId(identity)),
     check: (identity) => checkIdentity(name, options, identity),
     sign: createSignFunction(options),
     traits: () => describeTraits(options),

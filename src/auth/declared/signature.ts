@@ -14,7 +14,7 @@ import { isOfContent } from '../../signature/declared/template.ts';
 import { messageBytes, type Part } from '../../signature/message.ts';
 import type { Variant } from '../explain/mistake.ts';
 import { createKeyring, deriveOnce, type Key, type KeyHolder } from '../keyring.ts';
-import { type DigestFault, type Fault, type SchemeVerification, wrongKey } from '../scheme.ts';
+import { type DigestFault, type Fault, type RequestVerification, wrongKey } from '../scheme.ts';
 import type { SchemeContext } from '../scheme-context.ts';
 import { buildSources, readParts, removeSignature } from './message.ts';
 import {
@@ -30,7 +30,7 @@ export function createDeclaredSignature(
   name: string,
   declared: Declaration,
   { accounts, publicOrigin }: SchemeContext,
-): SchemeVerification<DeclaredPresented> {
+): RequestVerification<DeclaredPresented> {
   const options = compileDeclaration(declared);
   const { hash, dsaEncoding, timestamp } = options;
   // Those of Standard Webhooks (`v1a`) are among those of HMAC.

@@ -1,6 +1,6 @@
 import type { IncomingRequest } from '../../http/message.ts';
 import { fieldIn, isInContent, parameterIn } from '../../signature/declared/places.ts';
-import { checkId, checkSecret, chooseId, type SchemeTraits } from '../../signature/signing.ts';
+import { checkId, checkSecret, type SchemeTraits } from '../../signature/signing.ts';
 import { type AuthScheme, problemsOfDates } from '../auth-scheme.ts';
 import type { CredentialPlace } from '../verifier.ts';
 import { listKeyKinds, readWindows, usesBody } from './defaults.ts';
@@ -22,16 +22,14 @@ export function createDefinedScheme(name: string, definition: Definition): AuthS
     name,
     options: definition,
     choices: ['nonce'],
-    privateKeys: verify === undefined ? 'never' : 'usual',
+    privateKeys: verify && 'usual',
     comparesDigests: definition.digestFault !== undefined,
-    emptySecret: '\0',
     dateWindow: places.isDated ? dated : 0,
     window: nonce !== 'off' || replay === 'refuse' ? window : 0,
     places: listPlaces(definition, places),
     contentPlaces: inContent.length === 0 ? undefined : inContent,
     challengeParameters: definition.challenge,
     problems: problemsOfDates,
-    claimedBy: chooseId,
     check(identity) {
       checkId(identity, name);
       if (identity.privateKey !== undefined) return;

@@ -22,7 +22,7 @@ import {
   keepReadable,
   type Mac,
   type Presented,
-  type SchemeVerification,
+  type RequestVerification,
   wrongKey,
 } from '../scheme.ts';
 import type { SchemeContext } from '../scheme-context.ts';
@@ -61,7 +61,7 @@ export function createDefinedSignature(
   definition: Definition,
   { place }: DefinitionPlaces,
   { accounts, bodyLimit, onError }: SchemeContext,
-): SchemeVerification<DefinedPresented> {
+): RequestVerification<DefinedPresented> {
   const needsBody = usesBody(definition);
   const kinds = listKeyKinds(definition);
   const windows = readWindows(definition);

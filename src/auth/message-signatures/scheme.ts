@@ -1,14 +1,9 @@
 import type { IncomingRequest } from '../../http/message.ts';
-import { StructuredFieldError } from '../../http/structured-fields/parse.ts';
 import { formatAcceptSignature } from '../../signature/message-signatures/accept-signature.ts';
 import { parseIdentifier, readName } from '../../signature/message-signatures/identifiers.ts';
-import {
-  type MessageSigning,
-  signMessageWithBase,
-  toMessageKey,
-} from '../../signature/message-signatures/sign.ts';
+import { signMessage, toMessageKey } from '../../signature/message-signatures/sign.ts';
 import { parseSignatures } from '../../signature/message-signatures/signature-fields.ts';
-import { type ClientScheme, checkId, checkSecret, chooseId, generateText } from '../../signature/signing.ts';
+import { type ClientScheme, checkId, checkSecret, generateText } from '../../signature/signing.ts';
 import { type AuthScheme, headerPlace, problemsOfDates } from '../auth-scheme.ts';
 import type { MessageSignaturesOptions } from './options.ts';
 
@@ -30,7 +25,6 @@ export function createMessageSignaturesScheme(
     messageOption: 'components',
     choices: [...(nonce === 'off' ? [] : (['nonce'] as const)), 'components', 'lifetime', 'alg', 'label'],
     privateKeys: 'usual',
-    emptySecret: '\0',
     dateWindow: window,
     window: nonce === 'off' ? 0 : window,
     places: [
@@ -41,7 +35,6 @@ export function createMessageSignaturesScheme(
     requestHeaders: [...signed, ...(options.signResponses === undefined ? [] : ['accept-signature'])],
     challengeFields: [['Accept-Signature', formatAcceptSignature(covered, { created: true, tag })]],
     signResponses: options.signResponses,
-    claimedBy: chooseId,
     check(identity) {
       checkId(identity, name);
       if (identity.privateKey === undefined) checkSecret(identity, name);
@@ -66,10 +59,10 @@ export function createMessageSignaturesScheme(
 }
 
 function createSignFunction(options: MessageSignaturesOptions): ClientScheme['sign'] {
-  return ({ method, url, target, fields, content }, identity, overrides) => {
+  return (request, identity, overrides) => {
     const { components = options.components, covered, parameters, lifetime, alg, label } = overrides;
     const created = Math.floor(overrides.now / 1000);
-    const signing: MessageSigning = {
+    return signMessage(request, {
       key: overrides.key ?? toMessageKey(identity),
       components,
       covered,
@@ -81,21 +74,8 @@ function createSignFunction(options: MessageSignaturesOptions): ClientScheme['si
       label,
       expires: lifetime === undefined ? undefined : created + lifetime,
       nonce: overrides.nonce ?? (options.nonce === 'off' ? undefined : generateText(overrides)),
-    };
-    const request = { method, url, target, fields, content };
-    const { fields: signed, base } = withRangeErrors(() => signMessageWithBase(request, signing));
-    return { fields: Object.entries(signed), target, parts: base };
+    });
   };
-}
-
-/** Throws RangeError for a malformed component. */
-function withRangeErrors<Value>(sign: () => Value): Value {
-  try {
-    return sign();
-  } catch (error) {
-    if (error instanceof StructuredFieldError) throw new RangeError(error.message);
-    throw error;
-  }
 }
 
 /** Returns the id of the key that the first signature names; failures are counted for it. Undefined if it is malformed. */

@@ -6,20 +6,19 @@ import { areOctets, messageBytes, type Part, type PartKind, type Piece } from '.
 import { type BaseLine, formatBase } from '../../signature/message-signatures/base.ts';
 import { readName } from '../../signature/message-signatures/identifiers.ts';
 import { createKeyring, type Key } from '../keyring.ts';
-import { type SchemeVerification, wrongKey } from '../scheme.ts';
+import { type RequestVerification, wrongKey } from '../scheme.ts';
 import type { SchemeContext } from '../scheme-context.ts';
 import { compareContent } from '../signed-digest.ts';
 import { messageMistakes, partMistakes } from './mistakes.ts';
 import type { MessageSignaturesOptions } from './options.ts';
-import { type PresentedSignature, read, selectKinds } from './presented.ts';
-import { createRequirements } from './requirements.ts';
+import { createRequirements, type PresentedSignature, read, selectKinds } from './presented.ts';
 
 /** Creates the signature scheme. */
 export function createMessageSignature(
   name: string,
   options: MessageSignaturesOptions,
   { accounts, bodyLimit }: SchemeContext,
-): SchemeVerification<PresentedSignature> {
+): RequestVerification<PresentedSignature> {
   // The key determines the algorithm, and its id the key (RFC 9421 §3.2).
   const find = createKeyring(accounts, name, {
     ofUser: () => false,

@@ -38,7 +38,7 @@ const at = 0x40;
 const backslash = 0x5c;
 
 /** A field value that is not a structured field of the expected type. */
-export class StructuredFieldError extends Error {
+export class StructuredFieldError extends RangeError {
   override readonly name = 'StructuredFieldError';
   /** The index of the character that was not expected. */
   readonly index: number;

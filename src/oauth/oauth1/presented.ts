@@ -36,8 +36,6 @@ export interface Reader {
    * @param rest The part of the Authorization field after `OAuth`; undefined without the field.
    */
   read(request: IncomingRequest, rest: string | undefined): Promise<OAuth1Presented | Fault | undefined>;
-  /** Reads the credentials in the Authorization field. */
-  readField(request: IncomingRequest, rest: string): OAuth1Presented | Fault;
   /** Adds the parameters of a form. */
   addContent(presented: OAuth1Presented, content: Uint8Array): OAuth1Presented | Fault;
   /** Returns the fault of a request without credentials. */
@@ -63,13 +61,12 @@ export function createReader(signedFor: SignedFor, context: OAuthContext): Reade
       : buildPresented(request, parameters, method, deriveSecret(kind, protocol.get('oauth_token') ?? ''));
   };
 
-  const readField: Reader['readField'] = (request, rest) => {
+  const readField = (request: IncomingRequest, rest: string): OAuth1Presented | Fault => {
     const parameters = readSignedParameters(request, rest);
     return parameters instanceof Problem ? faultWith(parameters, 'parse') : present(request, parameters);
   };
 
   return {
-    readField,
     async read(request, rest) {
       if (rest !== undefined) return readField(request, rest);
       const parameters = readSignedParameters(request, rest);

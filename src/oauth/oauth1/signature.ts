@@ -75,7 +75,6 @@ function createOAuth1Signature(
       time: { subject: 'The timestamp', window: lifetimes.oauth1Window, resolution: 1000 },
       digestCheck: 'content',
     },
-    parse: (request, rest) => reader.readField(request, rest),
     complete: (presented, content) => reader.addContent(presented, content),
     async find({ user, token }) {
       const consumer = consumers.find(user);

@@ -122,7 +122,7 @@ export function createProblemForm(
 ): ProblemForm {
   return {
     basePath,
-    foreign: schemes.some(({ hasOwnErrors }) => hasOwnErrors === true),
+    foreign: schemes.some(({ express }) => express !== undefined),
     fields: buildHeaders(common, components),
     buildFields: (status) => buildHeaders(problemFields(status, schemes), components),
   };

@@ -3,13 +3,16 @@ import crypto from 'node:crypto';
 import { type Parameter, splitPairs } from '../../http/form.ts';
 import { bytesOf, isAscii } from '../../http/syntax/octets.ts';
 import { decodeEscapes, encodeOctets, escapeOctet, normalizeEscapes } from '../../http/syntax/percent.ts';
-import { type DigestForm, octetsOfPiece, type Part } from '../message.ts';
+import { type DigestForm, type NamedPart, octetsOfPiece, type Part } from '../message.ts';
 
 /** The name of the algorithm, in credentials and in the string to sign. */
 export const aws4Algorithm = 'AWS4-HMAC-SHA256';
 
 /** The SHA-256 of no content, in hexadecimal. */
 export const emptyHash = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855';
+
+/** The payload hash of a request whose content is not signed. */
+export const unsignedPayload = 'UNSIGNED-PAYLOAD';
 
 /** How a service forms the canonical path. Amazon S3 neither normalizes nor encodes it twice. */
 export interface PathRules {
@@ -83,10 +86,12 @@ function isSorted(query: string): boolean {
 export function canonicalQuery(query: string, omitted?: string): string {
   if (query === '' || (omitted === undefined && plainQuery.test(query) && isSorted(query))) return query;
   const pairs = canonicalPairs(query).filter(([name]) => name !== omitted);
-  return pairs
-    .sort(comparePairs)
-    .map(([name, value]) => `${name}=${value}`)
-    .join('&');
+  return joinPairs(pairs.sort(comparePairs));
+}
+
+/** Returns encoded parameters as a query. */
+export function joinPairs(pairs: readonly Parameter[]): string {
+  return pairs.map(([name, value]) => `${name}=${value}`).join('&');
 }
 
 /** Returns the parameters in the order sent, each encoded as in the canonical query. */
@@ -136,7 +141,8 @@ export interface Aws4Message {
   readonly scope: string;
 }
 
-const headerPrefix = 'header ';
+/** The beginning of the names of the parts that are headers. */
+export const headerPrefix = 'header ';
 const payloadDigest: DigestForm = { hash: 'sha256', format: (digest) => digest.toString('hex') };
 
 /** Returns the named parts of a message. */
@@ -161,13 +167,13 @@ export function messageParts(message: Aws4Message): Part[] {
 }
 
 /** Returns the value of a part; '' if it was left out. */
-function findText(parts: readonly Part[], name: string): string {
+function findText(parts: readonly NamedPart[], name: string): string {
   for (const part of parts) if (part.name === name) return octetsOfPiece(part.value);
   return '';
 }
 
 /** Returns the canonical request that parts make. */
-export function formatCanonicalRequest(parts: readonly Part[]): string {
+export function formatCanonicalRequest(parts: readonly NamedPart[]): string {
   let headers = '';
   for (const { name, value } of parts)
     if (name.startsWith(headerPrefix))
@@ -177,7 +183,7 @@ export function formatCanonicalRequest(parts: readonly Part[]): string {
 }
 
 /** Returns the string to sign that parts make. */
-export function formatStringToSign(parts: readonly Part[]): string {
+export function formatStringToSign(parts: readonly NamedPart[]): string {
   return stringToSign(findText(parts, 'timestamp'), findText(parts, 'scope'), formatCanonicalRequest(parts));
 }
 

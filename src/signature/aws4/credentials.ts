@@ -2,6 +2,7 @@
 
 import { splitPairs } from '../../http/form.ts';
 import { decodeName } from '../../http/syntax/octets.ts';
+import { findQuery } from '../../http/target.ts';
 import { describeForm } from '../signature-form.ts';
 import { aws4Algorithm, decodeParameter } from './canonical-request.ts';
 import { type Scope, scopeEnd } from './signing-key.ts';
@@ -38,6 +39,15 @@ export const maxExpires = 604_800;
 const usualField =
   /^Credential=([\w+=.@-]{1,128})\/(\d{8})\/([\w-]+)\/([\w-]+)\/aws4_request, ?SignedHeaders=([a-z0-9;-]+), ?Signature=([0-9a-f]{64})$/;
 
+/**
+ * Parses the credentials of a request. Returns an error message if they are malformed.
+ *
+ * @param rest Authorization after `AWS4-HMAC-SHA256`; '' if the URL is presigned.
+ */
+export function parseCredentials(rest: string, target: string, service: string): Aws4Credentials | string {
+  return rest === '' ? parsePresigned(findQuery(target), service) : parseCredentialsField(rest);
+}
+
 /** Parses the credentials after `AWS4-HMAC-SHA256`. Returns an error message if they are malformed. */
 export function parseCredentialsField(rest: string): Aws4Credentials | string {
   const usual = usualField.exec(rest);
@@ -46,10 +56,6 @@ export function parseCredentialsField(rest: string): Aws4Credentials | string {
   const signedHeaders = readSignedHeaders(names);
   if (typeof signedHeaders === 'string') return signedHeaders;
   return { accessKeyId, scope: { date, region, service }, signedHeaders, signature };
-}
-
-function isSignature(text: string): boolean {
-  return /^[0-9a-f]{64}$/.test(text);
 }
 
 function parseUnusualField(rest: string): Aws4Credentials | string {
@@ -75,12 +81,8 @@ function describeSeparator(found: ReadonlyMap<string, string>): string {
   for (const value of found.values()) {
     const at = value.search(/[;\s](?:SignedHeaders|Signature)=/);
     if (at < 0) continue;
-    const separator = value
-      .slice(0, at + 1)
-      .trimEnd()
-      .endsWith(';')
-      ? 'semicolons'
-      : 'spaces';
+    const before = value.slice(0, at + 1).trimEnd();
+    const separator = before.endsWith(';') ? 'semicolons' : 'spaces';
     return `; the parameters are separated by ${separator}, and a comma is expected`;
   }
   return '';
@@ -145,7 +147,7 @@ function readCredentials(credential = '', signedHeaders = '', signature = ''): A
   if (typeof scoped === 'string') return scoped;
   const names = readSignedHeaders(signedHeaders);
   if (typeof names === 'string') return names;
-  if (!isSignature(signature)) return signatureFault(signature);
+  if (!/^[0-9a-f]{64}$/.test(signature)) return signatureFault(signature);
   return { ...scoped, signedHeaders: names, signature };
 }
 

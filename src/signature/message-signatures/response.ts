@@ -1,19 +1,18 @@
 // Signs responses (RFC 9421 §2.4, §5.2).
 import { serializeDictionary } from '../../http/structured-fields/serialize.ts';
-import {
-  type BareItem,
-  bytesItem,
-  type InnerList,
-  type Item,
-  type Member,
-  type Parameters,
-} from '../../http/structured-fields/value.ts';
+import { bytesItem, type InnerList, type Member } from '../../http/structured-fields/value.ts';
 import { type MessageKey, signBase } from '../algorithms.ts';
 import type { RequestedSignature } from './accept-signature.ts';
 import { createBase, formatBase, isBaseFault } from './base.ts';
 import { readName } from './identifiers.ts';
 import type { ResponseMessage } from './message.ts';
-import type { SignatureFields } from './sign.ts';
+import { writeSignatureParameters } from './signature-fields.ts';
+
+/** The fields of the signatures. */
+interface SignatureFields {
+  readonly 'Signature-Input': string;
+  readonly Signature: string;
+}
 
 /** The parameters of the signatures of a response. */
 interface ResponseSigning {
@@ -40,41 +39,26 @@ export function signResponse(
   const signatures = new Map<string, Member>();
   for (const each of requested.slice(0, maxSignatures)) {
     const covered = selectCovered(each, signing);
-    const signature = covered === undefined ? undefined : computeSignature(response, covered, signing.key);
-    if (covered === undefined || signature === undefined) continue;
+    const base = covered && createBase(covered, response);
+    if (covered === undefined || base === undefined || isBaseFault(base)) continue;
     inputs.set(each.label, covered);
-    signatures.set(each.label, signature);
+    signatures.set(each.label, bytesItem(Buffer.from(signBase(signing.key, formatBase(base)), 'base64')));
   }
   if (inputs.size === 0) return undefined;
   return { 'Signature-Input': serializeDictionary(inputs), Signature: serializeDictionary(signatures) };
 }
 
-/** A signature without the status could also be one of a request, so it is not made. */
-function selectCovered(requested: RequestedSignature, signing: ResponseSigning): InnerList | undefined {
-  const { key } = signing;
-  const { keyid = key.id, alg = key.algorithm } = requested;
-  const isForResponse = requested.components.some((component) => readName(component) === '@status');
-  if (keyid !== key.id || alg !== key.algorithm || !isForResponse) return undefined;
-  return { items: requested.components, parameters: buildParameters(requested, signing) };
-}
-
-/** `created` is always included, so that a client can judge the age of the signature. */
-function buildParameters(
+/**
+ * Returns what a requested signature covers. A signature without the status could also be one of a request, so it is not made.
+ * `created` is always included, so that a client can judge the age of the signature.
+ */
+function selectCovered(
   requested: RequestedSignature,
-  { key, created, expires }: ResponseSigning,
-): Parameters {
-  const { nonce, alg, tag } = requested;
-  const parameters = new Map<string, BareItem>([['created', { type: 'integer', value: created }]]);
-  if (requested.expires) parameters.set('expires', { type: 'integer', value: expires });
-  if (nonce !== undefined) parameters.set('nonce', { type: 'string', value: nonce });
-  if (alg !== undefined) parameters.set('alg', { type: 'string', value: alg });
-  parameters.set('keyid', { type: 'string', value: key.id });
-  if (tag !== undefined) parameters.set('tag', { type: 'string', value: tag });
-  return parameters;
-}
-
-function computeSignature(response: ResponseMessage, covered: InnerList, key: MessageKey): Item | undefined {
-  const base = createBase(covered, response);
-  if (isBaseFault(base)) return undefined;
-  return bytesItem(Buffer.from(signBase(key, formatBase(base)), 'base64'));
+  { key, created, expires: end }: ResponseSigning,
+): InnerList | undefined {
+  const { keyid = key.id, alg, nonce, tag, components: items } = requested;
+  const isForResponse = items.some((component) => readName(component) === '@status');
+  if (keyid !== key.id || (alg ?? key.algorithm) !== key.algorithm || !isForResponse) return undefined;
+  const expires = requested.expires ? end : undefined;
+  return { items, parameters: writeSignatureParameters({ created, expires, nonce, alg, keyid, tag }) };
 }

@@ -1,33 +1,19 @@
 // Signs requests (RFC 9421 §3.1).
 import { formatContentDigest } from '../../http/headers/content-digest.ts';
 import { serializeDictionary } from '../../http/structured-fields/serialize.ts';
-import {
-  type BareItem,
-  bytesItem,
-  type InnerList,
-  type Parameters,
-  stringItem,
-} from '../../http/structured-fields/value.ts';
+import { type BareItem, bytesItem, type Parameters, stringItem } from '../../http/structured-fields/value.ts';
 import { findAlgorithm, type MessageKey, signBase } from '../algorithms.ts';
-import { chooseId, type SigningIdentity } from '../signing.ts';
-import { type BaseLine, createBase, formatBase, isBaseFault } from './base.ts';
+import {
+  chooseId,
+  findField,
+  type Signature,
+  type SigningIdentity,
+  type UnsignedRequest,
+} from '../signing.ts';
+import { createBase, formatBase, isBaseFault } from './base.ts';
 import { coversContentDigest, parseIdentifier } from './identifiers.ts';
-import type { StructuredFieldTypes } from './message.ts';
-import { fieldSource, type Message } from './message.ts';
-
-/** The request to sign. */
-export interface RequestToSign {
-  /** Case-sensitive. */
-  readonly method: string;
-  /** An absolute URL. */
-  readonly url: string | URL;
-  /** The request target, byte for byte, if the client sends another one than `URL` serializes. */
-  readonly target?: string | undefined;
-  /** The field lines that are sent. `Host` is that of the URL unless it is given. */
-  readonly fields?: readonly (readonly [name: string, value: string])[] | undefined;
-  /** The content as sent. A string is sent as UTF-8. */
-  readonly content?: string | Uint8Array | undefined;
-}
+import { fieldSource, type StructuredFieldTypes } from './message.ts';
+import { writeSignatureParameters } from './signature-fields.ts';
 
 /** The parameters of the signature, and what it covers. Times are in seconds since 1970-01-01T00:00:00Z. */
 export interface MessageSigning {
@@ -68,100 +54,53 @@ export function toMessageKey(identity: SigningIdentity): MessageKey {
   );
 }
 
-/** The fields of a signature. */
-export interface SignatureFields {
-  readonly 'Signature-Input': string;
-  readonly Signature: string;
-}
-
-/** The fields of a signed request. */
-interface SignedMessage extends SignatureFields {
-  /** Present if there is content, unless the request has the field already. */
-  readonly 'Content-Digest'?: string;
-}
-
 /**
- * Signs a request.
+ * Signs a request. The fields have Content-Digest if there is content, unless the request has that field already.
  *
- * @returns the fields to add to the request
  * @throws RangeError if a component is invalid or absent, a value cannot be sent, or the key does not fit its algorithm
- * @example
- * const fields = signMessage({ method: 'GET', url }, { key: { id: 'ann', algorithm: 'hmac-sha256', secret }, created });
  */
-export function signMessage(request: RequestToSign, signing: MessageSigning): SignedMessage {
-  return signMessageWithBase(request, signing).fields;
-}
-
-/** The fields of a signed request, and the lines that the signature covers. */
-interface SignedMessageBase {
-  readonly fields: SignedMessage;
-  readonly base: readonly BaseLine[];
-}
-
-/** Signs a request like `signMessage`, and returns the signature base as well. */
-export function signMessageWithBase(request: RequestToSign, signing: MessageSigning): SignedMessageBase {
-  const { fields = [], content } = request;
-  const url = new URL(request.url);
-  const isGiven = (sought: string): boolean => fields.some(([name]) => name.toLowerCase() === sought);
-  const digest =
-    content === undefined || isGiven('content-digest')
-      ? undefined
-      : formatContentDigest(Buffer.from(content));
-  const lines = [...fields];
-  if (!isGiven('host')) lines.push(['Host', url.host]);
-  if (digest !== undefined) lines.push(['Content-Digest', digest]);
-  const message: Message = {
-    method: request.method,
-    target: request.target ?? url.pathname + url.search,
-    secure: url.protocol === 'https:',
-    fields: fieldSource(lines),
+export function signMessage(request: UnsignedRequest, signing: MessageSigning): Signature {
+  const { method, url, target, fields, content } = request;
+  const { covered: exactly, components: chosen = defaultComponents, label = 'sig1', types } = signing;
+  const digests: (readonly [string, string])[] =
+    content === undefined || findField(fields, 'content-digest') !== undefined
+      ? []
+      : [['Content-Digest', formatContentDigest(content)]];
+  const host = findField(fields, 'host') === undefined ? [['Host', url.host] as const] : [];
+  const items = (exactly ?? chosen).map(parseIdentifier);
+  if (exactly === undefined && content !== undefined && !items.some(coversContentDigest))
+    items.push(stringItem('content-digest'));
+  const covered = { items, parameters: buildParameters(signing) };
+  const secure = url.protocol === 'https:';
+  const source = fieldSource([...fields, ...host, ...digests]);
+  const base = createBase(covered, { method, target, secure, fields: source }, types);
+  if (isBaseFault(base)) throw new RangeError(base.fault);
+  const signature = bytesItem(Buffer.from(signBase(signing.key, formatBase(base)), 'base64'));
+  return {
+    fields: [
+      ...digests,
+      ['Signature-Input', serializeDictionary(new Map([[label, covered]]))],
+      ['Signature', serializeDictionary(new Map([[label, signature]]))],
+    ],
+    target,
+    parts: base,
   };
-  const { covered: exactly, components: chosen = defaultComponents } = signing;
-  const components = (exactly ?? chosen).map(parseIdentifier);
-  if (exactly === undefined && content !== undefined && !components.some(coversContentDigest))
-    components.push(stringItem('content-digest'));
-  const covered = { items: components, parameters: buildParameters(signing) };
-  const { label = 'sig1', types } = signing;
-  const { fields: signed, base } = signCovered(label, covered, message, signing.key, types);
-  return { fields: digest === undefined ? signed : { 'Content-Digest': digest, ...signed }, base };
 }
 
-function buildParameters(signing: MessageSigning): Parameters {
-  const { created, expires, nonce, alg = false, key, tag } = signing;
-  const parameters = new Map<string, BareItem>();
-  if (created !== undefined) parameters.set('created', { type: 'integer', value: created });
-  if (expires !== undefined) parameters.set('expires', { type: 'integer', value: expires });
-  if (nonce !== undefined) parameters.set('nonce', { type: 'string', value: nonce });
-  if (alg) parameters.set('alg', { type: 'string', value: key.algorithm });
-  parameters.set('keyid', { type: 'string', value: key.id });
-  if (tag !== undefined) parameters.set('tag', { type: 'string', value: tag });
-  for (const [name, value] of Object.entries(signing.parameters ?? {})) {
+function buildParameters({
+  created,
+  expires,
+  nonce,
+  alg = false,
+  key,
+  tag,
+  ...others
+}: MessageSigning): Parameters {
+  const named = alg ? key.algorithm : undefined;
+  const parameters = writeSignatureParameters({ created, expires, nonce, alg: named, keyid: key.id, tag });
+  for (const [name, value] of Object.entries(others.parameters ?? {})) {
     if (value === undefined) parameters.delete(name);
     else parameters.set(name, value);
   }
   return parameters;
-}
-
-/** The fields of a signature, and the lines that it covers. */
-interface SignedBase {
-  readonly fields: SignatureFields;
-  readonly base: readonly BaseLine[];
-}
-
-/** Signs the covered components of any message. Throws RangeError like `signMessage`. */
-function signCovered(
-  label: string,
-  covered: InnerList,
-  message: Message,
-  key: MessageKey,
-  types?: StructuredFieldTypes,
-): SignedBase {
-  const base = createBase(covered, message, types);
-  if (isBaseFault(base)) throw new RangeError(base.fault);
-  const signature = bytesItem(Buffer.from(signBase(key, formatBase(base)), 'base64'));
-  const fields = {
-    'Signature-Input': serializeDictionary(new Map([[label, covered]])),
-    Signature: serializeDictionary(new Map([[label, signature]])),
-  };
-  return { fields, base };
 }

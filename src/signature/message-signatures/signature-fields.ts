@@ -10,6 +10,7 @@ import {
   type Parameters,
 } from '../../http/structured-fields/value.ts';
 import { describeBase64 } from '../signature-form.ts';
+import { stringParameter } from './identifiers.ts';
 
 /** The parameters of a signature (RFC 9421 §2.3). Times are in seconds since 1970-01-01T00:00:00Z. */
 export interface SignatureParameters {
@@ -95,35 +96,46 @@ function readByteSequence(member: Member | undefined): string | undefined {
   return member.bare.type === 'bytes' ? member.bare.value : undefined;
 }
 
+/** The types of the parameters of a signature, in the order of RFC 9421 §2.3. */
+const parameterTypes = [
+  ['created', 'integer'],
+  ['expires', 'integer'],
+  ['nonce', 'string'],
+  ['alg', 'string'],
+  ['keyid', 'string'],
+  ['tag', 'string'],
+] as const;
+
 /** Reads the parameters of a signature. Unknown ones are ignored. Returns an error message if one has the wrong type. */
 function readSignatureParameters(parameters: Parameters): SignatureParameters | string {
-  const read = {
-    created: readTime(parameters.get('created')),
-    expires: readTime(parameters.get('expires')),
-    nonce: readText(parameters.get('nonce')),
-    alg: readText(parameters.get('alg')),
-    keyid: readText(parameters.get('keyid')),
-    tag: readText(parameters.get('tag')),
+  for (const [name, type] of parameterTypes) {
+    const bare = parameters.get(name);
+    if (bare === undefined || (bare.type === type && (bare.type !== 'integer' || bare.value >= 0))) continue;
+    return `${name} is not ${type === 'string' ? 'a string' : 'an integer number of seconds'}`;
+  }
+  const time = (name: string): number | undefined => {
+    const bare = parameters.get(name);
+    return bare?.type === 'integer' ? bare.value : undefined;
   };
-  const { created, expires, nonce, alg, keyid, tag } = read;
-  if (created === null || expires === null)
-    return `${created === null ? 'created' : 'expires'} is not an integer number of seconds`;
-  if (nonce === null) return 'nonce is not a string';
-  if (alg === null) return 'alg is not a string';
-  if (keyid === null) return 'keyid is not a string';
-  if (tag === null) return 'tag is not a string';
+  const [created, expires] = [time('created'), time('expires')];
   if (created !== undefined && expires !== undefined && expires < created) return 'expires is before created';
-  return { created, expires, nonce, alg, keyid, tag };
+  return {
+    created,
+    expires,
+    nonce: stringParameter(parameters, 'nonce'),
+    alg: stringParameter(parameters, 'alg'),
+    keyid: stringParameter(parameters, 'keyid'),
+    tag: stringParameter(parameters, 'tag'),
+  };
 }
 
-/** Returns null for a value of another type. */
-function readTime(bare: BareItem | undefined): number | undefined | null {
-  if (bare === undefined) return undefined;
-  return bare.type === 'integer' && bare.value >= 0 ? bare.value : null;
-}
-
-/** Returns null for a value of another type. */
-function readText(bare: BareItem | undefined): string | undefined | null {
-  if (bare === undefined) return undefined;
-  return bare.type === 'string' ? bare.value : null;
+/** Returns parameters of a signature as Signature-Input contains them. */
+export function writeSignatureParameters(values: SignatureParameters): Map<string, BareItem> {
+  const parameters = new Map<string, BareItem>();
+  for (const [name] of parameterTypes) {
+    const value = values[name];
+    if (typeof value === 'number') parameters.set(name, { type: 'integer', value });
+    else if (value !== undefined) parameters.set(name, { type: 'string', value });
+  }
+  return parameters;
 }

@@ -3,12 +3,13 @@ import test from 'node:test';
 import { createRequest } from '../../../src/http/message.ts';
 import { canonicalPath, canonicalQuery } from '../../../src/signature/aws4/canonical-request.ts';
 import { parseCredentialsField, parsePresigned } from '../../../src/signature/aws4/credentials.ts';
-import { presignAws4, selectPathRules, signAws4 } from '../../../src/signature/aws4/sign.ts';
+import { presignAws4, signAws4 } from '../../../src/signature/aws4/sign.ts';
 import {
   accessKeyId,
   isNormalizedTarget,
   openAws4Service,
   received,
+  selectPathRules,
   signOptions,
   time,
 } from '../../support/auth/aws4.ts';

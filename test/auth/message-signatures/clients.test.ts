@@ -9,7 +9,6 @@ import type { AccountKey } from '../../../src/auth/account-key.ts';
 import type { Accounts } from '../../../src/auth/accounts.ts';
 import type { IncomingRequest } from '../../../src/http/message.ts';
 import type { MessageAlgorithm } from '../../../src/signature/algorithms.ts';
-import { signMessage } from '../../../src/signature/message-signatures/sign.ts';
 import {
   accountsWithKeys,
   arriving,
@@ -20,6 +19,7 @@ import {
   start,
 } from '../../support/signature/message-scheme.ts';
 import { publicKey, signingKey } from '../../support/signature/rfc9421.ts';
+import { signMessage } from '../../support/signature/sign-message.ts';
 
 const tests = join(import.meta.dirname, '../..');
 const require = createRequire(join(tests, 'package.json'));

@@ -4,7 +4,6 @@ import test from 'node:test';
 import type { Accounts } from '../../../src/auth/accounts.ts';
 import type { IncomingRequest } from '../../../src/http/message.ts';
 import type { MessageKey } from '../../../src/signature/algorithms.ts';
-import { signMessage } from '../../../src/signature/message-signatures/sign.ts';
 import {
   annsSecret,
   arriving,
@@ -14,6 +13,7 @@ import {
   requireProblem,
   start,
 } from '../../support/signature/message-scheme.ts';
+import { signMessage } from '../../support/signature/sign-message.ts';
 
 test('a request may have several signatures, and one valid signature suffices', async () => {
   const lines = (signing: Parameters<typeof signMessage>[1]) => signMessage(get, signing);

@@ -4,8 +4,6 @@ import test from 'node:test';
 import type { Accounts } from '../../../src/auth/accounts.ts';
 import { formatContentDigest } from '../../../src/http/headers/content-digest.ts';
 import { createRequest, type IncomingRequest } from '../../../src/http/message.ts';
-import type { RequestToSign } from '../../../src/signature/message-signatures/sign.ts';
-import { signMessage } from '../../../src/signature/message-signatures/sign.ts';
 import { countOperations } from '../../support/schemes/counted-crypto.ts';
 import {
   accountsWithKeys,
@@ -22,6 +20,7 @@ import {
   start,
 } from '../../support/signature/message-scheme.ts';
 import { keyIds, signingKey } from '../../support/signature/rfc9421.ts';
+import { type RequestToSign, signMessage } from '../../support/signature/sign-message.ts';
 
 const put: RequestToSign = {
   method: 'PUT',

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { createHash, createHmac } from 'node:crypto';
 import test from 'node:test';
-import { type MessageSigning, signMessage } from '../../../src/signature/message-signatures/sign.ts';
+import type { MessageSigning } from '../../../src/signature/message-signatures/sign.ts';
 import { publicKey, signingKey } from '../../support/signature/rfc9421.ts';
+import { signMessage } from '../../support/signature/sign-message.ts';
 
 const key = { id: 'ann', algorithm: 'hmac-sha256', secret: 'a secret of ann' } as const;
 const get = { method: 'GET', url: 'https://example.com/a?b' };

@@ -11,8 +11,8 @@ import { createManualClock, type ManualClock } from '../../../src/clock.ts';
 import { parseCredentials } from '../../../src/http/headers/authorization.ts';
 import { createRequest, type IncomingRequest } from '../../../src/http/message.ts';
 import { Problem } from '../../../src/http/problem.ts';
+import type { PathRules } from '../../../src/signature/aws4/canonical-request.ts';
 import type { Aws4SignOptions } from '../../../src/signature/aws4/sign.ts';
-import { selectPathRules } from '../../../src/signature/aws4/sign.ts';
 import { createKey } from '../../../src/signature/hmac.ts';
 import { createNonces } from '../../../src/store/nonces/nonces.ts';
 import { keepSaid, keepSecret } from '../transcript.ts';
@@ -159,4 +159,10 @@ export function signOptions(changes: Partial<Aws4SignOptions> = {}): Aws4SignOpt
 /** Returns whether the path of a target has neither dot segments nor repeated slashes. */
 export function isNormalizedTarget(target: string): boolean {
   return !/\/\/|\/\.\.?(?:\/|$)/.test(target.replace(/\?.*$/s, ''));
+}
+
+/** Returns the path rules of a service. */
+export function selectPathRules(service: string): PathRules {
+  const { normalizePath, doubleEncode, plusInPath } = readAws4Options({ region: 'any', service }, 'aws4');
+  return { normalizePath, doubleEncode, plusInPath };
 }

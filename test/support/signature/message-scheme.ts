@@ -14,13 +14,10 @@ import type { Problem } from '../../../src/http/problem.ts';
 import type { MessageKey } from '../../../src/signature/algorithms.ts';
 import { createKey } from '../../../src/signature/hmac.ts';
 import { SigningKey } from '../../../src/signature/hmac-sha256.ts';
-import {
-  type MessageSigning,
-  type RequestToSign,
-  signMessage,
-} from '../../../src/signature/message-signatures/sign.ts';
+import type { MessageSigning } from '../../../src/signature/message-signatures/sign.ts';
 import { createNonces } from '../../../src/store/nonces/nonces.ts';
 import { keyIds, publicKey, signingKey } from './rfc9421.ts';
+import { type RequestToSign, signMessage } from './sign-message.ts';
 
 export const secret = 'KZ4pT2mQv8sWx1Rb6nYc3dFg7hJk9LzE';
 /** 2021-04-20T02:07:53Z, the time of the examples in RFC 9421. */

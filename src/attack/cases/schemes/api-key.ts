@@ -1,4 +1,4 @@
-import type { ApiKeyOptions } from '../../../auth/api-key/options.ts';
+import type { ApiKeyDeclaration } from '../../../auth/scheme-declarations.ts';
 import { fieldIn } from '../../../signature/declared/places.ts';
 import {
   appendLines,
@@ -13,7 +13,7 @@ import type { Forger } from '../../forger.ts';
 import { appendParameters } from '../../target.ts';
 
 /** API keys of which a part is missing, repeated, or in another place. */
-export function* apiKeyCases(forger: Forger, options: ApiKeyOptions): Generator<Case> {
+export function* apiKeyCases(forger: Forger, options: ApiKeyDeclaration): Generator<Case> {
   const [userField, secretField] = [fieldIn(options.user), fieldIn(options.secret)];
   // A key alone has no parts.
   if (userField === undefined || secretField === undefined) return;
