@@ -1,16 +1,7 @@
-export type { KeyDeclaration } from './auth/account-key.ts';
-export { defineScheme } from './auth/defined/define-scheme.ts';
-export type { Scheme, SchemeCredentials, SchemeDefinition, SignedParts } from './auth/defined/definition.ts';
-export type { QuotaDeclaration } from './auth/quota-policy.ts';
-export type {
-  ApiKeyDeclaration,
-  Aws4Declaration,
-  HmacDeclaration,
-  MessageSignaturesDeclaration,
-  PresetDeclaration,
-  SchemeDeclaration,
-  SchemeDeclarations,
-} from './auth/scheme-declarations.ts';
+export type { KeyDeclaration } from './accounts/account-key.ts';
+export type { OAuth1Method } from './accounts/oauth1-methods.ts';
+export type { QuotaDeclaration } from './accounts/quota-policy.ts';
+export type { SignatureAlgorithm } from './algorithms.ts';
 export { type Clock, createManualClock, type DateLike, type ManualClock } from './clock.ts';
 export {
   type AccessRules,
@@ -18,10 +9,12 @@ export {
   type CollectionDeclaration,
   defineCollection,
 } from './collections/declaration.ts';
+export { DeclarationError } from './collections/fields/error.ts';
+export type { FieldDeclaration } from './collections/fields/field.ts';
+export { readBytes } from './collections/formats/bytes.ts';
+export { readJson } from './collections/formats/json/content-reader.ts';
 export { CountersignError } from './countersign-error.ts';
 export type { Duration } from './duration.ts';
-export { readBytes } from './formats/bytes.ts';
-export { readJson } from './formats/json/content-reader.ts';
 export type { HeadersInput, RequestInput } from './http/field-lines.ts';
 export type { HttpHeaders } from './http/fields.ts';
 export type { HttpRequest } from './http/message.ts';
@@ -51,8 +44,22 @@ export {
 } from './pipeline/resource.ts';
 export { Problem } from './pipeline/thrown-problem.ts';
 export type { Principal, Scope } from './principal.ts';
-export { DeclarationError } from './schema/error.ts';
-export type { FieldDeclaration } from './schema/field.ts';
+export { defineScheme } from './schemes/defined/define-scheme.ts';
+export type {
+  Scheme,
+  SchemeCredentials,
+  SchemeDefinition,
+  SignedParts,
+} from './schemes/defined/definition.ts';
+export type {
+  ApiKeyDeclaration,
+  Aws4Declaration,
+  HmacDeclaration,
+  MessageSignaturesDeclaration,
+  PresetDeclaration,
+  SchemeDeclaration,
+  SchemeDeclarations,
+} from './schemes/scheme-declarations.ts';
 export type { Fetch } from './service/fetch/fetch.ts';
 export type { FetchInit } from './service/fetch/fetch-request.ts';
 export type { OpenApiDocument } from './service/openapi/document.ts';
@@ -65,8 +72,6 @@ export type {
 } from './service/options.ts';
 export type { ServerModule, ServerModuleFactory, ServerModuleOptions } from './service/server-module.ts';
 export { createService, type Listener, type ListenOptions, type Service } from './service/service.ts';
-export type { SignatureAlgorithm } from './signature/algorithms.ts';
-export type { OAuth1Method } from './signature/oauth1.ts';
 export type { DocumentStore, StoredDocument } from './store/documents.ts';
 export type { DurableStore, DurableStoreOptions } from './store/durable-store.ts';
 export { StoreError } from './store/errors.ts';

@@ -33,6 +33,8 @@ const files: SourceFile[] = ['src', 'bench', 'scripts'].flatMap((tree) =>
 );
 const sources = files.filter(({ path }) => path.startsWith('src/'));
 const table = parseFolders(readFileSync(join(root, 'ARCHITECTURE.md'), 'utf8'));
+/** The layer of modules that every folder may import. */
+const lowest = 11;
 
 function listImports(path: string, text: string): string[] {
   const found = text.matchAll(/(?:\bfrom\s+|\b(?:import|require)\s*\(?\s*)'([^'\s]+)'/g);
@@ -43,7 +45,7 @@ function listImports(path: string, text: string): string[] {
 
 /** Reads the rows `| layer | folders | contents | imports |`; folders without a tree are in `src/`. */
 function parseFolders(page: string): Folder[] {
-  return Array.from(page.matchAll(/^\| (\d) \| (.+?) \| .+? \| (.*?) ?\|$/gm)).flatMap(
+  return Array.from(page.matchAll(/^\| (\d+) \| (.+?) \| .+? \| (.*?) ?\|$/gm)).flatMap(
     ([, layer, names = '', imports = '']) =>
       namesIn(names).map((name) => {
         const tree = name.startsWith('bench/') ? 'bench' : 'src';
@@ -102,7 +104,11 @@ test('the scan finds files, imports and the tables of ARCHITECTURE.md', () => {
   );
   assert.ok(imports('src/net/listener.ts').includes('node:http'));
   assert.ok(sources.flatMap((file) => file.imports).filter(isOurs).length > 1000);
-  assert.deepEqual([...new Set(table.map(({ layer }) => layer))].sort(), [1, 2, 3, 4, 5, 6, 7, 8, 9]);
+  const layers = new Set(table.map(({ layer }) => layer));
+  assert.deepEqual(
+    [...layers].sort((one, other) => one - other),
+    [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11],
+  );
   assert.ok(table.find(({ path }) => path === 'src/double')?.imports.includes('src/attack'));
   assert.ok(table.find(({ path }) => path === 'bench/store')?.imports.includes('bench/load'));
 });
@@ -122,7 +128,7 @@ test('a row lists folders of lower layers only, or of its own layer if that is t
   const layers = new Map(table.map(({ path, layer }) => [path, layer]));
   const upward = table.flatMap(({ path, layer, imports }) =>
     imports
-      .filter((imported) => !((layers.get(imported) ?? 0) > (layer === 9 ? 8 : layer)))
+      .filter((imported) => !((layers.get(imported) ?? 0) > (layer === lowest ? lowest - 1 : layer)))
       .map((imported) => `${path} → ${imported}`),
   );
   assert.deepEqual(upward, []);
@@ -131,9 +137,9 @@ test('a row lists folders of lower layers only, or of its own layer if that is t
 for (const { path: folder, layer, imports } of table) {
   test(`${folder} imports only what its row lists`, () => {
     const modules = table
-      .filter((each) => each.layer === 9 && each.path.endsWith('.ts'))
+      .filter((each) => each.layer === lowest && each.path.endsWith('.ts'))
       .map(({ path }) => path);
-    const allowed = layer === 9 ? [folder, ...imports] : [folder, ...imports, ...modules];
+    const allowed = layer === lowest ? [folder, ...imports] : [folder, ...imports, ...modules];
     // A benchmark measures the server, and its files `*.bench.ts` put together what the folders have.
     const others = folder.startsWith('bench/') ? ['src', 'test/support'] : [];
     assert.deepEqual(
@@ -207,10 +213,9 @@ test('no random number comes from Math.random', () => {
   );
 });
 
-test('http imports nothing else, signature only http, xml only the error class, and the clock only durations', () => {
-  for (const folder of ['src/http', 'src/xml', 'src/signature', 'src/clock.ts']) {
+test('http imports nothing else, xml only the error class, and the clock only durations', () => {
+  for (const folder of ['src/http', 'src/xml', 'src/clock.ts']) {
     const further = new Map([
-      ['src/signature', 'src/http'],
       ['src/xml', 'src/countersign-error.ts'],
       ['src/clock.ts', 'src/duration.ts'],
     ]);
@@ -222,14 +227,14 @@ test('http imports nothing else, signature only http, xml only the error class, 
   }
 });
 
-test('auth imports neither the store nor the router nor resources', () => {
-  assert.deepEqual(arrows(isIn('src/auth'), isIn('src/store', 'src/pipeline', 'src/collections')), []);
+test('the schemes import neither the store nor the router nor resources', () => {
+  assert.deepEqual(arrows(isIn('src/schemes'), isIn('src/store', 'src/pipeline', 'src/collections')), []);
 });
 
 test('no authentication scheme imports another', () => {
-  const schemes = ['hmac', 'basic', 'bearer', 'api-key', 'aws4', 'declared', 'message-signatures'];
+  const schemes = ['hmac', 'basic', 'bearer', 'api-key', 'aws4', 'declared', 'rfc9421'];
   const findScheme = (path: string): string | undefined =>
-    schemes.find((scheme) => isIn(`src/auth/${scheme}`, `src/auth/${scheme}.ts`)(path));
+    schemes.find((scheme) => isIn(`src/schemes/${scheme}`, `src/schemes/${scheme}.ts`)(path));
   assert.ok(schemes.every((scheme) => sources.some(({ path }) => findScheme(path) === scheme)));
   assert.deepEqual(
     arrows(
@@ -240,21 +245,20 @@ test('no authentication scheme imports another', () => {
   );
 });
 
-test('the store imports neither http nor auth', () => {
-  assert.deepEqual(arrows(isIn('src/store'), isIn('src/http', 'src/auth')), []);
+test('the store imports neither http nor schemes', () => {
+  assert.deepEqual(arrows(isIn('src/store'), isIn('src/http', 'src/schemes')), []);
 });
 
-test('the resources of collections import neither auth nor each other', () => {
+test('the resources of collections import neither schemes nor each other', () => {
   const resources = ['collection', 'item', 'own-resources'].map((name) => `src/collections/${name}.ts`);
   assert.ok(resources.every((path) => sources.some((file) => file.path === path)));
-  assert.deepEqual(arrows(isIn(...resources), isIn('src/auth', ...resources)), []);
+  assert.deepEqual(arrows(isIn(...resources), isIn('src/schemes', ...resources)), []);
 });
 
 test('decide names no concrete scheme, store or format', () => {
   const decide = sources.filter(({ path }) => path === 'src/pipeline/decide.ts');
   assert.equal(decide.length, 1);
-  const concrete =
-    /^src\/(auth\/(?!authenticate\.ts)|store\/|formats\/|schema\/|xml\/|signature\/|collections\/)/;
+  const concrete = /^src\/(schemes\/(?!authenticate\.ts)|store\/|xml\/|collections\/)/;
   assert.deepEqual(
     arrows(
       () => true,
@@ -266,15 +270,11 @@ test('decide names no concrete scheme, store or format', () => {
   assert.doesNotMatch(decide[0]?.text ?? '', /\b(hmac|basic|bearer|oauth|xml|json|sqlite)\b/i);
 });
 
-test('nothing outside double imports double, except two modules of the command and the matchers', () => {
+test('nothing outside double imports double, except two modules of the command', () => {
   const control = 'src/cli/serve/control.ts';
   const partner = 'src/cli/serve/partner.ts';
   assert.deepEqual(
-    arrows(
-      (path) =>
-        path !== control && path !== partner && !isIn('src/double')(path) && !isIn('src/matchers')(path),
-      isIn('src/double'),
-    ),
+    arrows((path) => path !== control && path !== partner && !isIn('src/double')(path), isIn('src/double')),
     [],
   );
   // They are loaded on demand: with a control port or a document of a partner.
@@ -340,7 +340,7 @@ test('timers come from timers.ts only', () => {
 /** Returns the paths that a page names in code, each with the folders that it may be relative to. */
 function listNamedPaths(page: string): { readonly name: string; readonly within: readonly string[] }[] {
   return page.split('\n').flatMap((line) => {
-    const [, cell = ''] = /^\| \d \| (.+?) \|/.exec(line) ?? [];
+    const [, cell = ''] = /^\| \d+ \| (.+?) \|/.exec(line) ?? [];
     const within = ['.', 'src', ...namesIn(cell).map((folder) => join('src', folder))];
     return Array.from(line.matchAll(/`([^`\s*]+)`/g), ([, name = '']) => ({ name, within })).filter(
       ({ name }) => /^[\w./-]+$/.test(name) && /\/|\.ts$/.test(name) && !name.startsWith('countersign/'),

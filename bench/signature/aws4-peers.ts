@@ -1,19 +1,19 @@
 /** Verifiers of AWS Signature Version 4: this project's, and packages that sign the request again and compare. */
 
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import { createAccounts } from '../../src/auth/accounts.ts';
-import { createVerifier } from '../../src/auth/auth-scheme.ts';
-import { readAws4Options } from '../../src/auth/aws4/options.ts';
-import { createAws4Scheme } from '../../src/auth/aws4/scheme.ts';
-import { createHmacVerifier } from '../../src/auth/hmac.ts';
-import type { Verifier } from '../../src/auth/verifier.ts';
+import { createAccounts } from '../../src/accounts/accounts.ts';
 import { systemClock } from '../../src/clock.ts';
 import { parseCredentials } from '../../src/http/headers/authorization.ts';
 import { createRequest, type IncomingRequest } from '../../src/http/message.ts';
-import { signAws4 } from '../../src/signature/aws4/sign.ts';
-import { formatSignedDate } from '../../src/signature/hmac.ts';
-import { accessKeyId, secret } from '../../test/support/auth/aws4.ts';
-import { signWithAws4, smithySigner } from '../../test/support/auth/aws4-clients.ts';
+import { createVerifier } from '../../src/schemes/auth-scheme.ts';
+import { readAws4Options } from '../../src/schemes/aws4/options.ts';
+import { createAws4Scheme } from '../../src/schemes/aws4/scheme.ts';
+import { signAws4 } from '../../src/schemes/aws4/sign.ts';
+import { formatSignedDate } from '../../src/schemes/hmac/credentials.ts';
+import { createHmacVerifier } from '../../src/schemes/hmac/signature.ts';
+import type { Verifier } from '../../src/schemes/verifier.ts';
+import { accessKeyId, secret } from '../../test/support/schemes/clients/aws4.ts';
+import { signWithAws4, smithySigner } from '../../test/support/schemes/clients/aws4-clients.ts';
 import { accepts, type Check, flat, newNonce, newNonces, type Peer, targetOf } from './peers.ts';
 
 const scope = { region: 'eu-central-1', service: 'execute-api' };

@@ -6,13 +6,13 @@
 import { createHmac } from 'node:crypto';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import { createAccounts } from '../../src/auth/accounts.ts';
-import { createVerifier } from '../../src/auth/auth-scheme.ts';
-import { readDeclaredOptions } from '../../src/auth/declared/options.ts';
-import { createDeclaredScheme } from '../../src/auth/declared/scheme.ts';
-import type { Verifier } from '../../src/auth/verifier.ts';
+import { createAccounts } from '../../src/accounts/accounts.ts';
 import { systemClock } from '../../src/clock.ts';
 import { createRequest, type IncomingRequest } from '../../src/http/message.ts';
+import { createVerifier } from '../../src/schemes/auth-scheme.ts';
+import { readDeclaredOptions } from '../../src/schemes/declared/options.ts';
+import { createDeclaredScheme } from '../../src/schemes/declared/scheme.ts';
+import type { Verifier } from '../../src/schemes/verifier.ts';
 import { accepts, flat, newNonce, newNonces, type Peer, peers, targetOf } from './peers.ts';
 
 const require = createRequire(import.meta.url);

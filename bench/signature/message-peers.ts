@@ -12,19 +12,19 @@ import {
   verify as verifyData,
 } from 'node:crypto';
 import { createRequire } from 'node:module';
-import type { AccountKey } from '../../src/auth/account-key.ts';
-import { createAccounts } from '../../src/auth/accounts.ts';
-import { createVerifier } from '../../src/auth/auth-scheme.ts';
-import { createHmacVerifier } from '../../src/auth/hmac.ts';
-import { readMessageSignaturesOptions } from '../../src/auth/message-signatures/options.ts';
-import { createMessageSignaturesScheme } from '../../src/auth/message-signatures/scheme.ts';
-import type { Verifier } from '../../src/auth/verifier.ts';
+import type { AccountKey } from '../../src/accounts/account-key.ts';
+import { createAccounts } from '../../src/accounts/accounts.ts';
+import type { MessageKey, SignatureAlgorithm } from '../../src/algorithms.ts';
 import { systemClock } from '../../src/clock.ts';
 import { parseCredentials } from '../../src/http/headers/authorization.ts';
 import { createRequest, type IncomingRequest } from '../../src/http/message.ts';
-import type { MessageKey, SignatureAlgorithm } from '../../src/signature/algorithms.ts';
-import { formatSignedDate } from '../../src/signature/hmac.ts';
-import { defaultComponents, signMessage } from '../../src/signature/message-signatures/sign.ts';
+import { createVerifier } from '../../src/schemes/auth-scheme.ts';
+import { formatSignedDate } from '../../src/schemes/hmac/credentials.ts';
+import { createHmacVerifier } from '../../src/schemes/hmac/signature.ts';
+import { readMessageSignaturesOptions } from '../../src/schemes/rfc9421/options.ts';
+import { createMessageSignaturesScheme } from '../../src/schemes/rfc9421/scheme.ts';
+import { defaultComponents, signMessage } from '../../src/schemes/rfc9421/sign.ts';
+import type { Verifier } from '../../src/schemes/verifier.ts';
 import { accepts, flat, newNonce, newNonces, type Peer, targetOf } from './peers.ts';
 
 const require = createRequire(import.meta.url);

@@ -4,13 +4,13 @@
  */
 import { createHmac, hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { createRequire } from 'node:module';
-import { createAccounts } from '../../src/auth/accounts.ts';
-import { createHmacVerifier } from '../../src/auth/hmac.ts';
-import type { Verifier } from '../../src/auth/verifier.ts';
+import { createAccounts } from '../../src/accounts/accounts.ts';
 import { systemClock } from '../../src/clock.ts';
 import { parseCredentials } from '../../src/http/headers/authorization.ts';
 import { createRequest, type IncomingRequest } from '../../src/http/message.ts';
-import { createKey, formatSignedDate } from '../../src/signature/hmac.ts';
+import { createKey, formatSignedDate } from '../../src/schemes/hmac/credentials.ts';
+import { createHmacVerifier } from '../../src/schemes/hmac/signature.ts';
+import type { Verifier } from '../../src/schemes/verifier.ts';
 import { createNonces, type NonceStore } from '../../src/store/nonces/nonces.ts';
 
 /** Verifies one request and returns whether it is valid. */

@@ -1,6 +1,6 @@
 import type { Duration } from '../duration.ts';
 import type { Scope } from '../principal.ts';
-import type { OAuth1Method } from '../signature/oauth1.ts';
+import type { OAuth1Method } from './oauth1-methods.ts';
 
 /** A grant type that a client of OAuth 2.0 may be registered for (RFC 6749 §1.3). */
 export type GrantType = 'authorization_code' | 'refresh_token' | 'client_credentials';

@@ -1,6 +1,4 @@
 import { createPublicKey } from 'node:crypto';
-import { keyWeakness } from '../auth/key-weakness.ts';
-import { parsePublicKey } from '../auth/parse-account-key.ts';
 import { hasControlCharacter, hasLoneSurrogate } from '../http/syntax/control-character.ts';
 import { isKnownScope, isScope, knownScopes, type Scope, scopePattern } from '../principal.ts';
 import { seconds } from '../shape/duration.ts';
@@ -22,7 +20,9 @@ import {
   textLike,
   word,
 } from '../shape/shape.ts';
-import { isRsaMethod, oauth1Methods, rsaMethods, secretMethods } from '../signature/oauth1.ts';
+import { keyWeakness } from './key-weakness.ts';
+import { isRsaMethod, oauth1Methods, rsaMethods, secretMethods } from './oauth1-methods.ts';
+import { parsePublicKey } from './parse-account-key.ts';
 import {
   type Client,
   type ClientDeclaration,

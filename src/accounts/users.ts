@@ -1,10 +1,10 @@
-import type { KeyDeclaration } from '../auth/account-key.ts';
-import { parseAccountKey, readKeyDeclaration } from '../auth/parse-account-key.ts';
-import { readQuotaText } from '../auth/quota-policy.ts';
-import { readUserRoles, readUserSchemes } from '../auth/user-rights.ts';
 import { Members, RecordFault } from '../store/encoding/members.ts';
 import { AccountFile, type EntryReader, formatTime } from './account-file.ts';
+import type { KeyDeclaration } from './account-key.ts';
+import { parseAccountKey, readKeyDeclaration } from './parse-account-key.ts';
 import { isPasswordHash } from './passwords.ts';
+import { readQuotaText } from './quota-policy.ts';
+import { readUserRoles, readUserSchemes } from './user-rights.ts';
 
 /** A secret with which a user signs. */
 export interface StoredSecret {

@@ -1,19 +1,19 @@
 // The signers of the adversary: the signers of the clients, with changes that the clients do not permit.
 
 import { randomBytes } from 'node:crypto';
-import type { SignedParts } from '../auth/defined/definition.ts';
 import type { KnownScheme } from '../client/read-declaration.ts';
 import { systemClock } from '../clock.ts';
 import { parseForm } from '../http/form.ts';
 import { findQuery } from '../http/target.ts';
-import { nameAndOctets } from '../signature/message.ts';
+import type { SignedParts } from '../schemes/defined/definition.ts';
+import { nameAndOctets } from '../schemes/message.ts';
 import type {
   ClientScheme,
   Signature,
   SigningIdentity,
   SigningOverrides,
   UnsignedRequest,
-} from '../signature/signing.ts';
+} from '../schemes/signing.ts';
 import type { AttackRequest, HeaderLine } from './attempt.ts';
 import { contentBytes, targetOf } from './target.ts';
 

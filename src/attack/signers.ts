@@ -2,8 +2,8 @@
 
 import { type Credentials, credentialNames, readCredentials } from '../client/credentials.ts';
 import type { ReadDeclaration } from '../client/read-declaration.ts';
+import { createSign } from '../schemes/signing.ts';
 import { membersOf, read } from '../shape/shape.ts';
-import { createSign } from '../signature/signing.ts';
 import { createSchemeSigner, type Signer, type Signing } from './signer.ts';
 
 /**

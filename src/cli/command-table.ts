@@ -1,7 +1,8 @@
 // All commands: their parsing, help and completion come from this table.
+
+import { oauth1Methods } from '../accounts/oauth1-methods.ts';
 import { defaultMethods, grantTypes } from '../accounts/registration.ts';
 import type { Arity } from '../options/flags.ts';
-import { oauth1Methods } from '../signature/oauth1.ts';
 
 /** An option of a command. */
 export interface CommandFlag {

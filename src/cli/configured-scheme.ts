@@ -1,11 +1,11 @@
-import type { AuthScheme } from '../auth/auth-scheme.ts';
-import { type ConfigurableScheme, readSchemes } from '../auth/configured-schemes.ts';
-import { algorithmNamed } from '../auth/parse-account-key.ts';
+import { algorithmNamed } from '../accounts/parse-account-key.ts';
+import { isSignatureAlgorithm } from '../algorithms.ts';
 import { parsePrivateKey } from '../client/private-key.ts';
 import { didYouMean } from '../did-you-mean.ts';
 import { type Options, readOptions } from '../options/options.ts';
-import { isSignatureAlgorithm } from '../signature/algorithms.ts';
-import type { SigningIdentity } from '../signature/signing.ts';
+import type { AuthScheme } from '../schemes/auth-scheme.ts';
+import { type ConfigurableScheme, readSchemes } from '../schemes/configured-schemes.ts';
+import type { SigningIdentity } from '../schemes/signing.ts';
 import { readProtectedFile } from './accounts/protected-file.ts';
 import { secretFrom } from './accounts/secret-input.ts';
 import { CommandError, rethrowAsCommandError } from './errors.ts';

@@ -12,7 +12,7 @@ export async function maskSecrets(
   secrets: () => readonly string[],
 ): Promise<readonly string[]> {
   if (messages.length === 0) return messages;
-  const { createMask, isWord } = await import('../auth/secret-search/secret-search.ts');
+  const { createMask, isWord } = await import('../schemes/secret-search/secret-search.ts');
   const known = secrets().filter((secret) => !isWord(secret));
   return messages.map(createMask(() => known));
 }

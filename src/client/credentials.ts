@@ -1,12 +1,12 @@
 import type { KeyObject } from 'node:crypto';
-import type { Scheme } from '../auth/defined/definition.ts';
-import { filledText } from '../auth/scheme-shapes.ts';
+import { type OAuth1Method, oauth1Methods } from '../accounts/oauth1-methods.ts';
 import { findClosestMatch } from '../did-you-mean.ts';
+import type { Scheme } from '../schemes/defined/definition.ts';
+import { createHmacScheme } from '../schemes/hmac/sign.ts';
+import { createOAuth1Scheme } from '../schemes/oauth1/sign.ts';
+import { filledText } from '../schemes/scheme-shapes.ts';
+import { basicScheme, bearerScheme } from '../schemes/sent-credentials.ts';
 import { defaulted, flag, type Members, read, word } from '../shape/shape.ts';
-import { createHmacScheme } from '../signature/hmac-signing.ts';
-import { type OAuth1Method, oauth1Methods } from '../signature/oauth1.ts';
-import { createOAuth1Scheme } from '../signature/oauth1-signing.ts';
-import { basicScheme, bearerScheme } from '../signature/sent-credentials.ts';
 import type { SigningScheme } from './declarations.ts';
 import { parsePrivateKey } from './private-key.ts';
 import { type ReadDeclaration, readSigningDeclaration } from './read-declaration.ts';

@@ -1,4 +1,6 @@
 import type { KeyObject } from 'node:crypto';
+import type { SignatureAlgorithm } from '../algorithms.ts';
+import type { Duration } from '../duration.ts';
 import type {
   ApiKeyDeclaration,
   Aws4Declaration,
@@ -6,9 +8,7 @@ import type {
   MessageSignaturesDeclaration,
   PresetDeclaration,
   SchemeDeclarations,
-} from '../auth/scheme-declarations.ts';
-import type { Duration } from '../duration.ts';
-import type { SignatureAlgorithm } from '../signature/algorithms.ts';
+} from '../schemes/scheme-declarations.ts';
 
 /** A declared scheme to sign with. The members of the server's declaration have the same meaning. */
 export type SigningScheme =

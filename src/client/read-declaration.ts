@@ -1,12 +1,12 @@
-import { type ConfigurableScheme, readScheme } from '../auth/configured-schemes.ts';
-import { isPreset } from '../auth/declared/presets.ts';
-import { findDefinition } from '../auth/defined/define-scheme.ts';
-import { algorithmNamed } from '../auth/parse-account-key.ts';
-import { filledText } from '../auth/scheme-shapes.ts';
+import { algorithmNamed } from '../accounts/parse-account-key.ts';
+import { isSignatureAlgorithm } from '../algorithms.ts';
 import { readDuration } from '../duration.ts';
+import { type ConfigurableScheme, readScheme } from '../schemes/configured-schemes.ts';
+import { isPreset } from '../schemes/declared/presets.ts';
+import { findDefinition } from '../schemes/defined/define-scheme.ts';
+import { filledText } from '../schemes/scheme-shapes.ts';
+import type { ClientScheme, SigningChoices, SigningIdentity } from '../schemes/signing.ts';
 import { defaulted, type Members, membersOf, read, word } from '../shape/shape.ts';
-import { isSignatureAlgorithm } from '../signature/algorithms.ts';
-import type { ClientScheme, SigningChoices, SigningIdentity } from '../signature/signing.ts';
 import { parsePrivateKey } from './private-key.ts';
 
 /** A scheme to sign with. */

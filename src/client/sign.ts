@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { isDate } from 'node:util/types';
-import { filledText } from '../auth/scheme-shapes.ts';
 import { type Clock, type DateLike, systemClock } from '../clock.ts';
 import { type RequestInput, toLines } from '../http/field-lines.ts';
+import { filledText } from '../schemes/scheme-shapes.ts';
+import { createSign, type Sign, type Signature } from '../schemes/signing.ts';
 import { type Members, membersOf, read } from '../shape/shape.ts';
-import { createSign, type Sign, type Signature } from '../signature/signing.ts';
 import { type Credentials, credentialNames, readCredentials } from './credentials.ts';
 import { toFetchTarget } from './fetch-target.ts';
 

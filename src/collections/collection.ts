@@ -1,6 +1,3 @@
-import { createBodyReaders } from '../formats/body-readers.ts';
-import { formatsFor, selectFormat } from '../formats/index.ts';
-import { copyContent, PageWriter, pageBytes } from '../formats/page.ts';
 import type { FieldLine } from '../http/fields.ts';
 import { revisionTag } from '../http/headers/entity-tag.ts';
 import { formatAppliedPreference, wantsMinimal } from '../http/headers/prefer.ts';
@@ -18,6 +15,9 @@ import {
 import type { Receipt, Store, StoredItem, StoredPage, StoredRecord } from '../store/store.ts';
 import { retryOrThrow } from './conflict.ts';
 import type { Collection } from './declaration.ts';
+import { createBodyReaders } from './formats/body-readers.ts';
+import { formatsFor, selectFormat } from './formats/index.ts';
+import { copyContent, PageWriter, pageBytes } from './formats/page.ts';
 import { addShown, formatHref, linkField, toListItem } from './lists/page-links.ts';
 import {
   addOwnerCondition,

@@ -2,7 +2,6 @@ import { accessRules } from '../pipeline/access-rule.ts';
 import { type CorsDeclaration, corsShape, originsShape } from '../pipeline/cors-policy.ts';
 import { type Access, type DocumentFormat, documentFormats } from '../pipeline/resource.ts';
 import { scopePattern } from '../principal.ts';
-import { type Declarations, type FieldDeclaration, fieldDefinitions, fieldsShape } from '../schema/field.ts';
 import {
   addKeywords,
   described,
@@ -19,6 +18,7 @@ import {
   variants,
   word,
 } from '../shape/shape.ts';
+import { type Declarations, type FieldDeclaration, fieldDefinitions, fieldsShape } from './fields/field.ts';
 
 /** Whether clients of a collection may repeat their requests with the same Idempotency-Key, or must send one with POST. */
 export type IdempotencyMode = (typeof idempotencyModes)[number];

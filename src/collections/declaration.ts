@@ -1,8 +1,5 @@
 import { createHash } from 'node:crypto';
 import { didYouMean } from '../did-you-mean.ts';
-import { JsonContent } from '../formats/json/content.ts';
-import { toJsonNode } from '../formats/json/value.ts';
-import { ValidationErrors } from '../formats/validation-errors.ts';
 import { once } from '../once.ts';
 import {
   accessMemberFault,
@@ -13,11 +10,6 @@ import {
 } from '../pipeline/access-rule.ts';
 import { type CorsDeclaration, readCors } from '../pipeline/cors-policy.ts';
 import type { Access, DocumentFormat } from '../pipeline/resource.ts';
-import { DeclarationError, readDeclared } from '../schema/error.ts';
-import { checkPatternCosts } from '../schema/pattern/cost.ts';
-import { readMember } from '../schema/record.ts';
-import { compileShape, type Field, type Shape as ItemShape, type Schema } from '../schema/schema.ts';
-import type { SimpleTypeName } from '../schema/simple-type.ts';
 import { describeKind } from '../shape/fault.ts';
 import { anything, mapOf } from '../shape/shape.ts';
 import type { StoredRecord, StoredValue, UniqueRules } from '../store/store.ts';
@@ -29,15 +21,23 @@ import {
   type IdempotencyMode,
   segmentForm,
 } from './declaration-shape.ts';
+import { DeclarationError, readDeclared } from './fields/error.ts';
+import { checkPatternCosts } from './fields/pattern/cost.ts';
+import { readMember } from './fields/record.ts';
+import { compileShape, type Field, type Shape as ItemShape, type Schema } from './fields/schema.ts';
+import type { SimpleTypeName } from './fields/simple-type.ts';
+import { JsonContent } from './formats/json/content.ts';
+import { toJsonNode } from './formats/json/value.ts';
+import { ValidationErrors } from './formats/validation-errors.ts';
 
 export type { AccessRules, CollectionDeclaration, CollectionMethod } from './declaration-shape.ts';
 
 import { compileListRules } from './lists/rules.ts';
 import { describeMissing, listReferences, parseReference } from './reference-fields.ts';
 
-export { DeclarationError } from '../schema/error.ts';
-export type { FieldDeclaration } from '../schema/field.ts';
-export type { Shape } from '../schema/schema.ts';
+export { DeclarationError } from './fields/error.ts';
+export type { FieldDeclaration } from './fields/field.ts';
+export type { Shape } from './fields/schema.ts';
 
 /** The rule that permits the user who created the item. */
 const ownerRule = 'owner';

@@ -4,9 +4,9 @@ import { Problem } from '../http/problem.ts';
 import { parseItem, StructuredFieldError } from '../http/structured-fields/parse.ts';
 import type { Call } from '../pipeline/resource.ts';
 import type { Principal } from '../principal.ts';
-import { isList } from '../schema/record.ts';
 import type { StoredValue } from '../store/store.ts';
 import type { IdempotencyMode } from './declaration-shape.ts';
+import { isList } from './fields/record.ts';
 
 const maxLength = 255;
 

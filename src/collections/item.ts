@@ -1,13 +1,3 @@
-import { createBodyReaders, type ItemReading } from '../formats/body-readers.ts';
-import { formatsFor, selectFormat } from '../formats/index.ts';
-import {
-  applyMergePatch,
-  type MergePatch,
-  mergePatchDecoder,
-  mergePatchType,
-} from '../formats/json/merge-patch.ts';
-import { type ItemAddress, StoredValueError } from '../formats/list-item.ts';
-import { copyContent } from '../formats/page.ts';
 import type { FieldLine } from '../http/fields.ts';
 import { parseContentCoding } from '../http/headers/content-coding.ts';
 import { revisionTag } from '../http/headers/entity-tag.ts';
@@ -28,10 +18,20 @@ import {
   type ResourceState,
   type retryAction,
 } from '../pipeline/resource.ts';
-import { merge } from '../schema/merge.ts';
 import type { Receipt, Replacement, StoredItem, StoredRecord, StoreResult } from '../store/store.ts';
 import { retryOrThrow } from './conflict.ts';
 import type { Collection } from './declaration.ts';
+import { merge } from './fields/merge.ts';
+import { createBodyReaders, type ItemReading } from './formats/body-readers.ts';
+import { formatsFor, selectFormat } from './formats/index.ts';
+import {
+  applyMergePatch,
+  type MergePatch,
+  mergePatchDecoder,
+  mergePatchType,
+} from './formats/json/merge-patch.ts';
+import { type ItemAddress, StoredValueError } from './formats/list-item.ts';
+import { copyContent } from './formats/page.ts';
 import { checksItem } from './ownership.ts';
 import { changeMembers, prepareValue, requireStorablePath, type Served } from './served.ts';
 import { showValues } from './server-values.ts';

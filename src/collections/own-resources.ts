@@ -1,11 +1,12 @@
 // The resources of the server itself: the index of its routes, and the explanations of problems.
-import { documentVariantsFor, writeDocument } from '../formats/server-documents.ts';
+
 import type { IncomingRequest } from '../http/message.ts';
 import { Problem } from '../http/problem.ts';
 import { findProblemType, problemTypes } from '../http/problem-types.ts';
 import { pathForClient } from '../pipeline/proxy.ts';
 import { action, allow, type DocumentFormat, type Resource } from '../pipeline/resource.ts';
 import type { Route } from '../pipeline/router.ts';
+import { documentVariantsFor, writeDocument } from './formats/server-documents.ts';
 
 /** Returns the resource `/`, which lists the path templates and the methods that the principal may use. */
 export function rootResource(routes: readonly Route[], defaultFormat?: DocumentFormat): Resource {

@@ -1,8 +1,8 @@
 // The fields that refer to items, and the values that they may have.
 import type { IncomingRequest } from '../http/message.ts';
 import { decodeText } from '../http/syntax/percent.ts';
-import { referenceIn, type Shape } from '../schema/schema.ts';
-import type { ReferenceTo } from '../schema/simple-type.ts';
+import { referenceIn, type Shape } from './fields/schema.ts';
+import type { ReferenceTo } from './fields/simple-type.ts';
 
 /** Returns the fields of items that refer to others. */
 export function listReferences({ schema }: Shape): readonly (ReferenceTo & { readonly field: string })[] {

@@ -1,13 +1,9 @@
 // Fields that refer to items: their rules, the ids that requests name, and what the deletion of an item does to others.
 import { formatCount } from '../counted.ts';
 import { didYouMean } from '../did-you-mean.ts';
-import { ValidationErrors } from '../formats/validation-errors.ts';
 import { Problem } from '../http/problem.ts';
 import { decodeText } from '../http/syntax/percent.ts';
 import { type Call, permitsItem } from '../pipeline/resource.ts';
-import { DeclarationError } from '../schema/error.ts';
-import { readMember } from '../schema/record.ts';
-import type { ReferenceTo } from '../schema/simple-type.ts';
 import { itemKey, selectRules } from '../store/state/references.ts';
 import type {
   Deletion,
@@ -20,6 +16,10 @@ import type {
   StoredRecord,
 } from '../store/store.ts';
 import type { Collection } from './declaration.ts';
+import { DeclarationError } from './fields/error.ts';
+import { readMember } from './fields/record.ts';
+import type { ReferenceTo } from './fields/simple-type.ts';
+import { ValidationErrors } from './formats/validation-errors.ts';
 import { formatHref } from './lists/page-links.ts';
 import { describeMissing, listReferences, parseReference } from './reference-fields.ts';
 import { stampChange } from './server-values.ts';

@@ -1,8 +1,6 @@
 import type { Clock } from '../clock.ts';
 import { didYouMean } from '../did-you-mean.ts';
 import { createRouter } from '../pipeline/router.ts';
-import { DeclarationError, readDeclared } from '../schema/error.ts';
-import { readMember } from '../schema/record.ts';
 import { describeKind } from '../shape/fault.ts';
 import { anything, described, listOf, mapOf } from '../shape/shape.ts';
 import { selectRules } from '../store/state/references.ts';
@@ -18,6 +16,8 @@ import type {
 } from '../store/store.ts';
 import { formatConflict } from './conflict.ts';
 import { type Collection, decodeSeed } from './declaration.ts';
+import { DeclarationError, readDeclared } from './fields/error.ts';
+import { readMember } from './fields/record.ts';
 import { formatHref } from './lists/page-links.ts';
 import { describeMissing, listReferences } from './reference-fields.ts';
 import { compileReferences } from './references.ts';

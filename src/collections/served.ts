@@ -1,10 +1,11 @@
 // What the resources of a collection have in common: the parts that they depend on, and how they store an item.
-import type { DocumentLimits } from '../formats/list-item.ts';
+
 import { Problem } from '../http/problem.ts';
 import { fillTemplate } from '../http/syntax/percent.ts';
 import type { Access, Call, DocumentFormat } from '../pipeline/resource.ts';
 import type { Creation, Store, StoredRecord } from '../store/store.ts';
 import type { Collection } from './declaration.ts';
+import type { DocumentLimits } from './formats/list-item.ts';
 import type { Repetition } from './idempotency.ts';
 import type { SearchedStore } from './lists/search.ts';
 import { requireOwn } from './ownership.ts';

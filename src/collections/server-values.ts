@@ -1,9 +1,9 @@
 /** The values of fields that clients cannot send. */
 
 import type { Call } from '../pipeline/resource.ts';
-import { readMember } from '../schema/record.ts';
-import type { Field, Shape } from '../schema/schema.ts';
 import type { StoredItem, StoredRecord, StoredValue } from '../store/store.ts';
+import { readMember } from './fields/record.ts';
+import type { Field, Shape } from './fields/schema.ts';
 
 /**
  * Returns what is stored of the fields that a client sent: with the values that the server sets, and those of the item before which no

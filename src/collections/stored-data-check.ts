@@ -1,15 +1,15 @@
 import { formatCount } from '../counted.ts';
-import { selectFormat } from '../formats/index.ts';
-import { JsonContent } from '../formats/json/content.ts';
-import { toJsonNode } from '../formats/json/value.ts';
-import { StoredValueError } from '../formats/list-item.ts';
-import { type ValidationError, ValidationErrors } from '../formats/validation-errors.ts';
 import { grantsCollection, readGrant, readToken, tokensCollection } from '../oauth/records.ts';
-import { readMember } from '../schema/record.ts';
-import { simpleTypes, type Violation } from '../schema/simple-type.ts';
 import { UniqueKeys } from '../store/state/unique-keys.ts';
 import type { StoredItem } from '../store/store.ts';
 import type { Collection } from './declaration.ts';
+import { readMember } from './fields/record.ts';
+import { simpleTypes, type Violation } from './fields/simple-type.ts';
+import { selectFormat } from './formats/index.ts';
+import { JsonContent } from './formats/json/content.ts';
+import { toJsonNode } from './formats/json/value.ts';
+import { StoredValueError } from './formats/list-item.ts';
+import { type ValidationError, ValidationErrors } from './formats/validation-errors.ts';
 import { listReferences } from './reference-fields.ts';
 import { collectionFinder } from './seed.ts';
 

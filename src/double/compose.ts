@@ -1,11 +1,11 @@
 import { listRegistered } from '../accounts/registered.ts';
-import type { AuthScheme } from '../auth/auth-scheme.ts';
 import { systemClock } from '../clock.ts';
 import type { Seed } from '../collections/seed.ts';
 import { formatDate } from '../http/headers/date.ts';
 import type { Response } from '../http/message.ts';
 import type { MaybePromise } from '../maybe-promise.ts';
 import type { Observer } from '../pipeline/observer.ts';
+import type { AuthScheme } from '../schemes/auth-scheme.ts';
 import { computeNoncesWindow, listSchemes } from '../service/authentication.ts';
 import { defaultLimits, type ServiceOptions } from '../service/options.ts';
 import { type ControllableService, createControllableService } from '../service/service.ts';

@@ -1,9 +1,9 @@
-import type { Accounts } from '../auth/accounts.ts';
-import type { Authenticator } from '../auth/authenticate.ts';
-import type { HashQueue } from '../auth/hash-queue.ts';
-import type { RateLimiter } from '../auth/rate-limit.ts';
+import type { Accounts } from '../accounts/accounts.ts';
+import type { HashQueue } from '../accounts/hash-queue.ts';
+import type { RateLimiter } from '../accounts/rate-limit.ts';
 import type { Clock } from '../clock.ts';
 import type { Origins } from '../pipeline/origin.ts';
+import type { Authenticator } from '../schemes/authenticate.ts';
 import type { NonceStore } from '../store/nonces/nonces.ts';
 import type { Client, Consumer, Registry } from './clients.ts';
 import type { Grants } from './grants.ts';

@@ -1,6 +1,6 @@
-import type { Verifier } from '../auth/verifier.ts';
 import type { Resource } from '../pipeline/resource.ts';
 import type { Route } from '../pipeline/router.ts';
+import type { Verifier } from '../schemes/verifier.ts';
 
 /** The authentication schemes and the routes that one version of OAuth adds to a service. */
 export interface OAuthModule {

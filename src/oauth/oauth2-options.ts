@@ -1,5 +1,5 @@
-import type { SigningAlgorithm } from '../jwt/algorithms.ts';
 import { knownScopes, type Scope } from '../principal.ts';
+import type { SigningAlgorithm } from '../schemes/jwt/algorithms.ts';
 import { type OAuth2Paths, oauth2Paths } from './paths.ts';
 
 /** An authorization server whose access tokens are accepted. */

@@ -1,5 +1,5 @@
-import { signingAlgorithms } from '../jwt/algorithms.ts';
 import { isScope, type Scope, scopePattern } from '../principal.ts';
+import { signingAlgorithms } from '../schemes/jwt/algorithms.ts';
 import { createFault } from '../shape/fault.ts';
 import {
   anything,

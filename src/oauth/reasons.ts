@@ -1,10 +1,10 @@
-import type { Accounts } from '../auth/accounts.ts';
-import type { AuthenticationTrace } from '../auth/trace.ts';
+import type { Accounts } from '../accounts/accounts.ts';
 import type { Clock } from '../clock.ts';
 import { findClosestMatch } from '../did-you-mean.ts';
 import { formatDate } from '../http/headers/date.ts';
-import { describeSpan } from '../jwt/verify.ts';
 import type { Scope } from '../principal.ts';
+import { describeSpan } from '../schemes/jwt/verify.ts';
+import type { AuthenticationTrace } from '../schemes/trace.ts';
 import { type Found, isIssuedTo } from './grants.ts';
 import type { Token } from './records.ts';
 import { formatScope, isWithin, knownScopes, parseScope } from './scopes.ts';

@@ -1,10 +1,10 @@
+import { quotaShape } from '../accounts/quota-policy.ts';
 import { clientsShape, consumersShape } from '../accounts/registration.ts';
-import { describeSchemes } from '../auth/configured-schemes.ts';
-import { quotaShape } from '../auth/quota-policy.ts';
-import { configuredUsersShape } from '../auth/user-declaration.ts';
+import { configuredUsersShape } from '../accounts/user-declaration.ts';
 import { collectionDefinitions, collectionsSchema } from '../collections/declaration-shape.ts';
 import { seedShape } from '../collections/seed.ts';
 import { oauth2Shape } from '../oauth/oauth2-shape.ts';
+import { describeSchemes } from '../schemes/configured-schemes.ts';
 import { type JsonSchema, listOf, text } from '../shape/shape.ts';
 import { listGroups, type parts, schemaMember } from './file.ts';
 import { type Option, textOption } from './option.ts';

@@ -6,13 +6,13 @@ import {
   readClient,
   readConsumer,
 } from '../accounts/registration.ts';
-import { checkSchemes } from '../auth/configured-schemes.ts';
-import type { SchemeDeclarations } from '../auth/scheme-declarations.ts';
-import { type ConfiguredUser, configuredUsersShape } from '../auth/user-declaration.ts';
-import { JsonError, readJson } from '../formats/json/reader.ts';
+import { type ConfiguredUser, configuredUsersShape } from '../accounts/user-declaration.ts';
+import { JsonError, readJson } from '../collections/formats/json/reader.ts';
 import { type OAuth2Options, readOAuth2 } from '../oauth/oauth2-options.ts';
 import { oauth2Shape } from '../oauth/oauth2-shape.ts';
 import type { Scope } from '../principal.ts';
+import { checkSchemes } from '../schemes/configured-schemes.ts';
+import type { SchemeDeclarations } from '../schemes/scheme-declarations.ts';
 import { describeFault, formatPath } from '../shape/fault.ts';
 import type { Shape } from '../shape/shape.ts';
 import { hint, toPrintable } from './flags.ts';

@@ -1,10 +1,10 @@
 import { requireTls } from '../accounts/registered.ts';
-import { readSchemes } from '../auth/configured-schemes.ts';
 import { type Collection, defaultCollections, readCollection } from '../collections/declaration.ts';
+import { DeclarationError } from '../collections/fields/error.ts';
 import { decodeSeeds, type Seed } from '../collections/seed.ts';
 import { onceWindow } from '../oauth/lifetimes.ts';
 import { originsFault } from '../pipeline/cors-policy.ts';
-import { DeclarationError } from '../schema/error.ts';
+import { readSchemes } from '../schemes/configured-schemes.ts';
 import { createFault } from '../shape/fault.ts';
 import { OptionsError } from './error.ts';
 import { type ConfigurationFile, type ConfiguredParts, readConfigurationFile } from './file.ts';

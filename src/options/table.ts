@@ -1,4 +1,4 @@
-import { quotaShape, readQuota } from '../auth/quota-policy.ts';
+import { quotaShape, readQuota } from '../accounts/quota-policy.ts';
 import { parseIpNetwork } from '../http/syntax/ip-address.ts';
 import { defaultLifetimes, type Lifetimes } from '../oauth/lifetimes.ts';
 import { defaultCorsMaxAge, longestCorsMaxAge } from '../pipeline/cors-policy.ts';

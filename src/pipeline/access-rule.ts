@@ -1,5 +1,5 @@
-import { userNameFault } from '../auth/user-name.ts';
-import { isRoleName } from '../auth/user-rights.ts';
+import { userNameFault } from '../accounts/user-name.ts';
+import { isRoleName } from '../accounts/user-rights.ts';
 import { didYouMean, findClosestMatch } from '../did-you-mean.ts';
 import { isScope, type Scope } from '../principal.ts';
 

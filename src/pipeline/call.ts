@@ -1,9 +1,9 @@
-import type { QuotaUse } from '../auth/quota.ts';
-import type { AuthenticationTrace } from '../auth/trace.ts';
+import type { QuotaUse } from '../accounts/quota.ts';
 import type { HttpRequest, IncomingRequest } from '../http/message.ts';
 import type { Problem } from '../http/problem.ts';
 import type { Target } from '../http/target.ts';
 import type { Principal } from '../principal.ts';
+import type { AuthenticationTrace } from '../schemes/trace.ts';
 import type { JournalCors } from './cors.ts';
 import type { GzipQueue } from './gzip-queue.ts';
 import type { Call, Parameters, Resource, ResourceState, Variant } from './resource.ts';

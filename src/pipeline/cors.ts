@@ -1,10 +1,11 @@
 // The server's part of the CORS protocol (Fetch §3.3).
-import type { AcceptedSchemes } from '../auth/verifier.ts';
+
 import type { FieldLine } from '../http/fields.ts';
 import type { IncomingRequest, Response } from '../http/message.ts';
 import { Problem } from '../http/problem.ts';
 import { listElements } from '../http/syntax/token.ts';
 import { parseTarget } from '../http/target.ts';
+import type { AcceptedSchemes } from '../schemes/verifier.ts';
 import { type CorsDeclaration, type CorsPolicy, toCorsPolicy } from './cors-policy.ts';
 import { listPossibleMethods, type Resource } from './resource.ts';
 import { findRoute, listPossibleMethodsAt, type Match, type Router } from './router.ts';

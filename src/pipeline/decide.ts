@@ -1,4 +1,3 @@
-import type { Authenticator } from '../auth/authenticate.ts';
 import type { Clock } from '../clock.ts';
 import { selectPreferred } from '../http/headers/accept.ts';
 import { evaluatePreconditions, isConditional, requirePrecondition } from '../http/headers/precondition.ts';
@@ -7,6 +6,7 @@ import { Problem } from '../http/problem.ts';
 import { checkExpectation, checkFraming } from '../http/transfer.ts';
 import { andThen } from '../maybe-promise.ts';
 import type { Principal } from '../principal.ts';
+import type { Authenticator } from '../schemes/authenticate.ts';
 import { type Addressed, CallContext, type RequestLimits, type RequestTrace } from './call.ts';
 import type { Cors } from './cors.ts';
 import type { GzipQueue } from './gzip-queue.ts';

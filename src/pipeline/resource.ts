@@ -1,10 +1,10 @@
-import type { AcceptedSchemes } from '../auth/verifier.ts';
 import type { HeadersInput } from '../http/field-lines.ts';
 import type { HttpRequest, IncomingRequest } from '../http/message.ts';
 import { isSafe } from '../http/method.ts';
 import type { Problem } from '../http/problem.ts';
 import type { MaybePromise } from '../maybe-promise.ts';
 import type { Principal, Scope } from '../principal.ts';
+import type { AcceptedSchemes } from '../schemes/verifier.ts';
 import type { StoredReceipt, StoredRecord } from '../store/store.ts';
 import { itemOwnerField, ownerParameter, roleInRule, scopeInRule } from './access-rule.ts';
 import type { CorsDeclaration } from './cors-policy.ts';

@@ -1,8 +1,6 @@
 import { listRegistered, type RegisteredBy } from '../accounts/registered.ts';
 import { readClients, readConsumers } from '../accounts/registration.ts';
-import { createAuthenticator } from '../auth/authenticate.ts';
-import type { UserRights } from '../auth/user-rights.ts';
-import type { Verifier } from '../auth/verifier.ts';
+import type { UserRights } from '../accounts/user-rights.ts';
 import { readDuration } from '../duration.ts';
 import { createRegistry } from '../oauth/clients.ts';
 import { grantsResource } from '../oauth/consent/grants-resource.ts';
@@ -20,6 +18,8 @@ import { grantsPath } from '../oauth/paths.ts';
 import type { TokenEvent } from '../oauth/records.ts';
 import { RevokeOnRemoval, type Role } from '../oauth/revoke-on-removal.ts';
 import type { Route } from '../pipeline/router.ts';
+import { createAuthenticator } from '../schemes/authenticate.ts';
+import type { Verifier } from '../schemes/verifier.ts';
 import type { Store } from '../store/store.ts';
 import type { ServiceOptions } from './options.ts';
 

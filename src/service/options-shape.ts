@@ -1,4 +1,4 @@
-import { quotaShape } from '../auth/quota-policy.ts';
+import { quotaShape } from '../accounts/quota-policy.ts';
 import { type Duration, requireDuration } from '../duration.ts';
 import { defaultLifetimes } from '../oauth/lifetimes.ts';
 import { oauth2Shape } from '../oauth/oauth2-shape.ts';

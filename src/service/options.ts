@@ -1,7 +1,6 @@
+import type { QuotaDeclaration } from '../accounts/quota-policy.ts';
 import type { ClientDeclaration, ConsumerDeclaration, RegisteredBy } from '../accounts/registered.ts';
-import type { QuotaDeclaration } from '../auth/quota-policy.ts';
-import type { SchemeDeclarations } from '../auth/scheme-declarations.ts';
-import type { UserDeclaration } from '../auth/user-declaration.ts';
+import type { UserDeclaration } from '../accounts/user-declaration.ts';
 import type { Clock, DateLike } from '../clock.ts';
 import type { Collection, CollectionDeclaration } from '../collections/declaration.ts';
 import type { Duration } from '../duration.ts';
@@ -11,10 +10,11 @@ import type { OAuth2Options } from '../oauth/oauth2-options.ts';
 import type { CorsDeclaration } from '../pipeline/cors-policy.ts';
 import type { PipelineOptions } from '../pipeline/options.ts';
 import type { DocumentFormat, Resource } from '../pipeline/resource.ts';
+import type { SchemeDeclarations } from '../schemes/scheme-declarations.ts';
 import type { NonceStore } from '../store/nonces/nonces.ts';
 import type { Store } from '../store/store.ts';
 
-export type { UserDeclaration } from '../auth/user-declaration.ts';
+export type { UserDeclaration } from '../accounts/user-declaration.ts';
 export type { AccessLogEntry } from '../pipeline/options.ts';
 export type { ClientDeclaration, ConsumerDeclaration, RegisteredBy };
 

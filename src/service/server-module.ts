@@ -1,7 +1,7 @@
-import type { SchemeDeclarations } from '../auth/scheme-declarations.ts';
 import type { MaybePromise } from '../maybe-promise.ts';
 import type { AccessLogEntry } from '../pipeline/options.ts';
 import type { Resource } from '../pipeline/resource.ts';
+import type { SchemeDeclarations } from '../schemes/scheme-declarations.ts';
 import type { NonceStore } from '../store/nonces/nonces.ts';
 import type { Store } from '../store/store.ts';
 import type { ServiceOptions } from './options.ts';

@@ -1,17 +1,14 @@
 import { randomBytes } from 'node:crypto';
+import { type Quotas, rateLimitFields } from '../accounts/quota.ts';
 import { readClients, readConsumers } from '../accounts/registration.ts';
 import type { GrantSelection } from '../accounts/revocations.ts';
-import type { AuthScheme } from '../auth/auth-scheme.ts';
-import type { Authenticator } from '../auth/authenticate.ts';
-import { checkSchemeNames } from '../auth/configured-schemes.ts';
-import { type Quotas, rateLimitFields } from '../auth/quota.ts';
 import { type Clock, systemClock } from '../clock.ts';
 import type { Collection } from '../collections/declaration.ts';
+import { writeDescription, writeProblem } from '../collections/formats/server-documents.ts';
 import { Idempotency, type IdempotencyOptions } from '../collections/idempotency.ts';
 import { SearchedStore } from '../collections/lists/search.ts';
 import { loadSeed } from '../collections/seed.ts';
 import { type Duration, requireSeconds } from '../duration.ts';
-import { writeDescription, writeProblem } from '../formats/server-documents.ts';
 import { createDateCache } from '../http/headers/date.ts';
 import type { IncomingRequest, Response } from '../http/message.ts';
 import { ByteBudget } from '../net/byte-budget.ts';
@@ -38,6 +35,9 @@ import {
   type Router,
 } from '../pipeline/router.ts';
 import type { Scope } from '../principal.ts';
+import type { AuthScheme } from '../schemes/auth-scheme.ts';
+import type { Authenticator } from '../schemes/authenticate.ts';
+import { checkSchemeNames } from '../schemes/configured-schemes.ts';
 import { anything, number, object, optional, read, type ShapesOf, text } from '../shape/shape.ts';
 import { createMemoryStore } from '../store/memory.ts';
 import { createAuthentication } from './authentication.ts';

@@ -1,17 +1,14 @@
-import type { ResponseSigningOptions } from '../auth/message-signatures/options.ts';
+import type { MessageKey } from '../algorithms.ts';
 import type { Clock } from '../clock.ts';
 import type { FieldLine } from '../http/fields.ts';
 import { formatContentDigest } from '../http/headers/content-digest.ts';
 import type { IncomingRequest, Response } from '../http/message.ts';
 import type { Item } from '../http/structured-fields/value.ts';
-import type { MessageKey } from '../signature/algorithms.ts';
-import {
-  parseAcceptSignature,
-  type RequestedSignature,
-} from '../signature/message-signatures/accept-signature.ts';
-import { parseIdentifier, readName } from '../signature/message-signatures/identifiers.ts';
-import { fieldSource, type RequestMessage } from '../signature/message-signatures/message.ts';
-import { signResponse } from '../signature/message-signatures/response.ts';
+import { parseAcceptSignature, type RequestedSignature } from '../schemes/rfc9421/accept-signature.ts';
+import { parseIdentifier, readName } from '../schemes/rfc9421/identifiers.ts';
+import { fieldSource, type RequestMessage } from '../schemes/rfc9421/message.ts';
+import type { ResponseSigningOptions } from '../schemes/rfc9421/options.ts';
+import { signResponse } from '../schemes/rfc9421/response.ts';
 
 /** The time for which a signature is valid, if the client asks for `expires` (s). */
 const lifetime = 300;

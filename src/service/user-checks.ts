@@ -1,5 +1,5 @@
 import { listRegistered } from '../accounts/registered.ts';
-import { generatedUserShape, toAccountRecord, userShape } from '../auth/user-declaration.ts';
+import { generatedUserShape, toAccountRecord, userShape } from '../accounts/user-declaration.ts';
 import { hashSha256 } from '../oauth/sha256.ts';
 import { read, text } from '../shape/shape.ts';
 import type { ClientDeclaration, ConsumerDeclaration, RegisteredBy, UserDeclaration } from './options.ts';

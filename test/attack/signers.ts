@@ -1,7 +1,7 @@
 // The signers of the configured schemes, and what a server must know to verify them.
 import { createHash, generateKeyPairSync } from 'node:crypto';
 import { createSigner, type Signer } from '../../src/attack/index.ts';
-import type { HmacDeclaration, SchemeDeclarations } from '../../src/auth/scheme-declarations.ts';
+import type { HmacDeclaration, SchemeDeclarations } from '../../src/schemes/scheme-declarations.ts';
 import { tally } from '../support/schemes/tally.ts';
 
 /** The user whose requests are signed; `jane` is another one. */

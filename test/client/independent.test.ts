@@ -4,9 +4,9 @@ import { createPublicKey, generateKeyPairSync } from 'node:crypto';
 import { test } from 'node:test';
 import { signRequest, signUrl } from '../../src/client/index.ts';
 import { createManualClock, systemClock } from '../../src/clock.ts';
-import { accessKeyId, secret } from '../support/auth/aws4.ts';
-import { absent, signWithAws4 } from '../support/auth/aws4-clients.ts';
-import { requireInstalled, unlessInstalled } from '../support/auth/declared.ts';
+import { accessKeyId, secret } from '../support/schemes/clients/aws4.ts';
+import { absent, signWithAws4 } from '../support/schemes/clients/aws4-clients.ts';
+import { requireInstalled, unlessInstalled } from '../support/schemes/clients/declared.ts';
 
 const content = '{"id":"evt_1","name":"Zoë"}';
 const url = 'https://api.example/articles?limit=1&q=a%20b';

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { test } from 'node:test';
-import { presets } from '../../src/auth/declared/presets.ts';
-import type { PresetName } from '../../src/auth/scheme-declarations.ts';
 import { signUrl } from '../../src/client/index.ts';
 import { startDouble } from '../../src/double/index.ts';
+import { presets } from '../../src/schemes/declared/presets.ts';
+import type { PresetName } from '../../src/schemes/scheme-declarations.ts';
 
 const now = Date.UTC(2026, 10, 22, 12);
 const passphrase = 'a passphrase of the key';

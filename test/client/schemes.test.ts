@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { describe, test } from 'node:test';
+import type { SignatureAlgorithm } from '../../src/algorithms.ts';
 import { type SigningScheme, signedFetch, signRequest, signUrl } from '../../src/client/index.ts';
 import { createManualClock } from '../../src/clock.ts';
 import { type Double, type DoubleOptions, startDouble } from '../../src/double/index.ts';
-import type { SignatureAlgorithm } from '../../src/signature/algorithms.ts';
 
 const now = Date.UTC(2026, 10, 22, 12);
 const secret = 'secret of ann';

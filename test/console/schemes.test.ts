@@ -3,10 +3,10 @@ import { createHmac } from 'node:crypto';
 import { test } from 'node:test';
 import { signRequest } from '../../src/client/index.ts';
 import { startDouble } from '../../src/double/index.ts';
-import { signAws4 } from '../../src/signature/aws4/sign.ts';
+import { signAws4 } from '../../src/schemes/aws4/sign.ts';
 import { assertAccessible, inBrowser, openConsole, until } from '../support/browser.ts';
+import { signMessage } from '../support/schemes/sign-message.ts';
 import { tally } from '../support/schemes/tally.ts';
-import { signMessage } from '../support/signature/sign-message.ts';
 
 const [secret, awsSecret] = ['the-secret-of-ann', 'the-aws-secret-of-ann'];
 

@@ -1,16 +1,16 @@
 // The table of the mistakes that explanations name, generated from the catalogue.
 import { createHmac } from 'node:crypto';
-import { digestMistakes } from '../../src/auth/explain/content.ts';
-import { keyMistakes } from '../../src/auth/explain/key.ts';
-import { formStepHints } from '../../src/auth/explain/parameter-steps.ts';
-import { furtherMistakes, partMistakes } from '../../src/auth/explain/parts.ts';
-import { furtherReadings, millisecondReadings, readings } from '../../src/auth/explain/times.ts';
-import { endMistakes, omissions, separatorMistakes, wholeMistakes } from '../../src/auth/explain/whole.ts';
-import type { Part, PartKind } from '../../src/signature/message.ts';
+import { digestMistakes } from '../../src/schemes/explain/content.ts';
+import { keyMistakes } from '../../src/schemes/explain/key.ts';
+import { formStepHints } from '../../src/schemes/explain/parameter-steps.ts';
+import { furtherMistakes, partMistakes } from '../../src/schemes/explain/parts.ts';
+import { furtherReadings, millisecondReadings, readings } from '../../src/schemes/explain/times.ts';
+import { endMistakes, omissions, separatorMistakes, wholeMistakes } from '../../src/schemes/explain/whole.ts';
+import type { Part, PartKind } from '../../src/schemes/message.ts';
 
 const introduction = `# Mistakes that are explained
 
-<!-- Generated from the catalogue of src/auth/explain by UPDATE_DOCUMENTS=1 npm test -- documents/mistakes. Do not edit. -->
+<!-- Generated from the catalogue of src/schemes/explain by UPDATE_DOCUMENTS=1 npm test -- documents/mistakes. Do not edit. -->
 
 A wrong signature is compared with those of the usual mistakes, in every [scheme](schemes.md) whose message has such a part.
 The hint of the first one that reproduces it appears in the journal of the double, in the console and, with \`--explain\`, in

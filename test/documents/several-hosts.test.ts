@@ -4,7 +4,6 @@ import { once } from 'node:events';
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { installedFolder } from '../support/auth/declared.ts';
 import { readPage, root } from '../support/documents/markdown.ts';
 import { missing, nginx, startProgram } from '../support/net/program.ts';
 import { makeIdentity } from '../support/net/transport.ts';
@@ -18,6 +17,7 @@ import {
 } from '../support/postgres/cluster.ts';
 import { missingPostgres } from '../support/postgres/server.ts';
 import { freePort } from '../support/redis/server.ts';
+import { installedFolder } from '../support/schemes/clients/declared.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 import { stable } from './compare.ts';
 

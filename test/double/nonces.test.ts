@@ -3,8 +3,8 @@ import { describe, test } from 'node:test';
 import { systemClock } from '../../src/clock.ts';
 import { startDouble } from '../../src/double/index.ts';
 import { createBurnableNonces, createRestorableNonces } from '../../src/double/state/nonces.ts';
+import { nonceContract as published } from '../../src/store/contract/index.ts';
 import { createNonces } from '../../src/store/nonces/nonces.ts';
-import { nonceContract as published } from '../../src/store-contract/index.ts';
 import { type Making, noncesContract, span } from '../support/store/nonces-contract.ts';
 
 function make({ bucketSpan, max, maxPerUser, steady }: Omit<Making, 'now'>) {

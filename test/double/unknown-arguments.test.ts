@@ -7,7 +7,7 @@ import { type Double, type DoubleOptions, startDouble } from '../../src/double/i
 import * as root from '../../src/index.ts';
 import * as postgres from '../../src/postgres/index.ts';
 import * as redis from '../../src/redis/index.ts';
-import { storeContract } from '../../src/store-contract/index.ts';
+import { storeContract } from '../../src/store/contract/index.ts';
 
 const users = { ann: { secret: 'the secret of ann', password: 'the password of ann' } };
 const credentials = { user: 'ann', secret: 'the secret of ann' };

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createBearerVerifier } from '../../src/auth/bearer.ts';
 import { createRequest } from '../../src/http/message.ts';
+import { createBearerVerifier } from '../../src/schemes/bearer.ts';
 import { openServer, tokensFor } from '../support/oauth/server.ts';
 import { seeded } from '../support/seeded.ts';
 

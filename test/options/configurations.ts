@@ -1,5 +1,5 @@
 import { generateKeyPairSync } from 'node:crypto';
-import { presets } from '../../src/auth/declared/presets.ts';
+import { presets } from '../../src/schemes/declared/presets.ts';
 import type { Seeded } from '../support/seeded.ts';
 
 const ed25519 = generateKeyPairSync('ed25519');

@@ -48,7 +48,7 @@ const surface: Readonly<Record<string, Names>> = {
       DoubleOAuth2 DoubleOAuth1 IssueTokenOptions IssuedToken IssuedOAuth1Token TokenFilter
       UserCredentials KeyPair ControlServer ControlOptions`,
   },
-  'matchers/index': { values: 'toBeAccepted toBeRefused', types: 'CountersignMatchers' },
+  'double/matchers/index': { values: 'toBeAccepted toBeRefused', types: 'CountersignMatchers' },
   'client/index': {
     values: 'signRequest signUrl signedFetch',
     types: 'SignRequestOptions SignedFetchInit SignedRequest Credentials SigningScheme',
@@ -63,7 +63,7 @@ const surface: Readonly<Record<string, Names>> = {
     values: 'createParser createWriter copyString XmlError XmlWriteError',
     types: 'XmlParser XmlHandler XmlParserOptions XmlWriter',
   },
-  'store-contract/index': { values: 'storeContract nonceContract', types: 'ContractCheck ContractOptions' },
+  'store/contract/index': { values: 'storeContract nonceContract', types: 'ContractCheck ContractOptions' },
   'postgres/index': {
     values: 'openPostgresStore',
     types: 'PostgresStore PostgresStoreOptions PostgresClient',

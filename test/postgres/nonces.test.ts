@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { createManualClock } from '../../src/clock.ts';
 import { openPostgresStore, type PostgresStore } from '../../src/postgres/index.ts';
+import { nonceContract } from '../../src/store/contract/index.ts';
 import type { NonceStore } from '../../src/store/nonces/nonces.ts';
-import { nonceContract } from '../../src/store-contract/index.ts';
 import { missingPostgres, type Server, startServer } from '../support/postgres/server.ts';
 import { create } from '../support/store/contract.ts';
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { openPostgresStore, type PostgresStore } from '../../src/postgres/index.ts';
+import { storeContract } from '../../src/store/contract/index.ts';
 import type { StoreResult } from '../../src/store/store.ts';
-import { storeContract } from '../../src/store-contract/index.ts';
 import { missingPostgres, type Pool, type Server, startServer } from '../support/postgres/server.ts';
 import { seeded } from '../support/seeded.ts';
 import { create, ids, put, remove, requireEntry } from '../support/store/contract.ts';

@@ -4,9 +4,9 @@ import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
-import { installedFolder } from '../support/auth/declared.ts';
 import { readPage, root } from '../support/documents/markdown.ts';
 import { freePort, libraries, redisMissing, startRedis } from '../support/redis/server.ts';
+import { installedFolder } from '../support/schemes/clients/declared.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 
 const skip = redisMissing();

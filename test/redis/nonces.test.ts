@@ -8,9 +8,9 @@ import {
   type RedisClient,
   type RedisNonceStoreOptions,
 } from '../../src/redis/index.ts';
+import { nonceContract } from '../../src/store/contract/index.ts';
 import { StoreError } from '../../src/store/errors.ts';
 import type { NonceStore } from '../../src/store/nonces/nonces.ts';
-import { nonceContract } from '../../src/store-contract/index.ts';
 import {
   command,
   connect,

@@ -3,8 +3,8 @@ import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
 import { describe, type TestContext, test } from 'node:test';
 import type { ServiceOptions } from '../../src/service/options.ts';
 import { createService } from '../../src/service/service.ts';
-import { accessKeyId, secret } from '../support/auth/aws4.ts';
-import { absent, type ClientRequest, signWithAws4 } from '../support/auth/aws4-clients.ts';
+import { accessKeyId, secret } from '../support/schemes/clients/aws4.ts';
+import { absent, type ClientRequest, signWithAws4 } from '../support/schemes/clients/aws4-clients.ts';
 
 const region = 'eu-central-1';
 const reason = absent('aws4');

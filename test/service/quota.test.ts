@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Quotas } from '../../src/auth/quota.ts';
+import { Quotas } from '../../src/accounts/quota.ts';
 import { createManualClock } from '../../src/clock.ts';
 import type { Response } from '../../src/http/message.ts';
 import { createRequest } from '../../src/http/message.ts';

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { AuthenticationTrace } from '../../src/auth/trace.ts';
 import { action, json, type Resource, StoreError } from '../../src/index.ts';
 import { createRequestTrace } from '../../src/pipeline/call.ts';
 import type { Observer } from '../../src/pipeline/observer.ts';
+import { AuthenticationTrace } from '../../src/schemes/trace.ts';
 import type { ServiceOptions } from '../../src/service/options.ts';
 import { askRequestToken, openTestService } from '../support/oauth/consumer.ts';
 import { createRemoteNonces } from './remote-nonces.ts';

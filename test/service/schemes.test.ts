@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import { describe, test } from 'node:test';
-import type { SchemeDeclarations } from '../../src/auth/scheme-declarations.ts';
 import { createManualClock } from '../../src/clock.ts';
 import { defaultDeclarations } from '../../src/collections/declaration.ts';
 import { createRequest, type Response as Reply, type RequestParts } from '../../src/http/message.ts';
 import { action } from '../../src/pipeline/resource.ts';
+import type { SchemeDeclarations } from '../../src/schemes/scheme-declarations.ts';
 import type { ServiceOptions } from '../../src/service/options.ts';
 import { createControllableService } from '../../src/service/service.ts';
 

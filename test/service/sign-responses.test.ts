@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { createHash, createPublicKey } from 'node:crypto';
 import test from 'node:test';
-import { responseSigningShape } from '../../src/auth/message-signatures/options.ts';
 import { createRequest, type IncomingRequest, type Response } from '../../src/http/message.ts';
+import { responseSigningShape } from '../../src/schemes/rfc9421/options.ts';
 import { createResponseSigner } from '../../src/service/sign-responses.ts';
 import { read } from '../../src/shape/shape.ts';
-import { start } from '../support/signature/message-scheme.ts';
-import { publicKey, signingKey } from '../support/signature/rfc9421.ts';
+import { start } from '../support/schemes/message-scheme.ts';
+import { publicKey, signingKey } from '../support/schemes/rfc9421.ts';
 
 function readResponseSigning(value: unknown, where: string) {
   return read(responseSigningShape, value, [where]);

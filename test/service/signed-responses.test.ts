@@ -3,12 +3,12 @@ import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import test from 'node:test';
-import type { ResponseSigningDeclaration } from '../../src/auth/scheme-declarations.ts';
 import { createManualClock } from '../../src/clock.ts';
 import { createRequest } from '../../src/http/message.ts';
+import type { ResponseSigningDeclaration } from '../../src/schemes/scheme-declarations.ts';
 import { createControllableService } from '../../src/service/service.ts';
 
-import { publicKey, signingKey } from '../support/signature/rfc9421.ts';
+import { publicKey, signingKey } from '../support/schemes/rfc9421.ts';
 
 const tests = join(import.meta.dirname, '..');
 const require = createRequire(join(tests, 'package.json'));

@@ -1,4 +1,4 @@
-import { createRandom, type Random } from '../../src/store-contract/random.ts';
+import { createRandom, type Random } from '../../src/store/contract/random.ts';
 
 /** A seeded generator for property tests. A test prints the seed in its messages, so that a failure can be repeated. */
 export type Seeded = Random;

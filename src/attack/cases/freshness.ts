@@ -1,4 +1,4 @@
-import { formatSignedDate } from '../../signature/hmac.ts';
+import { formatSignedDate } from '../../schemes/hmac/credentials.ts';
 import {
   type AttackRequest,
   appendLines,

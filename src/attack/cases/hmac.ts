@@ -1,4 +1,4 @@
-import { removeSpaces } from '../../signature/hmac.ts';
+import { removeSpaces } from '../../schemes/hmac/credentials.ts';
 import {
   type AttackRequest,
   type Case,

@@ -1,6 +1,17 @@
 import { createHmac, createPrivateKey, createPublicKey, type JsonWebKey, type KeyObject } from 'node:crypto';
-import { defaultAlgorithm, generatePrivateKey, type JwtAlgorithm, signJws } from '../../jwt/algorithms.ts';
-import { encodeMembers, type JwtMembers, looksLikeJwt, type ParsedJwt, parseJwt } from '../../jwt/jwt.ts';
+import {
+  defaultAlgorithm,
+  generatePrivateKey,
+  type JwtAlgorithm,
+  signJws,
+} from '../../schemes/jwt/algorithms.ts';
+import {
+  encodeMembers,
+  type JwtMembers,
+  looksLikeJwt,
+  type ParsedJwt,
+  parseJwt,
+} from '../../schemes/jwt/jwt.ts';
 import { type Case, group, malformed, type Row, refused } from '../attempt.ts';
 import type { Forger } from '../forger.ts';
 import type { WeaknessId } from '../weaknesses.ts';

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { RawResponse } from '../../net/raw-client.ts';
-import { basicHeader } from '../../signature/sent-credentials.ts';
+import { basicHeader } from '../../schemes/sent-credentials.ts';
 import { Interruption } from './report.ts';
 import type { Sender, UrlRequest } from './sender.ts';
 

@@ -6,7 +6,7 @@ import type { StoredSigningKey } from '../../accounts/signing-keys.ts';
 import { type AccountPlace, accountFilePath, pathIn } from '../../accounts/stored-file.ts';
 import { type StoredUser, userFile } from '../../accounts/users.ts';
 import type { AccountFileWatcher } from '../../accounts/watcher.ts';
-import type { SigningAlgorithm } from '../../jwt/algorithms.ts';
+import type { SigningAlgorithm } from '../../schemes/jwt/algorithms.ts';
 import type { Revoke } from './revocation.ts';
 import type { StoredSigningKeys } from './signing-keys.ts';
 

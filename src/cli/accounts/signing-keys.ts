@@ -2,12 +2,12 @@ import type { SecretBox } from '../../accounts/secret-box.ts';
 import { replaceSigningKey, type StoredSigningKey, signingKeyFile } from '../../accounts/signing-keys.ts';
 import type { AccountPlace } from '../../accounts/stored-file.ts';
 import { systemClock } from '../../clock.ts';
-import { type SigningAlgorithm, signingAlgorithms } from '../../jwt/algorithms.ts';
 import {
   generateSigningKey,
   parseSigningKey,
   type SigningKeyDeclaration,
 } from '../../oauth/oauth2/signing-keys.ts';
+import { type SigningAlgorithm, signingAlgorithms } from '../../schemes/jwt/algorithms.ts';
 
 /** The stored keys by id, and the version of their file. */
 export interface StoredSigningKeys {

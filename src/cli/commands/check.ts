@@ -1,9 +1,9 @@
 import type { SecretBox } from '../../accounts/secret-box.ts';
-import { readSchemes } from '../../auth/configured-schemes.ts';
 import { formatUndeclaredWarning } from '../../collections/stored-data-check.ts';
 import { formatCount } from '../../counted.ts';
 import { OptionsError } from '../../options/error.ts';
 import { type Options, readOptions } from '../../options/options.ts';
+import { readSchemes } from '../../schemes/configured-schemes.ts';
 import { plaintextPaths } from '../accounts/account-files.ts';
 import { readSecretBox } from '../accounts/secret-box-key.ts';
 import { CommandError, reportError } from '../errors.ts';
@@ -98,7 +98,7 @@ async function checkParts(
 async function findUnsignedParts({ schemes, config }: Options): Promise<string[]> {
   const configured = readSchemes(schemes);
   if (configured.length === 0) return [];
-  const { listUnsignedWarnings } = await import('../../auth/unsigned-parts.ts');
+  const { listUnsignedWarnings } = await import('../../schemes/unsigned-parts.ts');
   return configured.flatMap((scheme) => listUnsignedWarnings(scheme, `${config}: schemes.${scheme.name}`));
 }
 

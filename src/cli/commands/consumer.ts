@@ -1,6 +1,6 @@
 import { consumerFile } from '../../accounts/clients.ts';
+import { isRsaMethod } from '../../accounts/oauth1-methods.ts';
 import { type ConsumerRegistration, defaultMethods, readConsumer } from '../../accounts/registration.ts';
-import { isRsaMethod } from '../../signature/oauth1.ts';
 import { readKeyFile } from '../accounts/protected-file.ts';
 import { createRegistrationCommand } from '../accounts/registration.ts';
 import { secretFlag } from '../accounts/secret-input.ts';

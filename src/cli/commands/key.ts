@@ -1,5 +1,5 @@
 import { type StoredSigningKey, signingKeyFile } from '../../accounts/signing-keys.ts';
-import { signingAlgorithms } from '../../jwt/algorithms.ts';
+import { signingAlgorithms } from '../../schemes/jwt/algorithms.ts';
 import { formatIsoDate } from '../../store/encoding/iso-date.ts';
 import { createAccountCommand, type GivenFlags } from '../accounts/account-command.ts';
 import { type AccountTarget, placeName, type Report, readEntries } from '../accounts/command.ts';

@@ -1,15 +1,20 @@
 import { type KeyObject, randomBytes } from 'node:crypto';
+import type { KeyDeclaration } from '../../accounts/account-key.ts';
+import {
+  algorithmNamed,
+  keyIdFault,
+  parseAccountKey,
+  parsePublicKey,
+} from '../../accounts/parse-account-key.ts';
 import type { StoredUser } from '../../accounts/users.ts';
-import type { KeyDeclaration } from '../../auth/account-key.ts';
-import { algorithmNamed, keyIdFault, parseAccountKey, parsePublicKey } from '../../auth/parse-account-key.ts';
-import { systemClock } from '../../clock.ts';
-import { hint } from '../../options/flags.ts';
 import {
   findAlgorithm,
   generateKeys,
   isSignatureAlgorithm,
   type SignatureAlgorithm,
-} from '../../signature/algorithms.ts';
+} from '../../algorithms.ts';
+import { systemClock } from '../../clock.ts';
+import { hint } from '../../options/flags.ts';
 import type { AccountCall, GivenFlags } from '../accounts/account-command.ts';
 import { changeExisting, findExisting, type Report } from '../accounts/command.ts';
 import { generateSecret } from '../accounts/credentials.ts';

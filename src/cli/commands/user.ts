@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
+import { passwordFault, userNameFault } from '../../accounts/accounts.ts';
+import { readQuotaText } from '../../accounts/quota-policy.ts';
+import { isRoleName, readUserSchemes } from '../../accounts/user-rights.ts';
 import { type StoredSecret, type StoredUser, userFile } from '../../accounts/users.ts';
-import { passwordFault, userNameFault } from '../../auth/accounts.ts';
-import { readQuotaText } from '../../auth/quota-policy.ts';
-import { isRoleName, readUserSchemes } from '../../auth/user-rights.ts';
 import { systemClock } from '../../clock.ts';
 import { parseDuration } from '../../duration.ts';
 import {

@@ -1,12 +1,12 @@
 import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { userNameFault } from '../../accounts/accounts.ts';
 import { listRegistered } from '../../accounts/registered.ts';
-import { userNameFault } from '../../auth/accounts.ts';
-import { checkSchemes, readSchemes } from '../../auth/configured-schemes.ts';
 import type { MaybePromise } from '../../maybe-promise.ts';
 import type { Options } from '../../options/options.ts';
 import type { Resource } from '../../pipeline/resource.ts';
+import { checkSchemes, readSchemes } from '../../schemes/configured-schemes.ts';
 import type { UserDeclaration } from '../../service/options.ts';
 import { checkResource } from '../../service/resource-checks.ts';
 import type { ServerModule, ServerModuleOptions } from '../../service/server-module.ts';

@@ -1,9 +1,7 @@
 import type { ClientRegistration, ConsumerRegistration } from '../../accounts/registration.ts';
 import { type AccountPlace, pathIn } from '../../accounts/stored-file.ts';
+import { toAccountRecord } from '../../accounts/user-declaration.ts';
 import type { StoredUser } from '../../accounts/users.ts';
-import { readSchemes } from '../../auth/configured-schemes.ts';
-import type { SchemeDeclarations } from '../../auth/scheme-declarations.ts';
-import { toAccountRecord } from '../../auth/user-declaration.ts';
 import type { Collection } from '../../collections/declaration.ts';
 import { didYouMean, findClosestMatch } from '../../did-you-mean.ts';
 import { intersectScopes } from '../../oauth/scopes.ts';
@@ -18,6 +16,8 @@ import {
   scopeInRule,
 } from '../../pipeline/access-rule.ts';
 import type { Resource } from '../../pipeline/resource.ts';
+import { readSchemes } from '../../schemes/configured-schemes.ts';
+import type { SchemeDeclarations } from '../../schemes/scheme-declarations.ts';
 import type { HealthOptions, ServiceOptions, UserDeclaration } from '../../service/options.ts';
 import { checkServiceOptions } from '../../service/options-shape.ts';
 import { createService, type Service } from '../../service/service.ts';

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import type { ClientRegistration } from '../../accounts/registration.ts';
+import { DeclarationError } from '../../collections/fields/error.ts';
 import { compose } from '../../double/compose.ts';
 import { type PreparedPartner, withPartner } from '../../double/partner/partner.ts';
 import type { Options } from '../../options/options.ts';
-import { DeclarationError } from '../../schema/error.ts';
 import type { Service } from '../../service/service.ts';
 import { CommandError } from '../errors.ts';
 import { shellQuote } from '../terminal.ts';

@@ -1,5 +1,5 @@
-import type { Key } from '../../schema/simple-type.ts';
 import type { StoredItem } from '../../store/store.ts';
+import type { Key } from '../fields/simple-type.ts';
 import { comparePositions, type IndexedField, isSortable, type Position } from './order.ts';
 
 /** The maximum number of positions in a chunk. A change moves the positions of one chunk only. */

@@ -1,5 +1,5 @@
-import { type Key, numberOrder, type SimpleTypeName, selectOrder } from '../../schema/simple-type.ts';
 import type { StoredItem, StoredValue } from '../../store/store.ts';
+import { type Key, numberOrder, type SimpleTypeName, selectOrder } from '../fields/simple-type.ts';
 
 /** A field by whose values the items of a collection can be indexed. */
 export interface IndexedField {

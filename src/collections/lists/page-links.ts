@@ -1,10 +1,10 @@
-import { type ListItem, StoredValueError } from '../../formats/list-item.ts';
-import type { PageWriter } from '../../formats/page.ts';
 import type { FieldLine } from '../../http/fields.ts';
 import { formatLink } from '../../http/headers/link.ts';
 import { encodeSegment } from '../../http/syntax/percent.ts';
-import type { Shape } from '../../schema/schema.ts';
 import type { StoredItem } from '../../store/store.ts';
+import type { Shape } from '../fields/schema.ts';
+import { type ListItem, StoredValueError } from '../formats/list-item.ts';
+import type { PageWriter } from '../formats/page.ts';
 import { showValues } from '../server-values.ts';
 
 /**

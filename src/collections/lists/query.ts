@@ -3,11 +3,11 @@
 import { findClosestMatch } from '../../did-you-mean.ts';
 import { parseTargetQuery } from '../../http/form.ts';
 import { Problem } from '../../http/problem.ts';
+import { toPrintable } from '../../http/syntax/characters.ts';
 import type { Call } from '../../pipeline/resource.ts';
-import { toPrintable } from '../../schema/characters.ts';
-import { readMember } from '../../schema/record.ts';
-import { isOfType, type Key, type SimpleTypeName, toStoredValue } from '../../schema/simple-type.ts';
 import type { StoredItem, StoredRecord } from '../../store/store.ts';
+import { readMember } from '../fields/record.ts';
+import { isOfType, type Key, type SimpleTypeName, toStoredValue } from '../fields/simple-type.ts';
 import { parseReference } from '../reference-fields.ts';
 import { type IndexedField, type ItemOrder, indexField, shortenKey } from './order.ts';
 import type { Comparison, FilterParameter, ListRules } from './rules.ts';

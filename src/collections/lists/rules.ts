@@ -1,17 +1,17 @@
 /** Compiles the members `filter` and `sort` of the declaration of a collection. */
 
 import { didYouMean } from '../../did-you-mean.ts';
-import { DeclarationError } from '../../schema/error.ts';
-import { isRecord, readMember } from '../../schema/record.ts';
-import type { Field, Shape } from '../../schema/schema.ts';
+import type { StoredItem, StoredValue } from '../../store/store.ts';
+import { DeclarationError } from '../fields/error.ts';
+import { isRecord, readMember } from '../fields/record.ts';
+import type { Field, Shape } from '../fields/schema.ts';
 import {
   type ReferenceTo,
   type Simple,
   type SimpleTypeName,
   selectOrder,
   type TypeOrder,
-} from '../../schema/simple-type.ts';
-import type { StoredItem, StoredValue } from '../../store/store.ts';
+} from '../fields/simple-type.ts';
 import { fieldOrder, type IndexedField, type ItemOrder, indexField, modifiedOrder } from './order.ts';
 
 /** The comparison of a query parameter with a field. */

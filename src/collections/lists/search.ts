@@ -3,10 +3,10 @@
 // its sending side counts as gone: nothing distinguishes it from one that has left.
 import { createHash } from 'node:crypto';
 import type { Clock } from '../../clock.ts';
-import { pageBytes } from '../../formats/page.ts';
 import { andThen, isPromiseLike, type MaybePromise } from '../../maybe-promise.ts';
 import { countWhile } from '../../store/state/ordered-items.ts';
 import type { Store, StoredItem, StoredPage, StoredValue } from '../../store/store.ts';
+import { pageBytes } from '../formats/page.ts';
 import { type Candidates, findCandidates, findIndexedFields } from './candidates.ts';
 import { ListIndexes } from './indexes.ts';
 import { comparePositions, type ItemOrder, type Position } from './order.ts';

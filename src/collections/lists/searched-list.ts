@@ -1,11 +1,11 @@
 /** The list of a collection if the query selects or sorts its items. */
 
-import { selectFormat } from '../../formats/index.ts';
-import { PageWriter } from '../../formats/page.ts';
 import { fillTemplate } from '../../http/syntax/percent.ts';
 import { andThen, type MaybePromise } from '../../maybe-promise.ts';
 import type { ActionResponse, Call, ResourceState } from '../../pipeline/resource.ts';
-import type { Shape } from '../../schema/schema.ts';
+import type { Shape } from '../fields/schema.ts';
+import { selectFormat } from '../formats/index.ts';
+import { PageWriter } from '../formats/page.ts';
 import type { ItemOrder, Position } from './order.ts';
 import { addShown, linkField, toListItem } from './page-links.ts';
 import { malformedQuery, type Search } from './query.ts';

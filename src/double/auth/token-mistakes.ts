@@ -1,11 +1,11 @@
 // Wrong responses of the authorization server. A token that was changed is not the one that was issued, so the double refuses it too.
 import { createHmac, createPublicKey } from 'node:crypto';
 import { didYouMean } from '../../did-you-mean.ts';
-import { accessTokenHash, generatePrivateKey } from '../../jwt/algorithms.ts';
-import { createJwt, encodeMembers, type JwtMembers, parseJwt } from '../../jwt/jwt.ts';
 import type { Alterations, TokenResponse } from '../../oauth/oauth2/alterations.ts';
 import { OAuthError } from '../../oauth/oauth2/oauth-error.ts';
 import type { SigningKey, SigningKeys } from '../../oauth/oauth2/signing-keys.ts';
+import { accessTokenHash, generatePrivateKey } from '../../schemes/jwt/algorithms.ts';
+import { createJwt, encodeMembers, type JwtMembers, parseJwt } from '../../schemes/jwt/jwt.ts';
 import type { Snapshottable } from '../state/state.ts';
 
 const elsewhere = 'https://another.example';

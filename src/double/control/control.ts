@@ -1,8 +1,7 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
-import type { Authenticator } from '../../auth/authenticate.ts';
 import { systemClock } from '../../clock.ts';
+import { writeProblem } from '../../collections/formats/server-documents.ts';
 import type { Duration } from '../../duration.ts';
-import { writeProblem } from '../../formats/server-documents.ts';
 import type { FieldLine } from '../../http/fields.ts';
 import { formatChallenge, parseCredentials } from '../../http/headers/authorization.ts';
 import { formatDate } from '../../http/headers/date.ts';
@@ -12,6 +11,7 @@ import { createRequestTrace } from '../../pipeline/call.ts';
 import type { Observer } from '../../pipeline/observer.ts';
 import { toProblemResponse } from '../../pipeline/problem-response.ts';
 import type { Principal } from '../../principal.ts';
+import type { Authenticator } from '../../schemes/authenticate.ts';
 import { readGrace } from '../../service/options-shape.ts';
 import { createControllableService } from '../../service/service.ts';
 import { anything, object, optional, read, type ShapesOf } from '../../shape/shape.ts';

@@ -1,4 +1,5 @@
-import { readJson } from '../../formats/json/content-reader.ts';
+import { DeclarationError } from '../../collections/fields/error.ts';
+import { readJson } from '../../collections/formats/json/content-reader.ts';
 import { Problem } from '../../http/problem.ts';
 import type { MaybePromise } from '../../maybe-promise.ts';
 import {
@@ -10,7 +11,6 @@ import {
   type Parameters,
   type Resource,
 } from '../../pipeline/resource.ts';
-import { DeclarationError } from '../../schema/error.ts';
 import type { JsonSchema, Shape } from '../../shape/shape.ts';
 import type { DoubleApi } from '../api.ts';
 import type { Core } from '../compose.ts';

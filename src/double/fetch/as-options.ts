@@ -1,11 +1,11 @@
 // The options of `double.as`.
 
 import type { KeyObject } from 'node:crypto';
+import { type OAuth1Method, oauth1Methods } from '../../accounts/oauth1-methods.ts';
+import { type SignatureAlgorithm, signatureAlgorithms } from '../../algorithms.ts';
 import type { DateLike } from '../../clock.ts';
 import { type Duration, requireSeconds } from '../../duration.ts';
 import { anything, flag, object, optional, read, type ShapesOf, text, word } from '../../shape/shape.ts';
-import { type SignatureAlgorithm, signatureAlgorithms } from '../../signature/algorithms.ts';
-import { type OAuth1Method, oauth1Methods } from '../../signature/oauth1.ts';
 import { toTime } from '../state/clock.ts';
 
 /** The named options, and no others. */

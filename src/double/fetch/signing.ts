@@ -1,24 +1,24 @@
 // What a user of a double signs with.
 
-import type { AuthScheme } from '../../auth/auth-scheme.ts';
+import { isRsaMethod } from '../../accounts/oauth1-methods.ts';
+import { isSignatureAlgorithm, type SignatureAlgorithm } from '../../algorithms.ts';
 import { targetSentByFetch } from '../../client/fetch-target.ts';
 import { parsePrivateKey } from '../../client/private-key.ts';
 import type { SignedRequest } from '../../client/sign.ts';
 import { didYouMean } from '../../did-you-mean.ts';
 import { once } from '../../once.ts';
-import { anything, mapOf, read, text, word } from '../../shape/shape.ts';
-import { isSignatureAlgorithm, type SignatureAlgorithm } from '../../signature/algorithms.ts';
-import { createHmacScheme } from '../../signature/hmac-signing.ts';
-import type { NamedPart } from '../../signature/message.ts';
-import { isRsaMethod } from '../../signature/oauth1.ts';
-import { createOAuth1Scheme } from '../../signature/oauth1-signing.ts';
-import { basicScheme, bearerScheme } from '../../signature/sent-credentials.ts';
+import type { AuthScheme } from '../../schemes/auth-scheme.ts';
+import { createHmacScheme } from '../../schemes/hmac/sign.ts';
+import type { NamedPart } from '../../schemes/message.ts';
+import { createOAuth1Scheme } from '../../schemes/oauth1/sign.ts';
+import { basicScheme, bearerScheme } from '../../schemes/sent-credentials.ts';
 import {
   type ClientScheme,
   createSign,
   type SigningChoices,
   type SigningIdentity,
-} from '../../signature/signing.ts';
+} from '../../schemes/signing.ts';
+import { anything, mapOf, read, text, word } from '../../shape/shape.ts';
 import { type DoubleOAuth1, type DoubleOAuth2, findClient, findConsumer } from '../auth/oauth.ts';
 import type { Core } from '../compose.ts';
 import { toTime } from '../state/clock.ts';

@@ -1,9 +1,9 @@
-import type { PresentedTimes } from '../../auth/trace.ts';
 import { linesInTurn } from '../../http/field-lines.ts';
 import { HttpHeaders } from '../../http/fields.ts';
 import { createRequest, type IncomingRequest } from '../../http/message.ts';
 import { toReadable } from '../../http/syntax/octets.ts';
 import type { JournalCors } from '../../pipeline/cors.ts';
+import type { PresentedTimes } from '../../schemes/trace.ts';
 import type { ClaimedUser } from '../claimed-user.ts';
 import type { Fault } from '../faults/declaration.ts';
 import { normalizePath } from '../match.ts';

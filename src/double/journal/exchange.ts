@@ -1,10 +1,10 @@
-import type { AuthenticationTrace } from '../../auth/trace.ts';
 import type { Connection, IncomingRequest, Response } from '../../http/message.ts';
 import type { Problem } from '../../http/problem.ts';
 import { isSilent } from '../../http/wire-fault.ts';
 import type { RequestTrace } from '../../pipeline/call.ts';
 import type { JournalCors } from '../../pipeline/cors.ts';
 import type { Principal } from '../../principal.ts';
+import type { AuthenticationTrace } from '../../schemes/trace.ts';
 import type { Fault } from '../faults/declaration.ts';
 import type { InterceptedResponse } from '../faults/faults.ts';
 import type { RecordedContent } from './content.ts';

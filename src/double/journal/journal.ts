@@ -1,9 +1,9 @@
-import type { AuthScheme } from '../../auth/auth-scheme.ts';
-import { AuthenticationTrace } from '../../auth/trace.ts';
 import { type Clock, systemClock } from '../../clock.ts';
 import type { IncomingRequest, Response } from '../../http/message.ts';
 import { createRequestTrace } from '../../pipeline/call.ts';
 import type { Observer } from '../../pipeline/observer.ts';
+import type { AuthScheme } from '../../schemes/auth-scheme.ts';
+import { AuthenticationTrace } from '../../schemes/trace.ts';
 import type { ClaimedUser } from '../claimed-user.ts';
 import { DoubleError } from '../error.ts';
 import type { FaultsPart } from '../faults/faults.ts';

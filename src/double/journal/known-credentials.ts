@@ -1,6 +1,6 @@
 import { listRegistered } from '../../accounts/registered.ts';
-import type { KnownSecret } from '../../auth/trace.ts';
 import { createTokenSecrets } from '../../oauth/oauth1/secrets.ts';
+import type { KnownSecret } from '../../schemes/trace.ts';
 import type {
   ClientDeclaration,
   ConsumerDeclaration,

@@ -2,10 +2,6 @@
 
 import { createHash } from 'node:crypto';
 import { inspect } from 'node:util';
-import { findDigestMistake } from '../../auth/explain/content.ts';
-import { describeSentForm, undoChanges } from '../../auth/explain/sent-keys.ts';
-import { describeUnknownUser } from '../../auth/known-secrets.ts';
-import type { TraceKnowledge } from '../../auth/trace.ts';
 import { formatCount } from '../../counted.ts';
 import { HttpHeaders } from '../../http/fields.ts';
 import { parseCredentials } from '../../http/headers/authorization.ts';
@@ -13,6 +9,10 @@ import { parseBasicCredentials } from '../../http/headers/basic-credentials.ts';
 import { parseContentDigest } from '../../http/headers/content-digest.ts';
 import { isMethod } from '../../http/method.ts';
 import { octetsOf } from '../../http/syntax/octets.ts';
+import { findDigestMistake } from '../../schemes/explain/content.ts';
+import { describeSentForm, undoChanges } from '../../schemes/explain/sent-keys.ts';
+import { describeUnknownUser } from '../../schemes/known-secrets.ts';
+import type { TraceKnowledge } from '../../schemes/trace.ts';
 import type { RecordedExchange } from './exchange.ts';
 
 /** Returns the usual mistake that explains the problem of an exchange; undefined if none is recognized. It contains no secret. */

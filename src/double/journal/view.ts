@@ -1,10 +1,10 @@
-import type { AuthenticationTrace, MessagePart } from '../../auth/trace.ts';
 import { isCompressed, linesInTurn } from '../../http/field-lines.ts';
 import type { FieldLine } from '../../http/fields.ts';
 import type { Response } from '../../http/message.ts';
 import { toReadable } from '../../http/syntax/octets.ts';
 import { findQuery } from '../../http/target.ts';
-import { looksLikeJwt, parseJwt } from '../../jwt/jwt.ts';
+import { looksLikeJwt, parseJwt } from '../../schemes/jwt/jwt.ts';
+import type { AuthenticationTrace, MessagePart } from '../../schemes/trace.ts';
 import { normalizePath } from '../match.ts';
 import type { RecordedContent } from './content.ts';
 import type { RecordedRequest } from './exchange.ts';

@@ -1,5 +1,5 @@
 // Reads names with brackets, as forms and the style deepObject write objects and lists: `a[b]=1` is `{ a: { b: '1' } }`.
-import { toPrintable } from '../../schema/characters.ts';
+import { toPrintable } from '../../http/syntax/characters.ts';
 
 /** A name whose brackets are not read. */
 export class MalformedName {

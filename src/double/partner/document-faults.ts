@@ -1,5 +1,5 @@
 // Finds the mistakes of a document that cost operations: references that lead nowhere, and patterns that are not enforced.
-import { DeclarationError } from '../../schema/error.ts';
+import { DeclarationError } from '../../collections/fields/error.ts';
 import { type DocumentFiles, listAllObjects, placeOfStep, type Step } from './document-walk.ts';
 import { formatPlace, isObject, referenceOf } from './located.ts';
 import type { Patterns } from './patterns.ts';

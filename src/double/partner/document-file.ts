@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join, resolve } from 'node:path';
-import { DeclarationError } from '../../schema/error.ts';
+import { DeclarationError } from '../../collections/fields/error.ts';
 import type { DocumentFiles } from './document-walk.ts';
 import { isObject } from './located.ts';
 import { listReferredFiles } from './references.ts';

@@ -1,8 +1,9 @@
 // Reads an OpenAPI document of a partner, 3.0 or 3.1. Everything that a start needs is checked here, so that an error names its place,
 // as a JSON Pointer in a fragment (RFC 6901 §6): `#/paths/~1orders/get`. Schemas are read when a request needs them.
+
+import { DeclarationError } from '../../collections/fields/error.ts';
 import { parseMediaType } from '../../http/headers/media-type.ts';
 import { isToken } from '../../http/syntax/token.ts';
-import { DeclarationError } from '../../schema/error.ts';
 import type { JsonSchema } from '../../service/openapi/document.ts';
 import { describeKind } from '../../shape/fault.ts';
 import { type Combine, createCombine } from './combined-schemas.ts';

@@ -1,6 +1,7 @@
 // Values of a document with their places: JSON Pointers in a fragment (RFC 6901 §6), such as `#/paths/~1orders/get`.
+
+import { DeclarationError } from '../../collections/fields/error.ts';
 import { decodeText } from '../../http/syntax/percent.ts';
-import { DeclarationError } from '../../schema/error.ts';
 import type { JsonSchema } from '../../service/openapi/document.ts';
 import { describeKind } from '../../shape/fault.ts';
 

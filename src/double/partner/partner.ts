@@ -1,13 +1,13 @@
 // The document of a partner as a part of a double: routes that are asked after all others, the check of what stubs receive and send,
 // and what a test controls.
 
-import type { SchemeDeclarations } from '../../auth/scheme-declarations.ts';
 import { findClosestMatch } from '../../did-you-mean.ts';
 import { formType, parseMediaType } from '../../http/headers/media-type.ts';
 import type { IncomingRequest } from '../../http/message.ts';
 import type { Observer } from '../../pipeline/observer.ts';
 import type { Match, RouteLayer, Router } from '../../pipeline/router.ts';
 import type { Scope } from '../../principal.ts';
+import type { SchemeDeclarations } from '../../schemes/scheme-declarations.ts';
 import { read, text } from '../../shape/shape.ts';
 import type { MatchedRequests } from '../matched-requests.ts';
 import type { DoubleOptions } from '../options.ts';

@@ -1,6 +1,6 @@
 // Compiles the patterns of a document, each once, with an engine that takes linear time. Those that it cannot compile are not enforced.
-import { compileEcmaPattern, type EcmaPattern } from '../../schema/pattern/match.ts';
-import { PatternError } from '../../schema/pattern/syntax.ts';
+import { compileEcmaPattern, type EcmaPattern } from '../../collections/fields/pattern/match.ts';
+import { PatternError } from '../../collections/fields/pattern/syntax.ts';
 
 /** The steps of all patterns for one value, about half a second. */
 export const maxPatternSteps = 20_000_000;

@@ -1,7 +1,7 @@
 // Follows the references of a document.
 import { posix } from 'node:path';
+import { DeclarationError } from '../../collections/fields/error.ts';
 import { decodeText } from '../../http/syntax/percent.ts';
-import { DeclarationError } from '../../schema/error.ts';
 import type { JsonSchema } from '../../service/openapi/document.ts';
 import { type DocumentFiles, listObjects } from './document-walk.ts';
 import { createDynamicScopes } from './dynamic-scopes.ts';

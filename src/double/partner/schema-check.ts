@@ -1,8 +1,9 @@
 // Checks values against the schemas of a document: those of OpenAPI 3.0, and JSON Schema 2020-12 as far as documents of APIs use it.
 // Each schema is checked once for each value, so that the work grows with the number of values, however the schemas refer to each other.
-import { countCharacters } from '../../schema/characters.ts';
-import type { StepBudget } from '../../schema/pattern/match.ts';
-import { isOfFormat } from '../../schema/text-format.ts';
+
+import type { StepBudget } from '../../collections/fields/pattern/match.ts';
+import { isOfFormat } from '../../collections/fields/text-format.ts';
+import { countCharacters } from '../../http/syntax/characters.ts';
 import type { JsonSchema } from '../../service/openapi/document.ts';
 import { discriminated, readDiscriminator } from './discriminators.ts';
 import type { SchemaSource } from './document.ts';

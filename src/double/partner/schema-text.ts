@@ -1,8 +1,8 @@
 // Creates texts of formats, for patterns, or of letters alone. Texts are proposed, and the first one that all rules permit is taken.
-import { type CharacterClass, includes } from '../../schema/pattern/classes.ts';
-import type { EcmaPattern, StepBudget } from '../../schema/pattern/match.ts';
-import type { Expression } from '../../schema/pattern/syntax.ts';
-import { isOfFormat } from '../../schema/text-format.ts';
+import { type CharacterClass, includes } from '../../collections/fields/pattern/classes.ts';
+import type { EcmaPattern, StepBudget } from '../../collections/fields/pattern/match.ts';
+import type { Expression } from '../../collections/fields/pattern/syntax.ts';
+import { isOfFormat } from '../../collections/fields/text-format.ts';
 import { proposeNamed } from './schema-names.ts';
 
 /** What values are drawn from. */

@@ -1,7 +1,7 @@
 // Creates values that schemas allow: the smallest one, with what the document gives as examples, or a full one of drawn values. The
 // schemas that apply to a value are merged first; of alternatives, the first one is taken whose value the check accepts. Below the depth
 // `fullDepth`, the alternative with the least nesting is tried first, so that recursion ends.
-import type { StepBudget } from '../../schema/pattern/match.ts';
+import type { StepBudget } from '../../collections/fields/pattern/match.ts';
 import type { JsonSchema } from '../../service/openapi/document.ts';
 import { combineProperties, hasExample } from './combined-schemas.ts';
 import { nameBranch, nameHeirs } from './discriminators.ts';

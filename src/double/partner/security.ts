@@ -1,13 +1,14 @@
 // Turns the security schemes of a document into schemes that are verified, and the requirements of its operations into access rules.
-import { builtInSchemes } from '../../auth/configured-schemes.ts';
-import type { SchemeDeclaration, SchemeDeclarations } from '../../auth/scheme-declarations.ts';
-import type { AcceptedSchemes } from '../../auth/verifier.ts';
+
+import { DeclarationError } from '../../collections/fields/error.ts';
 import { isToken } from '../../http/syntax/token.ts';
 import type { GrantType } from '../../oauth/clients.ts';
 import { type OAuth2Paths, oauth2Paths } from '../../oauth/paths.ts';
 import type { Access } from '../../pipeline/resource.ts';
 import type { Scope } from '../../principal.ts';
-import { DeclarationError } from '../../schema/error.ts';
+import { builtInSchemes } from '../../schemes/configured-schemes.ts';
+import type { SchemeDeclaration, SchemeDeclarations } from '../../schemes/scheme-declarations.ts';
+import type { AcceptedSchemes } from '../../schemes/verifier.ts';
 import { describeKind } from '../../shape/fault.ts';
 import type { Operation, PartnerDocument, Requirement } from './document.ts';
 import { formatPlace, isObject, type Located } from './located.ts';

@@ -1,6 +1,6 @@
 // Gives the texts of parameters, forms and XML the types of their schemas.
 import { isUtf8 } from 'node:buffer';
-import { readJsonBytes } from '../../formats/json/decoder.ts';
+import { readJsonBytes } from '../../collections/formats/json/decoder.ts';
 import { parseMediaType } from '../../http/headers/media-type.ts';
 import type { PartnerDocument } from './document.ts';
 import { isObject, type LocatedSchema } from './located.ts';

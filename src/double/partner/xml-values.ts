@@ -1,5 +1,5 @@
 // Reads and writes values as XML, by the member `xml` of their schemas (OpenAPI 3.1, XML Object; `nodeType` is of 3.2).
-import { withProblems } from '../../formats/xml/decoder.ts';
+import { withProblems } from '../../collections/formats/xml/decoder.ts';
 import { Problem } from '../../http/problem.ts';
 import type { JsonSchema } from '../../service/openapi/document.ts';
 import { createParser } from '../../xml/parser.ts';

@@ -1,6 +1,7 @@
 import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
-import type { KeyDeclaration } from '../../auth/account-key.ts';
-import { toAccountRecord, type UserDeclaration } from '../../auth/user-declaration.ts';
+import type { KeyDeclaration } from '../../accounts/account-key.ts';
+import { toAccountRecord, type UserDeclaration } from '../../accounts/user-declaration.ts';
+import { generateKeys, type SignatureAlgorithm, signatureAlgorithms } from '../../algorithms.ts';
 import type { Clock } from '../../clock.ts';
 import { didYouMean } from '../../did-you-mean.ts';
 import type { Duration } from '../../duration.ts';
@@ -17,7 +18,6 @@ import {
   text,
   word,
 } from '../../shape/shape.ts';
-import { generateKeys, type SignatureAlgorithm, signatureAlgorithms } from '../../signature/algorithms.ts';
 import { toMilliseconds } from './clock.ts';
 
 /** A generated key pair. */

@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { readJsonBytes } from '../../formats/json/decoder.ts';
+import { readJsonBytes } from '../../collections/formats/json/decoder.ts';
 import { CollectedBytes } from '../../http/collected-bytes.ts';
 import { hasTooManyParameters, maxFormParameters, parseForm } from '../../http/form.ts';
 import { formType, type MediaType, parseMediaType } from '../../http/headers/media-type.ts';

@@ -2,8 +2,6 @@
 // request costs the same whether there are ten or a thousand. A request is counted when it is routed, and no longer if the action of
 // the stub is not called: then neither refused requests count, nor can requests at the same time exceed a limited number.
 
-import type { AuthScheme } from '../../auth/auth-scheme.ts';
-import { checkSchemeNames } from '../../auth/configured-schemes.ts';
 import { linesInTurn } from '../../http/field-lines.ts';
 import type { IncomingRequest } from '../../http/message.ts';
 import type { MaybePromise } from '../../maybe-promise.ts';
@@ -18,6 +16,8 @@ import {
   type Resource,
 } from '../../pipeline/resource.ts';
 import type { Match, RouteLayer } from '../../pipeline/router.ts';
+import type { AuthScheme } from '../../schemes/auth-scheme.ts';
+import { checkSchemeNames } from '../../schemes/configured-schemes.ts';
 import {
   describeRequestMatch,
   findDifference,

@@ -1,11 +1,11 @@
-import type { Authenticator } from '../../auth/authenticate.ts';
-import { findTrace } from '../../auth/trace.ts';
 import type { IncomingRequest } from '../../http/message.ts';
 import { Problem } from '../../http/problem.ts';
 import { noOrigins } from '../../pipeline/cors-policy.ts';
 import { pathForClient } from '../../pipeline/proxy.ts';
 import { type ActionResponse, action, type Call, type Resource } from '../../pipeline/resource.ts';
 import type { Scope } from '../../principal.ts';
+import type { Authenticator } from '../../schemes/authenticate.ts';
+import { findTrace } from '../../schemes/trace.ts';
 import type { OAuthContext } from '../context.ts';
 import { type FormContent, formReading } from '../form-body.ts';
 import { isLive, requireFirst, tokenLength } from '../grants.ts';

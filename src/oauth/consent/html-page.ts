@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
+import { toRepresentable } from '../../http/syntax/characters.ts';
 import type { ActionResponse, Variant } from '../../pipeline/resource.ts';
-import { toRepresentable } from '../../schema/characters.ts';
 import { escapeAttribute } from '../../xml/writer.ts';
 
 /** The representations of a page: HTML for a browser, JSON for other clients. */

@@ -1,8 +1,8 @@
 import { createHmac } from 'node:crypto';
 import { createSecretBox, type SecretBox } from '../../accounts/secret-box.ts';
-import { findTrace } from '../../auth/trace.ts';
 import { parseTargetQuery } from '../../http/form.ts';
 import type { ActionResponse, Call, Resource, Variant } from '../../pipeline/resource.ts';
+import { findTrace } from '../../schemes/trace.ts';
 import { showRefusal } from '../consent/consent-page.ts';
 import {
   askConsent,

@@ -3,8 +3,8 @@
 import type { Parameter } from '../../http/form.ts';
 import { encodeOctets } from '../../http/syntax/percent.ts';
 import { splitTarget } from '../../http/target.ts';
-import { octetsOfPiece, type Part, type PartKind } from '../../signature/message.ts';
-import { encodePair, formatBaseUri, normalizePairs } from '../../signature/oauth1.ts';
+import { octetsOfPiece, type Part, type PartKind } from '../../schemes/message.ts';
+import { encodePair, formatBaseUri, normalizePairs } from '../../schemes/oauth1/base-string.ts';
 import { isProtocol } from './parameters.ts';
 import type { OAuth1Presented } from './presented.ts';
 

@@ -1,5 +1,5 @@
 import type { Problem } from '../../http/problem.ts';
-import { maxNonceLength } from '../../signature/message.ts';
+import { maxNonceLength } from '../../schemes/message.ts';
 import { missingParameters, oauth1Error, rejectedParameters } from './error.ts';
 import type { OAuth1Parameters } from './parameters.ts';
 

@@ -1,15 +1,15 @@
 // Mistakes that only clients of OAuth 1.0a make, beside those of the catalogue.
 
-import type { Variant } from '../../auth/explain/mistake.ts';
-import { unsentNames } from '../../auth/explain/parameter-steps.ts';
-import { orderMistakes, separatorMistakes } from '../../auth/explain/whole.ts';
-import type { MessageMistake } from '../../auth/scheme.ts';
 import { parseFormOctets } from '../../http/form.ts';
 import { bytesOf, octetsOf } from '../../http/syntax/octets.ts';
 import { decodeOctets, encodeOctets, mapEscapes } from '../../http/syntax/percent.ts';
 import { findQuery } from '../../http/target.ts';
-import { octetsOfPiece, type Part } from '../../signature/message.ts';
-import { encodePair, normalizePairs } from '../../signature/oauth1.ts';
+import type { Variant } from '../../schemes/explain/mistake.ts';
+import { unsentNames } from '../../schemes/explain/parameter-steps.ts';
+import { orderMistakes, separatorMistakes } from '../../schemes/explain/whole.ts';
+import { octetsOfPiece, type Part } from '../../schemes/message.ts';
+import { encodePair, normalizePairs } from '../../schemes/oauth1/base-string.ts';
+import type { MessageMistake } from '../../schemes/scheme.ts';
 import { assemble, pairsIn } from './base-string.ts';
 import { additions, encodingMistakes, repetitions } from './parameter-mistakes.ts';
 import type { OAuth1Presented } from './presented.ts';

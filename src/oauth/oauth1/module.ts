@@ -1,9 +1,9 @@
-import type { AuthenticationTrace } from '../../auth/trace.ts';
-import type { BadVerdict, Verdict, Verifier } from '../../auth/verifier.ts';
-import { refuseScheme } from '../../auth/verifier.ts';
 import { formatChallenge } from '../../http/headers/authorization.ts';
 import { type IncomingRequest, isConfidential } from '../../http/message.ts';
 import type { Resource } from '../../pipeline/resource.ts';
+import type { AuthenticationTrace } from '../../schemes/trace.ts';
+import type { BadVerdict, Verdict, Verifier } from '../../schemes/verifier.ts';
+import { refuseScheme } from '../../schemes/verifier.ts';
 import type { OAuthContext } from '../context.ts';
 import { lazily, type OAuthModule, routesTo } from '../module.ts';
 import { oauth1Paths as paths } from '../paths.ts';

@@ -1,6 +1,5 @@
 // Mistakes in the names and values of the parameters: how they are encoded, and how often they count.
 
-import { listMembers, readJsonNode } from '../../auth/explain/json-writers.ts';
 import { type Parameter, parseFormOctets, splitPairs } from '../../http/form.ts';
 import { octetsOf } from '../../http/syntax/octets.ts';
 import {
@@ -11,7 +10,8 @@ import {
   mapEscapes,
 } from '../../http/syntax/percent.ts';
 import { findQuery } from '../../http/target.ts';
-import { encodePair, normalizePairs } from '../../signature/oauth1.ts';
+import { listMembers, readJsonNode } from '../../schemes/explain/json-writers.ts';
+import { encodePair, normalizePairs } from '../../schemes/oauth1/base-string.ts';
 import { isProtocol } from './parameters.ts';
 import type { OAuth1Presented } from './presented.ts';
 

@@ -14,7 +14,7 @@ import { isMethod, isSafe } from '../../http/method.ts';
 import { Problem } from '../../http/problem.ts';
 import { decodeUtf8, octetsOf } from '../../http/syntax/octets.ts';
 import { findQuery } from '../../http/target.ts';
-import { parseHeaderParameters } from '../../signature/oauth1-parameters.ts';
+import { parseHeaderParameters } from '../../schemes/oauth1/parameters.ts';
 import { oauth1Error, rejectedParameters } from './error.ts';
 
 /** The parameters of a signed request. */

@@ -1,11 +1,12 @@
 // Reads the credentials of a signed request (RFC 5849 §3.1), and checks what shows without the consumer.
 
-import { explainSecondsForm } from '../../auth/freshness.ts';
-import type { Fault, Presented } from '../../auth/scheme.ts';
+import { isRsaMethod, type OAuth1Method, oauth1Methods } from '../../accounts/oauth1-methods.ts';
 import { hasForm, holdForm } from '../../http/form.ts';
 import { type IncomingRequest, isConfidential } from '../../http/message.ts';
 import { Problem } from '../../http/problem.ts';
-import { isRsaMethod, type OAuth1Method, oauth1Methods, rsaKinds } from '../../signature/oauth1.ts';
+import { explainSecondsForm } from '../../schemes/freshness.ts';
+import { rsaKinds } from '../../schemes/oauth1/base-string.ts';
+import type { Fault, Presented } from '../../schemes/scheme.ts';
 import type { OAuthContext } from '../context.ts';
 import { hashSha256 } from '../sha256.ts';
 import { absenceProblem, checks, type SignedFor } from './checks.ts';

@@ -1,28 +1,26 @@
 // OAuth 1.0a (RFC 5849) as a signature scheme. Its holder is a consumer with a token, found in the store of grants.
 
 import { createHash, createPublicKey } from 'node:crypto';
-import { wholeSecond } from '../../auth/freshness.ts';
-import { deriveOnce, type Key, type KeyHolder } from '../../auth/keyring.ts';
-import type { DigestFault, Fault, Refusal, SchemeVerification } from '../../auth/scheme.ts';
-import { createVerify, type Verify } from '../../auth/verify.ts';
+import { deriveOnce, type Key, type KeyHolder } from '../../accounts/keyring.ts';
+import { isRsaMethod, rsaMethods, secretMethods } from '../../accounts/oauth1-methods.ts';
 import { isConfidential } from '../../http/message.ts';
 import type { Problem } from '../../http/problem.ts';
 import { octetsOf } from '../../http/syntax/octets.ts';
 import { encodeOctets } from '../../http/syntax/percent.ts';
 import type { Principal } from '../../principal.ts';
-import { createKey } from '../../signature/hmac.ts';
-import { messageBytes, type Part, type Piece } from '../../signature/message.ts';
+import { wholeSecond } from '../../schemes/freshness.ts';
+import { createKey } from '../../schemes/hmac/credentials.ts';
+import { messageBytes, type Part, type Piece } from '../../schemes/message.ts';
 import {
   computeSignature,
   createKeyCheck,
-  isRsaMethod,
   isSameSignature,
   rsaKinds,
-  rsaMethods,
   type SignatureCheck,
-  secretMethods,
-} from '../../signature/oauth1.ts';
-import { decodeSignature, digestForm, signatureFault } from '../../signature/signature-form.ts';
+} from '../../schemes/oauth1/base-string.ts';
+import type { DigestFault, Fault, Refusal, SchemeVerification } from '../../schemes/scheme.ts';
+import { decodeSignature, digestForm, signatureFault } from '../../schemes/signature-form.ts';
+import { createVerify, type Verify } from '../../schemes/verify.ts';
 import type { Consumer } from '../clients.ts';
 import type { OAuthContext } from '../context.ts';
 import { type Found, isIssuedTo } from '../grants.ts';

@@ -1,7 +1,6 @@
 // The endpoints that require a signed request: those of request tokens and of access tokens.
 
-import { countRefusal, type RateLimiter, requireUnblocked } from '../../auth/rate-limit.ts';
-import { type AuthenticationTrace, findTrace } from '../../auth/trace.ts';
+import { countRefusal, type RateLimiter, requireUnblocked } from '../../accounts/rate-limit.ts';
 import { holdForm, type Parameter } from '../../http/form.ts';
 import { parseCredentials } from '../../http/headers/authorization.ts';
 import type { IncomingRequest } from '../../http/message.ts';
@@ -16,6 +15,7 @@ import {
   type Resource,
 } from '../../pipeline/resource.ts';
 import type { Scope } from '../../principal.ts';
+import { type AuthenticationTrace, findTrace } from '../../schemes/trace.ts';
 import type { Consumer } from '../clients.ts';
 import type { OAuthContext } from '../context.ts';
 import { type Found, type Grants, isLive, requireFirst } from '../grants.ts';

@@ -1,6 +1,6 @@
-import { unclaimableNonce } from '../../auth/nonce-claim.ts';
-import type { JwtMembers } from '../../jwt/jwt.ts';
-import type { JwtFault } from '../../jwt/verify.ts';
+import type { JwtMembers } from '../../schemes/jwt/jwt.ts';
+import type { JwtFault } from '../../schemes/jwt/verify.ts';
+import { unclaimableNonce } from '../../schemes/nonce-claim.ts';
 import type { OAuthContext } from '../context.ts';
 import { hashSha256 } from '../sha256.ts';
 

@@ -1,6 +1,6 @@
 import type { IncomingRequest } from '../../http/message.ts';
-import { boundKey, type JwtMembers } from '../../jwt/jwt.ts';
 import type { Scope } from '../../principal.ts';
+import { boundKey, type JwtMembers } from '../../schemes/jwt/jwt.ts';
 import type { Client } from '../clients.ts';
 import type { OAuthContext } from '../context.ts';
 import type { TokenDraft } from '../records.ts';

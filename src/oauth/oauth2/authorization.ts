@@ -1,10 +1,10 @@
-import type { Authenticator } from '../../auth/authenticate.ts';
-import { findTrace } from '../../auth/trace.ts';
 import { type Form, maxFormParameters, parseTargetQuery } from '../../http/form.ts';
 import type { IncomingRequest } from '../../http/message.ts';
 import { Problem } from '../../http/problem.ts';
 import type { ActionResponse, Call, Resource } from '../../pipeline/resource.ts';
 import type { Scope } from '../../principal.ts';
+import type { Authenticator } from '../../schemes/authenticate.ts';
+import { findTrace } from '../../schemes/trace.ts';
 import { type Client, isConfidential, type Registry } from '../clients.ts';
 import { showRefusal } from '../consent/consent-page.ts';
 import {

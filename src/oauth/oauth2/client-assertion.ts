@@ -1,9 +1,9 @@
 // Assertions with which clients authenticate (RFC 7523 §3, OpenID Connect Core 1.0 §9). Loaded only if one is sent or supported.
 import { createPublicKey } from 'node:crypto';
-import { jwtAlgorithms } from '../../jwt/algorithms.ts';
-import { findHmacFault, hmacAlgorithms } from '../../jwt/hmac.ts';
-import { type JwtMembers, type ParsedJwt, parseJwt } from '../../jwt/jwt.ts';
-import { type KeySet, readKeySet, thumbprint } from '../../jwt/key-set.ts';
+import { jwtAlgorithms } from '../../schemes/jwt/algorithms.ts';
+import { findHmacFault, hmacAlgorithms } from '../../schemes/jwt/hmac.ts';
+import { type JwtMembers, type ParsedJwt, parseJwt } from '../../schemes/jwt/jwt.ts';
+import { type KeySet, readKeySet, thumbprint } from '../../schemes/jwt/key-set.ts';
 import {
   describeMilliseconds,
   describeSpan,
@@ -13,7 +13,7 @@ import {
   type JwtFault,
   type JwtRules,
   readJwt,
-} from '../../jwt/verify.ts';
+} from '../../schemes/jwt/verify.ts';
 import type { Client } from '../clients.ts';
 import type { OAuthContext } from '../context.ts';
 import { maxAssertionLifetime } from '../lifetimes.ts';

@@ -1,7 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import { blockedAttempt, queueFull } from '../../auth/hash-queue.ts';
-import { countRefusal, rateLimitKey, refusePair, requireUnblocked } from '../../auth/rate-limit.ts';
-import { findTrace } from '../../auth/trace.ts';
+import { blockedAttempt, queueFull } from '../../accounts/hash-queue.ts';
+import { countRefusal, rateLimitKey, refusePair, requireUnblocked } from '../../accounts/rate-limit.ts';
 import { decodeFormText } from '../../http/form.ts';
 import { formatChallenge, parseCredentials } from '../../http/headers/authorization.ts';
 import { describeMalformedBasic } from '../../http/headers/basic-credentials.ts';
@@ -9,6 +8,7 @@ import { decodeCanonicalBase64 } from '../../http/headers/content-digest.ts';
 import type { IncomingRequest } from '../../http/message.ts';
 import { decodeUtf8, octetsOf } from '../../http/syntax/octets.ts';
 import { once } from '../../once.ts';
+import { findTrace } from '../../schemes/trace.ts';
 import { type Client, type ClientSecret, isConfidential, type Registry } from '../clients.ts';
 import type { OAuthContext } from '../context.ts';
 import type { ClientAuthenticationMethod } from '../oauth2-options.ts';

@@ -1,13 +1,13 @@
 // Proofs of possession (RFC 9449). Loaded only if they are accepted. The nonces of the server are computed, not stored.
 import { createHmac } from 'node:crypto';
-import type { ProofFault, TokenProofs } from '../../auth/bearer.ts';
 import { parseCredentials } from '../../http/headers/authorization.ts';
 import type { IncomingRequest } from '../../http/message.ts';
 import { splitTarget } from '../../http/target.ts';
 import { uriDifference } from '../../http/uri-difference.ts';
-import { jwtAlgorithms } from '../../jwt/algorithms.ts';
-import { isMembers, type JwtMembers } from '../../jwt/jwt.ts';
-import { readVerificationKey, thumbprint, type VerificationKey } from '../../jwt/key-set.ts';
+import type { ProofFault, TokenProofs } from '../../schemes/bearer.ts';
+import { jwtAlgorithms } from '../../schemes/jwt/algorithms.ts';
+import { isMembers, type JwtMembers } from '../../schemes/jwt/jwt.ts';
+import { readVerificationKey, thumbprint, type VerificationKey } from '../../schemes/jwt/key-set.ts';
 import {
   describeMilliseconds,
   describeSpan,
@@ -17,7 +17,7 @@ import {
   type JwtFault,
   quote,
   readJwt,
-} from '../../jwt/verify.ts';
+} from '../../schemes/jwt/verify.ts';
 import type { OAuthContext } from '../context.ts';
 import { proofWindow } from '../lifetimes.ts';
 import { describeDigest, hashSha256 } from '../sha256.ts';

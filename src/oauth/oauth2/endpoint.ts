@@ -1,7 +1,7 @@
-import { findTrace } from '../../auth/trace.ts';
 import { parseTargetQuery } from '../../http/form.ts';
 import type { IncomingRequest } from '../../http/message.ts';
 import { action, type Resource } from '../../pipeline/resource.ts';
+import { findTrace } from '../../schemes/trace.ts';
 import type { Client } from '../clients.ts';
 import { tooManyParameters } from '../consent/consent-page.ts';
 import type { OAuthContext } from '../context.ts';

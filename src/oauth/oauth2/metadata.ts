@@ -1,5 +1,5 @@
-import type { TokenProofs } from '../../auth/bearer.ts';
 import { action, json, type Resource } from '../../pipeline/resource.ts';
+import type { TokenProofs } from '../../schemes/bearer.ts';
 import type { OAuthContext } from '../context.ts';
 import { type OAuth2Settings, signsTokens } from '../oauth2-options.ts';
 import { issuerFor } from './access-tokens.ts';

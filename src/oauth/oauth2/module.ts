@@ -1,8 +1,8 @@
-import { createBearerVerifier } from '../../auth/bearer.ts';
 import type { IncomingRequest } from '../../http/message.ts';
-import { looksLikeJwt } from '../../jwt/jwt.ts';
 import type { Resource } from '../../pipeline/resource.ts';
 import type { Principal } from '../../principal.ts';
+import { createBearerVerifier } from '../../schemes/bearer.ts';
+import { looksLikeJwt } from '../../schemes/jwt/jwt.ts';
 import type { OAuthContext } from '../context.ts';
 import { lazily, type OAuthModule, routesTo } from '../module.ts';
 import { signsTokens } from '../oauth2-options.ts';

@@ -1,9 +1,10 @@
 // All errors of the endpoints that clients of OAuth 2.0 call have the form of OAuth, those of other steps too (`writeProblem` of
 // a resource).
-import type { AuthenticationTrace } from '../../auth/trace.ts';
+
 import type { FieldLine } from '../../http/fields.ts';
 import type { Problem } from '../../http/problem.ts';
 import type { ActionResponse } from '../../pipeline/resource.ts';
+import type { AuthenticationTrace } from '../../schemes/trace.ts';
 import type { Reason } from '../reasons.ts';
 
 /** An error code of the token endpoint (RFC 6749 §5.2, RFC 8707 §2, RFC 9449 §5, §8). */

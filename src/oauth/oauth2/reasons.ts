@@ -1,11 +1,11 @@
 // Reasons of refusals of OAuth 2.0. None contains a secret or a token.
 
-import { describeSentKey, undoChanges } from '../../auth/explain/sent-keys.ts';
-import type { AuthenticationTrace, KnownSecret } from '../../auth/trace.ts';
 import { formatCount } from '../../counted.ts';
 import { findClosestMatch } from '../../did-you-mean.ts';
 import type { IncomingRequest } from '../../http/message.ts';
 import { nearestUriDifference, uriDifference } from '../../http/uri-difference.ts';
+import { describeSentKey, undoChanges } from '../../schemes/explain/sent-keys.ts';
+import type { AuthenticationTrace, KnownSecret } from '../../schemes/trace.ts';
 import { type Client, isConfidential } from '../clients.ts';
 import type { OAuthContext } from '../context.ts';
 import type { Found } from '../grants.ts';

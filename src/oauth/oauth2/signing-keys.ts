@@ -1,7 +1,7 @@
 import { createPrivateKey, createPublicKey, type JsonWebKey, type KeyObject } from 'node:crypto';
 import type { Clock } from '../../clock.ts';
-import { generatePrivateKey, isKeyOf, type SigningAlgorithm } from '../../jwt/algorithms.ts';
-import { thumbprint, type VerificationKey } from '../../jwt/key-set.ts';
+import { generatePrivateKey, isKeyOf, type SigningAlgorithm } from '../../schemes/jwt/algorithms.ts';
+import { thumbprint, type VerificationKey } from '../../schemes/jwt/key-set.ts';
 
 /** A key that signs tokens, as it is stored. */
 export interface SigningKeyDeclaration {

@@ -1,7 +1,9 @@
 // Access tokens in the form of a JWT (RFC 9068) and ID tokens (OpenID Connect Core 1.0 §2). The digest of an access token is stored
 // like that of an opaque one, so that it can be revoked, and a token that was not issued here is unknown, whatever signed it.
-import { accessTokenHash } from '../../jwt/algorithms.ts';
-import { createJwt, isMembers, type JwtMembers, type ParsedJwt } from '../../jwt/jwt.ts';
+
+import type { Scope } from '../../principal.ts';
+import { accessTokenHash } from '../../schemes/jwt/algorithms.ts';
+import { createJwt, isMembers, type JwtMembers, type ParsedJwt } from '../../schemes/jwt/jwt.ts';
 import {
   findJwtFault,
   findSignatureFault,
@@ -9,8 +11,7 @@ import {
   type JwtFault,
   type JwtRules,
   readJwt,
-} from '../../jwt/verify.ts';
-import type { Scope } from '../../principal.ts';
+} from '../../schemes/jwt/verify.ts';
 import { formatScope } from '../scopes.ts';
 import { createSigningKeys, type SigningKeyDeclaration, type SigningKeys } from './signing-keys.ts';
 

@@ -1,8 +1,8 @@
-import { findTrace } from '../../auth/trace.ts';
 import { findClosestMatch } from '../../did-you-mean.ts';
 import type { IncomingRequest } from '../../http/message.ts';
 import type { Resource } from '../../pipeline/resource.ts';
 import type { Scope } from '../../principal.ts';
+import { findTrace } from '../../schemes/trace.ts';
 import { type GrantType, isConfidential } from '../clients.ts';
 import type { OAuthContext } from '../context.ts';
 import { type Found, type Issued, requireFirst } from '../grants.ts';

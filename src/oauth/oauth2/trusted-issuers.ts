@@ -1,9 +1,10 @@
-import type { Accounts } from '../../auth/accounts.ts';
-import { userNameFault } from '../../auth/user-name.ts';
+import type { Accounts } from '../../accounts/accounts.ts';
+import { userNameFault } from '../../accounts/user-name.ts';
 import type { Clock } from '../../clock.ts';
 import { nearestUriDifference } from '../../http/uri-difference.ts';
-import { boundKey, looksLikeJwt, type ParsedJwt } from '../../jwt/jwt.ts';
-import { type KeySet, readKeySet } from '../../jwt/key-set.ts';
+import type { Principal } from '../../principal.ts';
+import { boundKey, looksLikeJwt, type ParsedJwt } from '../../schemes/jwt/jwt.ts';
+import { type KeySet, readKeySet } from '../../schemes/jwt/key-set.ts';
 import {
   findJwtFault,
   findSignatureFault,
@@ -11,8 +12,7 @@ import {
   type JwtFault,
   quote,
   readJwt,
-} from '../../jwt/verify.ts';
-import type { Principal } from '../../principal.ts';
+} from '../../schemes/jwt/verify.ts';
 import type { IssuerDeclaration } from '../oauth2-options.ts';
 
 /** Verifies the access tokens of other issuers. Its code is loaded only if some are trusted. */

@@ -1,9 +1,9 @@
 /** The operations of collections and their items. */
 import type { Collection } from '../../collections/declaration.ts';
+import { formats, formatsFor } from '../../collections/formats/index.ts';
+import { mergePatchType } from '../../collections/formats/json/merge-patch.ts';
 import { itemTemplate } from '../../collections/item.ts';
 import { compileListRules } from '../../collections/lists/rules.ts';
-import { formats, formatsFor } from '../../formats/index.ts';
-import { mergePatchType } from '../../formats/json/merge-patch.ts';
 import type { ProblemType } from '../../http/problem-types.ts';
 import type { Access } from '../../pipeline/resource.ts';
 import { type Components, pascalCase } from './components.ts';

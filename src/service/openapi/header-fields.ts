@@ -1,5 +1,5 @@
 /** The header fields of requests and responses. */
-import type { AuthScheme } from '../../auth/auth-scheme.ts';
+import type { AuthScheme } from '../../schemes/auth-scheme.ts';
 import type { Components } from './components.ts';
 import type { JsonSchema } from './document.ts';
 

@@ -1,8 +1,8 @@
-/** The schemas of items and pages, as src/formats/ writes and reads them. */
-import { currencies } from '../../schema/currency.ts';
-import { formatEcmaPattern } from '../../schema/pattern/ecma.ts';
-import type { Attribute, Content, Field, Schema, Shape } from '../../schema/schema.ts';
-import type { Simple, SimpleTypeName } from '../../schema/simple-type.ts';
+/** The schemas of items and pages, as src/collections/formats/ writes and reads them. */
+import { currencies } from '../../collections/fields/currency.ts';
+import { formatEcmaPattern } from '../../collections/fields/pattern/ecma.ts';
+import type { Attribute, Content, Field, Schema, Shape } from '../../collections/fields/schema.ts';
+import type { Simple, SimpleTypeName } from '../../collections/fields/simple-type.ts';
 import { type Components, pascalCase } from './components.ts';
 import type { JsonSchema } from './document.ts';
 

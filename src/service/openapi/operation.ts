@@ -1,8 +1,9 @@
 /** The parts that all operations of a document have. */
-import type { AuthScheme } from '../../auth/auth-scheme.ts';
-import type { AcceptedSchemes } from '../../auth/verifier.ts';
+
 import type { ProblemType } from '../../http/problem-types.ts';
 import type { Access, DocumentFormat } from '../../pipeline/resource.ts';
+import type { AuthScheme } from '../../schemes/auth-scheme.ts';
+import type { AcceptedSchemes } from '../../schemes/verifier.ts';
 import type { Components } from './components.ts';
 import type { JsonSchema } from './document.ts';
 import { buildHeaders, problemFields, type ResponseField } from './header-fields.ts';

@@ -2,9 +2,10 @@
  * The problem types that an operation can have, and the responses that are problem documents (RFC 9457), in the form in which
  * src/formats/problem.ts writes them.
  */
-import { problemsOfDates } from '../../auth/auth-scheme.ts';
+
 import { type ProblemType, problemTypes } from '../../http/problem-types.ts';
 import type { Access } from '../../pipeline/resource.ts';
+import { problemsOfDates } from '../../schemes/auth-scheme.ts';
 import { type Components, pascalCase } from './components.ts';
 import type { JsonSchema } from './document.ts';
 

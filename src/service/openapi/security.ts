@@ -1,11 +1,12 @@
 /** The security schemes of a document, and the security requirements of its operations. */
-import type { AuthScheme } from '../../auth/auth-scheme.ts';
-import { type AcceptedSchemes, listAuthorizationNames } from '../../auth/verifier.ts';
+
 import type { ProblemType } from '../../http/problem-types.ts';
 import { oauth1Paths, oauth2Paths } from '../../oauth/paths.ts';
 import { itemOwnerField, ownerParameter } from '../../pipeline/access-rule.ts';
 import { type Access, scopesInAccess, scopesNeeded } from '../../pipeline/resource.ts';
 import type { Scope } from '../../principal.ts';
+import type { AuthScheme } from '../../schemes/auth-scheme.ts';
+import { type AcceptedSchemes, listAuthorizationNames } from '../../schemes/verifier.ts';
 import type { Components } from './components.ts';
 import type { JsonSchema } from './document.ts';
 import { problemsOfBuiltIn } from './problems.ts';

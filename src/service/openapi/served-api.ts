@@ -1,7 +1,7 @@
-import type { AuthScheme } from '../../auth/auth-scheme.ts';
 import type { Collection } from '../../collections/declaration.ts';
 import type { Resource } from '../../pipeline/resource.ts';
 import type { Scope } from '../../principal.ts';
+import type { AuthScheme } from '../../schemes/auth-scheme.ts';
 import type { ServiceOptions } from '../options.ts';
 
 /** The path of the OpenAPI document. */

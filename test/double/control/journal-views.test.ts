@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { AuthenticationTrace } from '../../../src/auth/trace.ts';
 import { entriesJson, formatHar } from '../../../src/double/control/exchange/entries.ts';
 import { startDouble } from '../../../src/double/index.ts';
 import { createRedaction } from '../../../src/double/journal/redaction.ts';
 import { viewAuthentication } from '../../../src/double/journal/view.ts';
+import { AuthenticationTrace } from '../../../src/schemes/trace.ts';
 import { openConsole } from '../../support/double/control-client.ts';
 
 const ann = { secret: 'the-secret-of-ann' };

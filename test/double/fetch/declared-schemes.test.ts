@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict';
 import { createHmac, generateKeyPairSync } from 'node:crypto';
 import { describe, test } from 'node:test';
-import { presets } from '../../../src/auth/declared/presets.ts';
 import { signUrl } from '../../../src/client/index.ts';
 import { type Double, type DoubleOptions, startDouble } from '../../../src/double/index.ts';
 import { action } from '../../../src/pipeline/resource.ts';
+import { presets } from '../../../src/schemes/declared/presets.ts';
 import { keepSecret } from '../../support/transcript.ts';
 
 const ed25519 = generateKeyPairSync('ed25519');

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { inspect } from 'node:util';
-import { createMask } from '../../../src/auth/secret-search/secret-search.ts';
 import { formatHar } from '../../../src/double/control/exchange/entries.ts';
 import { assertAccepted, type Double, startDouble } from '../../../src/double/index.ts';
+import { createMask } from '../../../src/schemes/secret-search/secret-search.ts';
 import { createConsole } from '../../support/double/control-client.ts';
 import { rawExchange } from '../../support/double/raw-exchange.ts';
 import { isSuperlinear, measureGrowth } from '../../support/growth.ts';

@@ -5,7 +5,7 @@ import { connect } from 'node:net';
 import { test } from 'node:test';
 import { type Double, type DoubleOptions, startDouble } from '../../../src/double/index.ts';
 import { action, Problem } from '../../../src/index.ts';
-import { digestOnce } from '../../../src/signature/hmac.ts';
+import { digestOnce } from '../../../src/schemes/hmac/credentials.ts';
 
 const tea = '<article><title>Tea</title><price currency="EUR">3.50</price></article>';
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { signRequest } from '../../../src/client/index.ts';
 import { type Double, type DoubleOptions, type JournalAuth, startDouble } from '../../../src/double/index.ts';
-import { digestOnce } from '../../../src/signature/hmac.ts';
+import { digestOnce } from '../../../src/schemes/hmac/credentials.ts';
 
 const users = { johndoe: { secret: 'a-secret', password: 'a-password' } };
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { assertAccepted, assertRefused, startDouble } from '../../../src/double/index.ts';
-import { toBeAccepted, toBeRefused } from '../../../src/matchers/index.ts';
+import { toBeAccepted, toBeRefused } from '../../../src/double/matchers/index.ts';
 
 const users = { ann: { secret: 's3cret of ann' } };
 

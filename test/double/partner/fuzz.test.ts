@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { DeclarationError } from '../../../src/collections/fields/error.ts';
 import { startDouble } from '../../../src/double/index.ts';
-import { DeclarationError } from '../../../src/schema/error.ts';
 import { ordersDocument } from '../../support/double/orders-document.ts';
 import { seeded } from '../../support/seeded.ts';
 import { long } from '../../support/store/thoroughness.ts';

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { createHash, randomBytes } from 'node:crypto';
 import { test } from 'node:test';
+import { createHashQueue } from '../../../src/accounts/hash-queue.ts';
 import { hashPassword, verifyPassword } from '../../../src/accounts/passwords.ts';
-import { createHashQueue } from '../../../src/auth/hash-queue.ts';
-import { createRateLimiter } from '../../../src/auth/rate-limit.ts';
+import { createRateLimiter } from '../../../src/accounts/rate-limit.ts';
 import { createManualClock } from '../../../src/clock.ts';
 import { createRequest } from '../../../src/http/message.ts';
 import { Problem } from '../../../src/http/problem.ts';

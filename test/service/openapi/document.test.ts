@@ -7,7 +7,7 @@ import {
   type OpenApiDocument,
   type ServiceOptions,
 } from '../../../src/index.ts';
-import { drawFields } from '../../support/formats/random-schema.ts';
+import { drawFields } from '../../support/collections/random-schema.ts';
 import { missingPackage, resolvePackage } from '../../support/packages.ts';
 import { type Seeded, seeded } from '../../support/seeded.ts';
 import { accessRules, configurations, everyType, resourcesInCode } from './configurations.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { type Double, type DoubleOptions, startDouble } from '../../../src/double/index.ts';
 import { problemTypes } from '../../../src/http/problem-types.ts';
-import { drawFields, drawRecord } from '../../support/formats/random-schema.ts';
+import { drawFields, drawRecord } from '../../support/collections/random-schema.ts';
 import { type DocumentCheck, documentCheck } from '../../support/openapi/document.ts';
 import { missingPackage } from '../../support/packages.ts';
 import { seeded } from '../../support/seeded.ts';

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { TestContext } from 'node:test';
 import type { RedisClient } from '../../../src/redis/index.ts';
-import { requireInstalled, unlessInstalled } from '../auth/declared.ts';
+import { requireInstalled, unlessInstalled } from '../schemes/clients/declared.ts';
 import { temporaryDirectory } from '../temporary-directory.ts';
 
 const program = '/usr/bin/redis-server';

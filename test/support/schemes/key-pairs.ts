@@ -1,6 +1,6 @@
 // Key pairs of ann and bob. Those of ann are examples of a standard, so that a refusal says the same of her signatures each time.
 import { generateKeyPairSync, type KeyObject } from 'node:crypto';
-import { publicKey, signingKey } from '../signature/rfc9421.ts';
+import { publicKey, signingKey } from './rfc9421.ts';
 
 /** A key pair in PEM. */
 interface Pair {

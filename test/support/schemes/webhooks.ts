@@ -1,4 +1,4 @@
-import type { PresetName } from '../../../src/auth/scheme-declarations.ts';
+import type { PresetName } from '../../../src/schemes/scheme-declarations.ts';
 import type { SchemeSubject } from '../scheme-contract.ts';
 import { secrets, usualWithContent } from '../scheme-contract.ts';
 import { type DeclaredClient, declaredSigner } from './declared.ts';

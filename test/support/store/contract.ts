@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { at, create, put, remove, requireEntry } from '../../../src/store/contract/changes.ts';
+import { type ContractOptions, storeCheck } from '../../../src/store/contract/check.ts';
+import { storeContract as published } from '../../../src/store/contract/index.ts';
+import { Model } from '../../../src/store/contract/model.ts';
 import type { Store, StoreChange } from '../../../src/store/store.ts';
-import { at, create, put, remove, requireEntry } from '../../../src/store-contract/changes.ts';
-import { type ContractOptions, storeCheck } from '../../../src/store-contract/check.ts';
-import { storeContract as published } from '../../../src/store-contract/index.ts';
-import { Model } from '../../../src/store-contract/model.ts';
 import { seeded } from '../seeded.ts';
 
-export { create, ids, put, remove, requireEntry } from '../../../src/store-contract/changes.ts';
+export { create, ids, put, remove, requireEntry } from '../../../src/store/contract/changes.ts';
 
 /** What the stores of this package guarantee in addition to the published contract. */
 const furtherChecks = [

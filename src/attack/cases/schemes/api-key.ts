@@ -1,5 +1,5 @@
-import type { ApiKeyDeclaration } from '../../../auth/scheme-declarations.ts';
-import { fieldIn } from '../../../signature/declared/places.ts';
+import { fieldIn } from '../../../schemes/declared/place.ts';
+import type { ApiKeyDeclaration } from '../../../schemes/scheme-declarations.ts';
 import {
   appendLines,
   type Case,

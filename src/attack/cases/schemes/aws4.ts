@@ -1,8 +1,8 @@
-import type { Aws4Options } from '../../../auth/aws4/options.ts';
 import { findQueryValues } from '../../../http/form.ts';
 import { decodeText } from '../../../http/syntax/percent.ts';
-import { emptyHash } from '../../../signature/aws4/canonical-request.ts';
-import type { Scope } from '../../../signature/aws4/signing-key.ts';
+import { emptyHash } from '../../../schemes/aws4/canonical-request.ts';
+import type { Aws4Options } from '../../../schemes/aws4/options.ts';
+import type { Scope } from '../../../schemes/aws4/signing-key.ts';
 import {
   appendLines,
   type Case,

@@ -1,8 +1,8 @@
-import { listGuards } from '../../../auth/declared/message.ts';
 import { findQueryValues } from '../../../http/form.ts';
-import type { Declaration } from '../../../signature/declared/declaration.ts';
-import { fieldIn } from '../../../signature/declared/places.ts';
-import { timestampUnits } from '../../../signature/declared/timestamp.ts';
+import type { Declaration } from '../../../schemes/declared/declaration.ts';
+import { listGuards } from '../../../schemes/declared/message-source.ts';
+import { fieldIn } from '../../../schemes/declared/place.ts';
+import { timestampUnits } from '../../../schemes/declared/timestamp.ts';
 import {
   type AttackRequest,
   appendLines,

@@ -1,11 +1,11 @@
 import { createHash, createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
-import type { MessageSignaturesOptions } from '../../../auth/message-signatures/options.ts';
+import { type MessageKey, signatureAlgorithms } from '../../../algorithms.ts';
 import { serializeItem } from '../../../http/structured-fields/serialize.ts';
 import type { BareItem } from '../../../http/structured-fields/value.ts';
-import { type MessageKey, signatureAlgorithms } from '../../../signature/algorithms.ts';
-import { coversContentDigest, parseIdentifier } from '../../../signature/message-signatures/identifiers.ts';
-import { toMessageKey } from '../../../signature/message-signatures/sign.ts';
+import { coversContentDigest, parseIdentifier } from '../../../schemes/rfc9421/identifiers.ts';
+import type { MessageSignaturesOptions } from '../../../schemes/rfc9421/options.ts';
+import { toMessageKey } from '../../../schemes/rfc9421/sign.ts';
 import {
   type AttackRequest,
   type Case,

@@ -1,4 +1,4 @@
-import type { Declaration } from '../../../signature/declared/declaration.ts';
+import type { Declaration } from '../../../schemes/declared/declaration.ts';
 import {
   type AttackRequest,
   type Case,

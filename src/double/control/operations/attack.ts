@@ -1,12 +1,12 @@
 import { createPrivateKey, type KeyObject } from 'node:crypto';
+import { oauth1Methods } from '../../../accounts/oauth1-methods.ts';
+import { signatureAlgorithms } from '../../../algorithms.ts';
 import type { AttackRequest } from '../../../attack/attempt.ts';
 import type { Signer } from '../../../attack/signer.ts';
-import { checkSchemes } from '../../../auth/configured-schemes.ts';
-import type { SchemeDeclarations } from '../../../auth/scheme-declarations.ts';
 import type { Credentials, SigningScheme } from '../../../client/index.ts';
+import { checkSchemes } from '../../../schemes/configured-schemes.ts';
+import type { SchemeDeclarations } from '../../../schemes/scheme-declarations.ts';
 import { flag, listOf, number, object, optional, type ReadBy, text, word } from '../../../shape/shape.ts';
-import { signatureAlgorithms } from '../../../signature/algorithms.ts';
-import { oauth1Methods } from '../../../signature/oauth1.ts';
 import { anyObject, bytesInBase64, invalid } from '../content.ts';
 import { type Controlled, type Operation, operation, requireMemory } from '../operation.ts';
 

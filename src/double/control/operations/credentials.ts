@@ -1,4 +1,4 @@
-import { keyShape } from '../../../auth/parse-account-key.ts';
+import { keyShape } from '../../../accounts/parse-account-key.ts';
 import { Problem } from '../../../http/problem.ts';
 import {
   anything,

@@ -1,14 +1,14 @@
-import { toAccountRecord } from '../../../auth/user-declaration.ts';
+import { toAccountRecord } from '../../../accounts/user-declaration.ts';
 import type { Collection } from '../../../collections/declaration.ts';
-import { formats } from '../../../formats/index.ts';
+import type { Attribute, Content, Field } from '../../../collections/fields/schema.ts';
+import type { Simple } from '../../../collections/fields/simple-type.ts';
+import { formats } from '../../../collections/formats/index.ts';
 import { formatEntityTag, revisionTag } from '../../../http/headers/entity-tag.ts';
 import { decodeText, encodeSegment, fillTemplate } from '../../../http/syntax/percent.ts';
 import { type Found, type Grants, isLive } from '../../../oauth/grants.ts';
 import { formatRule } from '../../../pipeline/access-rule.ts';
 import type { Access } from '../../../pipeline/resource.ts';
 import { createRouter } from '../../../pipeline/router.ts';
-import type { Attribute, Content, Field } from '../../../schema/schema.ts';
-import type { Simple } from '../../../schema/simple-type.ts';
 import { flag, listOf, number, object, optional, text } from '../../../shape/shape.ts';
 import type { StoredItem } from '../../../store/store.ts';
 import { type Core, listNames } from '../../compose.ts';

@@ -1,10 +1,10 @@
 import { isUtf8 } from 'node:buffer';
 import { createPrivateKey, type KeyObject } from 'node:crypto';
+import { oauth1Methods } from '../../../accounts/oauth1-methods.ts';
+import { signatureAlgorithms } from '../../../algorithms.ts';
 import { bytesOf } from '../../../http/syntax/octets.ts';
+import type { NamedPart } from '../../../schemes/message.ts';
 import { flag, listOf, mapOf, object, optional, text, word } from '../../../shape/shape.ts';
-import { signatureAlgorithms } from '../../../signature/algorithms.ts';
-import type { NamedPart } from '../../../signature/message.ts';
-import { oauth1Methods } from '../../../signature/oauth1.ts';
 import { listSignedParts } from '../../fetch/signing.ts';
 import { type Controlled, type Operation, operation, requireMemory } from '../operation.ts';
 

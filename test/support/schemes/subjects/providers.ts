@@ -1,6 +1,6 @@
 // Independent clients of providers, by the recipes of their documentation.
 import { sign } from 'node:crypto';
-import type { PresetName } from '../../../../src/auth/scheme-declarations.ts';
+import type { PresetName } from '../../../../src/schemes/scheme-declarations.ts';
 import { type SchemeSubject, secrets, usual, usualWithContent } from '../../scheme-contract.ts';
 import { type DeclaredClient, declaredSigner } from '../declared.ts';
 import { createPairs } from '../key-pairs.ts';

@@ -1,0 +1,301 @@
+/** The simple field types: the texts that are their values, and the order of these. */
+
+import { countCharacters, firstUnrepresentable, toPrintable } from '../../http/syntax/characters.ts';
+import type { StoredValue } from '../../store/store.ts';
+import { copyString } from '../../xml/copy-string.ts';
+import { isJsonText, maxJsonDepth } from './any-json.ts';
+import { currencies } from './currency.ts';
+import { instantKey, isDate, isDateTime } from './date.ts';
+import { compareDecimals, countFractionDigits } from './decimal.ts';
+import type { Pattern } from './pattern/match.ts';
+import { type FieldFormat, fieldFormats, isOfFormat } from './text-format.ts';
+
+/** The types of fields with a single value. */
+export const simpleTypes = [
+  'text',
+  'decimal',
+  'integer',
+  'boolean',
+  'date',
+  'dateTime',
+  'currency',
+  'json',
+  'reference',
+] as const;
+/** The name of a simple type. */
+export type SimpleTypeName = (typeof simpleTypes)[number];
+
+/** What happens to an item if the item to which it refers is deleted, in the order of documents. */
+export const deletionRules = ['restrict', 'cascade', 'clear'] as const;
+
+/** What a field refers to. */
+export interface ReferenceTo {
+  /** The path of the collection. */
+  readonly to: string;
+  /** Whether an item is not deleted to which the field refers, or the item with the field is deleted too, or the field is removed. */
+  readonly onDelete: (typeof deletionRules)[number];
+}
+
+/** A simple type with the rules of a declaration. */
+export interface Simple {
+  readonly kind: 'simple';
+  /** Whether there are rules beside the type. */
+  readonly hasRules: boolean;
+  readonly type: SimpleTypeName;
+  /** The number of fraction digits of a decimal; 0 for other types. */
+  readonly fractionDigits: number;
+  /** The minimum and maximum length in characters (code points). */
+  readonly minLength: number | undefined;
+  readonly maxLength: number | undefined;
+  readonly format: FieldFormat | undefined;
+  readonly pattern: Pattern | undefined;
+  readonly oneOf: ReadonlySet<string> | undefined;
+  readonly min: string | undefined;
+  readonly max: string | undefined;
+  readonly exclusiveMin: string | undefined;
+  readonly exclusiveMax: string | undefined;
+  /** What it refers to, if it is a reference. */
+  readonly reference: ReferenceTo | undefined;
+}
+
+/** A violation of a rule: the name of the option or type, and a message. */
+export interface Violation {
+  readonly rule: string;
+  readonly detail: string;
+}
+
+/** Returns all rules that the text violates. If it violates its type, only that is returned. */
+export function listViolations(simple: Simple, text: string): readonly Violation[] {
+  const form = typeViolation(simple, text);
+  if (form !== undefined) return [form];
+  if (!simple.hasRules) return none;
+  return [...lengthAndPattern(simple, text), ...choiceAndRange(simple, text)];
+}
+
+const none: readonly Violation[] = [];
+
+/**
+ * Returns the value of a text as it is stored, which does not retain the document. Returns undefined if it violates a rule.
+ * @param report called with each violation
+ */
+export function readSimple(
+  simple: Simple,
+  text: string,
+  report: (violation: Violation) => void,
+): string | number | boolean | undefined {
+  const violations = listViolations(simple, text);
+  for (const violation of violations) report(violation);
+  if (violations.length > 0) return undefined;
+  const value = toStoredValue(simple, text);
+  return typeof value === 'string' ? copyString(value) : value;
+}
+
+/** Returns the stored value of a valid text. */
+export function toStoredValue(simple: Pick<Simple, 'type'>, text: string): string | number | boolean {
+  if (simple.type === 'integer') return Number(text);
+  if (simple.type === 'boolean') return text === 'true';
+  return text;
+}
+
+/** Returns whether a text is a value of a type. A decimal may have any number of fraction digits. */
+export function isOfType(type: SimpleTypeName, text: string): boolean {
+  return typeViolation({ type, fractionDigits: countFractionDigits(text) ?? 0 }, text) === undefined;
+}
+
+/** Compares two texts of a type: negative if the first is less, positive if it is greater, else 0. */
+export function compare(type: SimpleTypeName, one: string, other: string): number {
+  const { computeKey, compare } = selectOrder(type);
+  const [first, second] = [one, other].map((text) => computeKey(toStoredValue({ type }, text)));
+  return first === undefined || second === undefined ? Number.NaN : compare(first, second);
+}
+
+/** A value in a form that can be compared with others of its type. */
+export type Key = string | number;
+
+/** The order of the values of a simple type. */
+export interface TypeOrder {
+  /** Returns the key of a stored value; undefined if it is not of this type. */
+  computeKey(value: StoredValue): Key | undefined;
+  /** Parses a key that was written as text; undefined if it is malformed. */
+  parseKey(text: string): Key | undefined;
+  /** Compares two keys: negative if the first is less, positive if it is greater, else 0. */
+  compare(one: Key, other: Key): number;
+}
+
+/** Returns the order of a type. Text is compared by its UTF-16 code units, decimals, dates and times by their value. */
+export function selectOrder(type: SimpleTypeName): TypeOrder {
+  switch (type) {
+    case 'text':
+    case 'currency':
+    case 'json':
+    case 'reference':
+    case 'date':
+      return textOrder;
+    case 'decimal':
+      return decimalOrder;
+    case 'dateTime':
+      return instantOrder;
+    case 'integer':
+      return numberOrder;
+    case 'boolean':
+      return booleanOrder;
+  }
+}
+
+const textOrder: TypeOrder = {
+  computeKey: (value) => (typeof value === 'string' ? value : undefined),
+  parseKey: (text) => text,
+  compare: compareKeys,
+};
+
+const decimalOrder: TypeOrder = {
+  computeKey: (value) => (typeof value === 'string' ? decimalKey(value) : undefined),
+  parseKey: decimalKey,
+  compare: (one, other) => compareDecimals(String(one), String(other)),
+};
+
+const instantOrder: TypeOrder = {
+  ...textOrder,
+  computeKey: (value) => (typeof value === 'string' ? instantKey(value) : undefined),
+};
+
+/** The order of integers. */
+export const numberOrder: TypeOrder = {
+  computeKey: (value) => (typeof value === 'number' ? value : undefined),
+  parseKey: (text) => (/^-?[0-9]{1,16}$/.test(text) ? Number(text) : undefined),
+  compare: compareKeys,
+};
+
+const booleanOrder: TypeOrder = {
+  ...numberOrder,
+  computeKey: (value) => (typeof value === 'boolean' ? Number(value) : undefined),
+};
+
+function decimalKey(text: string): string | undefined {
+  return countFractionDigits(text) === undefined ? undefined : text;
+}
+
+function compareKeys(one: Key, other: Key): number {
+  if (one === other) return 0;
+  return one < other ? -1 : 1;
+}
+
+function typeViolation(simple: Pick<Simple, 'type' | 'fractionDigits'>, text: string): Violation | undefined {
+  switch (simple.type) {
+    case 'text':
+      return textViolation(text);
+    case 'reference':
+      return (
+        textViolation(text) ?? violationUnless(text !== '', 'reference', 'must be an id or an address', text)
+      );
+    case 'decimal':
+      return decimalViolation(text, simple.fractionDigits);
+    case 'integer':
+      return integerViolation(text);
+    case 'boolean':
+      return violationUnless(text === 'true' || text === 'false', 'boolean', 'must be true or false', text);
+    case 'date':
+      return violationUnless(isDate(text), 'date', 'must be a calendar date in the form YYYY-MM-DD', text);
+    case 'dateTime':
+      return violationUnless(
+        isDateTime(text),
+        'dateTime',
+        `must be a date and time with an offset ${dateTimeForm}`,
+        text,
+      );
+    case 'currency':
+      return violationUnless(
+        currencies.has(text),
+        'currency',
+        'must be an ISO 4217 currency code in upper case',
+        text,
+      );
+    case 'json':
+      return violationUnless(
+        isJsonText(text),
+        'json',
+        `must be JSON, at most ${maxJsonDepth} levels deep`,
+        text,
+      );
+  }
+}
+
+const dateTimeForm = '(RFC 3339), such as 2013-04-20T12:59:24Z';
+
+function violationUnless(holds: boolean, rule: string, must: string, text: string): Violation | undefined {
+  return holds ? undefined : { rule, detail: `${must}, is ${quote(text)}` };
+}
+
+function textViolation(text: string): Violation | undefined {
+  const character = firstUnrepresentable(text);
+  if (character === undefined) return undefined;
+  return {
+    rule: 'character',
+    detail: `must not contain a character that XML cannot represent, contains ${character}`,
+  };
+}
+
+function decimalViolation(text: string, expected: number): Violation | undefined {
+  const actual = countFractionDigits(text);
+  if (actual === undefined) {
+    const must =
+      'must be digits with an optional leading minus and decimal point; no plus sign, exponent or leading zeros';
+    return { rule: 'decimal', detail: `${must}; is ${quote(text)}` };
+  }
+  if (actual === expected) return undefined;
+  const digits = expected === 1 ? 'digit' : 'digits';
+  return {
+    rule: 'fractionDigits',
+    detail: `must have exactly ${expected} fraction ${digits}, has ${actual}`,
+  };
+}
+
+function integerViolation(text: string): Violation | undefined {
+  if (!/^(?:0|-?[1-9][0-9]*)$/.test(text)) {
+    const must = 'must be a whole number: digits with an optional leading minus, no leading zeros';
+    return { rule: 'integer', detail: `${must}; is ${quote(text)}` };
+  }
+  if (Number.isSafeInteger(Number(text))) return undefined;
+  const max = Number.MAX_SAFE_INTEGER;
+  return { rule: 'integer', detail: `must be between -${max} and ${max}, is ${quote(text)}` };
+}
+
+function lengthAndPattern(simple: Simple, text: string): Violation[] {
+  const { minLength = 0, maxLength, pattern, format } = simple;
+  const length = maxLength === undefined && minLength === 0 ? 0 : countCharacters(text);
+  // A text that is too long is not matched, because the time limit of patterns assumes its maximum length.
+  if (maxLength !== undefined && length > maxLength) {
+    return [{ rule: 'maxLength', detail: `must have at most ${maxLength} characters, has ${length}` }];
+  }
+  if (length < minLength)
+    return [{ rule: 'minLength', detail: `must have at least ${minLength} characters, has ${length}` }];
+  if (format !== undefined && isOfFormat(text, format) === false)
+    return [{ rule: 'format', detail: `${fieldFormats[format]}, is ${quote(text)}` }];
+  if (pattern === undefined || pattern.matches(text)) return [];
+  return [{ rule: 'pattern', detail: `must match the pattern ${pattern.source}, is ${quote(text)}` }];
+}
+
+function choiceAndRange(simple: Simple, text: string): Violation[] {
+  const { type, oneOf, min, max, exclusiveMin, exclusiveMax } = simple;
+  const violations: Violation[] = [];
+  if (oneOf !== undefined && !oneOf.has(text)) {
+    violations.push({ rule: 'enum', detail: `must be one of ${[...oneOf].join(', ')}; is ${quote(text)}` });
+  }
+  if (min !== undefined && compare(type, text, min) < 0) {
+    violations.push({ rule: 'min', detail: `must be at least ${min}, is ${quote(text)}` });
+  }
+  if (max !== undefined && compare(type, text, max) > 0) {
+    violations.push({ rule: 'max', detail: `must be at most ${max}, is ${quote(text)}` });
+  }
+  if (exclusiveMin !== undefined && compare(type, text, exclusiveMin) <= 0) {
+    violations.push({ rule: 'exclusiveMin', detail: `must be more than ${exclusiveMin}, is ${quote(text)}` });
+  }
+  if (exclusiveMax !== undefined && compare(type, text, exclusiveMax) >= 0) {
+    violations.push({ rule: 'exclusiveMax', detail: `must be less than ${exclusiveMax}, is ${quote(text)}` });
+  }
+  return violations;
+}
+
+function quote(text: string): string {
+  return text === '' ? 'empty' : `“${toPrintable(text)}”`;
+}

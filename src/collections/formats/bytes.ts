@@ -1,0 +1,16 @@
+import { CollectedBytes } from '../../http/collected-bytes.ts';
+import type { ContentReader } from '../../pipeline/resource.ts';
+
+/** Reads content of any type as bytes, for resources in code. */
+export const readBytes: ContentReader<unknown, Uint8Array> = {
+  type: '*/*',
+  anyCharset: true,
+  decoder() {
+    const collected = new CollectedBytes();
+    return {
+      write: (chunk) => collected.write(chunk),
+      // A resource may keep it, so it holds no spare memory.
+      end: () => Buffer.from(collected.bytes),
+    };
+  },
+};

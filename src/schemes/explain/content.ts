@@ -1,0 +1,309 @@
+// Mistakes in the content: other bytes were signed, or digested, than are sent.
+
+import { createHash } from 'node:crypto';
+import { bytesOf, octetsOf, replaceInvalidUtf8, toOctets } from '../../http/syntax/octets.ts';
+import { type DigestForm, messageBytes, type Piece } from '../message.ts';
+import { describeUntried, selectLongest } from './budget.ts';
+import { addUnsentContent, parameterMistakes, readFormNode } from './content-parameters.ts';
+import {
+  type JsonNode,
+  listPython,
+  omitMembers,
+  readJsonNode,
+  sortMembers,
+  writeJson,
+  writeUsualJson,
+} from './json-writers.ts';
+import { describe, type Mistake, type TextMistake, toList, type Variant } from './mistake.ts';
+import { unsent } from './parameter-steps.ts';
+
+/** Returns zlib, which is loaded on first use. */
+const zlib = (): typeof import('node:zlib') => process.getBuiltinModule('node:zlib');
+
+/** The contents that are signed in place of none. */
+const placeholders: readonly TextMistake[] = ['{}', 'null', 'undefined', '""'].map(
+  (text): TextMistake => [
+    `the request has no content, but ${JSON.stringify(text)} was signed`,
+    (content) => (content === '' ? text : undefined),
+  ],
+);
+
+const lineEnds: readonly TextMistake[] = [
+  [
+    'the content was signed with a line feed at the end that is not sent',
+    (content) => [`${content}\n`, `${content}\r\n`],
+  ],
+  ['the content was signed without the line feed at its end', (content) => content.replace(/\r?\n$/, '')],
+  ['the white space around the content was removed before it was signed', (content) => content.trim()],
+  [
+    'the line endings of the content were LF when it was signed',
+    (content) => content.replaceAll('\r\n', '\n'),
+  ],
+  [
+    'the line endings of the content were CR LF when it was signed',
+    (content) => content.replace(/\r?\n/g, '\r\n'),
+  ],
+];
+
+const byteOrderMark = '\u00ef\u00bb\u00bf';
+
+const encodings: readonly TextMistake[] = [
+  ['the byte order mark was signed, but not sent', (content) => byteOrderMark + content],
+  ['the byte order mark was sent, but not signed', (content) => content.replace(/^\u00ef\u00bb\u00bf/, '')],
+  [
+    'the content was decoded as Latin-1 and encoded as UTF-8 before it was signed',
+    (content) => toOctets(content),
+  ],
+  [
+    'bytes that are not UTF-8 were replaced before the content was signed',
+    (content) => toOctets(replaceInvalidUtf8(content)),
+  ],
+  [
+    'characters other than ASCII were replaced by "?" before the content was signed',
+    (content) => [
+      ...[/[^\0-\x7f]/gu, /[^\0-\x7f]/g].map((other) => replaceInvalidUtf8(content).replace(other, '?')),
+      content.replace(/[^\0-\x7f]/g, '?'),
+    ],
+  ],
+  [
+    'characters other than ASCII were replaced by U+FFFD before the content was signed',
+    (content) =>
+      [/[^\0-\x7f]/gu, /[^\0-\x7f]/g]
+        .map((other) => toOctets(replaceInvalidUtf8(content).replace(other, '\ufffd')))
+        .concat(content.replace(/[^\0-\x7f]/g, toOctets('\ufffd'))),
+  ],
+  [
+    'characters other than ASCII were left out before the content was signed',
+    (content) => replaceInvalidUtf8(content).replace(/[^\0-\x7f]/gu, ''),
+  ],
+  ['the content was signed in Latin-1 and sent in UTF-8', (content) => replaceInvalidUtf8(content)],
+  [
+    'the content was signed in UTF-16 and sent in UTF-8',
+    (content) => Buffer.from(replaceInvalidUtf8(content), 'utf16le'),
+  ],
+  [
+    'the content was signed as a JSON string',
+    (content) => toOctets(JSON.stringify(replaceInvalidUtf8(content))),
+  ],
+  [
+    'the content was encoded in base64 before it was signed',
+    (content) => bytesOf(content).toString('base64'),
+  ],
+  [
+    'the content was encoded in hexadecimal before it was signed',
+    (content) => bytesOf(content).toString('hex'),
+  ],
+  ['an object was signed instead of the text of the content', () => '[object Object]'],
+  [
+    'the text "{signed}" was signed instead of the content: a variable that is not set?',
+    (content) => (content === '' ? undefined : ['undefined', 'null', 'None', '{}', '[]', '""', 'NaN']),
+  ],
+];
+
+const again = 'the JSON was parsed and serialized again before it was signed; sign the bytes that are sent';
+
+const notations: readonly TextMistake[] = [
+  [
+    'the notation of bytes in Python was signed, not the content',
+    (content) => [`b'${content}'`, `b"${content}"`],
+  ],
+  [
+    'the notation of the value in Python was signed, not the content that is sent',
+    (content) => {
+      const node = readJsonNode(content);
+      if (node !== undefined) return listPython(node);
+      const form = readFormNode(content);
+      // With double quotes it is JSON.
+      return form && listPython(form).filter((text) => text.includes("'"));
+    },
+  ],
+  [
+    'the line feeds of the content were removed before it was signed',
+    (content) => content.replace(/[\r\n]/g, ''),
+  ],
+  ['the content was compressed after it was signed', (content) => decompress(content)],
+];
+
+/** The largest content (bytes) after decompression. */
+const longestDecompressed = 1_048_576;
+
+function decompress(content: string): Buffer | undefined {
+  const bytes = bytesOf(content);
+  const isGzip = bytes[0] === 0x1f && bytes[1] === 0x8b;
+  const isZlib = bytes[0] === 0x78;
+  if (!(isGzip || isZlib)) return undefined;
+  try {
+    const { gunzipSync, inflateSync } = zlib();
+    return (isGzip ? gunzipSync : inflateSync)(bytes, { maxOutputLength: longestDecompressed });
+  } catch {
+    return undefined;
+  }
+}
+
+/** Yields what programs write for the content if it is JSON. */
+function* serialize(
+  content: string,
+  isSorted: boolean,
+  written: (node: JsonNode) => Generator<string>,
+): Generator<string> {
+  const node = readJsonNode(content);
+  if (node !== undefined) yield* written(isSorted ? sortMembers(node) : node);
+}
+
+/** The longest JSON (bytes) of which members are left out one by one, and the longest content that is changed in further ways. */
+const longestOmitted = 8192;
+const longestFurther = 65_536;
+
+/** Yields JSON without each of its members. */
+function* omitEach(content: string): Generator<string> {
+  const node = content.length > longestOmitted ? undefined : readJsonNode(content);
+  for (const fewer of node === undefined ? [] : omitMembers(node)) yield* writeUsualJson(fewer);
+}
+
+const usualJson: readonly TextMistake[] = [
+  [again, (content) => serialize(content, false, writeUsualJson)],
+  [`${again}, with its members sorted`, (content) => serialize(content, true, writeUsualJson)],
+];
+
+const furtherJson: readonly TextMistake[] = [
+  [again, (content) => serialize(content, false, writeJson)],
+  [`${again}, with its members sorted`, (content) => serialize(content, true, writeJson)],
+  [again, (content) => [...serialize(content, false, writeUsualJson)].map((text) => `${text}\n`)],
+  ['a member of the JSON was added after signing', omitEach],
+];
+
+/** The lengths (bytes) after which contents are cut: each that is short, then those of buffers. */
+function* listCuts(length: number): Generator<number> {
+  for (let at = 1; at < length && at <= 1024; at += 1) yield at;
+  for (let at = 1100; at < length && at <= 16_384; at += 100) yield at;
+  for (let at = 1152; at < length && at <= 16_384; at += 128) yield at;
+  for (let at = 17_408; at < length && at <= 65_536; at += 1024) yield at;
+  for (let at = 100_000; at < length; at += 100_000) yield at;
+  for (let at = 131_072; at < length; at *= 2) yield at;
+}
+
+const cuts: readonly TextMistake[] = [
+  [
+    'the content was signed only up to byte {length}: a part of a stream, or a buffer that was too small?',
+    function* (content) {
+      for (const length of listCuts(content.length)) yield content.slice(0, length);
+    },
+  ],
+];
+
+/** The contents that clients usually sign, or digest, in place of the bytes that are sent. */
+const usualContents: readonly TextMistake[] = [
+  ['the content was signed as empty', () => ''],
+  ...placeholders,
+  ...usualJson,
+  ...lineEnds,
+  ...notations,
+  ...encodings,
+  ...limitLength(parameterMistakes),
+];
+
+/** Further ones: there may be thousands. */
+const furtherContents: readonly TextMistake[] = limitLength([
+  ...furtherJson,
+  [unsent, addUnsentContent],
+  ...cuts,
+]);
+
+/** Returns mistakes that are tried only for contents that are not long. */
+function limitLength(mistakes: readonly TextMistake[]): TextMistake[] {
+  return mistakes.map(([hint, values]) => [
+    hint,
+    (content) => (content.length > longestFurther ? undefined : values(content)),
+  ]);
+}
+
+/** The mistakes in a part that is the content. */
+export const contentMistakes: readonly Mistake[] = [
+  ...usualContents,
+  [
+    'a digest of the content was signed instead of the content',
+    (content) =>
+      ['sha256', 'md5', 'sha1', 'sha512'].flatMap((hash) => {
+        const digest = createHash(hash).update(content, 'latin1').digest();
+        return [digest.toString('hex'), digest.toString('base64'), digest];
+      }),
+  ],
+];
+
+/** The mistakes in a part that is the content that are tried last. */
+export const furtherContentMistakes: readonly Mistake[] = furtherContents;
+
+/** Yields the contents that clients sign, or digest, in place of these octets: those that are usual, then further ones. */
+export function* contentVariants(octets: string): Generator<Variant> {
+  yield* listContents(usualContents, octets);
+  yield* listContents(furtherContents, octets);
+}
+
+function* listContents(mistakes: readonly TextMistake[], octets: string): Generator<Variant> {
+  for (const [hint, values] of mistakes)
+    for (const value of toList(values(octets))) yield [describe(hint, 'the content', octets, value), value];
+}
+
+/** Yields the digests of further contents, which are tried last. */
+export function* furtherDigestMistakes({ hash, format }: DigestForm, sent: Uint8Array): Generator<Variant> {
+  for (const [hint, value] of listContents(furtherContents, octetsOf(sent)))
+    yield [
+      hint,
+      format(
+        createHash(hash)
+          .update(messageBytes([value]))
+          .digest(),
+      ),
+    ];
+}
+
+/** Yields the values that clients sign in place of a digest of the content. */
+export function* digestMistakes({ hash, format }: DigestForm, sent: Uint8Array): Generator<Variant> {
+  const content = Buffer.from(sent.buffer, sent.byteOffset, sent.byteLength);
+  const digestOf = (algorithm: string, value: Piece): string =>
+    format(
+      createHash(algorithm)
+        .update(messageBytes([value]))
+        .digest(),
+    );
+  const digest = createHash(hash).update(content).digest();
+  yield ['the digest is that of no content; it must be that of the content sent', digestOf(hash, '')];
+  yield ['the digest of the content was signed in base64', digest.toString('base64')];
+  yield ['the digest of the content was signed in hexadecimal', digest.toString('hex')];
+  yield ['the digest of the content was signed in upper case', digest.toString('hex').toUpperCase()];
+  yield ['the digest of the content was signed as base64url', digest.toString('base64url')];
+  yield ['the digest of the content was signed as bytes', digest];
+  yield ['the digest of the content was hashed again', digestOf(hash, digest.toString('hex'))];
+  yield ['the digest of the content was hashed again', digestOf(hash, digest)];
+  yield ['the content was signed instead of its digest', content];
+  yield ['the digest of the content was left out', ''];
+  for (const other of ['sha256', 'sha512', 'sha384', 'sha1', 'md5'])
+    if (other !== hash)
+      yield [`${other.toUpperCase()} was used for the digest of the content`, digestOf(other, content)];
+  for (const [hint, value] of listContents(usualContents, octetsOf(content)))
+    yield [hint, digestOf(hash, value)];
+}
+
+/** Returns the mistake behind a digest that the content does not have; undefined if none is recognized. */
+export function findDigestMistake(form: DigestForm, content: Uint8Array, sent: string): string | undefined {
+  for (const mistakes of [digestMistakes, furtherDigestMistakes])
+    for (const [hint, value] of mistakes(form, content)) if (value === sent) return hint;
+  return undefined;
+}
+
+/**
+ * Returns the likely cause of a digest that the content does not have.
+ *
+ * @param isLimited Whether the explanation has only the time of a server.
+ */
+export function explainDigest(
+  form: DigestForm,
+  content: Uint8Array,
+  sent: string,
+  isLimited: boolean,
+): string {
+  const cause = 'other content was hashed than was sent, or it was changed in transit';
+  if (content.length > selectLongest(isLimited))
+    return `${cause}; ${describeUntried('content', content.length)}`;
+  return findDigestMistake(form, content, sent) ?? cause;
+}

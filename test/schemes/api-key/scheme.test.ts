@@ -1,0 +1,123 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { createRequest, type IncomingRequest } from '../../../src/http/message.ts';
+import { readApiKeyOptions } from '../../../src/schemes/api-key/options.ts';
+import { createApiKeyScheme } from '../../../src/schemes/api-key/scheme.ts';
+import { createKey } from '../../../src/schemes/hmac/credentials.ts';
+import { type DeclaredParts, type DeclaredTest, openScheme } from '../../support/schemes/clients/declared.ts';
+
+const declaration = { user: { field: 'X-Api-Key' }, secret: { field: 'X-Api-Secret' } };
+
+function open(parts: DeclaredParts = {}): DeclaredTest {
+  const options = readApiKeyOptions(declaration, 'schemes.key');
+  return openScheme(createApiKeyScheme('key', options), parts);
+}
+
+function sent(
+  user: string | undefined,
+  secret: string | undefined,
+  more: [string, string][] = [],
+): IncomingRequest {
+  const fields: [string, string][] = [];
+  if (user !== undefined) fields.push(['X-Api-Key', user]);
+  if (secret !== undefined) fields.push(['X-Api-Secret', secret]);
+  return createRequest({ method: 'GET', target: '/', headers: [...fields, ...more], secure: true });
+}
+
+test('an unknown user and every wrong secret get the same response', async () => {
+  for (const explain of [false, true]) {
+    const key = open({ context: { explain } });
+    const problems = await Promise.all(
+      [
+        sent('eve', 'the secret of ann'),
+        sent('ann', 'the secret of ann '),
+        sent('ann', 'x'),
+        sent('ann', 'the secret of bob'),
+      ].map(async (request) => {
+        const { type, detail, members } = await key.problemWith(request);
+        return { type, detail, members };
+      }),
+    );
+    for (const problem of problems) assert.deepEqual(problem, problems[0]);
+    assert.equal(problems[0]?.type, 'credentials-refused');
+  }
+});
+
+test('names and secrets are decoded as UTF-8', async () => {
+  const users = new Map([['Zo\u00eb', { secrets: [{ secret: 'schl\u00fcssel' }] }]]);
+  const octets = (text: string): string => Buffer.from(text).toString('latin1');
+  assert.equal(
+    await open({ users }).verdictOn(sent(octets('Zo\u00eb'), octets('schl\u00fcssel'))),
+    'Zo\u00eb',
+  );
+});
+
+test('the id of a key authenticates its user, with the secret of the key only', async () => {
+  const keys = {
+    ann: [{ id: 'key-1', algorithm: 'hmac-sha256', secret: createKey('secret of the key') } as const],
+  };
+  assert.equal(await open({ keys }).verdictOn(sent('key-1', 'secret of the key')), 'ann');
+  assert.equal(await open({ keys }).verdictOn(sent('key-1', 'the secret of ann')), 'credentials-refused');
+});
+
+const malformed: [what: string, request: IncomingRequest, detail: string][] = [
+  ['no user', sent(undefined, 'x'), 'The field X-Api-Key is missing.'],
+  ['no secret', sent('ann', undefined), 'The field X-Api-Secret is missing.'],
+  ['an empty secret', sent('ann', ''), 'The value of X-Api-Secret is malformed.'],
+  ['two secrets', sent('ann', 'x', [['X-Api-Secret', 'y']]), 'The field X-Api-Secret was sent twice.'],
+  ['two users', sent('ann', 'x', [['x-api-key', 'bob']]), 'The field X-Api-Key was sent twice.'],
+  ['a secret of 2 KiB', sent('ann', 'x'.repeat(2048)), 'The value of X-Api-Secret is malformed.'],
+];
+
+for (const [what, request, detail] of malformed) {
+  test(`a request with ${what} is malformed`, async () => {
+    const problem = await open().problemWith(request);
+    assert.deepEqual([problem.type, problem.detail], ['malformed-credentials', detail]);
+  });
+}
+
+test('the scheme is offered over TLS only', () => {
+  const { scheme } = open();
+  assert.equal(scheme.tlsOnly, true);
+  assert.equal(scheme.challenge({ peer: '::1', secure: false }), undefined);
+  assert.equal(scheme.challenge({ peer: '::1', secure: true }), 'key realm="test"');
+});
+
+test('the trace lists the checks, without the secret', async () => {
+  const trace = await open().trace(sent('ann', 'the secret of bob'));
+  assert.deepEqual(
+    [trace.passed, trace.failedAt, trace.details],
+    [['parse', 'user'], 'secret', { hint: 'the secret is different' }],
+  );
+  assert.deepEqual((await open().trace(sent('ann', 'the secret of ann'))).passed, [
+    'parse',
+    'user',
+    'secret',
+  ]);
+});
+
+const refused: [what: string, value: unknown, message: RegExp][] = [
+  ['no secret', { user: { field: 'A' } }, /schemes\.key\.secret must be an object, is missing$/],
+  [
+    'an unknown key',
+    { ...declaration, sekret: 1 },
+    /sekret is not a member of schemes\.key; did you mean "secret"\?$/,
+  ],
+  [
+    'one field for both',
+    { user: { field: 'A' }, secret: { field: 'a' } },
+    /a is named twice; it is also the field of user/,
+  ],
+  ['a secret in the field Host', { secret: { field: 'Host' } }, /Host cannot contain an API key/],
+  [
+    'the user in Authorization',
+    { user: { field: 'authorization' }, secret: { field: 'B' } },
+    /Authorization cannot contain the name of a user/,
+  ],
+];
+
+for (const [what, value, message] of refused) {
+  test(`options with ${what} are rejected`, () => {
+    assert.throws(() => readApiKeyOptions(value, 'schemes.key'), message);
+  });
+}

@@ -1,0 +1,109 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { accessKeyId, openAws4Service, received, time } from '../../support/schemes/clients/aws4.ts';
+import { request as clientRequest, sha256 } from './aws4-client.ts';
+import { host, presigned, signed, unread } from './aws4-requests.ts';
+
+test('a streaming signature is refused with 501 and a problem type of its own', async () => {
+  for (const value of ['STREAMING-AWS4-HMAC-SHA256-PAYLOAD', 'STREAMING-UNSIGNED-PAYLOAD-TRAILER']) {
+    const request = signed({
+      method: 'PUT',
+      content: 'abc',
+      without: 'X-Amz-Content-Sha256',
+      added: [['x-amz-content-sha256', value]],
+    });
+    const { type, status } = await openAws4Service().problemWith(unread(request));
+    assert.deepEqual([type, status], ['streaming-signature-not-implemented', 501]);
+    const explained = await openAws4Service({}, { explain: true }).problemWith(unread(request));
+    assert.match(String(explained.members['hint']), /requestChecksumCalculation to "WHEN_REQUIRED"/);
+  }
+});
+
+test('unsigned content is accepted with unsignedPayload, and by default in presigned requests for Amazon S3', async () => {
+  const request = signed({ method: 'PUT', content: 'abc', unsignedPayload: true });
+  assert.equal(await openAws4Service().judge(unread(request)), 'digest-required');
+  assert.equal(await openAws4Service({ unsignedPayload: true }).judge(unread(request)), accessKeyId);
+  assert.equal(await openAws4Service().judge(signed({ unsignedPayload: true })), accessKeyId);
+  const put = presigned(60, { service: 's3', method: 'PUT', content: 'abc' });
+  assert.equal(await openAws4Service({ service: 's3' }).judge(unread(put)), accessKeyId);
+  assert.equal(
+    await openAws4Service({ service: 's3', unsignedPayload: false }).judge(unread(put)),
+    'digest-required',
+  );
+});
+
+test('UNSIGNED-PAYLOAD substituted for a signed hash is refused', async () => {
+  const request = signed({ method: 'PUT', content: 'abc' });
+  const fields = request.headers.raw.flatMap((name, at): [string, string][] => {
+    const value = request.headers.raw[at + 1] ?? '';
+    return at % 2 === 0 ? [[name, name === 'X-Amz-Content-Sha256' ? 'UNSIGNED-PAYLOAD' : value]] : [];
+  });
+  const substituted = received({ method: 'PUT', target: '/', content: 'xyz', fields });
+  assert.equal(await openAws4Service({ unsignedPayload: true }).judge(substituted), 'credentials-refused');
+});
+
+test('Amazon S3 requires X-Amz-Content-Sha256 in the header form', async () => {
+  const { headers: fields } = signed();
+  const bare = received({
+    method: 'GET',
+    target: '/',
+    fields: [
+      host,
+      ['X-Amz-Date', '20150830T123600Z'],
+      [
+        'Authorization',
+        (fields.get('authorization') ?? '').replace('/service/', '/s3/').replace('x-amz-content-sha256;', ''),
+      ],
+    ],
+  });
+  const { detail } = await openAws4Service({ service: 's3' }).problemWith(bare);
+  assert.match(detail, /X-Amz-Content-Sha256 is missing/);
+});
+
+test('the content must have the hash that is signed', async () => {
+  const request = signed({ method: 'PUT', content: 'abc' });
+  const { body } = received({ method: 'PUT', target: '/', fields: [], content: 'abd' });
+  const service = openAws4Service();
+  assert.equal(await service.judge({ ...request, body }), 'digest-mismatch');
+  assert.equal(await service.judge(request), accessKeyId);
+  const none = received({ method: 'PUT', target: '/', fields: [] });
+  assert.equal(await service.judge({ ...request, body: none.body }), 'digest-mismatch');
+});
+
+test('the content is not read if the header section is sufficient to refuse the request', async () => {
+  const service = openAws4Service();
+  const parts = { method: 'PUT', content: 'abc' };
+  assert.equal(await service.judge(unread(signed({ ...parts, secret: 'guessed' }))), 'credentials-refused');
+  assert.equal(await service.judge(unread(signed({ ...parts, time: time - 901_000 }))), 'date-out-of-window');
+  const late = presigned(60, { ...parts, time: time - 61_000 });
+  assert.equal(await service.judge(unread(late)), 'date-out-of-window');
+});
+
+test('content above the limit is rejected as too large', async () => {
+  const content = 'x'.repeat(101);
+  const service = openAws4Service({}, { bodyLimit: 100 });
+  assert.equal(await service.judge(presigned(60, { method: 'PUT', content })), 'content-too-large');
+  assert.equal(await service.judge(presigned(60, { method: 'PUT', content: 'x' })), accessKeyId);
+});
+
+const json = '{"title":"a","price":{"value":"1.00"}}';
+const contents: [mistake: string, hashed: string, sent: string, hint: RegExp][] = [
+  ['no content', '', 'abc', /hash is that of no content/],
+  ['a trailing newline', 'abc\n', 'abc', /line feed at the end/],
+  ['JSON serialized again', JSON.stringify(JSON.parse(json), null, 2), json, /serialized again/],
+  ['other content', 'xyz', 'abc', /changed in transit/],
+];
+for (const [mistake, hashed, sent, hint] of contents) {
+  test(`a wrong hash in X-Amz-Content-Sha256 is explained: ${mistake}`, async () => {
+    const signed = clientRequest({
+      method: 'PUT',
+      content: sent,
+      payloadHash: sha256(hashed),
+      fields: [['X-Amz-Content-Sha256', sha256(hashed)]],
+    });
+    const service = openAws4Service({}, { explain: true });
+    const { type, members } = await service.problemWith(signed);
+    assert.equal(type, 'digest-mismatch');
+    assert.match(String(members['hint']), hint);
+  });
+}

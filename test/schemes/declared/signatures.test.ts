@@ -1,0 +1,335 @@
+import assert from 'node:assert/strict';
+import { createHash, createHmac, generateKeyPairSync, sign } from 'node:crypto';
+import test from 'node:test';
+import { startDouble } from '../../../src/double/index.ts';
+import { createRequest, type IncomingRequest } from '../../../src/http/message.ts';
+import { openDeclared, signDeclared, start, startSeconds } from '../../support/schemes/clients/declared.ts';
+
+const list = {
+  message: '{timestamp}.{body}',
+  signature: { field: 'S', format: 't={timestamp},v1={signature}' },
+  separator: ',',
+  user: 'ann',
+};
+
+function listed(signatures: readonly string[], timestamp = startSeconds): IncomingRequest {
+  const value = [`t=${timestamp}`, ...signatures.map((signature) => `v1=${signature}`)].join(',');
+  return createRequest({ method: 'POST', target: '/', headers: [['S', value]], body: 'c' });
+}
+
+const right = createHmac('sha256', 'the secret of ann').update(`${startSeconds}.c`).digest('hex');
+const wrong = '0'.repeat(64);
+
+test('a list of signatures is accepted if one of the first 16 is valid', async () => {
+  const declared = openDeclared(list);
+  assert.equal(await declared.verdictOn(listed([wrong, 'malformed', right])), 'ann');
+  assert.equal(await declared.verdictOn(listed([...Array<string>(15).fill(wrong), right])), 'ann');
+  assert.equal(
+    await declared.verdictOn(listed([...Array<string>(16).fill(wrong), right])),
+    'credentials-refused',
+  );
+});
+
+test('with replay set to refuse, a signature is accepted once, and so is a later one for the same content', async () => {
+  const declared = openDeclared({ ...list, replay: 'refuse' });
+  assert.equal(await declared.verdictOn(listed([right])), 'ann');
+  assert.equal(await declared.verdictOn(listed([wrong, right])), 'nonce-replayed');
+  const timestamp = String(start / 1000 + 1);
+  const later = createHmac('sha256', 'the secret of ann').update(`${timestamp}.c`).digest('hex');
+  assert.equal(await declared.verdictOn(listed([later], timestamp)), 'ann');
+});
+
+test('with replay set to refuse, one of two valid signatures cannot be sent again alone', async () => {
+  const users = new Map([
+    ['ann', { secrets: [{ secret: 'secret after rotation' }, { secret: 'secret before rotation' }] }],
+  ]);
+  const declared = openDeclared({ ...list, replay: 'refuse' }, { users });
+  const [first = '', second = ''] = ['secret after rotation', 'secret before rotation'].map((secret) =>
+    createHmac('sha256', secret).update(`${startSeconds}.c`).digest('hex'),
+  );
+  assert.equal(await declared.verdictOn(listed([first, second])), 'ann');
+  assert.equal(await declared.verdictOn(listed([second])), 'nonce-replayed');
+});
+
+test('the signature can be in the query, and the message does not contain it', async () => {
+  const declared = openDeclared({
+    message: '{method}\n{target}',
+    encoding: 'base64',
+    signature: { query: 'sig' },
+    user: 'ann',
+  });
+  const signature = createHmac('sha256', 'the secret of ann').update('GET\n/a?b=1&c=2').digest('base64');
+  const get = (target: string): IncomingRequest => createRequest({ method: 'GET', target });
+  const encoded = encodeURIComponent(signature);
+  assert.equal(await declared.verdictOn(get(`/a?b=1&sig=${encoded}&c=2`)), 'ann');
+  assert.equal(await declared.verdictOn(get(`/a?b=2&sig=${encoded}&c=2`)), 'credentials-refused');
+  assert.equal(
+    await declared.verdictOn(get(`/a?b=1&c=2&sig=${encoded}&sig=${encoded}`)),
+    'malformed-credentials',
+  );
+});
+
+test('the signature can be in Authorization, under a scheme of its own', async () => {
+  const declared = openDeclared({
+    message: '{method} {target}',
+    signature: { field: 'Authorization', format: 'Acme-HMAC {signature}' },
+    user: 'ann',
+  });
+  const signature = createHmac('sha256', 'the secret of ann').update('GET /').digest('hex');
+  assert.equal(await declared.verdictOn(createRequest({ method: 'GET', target: '/' }), signature), 'ann');
+  assert.equal(declared.scheme.challenge({ peer: '127.0.0.1', secure: false }), 'Acme-HMAC realm="test"');
+});
+
+test('keys are decoded as declared, after their prefix was removed', async () => {
+  const bytes = Buffer.from('0123456789abcdef0123456789abcdef');
+  for (const [key, text] of [
+    ['hex', bytes.toString('hex')],
+    ['base64', bytes.toString('base64')],
+    ['base64', bytes.toString('base64url')],
+    ['utf8', bytes.toString('utf8')],
+  ] as const) {
+    const declaration = { message: '{body}', key, keyPrefix: 'sk_', signature: { field: 'S' }, user: 'ann' };
+    for (const secret of [`sk_${text}`, text]) {
+      const declared = openDeclared(declaration, { users: new Map([['ann', { secrets: [{ secret }] }]]) });
+      const signature = createHmac('sha256', bytes).update('c').digest('hex');
+      const request = createRequest({
+        method: 'POST',
+        target: '/',
+        headers: [['S', signature]],
+        body: 'c',
+      });
+      assert.equal(await declared.verdictOn(request), 'ann', `${key} ${secret}`);
+    }
+  }
+});
+
+test('a secret that is not in the declared encoding verifies nothing, and the trace names the reason', async () => {
+  const declaration = { message: '{body}', key: 'hex', signature: { field: 'S' }, user: 'ann' };
+  const declared = openDeclared(declaration);
+  const request = (): IncomingRequest =>
+    createRequest({ method: 'POST', target: '/', headers: [['S', wrong]], body: 'c' });
+  assert.equal(await declared.verdictOn(request()), 'credentials-refused');
+  assert.equal((await declared.trace(request())).details['hint'], 'the secret of the user is not in hex');
+});
+
+for (const hash of ['sha1', 'sha256', 'sha384', 'sha512'] as const) {
+  for (const encoding of ['hex', 'base64', 'base64url'] as const) {
+    test(`a signature by ${hash} in ${encoding} is verified`, async () => {
+      const declared = openDeclared({
+        message: '{body}',
+        hash,
+        encoding,
+        signature: { field: 'S' },
+        user: 'ann',
+      });
+      const signature = createHmac(hash, 'the secret of ann').update('c').digest(encoding);
+      const request = createRequest({
+        method: 'POST',
+        target: '/',
+        headers: [['S', signature]],
+        body: 'c',
+      });
+      assert.equal(await declared.verdictOn(request), 'ann');
+    });
+  }
+}
+
+test('a malformed form, and content that is not a form, are rejected if the message requires a form', async () => {
+  const declared = openDeclared({ message: '{url}{form-sorted}', signature: { field: 'S' }, user: 'ann' });
+  const signature = createHmac('sha256', 'the secret of ann').update('http://localhost/').digest('hex');
+  const request = (content: string, type: string): IncomingRequest =>
+    createRequest({
+      method: 'POST',
+      target: '/',
+      headers: [
+        ['S', signature],
+        ['Content-Type', type],
+      ],
+      body: content,
+    });
+  const form = 'application/x-www-form-urlencoded';
+  assert.equal(await declared.verdictOn(request('', form)), 'ann');
+  assert.equal(await declared.verdictOn(request('a=%', form)), 'malformed-credentials');
+  assert.equal(await declared.verdictOn(request('{}', 'application/json')), 'malformed-credentials');
+  assert.equal(await declared.verdictOn(request('a=b', form)), 'credentials-refused');
+});
+
+const partner = {
+  message: '{timestamp}.{method}.{target}.{nonce}.{body}',
+  signature: { field: 'X-Signature', format: 'v1={signature}' },
+  user: { field: 'X-Api-Key' },
+  timestamp: { field: 'X-Timestamp' },
+  nonce: { field: 'X-Nonce' },
+};
+
+test('requests signed by the signer are verified', async () => {
+  const declarations = [
+    partner,
+    list,
+    {
+      message: '{method-lower} {url} {query-sorted}\n{form-sorted}{body-sha256}',
+      signature: { query: 's' },
+      user: 'ann',
+      encoding: 'base64',
+    },
+    {
+      message: '{host}{path}{user}{field:X-A}{body-md5-base64}',
+      signature: { field: 'S' },
+      user: { field: 'U' },
+      hash: 'sha512',
+      encoding: 'base64url',
+    },
+  ];
+  for (const declaration of declarations) {
+    const unsigned = {
+      method: 'POST',
+      url: new URL('https://example.com/a%20b?d=1&c=2'),
+      target: '/a%20b?d=1&c=2',
+      fields: [
+        ['X-A', 'field'],
+        ['Content-Type', 'application/x-www-form-urlencoded'],
+      ] as const,
+      content: Buffer.from('y=1&x=%20'),
+    };
+    const identity = { user: 'ann', secret: 'the secret of ann' };
+    const signed = signDeclared(unsigned, declaration, identity, { nonce: 'n1' });
+    const fields = [['Host', 'example.com'] as const, ...unsigned.fields, ...signed.fields];
+    const { method, content } = unsigned;
+    const request = createRequest({
+      method,
+      target: signed.target,
+      headers: fields,
+      body: content,
+      secure: true,
+    });
+    assert.equal(await openDeclared(declaration).verdictOn(request), 'ann');
+  }
+});
+
+test('a signed form is parsed only if it has at most 64 KiB and 1,000 parameters', async () => {
+  const type: [string, string] = ['Content-Type', 'application/x-www-form-urlencoded'];
+  const signed = (content: string, text: string, length = false): IncomingRequest => {
+    const signature = createHmac('sha256', 'the secret of ann').update(text).digest('hex');
+    const fields: [string, string][] = [type, ['S', signature]];
+    if (length) fields.push(['Content-Length', String(content.length)]);
+    return createRequest({ method: 'POST', target: '/', headers: fields, body: content });
+  };
+  const long = `a=${'x'.repeat(65_534)}`;
+  const many = Array.from({ length: 1000 }, (_, at) => `p${1000 + at}=`).join('&');
+  const sortedMany = many.replaceAll(/[=&]/g, '');
+  for (const message of ['{form-sorted}', '{form-sorted}{body}']) {
+    const declared = openDeclared({ message, signature: { field: 'S' }, user: 'ann' });
+    const verdict = (content: string, sorted: string, length?: boolean): Promise<string> => {
+      const text = message === '{form-sorted}' ? sorted : sorted + content;
+      return declared.verdictOn(signed(content, text, length));
+    };
+    assert.equal(await verdict(long, long.replace('=', '')), 'ann');
+    assert.equal(await verdict(many, sortedMany), 'ann');
+    assert.equal(await verdict(`${long}x`, `${long}x`.replace('=', '')), 'content-too-large');
+    assert.equal(await verdict(`${long}x`, '', true), 'content-too-large');
+    assert.equal(await verdict(`${many}&z=`, `${sortedMany}z`), 'malformed-credentials');
+  }
+  const whole = openDeclared({ message: '{body}', signature: { field: 'S' }, user: 'ann' });
+  assert.equal(await whole.verdictOn(signed(`${long}x`, `${long}x`)), 'ann');
+});
+
+test('a signature by a private key in another encoding is rejected, and a hint names the encoding', async () => {
+  const { publicKey, privateKey } = generateKeyPairSync('ed25519');
+  const publicPem = publicKey.export({ type: 'spki', format: 'pem' }).toString();
+  await using double = await startDouble({
+    users: { ann: { keys: { one: { algorithm: 'ed25519', publicKey: publicPem } } } },
+    schemes: {
+      partner: {
+        algorithm: 'ed25519',
+        encoding: 'base64',
+        message: '{method}{target}',
+        signature: { field: 'X-Signature' },
+        user: { field: 'X-Key' },
+      },
+    },
+  });
+  const signature = sign(null, Buffer.from('GET/articles'), privateKey);
+  for (const [encoding, hint] of [
+    ['base64', undefined],
+    ['hex', 'it is hexadecimal'],
+    ['base64url', 'it is base64url'],
+  ] as const) {
+    const headers = { 'X-Key': 'one', 'X-Signature': signature.toString(encoding) };
+    const { status } = await double.fetch('/articles', { headers });
+    assert.deepEqual([status, double.journal.last().auth?.hint], [hint === undefined ? 200 : 400, hint]);
+  }
+});
+
+test('each signature of a list is verified with every key of its algorithm, whatever length the first one has', async (context) => {
+  const keys = [2048, 3072].map((modulusLength) => generateKeyPairSync('rsa', { modulusLength }));
+  const stranger = generateKeyPairSync('rsa', { modulusLength: 4096 });
+  const users = Object.fromEntries(
+    keys.map(({ publicKey }, at) => [
+      `user-${at}`,
+      {
+        keys: {
+          [`key-${at}`]: {
+            algorithm: 'rsa-v1_5-sha256' as const,
+            publicKey: String(publicKey.export({ type: 'spki', format: 'pem' })),
+          },
+        },
+      },
+    ]),
+  );
+  const double = await startDouble({
+    https: false,
+    users,
+    schemes: {
+      list: {
+        message: '{method} {path}',
+        algorithm: 'rsa-v1_5',
+        encoding: 'base64',
+        signature: { field: 'X-Sig' },
+        separator: ',',
+        user: { field: 'X-User' },
+      },
+    },
+  });
+  context.after(() => double.close());
+  double.stub({ path: '/a' }, { body: {} });
+  const signed = (key: (typeof keys)[number]): string =>
+    sign('sha256', Buffer.from('GET /a'), key.privateKey).toString('base64');
+  const send = async (user: string, ...signatures: readonly string[]): Promise<number> => {
+    const headers = { 'X-User': user, 'X-Sig': signatures.join(',') };
+    return (await double.fetch('/a', { headers })).status;
+  };
+  for (const [at, key] of keys.entries()) {
+    const [own, other, strange] = [signed(key), signed(keys[1 - at] ?? key), signed(stranger)];
+    for (const list of [[own], [own, strange], [strange, own], [other, own], [strange, other, own]])
+      assert.equal(await send(`user-${at}`, ...list), 200, `${double.journal.last()}`);
+    for (const list of [[strange], [other], [strange, other]])
+      assert.equal(await send(`user-${at}`, ...list), 401);
+  }
+});
+
+test('a signature of ECDSA in DER is named where another form is expected, and a digest is not taken for one', async () => {
+  const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  const message = Buffer.from('the content');
+  const declaration = {
+    message: '{body}',
+    algorithm: 'ecdsa-p256',
+    dsaEncoding: 'ieee-p1363',
+    encoding: 'base64',
+    signature: { field: 'X-Signature' },
+    user: 'ann',
+  };
+  const hintFor = async (bytes: Buffer): Promise<unknown> => {
+    const headers = [
+      ['Host', 'example.com'],
+      ['X-Signature', bytes.toString('base64')],
+    ] as const;
+    const request = createRequest({ method: 'POST', target: '/', headers, body: message, secure: true });
+    return (await openDeclared(declaration).trace(request)).details['hint'];
+  };
+  const key = { key: privateKey, dsaEncoding: 'der' } as const;
+  assert.equal(await hintFor(sign('sha256', message, key)), 'it has the form der');
+  assert.equal(
+    await hintFor(createHash('sha256').update(message).digest()),
+    'it has 32 bytes; 64 are expected',
+  );
+});
