@@ -122,6 +122,7 @@ const chunks = {
     'schemes/decoded-secret',
     'collections/formats/json/content-reader',
     'http/field-lines',
+    'oauth/oauth1/secrets',
     'pipeline/thrown-problem',
   ],
   oauth: [

@@ -13,10 +13,10 @@ const skip = missingPackage(checker);
 
 /** Why the expressions that a file builds are not judged. */
 const exempt: Readonly<Record<string, string>> = {
-  'auth/declared/scheme.ts': 'it splits a value that the signer of a test has written',
-  'auth/defined/places.ts': 'it splits a value that the signer of a test has written',
-  'schema/pattern/classes.ts': 'it matches a single character, of a property that is inserted',
-  'schema/pattern/ecma-syntax.ts': 'it is compiled, and matches nothing',
+  'schemes/declared/scheme.ts': 'it splits a value that the signer of a test has written',
+  'schemes/defined/places.ts': 'it splits a value that the signer of a test has written',
+  'collections/fields/pattern/classes.ts': 'it matches a single character, of a property that is inserted',
+  'collections/fields/pattern/ecma-syntax.ts': 'it is compiled, and matches nothing',
 };
 
 /** Returns a function that returns the complexity of an expression; undefined if it is linear. */

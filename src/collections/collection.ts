@@ -19,15 +19,10 @@ import { createBodyReaders } from './formats/body-readers.ts';
 import { formatsFor, selectFormat } from './formats/index.ts';
 import { copyContent, PageWriter, pageBytes } from './formats/page.ts';
 import { addShown, formatHref, linkField, toListItem } from './lists/page-links.ts';
-import {
-  addOwnerCondition,
-  createQueryCheck,
-  malformedQuery,
-  readSearch,
-  type Search,
-} from './lists/query.ts';
+import { addOwnerCondition, malformedQuery, readSearch, type Search } from './lists/query.ts';
 import { compileListRules, type ListRules } from './lists/rules.ts';
 import { findSearched, listSearched, parseCursor, type Searched } from './lists/searched-list.ts';
+import { createQueryCheck } from './lists/strict-query.ts';
 import { findOwnFields } from './ownership.ts';
 import { changeMembers, prepareValue, requireStorablePath, type Served } from './served.ts';
 import { showValues } from './server-values.ts';
@@ -117,7 +112,8 @@ function lists({ method }: ListCall): boolean {
 function page({ form, path }: Collection, store: Store, call: ListCall): MaybePromise<ResourceState<Listed>> {
   const isListed = lists(call);
   const limit = isListed ? parseLimit(call.query.get('limit')) : 0;
-  const after = isListed ? (parseCursor(undefined, call.query.get('after'))?.sequence ?? 0) : 0;
+  const cursor = isListed ? call.query.get('after') : null;
+  const after = cursor === null ? 0 : (parseCursor(undefined, cursor)?.sequence ?? 0);
   const toState = ({ entries, more, revision, modified }: StoredPage): ResourceState<Listed> => ({
     tag: revisionTag(store.storeId, revision, form),
     // A collection that has never had an item has no modification time.

@@ -340,7 +340,7 @@ const rows: readonly (readonly [border: string, value: unknown, sentence: string
   ],
   ['defineScheme', 5, 'definition must be an object, is 5'],
   ['defineScheme', { prse: 1 }, 'prse is not a member of definition; did you mean "parse"?'],
-  ['defineScheme', { parse: 1 }, 'definition.parse must be a function'],
+  ['defineScheme', { parse: 1 }, 'definition.parse must be a function, is 1'],
   ['collection', 5, 'collections./orders: must be an object, is 5'],
   [
     'collection',

@@ -128,7 +128,7 @@ export function* messageMistakes(
     const others = normalizePairs(pairs.filter((each) => each !== pair));
     yield buildMistake(`the parameter ${decodeOctets(name)} was left out, or added after signing`, others);
   }
-  const sent = new Set(pairs.map((pair) => pair.replace(/=.*$/, '')));
+  const sent = new Set(pairs.map((pair) => pair.split('=', 1)[0]));
   for (const name of unsentNames)
     for (const value of sent.has(name) ? [] : ['', 'undefined', 'null'])
       yield addPair(`the parameter ${name}=${value} was signed, but was not sent`, `${name}=${value}`);
