@@ -1,6 +1,6 @@
 /**
  * The problem types that an operation can have, and the responses that are problem documents (RFC 9457), in the form in which
- * src/formats/problem.ts writes them.
+ * collections/formats/server-documents.ts writes them.
  */
 
 import { type ProblemType, problemTypes } from '../../http/problem-types.ts';
