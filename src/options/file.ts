@@ -7,7 +7,7 @@ import {
   readConsumer,
 } from '../accounts/registration.ts';
 import { type ConfiguredUser, configuredUsersShape } from '../accounts/user-declaration.ts';
-import { JsonError, readJson } from '../collections/formats/json/reader.ts';
+import { JsonError, parseJson } from '../http/json.ts';
 import { type OAuth2Options, readOAuth2 } from '../oauth/oauth2-options.ts';
 import { oauth2Shape } from '../oauth/oauth2-shape.ts';
 import type { Scope } from '../principal.ts';
@@ -183,8 +183,7 @@ function readDocument(path: string, faults: string[]): unknown {
   const bytes = readFileSync(path);
   try {
     const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-    readJson(text, maxDepth); // Unlike JSON.parse, reports the position of an error and rejects duplicate names.
-    const document: unknown = JSON.parse(text);
+    const document = parseJson(text, maxDepth);
     if (toMembers(document) === undefined) faults.push(`${path}: the file must contain a JSON object`);
     return document;
   } catch (error) {

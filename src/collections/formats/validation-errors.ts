@@ -1,12 +1,7 @@
+import type { Position } from '../../http/json.ts';
 import { Problem } from '../../http/problem.ts';
 import type { Field } from '../fields/schema.ts';
 import type { Violation } from '../fields/simple-type.ts';
-
-/** A position in a document; line and column from 1, the column in characters. */
-export interface Position {
-  readonly line: number;
-  readonly column: number;
-}
 
 /** A rule that a document violates, with the field and its position. */
 export interface ValidationError extends Violation, Partial<Position> {

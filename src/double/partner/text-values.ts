@@ -1,6 +1,6 @@
 // Gives the texts of parameters, forms and XML the types of their schemas.
 import { isUtf8 } from 'node:buffer';
-import { readJsonBytes } from '../../collections/formats/json/decoder.ts';
+import { parseJsonBytes } from '../../collections/formats/json/decoder.ts';
 import { parseMediaType } from '../../http/headers/media-type.ts';
 import type { PartnerDocument } from './document.ts';
 import { isObject, type LocatedSchema } from './located.ts';
@@ -112,9 +112,6 @@ export async function readFormParts(
 async function readFile(file: Blob, maxDepth: number): Promise<unknown> {
   const bytes = Buffer.from(await file.arrayBuffer());
   const type = parseMediaType(file.type)?.type ?? '';
-  if (/[/+]json$/.test(type)) {
-    const { text } = readJsonBytes(bytes, maxDepth);
-    return new JsonPart(JSON.parse(text));
-  }
+  if (/[/+]json$/.test(type)) return new JsonPart(parseJsonBytes(bytes, maxDepth));
   return bytes.toString(type.startsWith('text/') && isUtf8(bytes) ? 'utf8' : 'latin1');
 }

@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { readJsonBytes } from '../../collections/formats/json/decoder.ts';
+import { parseJsonBytes } from '../../collections/formats/json/decoder.ts';
 import { CollectedBytes } from '../../http/collected-bytes.ts';
 import { hasTooManyParameters, maxFormParameters, parseForm } from '../../http/form.ts';
 import { formType, type MediaType, parseMediaType } from '../../http/headers/media-type.ts';
@@ -50,9 +50,7 @@ export function decodeContent(
     if (bytes.length === 0) return undefined;
     // A charset has no meaning for JSON (RFC 8259 §11).
     if (isForeign && !isUtf8(bytes)) return Buffer.from(bytes);
-    // Unlike JSON.parse, readJsonBytes reports positions, and rejects duplicate names and deep nesting.
-    const { text } = readJsonBytes(bytes, maxDepth);
-    return JSON.parse(text);
+    return parseJsonBytes(bytes, maxDepth);
   }
   if (type === 'multipart/form-data') return decodeMultipart(bytes, field ?? '', media);
   if (type === formType && !isForeign) return decodeForm(bytes);

@@ -1,9 +1,10 @@
 // Mistakes in parameters: contents and queries that were signed in another form than they are sent.
 import { parseFormOctets } from '../../http/form.ts';
 import { isFormType } from '../../http/headers/media-type.ts';
+import type { JsonNode } from '../../http/json.ts';
 import { octetsOf } from '../../http/syntax/octets.ts';
 import { encodePairs } from './encoders.ts';
-import { type JsonNode, listMembers, readJsonNode, writeUsualJson } from './json-writers.ts';
+import { createObject, listMembers, readJsonNode, writeUsualJson } from './json-writers.ts';
 import type { Facts, TextMistake, Variant } from './mistake.ts';
 import {
   addUnsent,
@@ -90,13 +91,11 @@ export function* addUnsentContent(content: string): Generator<string> {
 /** Returns a form as an object of JSON; undefined if the content is none. */
 export function readFormNode(content: string): JsonNode | undefined {
   const pairs = isForm(content) ? parseFormOctets(content) : undefined;
-  return (
-    pairs && { kind: 'object', members: pairs.map(([name, value]) => [decodeUtf8(name), toText(value)]) }
-  );
+  return pairs && createObject(pairs.map(([name, value]) => [decodeUtf8(name), toText(value)]));
 }
 
 function toText(octets: string): JsonNode {
-  return { kind: 'string', text: decodeUtf8(octets) };
+  return { kind: 'string', at: 0, text: decodeUtf8(octets) };
 }
 
 /** Returns the parameters of a query as JSON. */
@@ -109,11 +108,11 @@ export function listQueryObjects(query: string): string[] {
 function listObjects(pairs: Pairs): string[] {
   const literals = (value: string): JsonNode =>
     /^(?:-?(?:0|[1-9]\d*)(?:\.\d+)?|true|false|null)$/.test(value)
-      ? { kind: 'literal', text: value }
+      ? (readJsonNode(value) ?? toText(value))
       : toText(value);
   return [toText, literals].flatMap((read) => {
     const members = pairs.map(([name, value]) => [decodeUtf8(name), read(value)] as const);
-    return [...writeUsualJson({ kind: 'object', members })];
+    return [...writeUsualJson(createObject(members))];
   });
 }
 

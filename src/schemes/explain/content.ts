@@ -1,3 +1,4 @@
+import type { JsonNode } from '../../http/json.ts';
 // Mistakes in the content: other bytes were signed, or digested, than are sent.
 
 import { createHash } from 'node:crypto';
@@ -6,7 +7,6 @@ import { type DigestForm, messageBytes, type Piece } from '../message.ts';
 import { describeUntried, selectLongest } from './budget.ts';
 import { addUnsentContent, parameterMistakes, readFormNode } from './content-parameters.ts';
 import {
-  type JsonNode,
   listPython,
   omitMembers,
   readJsonNode,

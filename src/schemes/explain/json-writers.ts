@@ -1,70 +1,26 @@
 // How programs write JSON: where white space stands, and which characters are escaped.
+import { type JsonMember, type JsonNode, readJson } from '../../http/json.ts';
 import { replaceInvalidUtf8, toOctets } from '../../http/syntax/octets.ts';
-
-/** A value of JSON as it was read: texts decoded, numbers in the digits that were sent. */
-export type JsonNode =
-  | { readonly kind: 'object'; readonly members: readonly Member[] }
-  | { readonly kind: 'array'; readonly items: readonly JsonNode[] }
-  | { readonly kind: 'string'; readonly text: string }
-  | { readonly kind: 'literal'; readonly text: string };
-
-/** A member of an object. */
-export type Member = readonly [name: string, value: JsonNode];
 
 /** The deepest JSON that is read. */
 const maxDepth = 64;
 
-const token = /"(?:[^"\\]|\\.)*"|[^\s[\]{},:"]+|[[\]{},:]/gs;
-
-/** Reads JSON, each character of which is one octet. Returns undefined if it is none, or too deep. */
+/** Reads JSON, each character of which is one octet. Returns undefined if it is none, repeats a name, or is too deep. */
 export function readJsonNode(octets: string): JsonNode | undefined {
-  const text = replaceInvalidUtf8(octets);
   try {
-    JSON.parse(text);
+    return readJson(replaceInvalidUtf8(octets), maxDepth);
   } catch {
     return undefined;
   }
-  return readNode((text.match(token) ?? [])[Symbol.iterator](), 0);
 }
 
-function readNode(tokens: Iterator<string, undefined>, depth: number): JsonNode | undefined {
-  const first = tokens.next().value;
-  return first === undefined ? undefined : readFrom(first, tokens, depth);
-}
-
-/** Reads the value that begins with a token. The text is known to be JSON. */
-function readFrom(first: string, tokens: Iterator<string, undefined>, depth: number): JsonNode | undefined {
-  if (depth > maxDepth) return undefined;
-  if (first === '{') return readObject(tokens, depth);
-  if (first === '[') return readArray(tokens, depth);
-  return first.startsWith('"') ? { kind: 'string', text: readText(first) } : { kind: 'literal', text: first };
-}
-
-function readText(quoted: string): string {
-  return String(JSON.parse(quoted));
-}
-
-function readObject(tokens: Iterator<string, undefined>, depth: number): JsonNode | undefined {
-  const members: Member[] = [];
-  for (let next = tokens.next().value; next !== undefined && next !== '}'; next = tokens.next().value) {
-    if (next === ',') continue;
-    tokens.next();
-    const value = readNode(tokens, depth + 1);
-    if (value === undefined) return undefined;
-    members.push([readText(next), value]);
-  }
-  return { kind: 'object', members };
-}
-
-function readArray(tokens: Iterator<string, undefined>, depth: number): JsonNode | undefined {
-  const items: JsonNode[] = [];
-  for (let next = tokens.next().value; next !== undefined && next !== ']'; next = tokens.next().value) {
-    if (next === ',') continue;
-    const value = readFrom(next, tokens, depth + 1);
-    if (value === undefined) return undefined;
-    items.push(value);
-  }
-  return { kind: 'array', items };
+/** Creates an object of JSON. Of members with one name, it has the last. */
+export function createObject(members: Iterable<readonly [name: string, value: JsonNode]>): JsonNode {
+  return {
+    kind: 'object',
+    at: 0,
+    members: new Map(Array.from(members, ([name, value]) => [name, { at: 0, value }])),
+  };
 }
 
 /** Where a program writes white space. */
@@ -187,12 +143,14 @@ interface Writer {
 
 function write(node: JsonNode, writer: Writer, depth = 0): string {
   if (node.kind === 'string') return writer.text(node.text);
-  if (node.kind === 'literal') return writer.literal(node.text);
+  if (node.kind === 'number') return writer.literal(node.text);
+  if (node.kind === 'boolean' || node.kind === 'null') return node.text;
   const { layout } = writer;
   const isObject = node.kind === 'object';
   const inner = isObject
-    ? node.members.map(
-        ([name, value]) => `${writer.text(name)}${layout.colon}${write(value, writer, depth + 1)}`,
+    ? Array.from(
+        node.members,
+        ([name, { value }]) => `${writer.text(name)}${layout.colon}${write(value, writer, depth + 1)}`,
       )
     : node.items.map((item) => write(item, writer, depth + 1));
   const [open, close] = isObject ? ['{', '}'] : ['[', ']'];
@@ -208,20 +166,24 @@ function write(node: JsonNode, writer: Writer, depth = 0): string {
 function collectTexts(node: JsonNode): string {
   if (node.kind === 'string') return node.text;
   if (node.kind === 'array') return node.items.map(collectTexts).join('');
-  if (node.kind === 'literal') return '';
-  return node.members.map(([name, value]) => name + collectTexts(value)).join('');
+  if (node.kind !== 'object') return '';
+  return Array.from(node.members, ([name, { value }]) => name + collectTexts(value)).join('');
 }
 
 function countLines(node: JsonNode): number {
   if (node.kind === 'array') return node.items.reduce((sum, item) => sum + 1 + countLines(item), 1);
   if (node.kind !== 'object') return 0;
-  return node.members.reduce((sum, [, value]) => sum + 1 + countLines(value), 1);
+  return valuesOf(node.members).reduce((sum, value) => sum + 1 + countLines(value), 1);
 }
 
 function depthOf(node: JsonNode): number {
   if (node.kind === 'array') return 1 + Math.max(0, ...node.items.map(depthOf));
   if (node.kind !== 'object') return 0;
-  return 1 + Math.max(0, ...node.members.map(([, value]) => depthOf(value)));
+  return 1 + Math.max(0, ...valuesOf(node.members).map(depthOf));
+}
+
+function valuesOf(members: ReadonlyMap<string, JsonMember>): JsonNode[] {
+  return Array.from(members.values(), ({ value }) => value);
 }
 
 /** The largest estimate of indented JSON (bytes), and how much longer it may be: deep JSON grows by its depth on each line. */
@@ -307,8 +269,8 @@ function listFitting(node: JsonNode, some: readonly Layout[]): readonly Layout[]
 export function sortMembers(node: JsonNode): JsonNode {
   if (node.kind === 'array') return { ...node, items: node.items.map(sortMembers) };
   if (node.kind !== 'object') return node;
-  const members = node.members.map(([name, value]): Member => [name, sortMembers(value)]);
-  return { ...node, members: members.toSorted(([one], [other]) => (one < other ? -1 : 1)) };
+  const members = [...node.members].toSorted(([one], [other]) => (one < other ? -1 : 1));
+  return createObject(members.map(([name, { value }]) => [name, sortMembers(value)]));
 }
 
 /** The largest number of members that are left out one by one. */
@@ -317,12 +279,10 @@ const maxLeftOut = 64;
 /** Returns a value without each of its members, and without each of those of its members' objects. */
 export function omitMembers(node: JsonNode): JsonNode[] {
   if (node.kind !== 'object') return [];
-  const { members } = node;
-  const own = members.map((_, at): JsonNode => ({ kind: 'object', members: members.toSpliced(at, 1) }));
+  const members = Array.from(node.members, ([name, { value }]) => [name, value] as const);
+  const own = members.map((_, at) => createObject(members.toSpliced(at, 1)));
   const inner = members.flatMap(([name, value], at) =>
-    omitMembers(value).map(
-      (fewer): JsonNode => ({ kind: 'object', members: members.with(at, [name, fewer]) }),
-    ),
+    omitMembers(value).map((fewer) => createObject(members.with(at, [name, fewer]))),
   );
   return [...own, ...inner].slice(0, maxLeftOut);
 }
@@ -331,8 +291,8 @@ export function omitMembers(node: JsonNode): JsonNode[] {
 export function listMembers(node: JsonNode): (readonly [name: string, value: string])[] | undefined {
   if (node.kind !== 'object') return undefined;
   const pairs: (readonly [name: string, value: string])[] = [];
-  for (const [name, value] of node.members) {
-    if (value.kind !== 'string' && value.kind !== 'literal') return undefined;
+  for (const [name, { value }] of node.members) {
+    if (value.kind === 'object' || value.kind === 'array') return undefined;
     pairs.push([toOctets(name), toOctets(value.text)]);
   }
   return pairs;
@@ -361,12 +321,16 @@ export function listPython(node: JsonNode): string[] {
 function writePython(node: JsonNode, literal: (digits: string) => string): string {
   if (node.kind === 'array') return `[${node.items.map((item) => writePython(item, literal)).join(', ')}]`;
   if (node.kind === 'string') return quotePython(node.text);
-  if (node.kind === 'literal') return pythonWords[node.text] ?? literal(node.text);
-  const members = node.members.map(([name, value]) => `${quotePython(name)}: ${writePython(value, literal)}`);
+  if (node.kind === 'number') return literal(node.text);
+  if (node.kind !== 'object') return pythonWords[node.text];
+  const members = Array.from(
+    node.members,
+    ([name, { value }]) => `${quotePython(name)}: ${writePython(value, literal)}`,
+  );
   return `{${members.join(', ')}}`;
 }
 
-const pythonWords: Readonly<Record<string, string>> = { null: 'None', true: 'True', false: 'False' };
+const pythonWords = { null: 'None', true: 'True', false: 'False' };
 
 function quotePython(text: string): string {
   const quote = text.includes("'") && !text.includes('"') ? '"' : "'";

@@ -79,8 +79,14 @@ export function describe(hint: string, part: string, expected: string, signed: P
 function findAdded(longer: string, shorter: string): string {
   let at = 0;
   while (at < shorter.length && longer[at] === shorter[at]) at += 1;
-  return longer.slice(at, at + longer.length - shorter.length).replace(/^[?&,\s]+|[&,\s]+$/g, '');
+  let start = at;
+  let end = at + longer.length - shorter.length;
+  while (start < end && separators.has(longer.charAt(start))) start += 1;
+  while (start < end && separators.has(longer.charAt(end - 1))) end -= 1;
+  return longer.slice(start, end);
 }
+
+const separators = new Set(['?', '&', ',', ' ', '\t', '\r', '\n']);
 
 /** Returns the segments at the beginning of a text that another one, which ends in the same segments, does not have. */
 function findFront(text: string, other: string): string {

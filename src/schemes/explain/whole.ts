@@ -132,7 +132,9 @@ export function separatorMistakes(parts: readonly Part[], assemble: Assemble): M
     const replaced = parts.map((part, at) => (part.kind === 'text' && at > 0 && at < last ? text : part));
     const [first, ...others] = replaced;
     const start =
-      first?.kind === 'text' ? octetsOfPiece(first.value).replace(/[^A-Za-z0-9]+$/, separator) : '';
+      first?.kind === 'text'
+        ? octetsOfPiece(first.value).replace(/(?<![^A-Za-z0-9])[^A-Za-z0-9]+$/, separator)
+        : '';
     const started: Part = { kind: 'text', name: '', value: start };
     return [
       { hint, message: messageBytes(assemble(replaced)) },

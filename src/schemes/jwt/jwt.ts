@@ -1,4 +1,5 @@
 import type { KeyObject } from 'node:crypto';
+import { JsonError, parseJson } from '../../http/json.ts';
 import { decodeUtf8, octetsOf } from '../../http/syntax/octets.ts';
 import { type JwtAlgorithm, signJws } from './algorithms.ts';
 
@@ -16,6 +17,9 @@ export interface ParsedJwt {
 
 /** The maximum length of a token: that of all header fields by default. */
 const maxLength = 16_384;
+
+/** The maximum nesting of objects and arrays. */
+const maxDepth = 64;
 
 /** Returns whether a text begins as a JWT does: with the base64url of `{"`. */
 export function looksLikeJwt(text: string): boolean {
@@ -55,29 +59,15 @@ function readObject(bytes: Uint8Array | undefined): JwtMembers | string {
   const text = bytes && decodeUtf8(octetsOf(bytes));
   if (text === undefined) return fault;
   try {
-    const value: unknown = JSON.parse(text);
-    if (!isMembers(value)) return fault;
-    const repeated = findRepeatedName(text);
+    const value = parseJson(text, maxDepth);
+    return isMembers(value) ? value : fault;
+  } catch (error) {
+    // Verifiers differ in which of the members they read (RFC 7515 §4).
+    const repeated = error instanceof JsonError ? error.repeated : undefined;
     return repeated === undefined
-      ? value
+      ? fault
       : `has the member ${repeated.replace(/[^\x21-\x7e]/g, '?').slice(0, 100)} more than once`;
-  } catch {
-    return fault;
   }
-}
-
-/** Returns a name that two members of one object have, in valid JSON: verifiers differ in which of them they read (RFC 7515 §4). */
-function findRepeatedName(json: string): string | undefined {
-  const open: Set<string>[] = [];
-  for (const [mark, string, colon] of json.matchAll(/("(?:[^"\\]|\\.)*")([ \t\r\n]*:)?|[{}]/g)) {
-    if (mark === '{') open.push(new Set());
-    else if (mark === '}') open.pop();
-    if (string === undefined || colon === undefined) continue;
-    const name = String(JSON.parse(string));
-    if (open.at(-1)?.has(name)) return name;
-    open.at(-1)?.add(name);
-  }
-  return undefined;
 }
 
 /** Returns whether a value is an object of JSON. */

@@ -1,5 +1,5 @@
+import { JsonError, type JsonNode, readJson } from '../../../http/json.ts';
 import { maxJsonDepth } from '../../fields/any-json.ts';
-import { JsonError, type JsonNode, readJson } from './reader.ts';
 
 /**
  * Returns a value as the text in which a field of the type `json` is stored: without white space, with the members in the order and
@@ -7,12 +7,11 @@ import { JsonError, type JsonNode, readJson } from './reader.ts';
  */
 export function writeAnyJson(node: JsonNode): string {
   switch (node.kind) {
-    case 'null':
-      return 'null';
     case 'string':
       return quote(node.text);
     case 'number':
     case 'boolean':
+    case 'null':
       return node.text;
     case 'array':
       return `[${node.items.map(writeAnyJson).join(',')}]`;

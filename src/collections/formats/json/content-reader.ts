@@ -1,6 +1,6 @@
 import { CollectedBytes } from '../../../http/collected-bytes.ts';
 import type { ContentReader } from '../../../pipeline/resource.ts';
-import { readJsonBytes } from './decoder.ts';
+import { parseJsonBytes } from './decoder.ts';
 
 /** The maximum nesting of objects and arrays. */
 const maxDepth = 64;
@@ -16,11 +16,7 @@ export const readJson: ContentReader = {
     const collected = new CollectedBytes();
     return {
       write: (chunk) => collected.write(chunk),
-      end() {
-        // Unlike JSON.parse, readJsonBytes reports positions and rejects duplicate names.
-        const { text } = readJsonBytes(collected.bytes, maxDepth);
-        return JSON.parse(text);
-      },
+      end: () => parseJsonBytes(collected.bytes, maxDepth),
     };
   },
 };

@@ -1,5 +1,6 @@
 /** Validates a JSON document against a schema and converts its values to their stored form. */
 import { didYouMean } from '../../../did-you-mean.ts';
+import type { JsonNode, Position } from '../../../http/json.ts';
 import { toPrintable } from '../../../http/syntax/characters.ts';
 import type { StoredRecord, StoredValue } from '../../../store/store.ts';
 import { buildElement, buildValue } from '../../fields/record.ts';
@@ -12,9 +13,8 @@ import {
   type Shape,
 } from '../../fields/schema.ts';
 import { readSimple, type Simple } from '../../fields/simple-type.ts';
-import { describeReadOnly, joinPath, type Position, type ValidationErrors } from '../validation-errors.ts';
+import { describeReadOnly, joinPath, type ValidationErrors } from '../validation-errors.ts';
 import { writeAnyJson } from './any.ts';
-import type { JsonNode } from './reader.ts';
 
 type JsonObject = Extract<JsonNode, { kind: 'object' }>;
 type Plain = Simple | ListContent;

@@ -1,12 +1,19 @@
 import { isUtf8 } from 'node:buffer';
 import { CollectedBytes } from '../../../http/collected-bytes.ts';
+import {
+  JsonError,
+  type JsonNode,
+  type Position,
+  parseJson,
+  positionAt,
+  readJson,
+} from '../../../http/json.ts';
 import { Problem } from '../../../http/problem.ts';
 import type { StoredRecord } from '../../../store/store.ts';
 import type { Shape } from '../../fields/schema.ts';
 import type { ItemAddress, ItemDecoder, ReadingOptions } from '../list-item.ts';
-import { type Position, ValidationErrors } from '../validation-errors.ts';
+import { ValidationErrors } from '../validation-errors.ts';
 import { JsonContent } from './content.ts';
-import { JsonError, type JsonNode, positionAt, readJson } from './reader.ts';
 
 /**
  * Creates a decoder for an item in JSON. It throws `json-malformed` with line and column for a document that
@@ -65,12 +72,22 @@ export function readJsonBytes(
   maxDepth: number,
 ): { readonly text: string; readonly node: JsonNode } {
   const text = decodeText(bytes);
-  return { text, node: parse(text, maxDepth) };
+  return { text, node: refuse(() => readJson(text, maxDepth)) };
 }
 
-function parse(text: string, maxDepth: number): JsonNode {
+/**
+ * Reads a JSON document as its value.
+ * @throws {Problem} `json-malformed` or `unsupported-charset`
+ */
+export function parseJsonBytes(bytes: Buffer, maxDepth: number): unknown {
+  const text = decodeText(bytes);
+  return refuse(() => parseJson(text, maxDepth));
+}
+
+/** Reads JSON. Throws a Problem if it is malformed. */
+function refuse<T>(read: () => T): T {
   try {
-    return readJson(text, maxDepth);
+    return read();
   } catch (error) {
     if (!(error instanceof JsonError)) throw error;
     throw malformed(error);

@@ -1,3 +1,4 @@
+import { type JsonMember, type JsonNode, positionAt, readJson } from '../../../http/json.ts';
 /** JSON Merge Patch (RFC 7396): a document with the members that change, in which null removes a member. */
 
 import { CollectedBytes } from '../../../http/collected-bytes.ts';
@@ -8,7 +9,6 @@ import type { ReadingOptions } from '../list-item.ts';
 import { describeReadOnly, ValidationErrors } from '../validation-errors.ts';
 import { JsonContent } from './content.ts';
 import { readJsonBytes, withoutAddress } from './decoder.ts';
-import { type JsonMember, type JsonNode, positionAt, readJson } from './reader.ts';
 import { writeItemJson } from './writer.ts';
 
 /** The media type of a merge patch. */

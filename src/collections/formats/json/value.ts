@@ -1,13 +1,13 @@
+import type { JsonMember, JsonNode } from '../../../http/json.ts';
 import { describeKind } from '../../../shape/fault.ts';
 import { DeclarationError } from '../../fields/error.ts';
-import type { JsonMember, JsonNode } from './reader.ts';
 
 /**
  * Converts a value of the configuration to JSON nodes.
  * @throws {DeclarationError} for a value that JSON does not have
  */
 export function toJsonNode(value: unknown, path: string): JsonNode {
-  if (value === null) return { kind: 'null', at: 0 };
+  if (value === null) return { kind: 'null', at: 0, text: 'null' };
   if (typeof value === 'string') return { kind: 'string', at: 0, text: value };
   if (typeof value === 'boolean') return { kind: 'boolean', at: 0, text: value ? 'true' : 'false' };
   if (typeof value === 'number') return { kind: 'number', at: 0, text: String(value) };

@@ -4,6 +4,7 @@
  * or an attribute, the end tag for the content.
  */
 import { didYouMean } from '../../../did-you-mean.ts';
+import type { Position } from '../../../http/json.ts';
 import { toPrintable } from '../../../http/syntax/characters.ts';
 import type { StoredRecord, StoredValue } from '../../../store/store.ts';
 import type { XmlHandler } from '../../../xml/handler.ts';
@@ -11,7 +12,7 @@ import { buildElement, buildValue, isRecord } from '../../fields/record.ts';
 import { type Content, type Field, findCountViolation, type Shape } from '../../fields/schema.ts';
 import { readSimple, type Simple } from '../../fields/simple-type.ts';
 import { readAnyJson } from '../json/any.ts';
-import { describeReadOnly, joinPath, type Position, type ValidationErrors } from '../validation-errors.ts';
+import { describeReadOnly, joinPath, type ValidationErrors } from '../validation-errors.ts';
 
 /** An open element. */
 interface Frame {

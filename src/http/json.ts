@@ -1,11 +1,15 @@
-import type { Position } from '../validation-errors.ts';
+/** A position in a document; line and column from 1, the column in characters. */
+export interface Position {
+  readonly line: number;
+  readonly column: number;
+}
 
 /** A JSON value with the index at which it begins. */
 export type JsonNode = { readonly at: number } & (
   | { readonly kind: 'string'; readonly text: string }
   | { readonly kind: 'number'; readonly text: string }
   | { readonly kind: 'boolean'; readonly text: 'true' | 'false' }
-  | { readonly kind: 'null' }
+  | { readonly kind: 'null'; readonly text: 'null' }
   | { readonly kind: 'array'; readonly items: readonly JsonNode[] }
   | { readonly kind: 'object'; readonly members: ReadonlyMap<string, JsonMember> }
 );
@@ -22,10 +26,14 @@ export class JsonError extends Error {
   readonly line: number;
   readonly column: number;
 
-  constructor(message: string, { line, column }: Position) {
+  /** The name that two members of one object have, if this is the fault. */
+  readonly repeated: string | undefined;
+
+  constructor(message: string, { line, column }: Position, repeated?: string) {
     super(`Line ${line}, column ${column}: ${message}`);
     this.line = line;
     this.column = column;
+    this.repeated = repeated;
   }
 }
 
@@ -36,6 +44,15 @@ export class JsonError extends Error {
  */
 export function readJson(text: string, maxDepth: number): JsonNode {
   return new JsonReader(text, Math.min(maxDepth, deepest)).document();
+}
+
+/**
+ * Reads a JSON text as its value. Unlike JSON.parse, reports positions, and rejects duplicate names and deep nesting.
+ * @throws {JsonError} as `readJson` does
+ */
+export function parseJson(text: string, maxDepth: number): unknown {
+  readJson(text, maxDepth);
+  return JSON.parse(text);
 }
 
 /** Returns the line and column of an index into a text. LF, CR and CRLF end a line. */
@@ -102,7 +119,7 @@ class JsonReader {
     if (next === '"') return { kind: 'string', at, text: this.#string() };
     if (this.#word('true')) return { kind: 'boolean', at, text: 'true' };
     if (this.#word('false')) return { kind: 'boolean', at, text: 'false' };
-    if (this.#word('null')) return { kind: 'null', at };
+    if (this.#word('null')) return { kind: 'null', at, text: 'null' };
     const text = this.#take(numberForm);
     if (text === undefined) this.#refuse('a value');
     return { kind: 'number', at, text };
@@ -137,7 +154,8 @@ class JsonReader {
       const at = this.#at;
       if (this.#text[at] !== '"') this.#refuse('a member name in double quotes');
       const name = this.#string();
-      if (members.has(name)) throw new JsonError('found a duplicate member name', positionAt(this.#text, at));
+      if (members.has(name))
+        throw new JsonError('found a duplicate member name', positionAt(this.#text, at), name);
       this.#take(blankForm);
       if (!this.#word(':')) this.#refuse('":"');
       this.#take(blankForm);

@@ -1,12 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import {
-  JsonError,
-  type JsonNode,
-  positionAt,
-  readJson,
-} from '../../../../src/collections/formats/json/reader.ts';
-import { type Seeded, seeded } from '../../../support/seeded.ts';
+import { JsonError, type JsonNode, positionAt, readJson } from '../../src/http/json.ts';
+import { type Seeded, seeded } from '../support/seeded.ts';
 
 /** The value of a document as JSON.parse would give it, with maps for objects. */
 function plain(node: JsonNode): unknown {
