@@ -2,7 +2,8 @@
 
 import { oauth1Methods } from '../accounts/oauth1-methods.ts';
 import { defaultMethods, grantTypes } from '../accounts/registration.ts';
-import type { Arity } from '../options/flags.ts';
+import { type Arguments, type Arity, readArguments } from '../options/flags.ts';
+import { CommandError } from './errors.ts';
 
 /** An option of a command. */
 export interface CommandFlag {
@@ -18,7 +19,7 @@ export interface CommandFlag {
 }
 
 /** A command. */
-interface CommandSpec {
+export interface CommandSpec {
   /** The usages, without the name of the program. */
   readonly usages: readonly string[];
   /** What it does, for the list of all commands: a usage of that list, and a description. */
@@ -26,6 +27,8 @@ interface CommandSpec {
   /** What it does, in whole sentences. */
   readonly text: string;
   readonly flags: readonly CommandFlag[];
+  /** What its one argument is, if it is a command on all data and has one: `one new directory`. */
+  readonly argument?: string;
   /** Whether it has all options of `serve`, too. Its value describes what they are for. */
   readonly served?: string;
 }
@@ -302,6 +305,7 @@ uses the data directory: the copy has every change that was acknowledged before,
 users, clients, consumers, keys and the certificate are copied, for the owner alone. Nonces are not copied: a
 server that starts on the copy rejects full signed requests for one window. If the secrets are encrypted, keep
 the file of --key-file separately.`,
+    argument: 'one new directory',
     flags: [data, dataConfig],
   },
   restore: {
@@ -310,6 +314,7 @@ the file of --key-file separately.`,
     text: `Copies the backup in DIR to the data directory, which must not exist or be empty, and verifies the copy before
 anything is replaced. No server may use the data directory at the same time. If the command is interrupted, no
 server starts on the data directory until it is repeated.`,
+    argument: 'the directory of a backup',
     flags: [
       flag('--replace', 'replace the data in the data directory; other files in it stay'),
       data,
@@ -373,13 +378,16 @@ its file in the member "$schema" of the configuration. "countersign check" check
 /** The commands by name. */
 export const commandSpecs: ReadonlyMap<string, CommandSpec> = new Map(Object.entries(commandTable));
 
-/** Returns whether each option of a command needs a value. */
-export function listArities({
-  flags,
-}: {
-  readonly flags: readonly CommandFlag[];
-}): ReadonlyMap<string, Arity> {
-  return new Map(flags.map((flag) => [flag.name, findArity(flag)]));
+/** Parses the arguments of a command. Its unknown, repeated and incomplete options are in `faults`. */
+export function parseCommandLine({ flags }: Pick<CommandSpec, 'flags'>, argv: readonly string[]): Arguments {
+  return readArguments(argv, new Map(flags.map((flag) => [flag.name, findArity(flag)])));
+}
+
+/** Parses the arguments of a command. Throws CommandError with its unknown, repeated and incomplete options. */
+export function readCommandLine(spec: Pick<CommandSpec, 'flags'>, argv: readonly string[]): Arguments {
+  const read = parseCommandLine(spec, argv);
+  if (read.faults.length > 0) throw new CommandError(read.faults);
+  return read;
 }
 
 function findArity({ value, repeatable: isRepeatable }: CommandFlag): Arity {

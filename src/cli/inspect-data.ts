@@ -10,10 +10,11 @@ import type { Options } from '../options/options.ts';
 import { checkPermissions } from '../store/files/file-permissions.ts';
 import { findHolder } from '../store/files/lock.ts';
 import { inspectNonces, type NonceReport } from '../store/nonces/file.ts';
-import { attemptsInUse, scan } from '../store/scan.ts';
+import { scan } from '../store/scan.ts';
 import type { Store, StoredItem } from '../store/store.ts';
 import { isTransferable } from '../store/transfer.ts';
 import { type AccountFiles, noAccountFiles, readAccountFiles } from './accounts/account-files.ts';
+import { allEntries, locationOf } from './data/source.ts';
 import { CommandError, listMessages } from './errors.ts';
 import type { LoadedModule } from './module/load-module.ts';
 import { withProgress } from './serve/progress.ts';
@@ -88,9 +89,8 @@ async function inspectDirectory(
 ): Promise<InspectedData> {
   checkPermissions(data);
   const holder = (await findHolder(data))?.pid;
-  const attempts = holder === undefined ? 1 : attemptsInUse;
   const [{ state, storeId, changes, reports }, accountFiles, master, nonces] = await awaitAll([
-    withProgress(stderr, (onProgress) => scan({ directory: data, onProgress, attempts })),
+    withProgress(stderr, (onProgress) => scan({ directory: data, isShared: true, onProgress })),
     readAccountFiles(data, secretBox),
     readMasterKey(data, secretBox),
     // A running server changes the file while it is read.
@@ -108,8 +108,7 @@ async function inspectDirectory(
     items: new Map(Array.from(state.collections(), ({ path, count }) => [path, count])),
     changes,
     warnings: [
-      // A write in progress of a running server looks like an incomplete last line.
-      ...(holder === undefined ? reports : []),
+      ...reports,
       ...(mismatches === undefined ? [] : [formatWarning(mismatches, onMismatch)]),
       ...(lacksMasterKey ? [formatMissingMasterKey(data)] : []),
     ],
@@ -155,7 +154,7 @@ async function inspectStore(
     checkItems(store, options),
     documents === undefined ? undefined : readMasterKey(documents, secretBox),
   ]);
-  const location = documents?.location ?? `the store of ${file}`;
+  const location = locationOf(store, file);
   const place = documents ?? options.data;
   return { ...noData, location, place, accountFiles, isNew: false, items, warnings };
 }
@@ -195,17 +194,4 @@ async function checkItems(
 
 function isTemplate(path: string): boolean {
   return path.includes('{');
-}
-
-/** The number of items that are read at once. */
-const pageSize = 500;
-
-/** Returns all items of a collection in the order of creation. Items that are created meanwhile may be among them. */
-export async function* allEntries(store: Store, collection: string): AsyncGenerator<StoredItem> {
-  for (let after = 0; ; ) {
-    const { entries, more } = await store.list(collection, after, pageSize);
-    yield* entries;
-    after = entries.at(-1)?.sequence ?? after;
-    if (!more) return;
-  }
 }

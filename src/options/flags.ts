@@ -2,7 +2,7 @@ import { didYouMean, findClosestMatch } from '../did-you-mean.ts';
 import { escapeInvisible } from '../http/syntax/control-character.ts';
 
 /** A parsed command line. */
-interface Arguments {
+export interface Arguments {
   /** Values of flags by name, with the dashes; `true` for a toggle without a value. */
   readonly flags: ReadonlyMap<string, string | true>;
   /** The values of repeatable flags, in order. */

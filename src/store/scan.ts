@@ -6,6 +6,7 @@ import { CorruptionError, type CorruptionLocation } from './corruption-error.ts'
 import { RecordFault } from './encoding/members.ts';
 import { rejectIncompleteCopy } from './files/directory.ts';
 import { type Disk, nodeDisk } from './files/disk.ts';
+import { findHolder } from './files/lock.ts';
 import { formatLogName, listLogNumbers } from './log/line.ts';
 import { type LogContent, type LogFormat, readLogFile } from './log/reader.ts';
 import { type ChangeRecord, type HeadRecord, type JournalRecord, readJournalRecord } from './record.ts';
@@ -64,16 +65,18 @@ export interface ScanOptions {
   readonly disk?: Disk | undefined;
   readonly onProgress?: OnProgress | undefined;
   /**
-   * How often files that do not match are read, because a server may be replacing them. The delay between two attempts
-   * increases. Default: once.
+   * Whether a server may be using the directory: files that do not match are read again, because it may be replacing them, and the end
+   * of a journal that it is writing is not reported. Default: false.
    */
-  readonly attempts?: number | undefined;
+  readonly isShared?: boolean | undefined;
   /** Whether corrupt records are rejected with CorruptionError, or skipped. Default: `reject`. */
   readonly corrupt?: 'reject' | 'skip' | undefined;
 }
 
 /** The number of attempts to read files that a server is using. */
-export const attemptsInUse = 10;
+const attemptsInUse = 10;
+/** The number of attempts to read files that no process of this host uses, but perhaps one in another container. */
+const attemptsWithoutServer = 3;
 
 /** The delay before the second attempt (ms); it increases by this with every attempt. */
 const firstDelay = 20;
@@ -83,14 +86,17 @@ const advice =
   'Restore a copy of the whole directory, or write what can be read to a new directory with "countersign check --repair NEWDIR"';
 
 /**
- * Reads the files of a data directory without changing them. A server may be using it: the end of the last journal is then
- * incomplete. Throws CorruptionError for damage that no crash causes, DirectoryError if a copy into the directory was interrupted.
+ * Reads the files of a data directory without changing them. Throws CorruptionError for damage that no crash causes, DirectoryError
+ * if a copy into the directory was interrupted.
  */
 export async function scan(options: ScanOptions): Promise<Scanned> {
-  const { directory, disk = nodeDisk, attempts = 1, corrupt = 'reject' } = options;
+  const { directory, disk = nodeDisk, isShared = false, corrupt = 'reject' } = options;
+  const isInUse = isShared && (await findHolder(directory)) !== undefined;
+  const attempts = isInUse ? attemptsInUse : isShared ? attemptsWithoutServer : 1;
   for (let attempt = 1; ; attempt += 1) {
     try {
-      return await new Scan(directory, disk, options.onProgress).run();
+      const scanned = await new Scan(directory, disk, options.onProgress).run();
+      return isInUse ? { ...scanned, reports: [] } : scanned;
     } catch (error) {
       if (!(error instanceof CorruptionError)) throw error;
       if (attempt < attempts) await delay(firstDelay * attempt);

@@ -1,7 +1,6 @@
 // The commands `user`, `user key`, `user role`, `client`, `consumer` and `key` are tables of actions: add, rotate, remove, list and others.
 import type { AccountFile } from '../../accounts/account-file.ts';
-import { readArguments } from '../../options/flags.ts';
-import { type CommandFlag, listArities } from '../command-table.ts';
+import { type CommandFlag, readCommandLine } from '../command-table.ts';
 import { CommandError } from '../errors.ts';
 import type { Command, Terminal } from '../terminal.ts';
 import { printLines } from '../terminal.ts';
@@ -119,8 +118,7 @@ function parseCommand<T, Input>(
   environment: NodeJS.ProcessEnv,
 ): { readonly action: AccountAction<T, Input>; readonly call: AccountCall<T, Input> } {
   const { accountFile, flags: own, actions, example } = table;
-  const { flags, lists, words, faults: unknown } = readArguments(argv, listArities(table));
-  if (unknown.length > 0) throw new CommandError(unknown);
+  const { flags, lists, words } = readCommandLine(table, argv);
   const [word = '', name = table.generateName?.() ?? ''] = words;
   const action = Object.hasOwn(actions, word) ? actions[word] : undefined;
   if (action === undefined) throw new CommandError([unknownAction(word, Object.keys(actions), example)]);

@@ -5,7 +5,7 @@ import { systemClock } from '../../clock.ts';
 import { RevokeOnRemoval } from '../../oauth/revoke-on-removal.ts';
 import type { DocumentStore } from '../../store/documents.ts';
 import { openJournaledStore } from '../../store/durable.ts';
-import { findHolder, LockedError, lockDirectory } from '../../store/files/lock.ts';
+import { findHolder, LockedError, whileLocked } from '../../store/files/lock.ts';
 import { recover } from '../../store/recover.ts';
 import type { Store } from '../../store/store.ts';
 import { delay } from '../../timers.ts';
@@ -84,8 +84,7 @@ async function waitForServer(
 
 /** Carries out all requests in this process. Rejects with LockedError if another process uses the store. */
 async function revokeDirectly(directory: string, report: (line: string) => void): Promise<void> {
-  const lock = await lockDirectory(directory);
-  try {
+  await whileLocked(directory, async () => {
     const { entries } = await revocationFile.read(directory);
     const recovered = await recover({ directory });
     for (const line of recovered.reports) report(line);
@@ -103,9 +102,7 @@ async function revokeDirectly(directory: string, report: (line: string) => void)
     } finally {
       await store.close();
     }
-  } finally {
-    await lock.release();
-  }
+  });
 }
 
 /** Returns a function that revokes grants and tokens of a store. */

@@ -4,10 +4,9 @@ import { type AttackOptions, attack } from '../../attack/run.ts';
 import type { Signer } from '../../attack/signer.ts';
 import { createReadSigner, createSigner } from '../../attack/signers.ts';
 import { didYouMean } from '../../did-you-mean.ts';
-import { readArguments } from '../../options/flags.ts';
 import { isPreset, presets } from '../../schemes/declared/presets.ts';
 import { secretFrom } from '../accounts/secret-input.ts';
-import { commandTable, listArities } from '../command-table.ts';
+import { commandTable, parseCommandLine } from '../command-table.ts';
 import { CommandError, rethrowAsCommandError } from '../errors.ts';
 import { runMasked } from '../mask-secrets.ts';
 import {
@@ -62,7 +61,7 @@ function toCommandError(error: unknown): never {
 }
 
 function parseArguments(argv: readonly string[]): AttackArguments {
-  const { flags, lists, words, faults: found } = readArguments(argv, listArities(commandTable.attack));
+  const { flags, lists, words, faults: found } = parseCommandLine(commandTable.attack, argv);
   const faults = [...found];
   const text = (name: string) => readText(flags, name);
   if (words.length !== 1) faults.push('attack requires one URL: countersign attack URL --user NAME');

@@ -1,39 +1,28 @@
 // The commands that copy a data directory.
-import { existsSync } from 'node:fs';
 import { copyFile, readdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { systemClock } from '../../clock.ts';
 import type { Options } from '../../options/options.ts';
-import { checkPermissions } from '../../store/files/file-permissions.ts';
 import { parseLogName } from '../../store/log/line.ts';
-import { copyDirectory, type DirectoryCopyOptions } from '../copy-directory.ts';
-import { createDataCommand } from '../data-arguments.ts';
-import { CommandError } from '../errors.ts';
+import { createDataCommand } from '../data/command.ts';
+import { copyDirectory, type DirectoryCopyOptions } from '../data/copy-directory.ts';
+import { checkDirectory } from '../data/source.ts';
 import { withProgress } from '../serve/progress.ts';
 import { collectionName, deleteTokens } from '../serve/stored-data.ts';
 import { printLines, printMessage, type Terminal } from '../terminal.ts';
 
 /** Runs `countersign backup DIR`: copies the data directory, which a server may be using. */
-export const backup = createDataCommand(
-  'backup',
-  { usage: 'backup requires one new directory: countersign backup DIR', takesArgument: true },
-  ({ argument, options: { data } }, terminal) => {
-    if (!existsSync(data)) throw new CommandError([`the data directory ${data} does not exist`], 1);
-    checkPermissions(data);
-    return copyAll({ from: data, to: argument, notEmpty: newDirectory('backup') }, 'written to', terminal);
-  },
-);
+export const backup = createDataCommand('backup', ({ argument, options: { data } }, terminal) => {
+  checkDirectory(data);
+  return copyAll({ from: data, to: argument, notEmpty: newDirectory('backup') }, 'written to', terminal);
+});
 
 /** Runs `countersign restore DIR`: copies a backup to the data directory. */
-export const restore = createDataCommand(
-  'restore',
-  { usage: 'restore requires the directory of a backup: countersign restore DIR', takesArgument: true },
-  ({ argument, options: { data }, isOn }, terminal) => {
-    const notEmpty = 'to replace its data, use --replace';
-    const plan = { from: argument, to: data, replace: isOn('--replace'), notEmpty };
-    return copyAll(plan, 'restored to', terminal);
-  },
-);
+export const restore = createDataCommand('restore', ({ argument, options: { data }, isOn }, terminal) => {
+  const notEmpty = 'to replace its data, use --replace';
+  const plan = { from: argument, to: data, replace: isOn('--replace'), notEmpty };
+  return copyAll(plan, 'restored to', terminal);
+});
 
 /**
  * Runs `countersign check --repair NEWDIR`: copies all readable data to a new directory, with users, clients, consumers,

@@ -7,9 +7,9 @@ import { ExportFormatter } from '../../store/export.ts';
 import { replaceFile } from '../../store/files/atomic-write.ts';
 import { nodeDisk } from '../../store/files/disk.ts';
 import type { TransferPart } from '../../store/store.ts';
-import { createDataCommand } from '../data-arguments.ts';
-import { readDataFiles } from '../data-files.ts';
-import { withDataSource } from '../data-source.ts';
+import { createDataCommand } from '../data/command.ts';
+import { readDataFiles } from '../data/files.ts';
+import { withDataSource } from '../data/source.ts';
 import { CommandError } from '../errors.ts';
 import { type Outlet, printLines, toDisplayable } from '../terminal.ts';
 
@@ -19,7 +19,6 @@ const batchLength = 65_536;
 /** Runs `countersign export`: writes all items of a data directory, or of the store of a module, as JSON lines. */
 export const exportItems = createDataCommand(
   'export',
-  { usage: 'export takes no arguments, only options', takesArgument: false },
   async ({ options, environment, value, isOn }, { stdout, stderr }) => {
     const output = value('--output', '-');
     if (output !== '-') checkOutput(output, options.data);

@@ -1,23 +1,16 @@
-import { existsSync } from 'node:fs';
 import type { GrantSelection } from '../../accounts/revocations.ts';
 import { systemClock } from '../../clock.ts';
 import { isInForce } from '../../oauth/grants.ts';
 import { type Grant, grantsCollection, readGrant, readToken, tokensCollection } from '../../oauth/records.ts';
-import { readArguments, toPrintable } from '../../options/flags.ts';
+import { toPrintable } from '../../options/flags.ts';
 import type { Options } from '../../options/options.ts';
-import { checkPermissions } from '../../store/files/file-permissions.ts';
-import { findHolder } from '../../store/files/lock.ts';
-import { attemptsInUse, scan } from '../../store/scan.ts';
-import type { Store, StoredItem } from '../../store/store.ts';
 import { readLocation, unknownAction } from '../accounts/command.ts';
-import { actAsOwner } from '../accounts/protected-file.ts';
 import { requestRevocation, revokeInShared } from '../accounts/revocation.ts';
-import { commandTable, listArities } from '../command-table.ts';
+import { commandTable, readCommandLine } from '../command-table.ts';
+import { type DataSource, withDataSource } from '../data/source.ts';
 import { CommandError } from '../errors.ts';
-import { allEntries } from '../inspect-data.ts';
 import { readText } from '../request-arguments.ts';
 import { type Command, printLines, type Terminal } from '../terminal.ts';
-import { withModule } from '../with-module.ts';
 
 const actions = ['list', 'revoke'] as const;
 
@@ -31,11 +24,12 @@ interface GrantArguments {
 /** Runs `countersign grant list` or `countersign grant revoke ID|--user NAME|--client ID`. */
 export const grant: Command = async (argv, environment, terminal) => {
   const { action, selection, options } = parseArguments(argv, environment);
-  await withGrants(options, environment, terminal, async (stored) => {
-    const found = select(await stored.read(), selection);
-    if (action === 'revoke') return revoke(stored, selection, found, terminal);
+  await withDataSource(options, environment, async (source) => {
+    const found = await select(source, selection);
+    if (action === 'revoke')
+      return revoke(selection, found, () => revokeIn(source, options, selection, terminal), terminal);
     if (found.grants.length === 0)
-      printLines([`there are no such grants in ${stored.location}`], terminal.stderr);
+      printLines([`there are no such grants in ${source.location}`], terminal.stderr);
     printLines(found.grants.map(formatGrant), terminal.stdout);
   });
   return 0;
@@ -47,12 +41,10 @@ const idForm = /^[\w-]{43}$/;
 function parseArguments(argv: readonly string[], environment: NodeJS.ProcessEnv): GrantArguments {
   const [first = '', second = ''] = argv;
   const id = first === 'revoke' && idForm.test(second) ? second : undefined;
-  const {
-    flags: given,
-    words,
-    faults,
-  } = readArguments(id === undefined ? argv : argv.toSpliced(1, 1), listArities(commandTable.grant));
-  if (faults.length > 0) throw new CommandError(faults);
+  const { flags: given, words } = readCommandLine(
+    commandTable.grant,
+    id === undefined ? argv : argv.toSpliced(1, 1),
+  );
   const [word = '', other] = words;
   const action = actions.find((each) => each === word);
   if (action === undefined) throw new CommandError([unknownAction(word, actions, 'countersign grant list')]);
@@ -75,76 +67,26 @@ function buildSelection(
   return { grant, ...(user !== undefined && { user }), ...(client !== undefined && { client }) };
 }
 
-/** The grants and tokens of a data directory, or of the store of a module. */
-interface StoredGrants {
-  /** The location in messages. */
-  readonly location: string;
-  /** Reads all grants and tokens, also while a server uses the store. */
-  read(): Promise<{ readonly grants: readonly StoredItem[]; readonly tokens: readonly StoredItem[] }>;
-  /** Revokes the selected ones, and returns how that was done, for a message. */
-  revoke(selection: GrantSelection): Promise<string>;
-}
-
-/** Runs a command on the store of the module, or else on the data directory. */
-async function withGrants(
-  options: Options,
-  environment: NodeJS.ProcessEnv,
-  terminal: Terminal,
-  run: (stored: StoredGrants) => Promise<void>,
-): Promise<void> {
-  await withModule(options, environment, async (module) => {
-    if (module?.store === undefined) return run(openDirectory(options.data, terminal));
-    return run(openShared(module.store, module.file));
-  });
-}
-
-/** Returns the grants of a data directory. Throws CommandError if there is none, and FilePermissionsError. */
-function openDirectory(data: string, { stderr }: Terminal): StoredGrants {
-  if (!existsSync(data)) throw new CommandError([`the data directory ${data} does not exist`], 1);
-  actAsOwner(data);
-  checkPermissions(data);
-  return {
-    location: data,
-    // Without the lock of the store: a server may be using it.
-    async read() {
-      const holder = await findHolder(data);
-      const { state } = await scan({ directory: data, attempts: holder === undefined ? 1 : attemptsInUse });
-      const listEntries = (collection: string) => [...(state.collection(collection)?.entries ?? [])];
-      return { grants: listEntries(grantsCollection), tokens: listEntries(tokensCollection) };
-    },
-    async revoke(selection) {
-      const revoked = await requestRevocation(data, selection, (line) => printLines([line], stderr));
-      if (revoked.by === 'command') return `no server uses ${data}; the change is stored`;
-      if (revoked.by === 'server')
-        return `the server that uses ${data} (process ${revoked.pid}) has applied the change`;
-      const then = 'it revokes them as soon as it can, at the latest when it is restarted';
-      throw new CommandError(
-        [`process ${revoked.pid}, which uses ${data}, has not revoked the grants; ${then}`],
-        1,
-      );
-    },
-  };
-}
-
-/** Returns the grants of the store of a module, which servers may be using. */
-function openShared(store: Store, file: string): StoredGrants {
-  const { documents } = store;
-  const location = documents?.location ?? `the store of ${file}`;
-  const entriesOf = async (collection: string): Promise<StoredItem[]> => {
-    const entries: StoredItem[] = [];
-    for await (const entry of allEntries(store, collection)) entries.push(entry);
-    return entries;
-  };
-  return {
-    location,
-    async read() {
-      return { grants: await entriesOf(grantsCollection), tokens: await entriesOf(tokensCollection) };
-    },
-    async revoke(selection) {
-      await revokeInShared(store, documents, selection);
-      return `the change is stored in ${location}`;
-    },
-  };
+/** Revokes the selected grants and tokens. Returns how that was done, for a message. */
+async function revokeIn(
+  { store, location }: DataSource,
+  { data }: Options,
+  selection: GrantSelection,
+  { stderr }: Terminal,
+): Promise<string> {
+  if (store !== undefined) {
+    await revokeInShared(store, store.documents, selection);
+    return `the change is stored in ${location}`;
+  }
+  const revoked = await requestRevocation(data, selection, (line) => printLines([line], stderr));
+  if (revoked.by === 'command') return `no server uses ${data}; the change is stored`;
+  if (revoked.by === 'server')
+    return `the server that uses ${data} (process ${revoked.pid}) has applied the change`;
+  const then = 'it revokes them as soon as it can, at the latest when it is restarted';
+  throw new CommandError(
+    [`process ${revoked.pid}, which uses ${data}, has not revoked the grants; ${then}`],
+    1,
+  );
 }
 
 /** What a selection contains. */
@@ -156,16 +98,14 @@ interface Selected {
 }
 
 /** Returns what a selection contains. */
-function select(
-  stored: { readonly grants: readonly StoredItem[]; readonly tokens: readonly StoredItem[] },
-  selection: GrantSelection,
-): Selected {
+async function select(source: DataSource, selection: GrantSelection): Promise<Selected> {
+  const [stored = [], storedTokens = []] = await source.list(grantsCollection, tokensCollection);
   const now = systemClock.now();
   const isSelected = ({ user, client }: { user?: string | undefined; client: string }): boolean =>
     (selection.user === undefined || user === selection.user) &&
     (selection.client === undefined || client === selection.client);
-  const grants = stored.grants.flatMap((entry) => readGrant(entry) ?? []);
-  const tokens = stored.tokens.flatMap((entry) => readToken(entry) ?? []);
+  const grants = stored.flatMap((entry) => readGrant(entry) ?? []);
+  const tokens = storedTokens.flatMap((entry) => readToken(entry) ?? []);
   const loose = tokens.filter(
     (token) =>
       token.grant === undefined &&
@@ -185,10 +125,11 @@ function select(
   };
 }
 
+/** Revokes what was found, and prints it. */
 async function revoke(
-  stored: StoredGrants,
   selection: GrantSelection,
   { grants, tokens }: Selected,
+  carryOut: () => Promise<string>,
   { stdout, stderr }: Terminal,
 ): Promise<void> {
   if (grants.length === 0 && tokens === 0) {
@@ -197,7 +138,7 @@ async function revoke(
     printLines(['there is nothing to revoke'], stderr);
     return;
   }
-  const how = await stored.revoke(selection);
+  const how = await carryOut();
   printLines(
     grants.map((each) => `revoked   ${formatGrant(each)}`),
     stdout,

@@ -10,9 +10,9 @@ import { grantsCollection, tokensCollection } from '../../oauth/records.ts';
 import type { Options } from '../../options/options.ts';
 import { ExportReader, type Imported, type ImportOptions } from '../../store/export.ts';
 import { errorCode } from '../../store/files/disk.ts';
-import { createDataCommand } from '../data-arguments.ts';
-import { checkDataFiles, type DataFiles, findConflictingFile, isExportedFile } from '../data-files.ts';
-import { withDataSource } from '../data-source.ts';
+import { createDataCommand } from '../data/command.ts';
+import { checkDataFiles, type DataFiles, findConflictingFile, isExportedFile } from '../data/files.ts';
+import { withDataSource } from '../data/source.ts';
 import { CommandError } from '../errors.ts';
 import { withProgress } from '../serve/progress.ts';
 import { printLines, type Terminal } from '../terminal.ts';
@@ -22,7 +22,6 @@ const newline = 0x0a;
 /** Runs `countersign import`: reads an export into a data directory or the store of a module, without items. */
 export const importItems = createDataCommand(
   'import',
-  { usage: 'import takes no arguments, only options', takesArgument: false },
   async ({ options, secretBox, environment, value }, terminal) => {
     const input = value('--input', '-');
     await withDataSource(options, environment, async (target) => {

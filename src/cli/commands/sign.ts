@@ -5,12 +5,11 @@ import { parseDuration } from '../../duration.ts';
 import { parseSignedDate } from '../../http/headers/date.ts';
 import { escapeInvisible } from '../../http/syntax/control-character.ts';
 import { bytesOf, replaceInvalidUtf8, toOctets } from '../../http/syntax/octets.ts';
-import { readArguments } from '../../options/flags.ts';
 import { createHmacScheme } from '../../schemes/hmac/sign.ts';
 import type { NamedPart } from '../../schemes/message.ts';
 import { createSign, type Sign } from '../../schemes/signing.ts';
 import { secretFrom } from '../accounts/secret-input.ts';
-import { commandTable, listArities } from '../command-table.ts';
+import { commandTable, readCommandLine } from '../command-table.ts';
 import { CommandError, rethrowAsCommandError } from '../errors.ts';
 import { runMasked } from '../mask-secrets.ts';
 import {
@@ -81,13 +80,7 @@ function parseArguments(argv: readonly string[]): SignArguments {
       'the secret cannot be an argument, which other users of this host can read: use COUNTERSIGN_SECRET',
     ]);
   }
-  const {
-    flags: given,
-    lists,
-    words,
-    faults: flagFaults,
-  } = readArguments(argv, listArities(commandTable.sign));
-  if (flagFaults.length > 0) throw new CommandError(flagFaults);
+  const { flags: given, lists, words } = readCommandLine(commandTable.sign, argv);
   const text = (flag: string) => readText(given, flag);
   const isOn = (flag: string): boolean => given.has(flag);
   const faults = ['--simple', '--curl', '--explain'].flatMap((flag) =>

@@ -45,6 +45,16 @@ export async function lockDirectory(directory: string): Promise<DirectoryLock> {
   }
 }
 
+/** Calls a function while this process holds the lock of a directory. Rejects as `lockDirectory` does. */
+export async function whileLocked<T>(directory: string, run: () => Promise<T>): Promise<T> {
+  const lock = await lockDirectory(directory);
+  try {
+    return await run();
+  } finally {
+    await lock.release();
+  }
+}
+
 /** Returns the running process that holds the lock of a directory, or undefined. Changes nothing. */
 export async function findHolder(directory: string): Promise<ProcessIdentity | undefined> {
   return findRunningHolder(directory, await highestNumber(directory));

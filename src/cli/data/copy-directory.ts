@@ -1,22 +1,22 @@
 import { existsSync, realpathSync } from 'node:fs';
 import { chown, lstat, mkdir, readdir, rename, rm, rmdir, stat } from 'node:fs/promises';
 import { dirname, join, resolve, sep } from 'node:path';
-import { revocationFile } from '../accounts/revocations.ts';
-import { systemClock } from '../clock.ts';
-import { removeLeftovers, replaceFile } from '../store/files/atomic-write.ts';
+import { revocationFile } from '../../accounts/revocations.ts';
+import { systemClock } from '../../clock.ts';
+import { removeLeftovers, replaceFile } from '../../store/files/atomic-write.ts';
 import {
   incompleteCopyName,
   prepareDirectory,
   preparedCopyName,
   rejectIncompleteCopy,
-} from '../store/files/directory.ts';
-import { errorCode, nodeDisk } from '../store/files/disk.ts';
-import { findHolder, lockDirectory } from '../store/files/lock.ts';
-import { attemptsInUse, type OnProgress, type Scanned, scan } from '../store/scan.ts';
-import { isStoreFile, snapshotName, writeStore } from '../store/snapshot/writer.ts';
-import { filesAfterStore, isReplacedFile, revocationsName, tlsDirectory } from './data-files.ts';
-import { CommandError, listMessages } from './errors.ts';
-import { newStoreId } from './serve/store-id.ts';
+} from '../../store/files/directory.ts';
+import { errorCode, nodeDisk } from '../../store/files/disk.ts';
+import { findHolder, whileLocked } from '../../store/files/lock.ts';
+import { type OnProgress, type Scanned, scan } from '../../store/scan.ts';
+import { isStoreFile, snapshotName, writeStore } from '../../store/snapshot/writer.ts';
+import { CommandError, listMessages } from '../errors.ts';
+import { newStoreId } from '../serve/store-id.ts';
+import { filesAfterStore, isReplacedFile, revocationsName, tlsDirectory } from './files.ts';
 
 /** The options of a copy of a data directory. */
 export interface DirectoryCopyOptions {
@@ -65,20 +65,20 @@ export async function copyDirectory(options: DirectoryCopyOptions): Promise<Dire
   await checkTarget(options);
   const isNew = !existsSync(to);
   await prepareDirectory(to);
-  const lock = await lockDirectory(to);
   let done = false;
   try {
-    await checkTarget(options);
-    // The process that created them held the lock then, so it has ended.
-    await removeLeftovers(nodeDisk, to, incompleteCopyName, () => true);
-    const prepared = join(to, preparedCopyName);
-    const copy = await prepareCopy(options, prepared);
-    const kept = await keepRevocations(to, prepared);
-    await installCopy(to);
-    done = true;
-    return { ...copy, warnings: [...copy.warnings, ...kept] };
+    return await whileLocked(to, async () => {
+      await checkTarget(options);
+      // The process that created them held the lock then, so it has ended.
+      await removeLeftovers(nodeDisk, to, incompleteCopyName, () => true);
+      const prepared = join(to, preparedCopyName);
+      const copy = await prepareCopy(options, prepared);
+      const kept = await keepRevocations(to, prepared);
+      await installCopy(to);
+      done = true;
+      return { ...copy, warnings: [...copy.warnings, ...kept] };
+    });
   } finally {
-    await lock.release();
     await giveToOwner(to);
     if (!done && isNew) await removeEmpty(to);
   }
@@ -144,7 +144,8 @@ async function prepareCopy(
     const files: string[] = [];
     // Before the store: a revocation that is no longer in this file was carried out, so it is in the store then.
     if (await copyFile(from, to, revocationsName)) files.push(revocationsName);
-    const store = await readStore(from, repair !== undefined, onProgress);
+    const corrupt = repair === undefined ? 'reject' : 'skip';
+    const store = await scan({ directory: from, isShared: true, corrupt, onProgress });
     for (const name of filesAfterStore) if (await copyFile(from, to, name)) files.push(name);
     if (await copyTls(join(from, tlsDirectory), join(to, tlsDirectory))) files.push(tlsDirectory);
     const warnings = (await repair?.(store, to)) ?? [];
@@ -156,21 +157,6 @@ async function prepareCopy(
     await rm(to, { recursive: true, force: true });
     throw error;
   }
-}
-
-/** The number of attempts to read a directory that no process of this host uses, but perhaps one in another container. */
-const attemptsWithoutServer = 3;
-
-/** Reads the store of a directory. If a server uses it, the end of a journal that is being written is not reported. */
-async function readStore(
-  directory: string,
-  skip: boolean,
-  onProgress: OnProgress | undefined,
-): Promise<Scanned> {
-  const inUse = (await findHolder(directory)) !== undefined;
-  const attempts = inUse ? attemptsInUse : attemptsWithoutServer;
-  const scanned = await scan({ directory, attempts, corrupt: skip ? 'skip' : 'reject', onProgress });
-  return inUse ? { ...scanned, reports: [] } : scanned;
 }
 
 /** Copies a file, which is replaced but never changed. Returns whether it exists. */

@@ -1,36 +1,42 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import type { AccountPlace } from '../accounts/stored-file.ts';
-import { systemClock } from '../clock.ts';
-import type { Options } from '../options/options.ts';
-import type { Imported } from '../store/export.ts';
-import { removeLeftovers } from '../store/files/atomic-write.ts';
-import { prepareDirectory, rejectIncompleteCopy } from '../store/files/directory.ts';
-import { nodeDisk } from '../store/files/disk.ts';
-import { checkPermissions } from '../store/files/file-permissions.ts';
-import { lockDirectory } from '../store/files/lock.ts';
-import { formatLogName } from '../store/log/line.ts';
-import { endOfLost } from '../store/nonces/time.ts';
-import { scan } from '../store/scan.ts';
-import { isStoreFile, snapshotName, writeStore } from '../store/snapshot/writer.ts';
-import type { Store, TransferPart } from '../store/store.ts';
-import { isTransferable, type Transferable } from '../store/transfer.ts';
-import { actAsOwner } from './accounts/protected-file.ts';
+import type { AccountPlace } from '../../accounts/stored-file.ts';
+import { systemClock } from '../../clock.ts';
+import type { Options } from '../../options/options.ts';
+import type { Imported } from '../../store/export.ts';
+import { removeLeftovers } from '../../store/files/atomic-write.ts';
+import { prepareDirectory, rejectIncompleteCopy } from '../../store/files/directory.ts';
+import { nodeDisk } from '../../store/files/disk.ts';
+import { checkPermissions } from '../../store/files/file-permissions.ts';
+import { whileLocked } from '../../store/files/lock.ts';
+import { formatLogName } from '../../store/log/line.ts';
+import { endOfLost } from '../../store/nonces/time.ts';
+import { scan } from '../../store/scan.ts';
+import { isStoreFile, snapshotName, writeStore } from '../../store/snapshot/writer.ts';
+import type { Store, StoredItem, TransferPart } from '../../store/store.ts';
+import { isTransferable, type Transferable } from '../../store/transfer.ts';
+import { actAsOwner } from '../accounts/protected-file.ts';
+import { CommandError } from '../errors.ts';
+import type { LoadedModule } from '../module/load-module.ts';
+import { withProgress } from '../serve/progress.ts';
+import { newStoreId } from '../serve/store-id.ts';
+import type { Outlet } from '../terminal.ts';
+import { withModule } from '../with-module.ts';
 import { checkStopped } from './copy-directory.ts';
-import { writeDataFiles } from './data-files.ts';
-import { CommandError } from './errors.ts';
-import type { LoadedModule } from './module/load-module.ts';
-import { withProgress } from './serve/progress.ts';
-import { newStoreId } from './serve/store-id.ts';
-import type { Outlet } from './terminal.ts';
-import { withModule } from './with-module.ts';
+import { writeDataFiles } from './files.ts';
 
-/** Where data is exported from and imported to: a data directory, or the store of a module. */
-interface DataSource {
+/** The data of a command: a data directory, or the store of a module. */
+export interface DataSource {
+  /** The location in messages. */
+  readonly location: string;
   /** The location of the accounts; undefined if there is none. */
   readonly place: AccountPlace | undefined;
+  /** The store of the module; undefined for a data directory. */
+  readonly store: Store | undefined;
   /** Calls a function with the whole content, which no other process of this host changes meanwhile, and with warnings about it. */
   read<T>(use: (records: Records, warnings: readonly string[]) => Promise<T>): Promise<T>;
+  /** Returns the items of some collections, each in the order of creation, also while a server uses them. */
+  list(...collections: readonly string[]): Promise<readonly (readonly StoredItem[])[]>;
   /** Rejects with CommandError if nothing can be imported, before the export is read. */
   checkEmpty(): Promise<void>;
   /** Stores accounts and items. Rejects with CommandError if there are items meanwhile. */
@@ -59,16 +65,25 @@ export function withDataSource<T>(
   );
 }
 
+/** Throws CommandError if a data directory does not exist, and FilePermissionsError if other users can access it. */
+export function checkDirectory(directory: string): void {
+  if (!existsSync(directory)) throw new CommandError([`the data directory ${directory} does not exist`], 1);
+  checkPermissions(directory);
+}
+
 const firstJournal = formatLogName('journal', 1);
 
 function directorySource(directory: string, outlet: Outlet | undefined): DataSource {
+  const open = (): void => {
+    actAsOwner(directory);
+    checkDirectory(directory);
+  };
   return {
+    location: directory,
     place: directory,
-    async read(use) {
-      if (!existsSync(directory))
-        throw new CommandError([`the data directory ${directory} does not exist`], 1);
-      actAsOwner(directory);
-      checkPermissions(directory);
+    store: undefined,
+    read(use) {
+      open();
       return whileLocked(directory, async () => {
         const { state, storeId, reports } = await withProgress(outlet, (onProgress) =>
           scan({ directory, onProgress }),
@@ -76,6 +91,11 @@ function directorySource(directory: string, outlet: Outlet | undefined): DataSou
         if (storeId === undefined) throw new CommandError([`${directory} has no store to export`], 1);
         return use(state.records(storeId, systemClock.now()), reports);
       });
+    },
+    async list(...collections) {
+      open();
+      const { state } = await scan({ directory, isShared: true });
+      return collections.map((collection) => [...(state.collection(collection)?.entries ?? [])]);
     },
     async checkEmpty() {
       actAsOwner(directory);
@@ -88,15 +108,6 @@ function directorySource(directory: string, outlet: Outlet | undefined): DataSou
       await whileLocked(directory, () => writeImported(directory, imported));
     },
   };
-}
-
-async function whileLocked<T>(directory: string, run: () => Promise<T>): Promise<T> {
-  const lock = await lockDirectory(directory);
-  try {
-    return await run();
-  } finally {
-    await lock.release();
-  }
 }
 
 /** Writes accounts and the store into a locked data directory. Throws CommandError or StoreError. */
@@ -148,11 +159,14 @@ function moduleSource({ file, options }: LoadedModule, store: Store): DataSource
     1,
   );
   return {
+    location: locationOf(store, file),
     place: documents,
+    store,
     read: async (use) => {
       const noExport = `the store of ${file} cannot be exported: it has no exportState`;
       return use(requireTransferable(noExport).exportState(), []);
     },
+    list: (...collections) => Promise.all(collections.map((collection) => collectEntries(store, collection))),
     async checkEmpty() {
       if (!(await hasNoCollections(requireTransferable(noImport)))) throw hasItems;
     },
@@ -166,6 +180,30 @@ function moduleSource({ file, options }: LoadedModule, store: Store): DataSource
       if (!(await requireTransferable(noImport).importState(records, noncesUntil))) throw hasItems;
     },
   };
+}
+
+/** Returns the location of the store of a module in messages. */
+export function locationOf({ documents }: Store, file: string): string {
+  return documents?.location ?? `the store of ${file}`;
+}
+
+/** The number of items that are read at once. */
+const pageSize = 500;
+
+/** Returns all items of a collection in the order of creation. Items that are created meanwhile may be among them. */
+export async function* allEntries(store: Store, collection: string): AsyncGenerator<StoredItem> {
+  for (let after = 0; ; ) {
+    const { entries, more } = await store.list(collection, after, pageSize);
+    yield* entries;
+    after = entries.at(-1)?.sequence ?? after;
+    if (!more) return;
+  }
+}
+
+async function collectEntries(store: Store, collection: string): Promise<readonly StoredItem[]> {
+  const entries: StoredItem[] = [];
+  for await (const entry of allEntries(store, collection)) entries.push(entry);
+  return entries;
 }
 
 async function hasNoCollections(store: Transferable): Promise<boolean> {

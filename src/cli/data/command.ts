@@ -1,10 +1,9 @@
-import type { SecretBox } from '../accounts/secret-box.ts';
-import { readArguments } from '../options/flags.ts';
-import type { Options } from '../options/options.ts';
-import { readLocation } from './accounts/command.ts';
-import { commandTable, listArities } from './command-table.ts';
-import { CommandError } from './errors.ts';
-import type { Command, Terminal } from './terminal.ts';
+import type { SecretBox } from '../../accounts/secret-box.ts';
+import type { Options } from '../../options/options.ts';
+import { readLocation } from '../accounts/command.ts';
+import { type CommandSpec, commandTable, readCommandLine } from '../command-table.ts';
+import { CommandError } from '../errors.ts';
+import type { Command, Terminal } from '../terminal.ts';
 
 /** The arguments of a command on all data. */
 interface DataArguments {
@@ -22,19 +21,22 @@ interface DataArguments {
 /**
  * Creates a command on a whole data directory, or the whole store of a module.
  *
- * @param usage the error if the command does not have exactly one argument, or if it has one and takes none
  * @param run runs the command, and returns the exit status
  */
 export function createDataCommand(
   name: 'backup' | 'restore' | 'export' | 'import',
-  { usage, takesArgument }: { readonly usage: string; readonly takesArgument: boolean },
   run: (given: DataArguments, terminal: Terminal) => Promise<number>,
 ): Command {
   return async (argv, environment, terminal) => {
-    const { flags: given, words, faults } = readArguments(argv, listArities(commandTable[name]));
-    if (faults.length > 0) throw new CommandError(faults);
+    const spec: CommandSpec = commandTable[name];
+    const { flags: given, words } = readCommandLine(spec, argv);
     const [argument = '', ...others] = words;
-    if (others.length > 0 || (argument !== '') !== takesArgument) throw new CommandError([usage]);
+    if (others.length > 0 || (argument !== '') !== (spec.argument !== undefined))
+      throw new CommandError([
+        spec.argument === undefined
+          ? `${name} takes no arguments, only options`
+          : `${name} requires ${spec.argument}: countersign ${name} DIR`,
+      ]);
     const { options, secretBox } = readLocation(given, environment);
     return run(
       {

@@ -1,17 +1,17 @@
 // The files of a data directory besides those of the store, or the documents of a shared store, for everything that copies, repairs,
 // replaces, exports or imports them. What is not listed belongs to a process (locks, `….seen`), or is kept for a person
 // (`torn-….bin`).
-import { masterKeyFile, parseMasterKey } from '../accounts/master-key.ts';
-import type { SecretBox } from '../accounts/secret-box.ts';
+import { masterKeyFile, parseMasterKey } from '../../accounts/master-key.ts';
+import type { SecretBox } from '../../accounts/secret-box.ts';
 import {
   type AccountFileName,
   type AccountPlace,
   accountFileNames,
   createStoredFile,
   pathIn,
-} from '../accounts/stored-file.ts';
-import { parseLogName } from '../store/log/line.ts';
-import { isStoreFile } from '../store/snapshot/writer.ts';
+} from '../../accounts/stored-file.ts';
+import { parseLogName } from '../../store/log/line.ts';
+import { isStoreFile } from '../../store/snapshot/writer.ts';
 
 /** The directory of the certificate and its key. */
 export const tlsDirectory = 'tls';
@@ -27,11 +27,11 @@ type Check = (content: Uint8Array, path: string, secretBox: SecretBox | undefine
 
 /** Returns how the content of an account file is checked. What reads it is loaded only then. */
 const accountChecks: { readonly [name in AccountFileName]: () => Promise<{ readonly parse: Check }> } = {
-  users: async () => (await import('../accounts/users.ts')).userFile,
-  clients: async () => (await import('../accounts/clients.ts')).clientFile,
-  consumers: async () => (await import('../accounts/clients.ts')).consumerFile,
-  keys: async () => (await import('../accounts/signing-keys.ts')).signingKeyFile,
-  revocations: async () => (await import('../accounts/revocations.ts')).revocationFile,
+  users: async () => (await import('../../accounts/users.ts')).userFile,
+  clients: async () => (await import('../../accounts/clients.ts')).clientFile,
+  consumers: async () => (await import('../../accounts/clients.ts')).consumerFile,
+  keys: async () => (await import('../../accounts/signing-keys.ts')).signingKeyFile,
+  revocations: async () => (await import('../../accounts/revocations.ts')).revocationFile,
 };
 
 /**
@@ -88,7 +88,7 @@ export async function readDataFiles(
 /** Returns whether a file has no requested revocations any more. */
 async function isEmptyRequest(name: string, content: Uint8Array): Promise<boolean> {
   if (name !== revocationsName) return false;
-  const { revocationFile } = await import('../accounts/revocations.ts');
+  const { revocationFile } = await import('../../accounts/revocations.ts');
   return revocationFile.parse(content, name, undefined).entries.size === 0;
 }
 
