@@ -26,7 +26,7 @@ const { values, positionals: words } = parseArgs({
 });
 
 /** The folders whose modules are changed. */
-const areas = ['auth', 'signature', 'store', 'pipeline', 'net'];
+const areas = ['schemes', 'accounts', 'store', 'pipeline', 'net'];
 
 /** What a comparison and a logical operator become. */
 const turned = {
@@ -41,7 +41,7 @@ const turned = {
 };
 
 await compile();
-const { createRandom } = await import(pathToFileURL(join(compiled, 'src', 'store-contract', 'random.js')));
+const { createRandom } = await import(pathToFileURL(join(compiled, 'src', 'store', 'contract', 'random.js')));
 const jobs = Number(values.jobs);
 createCopies(jobs);
 const files = findMeasuredFiles(words);
