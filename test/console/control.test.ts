@@ -8,6 +8,7 @@ import {
   type OpenedConsole,
   openConsole,
   openPage,
+  openView,
   until,
 } from '../support/browser.ts';
 import { startServer } from '../support/cli/command.ts';
@@ -140,20 +141,16 @@ test(
       ['/control', ['Take snapshot', 'Reset'], 'Add items'],
       ['/access', ['Add user', 'Add key', 'Remove demo'], 'Rotate secret of demo'],
     ] as const) {
-      await page.goto(`${server.controlUrl}/#${path}`);
-      await until(
-        page,
-        `location.hash.includes(document.querySelector('h1')?.textContent.toLowerCase() ?? '?')`,
-      );
+      await openView(page, server.controlUrl, path);
       await shows(page, 'This one has a data directory');
       for (const name of disabled) await until(page, isDisabled(name));
       assert.equal(await page.evaluate(isDisabled(enabled)), false, enabled);
       await assertAccessible(page, path);
     }
-    await page.goto(`${server.controlUrl}/#/stubs`);
+    await openView(page, server.controlUrl, '/stubs');
     await shows(page, 'Coverage of the partner’s document');
     assert.equal(await page.evaluate(isDisabled('Add stub')), false);
-    await page.goto(`${server.controlUrl}/#/send`);
+    await openView(page, server.controlUrl, '/send');
     await until(page, `document.querySelector('select option[value="demo"]') !== null`);
     await page.getByLabel('User', { exact: true }).selectOption('demo');
     await shows(page, 'Enter the key');

@@ -81,8 +81,19 @@ export async function openConsole(
   const control = await double.openControl(options);
   const page = await openPage(t);
   await page.goto(control.console);
-  if (path !== '') await page.goto(`${control.url}/#${path}`);
+  if (path !== '') await openView(page, control.url, path);
   return { page, double, control };
+}
+
+/**
+ * Opens another view of the console in a page, and waits until it has replaced the view before. On a busy machine that stays for a while,
+ * and its controls can have the same labels.
+ */
+export async function openView(page: Page, url: string, path: string): Promise<void> {
+  await page.goto(`${url}/#${path}`);
+  const link = `#/${path.split(/[/?]/)[1]}`;
+  const current = `document.querySelector('#views [aria-current]')?.getAttribute('href')`;
+  await until(page, `${current} === ${JSON.stringify(link)}`, current);
 }
 
 /** The browser of the tests of a file. Each page has a context of its own: starting a browser takes longer than most tests. */
