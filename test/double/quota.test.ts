@@ -5,7 +5,12 @@ import { startDouble } from '../../src/double/index.ts';
 const users = { ann: { secret: 'a' }, bob: { secret: 'b', quota: '1/1m' } };
 
 test('a double limits requests by its own clock, and its journal explains how to continue', async () => {
-  await using double = await startDouble({ users, quota: { requests: 1, window: '1h' }, https: false });
+  await using double = await startDouble({
+    users,
+    quota: { requests: 1, window: '1h' },
+    now: '2026-03-01T12:00:00Z',
+    https: false,
+  });
   assert.equal((await double.as('ann').fetch('/articles')).status, 200);
   const refused = await double.as('ann').fetch('/articles');
   assert.equal(refused.status, 429);

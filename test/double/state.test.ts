@@ -130,7 +130,7 @@ test('reset restores the items, users and clock of the start, and clears the jou
 });
 
 test('refused authentications are not counted any more after a reset', async () => {
-  await using double = await startDouble({ ...options, maxAuthFailures: 2 });
+  await using double = await startDouble({ ...options, maxAuthFailures: 2, now: '2026-03-01T12:00:00Z' });
   const status = async (): Promise<number> =>
     (await double.as('ann', { secret: 'another' }).fetch('/articles')).status;
   assert.deepEqual([await status(), await status(), await status()], [401, 401, 429]);

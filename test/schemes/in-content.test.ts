@@ -110,7 +110,7 @@ describe('credentials in JSON', () => {
   });
 
   test('are throttled like others', async () => {
-    const double = await open({ maxAuthFailures: 5 });
+    const double = await open({ maxAuthFailures: 5, now: '2026-03-01T12:00:00Z' });
     const statuses: number[] = [];
     for (let at = 0; at < 7; at += 1) {
       const body = write(double, hmac('other'), `t${at}`);

@@ -86,6 +86,7 @@ test('wrong signatures in the content for a user are limited, whichever place na
       users,
       schemes: { [scheme]: schemes[scheme] },
       maxAuthFailures: 3,
+      now: '2026-03-01T12:00:00Z', // a minute of a clock that runs could end between the failures
     });
     double.stub({ method: 'POST', path: '/pay' }, { status: 204 });
     const post = async (key: string): Promise<number> => {

@@ -166,12 +166,11 @@ const hostile: readonly (readonly [name: string, body: string, status: number])[
 ];
 for (const [name, body, status] of hostile) {
   test(`${name} is rejected with ${status}`, async () => {
-    await using double = await startDouble({ https: false });
+    await using double = await startDouble({ now: 0, https: false });
     const control = createConsole(await double.openControl());
-    const before = double.clock.now();
     const reply = await control.raw('POST', '/clock/advance', body);
     assert.equal(reply.status, status, await reply.text());
-    assert.ok(double.clock.now() - before < 60_000);
+    assert.equal(double.clock.now(), 0);
     assert.equal((await control.exchange('GET', '/clock')).status, 200);
   });
 }
