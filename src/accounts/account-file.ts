@@ -1,6 +1,8 @@
+import { describeFault, formatPath, type ShapeFault, type ShapePath } from '../shape/fault.ts';
+import type { Shape } from '../shape/shape.ts';
 import { CorruptionError } from '../store/corruption-error.ts';
 import { formatIsoDate } from '../store/encoding/iso-date.ts';
-import { decodeUtf8, Members, RecordFault } from '../store/encoding/members.ts';
+import { decodeUtf8, Members, RecordFault, readTime } from '../store/encoding/members.ts';
 import type { Disk } from '../store/files/disk.ts';
 import { type SecretBox, SecretBoxError } from './secret-box.ts';
 import { type AccountFileName, type AccountPlace, createStoredFile, type StoredFile } from './stored-file.ts';
@@ -25,45 +27,38 @@ export interface AccountFileContent<T> {
   readonly mark: string | undefined;
 }
 
-/** The format of an account file. */
-interface AccountFileFormat<T> {
-  /** The name of the file without its extension, and of the member with the entries. */
+/** A kind of records, which one account file contains by name. */
+interface AccountKind<T> {
+  /** The name of the file without its extension, and of the member with the records. */
   readonly name: AccountFileName;
-  /** The name of one entry. */
+  /** The name of one record. */
   readonly one: string;
   /** The purpose of an encrypted secret: with another purpose or name, it cannot be decrypted. */
   readonly sealedAs: string;
-  /** Reads an entry. Throws RecordFault if it is invalid. */
-  read(entry: Members, reader: EntryReader): T;
-  /** Returns the entry as JSON, in which undefined members are omitted. `secret` returns the stored form of a secret. */
-  write(entry: T, secret: (text: string) => unknown): object;
-}
-
-/** Helps to read one entry of an account file. */
-export interface EntryReader {
-  readonly name: string;
-  /** The entry in messages: `the user "ann"`. */
-  readonly where: string;
-  /** Reads a secret in plain text or as `{ "sealed": … }`. Throws SecretBoxError if it cannot be decrypted. */
-  secret(value: unknown, where: string): string;
+  /** Describes all records, with times in milliseconds since 1970-01-01T00:00:00Z and secrets in plain text. */
+  readonly shape: Shape<Readonly<Record<string, T>>>;
+  /** The paths of the times in a record, which the file contains as dates. `*` stands for each item or member. Default: none. */
+  readonly times?: readonly string[];
+  /** The paths of the secrets in a record, which the file contains in plain text or as `{ "sealed": … }`. Default: none. */
+  readonly secrets?: readonly string[];
 }
 
 /** A file with users, clients or consumers by name. In a data directory, only its owner can read it. */
 export class AccountFile<T> {
-  readonly #format: AccountFileFormat<T>;
+  readonly #kind: AccountKind<T>;
 
-  constructor(format: AccountFileFormat<T>) {
-    this.#format = format;
+  constructor(kind: AccountKind<T>) {
+    this.#kind = kind;
   }
 
   /** The name of the entries: `users`. */
-  get name(): AccountFileFormat<T>['name'] {
-    return this.#format.name;
+  get name(): AccountFileName {
+    return this.#kind.name;
   }
 
   /** The name of one entry: `user`. */
   get one(): string {
-    return this.#format.one;
+    return this.#kind.one;
   }
 
   /** Returns the path of the file, or the name and the location of the document. */
@@ -101,7 +96,7 @@ export class AccountFile<T> {
     secretBox: SecretBox | undefined,
   ): Omit<AccountFileContent<T>, 'mark'> {
     if (content === undefined) return { entries: new Map(), clear: 0 };
-    return readEntries(content, path, this.#format, secretBox);
+    return readEntries(content, path, this.#kind, secretBox);
   }
 
   /** Replaces all entries, whatever they are. Resolves when they are stored. Throws StoreError. */
@@ -138,18 +133,15 @@ export class AccountFile<T> {
   }
 
   #formatFile(entries: ReadonlyMap<string, T>, secretBox: SecretBox | undefined): string {
+    const { name, sealedAs, times, secrets } = this.#kind;
     // Unlike an assignment, fromEntries also defines the name `__proto__`.
-    const byName = Object.fromEntries(
-      Array.from(entries, ([name, entry]) => [name, this.#formatEntry(name, entry, secretBox)]),
-    );
-    return `${JSON.stringify({ version: fileVersion, [this.name]: byName }, null, 2)}\n`;
-  }
-
-  #formatEntry(name: string, entry: T, secretBox: SecretBox | undefined): object {
-    const as = [this.#format.sealedAs, name];
-    return this.#format.write(entry, (text) =>
-      secretBox === undefined ? text : { sealed: secretBox.seal(text, as) },
-    );
+    let records: unknown = Object.fromEntries(entries);
+    records = replaceAll(records, times, (time) => formatIsoDate(Number(time)));
+    if (secretBox !== undefined)
+      records = replaceAll(records, secrets, (text, [owner]) => ({
+        sealed: secretBox.seal(String(text), [sealedAs, String(owner)]),
+      }));
+    return `${JSON.stringify({ version: fileVersion, [name]: records }, null, 2)}\n`;
   }
 }
 
@@ -157,20 +149,13 @@ export class AccountFile<T> {
 function readEntries<T>(
   bytes: Uint8Array,
   path: string,
-  format: AccountFileFormat<T>,
+  { name, one, sealedAs, shape, times, secrets }: AccountKind<T>,
   secretBox: SecretBox | undefined,
 ): Omit<AccountFileContent<T>, 'mark'> {
   let clear = 0;
-  const readEntry = (name: string, value: unknown): T => {
-    const owner = `the ${format.one} ${JSON.stringify(name)}`;
-    const secret = (stored: unknown, where: string): string => {
-      const { text, isClear } = openSecret(stored, where, path, secretBox, [format.sealedAs, name]);
-      if (isClear) clear += 1;
-      // With an empty secret, anyone could sign.
-      if (text === '') throw new RecordFault(`${where} is empty`);
-      return text;
-    };
-    return format.read(Members.of(value, owner), { name, where: owner, secret });
+  const label = ([owner, ...part]: ShapePath): string => {
+    if (owner === undefined) return name;
+    return `${part.length === 0 ? '' : `${formatPath(part)} of `}the ${one} ${JSON.stringify(owner)}`;
   };
   try {
     const document = Members.parse(decodeUtf8(bytes), 'the document');
@@ -178,12 +163,60 @@ function readEntries<T>(
     const version = document.count('version');
     if (version !== fileVersion)
       throw new RecordFault(`its version is ${version}, and this program reads ${fileVersion}`);
-    const members = document.only(['version', format.name], 'the document').object(format.name).entries();
-    const entries = new Map(members.map(([name, value]) => [name, readEntry(name, value)]));
-    return { entries, clear };
+    let records = document.only(['version', name], 'the document').get(name);
+    records = replaceAll(records, times, (date, at) => readTime(date, label(at)));
+    records = replaceAll(records, secrets, (stored, at) => {
+      const as = [sealedAs, String(at[0])];
+      const { text, isClear } = openSecret(stored, label(at), path, secretBox, as);
+      if (isClear) clear += 1;
+      return text;
+    });
+    const read = shape.read(records);
+    if ('value' in read) return { entries: new Map(Object.entries(read.value)), clear };
+    throw new RecordFault(
+      read.faults
+        .slice(0, 1)
+        .map((fault) => explain(fault, label))
+        .join(),
+    );
   } catch (error) {
     throw error instanceof RecordFault ? new CorruptionError(path, error.message) : error;
   }
+}
+
+/** Returns the message of a fault. It contains no name of an unknown member, because that may be a secret. */
+function explain(fault: ShapeFault, label: (path: ShapePath) => string): string {
+  if (fault.kind === 'unknown') return `${label(fault.path.slice(0, -1))} has a member that is not known`;
+  return `${label(fault.path)} ${describeFault(fault)}`;
+}
+
+/** Replaces a part of a record, at a path that begins with the name of the record. */
+type Replace = (part: unknown, path: ShapePath) => unknown;
+
+/** Returns records by name, in which the parts at these paths of each record are replaced. */
+function replaceAll(records: unknown, paths: readonly string[] = [], replace: Replace): unknown {
+  return paths.reduce((all, path) => replaceAt(all, ['*', ...path.split('.')], replace), records);
+}
+
+/** Returns a value in which the parts at a path are replaced. Parts that are missing, or not where an object or array is, stay. */
+function replaceAt(
+  value: unknown,
+  [step, ...steps]: readonly string[],
+  replace: Replace,
+  path: ShapePath = [],
+): unknown {
+  if (value === undefined) return undefined;
+  if (step === undefined) return replace(value, path);
+  if (Array.isArray(value)) {
+    if (step !== '*') return value;
+    return value.map((each: unknown, index) => replaceAt(each, steps, replace, [...path, index]));
+  }
+  if (typeof value !== 'object' || value === null) return value;
+  const members = Object.entries(value).map(([name, member]) => [
+    name,
+    step === '*' || step === name ? replaceAt(member, steps, replace, [...path, name]) : member,
+  ]);
+  return Object.fromEntries(members);
 }
 
 /** Returns a stored secret: a text, or `{ "sealed": … }`. Throws RecordFault or SecretBoxError. */
@@ -201,11 +234,6 @@ function openSecret(
   const text = secretBox.open(sealed, as);
   if (text === undefined) throw new SecretBoxError(`${path}: ${where} ${encryptedWithOtherKey}`);
   return { text, isClear: false };
-}
-
-/** Returns a time (ms) as an account file has it. */
-export function formatTime(ms: number | undefined): string | undefined {
-  return ms === undefined ? undefined : formatIsoDate(ms);
 }
 
 /** Returns the message for a file with encrypted secrets if there is no key. */

@@ -11,6 +11,7 @@ import {
   type JsonSchema,
   listOf,
   mapOf,
+  number,
   object,
   optional,
   refine,
@@ -23,6 +24,7 @@ import {
 import { keyWeakness } from './key-weakness.ts';
 import { isRsaMethod, oauth1Methods, rsaMethods, secretMethods } from './oauth1-methods.ts';
 import { parsePublicKey } from './parse-account-key.ts';
+import { isPasswordHash } from './passwords.ts';
 import {
   type Client,
   type ClientDeclaration,
@@ -55,13 +57,6 @@ export type ClientRegistration = Omit<Client, 'id'>;
 /** The registration of a consumer of OAuth 1.0a under a key, with all defaults. */
 export type ConsumerRegistration = Omit<Consumer, 'key'>;
 
-/** The result of reading a registration. `made` is only valid if there are no faults. */
-export interface Registered<T> {
-  readonly made: T;
-  /** They contain no secret. */
-  readonly faults: readonly ShapeFault[];
-}
-
 /** The forms of a registered secret: a string, or an object with the plain text, its SHA-256 in base64url, or its scrypt hash. */
 type SecretForm = 'text' | 'plain' | 'sha256' | 'scrypt';
 
@@ -75,48 +70,33 @@ export function readClients(
   scopes: readonly Scope[] = knownScopes,
   documented: readonly Scope[] = [],
 ): ReadonlyMap<string, Client> {
-  return registry(registered, 'client', (id, option) => {
-    const { since, parts } = separateDate(option);
-    const { made, faults } = readClient(id, parts, ['text', 'plain', 'sha256', 'scrypt'], scopes);
-    const isUsual = option?.scopes === undefined && documented.length > 0;
-    return { made: { id, ...made, ...(isUsual && { scopes: documented }), since }, faults };
-  });
+  const secretForms = ['text', 'plain', 'sha256', 'scrypt'] as const;
+  const clients = readRegistered(
+    registered,
+    describeClients({ secretForms, scopes, isDated: true, ...(documented.length > 0 && { documented }) }),
+    'client',
+  );
+  return new Map(clients.map(([id, client]) => [id, { id, ...client }]));
 }
 
 /** Returns the registered consumers of OAuth 1.0a by key. Throws RangeError, with the key, if one is invalid. */
 export function readConsumers(registered: RegisteredBy<ConsumerDeclaration>): ReadonlyMap<string, Consumer> {
-  return registry(registered, 'consumer', (key, option) => {
-    const { since, parts } = separateDate(option);
-    const { made, faults } = readConsumer(key, parts);
-    return { made: { key, ...made, since }, faults };
-  });
+  const consumers = readRegistered(registered, describeConsumers({ isDated: true }), 'consumer');
+  return new Map(consumers.map(([key, consumer]) => [key, { key, ...consumer }]));
 }
 
-/** Separates the time of registration, which a configuration does not contain. */
-function separateDate(option: ClientDeclaration | ConsumerDeclaration): {
-  since: number | undefined;
-  parts: unknown;
-} {
-  // In JavaScript, it may be any value.
-  if (typeof option !== 'object' || option === null || Array.isArray(option))
-    return { since: undefined, parts: option };
-  const { since, ...parts } = option;
-  return { since, parts };
-}
-
-function registry<Option, T>(
-  registered: RegisteredBy<Option>,
+/** Reads registrations by name. Throws RangeError with the first fault. */
+function readRegistered<T>(
+  registered: RegisteredBy<unknown>,
+  shape: Shape<Readonly<Record<string, T>>>,
   one: string,
-  read: (name: string, option: Option) => Registered<T>,
-): ReadonlyMap<string, T> {
-  return new Map(
-    listRegistered(registered).map(([name, option]) => {
-      const { made, faults } = read(name, option);
-      const [first] = faults;
-      if (first === undefined) return [name, made];
-      throw new RangeError(faultLine(first, `the ${one} ${JSON.stringify(name)}`));
-    }),
-  );
+): readonly (readonly [name: string, registration: T])[] {
+  const read = shape.read(Object.fromEntries(listRegistered(registered)));
+  if ('value' in read) return Object.entries(read.value);
+  const [fault] = read.faults;
+  if (fault === undefined) return [];
+  const [name, ...path] = fault.path;
+  throw new RangeError(faultLine({ ...fault, path }, `the ${one} ${JSON.stringify(name)}`));
 }
 
 /** Returns the message of a fault, without a full stop. `owner` is the client or consumer. */
@@ -125,67 +105,77 @@ export function faultLine(fault: ShapeFault, owner: string): string {
   return `${what} ${describeFault(fault)}`;
 }
 
+/** The clients that a shape describes. */
+interface ClientRules {
+  /** The forms of their secrets. */
+  readonly secretForms: readonly SecretForm[];
+  /** The scopes that exist; undefined if that is not known, so that any can be registered. */
+  readonly scopes?: readonly Scope[] | undefined;
+  /** The scopes of a client without any. Default: those that exist beside `read` and `write`, if there are some, or `read`. */
+  readonly documented?: readonly Scope[];
+  /** Whether they have the time of their registration, which a configuration file does not contain. Default: false. */
+  readonly isDated?: boolean;
+}
+
+/** Describes clients of OAuth 2.0 by id. They are read with all defaults. */
+export function describeClients(rules: ClientRules): Shape<Readonly<Record<string, ClientRegistration>>> {
+  const further = rules.scopes?.filter((scope) => !isKnownScope(scope)) ?? [];
+  const defaultScopes = rules.documented ?? (further.length > 0 ? further : (['read'] as const));
+  const client = convert(
+    describeClient(rules),
+    ({
+      secret,
+      redirectUris = [],
+      grants = grantTypes.slice(0, 2),
+      scopes = defaultScopes,
+      users = [],
+      ...others
+    }) => ({ secret, redirectUris, grants, scopes, users, ...others }),
+  );
+  return mapOf(client, 'clients of OAuth 2.0 by id', {
+    names: { type: 'string', pattern: clientIdForm.source },
+    checkName: (id, path) =>
+      clientIdForm.test(id)
+        ? []
+        : [createFault(path, 'needs an id of 1 to 128 printable ASCII characters without a colon')],
+  });
+}
+
 /**
- * Reads the registration of a client of OAuth 2.0 from any value. Returns it with all its faults.
- * @param scopes the scopes that exist; undefined if that is not known, so that any can be registered
+ * Describes consumers of OAuth 1.0a by key. They are read with all defaults.
+ * @param rules.isDated as for clients
  */
-export function readClient(
-  id: string,
-  value: unknown,
-  secretForms: readonly SecretForm[],
-  scopes: readonly Scope[] | undefined,
-): Registered<ClientRegistration> {
-  const idFaults = clientIdForm.test(id)
-    ? []
-    : [createFault([], 'needs an id of 1 to 128 printable ASCII characters without a colon')];
-  const { read, faults } = readParts(value, describeClient(secretForms, scopes));
-  const further = scopes?.filter((scope) => !isKnownScope(scope)) ?? [];
-  const made = {
-    secret: read?.secret,
-    redirectUris: read?.redirectUris ?? [],
-    grants: read?.grants ?? grantTypes.slice(0, 2),
-    scopes: read?.scopes ?? (further.length > 0 ? further : (['read'] as const)),
-    users: read?.users ?? [],
-    ...(read?.lifetimes !== undefined && { lifetimes: read.lifetimes }),
-    ...(read?.postLogoutRedirectUris !== undefined && {
-      postLogoutRedirectUris: read.postLogoutRedirectUris,
-    }),
-    ...(read?.jwks !== undefined && { jwks: read.jwks }),
-    ...(read?.publicKey !== undefined && { publicKey: read.publicKey }),
-  };
-  return { made, faults: [...idFaults, ...faults] };
+export function describeConsumers({
+  isDated = false,
+}: Pick<ClientRules, 'isDated'> = {}): Shape<Readonly<Record<string, ConsumerRegistration>>> {
+  const consumer = convert(
+    describeConsumer(isDated),
+    ({
+      secret,
+      rsaPublicKey,
+      callbacks = [],
+      methods = defaultMethods[secret === undefined ? 'rsaPublicKey' : 'secret'],
+      scopes = ['read'],
+      users = [],
+      plainHttp = false,
+      ...others
+    }) => ({ secret, rsaPublicKey, callbacks, methods, scopes, users, plainHttp, ...others }),
+  );
+  return mapOf(consumer, 'consumers of OAuth 1.0a by key', {
+    names: { minLength: 1, maxLength: maxConsumerKeyLength },
+    checkName: (key, path) => (isConsumerKey(key) ? [] : [createFault(path, consumerKeyFault)]),
+  });
 }
 
-/** Reads the registration of a consumer of OAuth 1.0a from any value. Returns it with all its faults. */
-export function readConsumer(key: string, value: unknown): Registered<ConsumerRegistration> {
+const consumerKeyFault = `needs a key of 1 to ${maxConsumerKeyLength} bytes without control characters`;
+
+function isConsumerKey(key: string): boolean {
   const bytes = Buffer.byteLength(key);
-  const isKey =
-    bytes >= 1 && bytes <= maxConsumerKeyLength && !hasControlCharacter(key) && !hasLoneSurrogate(key);
-  const keyFaults = isKey
-    ? []
-    : [createFault([], `needs a key of 1 to ${maxConsumerKeyLength} bytes without control characters`)];
-  const { read, faults } = readParts(value, consumerShape);
-  const defaults = defaultMethods[read?.secret === undefined ? 'rsaPublicKey' : 'secret'];
-  const made = {
-    secret: read?.secret,
-    rsaPublicKey: read?.rsaPublicKey,
-    callbacks: read?.callbacks ?? [],
-    methods: read?.methods ?? defaults,
-    scopes: read?.scopes ?? (['read'] as const),
-    users: read?.users ?? [],
-    plainHttp: read?.plainHttp ?? false,
-  };
-  return { made, faults: [...keyFaults, ...faults] };
+  return bytes >= 1 && bytes <= maxConsumerKeyLength && !hasControlCharacter(key) && !hasLoneSurrogate(key);
 }
 
-/** Reads the members of a registration. They are undefined if there are faults. */
-function readParts<T>(
-  value: unknown,
-  shape: Shape<T>,
-): { readonly read: T | undefined; readonly faults: readonly ShapeFault[] } {
-  const read = shape.read(value);
-  return 'value' in read ? { read: read.value, faults: [] } : { read: undefined, faults: read.faults };
-}
+/** The time of a registration in milliseconds since 1970-01-01T00:00:00Z. */
+const since = optional(number({ whole: false }));
 
 const filled = 'a text of at least one character';
 const isObject = { expected: 'an object' };
@@ -284,9 +274,10 @@ function describeUsers(description: string): Shape<'*' | readonly string[]> {
 }
 
 /** Describes the registration of a client. */
-function describeClient(secretForms: readonly SecretForm[], scopes?: readonly Scope[] | undefined) {
+function describeClient({ secretForms, scopes, isDated = false }: ClientRules) {
+  const members = describeClientMembers(secretForms, scopes);
   return refine(
-    object(describeClientMembers(secretForms, scopes), undefined, isObject),
+    object(isDated ? { ...members, since } : members, undefined, isObject),
     ({ secret, jwks, publicKey, grants = [] }, path) =>
       (secret ?? jwks ?? publicKey) === undefined && grants.includes('client_credentials')
         ? [createFault(path, 'has no secret, and so cannot have the grant client_credentials')]
@@ -322,7 +313,7 @@ function parseSecret(value: unknown, forms: readonly SecretForm[]): ClientSecret
   if (form === 'plain' && isPlain(text)) return { plain: text };
   // SHA-256 in base64url.
   if (form === 'sha256' && /^[A-Za-z0-9_-]{43}$/.test(text)) return { sha256: text };
-  return form === 'scrypt' && text.startsWith('scrypt$') ? { scrypt: text } : undefined;
+  return form === 'scrypt' && isPasswordHash(text) ? { scrypt: text } : undefined;
 }
 
 const consumerMembers = {
@@ -349,44 +340,31 @@ const consumerMembers = {
   plainHttp: optional(flag('whether signed requests are accepted over plain HTTP')),
 } satisfies ShapesOf<Omit<ConsumerDeclaration, 'since'>>;
 
-/** The names of the members of a client's registration. */
-export const clientKeys: readonly string[] = Object.keys(describeClientMembers([], undefined));
-/** The names of the members of a consumer's registration. */
-export const consumerKeys: readonly string[] = Object.keys(consumerMembers);
-
 /** Describes the registration of a consumer. */
-const consumerShape = refine(
-  object(consumerMembers, undefined, isObject),
-  ({ secret, rsaPublicKey, methods = [] }, path) => {
-    const hasNone = secret === undefined && rsaPublicKey === undefined;
-    const first = hasNone ? [createFault(path, 'has neither a secret nor an RSA key')] : [];
-    const others = methods.flatMap((method) => {
-      const needed = isRsaMethod(method) ? rsaPublicKey : secret;
-      const name = isRsaMethod(method) ? 'rsaPublicKey' : 'secret';
-      return needed === undefined
-        ? [createFault([...path, 'methods'], `have ${method}, and there is no ${name}`)]
-        : [];
-    });
-    return [...first, ...others];
-  },
-  {
-    anyOf: [{ required: ['secret'] }, { required: ['rsaPublicKey'] }],
-    allOf: [
-      requireIf('methods', { enum: Object.keys(rsaMethods) }, ['rsaPublicKey']),
-      requireIf('methods', { enum: Object.keys(secretMethods) }, ['secret']),
-    ],
-  },
-);
-
-/** Describes the clients of a configuration file, by id. */
-export const clientsShape = mapOf(describeClient(['text']), 'clients of OAuth 2.0 by id', {
-  names: { type: 'string', pattern: clientIdForm.source },
-});
-
-/** Describes the consumers of a configuration file, by key. */
-export const consumersShape = mapOf(consumerShape, 'consumers of OAuth 1.0a by key', {
-  names: { minLength: 1, maxLength: maxConsumerKeyLength },
-});
+function describeConsumer(isDated: boolean) {
+  return refine(
+    object(isDated ? { ...consumerMembers, since } : consumerMembers, undefined, isObject),
+    ({ secret, rsaPublicKey, methods = [] }, path) => {
+      const hasNone = secret === undefined && rsaPublicKey === undefined;
+      const first = hasNone ? [createFault(path, 'has neither a secret nor an RSA key')] : [];
+      const others = methods.flatMap((method) => {
+        const needed = isRsaMethod(method) ? rsaPublicKey : secret;
+        const name = isRsaMethod(method) ? 'rsaPublicKey' : 'secret';
+        return needed === undefined
+          ? [createFault([...path, 'methods'], `have ${method}, and there is no ${name}`)]
+          : [];
+      });
+      return [...first, ...others];
+    },
+    {
+      anyOf: [{ required: ['secret'] }, { required: ['rsaPublicKey'] }],
+      allOf: [
+        requireIf('methods', { enum: Object.keys(rsaMethods) }, ['rsaPublicKey']),
+        requireIf('methods', { enum: Object.keys(secretMethods) }, ['secret']),
+      ],
+    },
+  );
+}
 
 /**
  * Returns a schema that requires members if another one is an array with such an item. `minItems` is for ajv 8.20, which needs it.

@@ -1,4 +1,5 @@
-import { RecordFault } from '../store/encoding/members.ts';
+import { createFault } from '../shape/fault.ts';
+import { mapOf, object, optional, refine, text } from '../shape/shape.ts';
 import { AccountFile } from './account-file.ts';
 
 /** Selects the grants and tokens that match all given members. At least one member is required. */
@@ -10,7 +11,11 @@ export interface GrantSelection {
   readonly client?: string | undefined;
 }
 
-const members = ['grant', 'user', 'client'] as const;
+const selectionShape = object({
+  grant: optional(text()),
+  user: optional(text()),
+  client: optional(text()),
+});
 
 /**
  * The file of requested revocations, by random names. The process that has the lock of the store carries them out and then
@@ -20,11 +25,10 @@ export const revocationFile = new AccountFile<GrantSelection>({
   name: 'revocations',
   one: 'revocation',
   sealedAs: 'revocation',
-  read(selection, { where }) {
-    const given = selection.only(members, where).entries();
+  shape: mapOf(
     // Without members, it would select everything.
-    if (given.length === 0) throw new RecordFault(`${where} selects nothing`);
-    return Object.fromEntries(given.map(([name]) => [name, selection.text(name)]));
-  },
-  write: (selection) => selection,
+    refine(selectionShape, (selection, path) =>
+      Object.keys(selection).length === 0 ? [createFault(path, 'selects nothing')] : [],
+    ),
+  ),
 });

@@ -1,4 +1,5 @@
-import { AccountFile, formatTime } from './account-file.ts';
+import { mapOf, number, object, optional, text } from '../shape/shape.ts';
+import { AccountFile } from './account-file.ts';
 
 /** A stored key that signs tokens. */
 export interface StoredSigningKey {
@@ -17,21 +18,16 @@ export const signingKeyFile = new AccountFile<StoredSigningKey>({
   name: 'keys',
   one: 'key',
   sealedAs: 'signing key',
-  read(key, { where, secret }) {
-    const members = key.only(['algorithm', 'privateKey', 'since', 'replaced'], where);
-    return {
-      algorithm: members.text('algorithm'),
-      privateKey: secret(members.get('privateKey'), `privateKey of ${where}`),
-      since: members.time('since'),
-      ...(members.has('replaced') && { replaced: members.time('replaced') }),
-    };
-  },
-  write: ({ algorithm, privateKey, since, replaced }, secret) => ({
-    algorithm,
-    since: formatTime(since),
-    replaced: formatTime(replaced),
-    privateKey: secret(privateKey),
-  }),
+  shape: mapOf(
+    object({
+      algorithm: text(),
+      privateKey: text(undefined, { min: 1, isSecret: true }),
+      since: number({ whole: false }),
+      replaced: optional(number({ whole: false })),
+    }),
+  ),
+  times: ['since', 'replaced'],
+  secrets: ['privateKey'],
 });
 
 /** How long (ms) a former key is stored: no access token is valid for longer than a year. */

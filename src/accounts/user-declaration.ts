@@ -111,8 +111,8 @@ const keysShape = mapOf(keyShape, 'keys of signature schemes, by id', {
   expected: 'an object such as { "key-1": { "algorithm": "ed25519", "publicKey": "…" } }',
 });
 
-/** The keys of a configuration file, which are parsed when it is read, so that all faults are reported. */
-const parsedKeysShape = refine(keysShape, (keys, path) =>
+/** The keys of a user in a file, which are parsed when it is read, so that all faults are reported. */
+export const parsedKeysShape = refine(keysShape, (keys, path) =>
   Object.entries(keys).flatMap(([name, key]) =>
     findFault([...path, name], (what) => parseAccountKey(name, key, what)),
   ),

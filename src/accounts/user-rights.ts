@@ -14,11 +14,6 @@ export function readUserSchemes(value: unknown, where: string): readonly string[
   return readNames(value, where, 'scheme');
 }
 
-/** Reads the roles of a user: a list of names of roles. Throws RangeError on anything else. */
-export function readUserRoles(value: unknown, where: string): readonly string[] {
-  return readNames(value, where, 'role');
-}
-
 function readNames(value: unknown, where: string, what: 'scheme' | 'role'): readonly string[] {
   if (!Array.isArray(value)) throw new RangeError(`${where} must be a list of names of ${what}s`);
   const names: readonly unknown[] = value;

@@ -1,5 +1,5 @@
 import { quotaShape } from '../accounts/quota-policy.ts';
-import { clientsShape, consumersShape } from '../accounts/registration.ts';
+import { describeClients, describeConsumers } from '../accounts/registration.ts';
 import { configuredUsersShape } from '../accounts/user-declaration.ts';
 import { collectionDefinitions, collectionsSchema } from '../collections/declaration-shape.ts';
 import { seedShape } from '../collections/seed.ts';
@@ -13,8 +13,8 @@ import { optionSpecs } from './table.ts';
 const partSchemas: Readonly<Record<(typeof parts)[number], JsonSchema>> = {
   users: configuredUsersShape.schema,
   schemes: describeSchemes(),
-  clients: clientsShape.schema,
-  consumers: consumersShape.schema,
+  clients: describeClients({ secretForms: ['text'] }).schema,
+  consumers: describeConsumers().schema,
   oauth2: oauth2Shape.schema,
   collections: collectionsSchema(),
   seed: seedShape.schema,

@@ -2,9 +2,8 @@ import { readFileSync } from 'node:fs';
 import {
   type ClientRegistration,
   type ConsumerRegistration,
-  type Registered,
-  readClient,
-  readConsumer,
+  describeClients,
+  describeConsumers,
 } from '../accounts/registration.ts';
 import { type ConfiguredUser, configuredUsersShape } from '../accounts/user-declaration.ts';
 import { JsonError, parseJson } from '../http/json.ts';
@@ -13,7 +12,6 @@ import { oauth2Shape } from '../oauth/oauth2-shape.ts';
 import type { Scope } from '../principal.ts';
 import { checkSchemes } from '../schemes/configured-schemes.ts';
 import type { SchemeDeclarations } from '../schemes/scheme-declarations.ts';
-import { describeFault, formatPath } from '../shape/fault.ts';
 import type { Shape } from '../shape/shape.ts';
 import { hint, toPrintable } from './flags.ts';
 import { explainFault, type Setting, toMembers } from './sources.ts';
@@ -106,10 +104,10 @@ export function readConfigurationFile(
     oauth2,
     users: new Map(Object.entries(shaped('users', () => configuredUsersShape) ?? {})),
     schemes: readFileSchemes(part('schemes'), path, faults),
-    clients: readEntries('clients', part('clients'), path, faults, (id, value) =>
-      readClient(id, value, ['text'], scopes),
+    clients: new Map(
+      Object.entries(shaped('clients', () => describeClients({ secretForms: ['text'], scopes })) ?? {}),
     ),
-    consumers: readEntries('consumers', part('consumers'), path, faults, readConsumer),
+    consumers: new Map(Object.entries(shaped('consumers', () => describeConsumers()) ?? {})),
     collections: part('collections'),
     seed: part('seed'),
   };
@@ -127,28 +125,6 @@ function readShaped<T>(
   if ('value' in read) return read.value;
   faults.push(...read.faults.map((fault) => explainFault(fault, file)));
   return undefined;
-}
-
-/** Reads `clients` or `consumers`. Adds errors, which never contain a secret, to `faults`. */
-function readEntries<T>(
-  part: string,
-  entries: ReadonlyMap<string, unknown> | undefined,
-  file: string,
-  faults: string[],
-  read: (name: string, value: unknown) => Registered<T>,
-): ReadonlyMap<string, T> {
-  return new Map(
-    Array.from(entries ?? [], ([name, value]) => {
-      const { made, faults: found } = read(name, value);
-      for (const fault of found) {
-        const path = [part, name, ...fault.path].map((step) =>
-          typeof step === 'number' ? step : toPrintable(step),
-        );
-        faults.push(`${file}: ${formatPath(path)} ${describeFault(fault)}`);
-      }
-      return [name, made];
-    }),
-  );
 }
 
 /** Returns the scopes that exist; undefined if they are not known, because the document of a partner adds some. */

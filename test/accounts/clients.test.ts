@@ -40,7 +40,7 @@ describe('the clients file', () => {
     ],
     [{ redirectUris: ['http://a.example'] }, /redirectUris\[0\] of the client "app" is plain HTTP/],
     [{ 's3cret-in-clear': 1 }, /the client "app" has a member that is not known/],
-    [[], /the client "app" is not an object/],
+    [[], /the client "app" must be an object, is an array/],
   ];
   for (const [client, says] of wrong)
     test(`is rejected as damaged with ${JSON.stringify(client)}, without showing a secret`, async (context) => {

@@ -1,10 +1,16 @@
 import assert from 'node:assert/strict';
 import { generateKeyPairSync } from 'node:crypto';
 import { describe, test } from 'node:test';
-import { readClient, readClients, readConsumer, readConsumers } from '../../src/accounts/registration.ts';
+import {
+  describeClients,
+  describeConsumers,
+  readClients,
+  readConsumers,
+} from '../../src/accounts/registration.ts';
 import { createService } from '../../src/index.ts';
 import { knownScopes } from '../../src/principal.ts';
 import { describeFault, formatPath, type ShapeFault } from '../../src/shape/fault.ts';
+import type { Shape } from '../../src/shape/shape.ts';
 import { seeded } from '../support/seeded.ts';
 
 function publicKey(bits: number): string {
@@ -19,36 +25,48 @@ const ecKey = pair.publicKey.export({ type: 'spki', format: 'pem' }).toString();
 const privateKey = pair.privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
 
 function formatLine(fault: ShapeFault): string {
-  return `${formatPath(fault.path)} ${describeFault(fault)}`.trim();
+  return `${formatPath(fault.path.slice(1))} ${describeFault(fault)}`.trim();
+}
+
+const clientsShape = describeClients({ secretForms: ['text'], scopes: knownScopes });
+const consumersShape = describeConsumers();
+
+/** Reads one registration under a name. */
+function readOne<T>(shape: Shape<Readonly<Record<string, T>>>, name: string, value: unknown) {
+  const read = shape.read({ [name]: value });
+  return 'value' in read ? { made: Object.values(read.value)[0], faults: [] } : read;
 }
 
 /** What is wrong with a client, a sentence each. */
 function clientFaults(value: unknown, id = 'app'): string[] {
-  return readClient(id, value, ['text'], knownScopes).faults.map(formatLine);
+  return readOne(clientsShape, id, value).faults.map(formatLine);
 }
 
 function consumerFaults(value: unknown, key = 'key'): string[] {
-  return readConsumer(key, value).faults.map(formatLine);
+  return readOne(consumersShape, key, value).faults.map(formatLine);
 }
 
 test('omitted members of a client have the documented defaults', () => {
-  assert.deepEqual(readClient('app', { secret: 's' }, ['text'], knownScopes).made, {
-    secret: { plain: 's' },
-    redirectUris: [],
-    grants: ['authorization_code', 'refresh_token'],
-    scopes: ['read'],
-    users: [],
+  assert.deepEqual(readOne(clientsShape, 'app', { secret: 's' }), {
+    made: {
+      secret: { plain: 's' },
+      redirectUris: [],
+      grants: ['authorization_code', 'refresh_token'],
+      scopes: ['read'],
+      users: [],
+    },
+    faults: [],
   });
 });
 
 test('omitted members of a consumer have the documented defaults', () => {
   const made = { callbacks: [], scopes: ['read'], users: [], plainHttp: false };
   const hmac = ['HMAC-SHA256', 'HMAC-SHA1'];
-  assert.deepEqual(readConsumer('key', { secret: 's' }), {
+  assert.deepEqual(readOne(consumersShape, 'key', { secret: 's' }), {
     made: { ...made, secret: 's', rsaPublicKey: undefined, methods: hmac },
     faults: [],
   });
-  assert.deepEqual(readConsumer('key', { rsaPublicKey }), {
+  assert.deepEqual(readOne(consumersShape, 'key', { rsaPublicKey }), {
     made: { ...made, secret: undefined, rsaPublicKey, methods: ['RSA-SHA256', 'RSA-SHA1'] },
     faults: [],
   });
@@ -229,13 +247,14 @@ test('reading random clients and consumers returns them or their faults, and nev
     'rsaPublicKey',
     '__proto__',
   ];
+  const digestShape = describeClients({ secretForms: ['text', 'sha256'], scopes: knownScopes });
   let sound = 0;
   for (let round = 0; round < 3000; round += 1) {
     const entries = Array.from({ length: random.below(5) }, () => [random.pick(keys), random.pick(values)]);
     const value: unknown = random.below(10) === 0 ? random.pick(values) : Object.fromEntries(entries);
     for (const read of [
-      readClient(random.text('a:é\n', 4), value, ['text', 'sha256'], knownScopes),
-      readConsumer('key', value),
+      readOne(digestShape, random.text('a:é\n', 4), value),
+      readOne(consumersShape, 'key', value),
     ]) {
       if (read.faults.length === 0) sound += 1;
       for (const fault of read.faults) assert.ok(formatLine(fault).length > 5, `seed ${random.seed}`);

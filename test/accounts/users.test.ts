@@ -77,15 +77,19 @@ describe('the users file', () => {
   const damages: readonly (readonly [string, string, RegExp])[] = [
     ['not JSON', '{"version":1,"users":{"demo":{"secrets":[{"secret":s3cret}]}}}', /not JSON/],
     ['of another version', '{"version":9}', /version is 9/],
-    ['no users', '{"version":1,"users":[]}', /users is not an object/],
+    ['no users', '{"version":1,"users":[]}', /users must be an object, is an array/],
     ['an invalid user', '{"version":1,"users":{"demo":"s3cret"}}', /the user "demo"/],
     ['an unknown member', '{"version":1,"users":{"demo":{"secrets":[],"s3cret":1}}}', /the user "demo"/],
     [
       'an invalid secret',
       '{"version":1,"users":{"demo":{"secrets":["s3cret"]}}}',
-      /secret 1 of the user "demo"/,
+      /secrets\[0\] of the user "demo" must be an object/,
     ],
-    ['an empty secret', '{"version":1,"users":{"demo":{"secrets":[{"secret":""}]}}}', /secret 1 .* is empty/],
+    [
+      'an empty secret',
+      '{"version":1,"users":{"demo":{"secrets":[{"secret":""}]}}}',
+      /secrets\[0\]\.secret of .* must be non-empty text/,
+    ],
     [
       'an invalid date',
       '{"version":1,"users":{"demo":{"secrets":[{"secret":"s3cret","until":"soon"}]}}}',
@@ -158,7 +162,7 @@ describe('the users file with an encryption key', () => {
     const other = createSecretBox(randomBytes(32), randomBytes);
     await assert.rejects(userFile.read(directory, { secretBox: other }), (error) => {
       assert.ok(error instanceof SecretBoxError);
-      assert.match(error.message, /secret 1 of the user "ann" cannot be decrypted/);
+      assert.match(error.message, /secrets\[0\]\.secret of the user "ann" cannot be decrypted/);
       return true;
     });
     assert.equal(await readFile(path, 'utf8'), before);
@@ -173,24 +177,28 @@ describe('the users file with an encryption key', () => {
     await writeFile(path, text.replace(ofBea, ofAnn));
     await assert.rejects(
       userFile.read(directory, { secretBox }),
-      /secret 1 of the user "bea" cannot be decrypted/,
+      /secrets\[0\]\.secret of the user "bea" cannot be decrypted/,
     );
     await writeFile(path, text.replace(ofAnn, '*').replace(ofBea, ofAnn).replace('*', ofBea));
     await assert.rejects(userFile.read(directory, { secretBox }), SecretBoxError);
     await writeFile(path, text.replace('"ann"', '"eve"'));
     await assert.rejects(
       userFile.read(directory, { secretBox }),
-      /secret 1 of the user "eve" cannot be decrypted/,
+      /secrets\[0\]\.secret of the user "eve" cannot be decrypted/,
     );
   });
 
   const damages: readonly (readonly [string, unknown, RegExp])[] = [
-    ['a number', 7, /secret 1 .* is not a text/],
-    ['nothing', null, /secret 1 .* is not a text/],
-    ['a list', ['x'], /secret 1 .* is not an object/],
+    ['a number', 7, /secrets\[0\]\.secret of .* is not a text/],
+    ['nothing', null, /secrets\[0\]\.secret of .* is not a text/],
+    ['a list', ['x'], /secrets\[0\]\.secret of .* is not an object/],
     ['a member too many', { sealed: 'x', secret: 's3cret' }, /has a member that is not known/],
-    ['no text', { sealed: 7 }, /secret 1 .* is not a text/],
-    ['an empty one, sealed', { sealed: secretBox.seal('', ['secret', 'demo']) }, /secret 1 .* is empty/],
+    ['no text', { sealed: 7 }, /secrets\[0\]\.secret of .* is not a text/],
+    [
+      'an empty one, sealed',
+      { sealed: secretBox.seal('', ['secret', 'demo']) },
+      /secrets\[0\]\.secret of .* must be non-empty text/,
+    ],
   ];
   for (const [what, secret, message] of damages) {
     test(`rejects an invalid secret as damaged: ${what}`, async (context) => {

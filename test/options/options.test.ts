@@ -459,13 +459,13 @@ const wrongFiles: readonly [content: unknown, faults: string[]][] = [
     { lifetimes: { access: 0 } },
     ['lifetimes.access must be a whole number of seconds from 1 to 31536000 or text such as 5m, is 0'],
   ],
-  [{ clients: [] }, ['clients must be an object']],
-  [{ consumers: 'key' }, ['consumers must be an object']],
+  [{ clients: [] }, ['clients must be an object, is an array']],
+  [{ consumers: 'key' }, ['consumers must be an object, is a string']],
   [
     { clients: { app: { secret: 's', redirectUris: ['/cb'] }, 'a\nb': {} } },
     [
-      'clients.app.redirectUris[0] is not an absolute URI without a fragment',
       'clients.a\\nb needs an id of 1 to 128 printable ASCII characters without a colon',
+      'clients.app.redirectUris[0] is not an absolute URI without a fragment',
     ],
   ],
   [{ consumers: { key: { secret: [] } } }, ['consumers.key.secret must be a text of at least one character']],

@@ -176,7 +176,7 @@ const rows: readonly (readonly [border: string, value: unknown, sentence: string
   [
     'file',
     { clients: { app: { secret: 's', grnts: [] } } },
-    'FILE: clients.app.grnts is not known; did you mean "grants"?',
+    'FILE: grnts is not a member of clients.app; did you mean "grants"?',
   ],
   ['file', { clients: { app: 5 } }, 'FILE: clients.app must be an object, is 5'],
   [

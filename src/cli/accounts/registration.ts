@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import type { AccountFile } from '../../accounts/account-file.ts';
-import type { Registered } from '../../accounts/registration.ts';
 import { systemClock } from '../../clock.ts';
 import { toPrintable } from '../../options/flags.ts';
 import type { Options } from '../../options/options.ts';
 import { describeFault } from '../../shape/fault.ts';
+import type { Shape } from '../../shape/shape.ts';
 import type { CommandFlag } from '../command-table.ts';
 import { CommandError } from '../errors.ts';
 import type { Command, Terminal } from '../terminal.ts';
@@ -40,8 +40,8 @@ interface RegistrationKind<T extends { readonly secret?: unknown; readonly since
     given: GivenMembers,
     flags: GivenFlags['flags'],
   ): { readonly parts: GivenMembers; readonly hasSecret: boolean };
-  /** Reads a registration. `options` are undefined if its scopes are not compared with those of the server. */
-  read(name: string, parts: GivenMembers, options?: Options): Registered<T>;
+  /** Describes registrations. `options` are undefined if their scopes are not compared with those of the server. */
+  describeAll(options?: Options): Shape<Readonly<Record<string, T>>>;
   /** Returns which option is missing without which it could not be used; undefined if none is. */
   findMissing(entry: T): string | undefined;
   /** Returns the stored form of a secret. */
@@ -91,7 +91,7 @@ async function add<T extends { readonly secret?: unknown }>(
   checkNotConfigured(target);
   const { parts, hasSecret } = kind.prepare(readMembers(kind, input), input.flags);
   const given = { ...parts, secret: hasSecret ? secret.text : undefined };
-  const entry = requireValid(kind, name, input, kind.read(name, given, options));
+  const entry = readGiven(kind, name, given, input, options);
   const missing = kind.findMissing(entry);
   if (missing !== undefined) throw new CommandError([missing]);
   if (!secret.isGenerated) await checkSecretUnused(secret.text, target);
@@ -113,7 +113,7 @@ async function rotate<T extends { readonly secret?: unknown }>(
   if (before.secret === undefined)
     throw new CommandError([`the ${accountFile.one} ${name} ${kind.explainNoSecret(before)}`], 1);
   const given = { ...before, since: undefined, secret: secret.text };
-  requireValid(kind, name, { flags: new Map(), lists: new Map() }, kind.read(name, given));
+  readGiven(kind, name, given, { flags: new Map(), lists: new Map() });
   if (!secret.isGenerated) await checkSecretUnused(secret.text, target);
   const rotated = { ...before, secret: await kind.store(secret) };
   return changeExisting(target, (entry) => {
@@ -158,16 +158,19 @@ function readMembers(
   return Object.fromEntries(members.filter(([, value]) => value !== undefined));
 }
 
-/** Returns a valid registration. Throws a CommandError that describes the faults in terms of the flags. */
-function requireValid<T extends { readonly secret?: unknown }>(
-  { accountFile, members }: RegistrationKind<T>,
+/** Reads a registration. Throws a CommandError that describes the faults in terms of the flags. */
+function readGiven<T extends { readonly secret?: unknown }>(
+  { accountFile, members, describeAll }: RegistrationKind<T>,
   name: string,
+  given: GivenMembers,
   { lists }: GivenFlags,
-  { made, faults }: Registered<T>,
+  options?: Options,
 ): T {
-  if (faults.length === 0) return made;
-  const sentences = faults.map((fault) => {
-    const [member, index] = fault.path;
+  const read = describeAll(options).read({ [name]: given });
+  const [entry] = 'value' in read ? Object.values(read.value) : [];
+  if (entry !== undefined) return entry;
+  const sentences = ('faults' in read ? read.faults : []).map((fault) => {
+    const [, member, index] = fault.path;
     const flag = [...members].find(([, each]) => each === member)?.[0];
     const value = flag === undefined ? undefined : lists.get(flag)?.[Number(index)];
     const shown = value === undefined ? '' : ` ${toPrintable(JSON.stringify(value))}`;

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { clientFile } from '../../accounts/clients.ts';
 import type { ClientKeys } from '../../accounts/registered.ts';
-import { type ClientRegistration, readClient } from '../../accounts/registration.ts';
+import { type ClientRegistration, describeClients } from '../../accounts/registration.ts';
 import { hashSha256 } from '../../oauth/sha256.ts';
 import { existingScopes } from '../../options/file.ts';
 import { isMembers } from '../../schemes/jwt/jwt.ts';
@@ -32,13 +32,13 @@ export const client = createRegistrationCommand<ClientRegistration>({
     const key = typeof file === 'string' ? readClientKey(file) : {};
     return { parts: { ...members, ...key }, hasSecret: isPublic !== true && file === undefined };
   },
-  read(id, parts, options) {
+  describeAll(options) {
     // Without a configuration file, the scopes of the server are not known.
     const scopes =
       options?.config === undefined
         ? undefined
         : existingScopes(options.oauth2, options.partner !== undefined);
-    return readClient(id, parts, ['text'], scopes);
+    return describeClients({ secretForms: ['text'], scopes });
   },
   findMissing: ({ grants, redirectUris }) =>
     grants.includes('authorization_code') && redirectUris.length === 0

@@ -1,6 +1,6 @@
 import { consumerFile } from '../../accounts/clients.ts';
 import { isRsaMethod } from '../../accounts/oauth1-methods.ts';
-import { type ConsumerRegistration, defaultMethods, readConsumer } from '../../accounts/registration.ts';
+import { type ConsumerRegistration, defaultMethods, describeConsumers } from '../../accounts/registration.ts';
 import { readKeyFile } from '../accounts/protected-file.ts';
 import { createRegistrationCommand } from '../accounts/registration.ts';
 import { secretFlag } from '../accounts/secret-input.ts';
@@ -30,7 +30,7 @@ export const consumer = createRegistrationCommand<ConsumerRegistration>({
       throw new CommandError([`${secretFlag} cannot be used: the methods with RSA have no secret`]);
     return { parts: { ...members, methods, rsaPublicKey }, hasSecret };
   },
-  read: readConsumer,
+  describeAll: () => describeConsumers(),
   findMissing: ({ callbacks, users }) =>
     callbacks.length === 0 && users.length === 0
       ? '--callback URI or --callback oob is required; a consumer without tokens can have --users NAME'

@@ -95,7 +95,8 @@ async function generateUserKey(
 /** Removes a key of a user. */
 export function removeKey({ keys = {}, ...user }: StoredUser, { name, input: { keyId: id } }: KeyCall) {
   const { [id]: key, ...others } = keys;
-  if (key !== undefined) return { entry: { ...user, keys: others }, lines: [`removed   ${id}`] };
+  const left = Object.keys(others).length === 0 ? undefined : others;
+  if (key !== undefined) return { entry: { ...user, keys: left }, lines: [`removed   ${id}`] };
   throw new CommandError([`the user ${name} has no key ${id}${hint(id, Object.keys(others))}`], 1);
 }
 

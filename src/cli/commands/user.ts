@@ -64,7 +64,7 @@ const actions: UserActions = {
     lines: [`disabled  ${name}`],
   })),
   enable: changing((user, { name }) => ({
-    entry: { ...user, disabled: false },
+    entry: { ...user, disabled: undefined },
     lines: [`enabled   ${name}`],
   })),
   list: listing(
@@ -180,7 +180,7 @@ function findRoleFaults(action: string, { role, flags }: UserInput): readonly st
 
 function withRoles(name: string, user: StoredUser, roles: readonly string[]) {
   const lines = [`user      ${name}`, `roles     ${roles.join(', ') || 'none'}`];
-  return { entry: { ...user, roles }, lines };
+  return { entry: { ...user, roles: roles.length === 0 ? undefined : roles }, lines };
 }
 
 async function add(target: UserCall, terminal: Terminal): Promise<Report> {
