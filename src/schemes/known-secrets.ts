@@ -52,9 +52,12 @@ export function describeUnknown(
     owner === 'user' ? knowledge.userNames : known.flatMap((each) => (each.current ? each.name : []));
   if (names.includes(name)) return `the ${owner} ${name} is disabled`;
   if (known.some((each) => each.name === name)) return `the ${owner} ${name} was removed`;
+  const sent = known.find(({ secret }) => secret === name);
+  if (sent !== undefined) return `a secret of ${sent.name} was sent as the name of the ${owner}`;
   const meant = owner === 'user' ? [...names, ...knowledge.keyIds] : names;
   const nearest =
     meant.find((each) => each.toLowerCase() === name.toLowerCase()) ??
+    meant.find((each) => each === name.replace(/^["'](.*)["']$/s, '$1')) ??
     meant.find((each) => isMasked(name, each)) ??
     findClosestMatch(name, meant);
   return `there is no ${owner} ${name}${nearest === undefined ? '' : `; did you mean ${nearest}?`}`;

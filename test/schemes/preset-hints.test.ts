@@ -184,3 +184,78 @@ describe('a list in a query', () => {
       assert.match(await post(double, { query: `?${sent}`, headers }), hint);
     });
 });
+
+describe('a member of the content in a notification of Adyen', () => {
+  const own = '44782DEF547AAA06C910C43932B1EB0C71FC68D9D0C057550C48EC2ACF6BA056';
+  const item = {
+    pspReference: '7914073381342284',
+    originalReference: '',
+    merchantAccountCode: 'TestMerchant',
+    merchantReference: 'Test:1',
+    amount: { value: 1130, currency: 'EUR' },
+    eventCode: 'AUTHORISATION',
+    success: 'true',
+  };
+  for (const [what, changed, hint] of [
+    [
+      'with its colons escaped',
+      { merchantReference: 'Test\\:1' },
+      /the member \/\S+\/merchantReference was signed with "\\"/,
+    ],
+    ['as Python writes it', { success: 'True' }, /\/success was signed as True/],
+    ['that is not set', { originalReference: 'undefined' }, /\/originalReference was signed as undefined/],
+    ['in units of a hundred', { amount: { ...item.amount, value: '11.30' } }, /another notation: 11\.30/],
+  ] as const)
+    test(`${what} is named`, async () => {
+      const users = { shop: { secret: own } };
+      const double = await open({ preset: 'adyen', user: 'shop' }, { users });
+      const read = { ...item, ...changed };
+      const text = [
+        read.pspReference,
+        read.originalReference,
+        read.merchantAccountCode,
+        read.merchantReference,
+        read.amount.value,
+        read.amount.currency,
+        read.eventCode,
+        read.success,
+      ].join(':');
+      const hmacSignature = createHmac('sha256', Buffer.from(own, 'hex')).update(text).digest('base64');
+      const notification = { NotificationRequestItem: { ...item, additionalData: { hmacSignature } } };
+      const body = JSON.stringify({ live: 'false', notificationItems: [notification] });
+      assert.match(await post(double, { body, headers: { 'Content-Type': 'application/json' } }), hint);
+    });
+});
+
+test('a clock that was read twice for a time in a signed query is named, in milliseconds', async () => {
+  const double = await open({ preset: 'binance' });
+  double.stub({ path: '/order' }, { status: 204 });
+  const signature = sign(`symbol=BTC&timestamp=${at + 1}`).toString('hex');
+  const query = `symbol=BTC&timestamp=${at}&signature=${signature}`;
+  await double.fetch(`/order?${query}`, { headers: { 'X-MBX-APIKEY': 'key-1' } });
+  assert.match(String(double.journal.last()), /a time 1 ms later was signed than was sent in the query/);
+});
+
+test('a secret that was sent as the name of a key is named, and not shown', async () => {
+  const double = await open({ preset: 'binance' });
+  double.stub({ path: '/order' }, { status: 204 });
+  const query = `symbol=BTC&timestamp=${at}`;
+  const signature = createHmac('sha256', 'key-1').update(query).digest('hex');
+  await double.fetch(`/order?${query}&signature=${signature}`, { headers: { 'X-MBX-APIKEY': secret } });
+  const shown = String(double.journal.last());
+  assert.match(shown, /a secret of shop was sent as the name of the user/);
+  assert.ok(!shown.includes(secret), shown);
+});
+
+test('a time that was signed with milliseconds and sent without them is named', async () => {
+  const double = await open({ preset: 'zendesk', user: 'shop' });
+  const signed = sign('2026-03-01T12:00:00.123Z{}').toString('base64');
+  const headers = {
+    'X-Zendesk-Webhook-Signature-Timestamp': '2026-03-01T12:00:00Z',
+    'X-Zendesk-Webhook-Signature': signed,
+  };
+  assert.match(
+    await post(double, { body: '{}', headers }),
+    /timestamp was signed with milliseconds, and sent/,
+  );
+});

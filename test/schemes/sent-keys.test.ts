@@ -229,6 +229,11 @@ describe('an access token', () => {
     ['a secret', () => `Bearer ${key}`, /a secret or password of ann was sent in place of a token/],
     ['a client', () => 'Bearer app', /a name was sent in place of a token/],
     ['a JWT', () => 'Bearer eyJhbGciOiJub25lIn0.e30.', /a JWT was sent/],
+    [
+      'a name and a password',
+      () => `Bearer ${base64('ann:a password')}`,
+      /as for Basic, in place of an access/,
+    ],
     ['a colon after the scheme', (token: string) => `Bearer: ${token}`, /there is a colon after the scheme/],
   ] as const)
     test(`is explained where ${what} was sent`, async () => {

@@ -178,8 +178,6 @@ function passwordMistake(fields: HttpHeaders, knowledge: TraceKnowledge | undefi
   const presented = parseBasicCredentials(credentials.rest);
   if (typeof presented === 'string') return undefined;
   const { user, password } = presented;
-  const asName = knowledge.secrets.find(({ owner, secret }) => owner === 'user' && secret === user);
-  if (asName !== undefined) return `a secret of ${asName.name} was sent as the name of the user`;
   if (!knowledge.userNames.includes(user)) return describeUnknownUser(user, knowledge);
   const known = knowledge.secrets.filter(({ owner, secret }) => owner === 'user' && secret === password);
   const own = known.find(({ name }) => name === user);

@@ -2,6 +2,7 @@
 
 import { formatCount } from '../../counted.ts';
 import { findClosestMatch } from '../../did-you-mean.ts';
+import { parseBasicCredentials } from '../../http/headers/basic-credentials.ts';
 import type { IncomingRequest } from '../../http/message.ts';
 import { nearestUriDifference, uriDifference } from '../../http/uri-difference.ts';
 import { describeSentKey, undoChanges } from '../../schemes/explain/sent-keys.ts';
@@ -97,6 +98,11 @@ async function describeUnknown(context: OAuthContext, what: string, value = ''):
   for (const [hint, meant] of undoChanges(value, 'token'))
     if (tokenForm.test(meant) && (await findAnyToken(context, meant)) !== undefined)
       return { check, hint: hint.replace('the token', `the ${what}`) };
+  if (what === 'access token' && typeof parseBasicCredentials(value) !== 'string')
+    return {
+      check,
+      hint: 'a name and a password in base64 were sent, as for Basic, in place of an access token',
+    };
   const further = /^([^&]*)&/.exec(value)?.[1];
   if (further !== undefined && (await findAnyToken(context, further)) !== undefined)
     return { check, hint: `the ${what} was sent together with the parameters after it` };

@@ -149,6 +149,7 @@ export function formatLabel(part: Part): string {
   if (kind === 'header') return `the value of ${parseFieldName(part)}`;
   if (kind === 'url') return 'the URL';
   if (kind === 'search') return 'the query';
+  if (name.startsWith('json:')) return `the member ${name.slice('json:'.length)}`;
   return namedKinds.includes(kind) ? `the ${name}` : `the ${kind}`;
 }
 

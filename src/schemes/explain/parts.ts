@@ -6,6 +6,7 @@ import { octetsOfPiece, type Part, type PartKind } from '../message.ts';
 import { contentMistakes, digestMistakes, furtherContentMistakes, furtherDigestMistakes } from './content.ts';
 import { formMistakes } from './content-parameters.ts';
 import { furtherHostMistakes, hostMistakes } from './host.ts';
+import { numberNotations } from './json-writers.ts';
 import { libraryValues } from './lines.ts';
 import {
   embedMistakes,
@@ -26,7 +27,7 @@ import {
   targetMistakes,
   urlMistakes,
 } from './target.ts';
-import { timeMistakes } from './times.ts';
+import { furtherTimeMistakes, timeMistakes } from './times.ts';
 
 const methodMistakes: readonly Mistake[] = [
   ['the method was signed in lower case', (method) => method.toLowerCase()],
@@ -155,6 +156,35 @@ const tokenMistakes: readonly Mistake[] = [
   ['{part} was signed in quotes', (value) => `"${value}"`],
 ];
 
+/** How programs write a word of JSON. */
+const otherWords: Readonly<Record<string, readonly string[]>> = {
+  '': ['undefined', 'null', 'None', 'nil', 'NULL', 'NaN'],
+  true: ['True', '1', 'yes'],
+  false: ['False', '0', 'no'],
+};
+
+/** The mistakes in a member of the content, and in a part that is none of the others. */
+const memberMistakes: readonly Mistake[] = [
+  ['{part} was signed as {signed}', (value) => otherWords[value]],
+  [
+    '{part} was signed with "\\" before each ":" and "\\"; sign it as it is',
+    (value) => value.replace(/[\\:]/g, '\\$&'),
+  ],
+  ['{part} was signed in another notation: {signed}', (value) => listNotations(value)],
+  ['{part} was left out of the message', () => ''],
+  ...tokenMistakes,
+];
+
+/** Returns other notations of a number, also as an amount in units of a hundred. */
+function listNotations(value: string): string[] | undefined {
+  if (!/^-?\d{1,15}(?:\.\d{1,15})?$/.test(value)) return undefined;
+  const scaled = [Number(value) / 100, Number(value) * 100];
+  return [
+    ...numberNotations.map((write) => write(value)),
+    ...scaled.flatMap((n) => [String(n), n.toFixed(2)]),
+  ];
+}
+
 const none: readonly Mistake[] = [];
 
 /** The catalogue. */
@@ -176,7 +206,7 @@ export const partMistakes: Readonly<Record<PartKind, readonly Mistake[]>> = {
   digest: digestFieldMistakes,
   form: none,
   secret: none,
-  other: none,
+  other: memberMistakes,
 };
 
 /** Returns the values that clients sign in place of a part, most likely first. */
@@ -196,6 +226,7 @@ export const furtherMistakes: Readonly<Partial<Record<PartKind, readonly Mistake
   target: furtherTargetMistakes,
   url: furtherUrlMistakes,
   content: furtherContentMistakes,
+  time: furtherTimeMistakes,
 };
 
 /** Returns further values that clients sign in place of a part. */

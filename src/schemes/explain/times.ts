@@ -68,6 +68,17 @@ export const timeMistakes: readonly Mistake[] = [
   ['{part} was signed in quotes', (value) => `"${value}"`],
 ];
 
+/** The mistakes in a time that are tried last, because they are many. */
+export const furtherTimeMistakes: readonly Mistake[] = [
+  [
+    '{part} was signed with milliseconds, and sent without them',
+    (value) =>
+      /:\d\dZ$/.test(value)
+        ? Array.from({ length: 1000 }, (_, ms) => value.replace('Z', `.${String(ms).padStart(3, '0')}Z`))
+        : undefined,
+  ],
+];
+
 const second = 1000;
 const hour = 3_600_000;
 
@@ -146,7 +157,9 @@ function findTime(parts: readonly Part[], instant: Instant): FoundTime | undefin
   const written = timeForms.map(([, format]) => ({ format, text: format(instant) }));
   const own = written.find(({ text }) => texts.some(({ kind, value }) => kind === 'time' && value === text));
   const isIn = (text: string) => (part: Part) => String(part.value).includes(text);
-  const any = own ?? written.find(({ text }) => text.length >= minEmbedded && texts.some(isIn(text)));
+  const embedded = written.filter(({ text }) => text.length >= minEmbedded && texts.some(isIn(text)));
+  // The seconds stand in the milliseconds, too.
+  const any = own ?? embedded.toSorted((one, other) => other.text.length - one.text.length)[0];
   if (any === undefined) return undefined;
   const places = texts.filter(isIn(any.text));
   const first = places.find(({ kind, value }) => kind === 'time' && value === any.text) ?? places[0];
