@@ -219,6 +219,7 @@ const chunks = {
     'store/files/atomic-write',
     'store/files/lock',
     'cli/tls/open-certificate',
+    'accounts/account-files',
     'accounts/clients',
     'accounts/signing-keys',
     'accounts/users',

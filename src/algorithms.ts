@@ -199,6 +199,14 @@ export function generateKeys(algorithm: PublicKeyKind): {
   return type === 'ec' ? generateKeyPairSync('ec', { namedCurve: curve }) : generateKeyPairSync('ed25519');
 }
 
+/** Generates another private key of the type of a key, with its curve or length; undefined for a type that no algorithm has. */
+export function generateOther({ asymmetricKeyType, asymmetricKeyDetails }: KeyObject): KeyObject | undefined {
+  const { namedCurve = '', modulusLength = 2048 } = asymmetricKeyDetails ?? {};
+  if (asymmetricKeyType === 'rsa') return generateKeyPairSync('rsa', { modulusLength }).privateKey;
+  if (asymmetricKeyType === 'ec') return generateKeyPairSync('ec', { namedCurve }).privateKey;
+  return asymmetricKeyType === 'ed25519' ? generateKeyPairSync('ed25519').privateKey : undefined;
+}
+
 /** Creates a public key whose private key is unknown. `length` is that of its signatures (bytes), if it is one of RSA. */
 export function createDecoyKey(algorithm: PublicKeyKind, length: number): KeyObject {
   if (!isRsa(algorithm)) return generateKeys(algorithm).publicKey;

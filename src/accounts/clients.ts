@@ -1,4 +1,6 @@
+import { refine } from '../shape/shape.ts';
 import { AccountFile } from './account-file.ts';
+import { isPasswordHash } from './passwords.ts';
 import {
   type ClientRegistration,
   type ConsumerRegistration,
@@ -11,7 +13,13 @@ export const clientFile = new AccountFile<ClientRegistration>({
   name: 'clients',
   one: 'client',
   sealedAs: 'client secret',
-  shape: describeClients({ secretForms: ['sha256', 'scrypt'], isDated: true }),
+  shape: refine(describeClients({ secretForms: ['sha256', 'scrypt'], isDated: true }), (clients, path) =>
+    Object.entries(clients).flatMap(([id, { secret }]) =>
+      secret !== undefined && 'scrypt' in secret && !isPasswordHash(secret.scrypt)
+        ? [{ path: [...path, id, 'secret'], kind: 'secret', expected: 'a digest of a secret' }]
+        : [],
+    ),
+  ),
   times: ['since'],
 });
 

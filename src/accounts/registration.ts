@@ -24,7 +24,6 @@ import {
 import { keyWeakness } from './key-weakness.ts';
 import { isRsaMethod, oauth1Methods, rsaMethods, secretMethods } from './oauth1-methods.ts';
 import { parsePublicKey } from './parse-account-key.ts';
-import { isPasswordHash } from './passwords.ts';
 import {
   type Client,
   type ClientDeclaration,
@@ -313,7 +312,7 @@ function parseSecret(value: unknown, forms: readonly SecretForm[]): ClientSecret
   if (form === 'plain' && isPlain(text)) return { plain: text };
   // SHA-256 in base64url.
   if (form === 'sha256' && /^[A-Za-z0-9_-]{43}$/.test(text)) return { sha256: text };
-  return form === 'scrypt' && isPasswordHash(text) ? { scrypt: text } : undefined;
+  return form === 'scrypt' && text.startsWith('scrypt$') ? { scrypt: text } : undefined;
 }
 
 const consumerMembers = {

@@ -42,11 +42,7 @@ const lifetimesShape = object(
 );
 
 /** Describes objects by name, or a Map of them. Their messages contain no value, which can be a secret. */
-const registeredShape: Shape<unknown> = {
-  ...mapOf(anyObject),
-  read: (value, path) =>
-    mapOf(anyObject).read(value instanceof Map ? Object.fromEntries(value) : value, path),
-};
+const registeredShape = mapOf(anyObject, undefined, { orMap: true });
 
 const healthShape = object(
   {

@@ -267,13 +267,15 @@ interface MapRules {
   readonly checkName?: (name: string, path: ShapePath) => readonly ShapeFault[];
   /** The noun phrase in messages. Default: `an object`. */
   readonly expected?: string;
+  /** Whether a Map with names that are strings is read, too. Default: false. */
+  readonly orMap?: boolean;
 }
 
 /** An object with any names, whose values have one shape. */
 export function mapOf<T>(
   shape: Shape<T>,
   description?: string,
-  { names, checkName = () => [], expected = 'an object' }: MapRules = {},
+  { names, checkName = () => [], expected = 'an object', orMap = false }: MapRules = {},
 ): Shape<Readonly<Record<string, T>>> {
   return {
     get schema() {
@@ -286,7 +288,7 @@ export function mapOf<T>(
     },
     expected,
     read(value, path = []) {
-      const members = readEntries(value);
+      const members = orMap && value instanceof Map ? readMap(value) : readEntries(value);
       if (members === undefined) return refuse(path, expected, value);
       const read = join(
         members.map(([name, each]) => readMember(name, shape, each, path)),
@@ -520,6 +522,11 @@ function readEntries(value: unknown): [string, unknown][] | undefined {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
     ? Object.entries(value)
     : undefined;
+}
+
+function readMap(value: ReadonlyMap<unknown, unknown>): [string, unknown][] | undefined {
+  const members = [...value].filter((member): member is [string, unknown] => typeof member[0] === 'string');
+  return members.length === value.size ? members : undefined;
 }
 
 /** Joins results to one: that of all values, or all faults. */

@@ -1,5 +1,6 @@
-// The commands `user`, `user key`, `user role`, `client`, `consumer` and `key` are tables of actions: add, rotate, remove, list and others.
+// The commands `user`, `user key`, `user role`, `client`, `consumer`, `key` and `grant` are tables of actions: add, rotate, remove, list and others.
 import type { AccountFile } from '../../accounts/account-file.ts';
+import { hint, toPrintable } from '../../options/flags.ts';
 import { type CommandFlag, readCommandLine } from '../command-table.ts';
 import { CommandError } from '../errors.ts';
 import type { Command, Terminal } from '../terminal.ts';
@@ -13,7 +14,6 @@ import {
   readEntries,
   readLocation,
   reportUsage,
-  unknownAction,
   withAccounts,
 } from './command.ts';
 
@@ -30,27 +30,35 @@ export interface AccountCall<T, Input> extends AccountTarget<T> {
 
 /** An action of a command. */
 export interface AccountAction<T, Input> {
-  /** Whether a name is required, generated if it is missing, or not allowed. */
-  readonly name: 'required' | 'generated' | 'none';
+  readonly name: NameRule;
   /** Does it. Returns what to print. Throws CommandError. */
   run(call: AccountCall<T, Input>, terminal: Terminal): Promise<Report>;
 }
 
-/** A command for one kind of accounts. */
-interface AccountTable<T, Input> {
-  readonly accountFile: AccountFile<T>;
+/** Whether a name is required, generated if it is missing, optional, or not allowed. */
+type NameRule = 'required' | 'generated' | 'optional' | 'none';
+
+/** The actions of a command, and how its arguments are read. */
+interface ActionTable<Action extends { readonly name: NameRule }> {
   /** The words of the command: `countersign user key`. */
   readonly command: string;
   /** What a name is, in messages: `name`, `ID` or `KEY`. */
   readonly label: string;
+  /** What an action without names does not take. Default: `name`. */
+  readonly noun?: string;
   /** A valid command, for the message about a missing action. */
   readonly example: string;
   readonly flags: readonly CommandFlag[];
-  readonly actions: Readonly<Record<string, AccountAction<T, Input>>>;
+  readonly actions: Readonly<Record<string, Action>>;
   /** Returns why a name is not valid, or undefined. Default: all names are. */
   nameFault?(name: string): string | undefined;
   /** Returns a new name. */
   generateName?(): string;
+}
+
+/** A command for one kind of accounts. */
+interface AccountTable<T, Input> extends ActionTable<AccountAction<T, Input>> {
+  readonly accountFile: AccountFile<T>;
   /** Reads the options of an action. Adds a sentence to `faults` for each invalid one. */
   readInput(action: string, given: GivenFlags, faults: string[]): Input;
 }
@@ -117,7 +125,31 @@ function parseCommand<T, Input>(
   argv: readonly string[],
   environment: NodeJS.ProcessEnv,
 ): { readonly action: AccountAction<T, Input>; readonly call: AccountCall<T, Input> } {
-  const { accountFile, flags: own, actions, example } = table;
+  const { accountFile } = table;
+  const { word, action, name, given, faults } = parseAction(table, argv);
+  const input = table.readInput(word, given, faults);
+  if (faults.length > 0) throw new CommandError(faults);
+  return { action, call: { accountFile, name, input, ...readLocation(given.flags, environment) } };
+}
+
+/** The action that a command line names. */
+interface ParsedAction<Action> {
+  /** The word of the action: `add`. */
+  readonly word: string;
+  readonly action: Action;
+  /** The name; empty if none is given. */
+  readonly name: string;
+  readonly given: GivenFlags;
+  /** The errors in the name and the options, one sentence each. */
+  readonly faults: string[];
+}
+
+/** Parses the arguments of a command with actions. Throws CommandError for an unknown action and for malformed options. */
+export function parseAction<Action extends { readonly name: NameRule }>(
+  table: ActionTable<Action>,
+  argv: readonly string[],
+): ParsedAction<Action> {
+  const { flags: own, actions, example } = table;
   const { flags, lists, words } = readCommandLine(table, argv);
   const [word = '', name = table.generateName?.() ?? ''] = words;
   const action = Object.hasOwn(actions, word) ? actions[word] : undefined;
@@ -126,18 +158,28 @@ function parseCommand<T, Input>(
     ...findNameFaults(table, word, action.name, words),
     ...findFlagFaults(own, word, { flags, lists }),
   ];
-  const input = table.readInput(word, { flags, lists }, faults);
-  if (faults.length > 0) throw new CommandError(faults);
-  return { action, call: { accountFile, name, input, ...readLocation(flags, environment) } };
+  return { word, action, name, given: { flags, lists }, faults };
+}
+
+/** Returns the error for a missing or unknown action. `example` is a valid command. */
+function unknownAction(word: string, actions: readonly string[], example: string): string {
+  const expected = `expected one of ${actions.join(', ')}`;
+  if (word === '') return `missing action; ${expected}: ${example}`;
+  return `unknown action ${toPrintable(JSON.stringify(word))}; ${expected}${hint(word, actions)}`;
 }
 
 function findNameFaults(
-  { command, label, nameFault }: Pick<AccountTable<never, never>, 'command' | 'label' | 'nameFault'>,
+  {
+    command,
+    label,
+    noun = 'name',
+    nameFault,
+  }: Pick<ActionTable<never>, 'command' | 'label' | 'noun' | 'nameFault'>,
   action: string,
-  needed: AccountAction<never, never>['name'],
+  needed: NameRule,
   words: readonly string[],
 ): readonly string[] {
-  if (needed === 'none') return words.length === 1 ? [] : [`${action} takes no name`];
+  if (needed === 'none') return words.length === 1 ? [] : [`${action} takes no ${noun}`];
   const [, name] = words;
   if (words.length > 2 || (name === undefined && needed === 'required'))
     return [`${action} requires one ${label}: ${command} ${action} ${label.toUpperCase()}`];

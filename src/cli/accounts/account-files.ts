@@ -1,10 +1,16 @@
 import { existsSync } from 'node:fs';
 import type { AccountFile, AccountFileContent } from '../../accounts/account-file.ts';
+import { accountFiles } from '../../accounts/account-files.ts';
 import type { ClientRegistration, ConsumerRegistration } from '../../accounts/registration.ts';
 import type { SecretBox } from '../../accounts/secret-box.ts';
 import type { StoredSigningKey } from '../../accounts/signing-keys.ts';
-import { type AccountPlace, accountFilePath, pathIn } from '../../accounts/stored-file.ts';
-import { type StoredUser, userFile } from '../../accounts/users.ts';
+import {
+  type AccountFileName,
+  type AccountPlace,
+  accountFilePath,
+  pathIn,
+} from '../../accounts/stored-file.ts';
+import type { StoredUser } from '../../accounts/users.ts';
 import type { AccountFileWatcher } from '../../accounts/watcher.ts';
 import type { SigningAlgorithm } from '../../schemes/jwt/algorithms.ts';
 import type { Revoke } from './revocation.ts';
@@ -48,19 +54,21 @@ export async function readAccountFiles(
   place: AccountPlace,
   secretBox: SecretBox | undefined,
 ): Promise<AccountFiles> {
-  const reading = userFile.read(place, { secretBox });
-  const exists = (name: 'clients' | 'consumers'): boolean =>
-    typeof place !== 'string' || existsSync(accountFilePath(place, name));
-  // The modules for OAuth registrations are loaded only if there are some.
-  if (!exists('clients') && !exists('consumers')) return { ...noAccountFiles, users: await reading };
-  reading.catch(() => {}); // handled where it is awaited
-  const { clientFile, consumerFile } = await import('../../accounts/clients.ts');
+  const read = async <T>(name: AccountFileName, load: LoadFile<T>): Promise<AccountFileContent<T>> =>
+    exists(place, name) ? (await load()).read(place, { secretBox }) : empty;
   const [users, clients, consumers] = await Promise.all([
-    reading,
-    clientFile.read(place, { secretBox }),
-    consumerFile.read(place, { secretBox }),
+    read('users', accountFiles.users),
+    read('clients', accountFiles.clients),
+    read('consumers', accountFiles.consumers),
   ]);
   return { users, clients, consumers };
+}
+
+type LoadFile<T> = () => Promise<AccountFile<T>>;
+
+/** Returns whether there is a file of this name. Documents are read to know that. */
+function exists(place: AccountPlace, name: AccountFileName): boolean {
+  return typeof place !== 'string' || existsSync(accountFilePath(place, name));
 }
 
 /** Encrypts the account files that have unencrypted secrets, if there is a key. Passes a line to `report` for each such file. */
@@ -70,31 +78,27 @@ async function encryptAccountFiles(
   { users, clients, consumers }: AccountFiles,
   report: (line: string) => void,
 ): Promise<AccountFiles> {
-  if (secretBox === undefined || (users.clear === 0 && consumers.clear === 0))
-    return { users, clients, consumers };
   const encrypt = async <T>(
-    accountFile: AccountFile<T>,
+    load: LoadFile<T>,
     content: AccountFileContent<T>,
   ): Promise<AccountFileContent<T>> => {
-    if (content.clear === 0) return content;
+    if (secretBox === undefined || content.clear === 0) return content;
+    const accountFile = await load();
     await accountFile.change(place, secretBox, () => {});
     report(`encrypted the secrets in ${accountFile.path(place)}`);
     return accountFile.read(place, { secretBox });
   };
-  const { consumerFile } = await import('../../accounts/clients.ts');
   return {
-    users: await encrypt(userFile, users),
+    users: await encrypt(accountFiles.users, users),
     clients,
-    consumers: await encrypt(consumerFile, consumers),
+    consumers: await encrypt(accountFiles.consumers, consumers),
   };
 }
 
 /** Returns the paths of the account files that contain unencrypted secrets. */
-export function plaintextPaths(place: AccountPlace, { users, consumers }: AccountFiles): readonly string[] {
-  return [
-    ...(users.clear > 0 ? [pathIn(place, 'users.json')] : []),
-    ...(consumers.clear > 0 ? [pathIn(place, 'consumers.json')] : []),
-  ];
+export function plaintextPaths(place: AccountPlace, files: AccountFiles): readonly string[] {
+  const names = (['users', 'consumers'] as const).filter((name) => files[name].clear > 0);
+  return names.map((name) => pathIn(place, `${name}.json`));
 }
 
 /** Watches all account files for changes since they were read. Their code is loaded only now. */
@@ -105,29 +109,26 @@ async function watchAccountFiles(
   updates: AccountUpdates,
   onWarning: (line: string) => void,
 ): Promise<readonly AccountFileWatcher[]> {
-  const [{ watchAccountFile }, { clientFile, consumerFile }, { revocationFile }, { applyRevocations }] =
-    await Promise.all([
-      import('../../accounts/watcher.ts'),
-      import('../../accounts/clients.ts'),
-      import('../../accounts/revocations.ts'),
-      import('./revocation.ts'),
-    ]);
-  const common = { place, secretBox, onWarning };
-  const watchers = [
-    watchAccountFile({ ...common, accountFile: userFile, mark: users.mark, use: updates.users }),
-    watchAccountFile({ ...common, accountFile: clientFile, mark: clients.mark, use: updates.clients }),
-    watchAccountFile({ ...common, accountFile: consumerFile, mark: consumers.mark, use: updates.consumers }),
-    watchAccountFile({
-      ...common,
-      accountFile: revocationFile,
-      mark: undefined,
-      use: (requested) => applyRevocations(place, requested, updates.revoke),
-    }),
-  ];
-  if (updates.keys === undefined) return watchers;
-  const { signingKeyFile } = await import('../../accounts/signing-keys.ts');
-  const { mark, replace } = updates.keys;
-  return [...watchers, watchAccountFile({ ...common, accountFile: signingKeyFile, mark, use: replace })];
+  const [{ watchAccountFile }, { applyRevocations }] = await Promise.all([
+    import('../../accounts/watcher.ts'),
+    import('./revocation.ts'),
+  ]);
+  const watch = async <T>(
+    load: LoadFile<T>,
+    mark: string | undefined,
+    use: (stored: ReadonlyMap<string, T>) => void | Promise<void>,
+  ): Promise<AccountFileWatcher> =>
+    watchAccountFile({ place, secretBox, onWarning, accountFile: await load(), mark, use });
+  const { keys } = updates;
+  return Promise.all([
+    watch(accountFiles.users, users.mark, updates.users),
+    watch(accountFiles.clients, clients.mark, updates.clients),
+    watch(accountFiles.consumers, consumers.mark, updates.consumers),
+    watch(accountFiles.revocations, undefined, (requested) =>
+      applyRevocations(place, requested, updates.revoke),
+    ),
+    ...(keys === undefined ? [] : [watch(accountFiles.keys, keys.mark, keys.replace)]),
+  ]);
 }
 
 /** The accounts of a server, in a data directory or in documents. */
@@ -160,10 +161,10 @@ export async function openAccounts(
     openSigningKeys: async (algorithm) =>
       (await import('./signing-keys.ts')).openSigningKeys(place, secretBox, algorithm),
     async applyRevocations(revoke) {
-      if (typeof place === 'string' && !existsSync(accountFilePath(place, 'revocations'))) return;
+      if (!exists(place, 'revocations')) return;
       const { applyRevocations } = await import('./revocation.ts');
-      const { revocationFile } = await import('../../accounts/revocations.ts');
-      await applyRevocations(place, (await revocationFile.read(place)).entries, revoke);
+      const { entries } = await (await accountFiles.revocations()).read(place);
+      await applyRevocations(place, entries, revoke);
     },
     watch(updates, reportError) {
       // Not awaited: the server is ready before the watchers are loaded.

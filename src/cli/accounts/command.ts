@@ -3,7 +3,7 @@ import type { AccountFile } from '../../accounts/account-file.ts';
 import type { SecretBox } from '../../accounts/secret-box.ts';
 import type { AccountFileName, AccountPlace } from '../../accounts/stored-file.ts';
 import { waitForUsage } from '../../accounts/watcher.ts';
-import { hint, toPrintable } from '../../options/flags.ts';
+import { hint } from '../../options/flags.ts';
 import { type Options, readOptions } from '../../options/options.ts';
 import type { UserDeclaration } from '../../service/options.ts';
 import { checkPermissions } from '../../store/files/file-permissions.ts';
@@ -76,13 +76,6 @@ export async function withAccounts<Location extends AccountLocation>(
 /** Returns the name of the location in messages. */
 export function placeName({ place }: Pick<AccountLocation, 'place'>): string {
   return typeof place === 'string' ? place : place.location;
-}
-
-/** Returns the error for a missing or unknown action. `example` is a valid command. */
-export function unknownAction(word: string, actions: readonly string[], example: string): string {
-  const expected = `expected one of ${actions.join(', ')}`;
-  if (word === '') return `missing action; ${expected}: ${example}`;
-  return `unknown action ${toPrintable(JSON.stringify(word))}; ${expected}${hint(word, actions)}`;
 }
 
 /** What an action prints, and the version of the account file after a change. */

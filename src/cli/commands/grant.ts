@@ -4,76 +4,74 @@ import { isInForce } from '../../oauth/grants.ts';
 import { type Grant, grantsCollection, readGrant, readToken, tokensCollection } from '../../oauth/records.ts';
 import { toPrintable } from '../../options/flags.ts';
 import type { Options } from '../../options/options.ts';
-import { readLocation, unknownAction } from '../accounts/command.ts';
+import { parseAction } from '../accounts/account-command.ts';
+import { readLocation } from '../accounts/command.ts';
 import { requestRevocation, revokeInShared } from '../accounts/revocation.ts';
-import { commandTable, readCommandLine } from '../command-table.ts';
+import { commandTable } from '../command-table.ts';
 import { type DataSource, withDataSource } from '../data/source.ts';
 import { CommandError } from '../errors.ts';
 import { readText } from '../request-arguments.ts';
 import { type Command, printLines, type Terminal } from '../terminal.ts';
 
-const actions = ['list', 'revoke'] as const;
-
-/** The arguments of `countersign grant`. */
-interface GrantArguments {
-  readonly action: (typeof actions)[number];
-  readonly selection: GrantSelection;
-  readonly options: Options;
-}
-
-/** Runs `countersign grant list` or `countersign grant revoke ID|--user NAME|--client ID`. */
-export const grant: Command = async (argv, environment, terminal) => {
-  const { action, selection, options } = parseArguments(argv, environment);
-  await withDataSource(options, environment, async (source) => {
-    const found = await select(source, selection);
-    if (action === 'revoke')
-      return revoke(selection, found, () => revokeIn(source, options, selection, terminal), terminal);
-    if (found.grants.length === 0)
-      printLines([`there are no such grants in ${source.location}`], terminal.stderr);
-    printLines(found.grants.map(formatGrant), terminal.stdout);
-  });
-  return 0;
-};
-
 /** The form of an id. It can begin with a dash, like a flag. */
 const idForm = /^[\w-]{43}$/;
 
-function parseArguments(argv: readonly string[], environment: NodeJS.ProcessEnv): GrantArguments {
-  const [first = '', second = ''] = argv;
-  const id = first === 'revoke' && idForm.test(second) ? second : undefined;
-  const { flags: given, words } = readCommandLine(
-    commandTable.grant,
-    id === undefined ? argv : argv.toSpliced(1, 1),
+const table = {
+  command: 'countersign grant',
+  label: 'id',
+  noun: 'id',
+  example: 'countersign grant list',
+  flags: commandTable.grant.flags,
+  actions: { list: { name: 'none', run: list }, revoke: { name: 'optional', run: revoke } },
+  nameFault: (id: string) =>
+    idForm.test(id)
+      ? undefined
+      : `${toPrintable(JSON.stringify(id))} is not the id of a grant; to list them: countersign grant list`,
+} as const;
+
+/** Runs `countersign grant list` or `countersign grant revoke ID|--user NAME|--client ID`. */
+export const grant: Command = async (argv, environment, terminal) => {
+  const [first = '', id = ''] = argv;
+  const isId = first === 'revoke' && idForm.test(id);
+  const { action, name, given, faults } = parseAction(
+    table,
+    isId ? [...argv.toSpliced(1, 1), '--', id] : argv,
   );
-  const [word = '', other] = words;
-  const action = actions.find((each) => each === word);
-  if (action === undefined) throw new CommandError([unknownAction(word, actions, 'countersign grant list')]);
-  if (other !== undefined && action === 'list') throw new CommandError(['list takes no id']);
-  if (other !== undefined)
-    throw new CommandError([
-      `${toPrintable(JSON.stringify(other))} is not the id of a grant; to list them: countersign grant list`,
-    ]);
-  const selection = buildSelection(id, given);
-  if (action === 'revoke' && Object.values(selection).every((value) => value === undefined))
-    throw new CommandError(['revoke requires an id, --user NAME or --client ID']);
-  return { action, selection, options: readLocation(given, environment).options };
+  if (faults.length > 0) throw new CommandError(faults);
+  const [user, client] = [readText(given.flags, '--user'), readText(given.flags, '--client')];
+  const selection = {
+    grant: name === '' ? undefined : name,
+    ...(user !== undefined && { user }),
+    ...(client !== undefined && { client }),
+  };
+  const { options } = readLocation(given.flags, environment);
+  await withDataSource(options, environment, (source) =>
+    action.run({ source, selection, options, terminal }),
+  );
+  return 0;
+};
+
+/** What a command selects, and where. */
+interface GrantCall {
+  readonly source: DataSource;
+  readonly selection: GrantSelection;
+  readonly options: Options;
+  readonly terminal: Terminal;
 }
 
-function buildSelection(
-  grant: string | undefined,
-  given: ReadonlyMap<string, string | true>,
-): GrantSelection {
-  const [user, client] = [readText(given, '--user'), readText(given, '--client')];
-  return { grant, ...(user !== undefined && { user }), ...(client !== undefined && { client }) };
+async function list({ source, selection, terminal }: GrantCall): Promise<void> {
+  const { grants } = await select(source, selection);
+  if (grants.length === 0) printLines([`there are no such grants in ${source.location}`], terminal.stderr);
+  printLines(grants.map(formatGrant), terminal.stdout);
 }
 
 /** Revokes the selected grants and tokens. Returns how that was done, for a message. */
-async function revokeIn(
-  { store, location }: DataSource,
-  { data }: Options,
-  selection: GrantSelection,
-  { stderr }: Terminal,
-): Promise<string> {
+async function carryOut({
+  source: { store, location },
+  selection,
+  options: { data },
+  terminal: { stderr },
+}: GrantCall): Promise<string> {
   if (store !== undefined) {
     await revokeInShared(store, store.documents, selection);
     return `the change is stored in ${location}`;
@@ -125,20 +123,20 @@ async function select(source: DataSource, selection: GrantSelection): Promise<Se
   };
 }
 
-/** Revokes what was found, and prints it. */
-async function revoke(
-  selection: GrantSelection,
-  { grants, tokens }: Selected,
-  carryOut: () => Promise<string>,
-  { stdout, stderr }: Terminal,
-): Promise<void> {
+/** Revokes what is selected, and prints it. */
+async function revoke(call: GrantCall): Promise<void> {
+  const { source, selection, terminal } = call;
+  const { stdout, stderr } = terminal;
+  if (Object.values(selection).every((value) => value === undefined))
+    throw new CommandError(['revoke requires an id, --user NAME or --client ID']);
+  const { grants, tokens } = await select(source, selection);
   if (grants.length === 0 && tokens === 0) {
     if (selection.grant !== undefined)
       throw new CommandError([`there is no grant ${selection.grant} that could be revoked`], 1);
     printLines(['there is nothing to revoke'], stderr);
     return;
   }
-  const how = await carryOut();
+  const how = await carryOut(call);
   printLines(
     grants.map((each) => `revoked   ${formatGrant(each)}`),
     stdout,

@@ -1,15 +1,10 @@
 // The files of a data directory besides those of the store, or the documents of a shared store, for everything that copies, repairs,
 // replaces, exports or imports them. What is not listed belongs to a process (locks, `….seen`), or is kept for a person
 // (`torn-….bin`).
+import { accountFiles } from '../../accounts/account-files.ts';
 import { masterKeyFile, parseMasterKey } from '../../accounts/master-key.ts';
 import type { SecretBox } from '../../accounts/secret-box.ts';
-import {
-  type AccountFileName,
-  type AccountPlace,
-  accountFileNames,
-  createStoredFile,
-  pathIn,
-} from '../../accounts/stored-file.ts';
+import { type AccountPlace, accountFileNames, createStoredFile, pathIn } from '../../accounts/stored-file.ts';
 import { parseLogName } from '../../store/log/line.ts';
 import { isStoreFile } from '../../store/snapshot/writer.ts';
 
@@ -21,18 +16,6 @@ export const tlsDirectory = 'tls';
  * the store then. An export has it only with the tokens.
  */
 export const revocationsName = 'revocations.json';
-
-/** Throws if the content of a file is invalid. `path` is the name of the file in messages. */
-type Check = (content: Uint8Array, path: string, secretBox: SecretBox | undefined) => unknown;
-
-/** Returns how the content of an account file is checked. What reads it is loaded only then. */
-const accountChecks: { readonly [name in AccountFileName]: () => Promise<{ readonly parse: Check }> } = {
-  users: async () => (await import('../../accounts/users.ts')).userFile,
-  clients: async () => (await import('../../accounts/clients.ts')).clientFile,
-  consumers: async () => (await import('../../accounts/clients.ts')).consumerFile,
-  keys: async () => (await import('../../accounts/signing-keys.ts')).signingKeyFile,
-  revocations: async () => (await import('../../accounts/revocations.ts')).revocationFile,
-};
 
 /**
  * The files that are copied after the store, in order: the key before the accounts, and all of them after the tokens in the
@@ -88,8 +71,7 @@ export async function readDataFiles(
 /** Returns whether a file has no requested revocations any more. */
 async function isEmptyRequest(name: string, content: Uint8Array): Promise<boolean> {
   if (name !== revocationsName) return false;
-  const { revocationFile } = await import('../../accounts/revocations.ts');
-  return revocationFile.parse(content, name, undefined).entries.size === 0;
+  return (await accountFiles.revocations()).parse(content, name, undefined).entries.size === 0;
 }
 
 /**
@@ -106,7 +88,7 @@ export async function checkDataFiles(
   for (const [name, text] of files) {
     const [content, path] = [Buffer.from(text), `${name} in ${source}`];
     const account = accountFileNames.find((each) => name === `${each}.json`);
-    if (account !== undefined) (await accountChecks[account]()).parse(content, path, secretBox);
+    if (account !== undefined) (await accountFiles[account]()).parse(content, path, secretBox);
     else parseMasterKey(content, path, secretBox);
   }
 }

@@ -237,13 +237,14 @@ function checkResources(resources: unknown): asserts resources is Readonly<Recor
     checkResource(template, resource);
 }
 
-const usersShape = mapOf(anything, undefined, { expected: 'an object such as { johndoe: { secret: … } }' });
+const usersShape = mapOf(anything, undefined, {
+  expected: 'an object such as { johndoe: { secret: … } }',
+  orMap: true,
+});
 
 function checkUsers(users: unknown): void {
-  for (const [name, user] of users instanceof Map
-    ? users
-    : Object.entries(read(usersShape, users, ['users']))) {
-    const fault = typeof name === 'string' ? userNameFault(name) : 'the name of a user must be text';
+  for (const [name, user] of Object.entries(read(usersShape, users, ['users']))) {
+    const fault = userNameFault(name);
     if (fault !== undefined) throw new RangeError(`users: ${fault}`);
     checkUser(name, user, false);
   }

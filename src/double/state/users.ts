@@ -1,5 +1,6 @@
 import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
 import type { KeyDeclaration } from '../../accounts/account-key.ts';
+import { listRegistered } from '../../accounts/registered.ts';
 import { toAccountRecord, type UserDeclaration } from '../../accounts/user-declaration.ts';
 import { generateKeys, type SignatureAlgorithm, signatureAlgorithms } from '../../algorithms.ts';
 import type { Clock } from '../../clock.ts';
@@ -211,15 +212,14 @@ export function createDoubleUsers(
   };
 }
 
-function listEntries(declared: DoubleUsersOption): (readonly [string, DoubleUser])[] {
-  if (declared instanceof Map) return [...declared];
+function listEntries(declared: DoubleUsersOption): readonly (readonly [string, DoubleUser])[] {
   read(usersShape, declared, ['users']);
-  return isList(declared) ? declared.map((name) => [name, {}]) : Object.entries(declared);
+  return isList(declared) ? declared.map((name) => [name, {}]) : listRegistered(declared);
 }
 
 const usersShape = either(
   listOf(text()),
-  mapOf(anything, undefined, { expected: "an object such as { johndoe: {} } or ['johndoe']" }),
+  mapOf(anything, undefined, { expected: "an object such as { johndoe: {} } or ['johndoe']", orMap: true }),
 );
 
 function isList(declared: DoubleUsersOption): declared is readonly string[] {

@@ -1,4 +1,5 @@
-import { createHash, createPublicKey, generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
+import { createHash, createPublicKey, type KeyObject, sign } from 'node:crypto';
+import { generateKeys } from '../../algorithms.ts';
 import {
   bitString,
   booleanTrue,
@@ -32,7 +33,7 @@ export interface CertificateParts {
 
 /** Generates a private key (EC, P-256). */
 export function makeKey(): KeyObject {
-  return generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey;
+  return generateKeys('ecdsa-p256-sha256').privateKey;
 }
 
 /** Returns whether a private key is of the kind that `makeCertificate` accepts. */

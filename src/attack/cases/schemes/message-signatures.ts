@@ -1,6 +1,6 @@
-import { createHash, createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
+import { createHash, createPublicKey, type KeyObject } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
-import { type MessageKey, signatureAlgorithms } from '../../../algorithms.ts';
+import { generateOther, type MessageKey, signatureAlgorithms } from '../../../algorithms.ts';
 import { serializeItem } from '../../../http/structured-fields/serialize.ts';
 import type { BareItem } from '../../../http/structured-fields/value.ts';
 import { coversContentDigest, parseIdentifier } from '../../../schemes/rfc9421/identifiers.ts';
@@ -95,7 +95,7 @@ function* otherAlgorithms({ signing, resignRequest }: Forger): Generator<Case> {
   });
   const known = 'The public key is known to all, so it must not be used as a secret (RFC 9421 §7.3.6).';
   yield* group({ id: 'other-algorithm', why: known, expected: refused }, forms);
-  const other = generateOtherKey(key.privateKey);
+  const other = generateOther(key.privateKey);
   yield* group({ id: 'wrong-secret', why: 'The key is wrong.', expected: refused }, [
     ['the private key is another one', other && resignRequest({ key: { ...key, privateKey: other } })],
   ]);
@@ -109,21 +109,6 @@ function listPublicForms(privateKey: KeyObject): (readonly [form: string, secret
     ['in PEM without its last line break', pem.trimEnd()],
     ['in DER', key.export({ type: 'spki', format: 'der' })],
   ];
-}
-
-/** Returns another private key of the same type. */
-function generateOtherKey({ asymmetricKeyType, asymmetricKeyDetails }: KeyObject): KeyObject | undefined {
-  const { namedCurve = '', modulusLength = 2048 } = asymmetricKeyDetails ?? {};
-  switch (asymmetricKeyType) {
-    case 'ed25519':
-      return generateKeyPairSync('ed25519').privateKey;
-    case 'ec':
-      return generateKeyPairSync('ec', { namedCurve }).privateKey;
-    case 'rsa':
-      return generateKeyPairSync('rsa', { modulusLength }).privateKey;
-    default:
-      return undefined;
-  }
 }
 
 function* otherTimes({ now, resignRequest }: Forger): Generator<Case> {
