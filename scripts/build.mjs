@@ -120,6 +120,8 @@ const chunks = {
     'service/service',
     'accounts/secret-box',
     'schemes/decoded-secret',
+    'schemes/hmac/signature',
+    'schemes/verify',
     'collections/formats/json/content-reader',
     'http/field-lines',
     'oauth/oauth1/secrets',
@@ -148,7 +150,6 @@ const chunks = {
   ],
   double: ['double/double'],
   schemes: [
-    'schemes/auth-scheme',
     'schemes/declared/options',
     'schemes/rfc9421/options',
     'schemes/api-key/options',

@@ -5,15 +5,15 @@ import { createAccounts } from '../../src/accounts/accounts.ts';
 import { systemClock } from '../../src/clock.ts';
 import { parseCredentials } from '../../src/http/headers/authorization.ts';
 import { createRequest, type IncomingRequest } from '../../src/http/message.ts';
-import { createVerifier } from '../../src/schemes/auth-scheme.ts';
 import { readAws4Options } from '../../src/schemes/aws4/options.ts';
 import { createAws4Scheme } from '../../src/schemes/aws4/scheme.ts';
 import { signAws4 } from '../../src/schemes/aws4/sign.ts';
+import { createVerifier } from '../../src/schemes/create-verifier.ts';
 import { formatSignedDate } from '../../src/schemes/hmac/credentials.ts';
-import { createHmacVerifier } from '../../src/schemes/hmac/signature.ts';
 import type { Verifier } from '../../src/schemes/verifier.ts';
 import { accessKeyId, secret } from '../../test/support/schemes/clients/aws4.ts';
 import { signWithAws4, smithySigner } from '../../test/support/schemes/clients/aws4-clients.ts';
+import { createHmacVerifier } from '../../test/support/schemes/hmac-verifier.ts';
 import { accepts, type Check, flat, newNonce, newNonces, type Peer, targetOf } from './peers.ts';
 
 const scope = { region: 'eu-central-1', service: 'execute-api' };

@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { createAccounts } from '../../src/accounts/accounts.ts';
 import { systemClock } from '../../src/clock.ts';
 import { createRequest, type IncomingRequest } from '../../src/http/message.ts';
-import { createVerifier } from '../../src/schemes/auth-scheme.ts';
+import { createVerifier } from '../../src/schemes/create-verifier.ts';
 import { readDeclaredOptions } from '../../src/schemes/declared/options.ts';
 import { createDeclaredScheme } from '../../src/schemes/declared/scheme.ts';
 import type { Verifier } from '../../src/schemes/verifier.ts';

@@ -18,13 +18,13 @@ import type { MessageKey, SignatureAlgorithm } from '../../src/algorithms.ts';
 import { systemClock } from '../../src/clock.ts';
 import { parseCredentials } from '../../src/http/headers/authorization.ts';
 import { createRequest, type IncomingRequest } from '../../src/http/message.ts';
-import { createVerifier } from '../../src/schemes/auth-scheme.ts';
+import { createVerifier } from '../../src/schemes/create-verifier.ts';
 import { formatSignedDate } from '../../src/schemes/hmac/credentials.ts';
-import { createHmacVerifier } from '../../src/schemes/hmac/signature.ts';
 import { readMessageSignaturesOptions } from '../../src/schemes/rfc9421/options.ts';
 import { createMessageSignaturesScheme } from '../../src/schemes/rfc9421/scheme.ts';
 import { defaultComponents, signMessage } from '../../src/schemes/rfc9421/sign.ts';
 import type { Verifier } from '../../src/schemes/verifier.ts';
+import { createHmacVerifier } from '../../test/support/schemes/hmac-verifier.ts';
 import { accepts, flat, newNonce, newNonces, type Peer, targetOf } from './peers.ts';
 
 const require = createRequire(import.meta.url);

@@ -9,9 +9,9 @@ import { systemClock } from '../../src/clock.ts';
 import { parseCredentials } from '../../src/http/headers/authorization.ts';
 import { createRequest, type IncomingRequest } from '../../src/http/message.ts';
 import { createKey, formatSignedDate } from '../../src/schemes/hmac/credentials.ts';
-import { createHmacVerifier } from '../../src/schemes/hmac/signature.ts';
 import type { Verifier } from '../../src/schemes/verifier.ts';
 import { createNonces, type NonceStore } from '../../src/store/nonces/nonces.ts';
+import { createHmacVerifier } from '../../test/support/schemes/hmac-verifier.ts';
 
 /** Verifies one request and returns whether it is valid. */
 export type Check = () => boolean | Promise<boolean>;

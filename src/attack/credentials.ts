@@ -1,5 +1,5 @@
 import { findQueryValues } from '../http/form.ts';
-import type { SchemeTraits } from '../schemes/signing.ts';
+import type { SchemeTraits } from '../schemes/auth-scheme.ts';
 import { type AttackRequest, findLine, type HeaderLine, removeLines, replaceLine } from './attempt.ts';
 import { replaceParameter } from './target.ts';
 

@@ -1,5 +1,6 @@
 import { removeParameters, splitPairs } from '../http/form.ts';
-import type { SchemeTraits, SigningOverrides } from '../schemes/signing.ts';
+import type { SchemeTraits } from '../schemes/auth-scheme.ts';
+import type { SigningOverrides } from '../schemes/signing.ts';
 import { type AttackRequest, removeLines, type Transport } from './attempt.ts';
 import { createLocator, type Locator } from './credentials.ts';
 import {

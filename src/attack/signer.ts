@@ -5,15 +5,10 @@ import type { KnownScheme } from '../client/read-declaration.ts';
 import { systemClock } from '../clock.ts';
 import { parseForm } from '../http/form.ts';
 import { findQuery } from '../http/target.ts';
+import type { AuthScheme } from '../schemes/auth-scheme.ts';
 import type { SignedParts } from '../schemes/defined/definition.ts';
 import { nameAndOctets } from '../schemes/message.ts';
-import type {
-  ClientScheme,
-  Signature,
-  SigningIdentity,
-  SigningOverrides,
-  UnsignedRequest,
-} from '../schemes/signing.ts';
+import type { Signature, SigningIdentity, SigningOverrides, UnsignedRequest } from '../schemes/signing.ts';
 import type { AttackRequest, HeaderLine } from './attempt.ts';
 import { contentBytes, targetOf } from './target.ts';
 
@@ -192,7 +187,7 @@ function ignoreRangeError<Value>(compute: () => Value): Value | undefined {
   }
 }
 
-function toUnsigned(request: AttackRequest, { signsAllFields = false }: ClientScheme): UnsignedRequest {
+function toUnsigned(request: AttackRequest, { signsAllFields = false }: AuthScheme): UnsignedRequest {
   // A server need not require that other fields are signed, and If-Match is added after signing.
   const isSigned = ([name]: HeaderLine): boolean =>
     !signsAllFields || /^(?:host|content-type|x-amz-.*)$/i.test(name);

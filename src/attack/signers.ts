@@ -2,7 +2,7 @@
 
 import { type Credentials, credentialNames, readCredentials } from '../client/credentials.ts';
 import type { ReadDeclaration } from '../client/read-declaration.ts';
-import { createSign } from '../schemes/signing.ts';
+import { createSign } from '../schemes/auth-scheme.ts';
 import { membersOf, read } from '../shape/shape.ts';
 import { createSchemeSigner, type Signer, type Signing } from './signer.ts';
 

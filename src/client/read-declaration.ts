@@ -1,16 +1,17 @@
 import { algorithmNamed } from '../accounts/parse-account-key.ts';
 import { isSignatureAlgorithm } from '../algorithms.ts';
 import { readDuration } from '../duration.ts';
+import type { AuthScheme } from '../schemes/auth-scheme.ts';
 import { type ConfigurableScheme, readScheme } from '../schemes/configured-schemes.ts';
 import { isPreset } from '../schemes/declared/presets.ts';
 import { findDefinition } from '../schemes/defined/define-scheme.ts';
 import { filledText } from '../schemes/scheme-shapes.ts';
-import type { ClientScheme, SigningChoices, SigningIdentity } from '../schemes/signing.ts';
+import type { SigningChoices, SigningIdentity } from '../schemes/signing.ts';
 import { defaulted, type Members, membersOf, read, word } from '../shape/shape.ts';
 import { parsePrivateKey } from './private-key.ts';
 
 /** A scheme to sign with. */
-export type KnownScheme = ConfigurableScheme | ClientScheme<'hmac' | 'basic' | 'bearer' | 'oauth1'>;
+export type KnownScheme = ConfigurableScheme | AuthScheme<'hmac' | 'basic' | 'bearer' | 'oauth1'>;
 
 /** A scheme to sign with, read from a declaration. */
 export interface ReadDeclaration {

@@ -5,6 +5,7 @@ import type { FieldLine } from '../http/fields.ts';
 import { findForeignName, parseCredentials } from '../http/headers/authorization.ts';
 import type { IncomingRequest } from '../http/message.ts';
 import { Problem } from '../http/problem.ts';
+import { type CredentialPlace, listAuthorizationNames } from './auth-scheme.ts';
 import type { Challenges } from './challenges.ts';
 import { describeForeignScheme } from './explain/foreign-schemes.ts';
 import { describeMisnamed, displayName, type ExpectedNames } from './explain/related-names.ts';
@@ -18,11 +19,9 @@ import { listAuthorization } from './find-credentials.ts';
 import { findTrace } from './trace.ts';
 import {
   type AcceptedSchemes,
-  type CredentialPlace,
   describeAccepted,
   isAccepted,
   listAlternatives,
-  listAuthorizationNames,
   refuseScheme,
   type Verifier,
 } from './verifier.ts';
@@ -158,7 +157,7 @@ function describeSecondScheme(request: IncomingRequest, expected: readonly Verif
 
 /** Returns the places where keys are sent as they are, for hints. */
 function listKeyPlaces(schemes: readonly Verifier[]): readonly string[] {
-  return schemes.filter(({ tlsOnly }) => tlsOnly === true).flatMap(listPlaces);
+  return schemes.filter(({ sentSecret }) => sentSecret === 'an API key').flatMap(listPlaces);
 }
 
 /** Returns the places of a scheme whose presence means that a request has its credentials, for hints. */

@@ -6,6 +6,7 @@ import { Problem } from '../http/problem.ts';
 import { andThen, type MaybePromise } from '../maybe-promise.ts';
 import type { Principal } from '../principal.ts';
 import { AbsentCredentials } from './absent-credentials.ts';
+import { listAuthorizationNames } from './auth-scheme.ts';
 import { AuthFailures, Challenges } from './challenges.ts';
 import {
   createLocationTable,
@@ -25,7 +26,6 @@ import {
   type Attempt,
   isAccepted,
   listAlternatives,
-  listAuthorizationNames,
   type Verdict,
   type Verifier,
 } from './verifier.ts';

@@ -13,6 +13,7 @@ import {
 import { isConfidential } from '../http/message.ts';
 import { Problem } from '../http/problem.ts';
 import { octetsOf, toOctets } from '../http/syntax/octets.ts';
+import { basicScheme } from './sent-credentials.ts';
 import type { AuthenticationTrace } from './trace.ts';
 import type { Verdict, Verifier } from './verifier.ts';
 
@@ -101,8 +102,7 @@ export function createBasicVerifier(options: BasicOptions): Verifier {
   };
 
   return {
-    name: 'basic',
-    places: [{ role: '', in: 'authorization', name: 'Basic' }],
+    ...basicScheme,
     authenticate({ connection }, rest = '', authTrace) {
       const presented = parseBasicCredentials(rest);
       if (typeof presented === 'string') return refuseMalformed(presented, rest, options.explain, authTrace);
@@ -112,10 +112,6 @@ export function createBasicVerifier(options: BasicOptions): Verifier {
       return found === undefined || 'name' in found
         ? verifyCredentials(presented, found, connection.peer, authTrace)
         : found.then((account) => verifyCredentials(presented, account, connection.peer, authTrace));
-    },
-    claimedUser(rest) {
-      const presented = parseBasicCredentials(rest);
-      return typeof presented === 'string' ? undefined : presented.user;
     },
     challenge: (connection) => (isConfidential(connection) ? challenge : undefined),
   };

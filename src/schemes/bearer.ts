@@ -14,6 +14,7 @@ import { Problem } from '../http/problem.ts';
 import { octetsOf } from '../http/syntax/octets.ts';
 import type { Principal } from '../principal.ts';
 import { describeSentForm, undoChanges } from './explain/sent-keys.ts';
+import { bearerScheme } from './sent-credentials.ts';
 import type { AuthenticationTrace, KnownSecret } from './trace.ts';
 import type { Verdict, Verifier } from './verifier.ts';
 import { refuseScheme } from './verifier.ts';
@@ -105,9 +106,9 @@ export function createBearerVerifier(options: BearerOptions): Verifier {
   };
 
   return {
-    name: 'bearer',
+    ...bearerScheme,
     places: [
-      { role: '', in: 'authorization', name: 'Bearer' },
+      ...bearerScheme.places,
       ...(proofs === undefined
         ? []
         : [{ role: '', in: 'authorization', name: 'DPoP', isAlternative: true } as const]),

@@ -6,8 +6,9 @@ import { cookiesIn } from '../http/headers/cookie.ts';
 import { type IncomingRequest, isConfidential } from '../http/message.ts';
 import { Problem } from '../http/problem.ts';
 import { findQuery } from '../http/target.ts';
+import { listAuthorizationNames } from './auth-scheme.ts';
 import type { Challenges } from './challenges.ts';
-import { type AcceptedSchemes, listAlternatives, listAuthorizationNames, type Verifier } from './verifier.ts';
+import { type AcceptedSchemes, listAlternatives, type Verifier } from './verifier.ts';
 
 /** Credentials of a scheme that a request has, or may have. */
 export interface FoundCredentials {
@@ -73,8 +74,7 @@ export function readAuthorization(
   if (authentication !== undefined && credentials.scheme !== 'hmac')
     throw malformed('The Authentication field supports only the scheme hmac.');
   const owner = table.named(credentials.scheme);
-  const needsTls = owner === undefined ? overTlsOnly.has(credentials.scheme) : requiresTls(owner);
-  if (needsTls && !isConfidential(connection)) throw tlsRequired();
+  if (owner !== undefined && requiresTls(owner) && !isConfidential(connection)) throw tlsRequired();
   return credentials;
 }
 
@@ -181,12 +181,9 @@ export function listAuthorization({ headers: fields }: IncomingRequest): readonl
   return [...parse('authorization'), ...parse('authentication').filter(({ scheme }) => scheme === 'hmac')];
 }
 
-/** Schemes whose credentials an eavesdropper could use. Over plain HTTP they are refused without being read. */
-const overTlsOnly: ReadonlySet<string> = new Set(['basic', 'bearer', 'oauth']);
-
 /** Returns whether the credentials of a scheme are refused over plain HTTP. */
 function requiresTls(scheme: Verifier): boolean {
-  return scheme.tlsOnly === true || (overTlsOnly.has(scheme.name) && scheme.readsPlain?.() !== true);
+  return scheme.tlsOnly === true && scheme.readsPlain?.() !== true;
 }
 
 // The table of the places in which requests have credentials, by the schemes that declare them.

@@ -1,6 +1,7 @@
 // Schemes that sign nothing and need no configuration: each request has the same credentials.
 
-import type { ClientScheme } from './signing.ts';
+import { parseBasicCredentials } from '../http/headers/basic-credentials.ts';
+import type { AuthScheme } from './auth-scheme.ts';
 
 /** Returns the Authorization value of HTTP Basic (RFC 7617 §2), in UTF-8. */
 export function basicHeader(user: string, password: string): string {
@@ -8,11 +9,20 @@ export function basicHeader(user: string, password: string): string {
 }
 
 /** HTTP Basic. The password is the secret. */
-export const basicScheme: ClientScheme<'basic'> = {
+export const basicScheme = {
   kind: 'basic',
   name: 'basic',
-  choices: [],
+  options: undefined,
+  dateWindow: 0,
+  window: 0,
+  places: [{ role: '', in: 'authorization', name: 'Basic' }],
   tlsOnly: true,
+  problems: ['too-many-attempts'],
+  claimedUser(rest) {
+    const presented = parseBasicCredentials(rest);
+    return typeof presented === 'string' ? undefined : presented.user;
+  },
+  choices: [],
   sentSecret: 'a password',
   check() {},
   sign: ({ target }, { user = '', secret = '' }) => ({
@@ -20,14 +30,19 @@ export const basicScheme: ClientScheme<'basic'> = {
     target,
     parts: [],
   }),
-};
+} satisfies AuthScheme;
 
 /** A bearer token (RFC 6750 §2.1), which is the secret. */
-export const bearerScheme: ClientScheme<'bearer'> = {
+export const bearerScheme = {
   kind: 'bearer',
   name: 'bearer',
-  choices: [],
+  options: undefined,
+  dateWindow: 0,
+  window: 0,
+  places: [{ role: '', in: 'authorization', name: 'Bearer' }],
   tlsOnly: true,
+  problems: ['token-refused', 'insufficient-scope', 'too-many-tokens'],
+  choices: [],
   sentSecret: 'a token',
   check() {},
   sign: ({ target }, { secret = '' }) => ({
@@ -35,4 +50,4 @@ export const bearerScheme: ClientScheme<'bearer'> = {
     target,
     parts: [],
   }),
-};
+} satisfies AuthScheme;

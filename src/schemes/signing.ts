@@ -1,4 +1,4 @@
-// What a scheme is for those who sign with it. The client, the command, the double and the control interface check the identity
+// What is signed, by whom, and what becomes of it. The client, the command, the double and the control interface check the identity
 // and the choices of a client before they sign. The adversary does not: it passes a wrong identity, or overrides that no client
 // may choose. Signer and verifier build a message with the same functions. The console signs through the control interface.
 
@@ -111,105 +111,8 @@ export interface Signature {
   readonly parts: readonly NamedPart[];
 }
 
-/** The kinds of schemes. */
-export type SchemeKind =
-  | 'hmac'
-  | 'basic'
-  | 'bearer'
-  | 'oauth1'
-  | 'api-key'
-  | 'aws4'
-  | 'message-signatures'
-  | 'declared'
-  | 'defined';
-
-/** What an adversary has to know of the requests of a scheme. */
-export interface SchemeTraits {
-  /** Where the credentials are. */
-  readonly place: {
-    /** The field, or the parameter of the query, that contains the proof. */
-    readonly in: { readonly field: string } | { readonly query: string };
-    /** Other fields of the credentials. Default: none. */
-    readonly otherFields?: readonly string[] | undefined;
-    /** Matches the value, with a group each for what precedes the proof, the proof, and what follows it. */
-    readonly form: RegExp;
-    /** Whether several values are a list of which one must be valid. Default: false. */
-    readonly isList?: boolean | undefined;
-    /** Whether base64 may be unpadded, as in structured fields (RFC 9651 §4.2.7). Default: false. */
-    readonly isPaddingOptional?: boolean | undefined;
-  };
-  /** The field that contains the date. Default: none. */
-  readonly dateField?: string | undefined;
-  /** Whether a signature is accepted only once although it has no nonce. Default: false. */
-  readonly acceptedOnce?: boolean | undefined;
-  /** The number of seconds for which a signature is valid. Default: the window. */
-  readonly lifetime?: number | undefined;
-}
-
-/** A scheme with its options: how it signs, and what those who sign with it ask. */
-export interface ClientScheme<Kind extends SchemeKind = SchemeKind> {
-  readonly kind: Kind;
-  /** The name in the configuration, or that of the kind. */
-  readonly name: string;
-  /** What a client can choose. */
-  readonly choices: readonly (keyof SigningChoices)[];
-  /**
-   * Whether private keys sign: if a client has one in place of a secret, or usually, so that the key of a user is taken rather than
-   * its secret. Default: not at all.
-   */
-  readonly privateKeys?: 'accepted' | 'usual' | undefined;
-  /** Whether the credentials are accepted over TLS only. Default: false. */
-  readonly tlsOnly?: boolean | undefined;
-  /** Whether the content contains parts of credentials, or may contain some. Default: false. */
-  readonly readsContent?: boolean;
-  /** The only user, if requests do not name one. */
-  readonly user?: string | undefined;
-  /** The secret that is sent as it is: `a password`. Default: none, the scheme signs. */
-  readonly sentSecret?: string | undefined;
-  /** Whether it signs each field of a request that it is given. Default: only those that it requires. */
-  readonly signsAllFields?: boolean;
-  /** Whether a digest of the content that the request has and signs is compared with the content. Default: false. */
-  readonly comparesDigests?: boolean;
-  /**
-   * A secret that signs as an empty one would, which is refused: keys are padded with zeros (RFC 2104 §2). Default: a null character.
-   */
-  readonly emptySecret?: string;
-  /** Returns what an adversary has to know. Default: as in the schemes that need no configuration. */
-  traits?(choices: SigningChoices): SchemeTraits;
-  /** Throws RangeError if the identity lacks something that the scheme requires, or if a choice is not one that it permits. */
-  check(identity: SigningIdentity, choices: SigningChoices): void;
-  /**
-   * Signs a request. It checks neither the identity nor the overrides, which may be wrong on purpose.
-   * @throws RangeError if the request cannot be signed
-   */
-  sign(
-    request: UnsignedRequest,
-    identity: SigningIdentity,
-    options: SigningMoment & SigningOverrides,
-  ): Signature;
-}
-
 /** Signs requests as one identity. Throws RangeError if a request cannot be signed. */
 export type Sign = (request: UnsignedRequest, moment: SigningMoment) => Signature;
-
-/**
- * Creates the function that signs requests as an identity.
- * @throws RangeError if credentials are missing, or something is chosen that the scheme does not have
- */
-export function createSign(
-  scheme: ClientScheme,
-  identity: SigningIdentity,
-  choices: SigningChoices = {},
-): Sign {
-  const permitted: readonly string[] = scheme.choices;
-  for (const [choice, value] of Object.entries(choices))
-    if (value !== undefined && !permitted.includes(choice))
-      throw new RangeError(`${choice} is not an option of the scheme ${scheme.name}`);
-  if (identity.privateKey !== undefined && scheme.privateKeys === undefined)
-    throw new RangeError(`the scheme ${scheme.name} has signatures by secrets only, not by private keys`);
-  scheme.check(identity, choices);
-  return (request, moment) => scheme.sign(request, identity, { ...moment, ...choices });
-}
 
 /** Returns the value of Host that is sent. */
 export function readHost({ fields, url }: UnsignedRequest): string {

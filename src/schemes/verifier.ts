@@ -2,6 +2,7 @@ import type { FieldLine } from '../http/fields.ts';
 import type { Connection, IncomingRequest } from '../http/message.ts';
 import { Problem } from '../http/problem.ts';
 import type { Principal } from '../principal.ts';
+import type { AuthScheme, ContentLocation } from './auth-scheme.ts';
 import type { AuthenticationTrace } from './trace.ts';
 
 /** The result of a check of credentials that are valid. */
@@ -32,67 +33,26 @@ export function refuseScheme(
   return { outcome: 'bad', problem: new Problem('scheme-not-offered', detail, { headers, members }) };
 }
 
-/** Returns the names of a scheme in Authorization, in lower case. */
-export function listAuthorizationNames({ places }: Pick<Verifier, 'places'>): readonly string[] {
-  return places.flatMap((place) => (place.in === 'authorization' ? [place.name.toLowerCase()] : []));
-}
-
-/** Credentials in content, which has to be read to find out whether there are any. */
-export interface ContentLocation {
-  /** Returns whether the content may have some, by the header section. */
-  isPossible(request: IncomingRequest): boolean;
-  /** Resolves to whether the content has some. Rejects with a Problem if it cannot be read. */
-  isPresent(request: IncomingRequest): Promise<boolean>;
-}
-
-/** A place of a part of credentials outside the content: Authorization, another field, a parameter of the query, or a cookie. */
-export interface CredentialPlace {
-  /** The part, such as `timestamp`; '' for the proof: the signature, or the secret that is sent alone. */
-  readonly role: string;
-  readonly in: 'authorization' | 'header' | 'query' | 'cookie';
-  /** The name as declared; in Authorization that of the scheme, such as `AWS4-HMAC-SHA256`. */
-  readonly name: string;
-  /** What stands there, for documents. Default: documents do not show the place. */
-  readonly description?: string | undefined;
-  /** Whether it can be sent in place of another one. Default: a request needs it. */
-  readonly isAlternative?: boolean;
-  /** Whether it is read only with another place. Default: its presence means that a request has credentials of the scheme. */
-  readonly isDependent?: boolean;
-  /** The name of a field, in lower case, whose presence means that this one belongs to another scheme. Default: none. */
-  readonly unless?: string | undefined;
-}
-
 /**
  * The schemes that a resource accepts: alternatives in order, each the name of a scheme, or of several whose credentials are required
  * together. An empty list stands for no credentials.
  */
 export type AcceptedSchemes = readonly (string | readonly string[])[];
 
-/** What a scheme says of its credentials, to those who find them and to those who describe them. */
-export interface CredentialFacts {
-  /** The name of the scheme, in configurations, traces and principals: `hmac`. */
-  readonly name: string;
-  /** The places of its credentials outside the content. */
-  readonly places: readonly CredentialPlace[];
-  /**
-   * The fields that it reads beside `places`, in lower case, such as a date or those that are signed. Pages of other origins may send them (CORS).
-   * Default: none.
-   */
-  readonly requestHeaders?: readonly string[] | undefined;
-  /**
-   * A text that is equal for schemes that differ in nothing but their only user and the field of the signature. Several of these may
-   * sign a request while a key is rotated, of which one valid signature is enough (Box, DocuSign). Default: it signs alone.
-   */
-  readonly rotation?: string | undefined;
-  /** Whether its credentials are refused unread over plain HTTP, because an eavesdropper could use them. Default: false. */
-  readonly tlsOnly?: boolean | undefined;
-  /** Returns whether a query parameter beside `places` belongs to its credentials. Default: none does. */
-  ownsParameter?(name: string): boolean;
-  /** Returns the user that credentials outside the content name; undefined if they are malformed. Default: they name none. */
-  claimedUser?(rest: string, request: IncomingRequest): string | undefined;
-}
+/** What others ask of a scheme whose requests are verified. */
+type CredentialFacts = Pick<
+  AuthScheme,
+  | 'name'
+  | 'places'
+  | 'requestHeaders'
+  | 'rotation'
+  | 'tlsOnly'
+  | 'sentSecret'
+  | 'ownsParameter'
+  | 'claimedUser'
+>;
 
-/** An authentication scheme: it verifies credentials and formats challenges. */
+/** A scheme in a service: it verifies credentials and formats challenges. */
 export interface Verifier extends CredentialFacts {
   /** Returns whether a query has credentials by several of its parameters. Default: only `places` show them. */
   isInQuery?(query: string): boolean;
@@ -101,7 +61,7 @@ export interface Verifier extends CredentialFacts {
   /** Whether it refuses its own credentials in two places itself, in a form of its own. Default: false. */
   readonly refusesSeveral?: boolean;
   /**
-   * Returns whether `bearer`, `basic` or `oauth` reads credentials over plain HTTP, and itself refuses those that require TLS. Default: it
+   * Returns whether it reads credentials over plain HTTP although it is `tlsOnly`, and itself refuses those that require TLS. Default: it
    * does not.
    */
   readsPlain?(): boolean;
@@ -119,7 +79,7 @@ export interface Verifier extends CredentialFacts {
   ): Verdict | Promise<Verdict>;
   /** Returns the challenge (RFC 9110 §11.3) for a connection; undefined if the scheme is not offered on it. */
   challenge(connection: Connection): string | undefined;
-  /** Returns further field lines of a 401, such as `Accept-Signature` (RFC 9421 §5.1). Default: none. */
+  /** Returns the field lines of a 401 beside WWW-Authenticate. Default: none. */
   challengeFields?(connection: Connection): readonly FieldLine[];
   /**
    * Expresses the refusal of a request that has no credentials, or those of a scheme that is not offered, in the form of the partner

@@ -14,12 +14,12 @@ import type { Alterations } from '../oauth/oauth2/alterations.ts';
 import type { OAuth2Settings } from '../oauth/oauth2-options.ts';
 import type { TokenEvent } from '../oauth/records.ts';
 import { httpsOrigin, type Origins } from '../pipeline/origin.ts';
-import { type AuthScheme, createVerifier } from '../schemes/auth-scheme.ts';
+import { type AuthScheme, listAuthorizationNames } from '../schemes/auth-scheme.ts';
 import { createAuthenticator } from '../schemes/authenticate.ts';
 import { createBasicVerifier } from '../schemes/basic.ts';
 import { checkSchemeNames, readSchemes } from '../schemes/configured-schemes.ts';
-import { createHmacVerifier } from '../schemes/hmac/signature.ts';
-import { listAuthorizationNames } from '../schemes/verifier.ts';
+import { createVerifier } from '../schemes/create-verifier.ts';
+import { createHmacScheme } from '../schemes/hmac/scheme.ts';
 import { limitNonces } from '../store/nonces/limited.ts';
 import { bucketSpanFor, createNonces, type NonceStore } from '../store/nonces/nonces.ts';
 import type { Store } from '../store/store.ts';
@@ -79,19 +79,6 @@ export function createAuthentication(
       key: random(16),
       monotonic: () => clock.steady(),
     });
-  const hmac = createHmacVerifier({
-    realm,
-    accounts,
-    nonces,
-    rateLimiter,
-    clock,
-    window,
-    nonceWindow,
-    notBefore,
-    simple: readSimple(options),
-    requireBodyDigest: options.requireBodyDigest ?? false,
-    explain,
-  });
   const basic = createBasicVerifier({
     realm,
     accounts,
@@ -116,7 +103,12 @@ export function createAuthentication(
     bodyLimit,
     onError,
   };
-  const further = configured.map((scheme) => createVerifier(scheme, schemeContext));
+  const hmac = createHmacScheme({
+    window,
+    simple: readSimple(options),
+    requireBodyDigest: options.requireBodyDigest ?? false,
+  });
+  const verifiers = [hmac, ...configured].map((scheme) => createVerifier(scheme, schemeContext));
   const oauth = createAuthorizationServer(options, {
     store,
     onGrantEvent,
@@ -157,7 +149,7 @@ export function createAuthentication(
     ...(ownBasic === undefined ? [] : ['basic']),
     ...(ownBearer === undefined ? [] : ['bearer']),
   ];
-  const offered = [basic, hmac, ...further, ...oauth.schemes].filter(({ name }) => !replaced.includes(name));
+  const offered = [basic, ...verifiers, ...oauth.schemes].filter(({ name }) => !replaced.includes(name));
   return {
     // Browsers use the first challenge that they support, which is Basic.
     authenticator: createAuthenticator(offered, rateLimiter, limits, explain),

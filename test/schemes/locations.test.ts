@@ -5,6 +5,8 @@ import { createManualClock } from '../../src/clock.ts';
 import { createRequest, type RequestParts } from '../../src/http/message.ts';
 import { Problem } from '../../src/http/problem.ts';
 import { createAuthenticator } from '../../src/schemes/authenticate.ts';
+import { createOAuth1Scheme } from '../../src/schemes/oauth1/scheme.ts';
+import { basicScheme, bearerScheme } from '../../src/schemes/sent-credentials.ts';
 import type { AcceptedSchemes, Verifier } from '../../src/schemes/verifier.ts';
 
 function scheme(name: string, parts: Partial<Verifier> = {}): Verifier {
@@ -68,6 +70,22 @@ describe('credentials outside Authorization', () => {
       assert.equal(await findOutcome(schemes, parts), '400 several-credentials');
   });
 
+  test('of Basic, bearer tokens and OAuth 1.0a are refused unread over plain HTTP', async () => {
+    const schemes = [basicScheme, bearerScheme, createOAuth1Scheme()].map(({ name, places, tlsOnly }) =>
+      scheme(name, { places, tlsOnly }),
+    );
+    for (const value of [
+      'Basic YW5uOnB3',
+      'Bearer abc',
+      'OAuth oauth_token="x"',
+      'basic !!not even base64',
+    ]) {
+      const headers = [['Authorization', value]] as const;
+      assert.equal(await findOutcome(schemes, { headers }), '403 tls-required');
+      assert.match((await findOutcome(schemes, { headers, secure: true })) ?? '', /^by /);
+    }
+  });
+
   test('of a scheme that requires TLS are refused over plain HTTP with 403', async () => {
     const key = scheme('key', { places: [{ role: '', in: 'header', name: 'x-api-key' }], tlsOnly: true });
     const fields = [['X-Api-Key', 'ann']] as const;
@@ -101,7 +119,7 @@ describe('credentials outside Authorization', () => {
 
 describe('a resource that accepts certain schemes', () => {
   const key = scheme('key', { places: [{ role: '', in: 'header', name: 'x-key' }], tlsOnly: true });
-  const schemes = [inField, inQuery, key, inContent, scheme('hmac'), scheme('basic')];
+  const schemes = [inField, inQuery, key, inContent, scheme('hmac'), scheme('basic', { tlsOnly: true })];
   const all = {
     target: '/?X-Amz-Signature=0',
     headers: [

@@ -2,7 +2,7 @@ import { type Clock, systemClock } from '../../clock.ts';
 import type { Parameter } from '../../http/form.ts';
 import { toOctets } from '../../http/syntax/octets.ts';
 import type { RawResponse } from '../../net/raw-client.ts';
-import { signOAuth1 } from '../../schemes/oauth1/sign.ts';
+import { signOAuth1 } from '../../schemes/oauth1/scheme.ts';
 import { Interruption } from './report.ts';
 import type { Sender, UrlRequest } from './sender.ts';
 

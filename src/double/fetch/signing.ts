@@ -7,17 +7,12 @@ import { parsePrivateKey } from '../../client/private-key.ts';
 import type { SignedRequest } from '../../client/sign.ts';
 import { didYouMean } from '../../did-you-mean.ts';
 import { once } from '../../once.ts';
-import type { AuthScheme } from '../../schemes/auth-scheme.ts';
-import { createHmacScheme } from '../../schemes/hmac/sign.ts';
+import { type AuthScheme, createSign } from '../../schemes/auth-scheme.ts';
+import { createHmacScheme } from '../../schemes/hmac/scheme.ts';
 import type { NamedPart } from '../../schemes/message.ts';
-import { createOAuth1Scheme } from '../../schemes/oauth1/sign.ts';
+import { createOAuth1Scheme } from '../../schemes/oauth1/scheme.ts';
 import { basicScheme, bearerScheme } from '../../schemes/sent-credentials.ts';
-import {
-  type ClientScheme,
-  createSign,
-  type SigningChoices,
-  type SigningIdentity,
-} from '../../schemes/signing.ts';
+import type { SigningChoices, SigningIdentity } from '../../schemes/signing.ts';
 import { anything, mapOf, read, text, word } from '../../shape/shape.ts';
 import { type DoubleOAuth1, type DoubleOAuth2, findClient, findConsumer } from '../auth/oauth.ts';
 import type { Core } from '../compose.ts';
@@ -49,7 +44,7 @@ interface Unsigned {
 
 /** A scheme with an identity, which is read for each request: a secret may have been rotated, and a token is issued on first use. */
 interface Choice {
-  readonly scheme: ClientScheme;
+  readonly scheme: AuthScheme;
   readonly identity: () => SigningIdentity | Promise<SigningIdentity>;
   readonly choices: SigningChoices;
   /** Whether the credentials are accepted over plain HTTP although the scheme requires TLS. Default: false. */

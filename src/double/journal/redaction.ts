@@ -2,9 +2,9 @@ import { findClosestMatch } from '../../did-you-mean.ts';
 import { decodeText } from '../../http/syntax/percent.ts';
 import { findQuery } from '../../http/target.ts';
 import { oauth1Paths, oauth2Paths } from '../../oauth/paths.ts';
+import type { CredentialPlace } from '../../schemes/auth-scheme.ts';
 import { listRelatedFields } from '../../schemes/explain/related-names.ts';
 import { createMask, type Mask, redacted } from '../../schemes/secret-search/secret-search.ts';
-import type { CredentialPlace } from '../../schemes/verifier.ts';
 
 /** Replaces credentials in a text: known values, and the values of parameters and members that are named like one. */
 export interface Redact {

@@ -1,6 +1,7 @@
 import { formatChallenge } from '../../http/headers/authorization.ts';
 import { type IncomingRequest, isConfidential } from '../../http/message.ts';
 import type { Resource } from '../../pipeline/resource.ts';
+import { createOAuth1Scheme } from '../../schemes/oauth1/scheme.ts';
 import type { AuthenticationTrace } from '../../schemes/trace.ts';
 import type { BadVerdict, Verdict, Verifier } from '../../schemes/verifier.ts';
 import { refuseScheme } from '../../schemes/verifier.ts';
@@ -19,7 +20,7 @@ export function createOAuth1(context: OAuthContext): OAuthModule {
   const signedRequests = lazily(open, () => createSignedRequests('resource', context));
   const endpoints = lazily(open, () => createEndpoints(context));
   return {
-    schemes: [createOAuth1Scheme(context, signedRequests)],
+    schemes: [createOAuth1Verifier(context, signedRequests)],
     routes: routesTo(endpoints, Object.values(paths), open),
   };
 }
@@ -32,8 +33,8 @@ function createEndpoints(context: OAuthContext): ReadonlyMap<string, Resource> {
   ]);
 }
 
-/** Creates the scheme OAuth 1.0a (RFC 5849): requests signed with the secrets of a consumer and an access token. */
-function createOAuth1Scheme(
+/** Creates the verifier of OAuth 1.0a (RFC 5849): requests signed with the secrets of a consumer and an access token. */
+function createOAuth1Verifier(
   { realm, consumers }: OAuthContext,
   signedRequests: () => SignedRequests,
 ): Verifier {
@@ -43,6 +44,7 @@ function createOAuth1Scheme(
       ['oauth_problem', problem],
     ]);
   const challenge = formatChallenge('OAuth', [['realm', realm]]);
+  const { places, ownsParameter } = createOAuth1Scheme();
   const isOffered = (): boolean => consumers.size > 0;
   const readsPlain = (): boolean => consumers.some(({ plainHttp }) => plainHttp);
 
@@ -65,11 +67,11 @@ function createOAuth1Scheme(
 
   return {
     name: 'oauth',
+    places,
+    tlsOnly: true,
+    ownsParameter,
     authenticate: (request, rest, authTrace) =>
       isOffered() ? verify(request, rest, authTrace) : refuseScheme(),
-    // RFC 5849 §3.1 reserves this prefix.
-    ownsParameter: (parameter) => parameter.startsWith('oauth_'),
-    places: [{ role: '', in: 'authorization', name: 'OAuth' }],
     isInQuery: (query) => isOffered() && hasProtocol(query),
     content: {
       isPossible: (request) => isOffered() && mayHaveSignedForm(request),

@@ -1,8 +1,8 @@
 import { userNameFault } from '../../accounts/user-name.ts';
 import { grammar, membersOf, object, optional, read, type Shape, type ShapesOf } from '../../shape/shape.ts';
+import type { CredentialPlace } from '../auth-scheme.ts';
 import type { ApiKeyDeclaration } from '../scheme-declarations.ts';
 import { describePlaces, fieldNameShape, fieldPlaceShape, parameterNameShape } from '../scheme-shapes.ts';
-import type { CredentialPlace } from '../verifier.ts';
 
 /** The place of a secret. The field `Authorization` contains the secret alone or after any word. */
 type SecretPlace = ApiKeyDeclaration['secret'];

@@ -2,10 +2,9 @@
 
 import { readUser } from '../../accounts/user-name.ts';
 import { toOctets } from '../../http/syntax/octets.ts';
-import { type AuthScheme, headerPlace } from '../auth-scheme.ts';
+import { type AuthScheme, type CredentialPlace, headerPlace, type SchemeTraits } from '../auth-scheme.ts';
 import type { ApiKeyDeclaration } from '../scheme-declarations.ts';
-import { type ClientScheme, checkId, checkSecret, chooseId, type SchemeTraits } from '../signing.ts';
-import type { CredentialPlace } from '../verifier.ts';
+import { checkId, checkSecret, chooseId } from '../signing.ts';
 import { locateSecret } from './options.ts';
 
 /** Creates the scheme of an API key, which is sent with a user or alone. */
@@ -53,7 +52,7 @@ function listPlaces({ user, secret }: ApiKeyDeclaration): readonly CredentialPla
 }
 
 /** Returns the function that adds the secret, and the user if the scheme sends one, to each request. */
-function createSignFunction({ user, secret: place }: ApiKeyDeclaration): ClientScheme['sign'] {
+function createSignFunction({ user, secret: place }: ApiKeyDeclaration): AuthScheme['sign'] {
   const { in: kind, name } = locateSecret(place);
   return ({ target, fields: given }, identity) => {
     const secret = toOctets(identity.secret ?? '');

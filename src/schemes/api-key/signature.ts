@@ -10,11 +10,11 @@ import { cookiesIn } from '../../http/headers/cookie.ts';
 import type { IncomingRequest } from '../../http/message.ts';
 import { bytesOf, toOctets } from '../../http/syntax/octets.ts';
 import type { MaybePromise } from '../../maybe-promise.ts';
+import type { CredentialPlace } from '../auth-scheme.ts';
 import type { RequestVerification } from '../scheme.ts';
 import type { SchemeContext } from '../scheme-context.ts';
 import type { ApiKeyDeclaration } from '../scheme-declarations.ts';
 import { describeForm } from '../signature-form.ts';
-import type { CredentialPlace } from '../verifier.ts';
 import { locateSecret } from './options.ts';
 
 /** Where the secret or the user is. */

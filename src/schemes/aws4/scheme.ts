@@ -1,14 +1,7 @@
 import type { IncomingRequest } from '../../http/message.ts';
 import type { Problem } from '../../http/problem.ts';
-import { type AuthScheme, problemsOfDates } from '../auth-scheme.ts';
-import {
-  type ClientScheme,
-  checkId,
-  checkSecret,
-  chooseId,
-  readHost,
-  type SchemeTraits,
-} from '../signing.ts';
+import { type AuthScheme, problemsOfDates, type SchemeTraits } from '../auth-scheme.ts';
+import { checkId, checkSecret, chooseId, readHost } from '../signing.ts';
 import { aws4Algorithm } from './canonical-request.ts';
 import { parseCredentials, signatureParameter } from './credentials.ts';
 import { createProblemWriter, expressRefusal } from './errors/problem-writer.ts';
@@ -78,7 +71,7 @@ export function createAws4Scheme(name: string, options: Aws4Options): AuthScheme
   };
 }
 
-function createSignFunction({ unsignedPayload: _, ...options }: Aws4Options): ClientScheme['sign'] {
+function createSignFunction({ unsignedPayload: _, ...options }: Aws4Options): AuthScheme['sign'] {
   return (request, identity, { now, presign, sessionToken, aws4 }) => {
     const { method, target, fields, content } = request;
     const signedFields = fields.filter(([field]) => !unsignedFields.has(field.toLowerCase()));

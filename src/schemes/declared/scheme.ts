@@ -1,10 +1,15 @@
 import { escapeLiteral } from '../../http/syntax/character-class.ts';
-import { type AuthScheme, headerPlace, problemsOfDates } from '../auth-scheme.ts';
-import type { SchemeTraits } from '../signing.ts';
-import type { CredentialPlace } from '../verifier.ts';
+import {
+  type AuthScheme,
+  type CredentialPlace,
+  headerPlace,
+  problemsOfDates,
+  type SchemeTraits,
+} from '../auth-scheme.ts';
 import { type Declaration, findKeyAlgorithm } from './declaration.ts';
 import { decodeKey } from './key.ts';
-import { fieldIn, parameterIn, type RolePlace } from './place.ts';
+import { fieldIn, isInContent, parameterIn, type RolePlace } from './place.ts';
+import { locateContent } from './places.ts';
 import { claimedUser, readsContent } from './presented.ts';
 import { checkIdentity, createSignFunction, listChoices } from './signing.ts';
 
@@ -28,7 +33,7 @@ export function createDeclaredScheme(
     dateWindow: timestamp?.window ?? 0,
     window: isStored ? longest : 0,
     places: listPlaces(options),
-    contentPlaces: 'field' in place || 'query' in place ? undefined : [place],
+    locateContent: isInContent(place) ? (limit) => locateContent([place], limit) : undefined,
     requestHeaders: message.flatMap(({ field }) => field?.toLowerCase() ?? []),
     rotation: typeof user === 'string' ? describeRotation(options) : undefined,
     problems: problemsOfDates,

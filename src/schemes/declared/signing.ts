@@ -5,9 +5,9 @@ import { isKeyFor, signWith } from '../../algorithms.ts';
 import { findQueryValues, removeParameters } from '../../http/form.ts';
 import { isFormType } from '../../http/headers/media-type.ts';
 import { toOctets } from '../../http/syntax/octets.ts';
+import type { AuthScheme } from '../auth-scheme.ts';
 import { messageBytes, type Piece } from '../message.ts';
 import {
-  type ClientScheme,
   checkId,
   checkSecret,
   chooseId,
@@ -38,7 +38,7 @@ export function listChoices({ nonce, message }: Declaration): readonly (keyof Si
  * Creates the function that signs with a declared scheme. It throws RangeError if the secret is not in the declared encoding, or if
  * content cannot hold a value.
  */
-export function createSignFunction(declared: Declaration): ClientScheme['sign'] {
+export function createSignFunction(declared: Declaration): AuthScheme['sign'] {
   return (request, identity, overrides) => {
     const declaration = { ...declared, ...overrides.declaration };
     const { message, place, format, timestamp: timed } = declaration;

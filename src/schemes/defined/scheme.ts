@@ -1,8 +1,8 @@
 import type { IncomingRequest } from '../../http/message.ts';
-import { type AuthScheme, problemsOfDates } from '../auth-scheme.ts';
+import { type AuthScheme, type CredentialPlace, problemsOfDates, type SchemeTraits } from '../auth-scheme.ts';
 import { fieldIn, isInContent, parameterIn } from '../declared/place.ts';
-import { checkId, checkSecret, type SchemeTraits } from '../signing.ts';
-import type { CredentialPlace } from '../verifier.ts';
+import { locateContent } from '../declared/places.ts';
+import { checkId, checkSecret } from '../signing.ts';
 import { listKeyKinds, readWindows, usesBody } from './defaults.ts';
 import type { Definition } from './definition.ts';
 import { type DefinitionPlaces, findPlaces, listDeclaredPlaces } from './places.ts';
@@ -27,7 +27,7 @@ export function createDefinedScheme(name: string, definition: Definition): AuthS
     dateWindow: places.isDated ? dated : 0,
     window: nonce !== 'off' || replay === 'refuse' ? window : 0,
     places: listPlaces(definition, places),
-    contentPlaces: inContent.length === 0 ? undefined : inContent,
+    locateContent: inContent.length === 0 ? undefined : (limit) => locateContent(inContent, limit),
     challengeParameters: definition.challenge,
     problems: problemsOfDates,
     check(identity) {

@@ -1,9 +1,8 @@
-// The scheme `hmac`: HMAC-SHA256 over the method, the target as sent, and in the full form a date and a nonce.
+// Verifies requests of the scheme `hmac`.
 
 import { createHash } from 'node:crypto';
 import { createKeyring, type KeyKind } from '../../accounts/keyring.ts';
 import type { HttpHeaders } from '../../http/fields.ts';
-import { formatChallenge } from '../../http/headers/authorization.ts';
 import { parseContentDigest, parseContentMd5 } from '../../http/headers/content-digest.ts';
 import { formatDate, parseSignedDate } from '../../http/headers/date.ts';
 import { hasContent, type IncomingRequest } from '../../http/message.ts';
@@ -16,8 +15,6 @@ import { areOctets, messageBytes, type Part } from '../message.ts';
 import type { Fault, MessageMistake, Presented, RequestVerification } from '../scheme.ts';
 import type { SchemeContext } from '../scheme-context.ts';
 import { malformedDigest } from '../signed-digest.ts';
-import type { Verifier } from '../verifier.ts';
-import { createVerification } from '../verify.ts';
 import {
   endsLikeFullForm,
   faultOfDigest,
@@ -26,18 +23,7 @@ import {
   removeSpaces,
   splitHmacCredentials,
 } from './credentials.ts';
-
-/** Options of the scheme. */
-export interface HmacOptions extends Omit<SchemeContext, 'nonceWindow' | 'bodyLimit'> {
-  /** Maximum difference (ms, inclusive) between a date and the clock, in either direction. */
-  readonly window: number;
-  /** The window (ms) that determines how long nonces are stored; at least `window`, which is the default. */
-  readonly nonceWindow?: number | undefined;
-  /** The requests that the simple form may sign. */
-  readonly simple: 'safe' | 'all' | 'off';
-  /** Whether a request with content must have a signed content digest. */
-  readonly requireBodyDigest: boolean;
-}
+import type { HmacRules } from './options.ts';
 
 /** The credentials of a request, with its date and its content digest. */
 interface HmacPresented extends Presented {
@@ -47,40 +33,23 @@ interface HmacPresented extends Presented {
   readonly contentDigest: string | undefined;
 }
 
-/** Creates the verifier. */
-export function createHmacVerifier(options: HmacOptions): Verifier {
-  const { realm, window, nonceWindow = window } = options;
-  const context = { ...options, nonceWindow, bodyLimit: 0 };
-  return {
-    name: 'hmac',
-    places: [{ role: '', in: 'authorization', name: 'hmac' }],
-    requestHeaders: ['authentication', 'x-date'],
-    authenticate: createVerification(createScheme(options), context),
-    claimedUser(rest) {
-      const credentials = splitHmacCredentials(rest);
-      return typeof credentials === 'string' ? undefined : credentials.user;
-    },
-    challenge: () =>
-      formatChallenge('hmac', [
-        ['realm', realm],
-        ['algorithm', 'SHA-256'],
-      ]),
-  };
-}
-
 const kinds: readonly KeyKind[] = ['secret'];
 
-function createScheme(options: HmacOptions): RequestVerification<HmacPresented> {
+/** Creates the verification of signed requests. */
+export function createHmacSignature(
+  rules: HmacRules,
+  { accounts }: SchemeContext,
+): RequestVerification<HmacPresented> {
   const parseDate = createDateParser();
-  const find = createKeyring(options.accounts, 'hmac');
+  const find = createKeyring(accounts, 'hmac');
   return {
     name: 'hmac',
     rules: {
       check: 'digest',
       wrong: 'The user, the secret or the signed message is wrong.',
-      time: { subject: 'The date', window: options.window, resolution: 1000 },
+      time: { subject: 'The date', window: rules.window, resolution: 1000 },
     },
-    parse: (request, rest) => read(request, rest, options, parseDate),
+    parse: (request, rest) => read(request, rest, rules, parseDate),
     find: ({ user }) => find(user),
     messages: (presented) => [buildParts(presented)],
     verify: (key, message, { signatures: [digest = ''] }) =>
@@ -124,7 +93,7 @@ function createDateParser(): (date: string) => SignedDate | undefined {
 function read(
   request: IncomingRequest,
   rest: string,
-  options: HmacOptions,
+  { requireBodyDigest, simple }: HmacRules,
   parseDate: (date: string) => SignedDate | undefined,
 ): HmacPresented | Fault {
   const credentials = splitHmacCredentials(rest);
@@ -133,13 +102,13 @@ function read(
   const { headers: fields, method, target } = request;
   const contentDigest = readDigestField(fields);
   if (typeof contentDigest === 'object') return contentDigest;
-  if (options.requireBodyDigest && contentDigest === undefined && hasContent(request))
+  if (requireBodyDigest && contentDigest === undefined && hasContent(request))
     return buildRefusal('digest-required', 'The content requires a signed Content-Digest.');
   const { user, nonce, digest } = credentials;
   const signatures = [digest];
   if (nonce === undefined)
     return (
-      findSimpleFormFault(method, target, options.simple) ?? {
+      findSimpleFormFault(method, target, simple) ?? {
         request,
         user,
         signatures,
@@ -185,7 +154,7 @@ function readDigestField(fields: HttpHeaders): string | Fault | undefined {
 function findSimpleFormFault(
   method: string,
   target: string,
-  allowed: HmacOptions['simple'],
+  allowed: HmacRules['simple'],
 ): Fault | undefined {
   if (allowed === 'off') return buildRefusal('simple-form-refused', 'The simple form is disabled.');
   if (allowed === 'safe' && !isSafeMethod(method))

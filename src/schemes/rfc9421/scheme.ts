@@ -1,6 +1,6 @@
 import type { IncomingRequest } from '../../http/message.ts';
 import { type AuthScheme, headerPlace, problemsOfDates } from '../auth-scheme.ts';
-import { type ClientScheme, checkId, checkSecret, generateText } from '../signing.ts';
+import { checkId, checkSecret, generateText } from '../signing.ts';
 import { formatAcceptSignature } from './accept-signature.ts';
 import { parseIdentifier, readName } from './identifiers.ts';
 import type { MessageSignaturesOptions } from './options.ts';
@@ -18,6 +18,7 @@ export function createMessageSignaturesScheme(
   const about = `HTTP Message Signatures (RFC 9421): the signature covers at least ${components.join(', ')}${tagged}`;
   const covered = components.map(parseIdentifier);
   const signed = covered.map(readName).filter((component) => !component.startsWith('@'));
+  const acceptSignature = formatAcceptSignature(covered, { created: true, tag });
   return {
     kind: 'message-signatures',
     name,
@@ -33,7 +34,7 @@ export function createMessageSignaturesScheme(
     ],
     problems: [...problemsOfDates, 'signature-insufficient', 'digest-required'],
     requestHeaders: [...signed, ...(options.signResponses === undefined ? [] : ['accept-signature'])],
-    challengeFields: [['Accept-Signature', formatAcceptSignature(covered, { created: true, tag })]],
+    challengeFields: () => [['Accept-Signature', acceptSignature]],
     signResponses: options.signResponses,
     check(identity) {
       checkId(identity, name);
@@ -58,7 +59,7 @@ export function createMessageSignaturesScheme(
   };
 }
 
-function createSignFunction(options: MessageSignaturesOptions): ClientScheme['sign'] {
+function createSignFunction(options: MessageSignaturesOptions): AuthScheme['sign'] {
   return (request, identity, overrides) => {
     const { components = options.components, covered, parameters, lifetime, alg, label } = overrides;
     const created = Math.floor(overrides.now / 1000);

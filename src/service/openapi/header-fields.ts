@@ -73,8 +73,8 @@ export function buildHeaders(names: readonly ResponseField[], components: Compon
   );
 }
 
-function listChallengeFields({ challengeFields = [] }: AuthScheme): ResponseField[] {
-  return challengeFields.map(([name]) => name);
+function listChallengeFields(scheme: AuthScheme): ResponseField[] {
+  return scheme.challengeFields?.().map(([name]) => name) ?? [];
 }
 
 /** Returns the names of the fields of a response with a problem of this status. */

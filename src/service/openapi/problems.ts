@@ -5,7 +5,6 @@
 
 import { type ProblemType, problemTypes } from '../../http/problem-types.ts';
 import type { Access } from '../../pipeline/resource.ts';
-import { problemsOfDates } from '../../schemes/auth-scheme.ts';
 import { type Components, pascalCase } from './components.ts';
 import type { JsonSchema } from './document.ts';
 
@@ -25,19 +24,6 @@ const ofCredentials: Types = [
   ...(['malformed-credentials', 'several-credentials', 'scheme-not-offered', 'credentials-refused'] as const),
   ...(['tls-required', 'too-many-failures'] as const),
 ];
-
-/** The further problems of the credentials of the schemes that need no configuration. */
-export const problemsOfBuiltIn = {
-  basic: ['too-many-attempts'],
-  hmac: [...problemsOfDates, 'date-missing', 'simple-form-refused', 'digest-required'],
-  bearer: ['token-refused', 'insufficient-scope', 'too-many-tokens'],
-  oauth: [
-    ...(['oauth1-parameter-absent', 'oauth1-parameter-rejected', 'oauth1-version-rejected'] as const),
-    ...(['oauth1-signature-method-rejected', 'oauth1-signature-invalid', 'oauth1-token-rejected'] as const),
-    ...(['oauth1-timestamp-refused', 'oauth1-nonce-used', 'nonces-lost', 'too-many-nonces'] as const),
-    ...(['insufficient-scope', 'unsupported-content-coding'] as const),
-  ],
-} satisfies Readonly<Record<string, Types>>;
 
 /** Problems of content that is read. */
 const ofContent: Types = [

@@ -5,11 +5,13 @@ import { oauth1Paths, oauth2Paths } from '../../oauth/paths.ts';
 import { itemOwnerField, ownerParameter } from '../../pipeline/access-rule.ts';
 import { type Access, scopesInAccess, scopesNeeded } from '../../pipeline/resource.ts';
 import type { Scope } from '../../principal.ts';
-import type { AuthScheme } from '../../schemes/auth-scheme.ts';
-import { type AcceptedSchemes, listAuthorizationNames } from '../../schemes/verifier.ts';
+import { type AuthScheme, listAuthorizationNames } from '../../schemes/auth-scheme.ts';
+import { createHmacScheme } from '../../schemes/hmac/scheme.ts';
+import { createOAuth1Scheme } from '../../schemes/oauth1/scheme.ts';
+import { basicScheme, bearerScheme } from '../../schemes/sent-credentials.ts';
+import type { AcceptedSchemes } from '../../schemes/verifier.ts';
 import type { Components } from './components.ts';
 import type { JsonSchema } from './document.ts';
-import { problemsOfBuiltIn } from './problems.ts';
 
 /** A scheme that clients can use. */
 export interface OfferedScheme {
@@ -44,28 +46,20 @@ const meanings: ReadonlyMap<Scope, string> = new Map([
 export function addSecuritySchemes(source: SecuritySource, components: Components): OfferedScheme[] {
   const { schemes, oauth2, oauth1, scopes, endpoints } = source;
   const replaced = schemes.flatMap(listAuthorizationNames);
-  const add = (name: keyof typeof problemsOfBuiltIn, scheme: JsonSchema): OfferedScheme[] => {
+  const add = ({ problems }: AuthScheme, name: string, scheme: JsonSchema): OfferedScheme[] => {
     if (replaced.includes(name)) return [];
-    const problems = problemsOfBuiltIn[name];
     const added = components.addNamed('securitySchemes', name, scheme);
     return [{ name, problems, hasScopes: name === 'bearer', components: [added] }];
   };
   return [
-    ...add('basic', {
+    ...add(basicScheme, 'basic', {
       type: 'http',
       scheme: 'basic',
       description: 'User and password (RFC 7617), over TLS only',
     }),
-    ...add('hmac', {
-      type: 'apiKey',
-      in: 'header',
-      name: 'Authorization',
-      description:
-        '`hmac USER:NONCE:DIGEST`, the HMAC-SHA256 of the method, the target, the date, the nonce and possibly a digest of the content. Authentication is read instead of Authorization, and X-Date instead of Date.',
-    }),
-    ...schemes.map((scheme) => buildOfferedScheme(scheme, components)),
-    ...(oauth2 ? add('bearer', oauth2Scheme(endpoints, scopes)) : []),
-    ...(oauth1 ? add('oauth', oauth1Scheme(endpoints)) : []),
+    ...[createHmacScheme(), ...schemes].map((scheme) => buildOfferedScheme(scheme, components)),
+    ...(oauth2 ? add(bearerScheme, 'bearer', oauth2Scheme(endpoints, scopes)) : []),
+    ...(oauth1 ? add(createOAuth1Scheme(), 'oauth', oauth1Scheme(endpoints)) : []),
   ];
 }
 

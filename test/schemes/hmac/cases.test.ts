@@ -10,8 +10,8 @@ import { createRequest, type IncomingRequest } from '../../../src/http/message.t
 import { Problem } from '../../../src/http/problem.ts';
 import { createAuthenticator } from '../../../src/schemes/authenticate.ts';
 import { createKey } from '../../../src/schemes/hmac/credentials.ts';
-import { createHmacVerifier } from '../../../src/schemes/hmac/signature.ts';
 import { createNonces } from '../../../src/store/nonces/nonces.ts';
+import { createHmacVerifier } from '../../support/schemes/hmac-verifier.ts';
 
 const folder = join(import.meta.dirname, '../../../fixtures/hmac');
 const cases = readdirSync(folder, { withFileTypes: true })
@@ -42,14 +42,9 @@ function authenticatorOfCases() {
     ['longkey', secret(read('secret-over-64-bytes', 'secret.txt').trim())],
   ]);
   const scheme = createHmacVerifier({
-    realm: 'test',
     accounts: createAccounts(users),
     nonces: createNonces({ bucketSpan: 150_000, max: 1000, key: new Uint8Array(16), monotonic: () => 0 }),
     clock,
-    window: 600_000,
-    simple: 'safe',
-    requireBodyDigest: false,
-    explain: false,
   });
   return createAuthenticator([scheme], createRateLimiter(0, clock));
 }

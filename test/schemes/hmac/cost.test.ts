@@ -5,9 +5,10 @@ import { createManualClock } from '../../../src/clock.ts';
 import { SigningKey } from '../../../src/hmac-sha256.ts';
 import { parseCredentials } from '../../../src/http/headers/authorization.ts';
 import type { IncomingRequest } from '../../../src/http/message.ts';
-import { createHmacVerifier, type HmacOptions } from '../../../src/schemes/hmac/signature.ts';
 import type { Nonces } from '../../../src/schemes/nonce-claim.ts';
+import type { Verifier } from '../../../src/schemes/verifier.ts';
 import { openTestService, signedRequest, start } from '../../support/schemes/clients/service.ts';
+import { createHmacVerifier, type HmacVerifierOptions } from '../../support/schemes/hmac-verifier.ts';
 
 const users = new Map([
   ['ann', { secrets: [{ secret: 'ann-secret' }] }],
@@ -52,25 +53,19 @@ test('the placeholder for a missing secret authenticates no user', async () => {
   }
 });
 
-function schemeWith(nonces: Nonces, options: Partial<HmacOptions> = {}) {
-  return createHmacVerifier({
-    realm: 'test',
-    accounts: createAccounts(users),
-    nonces,
-    clock: createManualClock(start),
-    window: 600_000,
-    simple: 'safe',
-    requireBodyDigest: false,
-    explain: false,
-    ...options,
-  });
+/** Returns a verifier whose code is loaded: the first request waits for it. */
+async function schemeWith(nonces: Nonces, options: Partial<HmacVerifierOptions> = {}): Promise<Verifier> {
+  const clock = createManualClock(start);
+  const scheme = createHmacVerifier({ accounts: createAccounts(users), nonces, clock, ...options });
+  await scheme.authenticate(signedRequest(), '');
+  return scheme;
 }
 
 const readRest = (request: IncomingRequest): string =>
   parseCredentials(request.headers.get('authentication') ?? '')?.rest ?? '';
 
-test('authentication returns its verdict synchronously if it has nothing to wait for', () => {
-  const scheme = schemeWith({ claim: () => 'fresh' });
+test('authentication returns its verdict synchronously if it has nothing to wait for', async () => {
+  const scheme = await schemeWith({ claim: () => 'fresh' });
   for (const [request, outcome] of [
     [signedRequest(), 'good'],
     [signedRequest({ secret: 'guessed' }), 'bad'],
@@ -85,7 +80,7 @@ test('authentication returns its verdict synchronously if it has nothing to wait
 test('authentication waits for an asynchronous lookup of accounts', async () => {
   const known = createAccounts(users);
   const accounts = { ...known, find: async (name: string) => known.find(name) };
-  const scheme = schemeWith({ claim: () => 'fresh' }, { accounts });
+  const scheme = await schemeWith({ claim: () => 'fresh' }, { accounts });
   const request = signedRequest();
   const verdict = scheme.authenticate(request, readRest(request));
   assert.ok(verdict instanceof Promise);
@@ -94,7 +89,7 @@ test('authentication waits for an asynchronous lookup of accounts', async () => 
 
 test('the verdict waits until the nonce is stored', async () => {
   let store = (): void => {};
-  const scheme = schemeWith({
+  const scheme = await schemeWith({
     claim: () =>
       new Promise((resolve) => {
         store = () => resolve('fresh');
@@ -111,7 +106,7 @@ test('the verdict waits until the nonce is stored', async () => {
   }
 });
 
-test('no nonce is claimed for a refused request, or for the simple form', () => {
+test('no nonce is claimed for a refused request, or for the simple form', async () => {
   for (const [claim, request] of [
     [() => 'seen' as const, signedRequest()],
     [() => 'full' as const, signedRequest()],
@@ -119,14 +114,14 @@ test('no nonce is claimed for a refused request, or for the simple form', () => 
     [() => assert.fail('claimed'), signedRequest({ at: 0 })],
     [() => assert.fail('claimed'), signedRequest({ form: 'simple' })],
   ] as const) {
-    const verdict = schemeWith({ claim }).authenticate(request, readRest(request));
+    const verdict = (await schemeWith({ claim })).authenticate(request, readRest(request));
     assert.ok('outcome' in verdict);
   }
 });
 
 test('authentication rejects with the error of the store if a nonce cannot be stored', async () => {
   const fault = new Error('no room on the disk');
-  const scheme = schemeWith({ claim: () => Promise.reject(fault) });
+  const scheme = await schemeWith({ claim: () => Promise.reject(fault) });
   const request = signedRequest();
   await assert.rejects(async () => scheme.authenticate(request, readRest(request)), fault);
 });

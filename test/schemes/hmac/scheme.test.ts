@@ -177,14 +177,6 @@ test('two sets of credentials are rejected, in the same field or in two', async 
   }
 });
 
-test('credentials that require TLS are refused unread over plain HTTP', async () => {
-  const service = openTestService();
-  for (const value of ['Basic YW5uOnB3', 'Bearer abc', 'OAuth oauth_token="x"', 'basic !!not even base64']) {
-    const request = createRequest({ method: 'GET', target: '/', headers: [['Authorization', value]] });
-    assert.equal(await service.verdictOn(request), 'tls-required');
-  }
-});
-
 test('a scheme that is not offered is refused with the challenges of the offered schemes', async () => {
   const service = openTestService();
   const request = createRequest({

@@ -8,7 +8,7 @@ import { createManualClock, type ManualClock } from '../../../src/clock.ts';
 import { SigningKey } from '../../../src/hmac-sha256.ts';
 import { createRequest, type IncomingRequest } from '../../../src/http/message.ts';
 import type { Problem } from '../../../src/http/problem.ts';
-import { createVerifier } from '../../../src/schemes/auth-scheme.ts';
+import { createVerifier } from '../../../src/schemes/create-verifier.ts';
 import { createKey } from '../../../src/schemes/hmac/credentials.ts';
 import { readMessageSignaturesOptions } from '../../../src/schemes/rfc9421/options.ts';
 import { createMessageSignaturesScheme } from '../../../src/schemes/rfc9421/scheme.ts';

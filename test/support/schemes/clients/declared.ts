@@ -7,7 +7,8 @@ import { type Account, type AccountRecord, createAccounts } from '../../../../sr
 import { createManualClock, type ManualClock } from '../../../../src/clock.ts';
 import type { IncomingRequest } from '../../../../src/http/message.ts';
 import { Problem } from '../../../../src/http/problem.ts';
-import { type AuthScheme, createVerifier } from '../../../../src/schemes/auth-scheme.ts';
+import type { AuthScheme } from '../../../../src/schemes/auth-scheme.ts';
+import { createVerifier } from '../../../../src/schemes/create-verifier.ts';
 import { readDeclaredOptions } from '../../../../src/schemes/declared/options.ts';
 import { createDeclaredScheme } from '../../../../src/schemes/declared/scheme.ts';
 import { createKey } from '../../../../src/schemes/hmac/credentials.ts';

@@ -5,9 +5,9 @@ import { createManualClock, type ManualClock } from '../../../../src/clock.ts';
 import { createRequest, type IncomingRequest } from '../../../../src/http/message.ts';
 import { Problem } from '../../../../src/http/problem.ts';
 import { type Authenticator, createAuthenticator } from '../../../../src/schemes/authenticate.ts';
-import { createHmacVerifier, type HmacOptions } from '../../../../src/schemes/hmac/signature.ts';
 import { createNonces } from '../../../../src/store/nonces/nonces.ts';
 import { keepSaid, keepSecret } from '../../transcript.ts';
+import { createHmacVerifier, type HmacVerifierOptions } from '../hmac-verifier.ts';
 
 /** The server's time at the start of every test. */
 export const start = Date.UTC(2024, 1, 29, 12, 0, 0);
@@ -22,7 +22,7 @@ interface TestService {
 }
 
 export function openTestService(
-  options: Partial<HmacOptions> & {
+  options: Partial<HmacVerifierOptions> & {
     limit?: number;
     maxNonces?: number;
     maxNoncesPerUser?: number;
@@ -39,7 +39,6 @@ export function openTestService(
   const rateLimiter = createRateLimiter(options.limit ?? 0, clock);
   const scheme = createHmacVerifier({
     rateLimiter,
-    realm: 'test',
     accounts: createAccounts(users),
     nonces: createNonces({
       bucketSpan: 150_000,
@@ -49,10 +48,6 @@ export function openTestService(
       monotonic: () => clock.steady(),
     }),
     clock,
-    window: 600_000,
-    simple: 'safe',
-    requireBodyDigest: false,
-    explain: false,
     ...options,
   });
   const authenticator = createAuthenticator([scheme], rateLimiter);

@@ -1,5 +1,6 @@
 import { formatContentDigest } from '../../http/headers/content-digest.ts';
-import { type ClientScheme, generateText } from '../signing.ts';
+import { type AuthScheme, problemsOfDates } from '../auth-scheme.ts';
+import { generateText } from '../signing.ts';
 import {
   digestOnce,
   endsLikeFullForm,
@@ -8,25 +9,33 @@ import {
   isNonce,
   messageParts,
   messageText,
+  splitHmacCredentials,
 } from './credentials.ts';
+import type { HmacOptions } from './options.ts';
 
-/** How a client signs with the scheme `hmac`. */
-interface HmacSigning {
-  /** `full` has a date and a nonce, so it can be used once; `simple` has neither and can be replayed. Default: `full`. */
-  readonly form?: 'full' | 'simple' | undefined;
-  /** The field for the date: `X-Date` if the client cannot set `Date`, as in a browser. Default: `Date`. */
-  readonly dateField?: 'Date' | 'X-Date' | undefined;
-  /** Whether content is signed by its digest, which is sent as Content-Digest. Default: true. */
-  readonly signBody?: boolean | undefined;
-}
-
-/** Creates the scheme `hmac`, as a client signs with it. */
-export function createHmacScheme(options: HmacSigning = {}): ClientScheme<'hmac'> {
+/** Creates the scheme `hmac`: HMAC-SHA256 over the method, the target as sent, and in the full form a date and a nonce. */
+export function createHmacScheme(options: HmacOptions = {}): AuthScheme<'hmac', HmacOptions> {
   const { form = 'full', dateField = 'Date', signBody = true } = options;
+  const { window = 600_000, simple = 'safe', requireBodyDigest = false } = options;
   const isFull = form === 'full';
   return {
     kind: 'hmac',
     name: 'hmac',
+    options,
+    dateWindow: window,
+    window,
+    places: [{ role: '', in: 'authorization', name: 'hmac', description: about }],
+    requestHeaders: ['authentication', 'x-date'],
+    challengeParameters: [['algorithm', 'SHA-256']],
+    problems: [...problemsOfDates, 'date-missing', 'simple-form-refused', 'digest-required'],
+    claimedUser(rest) {
+      const credentials = splitHmacCredentials(rest);
+      return typeof credentials === 'string' ? undefined : credentials.user;
+    },
+    async load(context) {
+      const { createHmacSignature } = await import('./signature.ts');
+      return createHmacSignature({ window, simple, requireBodyDigest }, context);
+    },
     // The simple form ignores both.
     choices: ['nonce', 'date'],
     check({ user = '' }, { nonce }) {
@@ -54,3 +63,6 @@ export function createHmacScheme(options: HmacSigning = {}): ClientScheme<'hmac'
     },
   };
 }
+
+const about =
+  '`hmac USER:NONCE:DIGEST`, the HMAC-SHA256 of the method, the target, the date, the nonce and possibly a digest of the content. Authentication is read instead of Authorization, and X-Date instead of Date.';

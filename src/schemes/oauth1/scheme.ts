@@ -5,7 +5,8 @@ import { isFormType } from '../../http/headers/media-type.ts';
 import { octetsOf, toOctets } from '../../http/syntax/octets.ts';
 import { encodeOctets } from '../../http/syntax/percent.ts';
 import { splitTarget } from '../../http/target.ts';
-import { type ClientScheme, findField, generateText, type SigningIdentity } from '../signing.ts';
+import type { AuthScheme } from '../auth-scheme.ts';
+import { findField, generateText, type SigningIdentity } from '../signing.ts';
 import { computeRsaSignature, computeSignature, formatBaseString, formatKeyText } from './base-string.ts';
 
 /** How a client signs with OAuth 1.0a. */
@@ -14,6 +15,8 @@ export interface OAuth1Options {
   readonly signatureMethod?: OAuth1Method | undefined;
   /** Whether requests whose content is not a form have `oauth_body_hash`. Default: false. */
   readonly bodyHash?: boolean | undefined;
+  /** How far (ms) a timestamp may be from the clock of a server. Default: 0, because a client does not know. */
+  readonly window?: number | undefined;
 }
 
 /** A request to sign with OAuth 1.0a, and the credentials. */
@@ -106,14 +109,27 @@ function parametersIn(octets: string): readonly Parameter[] {
   return parameters;
 }
 
-/** Creates the scheme OAuth 1.0a, as a client signs with it. */
+/** Creates the scheme OAuth 1.0a. */
 export function createOAuth1Scheme({
   signatureMethod,
   bodyHash = false,
-}: OAuth1Options = {}): ClientScheme<'oauth1'> {
+  window = 0,
+}: OAuth1Options = {}): AuthScheme<'oauth1', OAuth1Options> {
   return {
     kind: 'oauth1',
     name: 'oauth1',
+    options: { signatureMethod, bodyHash },
+    dateWindow: window,
+    window,
+    places: [{ role: '', in: 'authorization', name: 'OAuth' }],
+    // RFC 5849 §3.1 reserves this prefix.
+    ownsParameter: (parameter) => parameter.startsWith('oauth_'),
+    problems: [
+      ...(['oauth1-parameter-absent', 'oauth1-parameter-rejected', 'oauth1-version-rejected'] as const),
+      ...(['oauth1-signature-method-rejected', 'oauth1-signature-invalid', 'oauth1-token-rejected'] as const),
+      ...(['oauth1-timestamp-refused', 'oauth1-nonce-used', 'nonces-lost', 'too-many-nonces'] as const),
+      ...(['insufficient-scope', 'unsupported-content-coding'] as const),
+    ],
     choices: ['nonce'],
     privateKeys: 'accepted',
     tlsOnly: true,
