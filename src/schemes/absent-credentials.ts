@@ -8,7 +8,12 @@ import { Problem } from '../http/problem.ts';
 import { type CredentialPlace, listAuthorizationNames } from './auth-scheme.ts';
 import type { Challenges } from './challenges.ts';
 import { describeForeignScheme } from './explain/foreign-schemes.ts';
-import { describeMisnamed, displayName, type ExpectedNames } from './explain/related-names.ts';
+import {
+  describeMisnamed,
+  describeOtherPlace,
+  displayName,
+  type ExpectedNames,
+} from './explain/related-names.ts';
 import {
   describeInContent,
   describeMisplacedKey,
@@ -85,10 +90,12 @@ export class AbsentCredentials {
     if (!this.#explain && authTrace === undefined) return {};
     const expected = this.#schemes.filter((scheme) => isAccepted(scheme, accepted) && isOffered(scheme));
     const secrets = authTrace?.knowledge?.secrets ?? [];
+    const names = listExpectedNames(expected);
     const hint =
-      describeMisnamed(request, listExpectedNames(expected)) ??
+      describeMisnamed(request, names) ??
       describeMisplacedKey(request, listKeyPlaces(expected), secrets) ??
       (expected.some(({ name }) => name === 'bearer') ? describeMisplacedToken(request) : undefined) ??
+      describeOtherPlace(request, names) ??
       describeSecondScheme(request, expected) ??
       describeForeignScheme({ fields: request.headers, target: request.target }) ??
       describeOtherScheme(request, expected) ??

@@ -165,6 +165,16 @@ describe('a request without credentials', () => {
       assert.match(String(double.journal.last()), hint);
     });
 
+  test('is explained by a signature that stands in the query', async () => {
+    const double = await open(false);
+    const headers = { 'X-Key': 'ann', 'X-Time': '1' };
+    await double.fetch('/a?sign=0123456789abcdef', { method: 'POST', headers });
+    assert.match(
+      String(double.journal.last()),
+      /the query parameter sign was sent; the field X-Sign is expected/,
+    );
+  });
+
   test('is explained by a signature in the content beside the other fields', async () => {
     const double = await open(false);
     const headers = { 'X-Key': 'ann', 'X-Time': '1', 'Content-Type': 'application/json' };

@@ -72,6 +72,29 @@ export function describeMisnamed(request: IncomingRequest, expected: ExpectedNam
   );
 }
 
+/** Returns the parameter with a signature or a key that was sent where a field is expected, or the reverse. Undefined if there is none. */
+export function describeOtherPlace(request: IncomingRequest, expected: ExpectedNames): string | undefined {
+  const parameters = parameterNames(request);
+  const fields = listFieldNames(request.headers.raw);
+  for (const purpose of proofs) {
+    const isMeant = (name: string): boolean => purpose.test(name.toLowerCase());
+    const [parameter, field] = [parameters.find(isMeant), fields.find(isMeant)];
+    const [expectedField, expectedParameter] = [
+      expected.fields.find(isMeant),
+      expected.parameters.find(isMeant),
+    ];
+    if (parameter !== undefined && expectedField !== undefined)
+      return `the query parameter ${parameter} was sent; the field ${displayName(expectedField)} is expected`;
+    if (field !== undefined && expectedParameter !== undefined)
+      return `the field ${field} was sent; the query parameter ${expectedParameter} is expected`;
+  }
+  return undefined;
+}
+
+function listFieldNames(raw: readonly string[]): readonly string[] {
+  return raw.filter((_, at) => at % 2 === 0).slice(0, maxNames);
+}
+
 /**
  * Returns the field that was sent in place of another one. Undefined if there is none.
  *
@@ -79,7 +102,7 @@ export function describeMisnamed(request: IncomingRequest, expected: ExpectedNam
  * @param expected The names that are expected, in lower case
  */
 export function describeFields(raw: readonly string[], expected: readonly string[]): string | undefined {
-  const sent = raw.filter((_, at) => at % 2 === 0).slice(0, maxNames);
+  const sent = listFieldNames(raw);
   const names = new Set(sent.map((each) => each.toLowerCase()));
   for (const name of expected) {
     if (names.has(name)) continue;
@@ -125,6 +148,9 @@ const purposes: readonly RegExp[] = [
   /(?:^|[-_])nonce$/,
   /(?:^|[-_])(?:passphrase|password)$/,
 ];
+
+/** The purposes of what shows who sent a request: a signature and a key. */
+const proofs = purposes.slice(0, 2);
 
 /** Returns the words of the purpose that a name shows; undefined if it shows none. */
 function purposeOf(name: string): RegExp | undefined {
