@@ -50,6 +50,8 @@ export async function serve(
   }
   const notices = createLogNotices(given, process);
   redirectWarnings(notices, process);
+  const opened = new OpenedParts();
+  let module: LoadedModule | undefined;
   try {
     for (const warning of [...given.warnings, ...(await permissionWarnings(given))]) notices.warn(warning);
     const secretBox = given.memory
@@ -62,7 +64,7 @@ export async function serve(
         ? undefined
         : (await import('../serve/control.ts')).prepareControl(given, environment, notices);
     delete environment['COUNTERSIGN_CONTROL_TOKEN'];
-    const module =
+    module =
       given.module === undefined
         ? undefined
         : await (await import('../module/load-module.ts')).loadModule(given, environment);
@@ -70,19 +72,37 @@ export async function serve(
     // The certificate is opened and the service loaded while the store is read.
     const opening = options.tlsPort === undefined ? undefined : openCertificate(options);
     opening?.catch(() => {}); // handled where it is awaited
-    const prepared = { options, notices, module, opening, control, environment, process };
+    const log = opened.add(createLog(options, process.stderr), (each) => each.flush());
+    const prepared = { options, notices, module, opening, control, process, opened, log };
     const [data, composition] = await Promise.all([
       openData(prepared, secretBox, compaction),
       import('../serve/compose.ts'),
     ]);
-    await start(prepared, data, composition).catch(async (error: unknown) => {
-      if (data.isNew) data.undo?.();
-      await data.close();
-      throw module === undefined ? error : await redactStartError(error, environment);
-    });
+    await start(prepared, data, composition);
     return undefined;
   } catch (error) {
-    return notices.error(error);
+    await opened.close().catch(() => {}); // the first error is reported
+    if (module === undefined) return notices.error(error);
+    const { redactError } = await import('../with-module.ts');
+    return notices.error(await redactError(error, environment));
+  }
+}
+
+/** The parts of a server that are open. They are closed in the reverse order. */
+class OpenedParts {
+  readonly #closers: ((grace: number | undefined) => unknown)[] = [];
+
+  /**
+   * Adds a part, and returns it.
+   * @param close its `grace` is the time for requests in progress to finish (ms); undefined after a start that failed
+   */
+  add<T>(part: T, close: (part: T & {}, grace: number | undefined) => unknown): T {
+    if (part !== undefined && part !== null) this.#closers.push((grace) => close(part, grace));
+    return part;
+  }
+
+  async close(grace?: number): Promise<void> {
+    for (const close of this.#closers.toReversed()) await close(grace);
   }
 }
 
@@ -94,24 +114,23 @@ interface Prepared {
   readonly module: LoadedModule | undefined;
   readonly opening: Promise<Certificate> | undefined;
   readonly control: PreparedControl | undefined;
-  readonly environment: NodeJS.ProcessEnv;
   readonly process: ServerProcess;
+  readonly opened: OpenedParts;
+  readonly log: AccessLog | undefined;
 }
 
-async function start(
-  { options: given, notices, module, opening, control, process }: Prepared,
-  data: ServerData,
-  composition: Composition,
-): Promise<void> {
+/** Starts the server on opened data: composes and opens its service, and reports what it does. */
+async function start(prepared: Prepared, data: ServerData, composition: Composition): Promise<void> {
+  const { notices, module, opening, control, process, opened, log } = prepared;
   const certificate = await opening;
   for (const note of certificate?.notes ?? []) notices.warn(note);
   const saving = certificate?.save();
   saving?.catch(() => {}); // handled where it is awaited
-  const { users: moduleUsers = new Map(), withoutPasswords = (text: string) => text } = module ?? {};
   const { accounts: storedAccounts, place, store } = data;
+  const moduleUsers = module?.users ?? new Map();
   const accountFiles = storedAccounts?.files ?? noAccountFiles;
-  const accounts = composition.listKnownAccounts(given, { place, accountFiles, moduleUsers });
-  const partner = await composition.readPartner(given, accounts);
+  const accounts = composition.listKnownAccounts(prepared.options, { place, accountFiles, moduleUsers });
+  const partner = await composition.readPartner(prepared.options, accounts);
   for (const reason of partner.unreachable) notices.warn(reason);
   const { options } = partner;
   const { users } = accounts;
@@ -121,13 +140,12 @@ async function start(
     notices.warn(warning);
   const hashing = first === undefined || options.memory ? undefined : toStoredUser(first, randomBytes);
   hashing?.catch(() => {}); // handled where it is awaited
-  const log = createLog(options, process.stderr);
-  const hook = await loadRequestHook(module, notices);
+  if (accounts.consumers.size > 0) await data.storeMasterKey?.();
+  const signing = await openSigning(options, data);
+  const hook = opened.add(await loadRequestHook(module, notices), (each) => each.flush());
   const resources = await module?.resources(store);
   // Resources in code can have collections of any name.
   if (data.undeclared !== undefined && !composition.hasResources(resources)) notices.warn(data.undeclared);
-  if (accounts.consumers.size > 0) await data.storeMasterKey?.();
-  const signing = await openSigning(options, data);
   const service = composition.composeService(
     { ...options, seed: await selectSeed(options, module) },
     accounts,
@@ -139,57 +157,58 @@ async function start(
       nonces: module?.nonces ?? data.nonces,
       // Nonces in memory are lost at a restart, so requests signed before this start are rejected.
       ...(module?.nonces === undefined && !data.areNoncesStored ? { notBefore: systemClock.now() } : {}),
-      onError: (error) => notices.fault(withoutPasswords(formatStack(error))),
+      onError: (error) => notices.fault(redact(module, formatStack(error))),
       check: () => (hasFailed(data) ? 'The store has failed: no change is stored.' : undefined),
       onRequest: combineHooks(log?.add, hook?.add),
     },
     control?.composer(data, partner.prepared) ?? partner.compose,
   );
-  try {
-    await service.ready;
-    await storedAccounts?.applyRevocations((selection) => service.revokeGrants(selection));
-    const plaintext: (string | undefined)[] = [...(storedAccounts?.plaintextPaths ?? [])];
-    const { plain, secure } = await open(service, options, certificate, saving);
-    if (first !== undefined) {
-      if (hashing !== undefined) plaintext.push(await data.storeUser?.(firstUserName, await hashing));
-      const url = plain?.url ?? secure?.url ?? '';
-      const { text, message, members } = introduction(first, url, options.basePath, certificate?.file);
-      notices.info(text, message, members);
-    }
-    for (const path of plaintext) if (path !== undefined) notices.warn(plaintextWarning(path));
-    if (users.size === 0) notices.warn(`there are no users; ${adviceForUsers(module)}`);
-    if (!isLoopback(options.host)) notices.warn(addressWarning(options));
-    const stop = once(async () => {
-      process.exit(await stopServer(service, data, [log, hook], notices));
-    });
-    stopOnSignal(stop, process);
-    if (options.untilStdinCloses) stopAtEnd(process.stdin, stop);
-    const updates: AccountUpdates = {
-      users: (stored) => service.replaceUsers(composition.allUsers(options, stored, moduleUsers)),
-      clients: (stored) => service.replaceClients(composition.allClients(options, stored, place)),
-      async consumers(entries) {
-        const all = composition.allRegistered(options, 'consumers', options.consumers, { entries, place });
-        if (all.size > 0) await data.storeMasterKey?.();
-        service.replaceConsumers(all);
-      },
-      keys: signing && {
-        mark: signing.mark,
-        replace: (stored) => service.replaceSigningKeys(signing.list(stored)),
-      },
-      revoke: (selection) => service.revokeGrants(selection),
-    };
-    storedAccounts?.watch(updates, (line) => notices.warn(withoutPasswords(line)));
-    if (certificate !== undefined && secure !== undefined) {
-      const { renewCertificate } = await import('../tls/open-certificate.ts');
-      renewCertificate(certificate, secure, notices.warn, process);
-    }
-    const urls = [plain, secure].flatMap((listening) => (listening === undefined ? [] : [listening.url]));
-    if (control !== undefined) urls.push(`control=${await control.open(plain, secure, certificate)}`);
-    printLines([`Countersign is ready: ${urls.join(' ')}`], process.stdout);
-  } catch (error) {
-    await service.close({ grace: 0 });
-    throw error;
+  opened.add(service, (each, grace = 0) => each.close({ grace }));
+  await service.ready;
+  await storedAccounts?.applyRevocations((selection) => service.revokeGrants(selection));
+  const plaintext: (string | undefined)[] = [...(storedAccounts?.plaintextPaths ?? [])];
+  const { plain, secure } = await open(service, options, certificate, saving);
+  if (first !== undefined) {
+    if (hashing !== undefined) plaintext.push(await data.storeUser?.(firstUserName, await hashing));
+    const url = plain?.url ?? secure?.url ?? '';
+    const { text, message, members } = introduction(first, url, options.basePath, certificate?.file);
+    notices.info(text, message, members);
   }
+  for (const path of plaintext) if (path !== undefined) notices.warn(plaintextWarning(path));
+  if (users.size === 0) notices.warn(`there are no users; ${adviceForUsers(module)}`);
+  if (!isLoopback(options.host)) notices.warn(addressWarning(options));
+  const stop = once(async () => {
+    process.exit(await stopServer(opened, data, notices));
+  });
+  stopOnSignal(stop, process);
+  if (options.untilStdinCloses) stopAtEnd(process.stdin, stop);
+  const updates: AccountUpdates = {
+    users: (stored) => service.replaceUsers(composition.allUsers(options, stored, moduleUsers)),
+    clients: (stored) => service.replaceClients(composition.allClients(options, stored, place)),
+    async consumers(entries) {
+      const all = composition.allRegistered(options, 'consumers', options.consumers, { entries, place });
+      if (all.size > 0) await data.storeMasterKey?.();
+      service.replaceConsumers(all);
+    },
+    keys: signing && {
+      mark: signing.mark,
+      replace: (stored) => service.replaceSigningKeys(signing.list(stored)),
+    },
+    revoke: (selection) => service.revokeGrants(selection),
+  };
+  storedAccounts?.watch(updates, (line) => notices.warn(redact(module, line)));
+  if (certificate !== undefined && secure !== undefined) {
+    const { renewCertificate } = await import('../tls/open-certificate.ts');
+    renewCertificate(certificate, secure, notices.warn, process);
+  }
+  const urls = [plain, secure].flatMap((listening) => (listening === undefined ? [] : [listening.url]));
+  if (control !== undefined) urls.push(`control=${await control.open(plain, secure, certificate)}`);
+  printLines([`Countersign is ready: ${urls.join(' ')}`], process.stdout);
+}
+
+/** Returns a text without the passwords that the module has in its environment. */
+function redact(module: LoadedModule | undefined, text: string): string {
+  return module?.withoutPasswords(text) ?? text;
 }
 
 /** Opens the stored keys that sign tokens. Their code is loaded only if tokens are signed. */
@@ -250,32 +269,29 @@ async function selectSeed({ seed }: Options, module: LoadedModule | undefined): 
 
 /** Opens the store of the module, or else the data directory or a store in memory. */
 async function openData(
-  { options, module, environment, notices, control, process }: Prepared,
+  { options, module, notices, control, process, opened }: Prepared,
   secretBox: SecretBox | undefined,
   compaction: CompactionLimits | undefined,
 ): Promise<ServerData> {
-  if (module?.store !== undefined) {
-    const { openModuleData } = await import('../module/module-data.ts');
-    try {
-      return await openModuleData(module, module.store, secretBox, notices.warn);
-    } catch (error) {
-      throw await redactStartError(error, environment);
+  const open = async (): Promise<ServerData> => {
+    if (module?.store !== undefined) {
+      const { openModuleData } = await import('../module/module-data.ts');
+      return openModuleData(module, module.store, secretBox, notices.warn);
     }
-  }
-  if (options.memory) {
-    const memory = createMemoryStore({ storeId: newStoreId() });
-    const close = async (): Promise<void> => {};
-    return { store: memory, memory, place: options.data, areNoncesStored: false, isNew: true, close };
-  }
-  const { openDataDirectory } = await import('../serve/data-directory.ts');
-  const outlet = notices.format === 'text' ? process.stderr : undefined;
-  const reports = { report: notices.warn, outlet, onSync: control?.onSync };
-  return openDataDirectory(options, secretBox, reports, compaction);
-}
-
-/** Returns an error with the messages of another one, but without passwords. */
-async function redactStartError(error: unknown, environment: NodeJS.ProcessEnv): Promise<Error> {
-  return (await import('../with-module.ts')).redactError(error, environment);
+    if (options.memory) {
+      const memory = createMemoryStore({ storeId: newStoreId() });
+      const close = async (): Promise<void> => {};
+      return { store: memory, memory, place: options.data, areNoncesStored: false, isNew: true, close };
+    }
+    const { openDataDirectory } = await import('../serve/data-directory.ts');
+    const outlet = notices.format === 'text' ? process.stderr : undefined;
+    const reports = { report: notices.warn, outlet, onSync: control?.onSync };
+    return openDataDirectory(options, secretBox, reports, compaction);
+  };
+  return opened.add(await open(), (data, grace) => {
+    if (grace === undefined && data.isNew) data.undo?.();
+    return data.close();
+  });
 }
 
 /** Returns the hook of `onRequest`, if the module has it. */
@@ -358,25 +374,14 @@ function stopAtEnd(input: NodeJS.ReadableStream, stop: () => void): void {
 }
 
 /** Shuts the server down. Returns the exit status. */
-async function stopServer(
-  service: Service,
-  data: ServerData,
-  [log, hook]: Logs,
-  notices: Notices,
-): Promise<number> {
+async function stopServer(opened: OpenedParts, data: ServerData, notices: Notices): Promise<number> {
   try {
-    await service.close({ grace: shutdownTimeout });
-    await hook?.flush();
-    await data.close();
-    await log?.flush();
+    await opened.close(shutdownTimeout);
     return hasFailed(data) ? 1 : 0;
   } catch (error) {
     return notices.error(error);
   }
 }
-
-/** The functions that get the entries of the access log. */
-type Logs = readonly [log: AccessLog | undefined, hook: RequestHook | undefined];
 
 /** Returns the warning for an address that is not a loopback address. */
 function addressWarning({ host, port }: Options): string {
