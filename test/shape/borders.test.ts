@@ -301,7 +301,7 @@ const rows: readonly (readonly [border: string, value: unknown, sentence: string
     'schemes.draft-cavage.replay must be one of accept, refuse, is "acept"; did you mean "accept"?',
   ],
   ['draft-cavage', { headers: [5] }, 'schemes.draft-cavage.headers[0] must be non-empty text, is 5'],
-  ['scheme', { user: 5 }, 'schemes.own.message must be a text that is not empty, is missing'],
+  ['scheme', { user: 5 }, 'schemes.own.user must be an object, is 5'],
   [
     'scheme',
     { user: { field: 'X-User' }, signature: { field: 'X-Sig' }, message: [] },
@@ -318,11 +318,7 @@ const rows: readonly (readonly [border: string, value: unknown, sentence: string
     { preset: 'stripe', window: 'x' },
     'window is not a member of schemes.own; known are preset, timestamp, replay, user',
   ],
-  [
-    'scheme',
-    { preset: 'stripe', user: {} },
-    'schemes.own.user must have either field or query, or json or form for a place in the content',
-  ],
+  ['scheme', { preset: 'stripe', user: {} }, 'schemes.own.user must have one of field, query, json, form'],
   [
     'scheme',
     { message: '{body}', user: 'ann', signature: { field: 'X-Sig' }, algorithm: 'hmac-sha25' },

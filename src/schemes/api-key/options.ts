@@ -1,45 +1,49 @@
-import { userNameFault } from '../../accounts/user-name.ts';
-import { grammar, membersOf, object, optional, read, type Shape, type ShapesOf } from '../../shape/shape.ts';
+import { object, optional, read, type Shape, type ShapesOf } from '../../shape/shape.ts';
 import type { CredentialPlace } from '../auth-scheme.ts';
 import type { ApiKeyDeclaration } from '../scheme-declarations.ts';
-import { describePlaces, fieldNameShape, fieldPlaceShape, parameterNameShape } from '../scheme-shapes.ts';
+import {
+  builtInFault,
+  fieldNameShape,
+  parameterNameShape,
+  permittedNameShape,
+  placeShape,
+  userShape,
+} from '../scheme-shapes.ts';
 
 /** The place of a secret. The field `Authorization` contains the secret alone or after any word. */
 type SecretPlace = ApiKeyDeclaration['secret'];
 
-/** Fields in which other schemes have their credentials. Some partners expect a key without a scheme in Authorization. */
-const reserved = ['authentication', 'cookie', 'host'];
-
-/** Schemes of Authorization that are built in, and need more than a key. */
-const builtIn = ['aws4-hmac-sha256', 'basic', 'digest', 'hmac', 'oauth'];
-
-/** The members that name the place of a secret. */
-const placeKeys = ['field', 'query', 'cookie', 'authorization'] as const;
+/** Returns the fault of a field in which other schemes have their credentials. */
+function reservedFault(field: string): string | undefined {
+  return ['authentication', 'cookie', 'host'].includes(field.toLowerCase())
+    ? `${field} cannot contain an API key`
+    : undefined;
+}
 
 /** Describes the declaration of the scheme. */
 export const apiKeyShape: Shape<ApiKeyDeclaration> = object({
   user: optional(
-    grammar(
-      {
-        description: 'field with the name of the user or the id of a key, or the name of the only user',
-        anyOf: [{ type: 'string', minLength: 1 }, describePlaces({ field: fieldNameShape.schema })],
-      },
-      'a user',
-      readUser,
+    userShape(
+      placeShape({
+        field: permittedNameShape((field) =>
+          field.toLowerCase() === 'authorization'
+            ? 'Authorization cannot contain the name of a user'
+            : reservedFault(field),
+        ),
+      }),
+      'field with the name of the user or the id of a key, or the name of the only user',
     ),
   ),
-  secret: grammar(
+  secret: placeShape(
     {
-      description: 'the place of the secret',
-      ...describePlaces({
-        field: fieldNameShape.schema,
-        query: parameterNameShape.schema,
-        cookie: fieldNameShape.schema,
-        authorization: fieldNameShape.schema,
-      }),
+      // Some partners expect a key without a scheme in Authorization.
+      field: permittedNameShape(reservedFault),
+      query: parameterNameShape,
+      cookie: fieldNameShape,
+      // Others than Bearer need more than a key.
+      authorization: permittedNameShape((name) => builtInFault(name, ['bearer'])),
     },
-    'an object',
-    readSecretPlace,
+    'the place of the secret',
   ),
 } satisfies ShapesOf<ApiKeyDeclaration>);
 
@@ -68,36 +72,4 @@ export function locateSecret(place: SecretPlace): Pick<CredentialPlace, 'in' | '
   return 'cookie' in place
     ? { in: 'cookie', name: place.cookie }
     : { in: 'authorization', name: place.authorization };
-}
-
-function readUser(value: unknown, where: string): { readonly field: string } | string {
-  if (typeof value !== 'string') {
-    const place = checkField(read(fieldPlaceShape, value, [where]), where);
-    if (place.field.toLowerCase() !== 'authorization') return place;
-    throw new RangeError(`${where}.field: Authorization cannot contain the name of a user`);
-  }
-  const fault = userNameFault(value);
-  if (fault !== undefined) throw new RangeError(`${where}: ${fault}`);
-  return value;
-}
-
-function checkField<Place extends { readonly field: string }>(place: Place, where: string): Place {
-  if (reserved.includes(place.field.toLowerCase()))
-    throw new RangeError(`${where}.field: ${place.field} cannot contain an API key`);
-  return place;
-}
-
-function readSecretPlace(value: unknown, where: string): SecretPlace {
-  const members = read(membersOf(placeKeys), value, [where]);
-  const [kind, another] = placeKeys.filter((key) => members[key] !== undefined);
-  if (kind === undefined || another !== undefined)
-    throw new RangeError(`${where} must have one of ${placeKeys.join(', ')}`);
-  const name = members[kind];
-  if (kind === 'field') return checkField({ field: read(fieldNameShape, name, [`${where}.field`]) }, where);
-  if (kind === 'cookie') return { cookie: read(fieldNameShape, name, [`${where}.cookie`]) };
-  if (kind === 'query') return { query: read(parameterNameShape, name, [`${where}.query`]) };
-  const scheme = read(fieldNameShape, name, [`${where}.authorization`]);
-  if (builtIn.includes(scheme.toLowerCase()))
-    throw new RangeError(`${where}.authorization: the scheme ${scheme} is built in`);
-  return { authorization: scheme };
 }

@@ -1,31 +1,34 @@
-import { userNameFault } from '../../accounts/user-name.ts';
 import { hashNames } from '../../algorithms.ts';
 import { didYouMean } from '../../did-you-mean.ts';
-import { durationForm, readDuration } from '../../duration.ts';
+import { readDuration } from '../../duration.ts';
 import {
   addKeywords,
   anyMembers,
-  defaulted,
-  described,
   grammar,
   type JsonSchema,
+  listOf,
   type Members,
   membersOf,
   object,
   optional,
+  type ReadBy,
   read,
   type ShapesOf,
   text,
+  textLike,
   word,
 } from '../../shape/shape.ts';
 import type { HmacDeclaration, PresetDeclaration } from '../scheme-declarations.ts';
 import {
+  builtInFault,
   describePlaces,
   fieldNameShape,
   fieldPlaceShape,
   filledText,
-  maxWindow,
+  fractionalWindowShape,
   parameterNameShape,
+  placeShape,
+  userShape,
 } from '../scheme-shapes.ts';
 import { encodings } from '../signature-form.ts';
 import {
@@ -37,6 +40,7 @@ import {
 } from './declaration.ts';
 import { describePlace, isInContent, type Place, parsePointer, placeKey, type RolePlace } from './place.ts';
 import { type Preset, type PresetExtras, presets } from './presets.ts';
+import { listRoles, type Role, roles } from './roles.ts';
 import { maxSignatures, parseSignatureFormat, type SignatureFormat } from './signature-format.ts';
 import { covers, isOfContent, parseTemplate, placeholders, type Template } from './template.ts';
 import { timestampUnits } from './timestamp.ts';
@@ -44,47 +48,77 @@ import { timestampUnits } from './timestamp.ts';
 /** The default of `timestamp.window`, in seconds. */
 const defaultWindow = 300;
 
-const placeSchemas: Readonly<Record<(typeof placeKeys)[number], JsonSchema>> = {
-  field: fieldNameShape.schema,
-  query: parameterNameShape.schema,
-  json: { type: 'string', pattern: '^/' },
-  form: { type: 'string', minLength: 1 },
+/** The members that name a place. */
+const places = {
+  field: fieldNameShape,
+  query: parameterNameShape,
+  json: textLike(
+    { pattern: '^/' },
+    (pointer): pointer is string => parsePointer(pointer) !== undefined,
+    () => 'must be a JSON Pointer (RFC 6901) such as /event/id',
+    { min: 1, expected: 'non-empty text' },
+  ),
+  form: filledText,
+};
+const placeNames = Object.keys(places);
+const anyPlace = placeShape(places);
+
+const userOrPlace = userShape(anyPlace, 'the name of the user who signs, or its place');
+
+const timestampMembers = {
+  unit: optional(word(timestampUnits)),
+  window: optional(fractionalWindowShape),
 };
 
-const signaturePlaceSchemas = {
-  ...placeSchemas,
-  field: {
+const timestampShape = grammar(
+  {
     anyOf: [
-      fieldNameShape.schema,
-      { type: 'array', items: fieldNameShape.schema, minItems: 1, maxItems: maxSignatures },
+      object(timestampMembers).schema,
+      describePlaces(places, {
+        unit: timestampMembers.unit.optional.schema,
+        window: fractionalWindowShape.schema,
+      }),
     ],
   },
-} satisfies typeof placeSchemas;
+  'an object',
+  (value, where) => {
+    const { unit, window, ...others } = read(
+      membersOf([...placeNames, ...Object.keys(timestampMembers)]),
+      value,
+      [where],
+    );
+    const { unit: chosen = 's', window: length = defaultWindow } = read(
+      object(timestampMembers),
+      { unit, window },
+      [where],
+    );
+    const isPlaced = Object.values(others).some((each) => each !== undefined);
+    return {
+      place: isPlaced ? read(anyPlace, others, [where]) : undefined,
+      unit: chosen,
+      window: readDuration(length, 1000) ?? 0,
+    };
+  },
+);
 
-const textSchema = { type: 'string', minLength: 1 };
+/** The fields of a signature, of which one must have a valid one (Box, DocuSign). */
+const fieldsShape = listOf(fieldNameShape, undefined, {
+  min: 1,
+  max: maxSignatures,
+  expected: `a list of 1 to ${maxSignatures} fields`,
+});
 
-const userSchema = {
-  description: 'the name of the user who signs, or its place',
-  anyOf: [textSchema, describePlaces(placeSchemas)],
-};
-
-const windowSchema = {
-  description: 'seconds, or a duration such as 90s or 5m',
-  anyOf: [
-    { type: 'number', exclusiveMinimum: 0, maximum: maxWindow },
-    { type: 'string', pattern: durationForm.source },
-  ],
-};
-
-function describeTimestamp(): JsonSchema {
-  const members = { unit: { enum: timestampUnits }, window: windowSchema };
-  return {
-    anyOf: [
-      { type: 'object', properties: members, additionalProperties: false },
-      describePlaces(placeSchemas, members),
-    ],
-  };
-}
+const signatureShape = grammar(
+  {
+    description: 'the place of the signature, and its format',
+    ...describePlaces(
+      { ...places, field: { schema: { anyOf: [fieldNameShape.schema, fieldsShape.schema] } } },
+      { format: filledText.schema, names: { type: 'array', items: fieldNameShape.schema } },
+    ),
+  },
+  'an object',
+  readSignature,
+);
 
 const replayShape = word(['accept', 'refuse'], 'whether a signature is accepted more than once');
 
@@ -94,7 +128,7 @@ const declaredShape = object(
     message: grammar(
       {
         description: 'the signed message, with placeholders such as {timestamp} and {body}',
-        ...textSchema,
+        ...filledText.schema,
       },
       'a text that is not empty',
       readMessage,
@@ -105,17 +139,11 @@ const declaredShape = object(
     dsaEncoding: optional(word(['der', 'ieee-p1363'], 'the form of a signature of ECDSA')),
     key: optional(word(keyEncodings, 'how the secret is decoded')),
     keyPrefix: optional(text('text that is removed from the secret before it is decoded', { min: 1 })),
-    signature: described(() => ({
-      description: 'the place of the signature, and its format',
-      ...describePlaces(signaturePlaceSchemas, {
-        format: textSchema,
-        names: { type: 'array', items: fieldNameShape.schema },
-      }),
-    })),
+    signature: signatureShape,
     separator: optional(text('the text between several signatures', { min: 1 })),
-    user: optional(described(() => userSchema)),
-    timestamp: optional(described(describeTimestamp)),
-    nonce: optional(described(() => describePlaces(placeSchemas))),
+    user: optional(userOrPlace),
+    timestamp: optional(timestampShape),
+    nonce: optional(anyPlace),
     id: optional(fieldPlaceShape),
     passphrase: optional(
       addKeywords(fieldPlaceShape, { description: 'the field with the passphrase of the key' }),
@@ -163,6 +191,8 @@ function listFixedMembers({ declaration: { user, timestamp, nonce }, extras }: P
   ];
 }
 
+const presetTimestampShape = object({ window: optional(fractionalWindowShape) });
+
 function describePreset({
   names,
   fixed,
@@ -172,22 +202,13 @@ function describePreset({
 }): JsonSchema {
   const members = {
     preset: word(names, 'the provider'),
-    user: described(() => userSchema),
-    timestamp: optional(
-      described(() => ({
-        type: 'object',
-        properties: { window: windowSchema },
-        additionalProperties: false,
-      })),
-    ),
+    user: userOrPlace,
+    timestamp: optional(presetTimestampShape),
     replay: optional(replayShape),
   } satisfies ShapesOf<PresetDeclaration>;
   const own = Object.entries(members).filter(([name]) => !fixed.includes(name));
   return object(Object.fromEntries(own)).schema;
 }
-/** Schemes of Authorization that are built in. */
-const builtIn = ['aws4-hmac-sha256', 'basic', 'bearer', 'digest', 'hmac', 'oauth'];
-
 /**
  * Reads a declared scheme from a configuration.
  *
@@ -226,7 +247,7 @@ function presetTimestamp(declared: unknown, own: unknown, where: string): Member
   if (own === undefined) return {};
   if (typeof declared !== 'object' || declared === null)
     throw new RangeError(`${where}: this preset has no timestamp`);
-  return { timestamp: { ...declared, ...read(membersOf(['window']), own, [where]) } };
+  return { timestamp: { ...declared, ...read(presetTimestampShape, own, [where]) } };
 }
 
 function parseDeclaration(
@@ -238,13 +259,10 @@ function parseDeclaration(
   const members = read(declaredShape, declared, [where]);
   const { message, keyPrefix, id, passphrase, replay = 'accept', algorithm = 'hmac' } = members;
   const { hash = 'sha256', encoding = 'hex', dsaEncoding = 'der', key = 'utf8' } = members;
-  const { place, otherFields, format, names } = readSignature(
-    members.signature,
-    members.separator,
-    where,
-    extras,
-  );
-  const timestamp = readTimestamp(members.timestamp, `${where}.timestamp`, format);
+  const { place, otherFields, text, names } = members.signature;
+  const format = parseSignatureFormat(text, members.separator, extras.asymmetric);
+  if (typeof format === 'string') throw new RangeError(`${where}.signature.format: ${format}`);
+  const timestamp = locateTimestamp(members.timestamp, `${where}.timestamp`, format);
   const authorizationName = readAuthorizationName(place, format, `${where}.signature`);
   const { asymmetric: _, ...further } = extras;
   const options: Declaration = {
@@ -259,9 +277,9 @@ function parseDeclaration(
     place,
     otherFields,
     format,
-    user: readUser(members.user, `${where}.user`, format, signer),
+    user: locateUser(members.user, `${where}.user`, format, signer),
     timestamp,
-    nonce: readNonce(members.nonce, `${where}.nonce`, format),
+    nonce: locate('nonce', members.nonce, `${where}.nonce`, format),
     id,
     passphrase,
     replay,
@@ -285,69 +303,25 @@ function readMessage(value: unknown, where: string): Template {
   throw new RangeError(`${where}: ${fault}${nearest}`);
 }
 
-/** The members that name a place. */
-const placeKeys = ['field', 'query', 'json', 'form'] as const;
-
-const placeExpected = 'must have either field or query, or json or form for a place in the content';
-
-/** Reads the place among the members of an object. Undefined if they name none. */
-function readPlaceIn(members: Members, where: string): Place | undefined {
-  const given = placeKeys.filter((key) => members[key] !== undefined);
-  const [kind] = given;
-  if (given.length > 1) throw new RangeError(`${where} ${placeExpected}`);
-  if (kind === undefined) return undefined;
-  const value = members[kind];
-  if (kind === 'field') return { field: read(fieldNameShape, value, [`${where}.field`]) };
-  if (kind === 'query') return { query: read(parameterNameShape, value, [`${where}.query`]) };
-  if (kind === 'form') return { form: read(filledText, value, [`${where}.form`]) };
-  const json = read(filledText, value, [`${where}.json`]);
-  if (parsePointer(json) !== undefined) return { json };
-  throw new RangeError(`${where}.json must be a JSON Pointer (RFC 6901) such as /event/id`);
+function readSignature(value: unknown, where: string) {
+  const { format, names, ...given } = read(membersOf([...placeNames, 'format', 'names']), value, [where]);
+  const [field, ...otherFields] = Array.isArray(given['field'])
+    ? readFields(given['field'], `${where}.field`)
+    : [given['field']];
+  return {
+    place: read(anyPlace, { ...given, field }, [where]),
+    otherFields,
+    text: format === undefined ? '{signature}' : read(filledText, format, [`${where}.format`]),
+    names,
+  };
 }
 
-/** Reads a place: an object with one of `field`, `query`, `json` and `form`. */
-function readPlace(value: unknown, where: string): Place {
-  const place = readPlaceIn(read(membersOf(placeKeys), value, [where]), where);
-  if (place === undefined) throw new RangeError(`${where} ${placeExpected}`);
-  return place;
-}
-
-function readSignature(
-  declared: unknown,
-  separator: string | undefined,
-  where: string,
-  extras: PresetExtras,
-): {
-  readonly place: Place;
-  readonly otherFields: readonly string[];
-  readonly format: SignatureFormat;
-  readonly names: unknown;
-} {
-  const at = `${where}.signature`;
-  const signature = read(membersOf([...placeKeys, 'format', 'names']), declared, [at]);
-  const [field, ...otherFields] = readFieldList(signature['field'], `${at}.field`);
-  const place = readPlaceIn({ ...signature, field }, at);
-  if (place === undefined) throw new RangeError(`${at} ${placeExpected}`);
-  const text =
-    signature['format'] === undefined
-      ? '{signature}'
-      : read(filledText, signature['format'], [`${at}.format`]);
-  const format = parseSignatureFormat(text, separator, extras.asymmetric);
-  if (typeof format === 'string') throw new RangeError(`${at}.format: ${format}`);
-  return { place, otherFields, format, names: signature['names'] };
-}
-
-/** Reads the field of a signature, or a list of fields (Box, DocuSign). None is [undefined]. */
-function readFieldList(value: unknown, where: string): readonly [unknown, ...string[]] {
-  if (!Array.isArray(value)) return [value];
-  if (value.length === 0 || value.length > maxSignatures)
-    throw new RangeError(`${where} must be a list of 1 to ${maxSignatures} fields`);
-  const [first, ...others] = value.map((each, at) => {
-    const name = read(fieldNameShape, each, [`${where}[${at}]`]);
-    if (value.length > 1 && /^authorization$|^authentication$/i.test(name))
+function readFields(value: unknown, where: string): readonly [unknown, ...string[]] {
+  const fields = read(fieldsShape, value, [where]);
+  for (const [at, name] of fields.entries())
+    if (fields.length > 1 && /^authorization$|^authentication$/i.test(name))
       throw new RangeError(`${where}[${at}]: ${name} cannot be one of several fields`);
-    return name;
-  });
+  const [first, ...others] = fields;
   return [first, ...others];
 }
 
@@ -362,7 +336,8 @@ function readAuthorizationName(place: Place, { text }: SignatureFormat, where: s
     throw new RangeError(
       `${where}.format: in Authorization, a scheme and a space must precede the signature`,
     );
-  checkOwnName(name, `${where}.format`);
+  const fault = builtInFault(name);
+  if (fault !== undefined) throw new RangeError(`${where}.format: ${fault}`);
   return name;
 }
 
@@ -375,64 +350,48 @@ function readOtherNames(value: unknown, own: string | undefined, where: string):
     const name = read(filledText, each, [`${where}[${at}]`]);
     if (!/^[A-Za-z0-9][A-Za-z0-9._-]*$/.test(name))
       throw new RangeError(`${where}[${at}]: ${JSON.stringify(name)} is not the name of a scheme`);
-    checkOwnName(name, `${where}[${at}]`);
+    const fault = builtInFault(name);
+    if (fault !== undefined) throw new RangeError(`${where}[${at}]: ${fault}`);
     return name;
   });
 }
 
-function checkOwnName(name: string, where: string): void {
-  if (builtIn.includes(name.toLowerCase())) throw new RangeError(`${where}: the scheme ${name} is built in`);
-}
-
-function readUser(
-  declared: unknown,
+/** Returns the place of a part: at its placeholder in the format, or else the declared one. Throws RangeError if it has both. */
+function locate<Declared>(
+  role: Role,
+  declared: Declared | undefined,
   where: string,
   { has }: SignatureFormat,
+): Declared | RolePlace | undefined {
+  const name = roles[role].inFormat.find((each) => has.has(each));
+  if (name === undefined) return declared;
+  if (declared === undefined) return { format: name };
+  throw new RangeError(`${where}: the ${role} is already in signature.format`);
+}
+
+function locateUser(
+  declared: Place | string | undefined,
+  where: string,
+  format: SignatureFormat,
   signer: string | undefined,
 ): RolePlace | string {
-  const isInFormat = has.has('user') || has.has('key-id');
-  if (isInFormat && declared !== undefined)
-    throw new RangeError(`${where}: the user is already in signature.format`);
-  if (isInFormat) return { format: true };
-  const value = declared ?? signer;
-  if (value === undefined)
-    throw new RangeError(
-      `${where} must be the name of a user or { "field": NAME }, or {user} must be in signature.format`,
-    );
-  if (typeof value !== 'string') return readPlace(value, where);
-  const fault = userNameFault(value);
-  if (fault !== undefined) throw new RangeError(`${where}: ${fault}`);
-  return value;
+  const user = locate('user', declared, where, format) ?? signer;
+  if (user !== undefined) return user;
+  throw new RangeError(
+    `${where} must be the name of a user or { "field": NAME }, or {user} must be in signature.format`,
+  );
 }
 
-function readNonce(value: unknown, where: string, { has }: SignatureFormat): RolePlace | undefined {
-  if (!has.has('nonce')) return value === undefined ? undefined : readPlace(value, where);
-  if (value !== undefined) throw new RangeError(`${where}: the nonce is already in signature.format`);
-  return { format: true };
-}
-
-function readTimestamp(
-  value: unknown,
+function locateTimestamp(
+  declared: ReadBy<typeof timestampShape> | undefined,
   where: string,
-  { has }: SignatureFormat,
+  format: SignatureFormat,
 ): DeclaredTimestamp | undefined {
-  const isInFormat = has.has('timestamp');
-  if (value === undefined && !isInFormat) return undefined;
-  const members = read(membersOf([...placeKeys, 'unit', 'window']), value === undefined ? {} : value, [
-    where,
-  ]);
-  const given = readPlaceIn(members, where);
-  if (isInFormat && given !== undefined)
-    throw new RangeError(`${where}.${Object.keys(given)[0]}: the timestamp is already in signature.format`);
-  const place = isInFormat ? ({ format: true } as const) : given;
-  if (place === undefined)
-    throw new RangeError(`${where}.field must be a field name, or {timestamp} must be in signature.format`);
-  const { window: declared = defaultWindow } = members;
-  const window = readDuration(declared, 1000) ?? 0;
-  if (!(window > 0 && window <= maxWindow * 1000))
-    throw new RangeError(`${where}.window must be a number of seconds up to ${maxWindow} or text such as 5m`);
-  const unit = read(defaulted(word(timestampUnits), 's'), members['unit'], [`${where}.unit`]);
-  return { place, unit, window };
+  const { place: own, unit = 's', window = defaultWindow * 1000 } = declared ?? {};
+  const place = locate('timestamp', own, where, format);
+  if (place !== undefined) return { place, unit, window };
+  if (declared === undefined) return undefined;
+  throw new RangeError(`${where}.field must be a field name, or {timestamp} must be in signature.format`);
 }
 
 /** Throws RangeError if an option does not belong to the algorithm. */
@@ -463,19 +422,15 @@ function checkAlgorithm(
 
 /** Throws RangeError if two roles have the same place, or the message names the field of a role. */
 function checkPlaces(options: Declaration, where: string): void {
-  const { place, user, timestamp, nonce, id, passphrase } = options;
-  const roles: readonly (readonly [role: string, place: RolePlace | undefined])[] = [
-    ['signature', place],
-    ...options.otherFields.map((field): [string, RolePlace] => ['signature', { field }]),
-    ['user', typeof user === 'string' ? undefined : user],
-    ['timestamp', timestamp?.place],
-    ['nonce', nonce],
-    ['id', id],
-    ['passphrase', passphrase],
+  const { place, otherFields } = options;
+  const signatures = [place, ...otherFields.map((field) => ({ field }))];
+  const located: readonly (readonly [role: string, place: RolePlace])[] = [
+    ...signatures.map((own) => ['signature', own] as const),
+    ...listRoles(options),
   ];
   const seen = new Map<string, string>();
-  for (const [role, named] of roles) {
-    if (named === undefined || 'format' in named) continue;
+  for (const [role, named] of located) {
+    if ('format' in named) continue;
     const key = placeKey(named);
     const other = seen.get(key);
     if (other !== undefined) {
@@ -504,9 +459,10 @@ function isCoveredByPlace({ message }: Declaration, place: RolePlace): boolean {
 
 /** Throws RangeError if the message does not cover what is declared, or covers what is not. */
 function checkCovered(options: Declaration, where: string): void {
-  const places = { timestamp: options.timestamp?.place, nonce: options.nonce, id: options.id };
-  for (const role of ['timestamp', 'nonce', 'id'] as const) {
-    const place = places[role];
+  const located = new Map<string, RolePlace>(listRoles(options));
+  for (const [role, { isSigned }] of Object.entries(roles)) {
+    if (!isSigned) continue;
+    const place = located.get(role);
     const isInMessage = covers(options.message, role);
     if (place === undefined && isInMessage)
       throw new RangeError(`${where}.message: {${role}} is in the message, but ${role} is not declared`);

@@ -2,6 +2,7 @@
 
 import { removeParameters, takeParameter } from '../../http/form.ts';
 import { replaceInvalidUtf8 } from '../../http/syntax/octets.ts';
+import type { FormatName } from './signature-format.ts';
 
 /** A field of the request, by its name as declared. */
 export interface FieldPlace {
@@ -19,8 +20,8 @@ type ContentPlace = { readonly json: string } | { readonly form: string };
 /** The place of a value. */
 export type Place = FieldPlace | QueryPlace | ContentPlace;
 
-/** The place of a value that may be in the text with the signature: `{nonce}` in `signature.format`. */
-export type RolePlace = Place | { readonly format: true };
+/** The place of a value that may be in the text with the signature, at a placeholder: `{nonce}` in `signature.format`. */
+export type RolePlace = Place | { readonly format: FormatName };
 
 /** Returns the name of the field; undefined if the place is another one. */
 export function fieldIn(place: FieldPlace | object | string | undefined): string | undefined {

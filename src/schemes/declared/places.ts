@@ -20,7 +20,7 @@ import type { ContentLocation } from '../auth-scheme.ts';
 import type { Fault } from '../scheme.ts';
 import { createJsonReader } from './message.ts';
 import { describePlace, isInContent, type Place, type RolePlace } from './place.ts';
-import type { FormatName, FormatValues } from './signature-format.ts';
+import type { FormatValues } from './signature-format.ts';
 
 /** Where the parts of credentials are read from. Each character of a value is one octet. */
 export interface PlaceReader {
@@ -72,18 +72,14 @@ export function isPending(place: RolePlace, { content, request, queryOrForm }: P
 }
 
 /** Returns the value at a place; undefined if there is none, or a fault if there are several or it is malformed. */
-export function readPlace(
-  place: RolePlace,
-  role: FormatName,
-  reader: PlaceReader,
-): string | Fault | undefined {
+export function readPlace(place: RolePlace, reader: PlaceReader): string | Fault | undefined {
   const { request, values, content } = reader;
   if ('field' in place) {
     const name = place.field.toLowerCase();
     const { headers } = request;
     return headers.repeated ? requireSingle(headers.getAll(name), place) : headers.get(name);
   }
-  if ('format' in place) return values[role];
+  if ('format' in place) return values[place.format];
   if ('json' in place) {
     const text = content?.json(place.json);
     return text === undefined ? undefined : toOctets(text);
@@ -117,7 +113,7 @@ export function locateContent(places: readonly Place[], bodyLimit: number): Cont
       const content = readContent(request, await holdForm(request, bodyLimit));
       if ('detail' in content) return true;
       const reader = { request, values: {}, content, queryOrForm: false };
-      return places.some((place) => readPlace(place, 'nonce', reader) !== undefined);
+      return places.some((place) => readPlace(place, reader) !== undefined);
     },
   };
 }

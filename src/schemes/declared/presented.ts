@@ -26,7 +26,8 @@ import {
   readPlace,
   sentence,
 } from './places.ts';
-import { type FormatName, type ReadSignatures, readSignatures } from './signature-format.ts';
+import { listRoles, type Role, roles } from './roles.ts';
+import { type ReadSignatures, readSignatures } from './signature-format.ts';
 import { isOfContent } from './template.ts';
 import { parseTimestamp } from './timestamp.ts';
 
@@ -69,9 +70,9 @@ export function compileDeclaration(declaration: Declaration): CompiledDeclaratio
 }
 
 /** Returns whether the content contains credentials, or may contain some. */
-export function readsContent({ place, user, timestamp, nonce, queryOrForm }: Declaration): boolean {
-  const places: readonly (RolePlace | string | undefined)[] = [place, user, timestamp?.place, nonce];
-  return queryOrForm === true || places.some((each) => isInContent(each));
+export function readsContent(declaration: Declaration): boolean {
+  const { place, queryOrForm } = declaration;
+  return queryOrForm === true || [place, ...listRoles(declaration).map(([, each]) => each)].some(isInContent);
 }
 
 /** Creates a parser that caches the last timestamp, because many requests have the same one. */
@@ -239,7 +240,7 @@ function readPlacedValue(
     const isList = format.separator?.trim() === ',';
     const value = isList
       ? headers.get(place.field.toLowerCase())
-      : readPlace(place, 'nonce', { request, values: {}, content, queryOrForm });
+      : readPlace(place, { request, values: {}, content, queryOrForm });
     return typeof value === 'object' ? value : { value: value ?? '', target, isInForm: false };
   }
   const sent = 'query' in place ? findQueryValues(target, place.query) : [];
@@ -247,7 +248,7 @@ function readPlacedValue(
     'form' in place || ('query' in place && queryOrForm && sent.length === 0 && hasForm(request));
   const reader: PlaceReader = { request, values: {}, content, queryOrForm };
   if (isPending(place, reader)) return { value: undefined, target, isInForm };
-  const value = readPlace(place, 'nonce', reader);
+  const value = readPlace(place, reader);
   if (typeof value === 'object') return value;
   if (!('query' in place) || isInForm) return { value: value ?? '', target, isInForm };
   if (value === undefined)
@@ -316,10 +317,9 @@ function decodeAll(
 const none: readonly string[] = [];
 
 /** Returns the user, or the id of the key, that a request names; '' if the content names it, which was not read. */
-function readUser(reader: PlaceReader, { user, format }: Declaration): string | Fault {
+function readUser(reader: PlaceReader, { user }: Declaration): string | Fault {
   if (typeof user === 'string') return user;
-  const role = 'format' in user && format.has.has('key-id') ? 'key-id' : 'user';
-  const value = requireValue(user, role, 'names the user', reader);
+  const value = requireValue(user, 'user', reader);
   if (typeof value === 'object') return value;
   if (value === undefined) return '';
   const name = decodeName(value);
@@ -349,15 +349,10 @@ export function claimedUser(
 }
 
 /** Returns the value at a place, or a fault if it is missing; undefined if it is in the content, which was not read. */
-function requireValue(
-  place: RolePlace,
-  role: FormatName,
-  purpose: string,
-  reader: PlaceReader,
-): string | Fault | undefined {
-  const value = readPlace(place, role, reader);
+function requireValue(place: RolePlace, role: Role, reader: PlaceReader): string | Fault | undefined {
+  const value = readPlace(place, reader);
   if (value !== undefined || isPending(place, reader)) return value;
-  const detail = `${sentence(describePlace(place))} is missing; it ${purpose}.`;
+  const detail = `${sentence(describePlace(place))} is missing; it ${roles[role].purpose}.`;
   return 'field' in place ? { detail, missing: { field: place.field, request: reader.request } } : { detail };
 }
 
@@ -371,7 +366,7 @@ function readTimestamp(
   const { place, unit } = declared;
   if ('format' in place && reader.values.timestamp === undefined)
     return { detail: 'The value contains no timestamp.' };
-  const timestamp = requireValue(place, 'timestamp', 'contains the timestamp', reader);
+  const timestamp = requireValue(place, 'timestamp', reader);
   if (typeof timestamp === 'object') return timestamp;
   if (timestamp === undefined) return noTimestamp;
   const time = parseTime(timestamp);
@@ -385,7 +380,7 @@ function readTimestamp(
 function readToken(role: 'nonce' | 'id', reader: PlaceReader, options: CompiledDeclaration): string | Fault {
   const place = options[role];
   if (place === undefined) return '';
-  const value = requireValue(place, 'nonce', `contains the ${role}`, reader);
+  const value = requireValue(place, role, reader);
   if (value === undefined) return '';
   if (typeof value === 'object') return value;
   const where = sentence(describePlace(place));
@@ -402,7 +397,7 @@ function readToken(role: 'nonce' | 'id', reader: PlaceReader, options: CompiledD
 /** Returns the SHA-256 of the passphrase, of which every length takes the same time to compare. */
 function readPassphraseDigest(reader: PlaceReader, { passphrase }: Declaration): Buffer | Fault | undefined {
   if (passphrase === undefined) return undefined;
-  const value = requireValue(passphrase, 'nonce', 'contains the passphrase', reader);
+  const value = requireValue(passphrase, 'passphrase', reader);
   return typeof value === 'string' ? createHash('sha256').update(bytesOf(value)).digest() : value;
 }
 
@@ -414,7 +409,7 @@ function readExpiry(
 ): number | Fault | undefined {
   if (lifetime === undefined || time === undefined) return undefined;
   const { parameter, usual, longest } = lifetime;
-  const chosen = readPlace({ query: parameter }, 'nonce', reader);
+  const chosen = readPlace({ query: parameter }, reader);
   if (typeof chosen === 'object') return chosen;
   const text = chosen ?? String(usual);
   // Microseconds may follow a point.

@@ -11,6 +11,7 @@ import { decodeKey } from './key.ts';
 import { fieldIn, isInContent, parameterIn, type RolePlace } from './place.ts';
 import { locateContent } from './places.ts';
 import { claimedUser, readsContent } from './presented.ts';
+import { listRoles, type Role, roles } from './roles.ts';
 import { checkIdentity, createSignFunction, listChoices } from './signing.ts';
 
 /** Creates a declared scheme. */
@@ -65,17 +66,13 @@ function findSecretFault(secret: string, { key, keyPrefix = '' }: Declaration): 
 }
 
 function listPlaces(options: Declaration): readonly CredentialPlace[] {
-  const { user, timestamp, nonce, id, passphrase, place, queryOrForm = false } = options;
+  const { place, queryOrForm = false } = options;
   // If the form may have the other parameters, the user alone stands in a field.
-  const isShown = queryOrForm && 'query' in place;
-  return [
-    ...listProofPlaces(options),
-    ...describe('user', typeof user === 'string' ? undefined : user, 'The user or the id of a key', !isShown),
-    ...describe('timestamp', timestamp?.place, `The signed time (${timestamp?.unit})`),
-    ...describe('nonce', nonce, 'A text that is used only once'),
-    ...describe('id', id, 'The signed id of the message'),
-    ...describe('passphrase', passphrase, 'The passphrase of the key'),
-  ];
+  const isShown = (role: Role): boolean => role === 'user' && queryOrForm && 'query' in place;
+  const others = listRoles(options).flatMap(([role, own]) =>
+    describe(role, own, roles[role].describe(options), !isShown(role)),
+  );
+  return [...listProofPlaces(options), ...others];
 }
 
 /** Returns the places of the signature. */
@@ -105,9 +102,9 @@ function describeSignature({ algorithm, hash, encoding }: Declaration): string {
 /** Returns the place of a part; none for one in the content. */
 function describe(
   role: string,
-  place: RolePlace | undefined,
+  place: RolePlace,
   description: string,
-  isDependent = true,
+  isDependent: boolean,
 ): CredentialPlace[] {
   const field = fieldIn(place);
   if (field !== undefined) return [{ ...headerPlace(role, field, description), isDependent }];

@@ -21,7 +21,8 @@ import {
 import { type Declaration, findKeyAlgorithm } from './declaration.ts';
 import { createDeclaredKey, keyBytes } from './key.ts';
 import { buildSources, readParts } from './message-source.ts';
-import { type RolePlace, writePlaces } from './place.ts';
+import { writePlaces } from './place.ts';
+import { listRoles } from './roles.ts';
 import { formatSignatures } from './signature-format.ts';
 import { covers } from './template.ts';
 import { formatTimestamp } from './timestamp.ts';
@@ -46,11 +47,13 @@ export function createSignFunction(declared: Declaration): AuthScheme['sign'] {
     const id = covers(message, 'id') ? (overrides.id ?? `msg_${generateText(overrides)}`) : '';
     const timestamp = timed === undefined ? '' : formatTimestamp(overrides.now, timed.unit);
     const user = toOctets(typeof declaration.user === 'string' ? declaration.user : chooseId(identity));
+    const passphrase = toOctets(identity.passphrase ?? '');
+    const values = { user, timestamp, nonce, id, passphrase };
     const { content: sent } = request;
     const target = addContentDigest(request, declaration.digestParameter);
     const placed = writePlaces(
       { target, fields: request.fields, content: sent },
-      listPlaced(declaration, { user, timestamp, nonce, id, passphrase: identity.passphrase }),
+      listRoles(declaration).map(([role, at]) => [at, values[role]]),
     );
     const { content = new Uint8Array(0) } = placed;
     const [source] = buildSources(
@@ -76,23 +79,6 @@ export function createSignFunction(declared: Declaration): AuthScheme['sign'] {
       ...(signed.content !== sent && { content: signed.content }),
     };
   };
-}
-
-/** Returns the values beside the signature, with their places. */
-function listPlaced(
-  { user, timestamp, nonce, id, passphrase }: Declaration,
-  values: Readonly<Record<'user' | 'timestamp' | 'nonce' | 'id', string>> & {
-    readonly passphrase: string | undefined;
-  },
-): (readonly [RolePlace, string])[] {
-  const places: readonly (readonly [RolePlace | string | undefined, string])[] = [
-    [user, values.user],
-    [timestamp?.place, values.timestamp],
-    [nonce, values.nonce],
-    [id, values.id],
-    [passphrase, toOctets(values.passphrase ?? '')],
-  ];
-  return places.flatMap(([place, value]) => (typeof place === 'object' ? [[place, value] as const] : []));
 }
 
 /** Returns the signatures in the declared encoding. */

@@ -9,7 +9,7 @@ import { maxWindow } from '../scheme-shapes.ts';
 import type { Definition } from './definition.ts';
 
 /** The longest window (ms), which is also that of a request without a date. */
-export const longestWindow = maxWindow * 1000;
+const longestWindow = maxWindow * 1000;
 
 const defaultWindow = 300_000;
 

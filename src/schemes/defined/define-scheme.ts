@@ -1,7 +1,6 @@
 // Signature schemes in code: the declaration that `defineScheme` checks.
 
 import { signatureAlgorithms } from '../../algorithms.ts';
-import { type Duration, readDuration } from '../../duration.ts';
 import { isToken } from '../../http/syntax/token.ts';
 import {
   anything,
@@ -9,7 +8,6 @@ import {
   either,
   flag,
   grammar,
-  leaf,
   listOf,
   object,
   optional,
@@ -19,8 +17,7 @@ import {
   word,
 } from '../../shape/shape.ts';
 import { parsePointer } from '../declared/place.ts';
-import { filledText, maxWindow } from '../scheme-shapes.ts';
-import { longestWindow } from './defaults.ts';
+import { builtInFault, filledText, fractionalWindowShape } from '../scheme-shapes.ts';
 import {
   type Definition,
   type ParsedCredentials,
@@ -43,15 +40,6 @@ function namesShape(isName: (name: string) => boolean): Shape<readonly string[]>
   return listOf(name, undefined, { expected: 'a list of names' });
 }
 
-const windowShape = leaf(
-  {},
-  `a number of seconds up to ${maxWindow}, or text such as "5m"`,
-  (value): value is Duration => {
-    const ms = readDuration(value, 1000);
-    return ms !== undefined && ms > 0 && ms <= longestWindow;
-  },
-);
-
 /** Describes a definition. */
 const definitionShape = object({
   headers: optional(namesShape(isToken)),
@@ -60,7 +48,7 @@ const definitionShape = object({
   form: optional(namesShape(() => true)),
   authorization: optional(anything),
   needsBody: optional(flag()),
-  window: optional(windowShape),
+  window: optional(fractionalWindowShape),
   nonce: optional(word(['off', 'optional', 'required'])),
   replay: optional(word(['accept', 'refuse'])),
   parse: callback<Definition['parse']>(),
@@ -74,9 +62,6 @@ const definitionShape = object({
     listOf(word(signatureAlgorithms), undefined, { min: 1, expected: 'a list of algorithms' }),
   ),
 });
-
-/** Schemes of `Authorization` that are built in, and cannot be replaced. */
-const builtIn: readonly string[] = ['aws4-hmac-sha256', 'digest', 'hmac', 'oauth'];
 
 /**
  * Defines a signature scheme in code. It is verified, signed, explained and attacked like a built-in one: comparison in constant
@@ -149,7 +134,7 @@ function readAuthorization(headers: readonly string[], value: unknown, where: st
   if (!hasField) throw new RangeError(`${where}.authorization: headers does not contain Authorization`);
   if (typeof value !== 'string' || !isToken(value))
     throw new RangeError(`${where}.authorization must be the name of the scheme in Authorization`);
-  if (builtIn.includes(value.toLowerCase()))
-    throw new RangeError(`${where}.authorization: the scheme ${value} is built in`);
+  const fault = builtInFault(value, ['basic', 'bearer']);
+  if (fault !== undefined) throw new RangeError(`${where}.authorization: ${fault}`);
   return value;
 }

@@ -33,7 +33,7 @@ test('a timestamp in the signature needs no declaration', () => {
     },
     'schemes.p',
   );
-  assert.deepEqual(timestamp, { place: { format: true }, unit: 's', window: 300_000 });
+  assert.deepEqual(timestamp, { place: { format: 'timestamp' }, unit: 's', window: 300_000 });
 });
 
 test('a preset has its own window, which a configuration can change', () => {
@@ -41,7 +41,7 @@ test('a preset has its own window, which a configuration can change', () => {
     { preset: 'stripe', user: 'ann', timestamp: { window: 60 } },
     'schemes.p',
   );
-  assert.deepEqual(timestamp, { place: { format: true }, unit: 's', window: 60_000 });
+  assert.deepEqual(timestamp, { place: { format: 'timestamp' }, unit: 's', window: 60_000 });
 });
 
 const refused: [what: string, value: unknown, message: RegExp][] = [
@@ -132,11 +132,11 @@ const refused: [what: string, value: unknown, message: RegExp][] = [
     { ...partner, signature: { field: 'S', format: '{timestamp} {signature}' } },
     /already in signature\.format/,
   ],
-  ['no place of the signature', { ...partner, signature: {} }, /either field or query/],
+  ['no place of the signature', { ...partner, signature: {} }, /must have one of field, query, json, form/],
   [
     'two places of the signature',
     { ...partner, signature: { field: 'S', query: 's' } },
-    /either field or query/,
+    /must have one of field, query, json, form/,
   ],
   [
     'a field name with a space',

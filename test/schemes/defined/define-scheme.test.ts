@@ -448,10 +448,7 @@ test('defineScheme rejects an invalid definition', () => {
     [{ headers: ['Authorization'], authorization: 'Digest' }, /the scheme Digest is built in/],
     [{ headers: ['X-User'] }, /format sends the field X-Sig, which headers does not name/],
     [{ parse: 'x' }, /definition\.parse must be a function, is a string$/],
-    [
-      { window: 0 },
-      /definition\.window must be a number of seconds up to 86400, or text such as "5m", is 0$/,
-    ],
+    [{ window: 0 }, /definition\.window must be a number of seconds up to 86400 or text such as 5m, is 0$/],
     [{ window: '2d' }, /definition\.window/],
     [{ nonce: 'maybe' }, /definition\.nonce/],
     [{ key: 'rot13' }, /definition\.key/],
