@@ -1,13 +1,12 @@
 import { join } from 'node:path';
 import { CorruptionError } from '../store/corruption-error.ts';
 import type { DocumentStore } from '../store/documents.ts';
+import { masterKeyFile } from '../store/files/data-files.ts';
 import type { Disk } from '../store/files/disk.ts';
 import { encryptedWithOtherKey, keyMissing } from './account-file.ts';
 import { parseKey, type SecretBox, SecretBoxError } from './secret-box.ts';
 import { type AccountPlace, createStoredFile } from './stored-file.ts';
 
-/** The name of the file with the key. */
-export const masterKeyFile = 'oauth.key';
 const sealedPrefix = 'sealed:';
 const sealedAs = ['oauth key'];
 /** The label with which the key is derived from the encryption key, if there is one. */

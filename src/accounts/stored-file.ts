@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import type { DocumentStore } from '../store/documents.ts';
 import { StoreError } from '../store/errors.ts';
 import { removeLeftovers, replaceFile } from '../store/files/atomic-write.ts';
+import type { accountFileNames } from '../store/files/data-files.ts';
 import { prepareDirectory } from '../store/files/directory.ts';
 import { type Disk, errorCode, nodeDisk } from '../store/files/disk.ts';
 import { type DirectoryLock, LockedError, lockDirectory } from '../store/files/lock.ts';
@@ -15,8 +16,6 @@ import { delay } from '../timers.ts';
 /** The location of the account files: the path of a data directory, or documents that several hosts share. */
 export type AccountPlace = string | DocumentStore;
 
-/** The names of the account files, without their extension. A copy of a data directory has all of them. */
-export const accountFileNames = ['users', 'clients', 'consumers', 'keys', 'revocations'] as const;
 /** The name of an account file. */
 export type AccountFileName = (typeof accountFileNames)[number];
 

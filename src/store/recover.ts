@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { fileMode, removeLeftovers, step, writeWhole } from './files/atomic-write.ts';
+import { formatDamagedName, snapshotName } from './files/data-files.ts';
 import { type Disk, type DiskFile, errorCode, nodeDisk } from './files/disk.ts';
 import { type Repair, type Scanned, type ScanOptions, scan } from './scan.ts';
 
@@ -13,7 +14,7 @@ export async function recover(options: ScanOptions): Promise<Scanned> {
   const { directory, disk = nodeDisk } = options;
   for (const repair of scanned.repairs) await applyRepair(disk, directory, repair);
   // The process that created them held the lock then, so it has ended.
-  await removeLeftovers(disk, directory, 'store.json', () => true);
+  await removeLeftovers(disk, directory, snapshotName, () => true);
   if (scanned.repairs.length > 0) await disk.syncDirectory(directory);
   // The files and their names may be in the cache of the operating system only. They must be on the disk before
   // they are used.
@@ -45,7 +46,7 @@ async function applyRepair(disk: Disk, directory: string, repair: Repair): Promi
 async function freeName(disk: Disk, directory: string): Promise<string> {
   const names = new Set(await disk.list(directory));
   for (let number = 1; ; number += 1) {
-    const name = `store.damaged-${number}.json`;
+    const name = formatDamagedName(number);
     if (!names.has(name)) return name;
   }
 }

@@ -1,10 +1,10 @@
 import { join } from 'node:path';
+import { previousName, snapshotName } from './files/data-files.ts';
 import type { Disk } from './files/disk.ts';
 import { formatLogName, listLogNumbers } from './log/line.ts';
 import { readLogFile } from './log/reader.ts';
 import { type ChangeRecord, type HeadRecord, type Record, readJournalRecord } from './record.ts';
 import { salvageSnapshot } from './snapshot/reader.ts';
-import { previousName, snapshotName } from './snapshot/writer.ts';
 import { State } from './state/state.ts';
 
 /** What could be read of a damaged directory. */

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { delay } from '../timers.ts';
 import { CorruptionError, type CorruptionLocation } from './corruption-error.ts';
 import { RecordFault } from './encoding/members.ts';
+import { formatTornName, previousName, snapshotName } from './files/data-files.ts';
 import { rejectIncompleteCopy } from './files/directory.ts';
 import { type Disk, nodeDisk } from './files/disk.ts';
 import { findHolder } from './files/lock.ts';
@@ -12,7 +13,6 @@ import { type LogContent, type LogFormat, readLogFile } from './log/reader.ts';
 import { type ChangeRecord, type HeadRecord, type JournalRecord, readJournalRecord } from './record.ts';
 import { salvage } from './salvage.ts';
 import { readSnapshot, type Snapshot } from './snapshot/reader.ts';
-import { previousName, snapshotName } from './snapshot/writer.ts';
 import { State } from './state/state.ts';
 
 /** A change to the files of a data directory that repairs the effects of a crash. */
@@ -326,7 +326,7 @@ class Scan {
     if (highestDurable > sequence) reject('a later line shows that it was on the disk');
     if ((this.#snapshot?.reached ?? 0) > sequence)
       reject(`${snapshotName} was written after it was on the disk`);
-    const savedAs = `torn-${generation}-${broken.byte}.bin`;
+    const savedAs = formatTornName(generation, broken.byte);
     this.#reports.push(
       `${this.#path(name)} has an incomplete end, as after a crash, from line ${broken.line}, at byte ${broken.byte}, on: ${broken.reason}; nothing shows that it was on the disk; it is moved to ${savedAs}`,
     );
@@ -344,7 +344,7 @@ class Scan {
     if (generation === this.#snapshot?.head.generation)
       reject(`, although ${snapshotName} was written after the journal was created`);
     if (more) reject('');
-    const savedAs = broken === undefined ? undefined : `torn-${generation}-0.bin`;
+    const savedAs = broken === undefined ? undefined : formatTornName(generation, 0);
     this.#reports.push(
       `${this.#path(name)} was being created when the server ended, and has no lines; it is ${savedAs === undefined ? 'removed' : `renamed to ${savedAs}`}`,
     );

@@ -9,9 +9,10 @@ import { formatCount } from '../../counted.ts';
 import { grantsCollection, tokensCollection } from '../../oauth/records.ts';
 import type { Options } from '../../options/options.ts';
 import { ExportReader, type Imported, type ImportOptions } from '../../store/export.ts';
+import { kindOf } from '../../store/files/data-files.ts';
 import { errorCode } from '../../store/files/disk.ts';
 import { createDataCommand } from '../data/command.ts';
-import { checkDataFiles, type DataFiles, findConflictingFile, isExportedFile } from '../data/files.ts';
+import { checkDataFiles, type DataFiles, findConflictingFile } from '../data/files.ts';
 import { withDataSource } from '../data/source.ts';
 import { CommandError } from '../errors.ts';
 import { withProgress } from '../serve/progress.ts';
@@ -66,7 +67,7 @@ async function readExport(
     file,
     now: systemClock.now(),
     findFault,
-    isDocument: isExportedFile,
+    isDocument: (name) => kindOf(name) === 'accounts',
   });
   try {
     await withProgress(stderr, async (onProgress) => {

@@ -6,17 +6,19 @@ import { systemClock } from '../../clock.ts';
 import { removeLeftovers, replaceFile } from '../../store/files/atomic-write.ts';
 import {
   incompleteCopyName,
-  prepareDirectory,
+  kindOf,
   preparedCopyName,
-  rejectIncompleteCopy,
-} from '../../store/files/directory.ts';
+  snapshotName,
+  tlsDirectory,
+} from '../../store/files/data-files.ts';
+import { prepareDirectory, rejectIncompleteCopy } from '../../store/files/directory.ts';
 import { errorCode, nodeDisk } from '../../store/files/disk.ts';
 import { findHolder, whileLocked } from '../../store/files/lock.ts';
 import { type OnProgress, type Scanned, scan } from '../../store/scan.ts';
-import { isStoreFile, snapshotName, writeStore } from '../../store/snapshot/writer.ts';
+import { writeStore } from '../../store/snapshot/writer.ts';
 import { CommandError, listMessages } from '../errors.ts';
 import { newStoreId } from '../serve/store-id.ts';
-import { filesAfterStore, isReplacedFile, revocationsName, tlsDirectory } from './files.ts';
+import { filesAfterStore, isReplacedFile, revocationsName } from './files.ts';
 
 /** The options of a copy of a data directory. */
 export interface DirectoryCopyOptions {
@@ -47,8 +49,11 @@ interface DirectoryCopy {
   readonly warnings: readonly string[];
 }
 
-/** Files that a directory has before anything was copied into it: those of its lock, and a copy that was being prepared. */
-const ownFiles = /^(?:lock\.[0-9]+|(?:lock|copy\.incomplete)\.[0-9]+-[0-9]+\.tmp|copy\.tmp)$/;
+/** Returns whether a directory can have a file before anything was copied into it: a lock, or a copy that was being prepared. */
+function isOwnFile(name: string): boolean {
+  const kind = kindOf(name);
+  return kind === 'lock' || (kind === 'copy' && name !== incompleteCopyName);
+}
 
 /**
  * Copies a data directory to another one, completely or not at all: the copy is prepared and verified in a subdirectory,
@@ -87,7 +92,7 @@ export async function copyDirectory(options: DirectoryCopyOptions): Promise<Dire
 /** Removes a directory that contains nothing but lock files. */
 async function removeEmpty(directory: string): Promise<void> {
   const names = await readdir(directory);
-  if (!names.every((name) => ownFiles.test(name))) return;
+  if (!names.every(isOwnFile)) return;
   for (const name of names) await rm(join(directory, name), { recursive: true, force: true });
   await rmdir(directory);
 }
@@ -99,7 +104,7 @@ async function checkSource(from: string): Promise<void> {
     throw new CommandError([`${from} ${reason}`], 1);
   });
   rejectIncompleteCopy(from, names);
-  if (names.some(isStoreFile)) return;
+  if (names.some((name) => kindOf(name) === 'store')) return;
   throw new CommandError([`${from} is not a data directory: it has no ${snapshotName} and no journal`], 1);
 }
 
@@ -129,7 +134,7 @@ function realPath(path: string): string {
 async function checkTarget({ to, replace = false, notEmpty }: DirectoryCopyOptions): Promise<void> {
   const names = await readdir(to).catch((): string[] => []);
   if (replace || names.includes(incompleteCopyName)) return;
-  if (names.every((name) => ownFiles.test(name))) return;
+  if (names.every(isOwnFile)) return;
   throw new CommandError([`${to} is not empty; ${notEmpty}`], 1);
 }
 
@@ -219,9 +224,8 @@ async function giveToOwner(directory: string): Promise<void> {
 
 /** Returns the paths of the files and directories that a copy consists of. Symbolic links are omitted. */
 async function ownedPaths(directory: string): Promise<readonly string[]> {
-  const isOwn = (name: string) =>
-    isReplacedFile(name) || ownFiles.test(name) || name.startsWith('torn-') || name === incompleteCopyName;
-  const tops = (await readdir(directory)).filter(isOwn).map((name) => join(directory, name));
+  const names = (await readdir(directory)).filter((name) => kindOf(name) !== undefined);
+  const tops = names.map((name) => join(directory, name));
   const tls = join(directory, tlsDirectory);
   const inner = (await readdir(tls).catch(() => [])).map((name) => join(tls, name));
   const paths: string[] = [];

@@ -1,15 +1,10 @@
 // The files of a data directory besides those of the store, or the documents of a shared store, for everything that copies, repairs,
-// replaces, exports or imports them. What is not listed belongs to a process (locks, `….seen`), or is kept for a person
-// (`torn-….bin`).
+// replaces, exports or imports them.
 import { accountFiles } from '../../accounts/account-files.ts';
-import { masterKeyFile, parseMasterKey } from '../../accounts/master-key.ts';
+import { parseMasterKey } from '../../accounts/master-key.ts';
 import type { SecretBox } from '../../accounts/secret-box.ts';
-import { type AccountPlace, accountFileNames, createStoredFile, pathIn } from '../../accounts/stored-file.ts';
-import { parseLogName } from '../../store/log/line.ts';
-import { isStoreFile } from '../../store/snapshot/writer.ts';
-
-/** The directory of the certificate and its key. */
-export const tlsDirectory = 'tls';
+import { type AccountPlace, createStoredFile, pathIn } from '../../accounts/stored-file.ts';
+import { accountFileNames, type FileKind, kindOf, masterKeyFile } from '../../store/files/data-files.ts';
 
 /**
  * The file of requested revocations. It is copied before the store: a revocation that is no longer in it was carried out, so it is in
@@ -27,17 +22,13 @@ export const filesAfterStore: readonly string[] = [
   ...accountFileNames.map((name) => `${name}.json`).filter((name) => name !== revocationsName),
 ];
 
-const others: ReadonlySet<string> = new Set([
-  revocationsName,
-  ...filesAfterStore,
-  ...accountFileNames.map((name) => `${name}.seen`),
-  tlsDirectory,
-]);
-
 /** Returns whether a copy into a data directory replaces this file. Other files stay. */
 export function isReplacedFile(name: string): boolean {
-  return isStoreFile(name) || parseLogName('nonces', name) !== undefined || others.has(name);
+  const kind = kindOf(name);
+  return kind !== undefined && replacedKinds.includes(kind);
 }
+
+const replacedKinds: readonly FileKind[] = ['store', 'nonces', 'accounts', 'seen', 'certificate'];
 
 /** Files by name, as they are stored: with encrypted secrets, if there is a key. */
 export type DataFiles = ReadonlyMap<string, string>;
@@ -46,11 +37,6 @@ export type DataFiles = ReadonlyMap<string, string>;
 interface ExportedKinds {
   readonly withAccounts: boolean;
   readonly withTokens: boolean;
-}
-
-/** Returns whether an export can contain a file with this name. */
-export function isExportedFile(name: string): boolean {
-  return name === revocationsName || filesAfterStore.includes(name);
 }
 
 /** Reads the files of an export that exist, without changing them. */

@@ -5,6 +5,7 @@ import { systemClock } from '../../clock.ts';
 import type { Options } from '../../options/options.ts';
 import type { Imported } from '../../store/export.ts';
 import { removeLeftovers } from '../../store/files/atomic-write.ts';
+import { kindOf, snapshotName } from '../../store/files/data-files.ts';
 import { prepareDirectory, rejectIncompleteCopy } from '../../store/files/directory.ts';
 import { nodeDisk } from '../../store/files/disk.ts';
 import { checkPermissions } from '../../store/files/file-permissions.ts';
@@ -12,7 +13,7 @@ import { whileLocked } from '../../store/files/lock.ts';
 import { formatLogName } from '../../store/log/line.ts';
 import { endOfLost } from '../../store/nonces/time.ts';
 import { scan } from '../../store/scan.ts';
-import { isStoreFile, snapshotName, writeStore } from '../../store/snapshot/writer.ts';
+import { writeStore } from '../../store/snapshot/writer.ts';
 import type { Store, StoredItem, TransferPart } from '../../store/store.ts';
 import { isTransferable, type Transferable } from '../../store/transfer.ts';
 import { actAsOwner } from '../accounts/protected-file.ts';
@@ -134,7 +135,7 @@ async function writeImported(
 async function checkNoItems(directory: string): Promise<void> {
   const names = await nodeDisk.list(directory);
   rejectIncompleteCopy(directory, names);
-  const hasOthers = names.some((name) => name !== firstJournal && isStoreFile(name));
+  const hasOthers = names.some((name) => name !== firstJournal && kindOf(name) === 'store');
   if (hasOthers || !(await isUnused(directory)))
     throw new CommandError([`${directory} has items; import requires a data directory without items`], 1);
 }

@@ -1,6 +1,7 @@
 import { access, chmod, constants, mkdir, stat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { StoreError } from '../errors.ts';
+import { incompleteCopyName } from './data-files.ts';
 import { errorCode } from './disk.ts';
 import { checkPermissions, findExposedFile } from './file-permissions.ts';
 
@@ -77,12 +78,6 @@ function describeReason(error: unknown): string {
       return `it could not be created (${code ?? 'unknown'})`;
   }
 }
-
-/** The file that a directory has while the files of a copy are moved into it. Without it, the copy is complete. */
-export const incompleteCopyName = 'copy.incomplete';
-
-/** The subdirectory in which a copy is prepared. */
-export const preparedCopyName = 'copy.tmp';
 
 /** Throws DirectoryError if a copy into the directory was interrupted, so that it contains a part of the files only. */
 export function rejectIncompleteCopy(directory: string, names: readonly string[]): void {

@@ -1,6 +1,7 @@
 import { type Dirent, readdirSync, type Stats, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { StoreError } from '../errors.ts';
+import { kindOf } from './data-files.ts';
 import { errorCode } from './error-code.ts';
 
 /** The permission bits of the group and of all other users. */
@@ -60,7 +61,7 @@ export function checkPermissions(directory: string): void {
   const [first, ...more] =
     own === undefined ? listExposedWithin(directory) : [own, ...listExposedWithin(directory)];
   if (first === undefined) return;
-  const known = names.some((name) => /^(store\.json|users\.json|lock\.[0-9]+)$/.test(name));
+  const known = names.map(kindOf).some((kind) => kind === 'store' || kind === 'accounts' || kind === 'lock');
   throw new FilePermissionsError(directory, first, { several: more.length > 0, known });
 }
 

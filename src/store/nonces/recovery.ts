@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { CorruptionError } from '../corruption-error.ts';
+import { kindOf } from '../files/data-files.ts';
 import type { Disk } from '../files/disk.ts';
 import { formatLogName, listLogNumbers } from '../log/line.ts';
 import { type LogContent, LogReader } from '../log/reader.ts';
@@ -12,7 +13,6 @@ import {
   noncesVersion,
   VersionFault,
 } from '../record.ts';
-import { isStoreFile } from '../snapshot/writer.ts';
 import type { NonceClaim } from './nonces.ts';
 import { earliest, type Span } from './time.ts';
 
@@ -89,7 +89,7 @@ class Recovery {
     const numbers = listLogNumbers('nonces', names)
       .filter((number) => number > 0)
       .reverse();
-    if (numbers.length === 0 && names.some(isStoreFile))
+    if (numbers.length === 0 && names.some((name) => kindOf(name) === 'store'))
       this.#losses.push(`${directory} has a store, but no nonce files any more`);
     const { head: last, sequence } = (await this.#readLast(numbers)) ?? { head: undefined, sequence: 0 };
     for (const extent of last?.files ?? []) await this.#readSealed(extent);

@@ -4,9 +4,10 @@ import { join } from 'node:path';
 import type { Clock } from '../../clock.ts';
 import { nextTurn } from '../../timers.ts';
 import { AtomicWriteError, discard, step, writeTemporary } from '../files/atomic-write.ts';
+import { previousName, snapshotName } from '../files/data-files.ts';
 import { type Disk, errorCode } from '../files/disk.ts';
 import type { State } from '../state/state.ts';
-import { previousName, snapshotName, writeSnapshot } from './writer.ts';
+import { writeSnapshot } from './writer.ts';
 
 /** When a new snapshot is written. */
 export interface CompactionLimits {

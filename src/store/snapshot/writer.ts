@@ -1,7 +1,8 @@
 import { crc32 } from 'node:zlib';
 import { replaceFile } from '../files/atomic-write.ts';
+import { snapshotName } from '../files/data-files.ts';
 import { type Disk, nodeDisk } from '../files/disk.ts';
-import { formatChecksum, formatLine, formatLogName, parseLogName } from '../log/line.ts';
+import { formatChecksum, formatLine, formatLogName } from '../log/line.ts';
 import {
   formatCollection,
   formatItem,
@@ -11,15 +12,6 @@ import {
   type HeadInit,
 } from '../record.ts';
 import type { State } from '../state/state.ts';
-
-/** The file names of the current and of the previous snapshot. */
-export const snapshotName = 'store.json';
-export const previousName = 'store.previous.json';
-
-/** Returns whether a file of this name is a snapshot or a journal. */
-export function isStoreFile(name: string): boolean {
-  return name === snapshotName || name === previousName || parseLogName('journal', name) !== undefined;
-}
 
 /** The maximum number of items, or of receipts, in a block. */
 const maxBlockItems = 256;

@@ -1,3 +1,4 @@
+import { previousName, snapshotName } from '../../../src/store/files/data-files.ts';
 import { formatLine, formatLogName } from '../../../src/store/log/line.ts';
 import {
   type ChangeRecord,
@@ -5,7 +6,7 @@ import {
   formatJournalHead,
   formatMembers,
 } from '../../../src/store/record.ts';
-import { previousName, snapshotName, writeSnapshot } from '../../../src/store/snapshot/writer.ts';
+import { writeSnapshot } from '../../../src/store/snapshot/writer.ts';
 import { State } from '../../../src/store/state/state.ts';
 import type { StoreChange, StoredItem } from '../../../src/store/store.ts';
 import { make } from './snapshot.ts';
