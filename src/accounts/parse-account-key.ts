@@ -112,7 +112,7 @@ export function parseAccountKey(id: string, declared: unknown, what: string): Ac
 }
 
 /** Reads the declaration of a key. Throws RangeError, with the nearest known name of a misspelt member. */
-export function readKeyDeclaration(value: unknown, what: string): KeyDeclaration {
+function readKeyDeclaration(value: unknown, what: string): KeyDeclaration {
   return read(keyShape, value, what);
 }
 

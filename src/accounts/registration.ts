@@ -99,7 +99,7 @@ function readRegistered<T>(
 }
 
 /** Returns the message of a fault, without a full stop. `owner` is the client or consumer. */
-export function faultLine(fault: ShapeFault, owner: string): string {
+function faultLine(fault: ShapeFault, owner: string): string {
   const what = fault.path.length === 0 ? owner : `${formatPath(fault.path)} of ${owner}`;
   return `${what} ${describeFault(fault)}`;
 }

@@ -209,7 +209,7 @@ export type WeaknessId = keyof typeof weaknesses;
 export const weaknessIds: readonly WeaknessId[] = Object.keys(weaknesses).filter(isWeakness);
 
 /** Returns whether a weakness has this id. */
-export function isWeakness(id: string): id is WeaknessId {
+function isWeakness(id: string): id is WeaknessId {
   return Object.hasOwn(weaknesses, id);
 }
 

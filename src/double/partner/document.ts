@@ -35,7 +35,7 @@ export interface Media extends Located {
 }
 
 /** The places of parameters. */
-export const parameterPlaces = ['path', 'query', 'header', 'cookie'] as const;
+const parameterPlaces = ['path', 'query', 'header', 'cookie'] as const;
 
 /** A parameter of an operation, or a field of a response. */
 export interface Parameter extends Located {

@@ -23,7 +23,7 @@ function fileOf(at: string): string {
  * Returns the file that a reference leads to and the fragment in it, or why it leads to none. References are relative to the file that
  * has them (RFC 3986 §5.2).
  */
-export function splitReference(
+function splitReference(
   reference: string,
   from: string,
 ): { readonly file: string; readonly fragment: string } | string {

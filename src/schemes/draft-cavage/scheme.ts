@@ -52,7 +52,7 @@ export const draftCavageShape = object({
 } satisfies ShapesOf<DraftCavageDeclaration>);
 
 /** The fields that a signature must cover by default, beside a time, and a digest of the content. */
-export const defaultHeaders: readonly string[] = ['(request-target)', 'host'];
+const defaultHeaders: readonly string[] = ['(request-target)', 'host'];
 
 /** The kinds of keys that may have made a signature, by its parameter `algorithm`. The key determines the algorithm. */
 const kindsOf: Readonly<Record<string, readonly KeyKind[]>> = {
