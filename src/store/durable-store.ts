@@ -1,7 +1,19 @@
 import { randomBytes } from 'node:crypto';
 import { type Clock, systemClock } from '../clock.ts';
-import { type Duration, requireSeconds } from '../duration.ts';
-import { membersOf, read } from '../shape/shape.ts';
+import type { Duration } from '../duration.ts';
+import { seconds } from '../shape/duration.ts';
+import { createFault } from '../shape/fault.ts';
+import {
+  callback,
+  leaf,
+  number,
+  object,
+  optional,
+  read,
+  refine,
+  type ShapesOf,
+  word,
+} from '../shape/shape.ts';
 import type { StoreHealth } from './durable.ts';
 import { emitWarning } from './errors.ts';
 import { prepareDirectory } from './files/directory.ts';
@@ -50,24 +62,37 @@ export interface DurableStore extends Store, AsyncDisposable {
 const year = 31_536_000;
 const maxCount = 2_147_483_647;
 
-const optionNames: Readonly<Record<keyof DurableStoreOptions, true>> = {
-  durability: true,
-  window: true,
-  maxNonces: true,
-  maxNoncesPerUser: true,
-  clock: true,
-  random: true,
-  onWarning: true,
-};
+// A caller in JavaScript can pass any value, and an invalid one must not weaken durability or a check.
+const optionsShape = refine(
+  object({
+    durability: optional(word(['fsync', 'os'])),
+    window: optional(seconds({ min: 1, max: year, whole: false })),
+    maxNonces: optional(number({ min: 1, max: maxCount })),
+    maxNoncesPerUser: optional(number({ min: 1, max: maxCount })),
+    clock: optional(leaf({ not: {} }, 'a clock', isClock)),
+    random: optional(callback<NonNullable<DurableStoreOptions['random']>>()),
+    onWarning: optional(callback<NonNullable<DurableStoreOptions['onWarning']>>()),
+  } satisfies ShapesOf<DurableStoreOptions>),
+  ({ maxNonces = maxCount, maxNoncesPerUser = 1 }, path) =>
+    maxNoncesPerUser <= maxNonces
+      ? []
+      : [createFault([...path, 'maxNoncesPerUser'], `must be at most maxNonces, which is ${maxNonces}`)],
+);
+
+function isClock(value: unknown): value is Clock {
+  return typeof value === 'object' && value !== null && 'now' in value && 'steady' in value;
+}
 
 /** Opens the store in a directory: see `openDurableStore`. */
 export async function openInDirectory(
   directory: string,
   options: DurableStoreOptions,
 ): Promise<DurableStore> {
-  checkOptions(directory, options);
-  const { durability = 'fsync', window = 600, maxNonces = 10_000_000, maxNoncesPerUser } = options;
-  const { clock = systemClock, random = randomBytes, onWarning = emitWarning } = options;
+  if (typeof directory !== 'string' || directory === '')
+    throw new RangeError('the directory of a durable store must be a path');
+  const given = read(optionsShape, options, { optionsOf: 'a durable store' });
+  const { durability = 'fsync', window = 600, maxNonces = 10_000_000, maxNoncesPerUser } = given;
+  const { clock = systemClock, random = randomBytes, onWarning = emitWarning } = given;
   await prepareDirectory(directory);
   const opening = await StoreDirectory.lock({
     directory,
@@ -77,7 +102,7 @@ export async function openInDirectory(
     clock,
     random,
     onWarning,
-    window: requireSeconds(window, 'window', 1, year),
+    window: window * 1000,
   });
   try {
     return createDurableStore(await opening.open(await opening.recover()), opening);
@@ -110,23 +135,4 @@ function createDurableStore({ store, nonces }: OpenedStore, opened: StoreDirecto
     close,
     [Symbol.asyncDispose]: close,
   };
-}
-
-// A caller in JavaScript can pass any value, and an invalid one must not weaken durability or a check.
-function checkOptions(directory: unknown, options: DurableStoreOptions): void {
-  if (typeof directory !== 'string' || directory === '')
-    throw new RangeError('the directory of a durable store must be a path');
-  read(membersOf(Object.keys(optionNames)), options, { optionsOf: 'a durable store' });
-  const { durability = 'fsync', window = 600, maxNonces = maxCount, maxNoncesPerUser = maxNonces } = options;
-  if (durability !== 'fsync' && durability !== 'os')
-    throw new RangeError('durability is not one of fsync, os');
-  requireSeconds(window, 'window', 1, year);
-  checkRange(maxNonces, 'maxNonces', 'a whole number', maxCount);
-  checkRange(maxNoncesPerUser, 'maxNoncesPerUser', 'a whole number', maxNonces);
-}
-
-function checkRange(value: unknown, name: string, kind: string, max: number): void {
-  const whole = kind !== 'a whole number' || Number.isSafeInteger(value);
-  if (typeof value === 'number' && whole && value >= 1 && value <= max) return;
-  throw new RangeError(`${name} is not ${kind} from 1 to ${max}`);
 }

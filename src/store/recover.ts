@@ -1,7 +1,8 @@
 import { join } from 'node:path';
-import { fileMode, removeLeftovers, step, writeWhole } from './files/atomic-write.ts';
+import { createFree, removeLeftovers, step, writeWhole } from './files/atomic-write.ts';
 import { formatDamagedName, snapshotName } from './files/data-files.ts';
-import { type Disk, type DiskFile, errorCode, nodeDisk } from './files/disk.ts';
+import { type Disk, nodeDisk } from './files/disk.ts';
+import { readInChunks } from './files/read-chunks.ts';
 import { type Repair, type Scanned, type ScanOptions, scan } from './scan.ts';
 
 /**
@@ -57,46 +58,21 @@ async function saveEnd(
   directory: string,
   { name, at, savedAs }: { readonly name: string; readonly at: number; readonly savedAs: string },
 ): Promise<void> {
-  const bytes = await readFrom(disk, join(directory, name), at);
+  const parts: Buffer[] = [];
+  const take = (part: Buffer): number => {
+    parts.push(Buffer.from(part));
+    return part.length;
+  };
+  await readInChunks(disk, join(directory, name), take, at);
+  const bytes = Buffer.concat(parts);
   let end = bytes.length;
   while (end > 0 && bytes[end - 1] === 0) end -= 1;
-  const { path, file } = await createSaved(disk, directory, savedAs);
+  const { path, file } = await createFree(disk, directory, (attempt) =>
+    attempt === 1 ? savedAs : savedAs.replace(/\.bin$/, `-${attempt}.bin`),
+  );
   try {
     await writeWhole(file, bytes.subarray(0, end), path);
     await step(path, 'fsync', file.sync());
-  } finally {
-    await file.close();
-  }
-}
-
-async function createSaved(
-  disk: Disk,
-  directory: string,
-  savedAs: string,
-): Promise<{ readonly path: string; readonly file: DiskFile }> {
-  for (let attempt = 1; ; attempt += 1) {
-    const name = attempt === 1 ? savedAs : savedAs.replace(/\.bin$/, `-${attempt}.bin`);
-    const path = join(directory, name);
-    try {
-      return { path, file: await disk.create(path, fileMode) };
-    } catch (error) {
-      if (errorCode(error) !== 'EEXIST') throw error;
-    }
-  }
-}
-
-async function readFrom(disk: Disk, path: string, at: number): Promise<Uint8Array> {
-  const file = await disk.openToRead(path);
-  if (file === undefined) return new Uint8Array();
-  try {
-    const bytes = new Uint8Array(Math.max(0, file.size - at));
-    let filled = 0;
-    while (filled < bytes.length) {
-      const read = await file.read(bytes.subarray(filled), at + filled);
-      if (read === 0) break;
-      filled += read;
-    }
-    return bytes.subarray(0, filled);
   } finally {
     await file.close();
   }

@@ -155,10 +155,13 @@ describe('openDurableStore', () => {
 
   const invalid: readonly (readonly [unknown, string])[] = [
     [{ durabilty: 'os' }, 'durabilty is not an option of a durable store; did you mean "durability"?'],
-    [{ durability: 'none' }, 'durability is not one of fsync, os'],
-    [{ window: '600' }, "window is not a number of seconds from 1 to 31536000, or text such as '10m'"],
-    [{ maxNonces: 1.5 }, 'maxNonces is not a whole number from 1 to 2147483647'],
-    [{ maxNonces: 10, maxNoncesPerUser: 11 }, 'maxNoncesPerUser is not a whole number from 1 to 10'],
+    [{ durability: 'none' }, 'durability must be one of fsync, os, is "none"'],
+    [
+      { window: '600' },
+      'window must be a number of seconds from 1 to 31536000 or text such as 5m, is a string',
+    ],
+    [{ maxNonces: 1.5 }, 'maxNonces must be an integer from 1 to 2147483647, is 1.5'],
+    [{ maxNonces: 10, maxNoncesPerUser: 11 }, 'maxNoncesPerUser must be at most maxNonces, which is 10'],
     [null, 'the options of a durable store must be an object, is null'],
   ];
   for (const [options, message] of invalid) {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { Store, StoreChange, StoreResult } from '../store.ts';
+import type { Store, StoreChange, StoredItem, StoreResult } from '../store.ts';
 import { create, put, remove, requireEntry } from './changes.ts';
 import { callSimultaneously, storeCheck } from './check.ts';
 
@@ -16,6 +16,17 @@ async function increment(store: Store): Promise<void> {
     if ((await store.apply(put('/a', '1', entry.revision, value))).applied) return;
   }
 }
+
+/** Changes of one item that are made at once beside an item with the id 1, `made`, and of which one is applied. */
+const races: readonly (readonly [
+  what: string,
+  id: string,
+  change: (made: StoredItem, n: number) => StoreChange,
+])[] = [
+  ['replacements of the same revision', '1', ({ revision }, n) => put('/a', '1', revision, { n })],
+  ['creations of the same id', 'x', (_, n) => put('/a', 'x', 'absent', { n })],
+  ['deletions', '1', ({ revision }) => remove('/a', '1', revision)],
+];
 
 /** The checks of compare-and-set. */
 export const expectationChecks = [
@@ -37,24 +48,6 @@ export const expectationChecks = [
     assert.equal((await create(store, '/a')).id, '2');
   }),
 
-  storeCheck(
-    'compare-and-set admits one of 100 replacements of the same revision',
-    async (store, session) => {
-      const made = await create(store, '/a');
-      const results = await callSimultaneously(session, 100, (each, n) =>
-        each.apply(put('/a', '1', made.revision, { n })),
-      );
-      assert.deepEqual(selectApplied(results), [{ applied: true, entry: await store.read('/a', '1') }]);
-    },
-  ),
-
-  storeCheck('compare-and-set admits one of 100 creations of the same id', async (store, session) => {
-    const results = await callSimultaneously(session, 100, (each, n) =>
-      each.apply(put('/a', 'x', 'absent', { n })),
-    );
-    assert.deepEqual(selectApplied(results), [{ applied: true, entry: await store.read('/a', 'x') }]);
-  }),
-
   storeCheck('compare-and-set admits one of a replacement and a deletion', async (store, session) => {
     for (let round = 0; round < 10; round += 1) {
       const made = await create(store, '/a');
@@ -69,13 +62,14 @@ export const expectationChecks = [
     }
   }),
 
-  storeCheck('compare-and-set admits one of 100 deletions', async (store, session) => {
-    const made = await create(store, '/a');
-    const results = await callSimultaneously(session, 100, (each) =>
-      each.apply(remove('/a', '1', made.revision)),
-    );
-    assert.deepEqual(selectApplied(results), [{ applied: true, entry: made }]);
-  }),
+  ...races.map(([what, id, change]) =>
+    storeCheck(`compare-and-set admits one of 100 ${what}`, async (store, session) => {
+      const made = await create(store, '/a');
+      const results = await callSimultaneously(session, 100, (each, n) => each.apply(change(made, n)));
+      const entry = (await store.read('/a', id)) ?? made;
+      assert.deepEqual(selectApplied(results), [{ applied: true, entry }]);
+    }),
+  ),
 
   storeCheck('compare-and-set loses no increment of simultaneous clients', async (store, session) => {
     await create(store, '/a', { n: 0 });

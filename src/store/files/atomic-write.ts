@@ -84,17 +84,32 @@ export async function discard(disk: Disk, path: string): Promise<void> {
 }
 
 /** Creates a temporary file that will be renamed to `name`. Throws AtomicWriteError. */
-export async function createTemporary(
+export async function createTemporary(disk: Disk, directory: string, name: string): Promise<CreatedFile> {
+  try {
+    return await createFree(disk, directory, (attempt) => temporaryName(name, attempt));
+  } catch (error) {
+    throw new AtomicWriteError(join(directory, name), 'open', error);
+  }
+}
+
+/** A new file, which is open. */
+interface CreatedFile {
+  readonly path: string;
+  readonly file: DiskFile;
+}
+
+/** Creates a file with the first name that no file has. `nameOf` returns the name of an attempt, from 1. */
+export async function createFree(
   disk: Disk,
   directory: string,
-  name: string,
-): Promise<{ path: string; file: DiskFile }> {
+  nameOf: (attempt: number) => string,
+): Promise<CreatedFile> {
   for (let attempt = 1; ; attempt += 1) {
-    const path = join(directory, temporaryName(name, attempt));
+    const path = join(directory, nameOf(attempt));
     try {
       return { path, file: await disk.create(path, fileMode) };
     } catch (error) {
-      if (errorCode(error) !== 'EEXIST') throw new AtomicWriteError(join(directory, name), 'open', error);
+      if (errorCode(error) !== 'EEXIST') throw error;
     }
   }
 }

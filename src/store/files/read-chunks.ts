@@ -1,4 +1,4 @@
-import type { ReadableFile } from './disk.ts';
+import type { Disk, ReadableFile } from './disk.ts';
 
 const newline = 0x0a;
 const chunkSize = 1024 * 1024;
@@ -6,22 +6,39 @@ const chunkSize = 1024 * 1024;
 const maxLength = 512 * 1024 * 1024;
 
 /**
- * Reads a file from start to end.
- * @param take called with the bytes that were read and not consumed yet, and whether the file has ended. Returns the
+ * Reads a file from a position, by default its start, to its end. Returns whether there is such a file.
+ * @param take called with the bytes that were read and not consumed yet, whether the file has ended, and its length. Returns the
  *   number of bytes consumed; the others are passed again, followed by more. The bytes are only valid during the call.
  */
 export async function readInChunks(
+  disk: Disk,
+  path: string,
+  take: (bytes: Buffer, ended: boolean, size: number) => number,
+  from = 0,
+): Promise<boolean> {
+  const file = await disk.openToRead(path);
+  if (file === undefined) return false;
+  try {
+    await readOpened(file, take, from);
+    return true;
+  } finally {
+    await file.close();
+  }
+}
+
+async function readOpened(
   file: ReadableFile,
-  take: (bytes: Buffer, ended: boolean) => number,
+  take: Parameters<typeof readInChunks>[2],
+  from: number,
 ): Promise<void> {
-  let buffer: Buffer = Buffer.allocUnsafe(Math.max(1, Math.min(chunkSize, file.size + 1)));
-  let [filled, position] = [0, 0];
+  let buffer: Buffer = Buffer.allocUnsafe(Math.max(1, Math.min(chunkSize, file.size - from + 1)));
+  let [filled, position] = [0, from];
   for (;;) {
     const read = await file.read(buffer.subarray(filled), position);
     filled += read;
     position += read;
     if (read > 0 && filled < buffer.length) continue;
-    const taken = take(buffer.subarray(0, filled), read === 0);
+    const taken = take(buffer.subarray(0, filled), read === 0, file.size);
     if (read === 0) return;
     if (taken === 0) buffer = enlargeBuffer(buffer);
     else buffer.copyWithin(0, taken, filled);

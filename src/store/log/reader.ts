@@ -84,19 +84,13 @@ export async function readLogFile<Head extends LogHead, Other extends LogRecord>
   format: LogFormat<Head, Other>,
   progress: (done: number, size: number, lines: number) => void = () => {},
 ): Promise<LogContent<Head> | undefined> {
-  const file = await disk.openToRead(path);
-  if (file === undefined) return undefined;
   const reader = new LogReader(format);
-  try {
-    await readInChunks(file, (bytes, ended) => {
-      const taken = reader.take(bytes, ended);
-      progress(reader.position, file.size, reader.lines);
-      return taken;
-    });
-  } finally {
-    await file.close();
-  }
-  return reader.content();
+  const exists = await readInChunks(disk, path, (bytes, ended, size) => {
+    const taken = reader.take(bytes, ended);
+    progress(reader.position, size, reader.lines);
+    return taken;
+  });
+  return exists ? reader.content() : undefined;
 }
 
 /** Reads the bytes of a file of a log. */

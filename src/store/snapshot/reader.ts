@@ -78,24 +78,12 @@ export async function salvageSnapshot(
 }
 
 /** Reads a file from start to end. Returns whether there is one. */
-async function readAll(
-  disk: Disk,
-  path: string,
-  reader: SnapshotReader,
-  progress: Progress,
-): Promise<boolean> {
-  const file = await disk.openToRead(path);
-  if (file === undefined) return false;
-  try {
-    await readInChunks(file, (bytes, ended) => {
-      const taken = reader.take(bytes, ended);
-      progress(reader.byte, file.size, reader.items);
-      return taken;
-    });
-  } finally {
-    await file.close();
-  }
-  return true;
+function readAll(disk: Disk, path: string, reader: SnapshotReader, progress: Progress): Promise<boolean> {
+  return readInChunks(disk, path, (bytes, ended, size) => {
+    const taken = reader.take(bytes, ended);
+    progress(reader.byte, size, reader.items);
+    return taken;
+  });
 }
 
 class SnapshotReader {
