@@ -80,8 +80,11 @@ export type Credentials =
       readonly passphrase?: string | undefined;
     };
 
+/** The names of the schemes that need no declaration. */
+export const plainSchemes = ['hmac', 'basic', 'bearer', 'oauth1'] as const;
+
 /** The members of credentials, by the name of the scheme. */
-const builtIn: Readonly<Record<'hmac' | 'basic' | 'bearer' | 'oauth1', readonly string[]>> = {
+const builtIn: Readonly<Record<(typeof plainSchemes)[number], readonly string[]>> = {
   hmac: ['user', 'secret', 'form', 'dateField', 'signBody'],
   basic: ['user', 'password'],
   bearer: ['token'],
@@ -138,7 +141,7 @@ export function readCredentials(members: Members, where: string): ReadDeclaratio
       return readOAuth1(members, where);
     default: {
       if (typeof scheme === 'string') {
-        const meant = findClosestMatch(scheme, Object.keys(builtIn));
+        const meant = findClosestMatch(scheme, plainSchemes);
         const hint = meant === undefined ? '' : `; did you mean "${meant}"?`;
         throw new RangeError(`scheme must be an object${hint}`);
       }

@@ -2,7 +2,7 @@ import { algorithmNamed } from '../accounts/parse-account-key.ts';
 import { isSignatureAlgorithm } from '../algorithms.ts';
 import { readDuration } from '../duration.ts';
 import type { AuthScheme } from '../schemes/auth-scheme.ts';
-import { type ConfigurableScheme, readScheme } from '../schemes/configured-schemes.ts';
+import { type ConfigurableScheme, namedSchemes, readScheme } from '../schemes/configured-schemes.ts';
 import { isPreset } from '../schemes/declared/presets.ts';
 import { findDefinition } from '../schemes/defined/define-scheme.ts';
 import { filledText } from '../schemes/scheme-shapes.ts';
@@ -20,8 +20,6 @@ export interface ReadDeclaration {
   readonly identity: SigningIdentity;
   readonly choices: SigningChoices;
 }
-
-const types = ['message-signatures', 'aws4', 'draft-cavage'] as const;
 
 const messageSignaturesKeys = ['components', 'window', 'nonce', 'tag', 'structuredFields'];
 const aws4Keys = [
@@ -61,7 +59,7 @@ export function readSigningDeclaration(value: unknown, user: string | undefined)
 
 /** Reads the declaration of a scheme that has a name of its own. */
 function readNamed({ type, ...members }: Members): ReadDeclaration {
-  switch (read(defaulted(word(types), 'aws4'), type, ['scheme.type'])) {
+  switch (read(defaulted(word(namedSchemes), 'aws4'), type, ['scheme.type'])) {
     case 'aws4':
       return readAws4(members);
     case 'message-signatures':

@@ -1,6 +1,6 @@
 import { schemeNameForm } from '../accounts/user-rights.ts';
 import { didYouMean } from '../did-you-mean.ts';
-import type { JsonSchema } from '../shape/shape.ts';
+import type { JsonSchema, Shape } from '../shape/shape.ts';
 import { apiKeyShape, readApiKeyOptions } from './api-key/options.ts';
 import { createApiKeyScheme } from './api-key/scheme.ts';
 import { aws4Shape, readAws4Options } from './aws4/options.ts';
@@ -26,6 +26,37 @@ export type ConfigurableScheme = ReturnType<
 
 /** The names of the schemes that need no configuration. */
 export const builtInSchemes: readonly string[] = ['basic', 'hmac', 'bearer', 'oauth'];
+
+/** The names that are reserved for schemes with options of their own. */
+export const namedSchemes = ['message-signatures', 'aws4', 'draft-cavage'] as const;
+
+/** A scheme with a name of its own. */
+interface NamedScheme {
+  readonly description: string;
+  /** Describes its options. A function, so that the code of the scheme is loaded on first use. */
+  readonly shape: () => Shape<unknown>;
+  /** Creates the scheme. Throws RangeError if an option is invalid. */
+  readonly create: (name: string, declared: unknown, where: string) => ConfigurableScheme;
+}
+
+const named: Readonly<Record<(typeof namedSchemes)[number], NamedScheme>> = {
+  'message-signatures': {
+    description: 'HTTP Message Signatures (RFC 9421)',
+    shape: () => messageSignaturesShape,
+    create: (name, declared, where) =>
+      createMessageSignaturesScheme(name, readMessageSignaturesOptions(declared, where)),
+  },
+  aws4: {
+    description: 'AWS Signature Version 4',
+    shape: () => aws4Shape,
+    create: (name, declared, where) => createAws4Scheme(name, readAws4Options(declared, where)),
+  },
+  'draft-cavage': {
+    description: 'draft-cavage-http-signatures-12',
+    shape: () => draftCavageShape,
+    create: (name, declared, where) => createDefinedScheme(name, readDraftCavage(declared, where)),
+  },
+};
 
 /**
  * Reads the schemes of a configuration.
@@ -54,14 +85,12 @@ export function describeSchemes(): JsonSchema {
       pattern: schemeNameForm.source,
       not: { pattern: `^(?:${builtInSchemes.map(ignoreCase).join('|')})$` },
     },
-    properties: {
-      'message-signatures': {
-        description: 'HTTP Message Signatures (RFC 9421)',
-        ...messageSignaturesShape.schema,
-      },
-      aws4: { description: 'AWS Signature Version 4', ...aws4Shape.schema },
-      'draft-cavage': { description: 'draft-cavage-http-signatures-12', ...draftCavageShape.schema },
-    },
+    properties: Object.fromEntries(
+      Object.entries(named).map(([name, { description, shape }]) => [
+        name,
+        { description, ...shape().schema },
+      ]),
+    ),
     additionalProperties: { anyOf: [apiKeyShape.schema, ...describeDeclared()] },
   };
 }
@@ -88,21 +117,16 @@ export function readScheme(
   if (builtInSchemes.includes(name.toLowerCase()))
     throw new RangeError(`${where}: this scheme is built in and needs no configuration`);
   const defined = findDefinition(declared);
+  const reserved = namedSchemes.find((each) => each === name);
   if (defined !== undefined) {
-    if (reservedNames.includes(name))
+    if (reserved !== undefined)
       throw new RangeError(`${where}: this name is that of a built-in scheme; choose another`);
     return createDefinedScheme(name, defined);
   }
-  if (name === 'message-signatures')
-    return createMessageSignaturesScheme(name, readMessageSignaturesOptions(declared, where));
-  if (name === 'aws4') return createAws4Scheme(name, readAws4Options(declared, where));
-  if (name === 'draft-cavage') return createDefinedScheme(name, readDraftCavage(declared, where));
+  if (reserved !== undefined) return named[reserved].create(name, declared, where);
   if (isApiKey(declared)) return createApiKeyScheme(name, readApiKeyOptions(declared, where));
   return createDeclaredScheme(name, readDeclaredOptions(declared, where, user));
 }
-
-/** The names that are reserved for schemes with options. */
-const reservedNames: readonly string[] = ['message-signatures', 'aws4', 'draft-cavage'];
 
 function isApiKey(declared: unknown): boolean {
   return (

@@ -61,6 +61,11 @@ export interface Fault {
   readonly problem?: Problem | undefined;
 }
 
+/** Returns a text with its first letter in upper case. */
+export function sentence(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
 /** Returns those of several credentials that could be read; the fault of the first if none could. */
 export function keepReadable<Own extends Presented>(read: readonly (Own | Fault)[]): readonly Own[] | Fault {
   const readable = read.flatMap((each) => ('detail' in each ? [] : [each]));

@@ -2,6 +2,7 @@
 
 import { isRsaMethod } from '../../accounts/oauth1-methods.ts';
 import { isSignatureAlgorithm, type SignatureAlgorithm } from '../../algorithms.ts';
+import { plainSchemes } from '../../client/credentials.ts';
 import { targetSentByFetch } from '../../client/fetch-target.ts';
 import { parsePrivateKey } from '../../client/private-key.ts';
 import type { SignedRequest } from '../../client/sign.ts';
@@ -95,10 +96,8 @@ export function listSignedParts(signed: SignedRequest): readonly NamedPart[] {
   return messages.get(signed) ?? [];
 }
 
-const builtIn: readonly NonNullable<AsOptions['scheme']>[] = ['hmac', 'basic', 'bearer', 'oauth1'];
-
 function isBuiltIn(options: AsOptions | ConfiguredSchemeOptions): options is AsOptions {
-  return options.scheme === undefined || builtIn.some((name) => name === options.scheme);
+  return options.scheme === undefined || plainSchemes.some((name) => name === options.scheme);
 }
 
 function choose(user: string, options: AsOptions | ConfiguredSchemeOptions, parts: SigningParts): Choice {
@@ -110,7 +109,7 @@ function choose(user: string, options: AsOptions | ConfiguredSchemeOptions, part
   const name = isOwn ? given : (schemeNames.get(given) ?? given);
   const own = schemes.find((each) => each.name === name);
   if (own !== undefined) return chooseConfigured(own, user, { ...options, scheme: own.name }, parts.core);
-  const names = new Set([...builtIn, ...schemes.map((each) => each.name), ...schemeNames.keys()]);
+  const names = new Set([...plainSchemes, ...schemes.map((each) => each.name), ...schemeNames.keys()]);
   read(word([...names], undefined, 'the name of a scheme'), name, ['scheme']);
   const chosen: AsOptions | ConfiguredSchemeOptions = name === given ? options : { ...options, scheme: name };
   if (!isBuiltIn(chosen)) throw new RangeError(`${name} is not a scheme`);

@@ -6,7 +6,7 @@ import type { GrantType } from '../../oauth/clients.ts';
 import { type OAuth2Paths, oauth2Paths } from '../../oauth/paths.ts';
 import type { Access } from '../../pipeline/resource.ts';
 import type { Scope } from '../../principal.ts';
-import { builtInSchemes } from '../../schemes/configured-schemes.ts';
+import { builtInSchemes, namedSchemes } from '../../schemes/configured-schemes.ts';
 import type { SchemeDeclaration, SchemeDeclarations } from '../../schemes/scheme-declarations.ts';
 import type { AcceptedSchemes } from '../../schemes/verifier.ts';
 import { describeKind } from '../../shape/fault.ts';
@@ -249,7 +249,7 @@ class Security {
     const existing = this.#names.get(key);
     if (existing !== undefined) return existing;
     const plain = name.replace(/[^A-Za-z0-9._-]+/g, '-').slice(0, 50) || 'key';
-    const reserved = [...builtInSchemes, 'message-signatures', 'aws4', 'draft-cavage'];
+    const reserved = [...builtInSchemes, ...namedSchemes];
     const isTaken = (each: string): boolean =>
       reserved.includes(each.toLowerCase()) || Object.hasOwn(this.#given, each) || this.declared.has(each);
     const free = [

@@ -11,7 +11,7 @@ import type { IncomingRequest } from '../../http/message.ts';
 import { bytesOf, toOctets } from '../../http/syntax/octets.ts';
 import type { MaybePromise } from '../../maybe-promise.ts';
 import type { CredentialPlace } from '../auth-scheme.ts';
-import type { RequestVerification } from '../scheme.ts';
+import { type RequestVerification, sentence } from '../scheme.ts';
 import type { SchemeContext } from '../scheme-context.ts';
 import type { ApiKeyDeclaration } from '../scheme-declarations.ts';
 import { describeForm } from '../signature-form.ts';
@@ -106,7 +106,7 @@ function describeFault(count: number, { in: kind, name }: Place): string {
   const what = kind === 'cookie' ? `the cookie ${name}` : `the query parameter ${name}`;
   const field = kind === 'authorization' ? 'Authorization' : name;
   const isField = kind === 'authorization' || kind === 'header';
-  const subject = isField ? `The field ${field}` : what.charAt(0).toUpperCase() + what.slice(1);
+  const subject = isField ? `The field ${field}` : sentence(what);
   if (count === 0) return `${subject} is missing.`;
   return count > 1 ? `${subject} was sent twice.` : `The value of ${isField ? field : what} is malformed.`;
 }

@@ -6,7 +6,7 @@ import { parseDate } from '../../http/headers/date.ts';
 import { hasContent, type IncomingRequest } from '../../http/message.ts';
 import { splitTarget } from '../../http/target.ts';
 import { describeTimeForm } from '../freshness.ts';
-import type { Presented } from '../scheme.ts';
+import { type Presented, sentence } from '../scheme.ts';
 import { describeForm } from '../signature-form.ts';
 import {
   type CanonicalHeader,
@@ -55,7 +55,7 @@ export function present(
   if (!presigned && query.includes(`${signatureParameter}=`))
     return refuse('malformed', `The signature is in Authorization and in ${signatureParameter}.`);
   const credentials = parseCredentials(rest, request.target, options.service);
-  if (typeof credentials === 'string') return refuse('malformed', sentence(credentials));
+  if (typeof credentials === 'string') return refuse('malformed', `${sentence(credentials)}.`);
   const fault = headerFault(request.headers, credentials, options) ?? scopeFault(credentials, options);
   const claimed = { accessKeyId: credentials.accessKeyId, signature: credentials.signature };
   if (fault !== undefined) return refuse(fault.reason, fault.detail, { ...claimed, ...fault.facts });
@@ -86,10 +86,6 @@ export function present(
 }
 
 type Fault = Pick<AwsRefusal, 'reason' | 'detail' | 'hint'> & { readonly facts?: Partial<Facts> };
-
-function sentence(fault: string): string {
-  return `${fault.charAt(0).toUpperCase()}${fault.slice(1)}.`;
-}
 
 const tokenHeader = 'x-amz-security-token';
 

@@ -17,7 +17,7 @@ import type { IncomingRequest } from '../../http/message.ts';
 import { isMethod, isSafe } from '../../http/method.ts';
 import { octetsOf, toOctets } from '../../http/syntax/octets.ts';
 import type { ContentLocation } from '../auth-scheme.ts';
-import type { Fault } from '../scheme.ts';
+import { type Fault, sentence } from '../scheme.ts';
 import { createJsonReader } from './message.ts';
 import { describePlace, isInContent, type Place, type RolePlace } from './place.ts';
 import type { FormatValues } from './signature-format.ts';
@@ -98,11 +98,6 @@ export function readPlace(place: RolePlace, reader: PlaceReader): string | Fault
 function requireSingle(found: readonly string[], place: RolePlace): string | Fault | undefined {
   const [only, another] = found;
   return another === undefined ? only : { detail: `${sentence(describePlace(place))} was sent twice.` };
-}
-
-/** Returns a text with its first letter in upper case. */
-export function sentence(text: string): string {
-  return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
 /** Returns the content as a place of credentials: it has some if one of the places has a value. */

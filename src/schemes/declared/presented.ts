@@ -7,7 +7,7 @@ import { bytesOf, decodeName, toOctets } from '../../http/syntax/octets.ts';
 import { describeParameters } from '../explain/related-names.ts';
 import { describeTimeForm, unitNames } from '../freshness.ts';
 import { maxNonceLength } from '../message.ts';
-import { type Fault, keepReadable, type Presented } from '../scheme.ts';
+import { type Fault, keepReadable, type Presented, sentence } from '../scheme.ts';
 import {
   decodeSignature,
   describeMalformed,
@@ -18,14 +18,7 @@ import {
 import { type Declaration, findKeyAlgorithm } from './declaration.ts';
 import { hasSignedForm, listGuards, type SignedValues } from './message-source.ts';
 import { describePlace, isInContent, type RolePlace } from './place.ts';
-import {
-  type ContentReader,
-  isPending,
-  type PlaceReader,
-  readContent,
-  readPlace,
-  sentence,
-} from './places.ts';
+import { type ContentReader, isPending, type PlaceReader, readContent, readPlace } from './places.ts';
 import { listRoles, type Role, roles } from './roles.ts';
 import { type ReadSignatures, readSignatures } from './signature-format.ts';
 import { isOfContent } from './template.ts';

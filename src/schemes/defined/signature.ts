@@ -16,6 +16,7 @@ import {
   type Mac,
   type Presented,
   type RequestVerification,
+  sentence,
   wrongKey,
 } from '../scheme.ts';
 import type { SchemeContext } from '../scheme-context.ts';
@@ -121,7 +122,7 @@ export function createDefinedSignature(
     const { user, signature, date, expires, nonce } = read;
     const canonical = known && decodeSignature(signature, known);
     if (known !== undefined && canonical === undefined)
-      return { detail: `${capitalize(signatureFault(signature, known))}.`, claimed: user };
+      return { detail: `${sentence(signatureFault(signature, known))}.`, claimed: user };
     return {
       request,
       user,
@@ -327,10 +328,6 @@ function octetsOfSignature(signature: string, { verify }: Definition): Buffer {
   if (verify === undefined) return Buffer.from(signature, 'utf8');
   const isHex = /^(?:[0-9a-f]{2})+$/i.test(signature);
   return Buffer.from(signature, isHex ? 'hex' : 'base64');
-}
-
-function capitalize(text: string): string {
-  return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
 /** Yields the mistakes in a digest, and in bytes that are signed as such. */

@@ -7,7 +7,7 @@ import { algorithmsOfLength, isRsa, signatureAlgorithms } from '../../algorithms
 import type { ContentDigest } from '../../http/headers/content-digest.ts';
 import { hasContent, type IncomingRequest } from '../../http/message.ts';
 import { describeTimeForm } from '../freshness.ts';
-import type { Fault, Presented } from '../scheme.ts';
+import { type Fault, type Presented, sentence } from '../scheme.ts';
 import { readContentDigest } from '../signed-digest.ts';
 import {
   type BaseFault,
@@ -194,7 +194,7 @@ function insufficient(detail: string): Fault {
 
 /** Returns the fault of a signature without a base. A component that this request lacks may have been removed on the way. */
 function noBase({ kind, fault }: BaseFault): Fault {
-  if (kind === 'malformed') return { detail: `${fault.charAt(0).toUpperCase()}${fault.slice(1)}.` };
+  if (kind === 'malformed') return { detail: `${sentence(fault)}.` };
   return {
     type: 'credentials-refused',
     check: 'signature',

@@ -3,8 +3,9 @@ import { oauth1Methods } from '../../../accounts/oauth1-methods.ts';
 import { signatureAlgorithms } from '../../../algorithms.ts';
 import type { AttackRequest } from '../../../attack/attempt.ts';
 import type { Signer } from '../../../attack/signer.ts';
+import { plainSchemes } from '../../../client/credentials.ts';
 import type { Credentials, SigningScheme } from '../../../client/index.ts';
-import { checkSchemes } from '../../../schemes/configured-schemes.ts';
+import { checkSchemes, namedSchemes } from '../../../schemes/configured-schemes.ts';
 import type { SchemeDeclarations } from '../../../schemes/scheme-declarations.ts';
 import { flag, listOf, number, object, optional, type ReadBy, text, word } from '../../../shape/shape.ts';
 import { anyObject, bytesInBase64, invalid } from '../content.ts';
@@ -100,10 +101,7 @@ const attemptsSchema = object({
 
 /** The signer of the adversary's requests. */
 const signer = object({
-  scheme: word([
-    ...(['hmac', 'basic', 'bearer', 'oauth1'] as const),
-    ...(['message-signatures', 'aws4', 'draft-cavage', 'declared', 'api-key'] as const),
-  ]),
+  scheme: word([...plainSchemes, ...namedSchemes, 'declared', 'api-key']),
   user: optional(text('for all schemes but bearer and oauth1; also the access key id of aws4')),
   secret: optional(text('the secret, the password (basic), or the client’s secret (oauth1)')),
   form: optional(word(['full', 'simple'], 'for hmac')),
@@ -197,8 +195,8 @@ function findPassword(user: string, target: Controlled): string {
 
 /** Returns the declaration under the name of its scheme; a declared scheme and an API key have the name `declaration`. */
 function buildDeclarations({ scheme, declaration }: SignerOptions): SchemeDeclarations {
-  const isOptional = scheme === 'message-signatures' || scheme === 'draft-cavage';
-  const isNamed = isOptional || scheme === 'aws4';
+  const isNamed = namedSchemes.some((name) => name === scheme);
+  const isOptional = isNamed && scheme !== 'aws4';
   const value = declaration ?? (isOptional ? {} : missing('signer.declaration'));
   const declared: unknown = { [isNamed ? scheme : 'declaration']: value };
   try {
