@@ -1,6 +1,7 @@
 import { parseContentCoding } from './headers/content-coding.ts';
 import { isFormType } from './headers/media-type.ts';
 import type { IncomingRequest } from './message.ts';
+import { isSafe } from './method.ts';
 import { contentTooLarge } from './problem.ts';
 import { decodeUtf8 } from './syntax/octets.ts';
 import { decodeOctets } from './syntax/percent.ts';
@@ -25,6 +26,14 @@ export function isCoded({ headers: fields }: IncomingRequest): boolean {
 /** Returns whether Content-Length announces more than `limit` bytes. */
 export function isDeclaredLonger({ headers: fields }: IncomingRequest, limit: number): boolean {
   return Number(fields.get('content-length') ?? 0) > limit;
+}
+
+/**
+ * Returns whether the content may have signed values, by the header section. Content of a safe method has no meaning (RFC 9110
+ * §9.3.1), and content beyond the limit is not accepted as signed.
+ */
+export function mayHoldSigned(request: IncomingRequest): boolean {
+  return !isSafe(request.method) && !isCoded(request) && !isDeclaredLonger(request, maxFormLength);
 }
 
 /**

@@ -5,7 +5,7 @@ import type { FieldLine } from '../http/fields.ts';
 import { findForeignName, parseCredentials } from '../http/headers/authorization.ts';
 import type { IncomingRequest } from '../http/message.ts';
 import { Problem } from '../http/problem.ts';
-import { type CredentialPlace, listAuthorizationNames } from './auth-scheme.ts';
+import { type CredentialPlace, listAuthorizationNames, listOwnPlaces } from './auth-scheme.ts';
 import type { Challenges } from './challenges.ts';
 import { describeForeignScheme } from './explain/foreign-schemes.ts';
 import {
@@ -136,7 +136,7 @@ function incomplete(
 
 /** Returns where schemes have their credentials. */
 function listExpectedNames(schemes: readonly Verifier[]): ExpectedNames {
-  const places = schemes.flatMap((scheme) => scheme.places).filter(({ isDependent = false }) => !isDependent);
+  const places = schemes.flatMap(listOwnPlaces);
   const listNames = (kind: CredentialPlace['in']) =>
     places.filter((place) => place.in === kind).map(({ name }) => name);
   return {
@@ -168,8 +168,8 @@ function listKeyPlaces(schemes: readonly Verifier[]): readonly string[] {
 }
 
 /** Returns the places of a scheme whose presence means that a request has its credentials, for hints. */
-function listPlaces({ places }: Verifier): readonly string[] {
-  return places.filter(({ isDependent = false }) => !isDependent).map(describePlace);
+function listPlaces(scheme: Verifier): readonly string[] {
+  return listOwnPlaces(scheme).map(describePlace);
 }
 
 function describePlace({ in: kind, name }: CredentialPlace): string {

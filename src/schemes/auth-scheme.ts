@@ -195,6 +195,11 @@ export function listAuthorizationNames({ places }: Pick<AuthScheme, 'places'>): 
   return places.flatMap((place) => (place.in === 'authorization' ? [place.name.toLowerCase()] : []));
 }
 
+/** Returns the places whose presence means that a request has credentials of a scheme. */
+export function listOwnPlaces({ places }: Pick<AuthScheme, 'places'>): readonly CredentialPlace[] {
+  return places.filter(({ isDependent = false }) => !isDependent);
+}
+
 /** Problems of credentials with a date, and a nonce or a signature that is accepted once. */
 export const problemsOfDates: readonly ProblemType[] = [
   'date-out-of-window',

@@ -6,7 +6,7 @@ import { Problem } from '../http/problem.ts';
 import { andThen, type MaybePromise } from '../maybe-promise.ts';
 import type { Principal } from '../principal.ts';
 import { AbsentCredentials } from './absent-credentials.ts';
-import { listAuthorizationNames } from './auth-scheme.ts';
+import { listAuthorizationNames, listOwnPlaces } from './auth-scheme.ts';
 import { AuthFailures, Challenges } from './challenges.ts';
 import {
   createLocationTable,
@@ -268,11 +268,10 @@ function listInspectedFields(schemes: readonly Verifier[], places: readonly stri
 }
 
 /** Returns whether a scheme may have credentials outside Authorization. */
-function isOutside({ places, isInQuery, content }: Verifier): boolean {
-  const others = places.filter(
-    ({ in: kind, isDependent = false }) => kind !== 'authorization' && !isDependent,
-  );
-  return others.length > 0 || isInQuery !== undefined || content !== undefined;
+function isOutside(scheme: Verifier): boolean {
+  const { isInQuery, content } = scheme;
+  const isPlaced = listOwnPlaces(scheme).some(({ in: kind }) => kind !== 'authorization');
+  return isPlaced || isInQuery !== undefined || content !== undefined;
 }
 
 /** Authenticates, and records the Problem in the trace if the scheme recorded no failed check. */

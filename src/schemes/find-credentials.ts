@@ -6,7 +6,7 @@ import { cookiesIn } from '../http/headers/cookie.ts';
 import { type IncomingRequest, isConfidential } from '../http/message.ts';
 import { Problem } from '../http/problem.ts';
 import { findQuery } from '../http/target.ts';
-import { listAuthorizationNames } from './auth-scheme.ts';
+import { listAuthorizationNames, listOwnPlaces } from './auth-scheme.ts';
 import type { Challenges } from './challenges.ts';
 import { type AcceptedSchemes, listAlternatives, type Verifier } from './verifier.ts';
 
@@ -101,13 +101,7 @@ export function requireShown(
 
 /** Returns the credentials that the content may have: alternatives, because only one scheme has some. */
 export function findPossible(request: IncomingRequest, table: LocationTable): readonly Together[] {
-  const schemes = table.findPossible(request);
-  return schemes.flatMap((scheme) =>
-    // Content that may have none is not refused unread.
-    requiresTls(scheme) && !isConfidential(request.connection)
-      ? []
-      : [[{ scheme, rest: undefined, isPossible: true }]],
-  );
+  return table.findPossible(request).map((scheme) => [{ scheme, rest: undefined, isPossible: true }]);
 }
 
 /**
@@ -168,10 +162,7 @@ function findOwn(
     return isRepeated || isLocated ? 'several' : { scheme, rest: own.rest, isPossible: false };
   }
   if (isLocated) return { scheme, rest: undefined, isPossible: false };
-  if (!possible.includes(scheme)) return undefined;
-  // Content that may have none is not refused unread.
-  if (!isConfidential(request.connection) && requiresTls(scheme)) return undefined;
-  return { scheme, rest: undefined, isPossible: true };
+  return possible.includes(scheme) ? { scheme, rest: undefined, isPossible: true } : undefined;
 }
 
 /** Returns the well-formed values of Authorization, and of Authentication, which supports only `hmac`. */
@@ -200,7 +191,10 @@ export interface LocationTable {
   nameIn(credentials: Credentials): string | undefined;
   /** Returns the schemes with credentials in other fields, the query or cookies, each once. If several share a place, returns all. */
   find(request: IncomingRequest): readonly Verifier[];
-  /** Returns the schemes whose credentials the content may have. It is not read. */
+  /**
+   * Returns the schemes whose credentials the content may have. It is not read. Those that require TLS are left out over plain HTTP,
+   * because content that may have none is not refused unread.
+   */
   findPossible(request: IncomingRequest): readonly Verifier[];
 }
 
@@ -213,8 +207,7 @@ export function createLocationTable(schemes: readonly Verifier[]): LocationTable
   const byParameter = new Map<string, Verifier[]>();
   const byCookie = new Map<string, Verifier[]>();
   for (const scheme of schemes)
-    for (const { in: kind, name, isDependent = false, unless } of scheme.places) {
-      if (isDependent) continue;
+    for (const { in: kind, name, unless } of listOwnPlaces(scheme)) {
       const lower = name.toLowerCase();
       if (kind === 'header') ensureList(byField, lower).push({ scheme, unless });
       else if (kind === 'query') ensureList(byParameter, name).push(scheme);
@@ -248,7 +241,10 @@ export function createLocationTable(schemes: readonly Verifier[]): LocationTable
     },
     findPossible(request) {
       if (byContent.length === 0) return none;
-      return byContent.filter(({ content }) => content?.isPossible(request) === true);
+      const isSecure = isConfidential(request.connection);
+      return byContent.filter(
+        (scheme) => (isSecure || !requiresTls(scheme)) && scheme.content?.isPossible(request) === true,
+      );
     },
   };
 }

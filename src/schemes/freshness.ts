@@ -1,6 +1,5 @@
 // Describes the times of requests: how far they are off, why, and in which form they were sent.
 import { formatCount } from '../counted.ts';
-import { isMethod, isSafe } from '../http/method.ts';
 import { findRepeated } from '../http/syntax/token.ts';
 import { parseTimestamp, type TimestampUnit, timestampUnits } from './declared/timestamp.ts';
 
@@ -106,11 +105,6 @@ export function describeTimeForm(text: string): string | undefined {
   const wrong = wrongTimeForms.find(([form]) => form.test(text));
   if (wrong !== undefined) return wrong[1];
   return /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d/.test(text) ? 'a date and time without an offset' : undefined;
-}
-
-/** Returns whether a method is known and safe (RFC 9110 §9.2.1). */
-export function isSafeMethod(method: string): boolean {
-  return isMethod(method) && isSafe(method);
 }
 
 // The forms of a time that clients send by mistake.

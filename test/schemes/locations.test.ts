@@ -86,6 +86,24 @@ describe('credentials outside Authorization', () => {
     }
   });
 
+  test('in content that requires TLS are not looked for over plain HTTP', async () => {
+    const looked: string[] = [];
+    const isPresent = async ({ target }: { readonly target: string }): Promise<boolean> => {
+      looked.push(target);
+      return true;
+    };
+    const form = scheme('form', {
+      places: [],
+      tlsOnly: true,
+      content: { isPossible: () => true, isPresent },
+    });
+    for (const accepted of [undefined, ['form'], [['form'], []]] as const) {
+      assert.equal(await findOutcome([form], { target: '/plain' }, accepted), undefined);
+      assert.equal(await findOutcome([form], { target: '/tls', secure: true }, accepted), 'by form');
+    }
+    assert.deepEqual(new Set(looked), new Set(['/tls']));
+  });
+
   test('of a scheme that requires TLS are refused over plain HTTP with 403', async () => {
     const key = scheme('key', { places: [{ role: '', in: 'header', name: 'x-api-key' }], tlsOnly: true });
     const fields = [['X-Api-Key', 'ann']] as const;

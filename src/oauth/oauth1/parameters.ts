@@ -3,14 +3,12 @@ import {
   hasForm,
   hasTooManyParameters,
   isCoded,
-  isDeclaredLonger,
-  maxFormLength,
   maxFormParameters,
+  mayHoldSigned,
   type Parameter,
   parseFormOctets,
 } from '../../http/form.ts';
 import type { IncomingRequest } from '../../http/message.ts';
-import { isMethod, isSafe } from '../../http/method.ts';
 import { Problem } from '../../http/problem.ts';
 import { decodeUtf8, octetsOf } from '../../http/syntax/octets.ts';
 import { findQuery } from '../../http/target.ts';
@@ -40,14 +38,9 @@ export function hasProtocol(query: string): boolean {
   return /oauth_|%/.test(query) && (parseFormOctets(query) ?? []).some(isProtocol);
 }
 
-/**
- * Returns whether the content may have protocol parameters. Content of a safe method has no meaning (RFC 9110 §9.3.1), and a form
- * beyond the limit is not accepted as signed.
- */
+/** Returns whether the content may have protocol parameters. */
 export function mayHaveSignedForm(request: IncomingRequest): boolean {
-  const { method } = request;
-  if (isMethod(method) && isSafe(method)) return false;
-  return hasForm(request) && !isCoded(request) && !isDeclaredLonger(request, maxFormLength);
+  return hasForm(request) && mayHoldSigned(request);
 }
 
 /**

@@ -7,14 +7,12 @@ import {
   hasTooManyParameters,
   holdForm,
   isCoded,
-  isDeclaredLonger,
-  maxFormLength,
   maxFormParameters,
+  mayHoldSigned,
   parseForm,
 } from '../../http/form.ts';
 import { parseMediaType } from '../../http/headers/media-type.ts';
 import type { IncomingRequest } from '../../http/message.ts';
-import { isMethod, isSafe } from '../../http/method.ts';
 import { octetsOf, toOctets } from '../../http/syntax/octets.ts';
 import type { ContentLocation } from '../auth-scheme.ts';
 import { type Fault, sentence } from '../scheme.ts';
@@ -113,10 +111,10 @@ export function locateContent(places: readonly Place[], bodyLimit: number): Cont
   };
 }
 
-/** Returns whether the content may have a value at a place. Content of a safe method has no meaning (RFC 9110 §9.3.1). */
+/** Returns whether the content may have a value at a place. */
 function mayHold(request: IncomingRequest, places: readonly Place[]): boolean {
-  const { method } = request;
-  if ((isMethod(method) && isSafe(method)) || isCoded(request) || isDeclaredLonger(request, maxFormLength))
-    return false;
-  return places.some((place) => ('json' in place ? hasJson(request) : 'form' in place && hasForm(request)));
+  return (
+    mayHoldSigned(request) &&
+    places.some((place) => ('json' in place ? hasJson(request) : 'form' in place && hasForm(request)))
+  );
 }

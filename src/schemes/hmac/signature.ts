@@ -6,11 +6,12 @@ import type { HttpHeaders } from '../../http/fields.ts';
 import { parseContentDigest, parseContentMd5 } from '../../http/headers/content-digest.ts';
 import { formatDate, parseSignedDate } from '../../http/headers/date.ts';
 import { hasContent, type IncomingRequest } from '../../http/message.ts';
+import { isSafe } from '../../http/method.ts';
 import { Problem } from '../../http/problem.ts';
 import type { ProblemType } from '../../http/problem-types.ts';
 import { bytesOf, octetsOf, toReadable } from '../../http/syntax/octets.ts';
 import type { Variant } from '../explain/mistake.ts';
-import { explainDateForm, isSafeMethod } from '../freshness.ts';
+import { explainDateForm } from '../freshness.ts';
 import { areOctets, messageBytes, type Part } from '../message.ts';
 import type { Fault, MessageMistake, Presented, RequestVerification } from '../scheme.ts';
 import type { SchemeContext } from '../scheme-context.ts';
@@ -157,7 +158,7 @@ function findSimpleFormFault(
   allowed: HmacRules['simple'],
 ): Fault | undefined {
   if (allowed === 'off') return buildRefusal('simple-form-refused', 'The simple form is disabled.');
-  if (allowed === 'safe' && !isSafeMethod(method))
+  if (allowed === 'safe' && !isSafe(method))
     return buildRefusal(
       'simple-form-refused',
       `The simple form cannot sign ${method}, because the request could be replayed.`,
