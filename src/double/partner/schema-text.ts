@@ -21,6 +21,20 @@ export function drawInteger(limit: number, random: Randomness['random']): number
   return (high * 256 + low) % limit;
 }
 
+/** Returns random bytes of larger blocks: each call of `random` computes a hash, and a long text needs thousands of numbers. */
+function drawInBlocks(random: Randomness['random']): Randomness['random'] {
+  let block: Uint8Array = Buffer.alloc(0);
+  let used = 0;
+  return (size) => {
+    if (used + size > block.length) {
+      block = random(Math.max(size, 256));
+      used = 0;
+    }
+    used += size;
+    return block.subarray(used - size, used);
+  };
+}
+
 /** Draws letters. */
 function createLetters(length: number, random: Randomness['random']): string {
   return Array.from(random(length), (byte) => String.fromCharCode(0x61 + (byte % 26))).join('');
@@ -147,9 +161,10 @@ function* proposeMatching(
   { least, most }: Pick<TextRules, 'least' | 'most'>,
   { dynamic, random }: Randomness,
 ): Generator<string> {
-  const characters = createDraw(random);
+  const drawn = drawInBlocks(random);
+  const characters = createDraw(drawn);
   const write = (writing: Omit<Writing, 'characters' | 'random' | 'room'>): string =>
-    writeText(expression, { ...writing, characters, random, room: { left: 2 * maxCreated } });
+    writeText(expression, { ...writing, characters, random: drawn, room: { left: 2 * maxCreated } });
   const plain = { branches: dynamic ? 'drawn' : 'first', counts: 'fixed', inserts: false } as const;
   const shortest = write({ ...plain, more: 0 });
   yield shortest;

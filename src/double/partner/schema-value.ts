@@ -157,7 +157,7 @@ class Creation {
     this.#spend(1 + schemas.length);
     const given = this.#options.dynamic ? undefined : this.#findExample(schemas, applied);
     if (given !== undefined) return given.value;
-    let failure = new NoValue(`none of the values tried fits ${at}`);
+    let failure: NoValue | undefined;
     let nearest: { readonly value: unknown } | undefined;
     let permitted: { readonly value: unknown } | undefined;
     for (const alternative of alternativesOf(depth < fullDepth ? choices : this.#byHeight(choices)))
@@ -175,7 +175,7 @@ class Creation {
       }
     if (permitted !== undefined) return permitted.value;
     if (this.#options.lenient && nearest !== undefined) return nearest.value;
-    throw failure;
+    throw failure ?? new NoValue(`none of the values tried fits ${at}`);
   }
 
   #spend(steps: number): void {

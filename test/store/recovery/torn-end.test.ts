@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { readFile, writeFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { systemClock } from '../../../src/clock.ts';
@@ -9,6 +9,7 @@ import type { CompactionLimits } from '../../../src/store/snapshot/compaction.ts
 import { seeded } from '../../support/seeded.ts';
 import { create, ids } from '../../support/store/contract.ts';
 import { faultyDisk } from '../../support/store/faulty-disk.ts';
+import { PowerLossDisk } from '../../support/store/power-loss-disk.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
 
 async function open(
@@ -148,10 +149,9 @@ test('a deletion and the changes of the same step are recovered completely, or n
   const [last] = (await recover({ directory })).journals;
   assert.ok(last !== undefined);
   const content = await readFile(last.path);
-  const copy = temporaryDirectory(context);
   for (let length = before; length <= last.bytes; length += 1) {
-    await writeFile(join(copy, basename(last.path)), content.subarray(0, length), { mode: 0o600 });
-    const { state } = await recover({ directory: copy });
+    const disk = new PowerLossDisk(new Map([[basename(last.path), content.subarray(0, length)]]));
+    const { state } = await recover({ directory, disk });
     const isWhole: boolean = length === last.bytes;
     assert.deepEqual(ids(state.list('/products', 0, 10)), isWhole ? [] : ['1'], `${length}`);
     const orders = state.list('/orders', 0, 10).entries.map(({ id, value }) => [id, value]);

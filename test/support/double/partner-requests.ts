@@ -122,8 +122,11 @@ export function ajvFor(document: Record<string, unknown>): Validate {
   const ajv = addFormats(new Ajv({ strict: false, validateFormats: true, inlineRefs: false, logger: false }));
   const isOld = String(document['openapi']).startsWith('3.0');
   ajv.addSchema(modernize(document, isOld), 'https://document.example/');
+  const compiled = new Map<string, ReturnType<typeof ajv.compile>>();
   return (place, value) => {
-    const validate = ajv.compile({ $ref: `https://document.example/${encodeURI(place)}` });
+    const validate =
+      compiled.get(place) ?? ajv.compile({ $ref: `https://document.example/${encodeURI(place)}` });
+    compiled.set(place, validate);
     return validate(value) ? undefined : ajv.errorsText(validate.errors);
   };
 }
