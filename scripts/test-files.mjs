@@ -9,9 +9,6 @@ import { compiled } from './compile.mjs';
  * time, count what is open, or replace timers or other globals.
  */
 const alone = [
-  'attack/adversary',
-  'attack/holes',
-  'attack/oauth/holes',
   'attack/schemes',
   'schemes/aws4/cost',
   'accounts/rate-limit',
@@ -37,14 +34,11 @@ const alone = [
   'postgres/',
   'schemes/aws4.test',
   'schemes/hints',
-  'schemes/language',
-  'schemes/oauth1',
   'secrets',
   'service/pages',
   'store/durable.test',
   'store/nonces/file',
   'store/power-loss/compaction',
-  'store/power-loss/failure',
   'store/recovery/recovery',
 ];
 
@@ -101,7 +95,7 @@ export function findQuickFiles(root, words) {
 }
 
 /** The number of files that share a process: each process takes most of a second of processor time to load modules. */
-const groupSize = 20;
+const groupSize = 30;
 
 /**
  * Returns the processes of a run in the order in which they start: the script of each, and the test files in it. Files whose paths
