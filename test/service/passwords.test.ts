@@ -7,8 +7,8 @@ import {
   password,
   secrets,
   signed,
-} from '../../support/service/test-server.ts';
-import { basic, countHashes, each, hashed, openBothWays, outcomeFrom, replyTo } from '../passwords.ts';
+} from '../support/service/test-server.ts';
+import { basic, countHashes, each, hashed, openBothWays, outcomeFrom, replyTo } from './passwords.ts';
 
 const users = {
   ann: { secrets: [{ secret: secrets.ann }], password: hashed(password) },
