@@ -774,7 +774,5 @@ for (const [name, { read, around, pieces: own, size: least }] of Object.entries(
 test('the measurement distinguishes linear growth from quadratic growth', () => {
   const text = (length: number): string => flat(' '.repeat(length));
   assert.ok(!isSuperlinear(measureGrowth((value: string) => value.trim(), text, 512)));
-  assert.ok(
-    isSuperlinear(measureGrowth((value: string) => `a${value}b`.replace(/[ \t]+$/g, ''), text, 512)),
-  );
+  assert.ok(isSuperlinear(measureGrowth((value: string) => `a${value}b`.replace(/[ \t]+$/g, ''), text, 512)));
 });
