@@ -156,6 +156,7 @@ describe('the fields of an HTTP message signature', () => {
     ['base64 in quotes', `sig1=("@method")${params}`, 'sig1="AAAA"', /the signature is in quotes/],
     ['base64 without a label', `sig1=("@method")${params}`, 'A'.repeat(44), /sent without its label/],
     ['another label', `sig1=("@method")${params}`, 'sig2=:AA==:', /has the label sig1, and Signature sig2/],
+    ['no Signature-Input', undefined, 'sig1=:AA==:', /it names what is signed: sig1=\("@method" /],
     [
       'a signature of draft-cavage',
       undefined,
