@@ -68,8 +68,9 @@ export function createAccountCommand<T, Input>(table: AccountTable<T, Input>): C
   return async (argv, environment, terminal) => {
     const { action, call } = parseCommand(table, argv, environment);
     await withAccounts(call, environment, async (located) => {
-      const { lines, notes = [], mark } = await action.run(located, terminal);
-      printLines(lines, terminal.stdout);
+      const { shown = {}, lines = [], notes = [], mark } = await action.run(located, terminal);
+      const rows = Object.entries(shown).map(([label, text]) => `${label.padEnd(9)} ${text}`);
+      printLines([...rows, ...lines], terminal.stdout);
       printLines(notes, terminal.stderr);
       if (mark !== undefined) await reportUsage(located, mark, terminal);
     });
@@ -86,7 +87,7 @@ export function changing<T, Input>(
 
 /** Returns the action that removes an account. */
 export function removing<T, Input>(): AccountAction<T, Input> {
-  return changing((_, { name }) => ({ entry: undefined, lines: [`removed   ${name}`] }));
+  return changing((_, { name }) => ({ entry: undefined, shown: { removed: name } }));
 }
 
 /**

@@ -80,8 +80,10 @@ export function placeName({ place }: Pick<AccountLocation, 'place'>): string {
 
 /** What an action prints, and the version of the account file after a change. */
 export interface Report {
-  /** For standard output. */
-  readonly lines: readonly string[];
+  /** For standard output: texts by their labels, before the lines. Default: none. */
+  readonly shown?: Readonly<Record<string, string>>;
+  /** For standard output. Default: none. */
+  readonly lines?: readonly string[] | undefined;
   /** For standard error. Default: none. */
   readonly notes?: readonly string[];
   /** The version that a running server is to apply; undefined if nothing was changed. */
@@ -127,7 +129,7 @@ export async function changeExisting<T>(
   const { accountFile, name, place, secretBox } = target;
   // Checked before the directory is created, because its path may be misspelt.
   await findExisting(target);
-  let report: Report = { lines: [] };
+  let report: Report = {};
   const mark = await accountFile.change(place, secretBox, (entries) => {
     const { entry, ...printed } = change(requireExisting(entries, target), entries);
     report = printed;
@@ -143,13 +145,18 @@ export async function findExisting<T>(target: AccountTarget<T>): Promise<T> {
   return requireExisting(await readEntries(target), target);
 }
 
+/** Throws FilePermissionsError if other users can access the data directory of accounts, if there is one. */
+export function checkPlace(place: AccountPlace): void {
+  if (typeof place === 'string' && existsSync(place)) checkPermissions(place);
+}
+
 /** Reads the stored accounts. Returns none if the directory does not exist. */
 export async function readEntries<T>({
   accountFile,
   place,
   secretBox,
 }: Omit<AccountTarget<T>, 'name'>): Promise<ReadonlyMap<string, T>> {
-  if (typeof place === 'string' && existsSync(place)) checkPermissions(place);
+  checkPlace(place);
   return (await accountFile.read(place, { secretBox })).entries;
 }
 

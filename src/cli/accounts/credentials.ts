@@ -1,5 +1,8 @@
+import { randomBytes } from 'node:crypto';
 import { hashPassword } from '../../accounts/passwords.ts';
 import type { StoredUser } from '../../accounts/users.ts';
+import type { Terminal } from '../terminal.ts';
+import { readFromInput } from './secret-input.ts';
 
 /** Returns `size` random bytes. */
 export type Random = (size: number) => Uint8Array;
@@ -18,6 +21,26 @@ export function generateSecret(random: Random): string {
 /** Returns a random password with the given secret. Default: a random secret. */
 export function makeCredentials(random: Random, secret = generateSecret(random)): Credentials {
   return { secret, password: generateSecret(random) };
+}
+
+/** A new secret or password. */
+export interface ChosenSecret {
+  readonly text: string;
+  /** Whether it was generated, and not given by the user. */
+  readonly isGenerated: boolean;
+  /** The text to print for it: a given secret is not printed. */
+  readonly shown: string;
+}
+
+/** Reads a new secret or password if `--secret-stdin` or `--password-stdin` is given, or else generates one. Throws CommandError. */
+export async function chooseSecret(
+  flags: ReadonlyMap<string, string | true>,
+  terminal: Terminal,
+  what: 'secret' | 'password' = 'secret',
+): Promise<ChosenSecret> {
+  const isGenerated = !flags.has(`--${what}-stdin`);
+  const text = isGenerated ? generateSecret(randomBytes) : await readFromInput(terminal, what);
+  return { text, isGenerated, shown: isGenerated ? text : `the given ${what}` };
 }
 
 /** N of scrypt (RFC 7914 §2). A password of 256 random bits needs no slow hash, and a low cost keeps the first start fast. */

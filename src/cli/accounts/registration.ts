@@ -17,8 +17,7 @@ import {
   removing,
 } from './account-command.ts';
 import { addEntry, changeExisting, checkNotConfigured, findExisting, type Report } from './command.ts';
-import { generateSecret } from './credentials.ts';
-import { readFromInput, secretFlag } from './secret-input.ts';
+import { type ChosenSecret, chooseSecret, generateSecret } from './credentials.ts';
 import { checkSecretUnused } from './secret-owner.ts';
 
 /** The members of a registration that the flags set. */
@@ -87,7 +86,7 @@ async function add<T extends { readonly secret?: unknown }>(
   terminal: Terminal,
 ): Promise<Report> {
   const { name, input, options } = target;
-  const secret = await chooseSecret(input, terminal);
+  const secret = await chooseSecret(input.flags, terminal);
   checkNotConfigured(target);
   const { parts, hasSecret } = kind.prepare(readMembers(kind, input), input.flags);
   const given = { ...parts, secret: hasSecret ? secret.text : undefined };
@@ -97,8 +96,8 @@ async function add<T extends { readonly secret?: unknown }>(
   if (!secret.isGenerated) await checkSecretUnused(secret.text, target);
   const stored = hasSecret ? { ...entry, secret: await kind.store(secret) } : entry;
   const mark = await addEntry(target, { ...stored, since: systemClock.now() }, 'remove it first');
-  const shown = hasSecret ? [`secret    ${secret.shown}`] : [];
-  return { lines: [`${kind.accountFile.one.padEnd(9)} ${name}`, ...shown], mark };
+  const shown = { [kind.accountFile.one]: name, ...(hasSecret && { secret: secret.shown }) };
+  return { shown, mark };
 }
 
 /** Replaces the secret of a registration. Its tokens remain valid. */
@@ -108,7 +107,7 @@ async function rotate<T extends { readonly secret?: unknown }>(
   terminal: Terminal,
 ): Promise<Report> {
   const { name, accountFile } = target;
-  const secret = await chooseSecret(target.input, terminal);
+  const secret = await chooseSecret(target.input.flags, terminal);
   const before = await findExisting(target);
   if (before.secret === undefined)
     throw new CommandError([`the ${accountFile.one} ${name} ${kind.explainNoSecret(before)}`], 1);
@@ -121,29 +120,10 @@ async function rotate<T extends { readonly secret?: unknown }>(
       throw new CommandError([`the ${accountFile.one} ${name} was changed meanwhile; try again`], 1);
     return {
       entry: rotated,
-      lines: [`${accountFile.one.padEnd(9)} ${name}`, `secret    ${secret.shown}`],
+      shown: { [accountFile.one]: name, secret: secret.shown },
       notes: ['the old secret is no longer valid'],
     };
   });
-}
-
-/** The secret of a registration. */
-interface ChosenSecret {
-  readonly text: string;
-  /** Whether it was generated, and not given by the user. */
-  readonly isGenerated: boolean;
-  /** The text to print for it: a given secret is not printed. */
-  readonly shown: string;
-}
-
-/** Reads the secret from standard input if the option is given, or else generates one. */
-async function chooseSecret({ flags }: GivenFlags, terminal: Terminal): Promise<ChosenSecret> {
-  if (flags.has(secretFlag)) {
-    const text = await readFromInput(terminal, 'secret');
-    return { text, isGenerated: false, shown: 'the given secret' };
-  }
-  const text = generateSecret(randomBytes);
-  return { text, isGenerated: true, shown: text };
 }
 
 /** Returns the members of a registration that the flags set. The user `*` alone stands for all. */

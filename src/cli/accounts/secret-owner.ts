@@ -1,13 +1,11 @@
-import { existsSync } from 'node:fs';
 import { verifyPassword } from '../../accounts/passwords.ts';
 import type { ClientSecret } from '../../accounts/registered.ts';
 import type { ClientRegistration } from '../../accounts/registration.ts';
 import { matchesSha256 } from '../../oauth/sha256.ts';
 import { listUserSecrets } from '../../service/user-checks.ts';
-import { checkPermissions } from '../../store/files/file-permissions.ts';
 import { CommandError } from '../errors.ts';
 import { readAccountFiles } from './account-files.ts';
-import type { AccountLocation } from './command.ts';
+import { type AccountLocation, checkPlace } from './command.ts';
 
 /**
  * Checks that a given secret is not the secret of any user, client or consumer of the configuration file, the module and the
@@ -29,7 +27,7 @@ async function findOwner(
   secret: string,
   { options, place, secretBox, moduleUsers }: AccountLocation,
 ): Promise<string | undefined> {
-  if (typeof place === 'string' && existsSync(place)) checkPermissions(place);
+  checkPlace(place);
   const { users, clients, consumers } = await readAccountFiles(place, secretBox);
   const allUsers = [...options.users, ...moduleUsers, ...users.entries];
   // Also a secret that expires or has expired.

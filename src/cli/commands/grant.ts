@@ -1,9 +1,11 @@
 import type { GrantSelection } from '../../accounts/revocations.ts';
 import { systemClock } from '../../clock.ts';
+import { formatCount } from '../../counted.ts';
 import { isInForce } from '../../oauth/grants.ts';
 import { type Grant, grantsCollection, readGrant, readToken, tokensCollection } from '../../oauth/records.ts';
 import { toPrintable } from '../../options/flags.ts';
 import type { Options } from '../../options/options.ts';
+import { formatIsoDate } from '../../store/encoding/iso-date.ts';
 import { parseAction } from '../accounts/account-command.ts';
 import { readLocation } from '../accounts/command.ts';
 import { requestRevocation, revokeInShared } from '../accounts/revocation.ts';
@@ -141,13 +143,12 @@ async function revoke(call: GrantCall): Promise<void> {
     grants.map((each) => `revoked   ${formatGrant(each)}`),
     stdout,
   );
-  if (tokens > 0)
-    printLines([`revoked   ${tokens} ${tokens === 1 ? 'token' : 'tokens'} without a grant`], stdout);
+  if (tokens > 0) printLines([`revoked   ${formatCount(tokens, 'token')} without a grant`], stdout);
   printLines([how], stderr);
 }
 
 /** Returns a grant on one line: nothing of it is a secret. */
 function formatGrant({ id, user, client, scopes, issued, ends }: Grant): string {
-  const times = [issued, ends].map((ms) => new Date(ms).toISOString());
+  const times = [issued, ends].map((ms) => formatIsoDate(ms));
   return `${id}  ${toPrintable(user ?? 'no user')}  ${toPrintable(client)}; ${scopes.join(' ')}; ${times.join(' to ')}`;
 }

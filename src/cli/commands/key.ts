@@ -40,5 +40,5 @@ async function rotate(target: AccountTarget<StoredSigningKey>): Promise<Report> 
   const mark = await signingKeyFile.change(place, secretBox, (entries) => {
     kid = addSigningKey(entries, algorithm);
   });
-  return { lines: [`key       ${kid}`], notes: ['former keys verify until their tokens are expired'], mark };
+  return { shown: { key: kid }, notes: ['former keys verify until their tokens are expired'], mark };
 }

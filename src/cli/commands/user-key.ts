@@ -1,4 +1,4 @@
-import { type KeyObject, randomBytes } from 'node:crypto';
+import type { KeyObject } from 'node:crypto';
 import type { KeyDeclaration } from '../../accounts/account-key.ts';
 import {
   algorithmNamed,
@@ -16,10 +16,10 @@ import {
 import { systemClock } from '../../clock.ts';
 import { hint } from '../../options/flags.ts';
 import type { AccountCall, GivenFlags } from '../accounts/account-command.ts';
-import { changeExisting, findExisting, type Report } from '../accounts/command.ts';
-import { generateSecret } from '../accounts/credentials.ts';
+import { type Changed, changeExisting, findExisting, type Report } from '../accounts/command.ts';
+import { chooseSecret } from '../accounts/credentials.ts';
 import { readKeyFile } from '../accounts/protected-file.ts';
-import { readFromInput, secretFlag } from '../accounts/secret-input.ts';
+import { secretFlag } from '../accounts/secret-input.ts';
 import { checkSecretUnused } from '../accounts/secret-owner.ts';
 import { CommandError, rethrowAsCommandError } from '../errors.ts';
 import type { Terminal } from '../terminal.ts';
@@ -52,19 +52,20 @@ export async function addKey(target: KeyCall, terminal: Terminal): Promise<Repor
   const { name, input, options, moduleUsers } = target;
   const { keyId: id } = input;
   await findExisting(target);
-  const { key, shown } = await generateUserKey(target, terminal);
+  const { key, shown, lines } = await generateUserKey(target, terminal);
   const declared = [...options.users, ...moduleUsers];
   return changeExisting(target, (user, stored) => ({
     entry: withKey([...declared, ...stored], name, user, id, key),
-    lines: [`user      ${name}`, `key       ${id}`, `algorithm ${key.algorithm}`, ...shown],
+    shown: { user: name, key: id, algorithm: key.algorithm, ...shown },
+    lines,
   }));
 }
 
-/** Returns the key to add, and the lines that show its private key or generated secret once. */
+/** Returns the key to add, and what shows its private key or generated secret once. */
 async function generateUserKey(
   target: KeyCall,
   terminal: Terminal,
-): Promise<{ key: KeyDeclaration; shown: readonly string[] }> {
+): Promise<Pick<Report, 'shown' | 'lines'> & { readonly key: KeyDeclaration }> {
   const given = target.input.flags;
   const file = given.get('--public-key');
   const generated = given.get('--generate');
@@ -74,29 +75,29 @@ async function generateUserKey(
   if (typeof file === 'string') {
     if (algorithm !== undefined && !isSignatureAlgorithm(algorithm))
       throw new CommandError([`${algorithm} has a shared secret; use --generate or ${secretFlag}`]);
-    return { key: readPublicKey(file, algorithm), shown: [] };
+    return { key: readPublicKey(file, algorithm) };
   }
   if (algorithm !== undefined && isSignatureAlgorithm(algorithm)) {
     if (generated === undefined)
       throw new CommandError([`${algorithm} has no shared secret; use --public-key`]);
     const { publicKey, privateKey } = generateKeys(algorithm);
-    const shown = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString().trimEnd().split('\n');
-    return { key: { algorithm, publicKey: formatPem(publicKey) }, shown };
+    const lines = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString().trimEnd().split('\n');
+    return { key: { algorithm, publicKey: formatPem(publicKey) }, lines };
   }
-  if (generated !== undefined) {
-    const secret = generateSecret(randomBytes);
-    return { key: { algorithm: algorithm ?? 'hmac-sha256', secret }, shown: [`secret    ${secret}`] };
-  }
-  const secret = await readFromInput(terminal, 'secret');
-  await checkSecretUnused(secret, target);
-  return { key: { algorithm: algorithm ?? 'hmac-sha256', secret }, shown: ['secret    the given secret'] };
+  const secret = await chooseSecret(given, terminal);
+  if (!secret.isGenerated) await checkSecretUnused(secret.text, target);
+  const key: KeyDeclaration = { algorithm: algorithm ?? 'hmac-sha256', secret: secret.text };
+  return { key, shown: { secret: secret.shown } };
 }
 
 /** Removes a key of a user. */
-export function removeKey({ keys = {}, ...user }: StoredUser, { name, input: { keyId: id } }: KeyCall) {
+export function removeKey(
+  { keys = {}, ...user }: StoredUser,
+  { name, input: { keyId: id } }: KeyCall,
+): Changed<StoredUser> {
   const { [id]: key, ...others } = keys;
   const left = Object.keys(others).length === 0 ? undefined : others;
-  if (key !== undefined) return { entry: { ...user, keys: left }, lines: [`removed   ${id}`] };
+  if (key !== undefined) return { entry: { ...user, keys: left }, shown: { removed: id } };
   throw new CommandError([`the user ${name} has no key ${id}${hint(id, Object.keys(others))}`], 1);
 }
 

@@ -4,7 +4,9 @@ import { readQuotaText } from '../../accounts/quota-policy.ts';
 import { isRoleName, readUserSchemes } from '../../accounts/user-rights.ts';
 import { type StoredSecret, type StoredUser, userFile } from '../../accounts/users.ts';
 import { systemClock } from '../../clock.ts';
+import { formatCount } from '../../counted.ts';
 import { parseDuration } from '../../duration.ts';
+import { formatIsoDate } from '../../store/encoding/iso-date.ts';
 import {
   type AccountAction,
   type AccountCall,
@@ -16,13 +18,19 @@ import {
 } from '../accounts/account-command.ts';
 import {
   addEntry,
+  type Changed,
   changeExisting,
   checkNotConfigured,
   findExisting,
   type Report,
 } from '../accounts/command.ts';
-import { generateSecret, hashOfPassword, makeCredentials, toStoredUser } from '../accounts/credentials.ts';
-import { readFromInput, secretFlag } from '../accounts/secret-input.ts';
+import {
+  chooseSecret,
+  generateSecret,
+  hashOfPassword,
+  makeCredentials,
+  toStoredUser,
+} from '../accounts/credentials.ts';
 import { checkSecretUnused } from '../accounts/secret-owner.ts';
 import { listUserFlags } from '../command-table.ts';
 import { CommandError } from '../errors.ts';
@@ -51,21 +59,21 @@ const actions: UserActions = {
   // Without `--quota`, that of the server applies again.
   quota: changing((user, { name, input: { quota } }) => ({
     entry: { ...user, quota },
-    lines: [`user      ${name}`, `quota     ${quota ?? 'that of the server'}`],
+    shown: { user: name, quota: quota ?? 'that of the server' },
   })),
   // Without `--schemes`, the user can authenticate with all.
   schemes: changing((user, { name, input: { schemes } }) => ({
     entry: { ...user, schemes },
-    lines: [`user      ${name}`, `schemes   ${schemes?.join(', ') ?? 'all'}`],
+    shown: { user: name, schemes: schemes?.join(', ') ?? 'all' },
   })),
   remove: removing(),
   disable: changing((user, { name }) => ({
     entry: { ...user, disabled: true },
-    lines: [`disabled  ${name}`],
+    shown: { disabled: name },
   })),
   enable: changing((user, { name }) => ({
     entry: { ...user, disabled: undefined },
-    lines: [`enabled   ${name}`],
+    shown: { enabled: name },
   })),
   list: listing(
     ({ options, moduleUsers }) => [
@@ -178,9 +186,9 @@ function findRoleFaults(action: string, { role, flags }: UserInput): readonly st
   return [flags.has('--role') ? `"${role}" is not the name of a role` : `${action} requires --role ROLE`];
 }
 
-function withRoles(name: string, user: StoredUser, roles: readonly string[]) {
-  const lines = [`user      ${name}`, `roles     ${roles.join(', ') || 'none'}`];
-  return { entry: { ...user, roles: roles.length === 0 ? undefined : roles }, lines };
+function withRoles(name: string, user: StoredUser, roles: readonly string[]): Changed<StoredUser> {
+  const shown = { user: name, roles: roles.join(', ') || 'none' };
+  return { entry: { ...user, roles: roles.length === 0 ? undefined : roles }, shown };
 }
 
 async function add(target: UserCall, terminal: Terminal): Promise<Report> {
@@ -188,27 +196,24 @@ async function add(target: UserCall, terminal: Terminal): Promise<Report> {
   const { quota, schemes } = input;
   checkNotConfigured(target);
   checkNoKeyNamed([...options.users, ...moduleUsers], name);
-  const secret = input.flags.has(secretFlag) ? await readFromInput(terminal, 'secret') : undefined;
-  if (secret !== undefined) await checkSecretUnused(secret, target);
-  const credentials = makeCredentials(randomBytes, secret);
+  const secret = await chooseSecret(input.flags, terminal);
+  if (!secret.isGenerated) await checkSecretUnused(secret.text, target);
+  const credentials = makeCredentials(randomBytes, secret.text);
   const stored = await toStoredUser(credentials, randomBytes);
   const entry = { ...stored, since: systemClock.now(), quota, schemes };
   const mark = await addEntry(target, entry, 'to change its secret, use rotate', (users) =>
     checkNoKeyNamed(users, name),
   );
-  const shown = secret === undefined ? credentials.secret : 'the given secret';
-  const lines = [`user      ${name}`, `password  ${credentials.password}`, `secret    ${shown}`];
-  return { lines, mark };
+  return { shown: { user: name, password: credentials.password, secret: secret.shown }, mark };
 }
 
-function rotate(user: StoredUser, { name, input: { grace } }: UserCall) {
+function rotate(user: StoredUser, { name, input: { grace } }: UserCall): Changed<StoredUser> {
   const secret = generateSecret(randomBytes);
   const now = systemClock.now();
-  const validity =
-    grace === 0 ? 'is no longer valid' : `is valid until ${new Date(now + grace).toISOString()}`;
+  const validity = grace === 0 ? 'is no longer valid' : `is valid until ${formatIsoDate(now + grace)}`;
   return {
     entry: { ...user, secrets: [{ secret }, ...expireSecret(user.secrets, now, now + grace)] },
-    lines: [`user      ${name}`, `secret    ${secret}`],
+    shown: { user: name, secret },
     notes: [`the old secret ${validity}`],
   };
 }
@@ -223,14 +228,13 @@ function expireSecret(secrets: readonly StoredSecret[], now: number, until: numb
 async function setPassword(target: UserCall, terminal: Terminal): Promise<Report> {
   const { name, input } = target;
   await findExisting(target);
-  const given = input.flags.has('--password-stdin') ? await readFromInput(terminal, 'password') : undefined;
-  const fault = given === undefined ? undefined : passwordFault(given);
+  const chosen = await chooseSecret(input.flags, terminal, 'password');
+  const fault = chosen.isGenerated ? undefined : passwordFault(chosen.text);
   if (fault !== undefined) throw new CommandError([`the password cannot be used with Basic: ${fault}`]);
-  const chosen = given ?? generateSecret(randomBytes);
-  const password = await hashOfPassword(chosen, { isGenerated: given === undefined }, randomBytes);
+  const password = await hashOfPassword(chosen.text, chosen, randomBytes);
   return changeExisting(target, (user) => ({
     entry: { ...user, password },
-    lines: [`user      ${name}`, `password  ${given === undefined ? chosen : 'the given password'}`],
+    shown: { user: name, password: chosen.shown },
     notes: ['the old password is no longer valid'],
   }));
 }
@@ -240,7 +244,7 @@ function describe({ secrets, disabled, quota, schemes, roles = [] }: StoredUser)
   const now = systemClock.now();
   const valid = secrets.filter(({ until }) => until === undefined || until > now).length;
   return [
-    `${valid} valid ${valid === 1 ? 'secret' : 'secrets'}`,
+    formatCount(valid, 'valid secret'),
     ...(quota === undefined ? [] : [`quota ${quota}`]),
     ...(schemes === undefined ? [] : [`only ${schemes.join(', ')}`]),
     ...roles,
