@@ -2,7 +2,7 @@
 import { createHmac } from 'node:crypto';
 import { digestMistakes } from '../../src/schemes/explain/content.ts';
 import { keyMistakes } from '../../src/schemes/explain/key.ts';
-import { formStepHints } from '../../src/schemes/explain/parameter-steps.ts';
+import { twilioMistakes } from '../../src/schemes/explain/parameters.ts';
 import { furtherMistakes, partMistakes } from '../../src/schemes/explain/parts.ts';
 import { furtherReadings, millisecondReadings, readings } from '../../src/schemes/explain/times.ts';
 import { endMistakes, omissions, separatorMistakes, wholeMistakes } from '../../src/schemes/explain/whole.ts';
@@ -45,12 +45,14 @@ const placeholders: readonly (readonly [name: string, shown: string])[] = [
   ['{front}', 'PREFIX'],
   ['{leftOut}', 'PREFIX'],
   ['{added}', 'NAME'],
+  ['{instead}', 'X for Y'],
   ['{length}', 'N'],
   ['{parameter}', 'NAME'],
 ];
 
 function shown(hint: string, kind = ''): string {
-  const text = placeholders.reduce((rest, [name, value]) => rest.replaceAll(name, value), hint);
+  const general = hint.replace(/as by .*: \{instead\}/, 'as by PROGRAM: {instead}');
+  const text = placeholders.reduce((rest, [name, value]) => rest.replaceAll(name, value), general);
   const named = kind === '' ? text : text.replaceAll('the part', `the ${kind}`);
   return named.replaceAll('|', '\\|').replaceAll('<', '&lt;');
 }
@@ -71,7 +73,7 @@ const parts: readonly Part[] = [
 
 /** Returns the hints that are tried after all others. */
 function listFurther(kind: string): readonly string[] {
-  if (kind === 'form') return formStepHints;
+  if (kind === 'form') return twilioMistakes.map(([hint]) => hint);
   const further = Object.entries(furtherMistakes).find(([name]) => name === kind)?.[1] ?? [];
   return further.map(([hint]) => hint);
 }

@@ -119,7 +119,17 @@ describe('the form of a request to Twilio', () => {
       'To+1555Bodyhi there!',
       /empty parameters of the form were left out; and the parameters of the form were not sorted/,
     ],
-    ['as JSON', '{"To":"+1555","Body":"hi there!","Empty":""}', /the form was signed as JSON/],
+    [
+      'in the escapes of the form',
+      'Bodyhi+there%21EmptyTo%2B1555',
+      /the values of the parameters in the form were signed as they were sent/,
+    ],
+    [
+      'in other escapes',
+      'Bodyhi%20there!EmptyTo%2B1555',
+      /parameters of the form were percent-encoded as by encodeURIComponent: "%20" for " "/,
+    ],
+    ['as JSON', '{"To":"+1555","Body":"hi there!","Empty":""}', /parameters of the form were signed as JSON/],
   ] as const)
     test(`is explained where it was signed ${what}`, async () => {
       const double = await open({

@@ -11,7 +11,7 @@ const sentType = 'application/json; charset=utf-8';
 
 /** What a client signs in place of what it sends. */
 interface Signed {
-  readonly content?: string;
+  readonly content?: string | Buffer;
   readonly type?: string;
   readonly secret?: string;
 }
@@ -24,6 +24,24 @@ test('the hint names content that was compressed after it was signed', async () 
     await hintFor({ content }, gzipSync(content)),
     /the content was compressed after it was signed/,
   );
+});
+
+test('the hint names content that was compressed before it was signed', async () => {
+  const compressed = gzipSync(text);
+  for (const system of [3, 255]) {
+    compressed[9] = system;
+    const hint = await hintFor({ content: compressed }, text);
+    assert.match(hint, /the content was compressed before it was signed; sign the bytes that are sent/);
+  }
+});
+
+test('the hint names decimals that were signed in another notation', async () => {
+  for (const [sent, signed, hint] of [
+    ['{"price":1.10}', '{"price":1.1}', /the JSON was parsed and serialized again/],
+    ['{"price": 1.10}', '{"price": 1.1}', /the JSON was parsed and serialized again/],
+    ['id=7&price=1.10', 'id=7&price=1.1', /numbers in the form were signed in another notation/],
+  ] as const)
+    assert.match(await hintFor({ content: signed }, sent), hint);
 });
 
 test('the hint names a media type that was written or chosen otherwise', async () => {

@@ -2,10 +2,12 @@
 
 import { parseFormOctets } from '../../http/form.ts';
 import { bytesOf, octetsOf } from '../../http/syntax/octets.ts';
-import { decodeOctets, encodeOctets, mapEscapes } from '../../http/syntax/percent.ts';
+import { decodeEscapes, encodeOctets, mapEscapes } from '../../http/syntax/percent.ts';
 import { findQuery } from '../../http/target.ts';
-import type { Variant } from '../../schemes/explain/mistake.ts';
-import { unsentNames } from '../../schemes/explain/parameter-steps.ts';
+import { encoders } from '../../schemes/explain/encoders.ts';
+import { describe, listTextVariants, type Variant } from '../../schemes/explain/mistake.ts';
+import { canonical, listCanonicalMistakes } from '../../schemes/explain/parameters.ts';
+import { unsentNames } from '../../schemes/explain/unsent.ts';
 import { orderMistakes, separatorMistakes } from '../../schemes/explain/whole.ts';
 import { octetsOfPiece, type Part } from '../../schemes/message.ts';
 import { encodePair, normalizePairs } from '../../schemes/oauth1/base-string.ts';
@@ -51,8 +53,8 @@ function uriMistakes(
   ];
 }
 
-/** The largest number of parameters that are left out one by one: a form may have a thousand. */
-const maxTried = 32;
+/** The mistakes in all parameters, those of the protocol among them, which are encoded already. */
+const parameterMistakes = listCanonicalMistakes(undefined, canonical);
 
 /** Yields the base strings that clients sign by mistake. Each is computed on demand: a form can have 64 KiB. */
 export function* messageMistakes(
@@ -84,12 +86,17 @@ export function* messageMistakes(
     [...[method, uri].map((each = '') => encodeOctets(each)), normalized].join('&'),
   );
   yield mistake('the base string has escapes in lower case', mapEscapes(right, toLowerCase));
-  for (const order of otherOrders(pairs))
+  for (const order of groupedOrders(pairs))
     yield buildMistake('the parameters were not sorted', order.join('&'));
-  yield buildMistake(
-    'the parameters were sorted by name, and their values as numbers; values are sorted as text',
-    sortByNumbers(pairs).join('&'),
-  );
+  for (const { hint, parameters } of encodingMistakes(presented, content, normalized))
+    yield buildMistake(hint, parameters);
+  for (const [hint, parameters] of listTextVariants(
+    parameterMistakes,
+    'the parameters',
+    pairs.join('&'),
+    normalized,
+  ))
+    yield buildMistake(hint, octetsOfPiece(parameters));
   const withoutQuery = normalizePairs(pairs.filter((pair) => !queryPairs.has(pair)));
   yield mistake(
     'the query was left in the base URI, and its parameters were not signed as parameters',
@@ -99,19 +106,15 @@ export function* messageMistakes(
   );
   for (const { hint, parameters } of additions(presented, content))
     yield buildMistake(hint, normalizePairs([...pairs, ...parameters]));
-  yield buildMistake(
-    'the parameters were sorted as one text, not by name and then by value',
-    [...pairs].sort().join('&'),
-  );
-  for (const { hint, parameters, encode = encodeOctets } of encodingMistakes(presented, content))
-    yield mistake(hint, [method, uri, parameters].map((each = '') => encode(each)).join('&'));
-  yield buildMistake(
-    'the parameters were not percent-encoded',
-    pairs
-      .map((pair) => decodeOctets(pair) ?? pair)
-      .sort()
-      .join('&'),
-  );
+  for (const { name, encode } of encoders) {
+    const encoded = normalizePairs(pairs.map((pair) => pair.split('=').map(reencode(encode)).join('=')));
+    const [both = '', alone = ''] = [encoded, normalized].map((parameters) =>
+      [method, uri, parameters].map((each = '') => encode(each)).join('&'),
+    );
+    const how = `percent-encoded as by ${name}: {instead}`;
+    yield mistake(describe(`the parameters and the base string were ${how}`, '', normalized, encoded), both);
+    yield mistake(describe(`the base string was ${how}`, '', right, alone), alone);
+  }
   const protocol = pairs.filter(isProtocolPair);
   const groups = parts.filter(({ name }) => name.endsWith(' parameters'));
   if (groups.length > 1)
@@ -123,11 +126,6 @@ export function* messageMistakes(
     yield addPair('an empty oauth_token was signed, but not sent', 'oauth_token=');
   if (!pairs.some((pair) => pair.startsWith('oauth_version=')))
     yield addPair('oauth_version was signed, but not sent', 'oauth_version=1.0');
-  for (const pair of pairs.length > maxTried ? [] : pairs) {
-    const [name = ''] = pair.split('=');
-    const others = normalizePairs(pairs.filter((each) => each !== pair));
-    yield buildMistake(`the parameter ${decodeOctets(name)} was left out, or added after signing`, others);
-  }
   const sent = new Set(pairs.map((pair) => pair.split('=', 1)[0]));
   for (const name of unsentNames)
     for (const value of sent.has(name) ? [] : ['', 'undefined', 'null'])
@@ -143,28 +141,20 @@ function isProtocolPair(pair: string): boolean {
   return pair.startsWith('oauth_');
 }
 
-/** Returns orders of parameters that were not sorted: as sent, and those of the request before those of the protocol. */
-function otherOrders(pairs: readonly string[]): readonly (readonly string[])[] {
+/** Returns orders of parameters that were not sorted: those of the request before those of the protocol, or the reverse. */
+function groupedOrders(pairs: readonly string[]): readonly (readonly string[])[] {
   const protocol = pairs.filter(isProtocolPair);
   const others = pairs.filter((pair) => !isProtocolPair(pair));
-  const groups = [protocol, [...protocol].sort()].flatMap((own) => [
+  return [protocol, [...protocol].sort()].flatMap((own) => [
     [...others, ...own],
     [...own, ...others],
     [...[...others].sort(), ...own],
   ]);
-  return [pairs, ...groups];
 }
 
-function sortByNumbers(pairs: readonly string[]): string[] {
-  const split = (pair: string): readonly [name: string, value: string] => {
-    const at = pair.indexOf('=');
-    return [pair.slice(0, at), pair.slice(at + 1)];
-  };
-  return pairs.toSorted((one, other) => {
-    const [[name, value], [otherName, otherValue]] = [split(one), split(other)];
-    if (name !== otherName) return name < otherName ? -1 : 1;
-    return Number(value) - Number(otherValue) || (value < otherValue ? -1 : 1);
-  });
+/** Returns the function that encodes a name or a value again, in another way. */
+function reencode(encode: (octets: string) => string): (encoded: string) => string {
+  return (encoded) => encode(decodeEscapes(encoded));
 }
 
 /** Returns the three parts of the base string that are encoded and joined. */

@@ -2,96 +2,59 @@
 
 import { type Parameter, parseFormOctets, splitPairs } from '../../http/form.ts';
 import { octetsOf } from '../../http/syntax/octets.ts';
-import {
-  decodeEscapes,
-  decodeSome,
-  encodeOctets,
-  escapeOctet,
-  mapEscapes,
-} from '../../http/syntax/percent.ts';
+import { decodeEscapes } from '../../http/syntax/percent.ts';
 import { findQuery } from '../../http/target.ts';
 import { listMembers, readJsonNode } from '../../schemes/explain/json-writers.ts';
+import { listTextVariants } from '../../schemes/explain/mistake.ts';
+import { canonical, listEncodingMistakes, type Pair, type Steps } from '../../schemes/explain/parameters.ts';
+import { octetsOfPiece } from '../../schemes/message.ts';
 import { encodePair, normalizePairs } from '../../schemes/oauth1/base-string.ts';
 import { isProtocol } from './parameters.ts';
 import type { OAuth1Presented } from './presented.ts';
 
-/** Parameters that clients sign by mistake, normalized; and how they encode the parts of the base string. */
+/** Parameters that clients sign by mistake, normalized. */
 interface ParameterMistake {
   readonly hint: string;
   readonly parameters: string;
-  /** Default: as RFC 5849 §3.6 requires. */
-  readonly encode?: (octets: string) => string;
 }
-
-/** The parameters of one place, as they are decoded, and as they were sent. */
-interface Place {
-  readonly name: string;
-  readonly decoded: readonly Parameter[];
-  readonly sent: readonly Parameter[];
-}
-
-/** Changes of a name or value. */
-const changes: readonly (readonly [did: string, change: (decoded: string, sent: string) => string])[] = [
-  ['percent-encoded twice', (_, sent) => encodeOctets(sent)],
-  ['percent-encoded twice', (decoded) => encodeOctets(encodeOctets(decoded))],
-  ['signed as they were sent', (_, sent) => sent],
-  ['not percent-encoded', (decoded) => decoded],
-];
 
 /** Returns the parameters that are signed. */
 function listSigned({ parameters: { signed, form = [] } }: OAuth1Presented): readonly Parameter[] {
   return [...signed, ...form].filter(([name]) => name !== 'oauth_signature');
 }
 
-/** Yields the mistakes in the encoding of the parameters. */
+/**
+ * Yields the mistakes in the encoding of the parameters in each place, beside those of the protocol.
+ *
+ * @param expected The right parameters, normalized.
+ */
 export function* encodingMistakes(
-  presented: OAuth1Presented,
+  { request, parameters: { signed, form = [] } }: OAuth1Presented,
   content: Uint8Array,
+  expected: string,
 ): Generator<ParameterMistake> {
-  const all = listSigned(presented);
-  const encoded = all.map(encodePair);
-  for (const rule of encodings) {
-    const parameters = normalizePairs(encoded.map(rule.change));
-    const encode = (octets: string): string => rule.change(encodeOctets(octets));
-    yield { hint: `${rule.hint} in the parameters`, parameters };
-    yield { hint: `${rule.hint} in the parameters and the base string`, parameters, encode };
-    yield { hint: `${rule.hint} in the base string`, parameters: normalizePairs(encoded), encode };
-  }
-  for (const place of listPlaces(presented, content)) yield* changesIn(place, all);
-}
-
-function* changesIn({ name, decoded, sent }: Place, all: readonly Parameter[]): Generator<ParameterMistake> {
-  const inPlace = new Set(decoded);
-  const others = all.filter((parameter) => !inPlace.has(parameter)).map(encodePair);
-  const isProtocolIn = decoded.map(isProtocol);
-  for (const [did, change] of changes)
-    for (const what of ['names', 'values', 'names and values'] as const) {
-      const changed = decoded.flatMap((parameter, at): string[] => {
-        const [ownName, ownValue] = parameter;
-        if (ownName === 'oauth_signature') return [];
-        const [sentName, sentValue] = sent[at] ?? parameter;
-        if (isProtocolIn[at] === true) return [encodePair(parameter)];
-        const signedName = what === 'values' ? encodeOctets(ownName) : change(ownName, sentName);
-        return [`${signedName}=${what === 'names' ? encodeOctets(ownValue) : change(ownValue, sentValue)}`];
-      });
-      const hint = `the ${what} of the parameters in the ${name} were ${did}`;
-      yield { hint, parameters: normalizePairs([...others, ...changed]) };
-    }
-}
-
-/** Returns the places that have parameters beside those of the protocol. */
-function listPlaces({ request, parameters }: OAuth1Presented, content: Uint8Array): readonly Place[] {
-  const { signed, form = [] } = parameters;
-  const query = splitPairs(findQuery(request.target));
-  const inQuery = signed.slice(signed.length - query.length);
-  const inForm = form.length === 0 ? [] : splitPairs(octetsOf(content));
+  const query = findQuery(request.target);
+  const inField = signed.slice(0, signed.length - splitPairs(query).length);
+  const inForm = form.length === 0 ? '' : octetsOf(content);
+  const inQuery = signed.slice(inField.length);
   const places = [
-    { name: 'query', decoded: inQuery, sent: query },
-    { name: 'form', decoded: form, sent: inForm },
-    { name: 'query and the form', decoded: [...inQuery, ...form], sent: [...query, ...inForm] },
+    { name: 'query', text: query, others: [...inField, ...form] },
+    { name: 'form', text: inForm, others: signed },
+    { name: 'query and the form', text: `${query}&${inForm}`, others: inField },
   ];
-  const used = places.filter(({ decoded }) => decoded.some((parameter) => !isProtocol(parameter)));
-  return used.length === 3 ? used : used.slice(0, 1);
+  const areBoth = [inQuery, form].every((own) => own.some((each) => !isProtocol(each)));
+  for (const { name, text, others } of areBoth ? places : places.slice(0, form.length === 0 ? 1 : 2)) {
+    const isOwn = ([own]: Pair): boolean => !isProtocol([own, '']);
+    const protocol = (name === 'form' ? form : inQuery).filter(isProtocol);
+    const right = [...others, ...protocol].filter(([own]) => own !== 'oauth_signature').map(encodePair);
+    const steps: Steps = {
+      ...canonical,
+      split: (sent) => canonical.split(sent)?.filter(isOwn),
+      write: (pairs) => [normalizePairs([...right, ...canonical.write(pairs)])],
+    };
+    for (const [hint, parameters] of listTextVariants(listEncodingMistakes(name, steps), '', text, expected))
+      yield { hint, parameters: octetsOfPiece(parameters) };
+  }
 }
 
 /** Yields the parameters without those that were sent in a second place, where they count again (RFC 5849 §3.4.1.3.1). */
@@ -173,43 +136,4 @@ export function additions(
       parameters: form.map(encodePair),
     });
   return found;
-}
-
-/** An encoding that differs from that of RFC 5849 §3.6. */
-interface Encoding {
-  readonly hint: string;
-  /** Changes text that is encoded as it must be. */
-  readonly change: (encoded: string) => string;
-}
-
-/** The characters that clients leave as they are, most often those that `encodeURIComponent` leaves. */
-const leftCharacters = ["!*'()", '*', '!', "'", '()', "'()", "!'()", "*'()", '/', ':', ','];
-
-const encodings: readonly Encoding[] = [
-  ...leftCharacters.map((characters) => ({
-    hint: `the character${characters.length === 1 ? '' : 's'} ${characters} ${characters.length === 1 ? 'was' : 'were'} not percent-encoded`,
-    change: leaving(characters),
-  })),
-  {
-    hint: 'the encoding of forms was used: "+" for a space, "~" encoded and "*" not (URLEncoder)',
-    change: (encoded) => leaving('*')(encoded).replaceAll('%20', '+').replaceAll('~', '%7E'),
-  },
-  { hint: 'a space was encoded as "+" instead of %20', change: (encoded) => encoded.replaceAll('%20', '+') },
-  { hint: '"~" was percent-encoded', change: (encoded) => encoded.replaceAll('~', '%7E') },
-  {
-    hint: 'characters other than ASCII were encoded in Latin-1 instead of UTF-8',
-    change: (encoded) =>
-      encoded.replace(/(?:%[89A-F][0-9A-F])+/g, (octets) =>
-        Array.from(Buffer.from(decodeEscapes(octets), 'latin1').toString('utf8'), escapeOctet).join(''),
-      ),
-  },
-  {
-    hint: 'escapes were written in lower case',
-    change: (encoded) => mapEscapes(encoded, (octet) => octet.toLowerCase()),
-  },
-];
-
-/** Returns the function that replaces the escapes of these characters by the characters. */
-function leaving(characters: string): (encoded: string) => string {
-  return (encoded) => decodeSome(encoded, (character) => characters.includes(character));
 }

@@ -95,7 +95,7 @@ export function joinPairs(pairs: readonly Parameter[]): string {
 }
 
 /** Returns the parameters in the order sent, each encoded as in the canonical query. */
-export function canonicalPairs(query: string): Parameter[] {
+function canonicalPairs(query: string): Parameter[] {
   return splitPairs(query).map(([name, value]) => [encodeAgain(name), encodeAgain(value)]);
 }
 
@@ -110,7 +110,7 @@ export function decodeParameter(sent: string): string {
 }
 
 /** Compares by name, then by value. Both are ASCII. */
-export function comparePairs(one: Parameter, other: Parameter): number {
+function comparePairs(one: Parameter, other: Parameter): number {
   const at = one[0] === other[0] ? 1 : 0;
   return one[at] === other[at] ? 0 : one[at] < other[at] ? -1 : 1;
 }

@@ -5,7 +5,7 @@ import { createHash } from 'node:crypto';
 import { bytesOf, octetsOf, replaceInvalidUtf8, toOctets } from '../../http/syntax/octets.ts';
 import { type DigestForm, messageBytes, type Piece } from '../message.ts';
 import { describeUntried, selectLongest } from './budget.ts';
-import { addUnsentContent, parameterMistakes, readFormNode } from './content-parameters.ts';
+import { parameterMistakes } from './content-parameters.ts';
 import {
   listPython,
   omitMembers,
@@ -14,8 +14,9 @@ import {
   writeJson,
   writeUsualJson,
 } from './json-writers.ts';
-import { describe, type Mistake, type TextMistake, toList, type Variant } from './mistake.ts';
-import { unsent } from './parameter-steps.ts';
+import { listTextVariants, type Mistake, type TextMistake, type Variant } from './mistake.ts';
+import { readForm, toObject } from './parameters.ts';
+import { addUnsentContent, unsent } from './unsent.ts';
 
 /** Returns zlib, which is loaded on first use. */
 const zlib = (): typeof import('node:zlib') => process.getBuiltinModule('node:zlib');
@@ -112,9 +113,9 @@ const notations: readonly TextMistake[] = [
     (content) => {
       const node = readJsonNode(content);
       if (node !== undefined) return listPython(node);
-      const form = readFormNode(content);
+      const form = readForm(content);
       // With double quotes it is JSON.
-      return form && listPython(form).filter((text) => text.includes("'"));
+      return form && listPython(toObject(form)).filter((text) => text.includes("'"));
     },
   ],
   [
@@ -137,6 +138,24 @@ function decompress(content: string): Buffer | undefined {
     return (isGzip ? gunzipSync : inflateSync)(bytes, { maxOutputLength: longestDecompressed });
   } catch {
     return undefined;
+  }
+}
+
+/** The levels of compression that programs use, and the systems that they name in the header of gzip (RFC 1952 §2.3.1). */
+const levels = [6, 9, 1];
+const systems = [3, 255, 0];
+
+/** Yields what programs compress a content to, without a time in the header. */
+function* compress(content: string): Generator<Buffer> {
+  const bytes = bytesOf(content);
+  const { deflateSync, gzipSync } = zlib();
+  for (const level of bytes.length === 0 ? [] : levels) {
+    for (const system of systems) {
+      const compressed = gzipSync(bytes, { level });
+      compressed[9] = system;
+      yield compressed;
+    }
+    yield deflateSync(bytes, { level });
   }
 }
 
@@ -205,6 +224,7 @@ const usualContents: readonly TextMistake[] = [
 /** Further ones: there may be thousands. */
 const furtherContents: readonly TextMistake[] = limitLength([
   ...furtherJson,
+  ['the content was compressed before it was signed; sign the bytes that are sent', compress],
   [unsent, addUnsentContent],
   ...cuts,
 ]);
@@ -235,18 +255,13 @@ export const furtherContentMistakes: readonly Mistake[] = furtherContents;
 
 /** Yields the contents that clients sign, or digest, in place of these octets: those that are usual, then further ones. */
 export function* contentVariants(octets: string): Generator<Variant> {
-  yield* listContents(usualContents, octets);
-  yield* listContents(furtherContents, octets);
-}
-
-function* listContents(mistakes: readonly TextMistake[], octets: string): Generator<Variant> {
-  for (const [hint, values] of mistakes)
-    for (const value of toList(values(octets))) yield [describe(hint, 'the content', octets, value), value];
+  yield* listTextVariants(usualContents, 'the content', octets);
+  yield* listTextVariants(furtherContents, 'the content', octets);
 }
 
 /** Yields the digests of further contents, which are tried last. */
 export function* furtherDigestMistakes({ hash, format }: DigestForm, sent: Uint8Array): Generator<Variant> {
-  for (const [hint, value] of listContents(furtherContents, octetsOf(sent)))
+  for (const [hint, value] of listTextVariants(furtherContents, 'the content', octetsOf(sent)))
     yield [
       hint,
       format(
@@ -280,7 +295,7 @@ export function* digestMistakes({ hash, format }: DigestForm, sent: Uint8Array):
   for (const other of ['sha256', 'sha512', 'sha384', 'sha1', 'md5'])
     if (other !== hash)
       yield [`${other.toUpperCase()} was used for the digest of the content`, digestOf(other, content)];
-  for (const [hint, value] of listContents(usualContents, octetsOf(content)))
+  for (const [hint, value] of listTextVariants(usualContents, 'the content', octetsOf(content)))
     yield [hint, digestOf(hash, value)];
 }
 

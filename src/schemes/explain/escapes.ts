@@ -1,6 +1,12 @@
 // Mistakes in the percent-encoding of a path, a query, a target or a URL. Each character is one octet.
-import { decodeEscapes, decodeSome, escapeOctet, mapEscapes } from '../../http/syntax/percent.ts';
-import { encodePath, encodeQuery } from './encoders.ts';
+import {
+  decodeEscapes,
+  decodeSome,
+  escapeOctet,
+  isWellEscaped,
+  mapEscapes,
+} from '../../http/syntax/percent.ts';
+import { encoders } from './encoders.ts';
 import type { Mistake } from './mistake.ts';
 
 /** The beginning of hints at an encoding that differs from the one that was sent. */
@@ -68,7 +74,12 @@ function confuseSpaces(part: string): readonly Mistake[] {
 export const escapedPathMistakes: readonly Mistake[] = [
   ...confuseSpaces('path'),
   [`${changed}: reserved characters were escaped`, (path) => path.replace(/[:@!$&'()*+,;=]/g, escapeOctet)],
-  [`${changed}: the segments of the path were encoded by another rule`, (path) => encodePath(path)],
+  ...encoders.map(
+    ({ name, encode }): Mistake => [
+      `${changed}: the segments of the path were encoded as by ${name}: {instead}`,
+      (path) => decodeSegments(path)?.map(encode).join('/'),
+    ],
+  ),
 ];
 
 /** The mistakes in a query without its question mark, beside those in its percent-encoding. */
@@ -78,9 +89,9 @@ export const escapedQueryMistakes: readonly Mistake[] = [
     `${changed}: reserved characters were escaped`,
     (query) => [query.replace(/[[\]{}|^`:@!$'()*,;/]/g, escapeOctet), query.replaceAll('/', '%2F')],
   ],
-  [
-    'the query was written again as a form before it was signed',
-    (query) => new URLSearchParams(query).toString(),
-  ],
-  [`${changed}: the parameters of the query were encoded by another rule`, (query) => encodeQuery(query)],
 ];
+
+/** Returns the decoded segments of a path; undefined if an escape is malformed. */
+function decodeSegments(path: string): string[] | undefined {
+  return isWellEscaped(path) ? path.split('/').map(decodeEscapes) : undefined;
+}

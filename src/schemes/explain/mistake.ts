@@ -23,7 +23,7 @@ export type Variant = readonly [hint: string, value: Piece];
  * A mistake that clients make in a part: the hint, and the values that they sign in its place. In a hint, `{part}` is the part,
  * `{name}` the part without an article, `{signed}` what was signed, `{expected}` what must be, `{host}` the host as sent,
  * `{authority}` the host that was signed, `{parameter}` the parameter that was not signed, `{added}` the text that was signed and not
- * sent, `{length}` the length (bytes) of what was signed, `{leftOut}` the beginning that was left out, `{prefix}` the prefix of the
+ * sent, `{length}` the length (bytes) of what was signed, `{instead}` the first characters that differ, `{leftOut}` the beginning that was left out, `{prefix}` the prefix of the
  * path that was signed or left out, and `{front}` the beginning that was signed in place of the one that arrived. Values equal to the expected one are ignored, so a mistake need not
  * ask whether it can occur.
  */
@@ -47,14 +47,25 @@ export function* listVariants(
       yield [describe(hint, part, value, signed, facts), signed];
 }
 
+/** Yields the variants of a text by mistakes that depend on nothing else. */
+export function* listTextVariants(
+  mistakes: readonly TextMistake[],
+  part: string,
+  text: string,
+  expected = text,
+): Generator<Variant> {
+  for (const [hint, values] of mistakes)
+    for (const signed of toList(values(text))) yield [describe(hint, part, expected, signed), signed];
+}
+
 /** Returns values as a list, each of which may be computed when it is asked for. */
-export function toList(values: Values): Iterable<Piece> {
+function toList(values: Values): Iterable<Piece> {
   if (values === undefined) return [];
   return typeof values === 'string' || values instanceof Uint8Array ? [values] : values;
 }
 
 const placeholder =
-  /\{(part|name|authority|host|prefix|front|leftOut|expected|parameter|added|signed|length)\}/g;
+  /\{(part|name|authority|host|prefix|front|leftOut|expected|parameter|added|signed|instead|length)\}/g;
 
 /** Returns the hint of a mistake in a part. What depends on nothing but the texts needs no facts. */
 export function describe(hint: string, part: string, expected: string, signed: Piece, facts?: Facts): string {
@@ -70,9 +81,20 @@ export function describe(hint: string, part: string, expected: string, signed: P
     if (name === 'leftOut') return findInserted(expected, text);
     if (name === 'expected') return expected;
     if (name === 'length') return String(signed.length);
+    if (name === 'instead') return findReplacement(text, expected);
     if (name === 'added') return findAdded(text, expected);
     return name === 'parameter' ? findMissingParameter(expected, text) : text;
   });
+}
+
+/** Returns the first place in which a text differs from another one: `"+" for "%20"`. */
+function findReplacement(text: string, other: string): string {
+  let at = 0;
+  while (at < other.length && text[at] === other[at]) at += 1;
+  // The difference may be in the digits of an escape.
+  const start = /%[\dA-Fa-f]?$/.exec(other.slice(0, at))?.index ?? at;
+  const [own, another] = [text, other].map((each) => /%[\dA-Fa-f]{2}|./sy.exec(each.slice(start))?.[0]);
+  return `${JSON.stringify(own ?? '')} for ${JSON.stringify(another ?? '')}`;
 }
 
 /** Returns what a text has in one place in addition to a shorter one, without separators: `b=undefined`. */

@@ -1,10 +1,9 @@
 // The catalogue: the mistakes that clients make in each kind of part, in every scheme whose message has such a part.
 import { createHash } from 'node:crypto';
 import { methods } from '../../http/method.ts';
-import { octetsOf } from '../../http/syntax/octets.ts';
 import { octetsOfPiece, type Part, type PartKind } from '../message.ts';
 import { contentMistakes, digestMistakes, furtherContentMistakes, furtherDigestMistakes } from './content.ts';
-import { formMistakes } from './content-parameters.ts';
+import { furtherTwilioVariants, twilioVariants } from './content-parameters.ts';
 import { furtherHostMistakes, hostMistakes } from './host.ts';
 import { numberNotations } from './json-writers.ts';
 import { libraryValues } from './lines.ts';
@@ -17,7 +16,6 @@ import {
   parseFieldName,
   type Variant,
 } from './mistake.ts';
-import { formVariants, unsentFormVariants } from './parameter-steps.ts';
 import { furtherQueryMistakes, queryMistakes, searchMistakes } from './query.ts';
 import {
   furtherPathMistakes,
@@ -212,7 +210,7 @@ export const partMistakes: Readonly<Record<PartKind, readonly Mistake[]>> = {
 /** Returns the values that clients sign in place of a part, most likely first. */
 export function variantsOfPart(part: Part, facts: Facts): Iterable<Variant> {
   if (part.kind === 'digest' && part.digest !== undefined) return digestMistakes(part.digest, facts.content);
-  if (part.kind === 'form') return formMistakes(facts);
+  if (part.kind === 'form') return twilioVariants(octetsOfPiece(part.value), facts);
   const known = part.kind === 'header' ? { ...facts, header: parseFieldName(part) } : facts;
   return listVariants(partMistakes[part.kind], formatLabel(part), octetsOfPiece(part.value), known);
 }
@@ -233,8 +231,7 @@ export const furtherMistakes: Readonly<Partial<Record<PartKind, readonly Mistake
 export function furtherVariantsOfPart(part: Part, facts: Facts): Iterable<Variant> {
   const { content } = facts;
   if (part.kind === 'digest' && part.digest !== undefined) return furtherDigestMistakes(part.digest, content);
-  if (part.kind === 'form')
-    return [...formVariants(octetsOf(content), 2), ...unsentFormVariants(octetsOf(content))];
+  if (part.kind === 'form') return furtherTwilioVariants(facts);
   return listVariants(
     furtherMistakes[part.kind] ?? none,
     formatLabel(part),

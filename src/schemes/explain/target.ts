@@ -1,10 +1,10 @@
 // Mistakes in a path, a target and a URL. Proxies make some of them, in transit.
 import { findQuery } from '../../http/target.ts';
-import { listQueryObjects } from './content-parameters.ts';
 import { escapedPathMistakes, escapedQueryMistakes, escapeMistakes } from './escapes.ts';
 import { addedHosts, furtherHostMistakes, hostMistakes, listForwardedHosts, removeOrigin } from './host.ts';
 import { embedMistakes, type Facts, type Mistake } from './mistake.ts';
-import { furtherQueryMistakes, queryForms } from './query.ts';
+import { queryEncodings, queryForms, queryObjects } from './parameters.ts';
+import { furtherQueryMistakes } from './query.ts';
 
 const normalized = 'the path was normalized in transit, or by the client after signing';
 
@@ -99,6 +99,7 @@ export const targetMistakes: readonly Mistake[] = [
   ...escapeMistakes,
   ...embedMistakes(escapedPathMistakes, splitPath),
   ...embedMistakes(escapedQueryMistakes, splitQuery),
+  ...embedMistakes(queryEncodings, splitQuery),
   ...embedMistakes(pathForms, splitPath),
   ...loneMarks,
   ...embedMistakes(queryForms, splitQuery),
@@ -107,10 +108,7 @@ export const targetMistakes: readonly Mistake[] = [
   ['the query was signed without its question mark', (target) => target.replace('?', '')],
   ['the query was signed with a second question mark', (target) => target.replace('?', '??')],
   ['the path was left out', (target) => target.replace(/^[^?]*/, '')],
-  [
-    'the parameters of the query were signed as JSON after the path',
-    (target) => listQueryObjects(findQuery(target)).map((json) => target.replace(/\?.*$/s, json)),
-  ],
+  ...embedMistakes(queryObjects, (target) => [target.replace(/\?.*$/s, ''), findQuery(target), '']),
   [fragmentSigned, (target) => addFragments(target)],
 ];
 
@@ -143,6 +141,7 @@ export const urlMistakes: readonly Mistake[] = [
   ...embedMistakes(pathForms, splitPath),
   ...embedMistakes(queryForms, splitQuery),
   ...embedMistakes(escapedQueryMistakes, splitQuery),
+  ...embedMistakes(queryEncodings, splitQuery),
   ['{part} was signed in lower case', (url) => url.toLowerCase()],
   ['{part} was signed in upper case', (url) => url.toUpperCase()],
   ...embedMistakes(hostMistakes.slice(usualHosts), splitUrlHost),

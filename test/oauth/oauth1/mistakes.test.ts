@@ -130,17 +130,17 @@ const rows: readonly (readonly [what: string, mistaken: Mistaken, hint: RegExp])
   [
     'an exclamation mark left by encodeURIComponent at both levels',
     { query: 'a=hi%21', signed: [['a', 'hi!']], inner: encodeURIComponent, outer: encodeURIComponent },
-    /percent-encoded in the parameters and the base string/,
+    /the parameters and the base string were percent-encoded as by encodeURIComponent: "!" for "%21"/,
   ],
   [
     'parentheses in the name left by encodeURIComponent in the parameters',
     { query: 'a%28b%29=1', signed: [['a(b)', '1']], inner: encodeURIComponent },
-    /percent-encoded in the parameters$/,
+    /the parameters of the query were percent-encoded as by encodeURIComponent: "\(" for "%28"$/,
   ],
   [
     'only the asterisk left at both levels',
     { query: "a=*'%28", signed: [['a', "*'("]], inner: exceptStar, outer: exceptStar },
-    /character \* was not percent-encoded in the parameters and the base string/,
+    /parameters and the base string were percent-encoded as by .*: "\*" for "%2A"/,
   ],
   [
     'the encoding of forms at both levels',

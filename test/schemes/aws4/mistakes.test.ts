@@ -9,7 +9,7 @@ const mistakes: [mistake: string, client: Client, hint: RegExp, differs: string 
   [
     '%2B for a space in the query',
     { target: '/?q=a+b', query: 'q=a%2Bb' },
-    /signed as %2B/,
+    /"\+" in the query was not decoded as a space/,
     'canonical query',
   ],
   [
@@ -22,7 +22,7 @@ const mistakes: [mistake: string, client: Client, hint: RegExp, differs: string 
   [
     'lower-case escapes in the path',
     { service: 's3', target: '/a%2Fb', path: '/a%2fb' },
-    /escapes of the path are in lower case/,
+    /escapes were in lower case/,
     'canonical path',
   ],
   [

@@ -9,13 +9,13 @@ const urls: [mistake: string, service: string, change: (target: string) => strin
     'session token added after signing',
     'service',
     (target) => `${target}&X-Amz-Security-Token=x`,
-    /session token was added to the query after signing/,
+    /parameter X-Amz-Security-Token was left out, or added after signing/,
   ],
   [
     'parameter added after signing',
     'service',
     (target) => `${target}&limit=5`,
-    /parameter limit was added to the query after signing/,
+    /parameter limit was left out, or added after signing/,
   ],
   ['hash of no content for Amazon S3', 's3', (target) => target, /must be signed with UNSIGNED-PAYLOAD/],
 ];
