@@ -5,11 +5,11 @@ import type { Presented } from '../scheme.ts';
 import type { SchemeContext } from '../scheme-context.ts';
 import type { Explained, TraceKnowledge } from '../trace.ts';
 import { countTried } from './budget.ts';
-import { explainByKnowledge } from './knowledge.ts';
-import { type Search, searchCatalogue } from './search.ts';
+import { searchCatalogue } from './catalogue.ts';
+import { findByKnowledge } from './knowledge.ts';
+import { type OthersKey, type RefusedSignature, Search, type WrongSignature } from './search.ts';
 import { describeSentForm, describeSentKey } from './sent-keys.ts';
 import { describe, formatWhole, type Members } from './shown.ts';
-import type { Found, OthersKey, RefusedSignature, WrongSignature } from './wrong-signature.ts';
 
 /**
  * Prepares the explanation of a wrong signature: keeps all that it depends on, so that it is the same whenever it is made. It is made
@@ -36,12 +36,15 @@ export async function prepareExplanation<Own extends Presented>({
     account: account || undefined,
     others,
   };
-  let made: Search | undefined;
-  const search = (): Search => {
-    made ??= searchCatalogue(wrong);
+  let made: Search<Own> | undefined;
+  const search = (): Search<Own> => {
+    if (made === undefined) {
+      made = new Search(wrong);
+      searchCatalogue(made);
+    }
     return made;
   };
-  return { traced: () => traceSearch(wrong, search()), shown: () => showSearch(wrong, search()) };
+  return { traced: () => traceSearch(search()), shown: () => showSearch(search()) };
 }
 
 /** The number of keys of other users that are tried: a verification with a public key takes long. */
@@ -71,69 +74,53 @@ function withoutBody<Own extends Presented>(presented: Own): Own {
 }
 
 /** Returns the explanation for the trace, with all that a test double knows. */
-function traceSearch<Own extends Presented>(wrong: WrongSignature<Own>, search: Search): Members {
-  const { parts, message } = search;
-  const found = search.found ?? findByKnowledge(wrong, search);
+function traceSearch<Own extends Presented>(search: Search<Own>): Members {
+  const { parts, message } = search.shown;
+  const found = search.found ?? findByKnowledge(search);
   return {
     ...formatWhole(parts, message),
-    ...listCommonMembers(wrong),
-    ...describe(parts, message, found, hintFor(wrong, search)),
+    ...listCommonMembers(search),
+    ...describe(parts, message, found, hintFor(search)),
   };
 }
 
-/** Returns the mistake that what a test double knows shows. */
-function findByKnowledge<Own extends Presented>(
-  wrong: WrongSignature<Own>,
-  { messages, budgets }: Search,
-): Found | undefined {
-  const { knowledge } = wrong;
-  if (knowledge === undefined) return undefined;
-  const found = messages.map(({ parts, message }) =>
-    explainByKnowledge(wrong, parts, message, knowledge, budgets),
-  );
-  return found.find((each) => each?.message !== undefined) ?? found.find((each) => each !== undefined);
-}
-
 /** Returns the explanation for the client. */
-function showSearch<Own extends Presented>(wrong: WrongSignature<Own>, search: Search): Members {
-  const { scheme, presented } = wrong;
-  const { parts, message, found } = search;
+function showSearch<Own extends Presented>(search: Search<Own>): Members {
+  const { scheme, presented } = search.wrong;
+  const { parts, message } = search.shown;
   const sent = presented.sentKey;
   const hint =
     presented.user === ''
       ? (describeSentForm(sent ?? '', 'key') ?? 'no user has this key')
-      : `the ${scheme.rules.owner ?? 'user'} does not exist, ${parts.length === 0 ? 'or ' : ''}${explainUnmatched(wrong, search)}`;
-  return { ...listCommonMembers(wrong), ...describe(parts, message, found, hint) };
+      : `the ${scheme.rules.owner ?? 'user'} does not exist, ${parts.length === 0 ? 'or ' : ''}${explainUnmatched(search)}`;
+  return { ...listCommonMembers(search), ...describe(parts, message, search.found, hint) };
 }
 
-function listCommonMembers<Own extends Presented>({
-  scheme,
-  presented,
-  content,
-}: WrongSignature<Own>): Members {
+function listCommonMembers<Own extends Presented>({ wrong }: Search<Own>): Members {
+  const { scheme, presented, content } = wrong;
   return scheme.mistakes?.members?.(presented, content, 'signature') ?? {};
 }
 
 /** Returns the hint if no mistake made the signature. */
 function explainUnmatched<Own extends Presented>(
-  { presented }: WrongSignature<Own>,
-  { parts, untried }: Search,
-  kinds: readonly KeyKind[] = presented.kinds,
+  { wrong, shown, untried }: Search<Own>,
+  kinds: readonly KeyKind[] = wrong.presented.kinds,
 ): string {
+  const hasMessage = shown.parts.length > 0;
   const different = `the ${kinds[0] === 'secret' ? 'secret' : 'key'} is different`;
-  if (untried !== undefined)
-    return `${different}${parts.length === 0 ? '' : ', or the message differs'}; ${untried}`;
-  if (parts.length === 0) return different;
+  if (untried !== undefined) return `${different}${hasMessage ? ', or the message differs' : ''}; ${untried}`;
+  if (!hasMessage) return different;
   return `${different}, or the message differs in a way that is not a common mistake`;
 }
 
 /** Returns the hint for the trace if no mistake made the signature. */
-function hintFor<Own extends Presented>(wrong: WrongSignature<Own>, search: Search): string {
-  const { scheme, presented, holder } = wrong;
+function hintFor<Own extends Presented>(search: Search<Own>): string {
+  const { scheme, presented, holder, knowledge } = search.wrong;
+  const { mac } = search;
   const { owner = 'user' } = scheme.rules;
   const sent = presented.sentKey;
   const mistake =
-    sent === undefined ? undefined : describeSentKey(sent, presented.user, wrong.knowledge?.secrets ?? []);
+    sent === undefined ? undefined : describeSentKey(sent, presented.user, knowledge?.secrets ?? []);
   if (mistake !== undefined) return mistake;
   if (holder === undefined && presented.user === '') return 'no user has this key, or several have it';
   if (holder === undefined)
@@ -150,32 +137,27 @@ function hintFor<Own extends Presented>(wrong: WrongSignature<Own>, search: Sear
     return kinds.includes('secret')
       ? `the ${owner} has no secret`
       : `the ${owner} has no key of ${kinds.join(' or ')}`;
-  const mac = scheme.mistakes?.mac?.(presented);
   const isReadable = keys.some(
     (key) => key.kind !== 'secret' || mac === undefined || key.secret.derive(mac.key) !== undefined,
   );
-  return isReadable
-    ? `${explainUnmatched(
-        wrong,
-        search,
-        keys.map(({ kind }) => kind),
-      )}${describeTries(wrong, search)}`
-    : `the secret of the ${owner} is not in ${mac?.encoding ?? 'the right encoding'}`;
+  if (!isReadable) return `the secret of the ${owner} is not in ${mac?.encoding ?? 'the right encoding'}`;
+  const unmatched = explainUnmatched(
+    search,
+    keys.map(({ kind }) => kind),
+  );
+  return unmatched + describeTries(search);
 }
 
 /** Describes how much was tried when no mistake made the signature, and what cannot be tried. */
-function describeTries<Own extends Presented>(
-  { presented: { request } }: WrongSignature<Own>,
-  { parts, untried, budgets }: Search,
-): string {
-  if (untried !== undefined || parts.length === 0) return '';
-  const kinds = new Set(parts.map(({ kind }) => kind));
+function describeTries<Own extends Presented>({ wrong, shown, untried, budgets }: Search<Own>): string {
+  if (untried !== undefined || shown.parts.length === 0) return '';
+  const kinds = new Set(shown.parts.map(({ kind }) => kind));
   const unknown: string[] = [];
   if (kinds.has('host') || kinds.has('url'))
     unknown.push('a host that the request does not show, such as that of a proxy');
   if (kinds.has('path') || kinds.has('target') || kinds.has('url'))
     unknown.push('other base paths and parameters that did not arrive');
-  if (/^multipart\//i.test(request.headers.get('content-type') ?? ''))
+  if (/^multipart\//i.test(wrong.presented.request.headers.get('content-type') ?? ''))
     unknown.push('multipart content with another boundary, which each serialization has');
   const rest = unknown.length === 0 ? '' : `; not tried: ${unknown.join(', and ')}`;
   const count = countTried(budgets).toLocaleString('en-US');

@@ -1,218 +1,161 @@
-// Searches the catalogue for the mistake that made a wrong signature.
+// One search for the mistake that made a wrong signature.
 
-import { fitsOne, type Key, type KeyKind, minKeys, selectSamples } from '../../accounts/keyring.ts';
-import type { SignatureVariant } from '../../algorithms.ts';
-import { messageBytes, type Part } from '../message.ts';
-import { assembleMessage, type MessageMistake, type Presented, type SchemeVerification } from '../scheme.ts';
-import { type Budgets, createBudgets, describeUntried, selectLongest, verificationTime } from './budget.ts';
-import { computePlainHash, findEmptySecretMistake, keyMistakes } from './key.ts';
-import { encodingMistakes, findPublicKeyMistake } from './public-key.ts';
-import { hashedMistakes } from './whole.ts';
+import { timingSafeEqual } from 'node:crypto';
+import type { AccountKey } from '../../accounts/account-key.ts';
+import type { Account } from '../../accounts/accounts.ts';
+import type { Decoys, Key, KeyHolder } from '../../accounts/keyring.ts';
+import { addressedAuthority } from '../../http/target.ts';
+import { messageBytes, type Part, type Piece } from '../message.ts';
 import {
-  createSignatureTest,
-  createTry,
-  type Found,
-  messageMistakes,
-  searchTime,
-  type WrongSignature,
-} from './wrong-signature.ts';
+  assembleMessage,
+  type Mac,
+  type MessageMistake,
+  type Presented,
+  type SchemeVerification,
+} from '../scheme.ts';
+import type { SchemeContext } from '../scheme-context.ts';
+import type { TraceKnowledge } from '../trace.ts';
+import { type Budgets, createBudgets, describeUntried, selectLongest, verificationTime } from './budget.ts';
+import { signWith } from './key.ts';
+import type { Facts } from './mistake.ts';
+
+/** A request whose signature no key of the user made, when it is refused. */
+export interface RefusedSignature<Own extends Presented = Presented> {
+  readonly scheme: SchemeVerification<Own>;
+  readonly presented: Own;
+  /** Undefined if the user does not exist. */
+  readonly holder: KeyHolder | undefined;
+  readonly content: Uint8Array;
+  readonly decoys: Decoys;
+  /** What a test double knows. Default: nothing. */
+  readonly knowledge: TraceKnowledge | undefined;
+  readonly context: SchemeContext;
+}
+
+/** Such a request with all that its explanation depends on: later changes of users do not change it. */
+export interface WrongSignature<Own extends Presented = Presented>
+  extends Omit<RefusedSignature<Own>, 'context'> {
+  /** Content that the scheme does not read, if a test double has it. */
+  readonly arrived: Uint8Array | undefined;
+  /** The account of the user, if a test double has it. */
+  readonly account: Account | undefined;
+  /** The keys of all users that a test double knows, if the signature may be one by a private key. */
+  readonly others: readonly OthersKey[];
+}
+
+/** A key of any user. */
+export interface OthersKey {
+  readonly id: string;
+  readonly user: string;
+  readonly key: AccountKey;
+}
+
+/** The mistake that made the signature. */
+export interface Found {
+  readonly hint: string;
+  readonly message?: Buffer;
+  readonly differs?: MessageMistake['differs'];
+}
 
 /** A message that the signature may fit. */
 export interface RightMessage {
   readonly parts: readonly Part[];
+  readonly pieces: readonly Piece[];
   readonly message: Buffer;
 }
 
-/** What the mistakes of the catalogue show: the mistake, and the message in which it was made; otherwise the first message. */
-export interface Search extends RightMessage {
-  /** All messages that the signature may fit. */
-  readonly messages: readonly RightMessage[];
-  readonly found: Found | undefined;
-  /** Why mistakes were not tried; undefined if all were. */
-  readonly untried: string | undefined;
+/** Returns what the request shows beside its parts. */
+export function readFacts({ request, target = request.target, time }: Presented, content: Uint8Array): Facts {
+  const host = addressedAuthority(request.target, request.headers);
+  return { request, target, host, content, time };
+}
+
+/** A search: what it is about, what it has tried, and what it has found. */
+export class Search<Own extends Presented = Presented> {
+  readonly wrong: WrongSignature<Own>;
   readonly budgets: Budgets;
-}
+  /** The messages of which the signature must fit one. */
+  readonly messages: readonly RightMessage[];
+  /** How a shared secret signs; undefined if none does, or if mistakes in its use are not explained. */
+  readonly mac: Mac | undefined;
+  /** The content that arrived, whether the scheme reads it or not. */
+  readonly content: Uint8Array;
+  readonly facts: Facts;
+  /** The message in which the mistake was made; otherwise the first one. */
+  shown: RightMessage;
+  found: Found | undefined;
+  /** Why mistakes were not tried; undefined if all were. */
+  untried: string | undefined;
+  readonly #given: readonly Buffer[];
 
-/** Tries the mistakes of the catalogue with every message that the signature may fit. */
-export function searchCatalogue<Own extends Presented>(wrong: WrongSignature<Own>): Search {
-  const { scheme, presented, content, knowledge } = wrong;
-  const budgets = createBudgets(knowledge?.isLimited ?? true);
-  const messages = scheme.messages(presented, content).map(
-    (each): RightMessage => ({
-      parts: each,
-      message: messageBytes(assembleMessage(scheme, each, presented)),
-    }),
-  );
-  const [first = { parts: [], message: Buffer.alloc(0) }] = messages;
-  const { message } = first;
-  const longestTried = selectLongest(budgets.isLimited);
-  if (Math.max(message.length, content.length) > longestTried) {
-    const untried =
-      content.length > longestTried
-        ? describeUntried('content', content.length)
-        : describeUntried('message', message.length);
-    return { ...first, messages, found: undefined, untried, budgets };
-  }
-  let shown: (RightMessage & { readonly found: Found }) | undefined;
-  for (const each of messages) {
-    const found = findMistake(wrong, each.parts, each.message, budgets);
-    if (found !== undefined) shown ??= { ...each, found };
-    // A client of a server could measure that a search has ended early.
-    if (shown !== undefined && !budgets.isLimited) break;
-  }
-  const untried = budgets.catalogue.isExhausted ? exhausted : undefined;
-  return { ...first, messages, found: undefined, ...shown, untried, budgets };
-}
-
-const exhausted = 'not all usual mistakes were tried: an explanation of a server may take 10 ms';
-
-function findMistake<Own extends Presented>(
-  wrong: WrongSignature<Own>,
-  parts: readonly Part[],
-  message: Buffer,
-  { isLimited, catalogue: budget }: Budgets,
-): Found | undefined {
-  const { scheme, presented, content } = wrong;
-  const mac = scheme.mistakes?.mac?.(presented);
-  if (mac === undefined && presented.kinds.includes('secret')) return undefined;
-  if (mac?.hash !== undefined && presented.signatures.every((signature) => signature === ''))
-    return { hint: 'the signature is empty' };
-  const isGiven = createSignatureTest(presented);
-  const tried = keysToTry(wrong, presented, isLimited);
-  const keys = tried.map(({ key }) => key);
-  const rights = scheme.messages(presented, content).map((each) => assembleMessage(scheme, each, presented));
-  const signsRight = ({ key, isOwn }: TriedKey, given: Own): boolean =>
-    rights.filter((right) => scheme.verify(key, right, given)).length > 0 && isOwn;
-  budget.spend(
-    rights.length * searchTime(keys, message.length) +
-      emptyTries * verificationTime('secret', message.length),
-  );
-  const [expired] = tried.filter((each) => signsRight(each, presented));
-  const findComputed = (): string | undefined =>
-    budget.spendHalf(computationTime(keys, message.length))
-      ? tried.flatMap(({ key, isOwn }) => {
-          const hint = computationMistake(key, message, scheme, presented);
-          return isOwn && hint !== undefined ? [hint] : [];
-        })[0]
-      : undefined;
-  const findReencoded = (): string | undefined =>
-    encodingMistakes(presented.signatures[0] ?? '').flatMap(({ hint, signature }) => {
-      const other = scheme.mistakes?.withSignature?.(presented, signature) ?? {
-        ...presented,
-        signatures: [signature],
-      };
-      const others = keysToTry(wrong, other, isLimited);
-      const otherTime = searchTime(
-        others.map(({ key }) => key),
-        message.length,
-      );
-      if (!budget.spendHalf(rights.length * otherTime)) return [];
-      return others.filter((each) => signsRight(each, other)).length > 0 ? [hint] : [];
-    })[0];
-  // Before the mistakes in the message, which take all that is left.
-  const [computed, reencoded] = [findComputed(), findReencoded()];
-  const tries = tried.map(({ key, isOwn }) => ({ isOwn, made: createTry(key, scheme, presented) }));
-  const findSigned = (mistakes: Iterable<MessageMistake>): readonly MessageMistake[] =>
-    tries.length === 0
-      ? []
-      : budget.matching(
-          mistakes,
-          (mistake) => searchTime(keys, mistake.message.length),
-          (mistake) => tries.filter(({ made, isOwn }) => made(mistake) && isOwn).length > 0,
-        );
-  const [hashed] = findSigned(hashedMistakes(message));
-  const [signed] = findSigned(messageMistakes(wrong, parts, message, content));
-  if (mac?.hash !== undefined && isGiven(computePlainHash(mac.hash, message)))
-    return { hint: 'the signature is a plain hash of the message, without HMAC' };
-  const empty = mac && findEmptySecretMistake(presented.user, mac, message, isGiven);
-  if (empty !== undefined) return { hint: empty };
-  if (expired !== undefined)
-    return {
-      hint: `the request is signed with an expired ${expired.key.kind === 'secret' ? 'secret' : 'key'}`,
-    };
-  const hint = reencoded ?? computed ?? hashed?.hint;
-  return signed ?? (hint === undefined ? undefined : { hint });
-}
-
-/** The number of tries with a text in place of a secret. */
-const emptyTries = 20;
-
-/** Returns the estimated time (µs) to try the mistakes in the use of keys and in the computation. */
-function computationTime(keys: readonly Key[], length: number): number {
-  let time = 0;
-  for (const { kind } of keys) time += (kind === 'secret' ? 48 : 5) * verificationTime(kind, length);
-  return time;
-}
-
-/** A key with which mistakes are tried. */
-interface TriedKey {
-  readonly key: Key;
-  /** Otherwise it is a decoy. */
-  readonly isOwn: boolean;
-}
-
-/** The number of keys of a kind with which mistakes are tried: a verification with a public key takes long. */
-function countTriedKeys(kind: KeyKind): number {
-  return kind === 'secret' ? minKeys : 1;
-}
-
-/** Returns keys of the holder: all, or as many of each kind as any user has, with decoys in place of missing ones. */
-function keysToTry<Own extends Presented>(
-  { holder, decoys }: WrongSignature<Own>,
-  presented: Own,
-  isLimited: boolean,
-): TriedKey[] {
-  const { signatures } = presented;
-  return presented.kinds.flatMap((kind) => {
-    const own = (holder?.keys ?? []).filter((key) => key.kind === kind && fitsOne(key, signatures));
-    if (!isLimited) return own.map((key): TriedKey => ({ key, isOwn: true }));
-    const [sample] = selectSamples(kind, signatures);
-    if (sample === undefined) return [];
-    return Array.from({ length: countTriedKeys(kind) }, (_, at): TriedKey => {
-      const key = own[at];
-      return key === undefined ? { key: decoys.of(kind, sample), isOwn: false } : { key, isOwn: true };
+  constructor(wrong: WrongSignature<Own>) {
+    const { scheme, presented, content, arrived, knowledge } = wrong;
+    this.wrong = wrong;
+    this.budgets = createBudgets(knowledge?.isLimited ?? true);
+    this.messages = scheme.messages(presented, content).map((parts): RightMessage => {
+      const pieces = this.assemble(parts);
+      return { parts, pieces, message: messageBytes(pieces) };
     });
-  });
-}
-
-function computationMistake<Own extends Presented>(
-  key: Key,
-  message: Buffer,
-  scheme: SchemeVerification<Own>,
-  presented: Own,
-): string | undefined {
-  return key.kind === 'secret'
-    ? key.secret.derive((secret) => secretMistake(secret, message, scheme, presented))
-    : keyMistake(key, message, presented, scheme.variant);
-}
-
-function secretMistake<Own extends Presented>(
-  secret: Buffer,
-  message: Buffer,
-  scheme: SchemeVerification<Own>,
-  presented: Own,
-): string | undefined {
-  const mac = scheme.mistakes?.mac?.(presented);
-  if (mac === undefined) return undefined;
-  const length = Buffer.byteLength(presented.signatures[0] ?? '', 'base64');
-  const further = scheme.mistakes?.key?.(secret, presented) ?? [];
-  const isGiven = createSignatureTest(presented);
-  const found = keyMistakes(secret, message, mac, length, further).filter(([, signature]) =>
-    isGiven(signature),
-  );
-  return found[0]?.[0];
-}
-
-function keyMistake(
-  key: Extract<Key, { publicKey: unknown }>,
-  message: Buffer,
-  { signatures }: Presented,
-  variant: SignatureVariant | undefined,
-): string | undefined {
-  for (const text of signatures) {
-    const signature = Buffer.from(text, 'base64');
-    const hint = findPublicKeyMistake(key.kind, key.publicKey, message, signature, variant);
-    if (hint !== undefined) return hint;
+    this.mac = scheme.mistakes?.mac?.(presented);
+    this.content = content.length === 0 ? (arrived ?? content) : content;
+    this.facts = readFacts(presented, this.content);
+    this.shown = this.messages[0] ?? { parts: [], pieces: [], message: Buffer.alloc(0) };
+    this.#given = presented.signatures
+      .map((text) => Buffer.from(text, 'base64'))
+      .filter(({ length }) => length > 0);
+    this.untried = this.#describeLength();
   }
-  return undefined;
+
+  /** Returns why no mistakes are tried: a message or content that is long. */
+  #describeLength(): string | undefined {
+    const longest = selectLongest(this.budgets.isLimited);
+    const { content } = this.wrong;
+    if (content.length > longest) return describeUntried('content', content.length);
+    const { length } = this.shown.message;
+    return length > longest ? describeUntried('message', length) : undefined;
+  }
+
+  /** Returns the octets that are signed. Parts may be missing, or in another order. */
+  assemble = (parts: readonly Part[]): readonly Piece[] =>
+    assembleMessage(this.wrong.scheme, parts, this.wrong.presented);
+
+  /** Returns a mistake in one part of a message. */
+  change(parts: readonly Part[], at: number, hint: string, signed: Piece): MessageMistake {
+    const part = parts[at];
+    const changed = part === undefined ? parts : parts.with(at, { ...part, value: signed });
+    return {
+      hint,
+      message: messageBytes(this.assemble(changed)),
+      differs: { name: part?.name ?? '', signed },
+    };
+  }
+
+  /** Whether a signature was presented. The time does not depend on where signatures differ. */
+  isGiven = (signature: Buffer): boolean =>
+    this.#given.filter((bytes) => bytes.length === signature.length && timingSafeEqual(bytes, signature))
+      .length > 0;
+
+  /** Returns whether a text, used as the secret, made the signature of a message. */
+  isMadeWith(secret: string, message: Buffer): boolean {
+    const bytes = Buffer.from(secret);
+    const { mac } = this;
+    return mac !== undefined && this.isGiven(signWith(mac, mac.key(bytes) ?? bytes, message));
+  }
+
+  /** Creates the function that returns whether a key made the signature of a mistaken message. The key is derived once. */
+  createTry(key: Key): (mistake: MessageMistake) => boolean {
+    const { scheme, presented } = this.wrong;
+    if (key.kind !== 'secret') return ({ message }) => scheme.verify(key, [message], presented);
+    const { mac } = this;
+    if (mac === undefined) return () => false;
+    const bytes = key.secret.derive((secret) => mac.key(secret) ?? secret);
+    return ({ message }) => this.isGiven(signWith(mac, bytes, message));
+  }
+}
+
+/** Returns the estimated time (µs) to build a mistaken message of this length (bytes) and to try it with all keys. */
+export function searchTime(keys: readonly Key[], length: number): number {
+  let time = verificationTime('secret', length);
+  for (const { kind } of keys) time += verificationTime(kind, length);
+  return time;
 }

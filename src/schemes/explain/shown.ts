@@ -6,7 +6,7 @@ import type { ProblemMember } from '../../http/problem.ts';
 import { octetsOf, toReadable } from '../../http/syntax/octets.ts';
 import { secretPiece } from '../declared/message.ts';
 import { messageBytes, type Part, type Piece } from '../message.ts';
-import type { Found } from './wrong-signature.ts';
+import type { Found } from './search.ts';
 
 /** The members of an explanation, by name. */
 export type Members = Readonly<Record<string, ProblemMember>>;

@@ -7,7 +7,7 @@ import { decodeEscapes, decodeSome } from '../../http/syntax/percent.ts';
 import { lineMistakes } from '../explain/lines.ts';
 import { permutations, type Variant } from '../explain/mistake.ts';
 import { variantsOfPart } from '../explain/parts.ts';
-import { readFacts } from '../explain/wrong-signature.ts';
+import { readFacts } from '../explain/search.ts';
 import { octetsOfPiece, type Part, type PartKind } from '../message.ts';
 import type { MessageMistake } from '../scheme.ts';
 import { formatBase, parametersName } from './base.ts';

@@ -1,0 +1,80 @@
+// The messages that clients sign by mistake.
+
+import { octetsOf } from '../../http/syntax/octets.ts';
+import type { MessageMistake, Presented } from '../scheme.ts';
+import type { Variant } from './mistake.ts';
+import { furtherVariantsOfPart, variantsOfPart } from './parts.ts';
+import type { RightMessage, Search } from './search.ts';
+import { readings, usualReadings } from './times.ts';
+import {
+  additions,
+  endMistakes,
+  omissions,
+  orderMistakes,
+  separatorMistakes,
+  versionMistakes,
+  wholeMistakes,
+} from './whole.ts';
+
+/** The longest message (bytes) that is remembered, so that one that equals it is not tried again. */
+const longestRemembered = 65_536;
+
+/**
+ * Yields the messages that clients sign in place of a right one, most likely first, without those that equal a right one or an earlier
+ * one. Each is built when it is asked for.
+ */
+export function* messageMistakes<Own extends Presented>(
+  search: Search<Own>,
+  right: RightMessage,
+): Generator<MessageMistake> {
+  if (right.parts.length === 0) return;
+  const seen = new Set<string>();
+  for (const mistake of buildMistakes(search, right)) {
+    const { message } = mistake;
+    if (search.messages.some((each) => each.message.equals(message))) continue;
+    if (message.length > longestRemembered || seen.size < seen.add(octetsOf(message)).size) yield mistake;
+  }
+}
+
+function* buildMistakes<Own extends Presented>(
+  search: Search<Own>,
+  { parts, message }: RightMessage,
+): Generator<MessageMistake> {
+  const { wrong, facts, content, assemble } = search;
+  const { scheme, presented } = wrong;
+  const change = function* (at: number, variants: Iterable<Variant>): Generator<MessageMistake> {
+    for (const [hint, signed] of variants) yield search.change(parts, at, hint, signed);
+  };
+  const changes = parts.map(function* (part, at): Generator<MessageMistake> {
+    yield* change(at, scheme.mistakes?.part?.(part, presented, content) ?? []);
+    yield* change(at, variantsOfPart(part, facts));
+  });
+  const own = scheme.mistakes?.message?.(presented, parts, content) ?? [];
+  const times = readings(parts, presented.time, usualReadings, assemble);
+  yield* takeTurns([own, endMistakes(message, parts), ...changes, times]);
+  yield* omissions(parts, assemble);
+  yield* separatorMistakes(parts, assemble);
+  yield* versionMistakes(parts, assemble);
+  // The order of the parts of a canonical form is that of the form.
+  if (scheme.join === undefined) yield* orderMistakes(parts, assemble);
+  yield* wholeMistakes(message);
+  yield* additions(parts, facts, presented.user, assemble);
+  // To build them takes longer than a server has.
+  if (wrong.knowledge?.isLimited === false)
+    yield* takeTurns(parts.map((part, at) => change(at, furtherVariantsOfPart(part, facts))));
+}
+
+/** Yields the first item of each list, then the second ones: a budget that ends early has tried the likely ones of each. */
+function* takeTurns<Item>(lists: readonly Iterable<Item>[]): Generator<Item> {
+  let iterators = lists.map((list) => list[Symbol.iterator]());
+  while (iterators.length > 0) {
+    const left: Iterator<Item>[] = [];
+    for (const iterator of iterators) {
+      const step = iterator.next();
+      if (step.done === true) continue;
+      yield step.value;
+      left.push(iterator);
+    }
+    iterators = left;
+  }
+}
