@@ -10,7 +10,7 @@ import { type Found, type RightMessage, type Search, searchTime } from './search
 import { hashedMistakes } from './whole.ts';
 
 /** Tries the mistakes of the catalogue with every message that the signature may fit. */
-export function searchCatalogue<Own extends Presented>(search: Search<Own>): void {
+export function searchCatalogue(search: Search): void {
   if (search.untried !== undefined) return;
   const { isLimited, catalogue } = search.budgets;
   for (const each of search.messages) {
@@ -26,7 +26,7 @@ export function searchCatalogue<Own extends Presented>(search: Search<Own>): voi
     search.untried = 'not all usual mistakes were tried: an explanation of a server may take 10 ms';
 }
 
-function findMistake<Own extends Presented>(search: Search<Own>, right: RightMessage): Found | undefined {
+function findMistake(search: Search, right: RightMessage): Found | undefined {
   const { wrong, mac, messages } = search;
   const { scheme, presented } = wrong;
   const { message } = right;
@@ -36,7 +36,7 @@ function findMistake<Own extends Presented>(search: Search<Own>, right: RightMes
     return { hint: 'the signature is empty' };
   const tried = keysToTry(search, presented);
   const keys = tried.map(({ key }) => key);
-  const signsRight = ({ key, isOwn }: TriedKey, given: Own): boolean =>
+  const signsRight = ({ key, isOwn }: TriedKey, given: Presented): boolean =>
     messages.filter(({ pieces }) => scheme.verify(key, pieces, given)).length > 0 && isOwn;
   budget.spend(
     messages.length * searchTime(keys, message.length) +
@@ -109,9 +109,9 @@ function countTriedKeys(kind: KeyKind): number {
 }
 
 /** Returns keys of the holder: all, or as many of each kind as any user has, with decoys in place of missing ones. */
-function keysToTry<Own extends Presented>(
-  { wrong: { holder, decoys }, budgets }: Search<Own>,
-  { signatures, kinds }: Own,
+function keysToTry(
+  { wrong: { holder, decoys }, budgets }: Search,
+  { signatures, kinds }: Presented,
 ): TriedKey[] {
   return kinds.flatMap((kind) => {
     const own = (holder?.keys ?? []).filter((key) => key.kind === kind && fitsOne(key, signatures));
@@ -126,8 +126,8 @@ function keysToTry<Own extends Presented>(
 }
 
 /** Returns the mistake in the use of a key, or in the computation, that made the signature. */
-function computationMistake<Own extends Presented>(
-  { wrong: { scheme, presented }, mac, isGiven }: Search<Own>,
+function computationMistake(
+  { wrong: { scheme, presented }, mac, isGiven }: Search,
   key: Key,
   message: Buffer,
 ): string | undefined {

@@ -16,10 +16,7 @@ import { describe, formatWhole, type Members } from './shown.ts';
  * in full for the trace, and for the client without showing whether the user exists. Then the mistakes are tried with at least two
  * keys of each kind, so the work does not depend on the user, and it has a fixed budget.
  */
-export async function prepareExplanation<Own extends Presented>({
-  context,
-  ...refused
-}: RefusedSignature<Own>): Promise<Explained> {
+export async function prepareExplanation({ context, ...refused }: RefusedSignature): Promise<Explained> {
   const { scheme, holder, content, knowledge } = refused;
   const isUser = (scheme.rules.owner ?? 'user') === 'user';
   const hasPublicKeys = refused.presented.kinds.some((kind) => kind !== 'secret');
@@ -29,15 +26,15 @@ export async function prepareExplanation<Own extends Presented>({
     knowledge && hasPublicKeys ? findOthersKeys(knowledge, context) : [],
   ]);
   const presented = withoutBody(refused.presented);
-  const wrong: WrongSignature<Own> = {
+  const wrong: WrongSignature = {
     ...refused,
     presented,
     arrived,
     account: account || undefined,
     others,
   };
-  let made: Search<Own> | undefined;
-  const search = (): Search<Own> => {
+  let made: Search | undefined;
+  const search = (): Search => {
     if (made === undefined) {
       made = new Search(wrong);
       searchCatalogue(made);
@@ -64,7 +61,7 @@ async function findOthersKeys(
 }
 
 /** Returns credentials that do not keep the content of their request, nor its connection. */
-function withoutBody<Own extends Presented>(presented: Own): Own {
+function withoutBody(presented: Presented): Presented {
   const { present } = presented.request.body;
   const unread = (): Promise<never> => Promise.reject(new Error('the content was not kept'));
   return {
@@ -74,7 +71,7 @@ function withoutBody<Own extends Presented>(presented: Own): Own {
 }
 
 /** Returns the explanation for the trace, with all that a test double knows. */
-function traceSearch<Own extends Presented>(search: Search<Own>): Members {
+function traceSearch(search: Search): Members {
   const { parts, message } = search.shown;
   const found = search.found ?? findByKnowledge(search);
   return {
@@ -85,7 +82,7 @@ function traceSearch<Own extends Presented>(search: Search<Own>): Members {
 }
 
 /** Returns the explanation for the client. */
-function showSearch<Own extends Presented>(search: Search<Own>): Members {
+function showSearch(search: Search): Members {
   const { scheme, presented } = search.wrong;
   const { parts, message } = search.shown;
   const sent = presented.sentKey;
@@ -96,14 +93,14 @@ function showSearch<Own extends Presented>(search: Search<Own>): Members {
   return { ...listCommonMembers(search), ...describe(parts, message, search.found, hint) };
 }
 
-function listCommonMembers<Own extends Presented>({ wrong }: Search<Own>): Members {
+function listCommonMembers({ wrong }: Search): Members {
   const { scheme, presented, content } = wrong;
   return scheme.mistakes?.members?.(presented, content, 'signature') ?? {};
 }
 
 /** Returns the hint if no mistake made the signature. */
-function explainUnmatched<Own extends Presented>(
-  { wrong, shown, untried }: Search<Own>,
+function explainUnmatched(
+  { wrong, shown, untried }: Search,
   kinds: readonly KeyKind[] = wrong.presented.kinds,
 ): string {
   const hasMessage = shown.parts.length > 0;
@@ -114,7 +111,7 @@ function explainUnmatched<Own extends Presented>(
 }
 
 /** Returns the hint for the trace if no mistake made the signature. */
-function hintFor<Own extends Presented>(search: Search<Own>): string {
+function hintFor(search: Search): string {
   const { scheme, presented, holder, knowledge } = search.wrong;
   const { mac } = search;
   const { owner = 'user' } = scheme.rules;
@@ -149,7 +146,7 @@ function hintFor<Own extends Presented>(search: Search<Own>): string {
 }
 
 /** Describes how much was tried when no mistake made the signature, and what cannot be tried. */
-function describeTries<Own extends Presented>({ wrong, shown, untried, budgets }: Search<Own>): string {
+function describeTries({ wrong, shown, untried, budgets }: Search): string {
   if (untried !== undefined || shown.parts.length === 0) return '';
   const kinds = new Set(shown.parts.map(({ kind }) => kind));
   const unknown: string[] = [];

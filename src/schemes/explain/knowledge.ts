@@ -6,7 +6,7 @@ import { fitsOne, type Key, toKey } from '../../accounts/keyring.ts';
 import { octetsOf } from '../../http/syntax/octets.ts';
 import { describeOtherSecret, describeUnknown, otherSecrets } from '../known-secrets.ts';
 import { messageBytes, type Part } from '../message.ts';
-import type { MessageMistake, Presented } from '../scheme.ts';
+import type { MessageMistake } from '../scheme.ts';
 import type { KnownSecret, TraceKnowledge } from '../trace.ts';
 import { type ExplanationBudget, selectLongest, verificationTime } from './budget.ts';
 import { listPublicHostMistakes } from './host.ts';
@@ -20,7 +20,7 @@ import { furtherReadings, millisecondReadings, readings, rewrittenTimes } from '
 const maxTried = 32;
 
 /** Finds the mistake that made a wrong signature, with all that a test double knows; undefined if none did. */
-export function findByKnowledge<Own extends Presented>(search: Search<Own>): Found | undefined {
+export function findByKnowledge(search: Search): Found | undefined {
   const { wrong, messages, budgets } = search;
   const { knowledge, holder, presented, content, scheme } = wrong;
   if (knowledge === undefined) return undefined;
@@ -44,8 +44,8 @@ const masked: Found = {
   hint: 'the secret was used masked, as a page or a log shows it; sign with the whole secret',
 };
 
-function findInMessage<Own extends Presented>(
-  search: Search<Own>,
+function findInMessage(
+  search: Search,
   right: RightMessage,
   knowledge: TraceKnowledge,
   user: string,
@@ -88,8 +88,8 @@ function findInMessage<Own extends Presented>(
 }
 
 /** Creates the function that returns the first of mistakes that one of these keys signed. */
-function createFinder<Own extends Presented>(
-  search: Search<Own>,
+function createFinder(
+  search: Search,
   keys: readonly Key[],
 ): (mistakes: Iterable<MessageMistake>, budget: ExplanationBudget) => Found | undefined {
   const tries = keys.map((key) => search.createTry(key));
@@ -104,8 +104,8 @@ function createFinder<Own extends Presented>(
 }
 
 /** Returns the first of mistakes that a text makes as a secret. */
-function findMade<Own extends Presented>(
-  search: Search<Own>,
+function findMade(
+  search: Search,
   secret: string,
   mistakes: readonly MessageMistake[],
 ): MessageMistake | undefined {
@@ -118,8 +118,8 @@ function findMade<Own extends Presented>(
 }
 
 /** Finds the secret of another one, or a former one, that made the signature, with a mistake or without. */
-function findSigner<Own extends Presented>(
-  search: Search<Own>,
+function findSigner(
+  search: Search,
   secrets: readonly KnownSecret[],
   user: string,
   mistakes: readonly MessageMistake[],
@@ -134,7 +134,7 @@ function findSigner<Own extends Presented>(
 }
 
 /** Finds another key of the user, or one of another user, that made the signature. */
-function findOtherKey<Own extends Presented>({ wrong, messages, budgets }: Search<Own>): Found | undefined {
+function findOtherKey({ wrong, messages, budgets }: Search): Found | undefined {
   const { presented, scheme, account, holder, others } = wrong;
   const made = (id: string, accountKey: AccountKey): boolean => {
     const key = toKey(accountKey);
@@ -155,8 +155,8 @@ function findOtherKey<Own extends Presented>({ wrong, messages, budgets }: Searc
 }
 
 /** Builds messages with a public host, which only the configuration shows. */
-function* changeHosts<Own extends Presented>(
-  search: Search<Own>,
+function* changeHosts(
+  search: Search,
   parts: readonly Part[],
   { hosts }: TraceKnowledge,
 ): Generator<MessageMistake> {
@@ -170,10 +170,7 @@ function* changeHosts<Own extends Presented>(
 }
 
 /** Returns messages with a digest of content that the scheme does not read, or with the content itself. */
-function digestsOfContent<Own extends Presented>(
-  { wrong, content, assemble }: Search<Own>,
-  parts: readonly Part[],
-): MessageMistake[] {
+function digestsOfContent({ wrong, content, assemble }: Search, parts: readonly Part[]): MessageMistake[] {
   const isKnown = wrong.content.length > 0 || wrong.arrived !== undefined;
   if (!isKnown || parts.some(({ kind }) => kind === 'content')) return [];
   const sent = parts.find(({ kind }) => kind === 'digest');
@@ -204,8 +201,8 @@ function digestsOfContent<Own extends Presented>(
 }
 
 /** Builds messages with two mistakes, in different parts. There may be thousands, so they are built one by one. */
-function* pairs<Own extends Presented>(
-  { assemble }: Search<Own>,
+function* pairs(
+  { assemble }: Search,
   parts: readonly Part[],
   mistakes: readonly MessageMistake[],
 ): Generator<MessageMistake> {

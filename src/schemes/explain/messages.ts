@@ -1,7 +1,7 @@
 // The messages that clients sign by mistake.
 
 import { octetsOf } from '../../http/syntax/octets.ts';
-import type { MessageMistake, Presented } from '../scheme.ts';
+import type { MessageMistake } from '../scheme.ts';
 import type { Variant } from './mistake.ts';
 import { furtherVariantsOfPart, variantsOfPart } from './parts.ts';
 import type { RightMessage, Search } from './search.ts';
@@ -23,10 +23,7 @@ const longestRemembered = 65_536;
  * Yields the messages that clients sign in place of a right one, most likely first, without those that equal a right one or an earlier
  * one. Each is built when it is asked for.
  */
-export function* messageMistakes<Own extends Presented>(
-  search: Search<Own>,
-  right: RightMessage,
-): Generator<MessageMistake> {
+export function* messageMistakes(search: Search, right: RightMessage): Generator<MessageMistake> {
   if (right.parts.length === 0) return;
   const seen = new Set<string>();
   for (const mistake of buildMistakes(search, right)) {
@@ -36,10 +33,7 @@ export function* messageMistakes<Own extends Presented>(
   }
 }
 
-function* buildMistakes<Own extends Presented>(
-  search: Search<Own>,
-  { parts, message }: RightMessage,
-): Generator<MessageMistake> {
+function* buildMistakes(search: Search, { parts, message }: RightMessage): Generator<MessageMistake> {
   const { wrong, facts, content, assemble } = search;
   const { scheme, presented } = wrong;
   const change = function* (at: number, variants: Iterable<Variant>): Generator<MessageMistake> {

@@ -273,27 +273,29 @@ function writeQuery(pairs: Pairs): string[] {
   return [pairs.map(writePair).join('&')];
 }
 
-const writings: readonly (readonly [hint: string, write: (pairs: Pairs) => string[]])[] = [
-  ['the parameters{of} were joined with "=" and "&"', joinWith('=', '&')],
+const writings: readonly Row[] = [
+  ['the parameters{of} were joined with "=" and "&"', { write: joinWith('=', '&') }],
   [
     'a parameter{of} without a value was signed without its "="',
-    (pairs) => writeQuery(pairs.map(([name, value = '']): Pair => (value === '' ? [name] : [name, value]))),
+    { write: (pairs) => writeQuery(pairs.map(([name, value]) => [name, value === '' ? undefined : value])) },
   ],
   [
     'a parameter{of} without a value was signed with a "="',
-    (pairs) =>
-      writeQuery(pairs.map(([name, value]): Pair => (name === '' ? [name, value] : [name, value ?? '']))),
+    {
+      write: (pairs) => writeQuery(pairs.map(([name, value]) => [name, name === '' ? value : (value ?? '')])),
+    },
   ],
-  ['names and values{of} were signed without "=" and "&"', joinWith('', '')],
-  ['the parameters{of} were joined with "="', joinWith('=', '')],
-  ['the parameters{of} were joined with "&"', joinWith('', '&')],
-  ['the parameters{of} were joined with ":"', joinWith(':', '')],
-  ['only the values{of} were signed', (pairs) => [pairs.map(textOf).join('')]],
-  ['only the names{of} were signed', (pairs) => [pairs.map(nameOf).join('')]],
-  ['"&" between the parameters{of} was escaped for HTML', (pairs) => [pairs.map(writePair).join('&amp;')]],
+  ['names and values{of} were signed without "=" and "&"', { write: joinWith('', '') }],
+  ['the parameters{of} were joined with "="', { write: joinWith('=', '') }],
+  ['the parameters{of} were joined with "&"', { write: joinWith('', '&') }],
+  ['the parameters{of} were joined with ":"', { write: joinWith(':', '') }],
+  ['only the values{of} were signed', { write: (pairs) => [pairs.map(textOf).join('')] }],
+  ['only the names{of} were signed', { write: (pairs) => [pairs.map(nameOf).join('')] }],
+  [
+    '"&" between the parameters{of} was escaped for HTML',
+    { write: (pairs) => [pairs.map(writePair).join('&amp;')] },
+  ],
 ];
-
-const writingRows = writings.map(([hint, write]): Row => [hint, { write }]);
 
 /** Returns parameters as an object of JSON, with their values as texts. */
 export function toObject(pairs: Pairs, read = toText): JsonNode {
@@ -409,7 +411,7 @@ const areSorted: Row = [
 export const queryForms = listMistakes('query', asSent, [
   areSorted,
   ...orders,
-  ...writingRows,
+  ...writings,
   ...selections,
   asObjects,
   ...rewritings,
@@ -447,7 +449,7 @@ export const formMistakes = listMistakes('form', { ...asSent, split: splitForm }
   asObjects,
   ...orders,
   ...selections,
-  ...writingRows,
+  ...writings,
   ...rewritings,
   ...listEncodings(asSent),
 ]);
@@ -465,7 +467,7 @@ export function listCanonicalMistakes(name: 'query' | undefined, steps: Steps): 
   return [
     ...listMistakes(name, steps, orders),
     ...listEncodingMistakes(name, steps),
-    ...listMistakes(name, steps, [...selections, ...writingRows, asObjects, ...rewritings]),
+    ...listMistakes(name, steps, [...selections, ...writings, asObjects, ...rewritings]),
   ];
 }
 
@@ -478,7 +480,7 @@ const twilioRows: readonly Row[] = [
   ...listEncodings(ofTwilio),
   ...selections,
   ...orders,
-  ...writingRows,
+  ...writings,
 ];
 
 /** The mistakes in the parameters of a form that are signed without separators. */
@@ -509,12 +511,13 @@ function listPairs(rows: readonly Row[]): Row[] {
 /** Returns parameters in the forms in which clients sign them in place of what is sent, in their order and sorted. */
 export function listTexts(pairs: Pairs | undefined): string[] {
   if (pairs === undefined || pairs.length === 0) return [];
-  return [pairs, ...sortBy(nameOf)(pairs)].flatMap((ordered) => [
-    ...writings.flatMap(([, write]) => write(ordered)),
-    ...encoders.flatMap(({ encode }) =>
-      joinWith('=', '&')(ordered.map(([name, value = '']) => [encode(name), encode(value)])),
-    ),
-  ]);
+  const ways = [
+    ...writings.flatMap(([, ...each]) => each),
+    ...encoders.map(({ encode }) => ({ encode, write: joinWith('=', '&') })),
+  ];
+  return [all, sortBy(nameOf)].flatMap((order) =>
+    ways.flatMap((way) => [...makeTexts('', { ...asSent, split: () => pairs, order, ...way })]),
+  );
 }
 
 /** Returns mistakes in the parameters of a place, which stand in several places if it has no name. */

@@ -20,9 +20,9 @@ import { signWith } from './key.ts';
 import type { Facts } from './mistake.ts';
 
 /** A request whose signature no key of the user made, when it is refused. */
-export interface RefusedSignature<Own extends Presented = Presented> {
-  readonly scheme: SchemeVerification<Own>;
-  readonly presented: Own;
+export interface RefusedSignature {
+  readonly scheme: SchemeVerification;
+  readonly presented: Presented;
   /** Undefined if the user does not exist. */
   readonly holder: KeyHolder | undefined;
   readonly content: Uint8Array;
@@ -33,8 +33,7 @@ export interface RefusedSignature<Own extends Presented = Presented> {
 }
 
 /** Such a request with all that its explanation depends on: later changes of users do not change it. */
-export interface WrongSignature<Own extends Presented = Presented>
-  extends Omit<RefusedSignature<Own>, 'context'> {
+export interface WrongSignature extends Omit<RefusedSignature, 'context'> {
   /** Content that the scheme does not read, if a test double has it. */
   readonly arrived: Uint8Array | undefined;
   /** The account of the user, if a test double has it. */
@@ -71,8 +70,8 @@ export function readFacts({ request, target = request.target, time }: Presented,
 }
 
 /** A search: what it is about, what it has tried, and what it has found. */
-export class Search<Own extends Presented = Presented> {
-  readonly wrong: WrongSignature<Own>;
+export class Search {
+  readonly wrong: WrongSignature;
   readonly budgets: Budgets;
   /** The messages of which the signature must fit one. */
   readonly messages: readonly RightMessage[];
@@ -88,7 +87,7 @@ export class Search<Own extends Presented = Presented> {
   untried: string | undefined;
   readonly #given: readonly Buffer[];
 
-  constructor(wrong: WrongSignature<Own>) {
+  constructor(wrong: WrongSignature) {
     const { scheme, presented, content, arrived, knowledge } = wrong;
     this.wrong = wrong;
     this.budgets = createBudgets(knowledge?.isLimited ?? true);

@@ -5,7 +5,7 @@ import { accessKeyId, openAws4Service, received, secret } from '../../support/sc
 import { type Client, chain, day, hmac, request } from './aws4-client.ts';
 
 /** The mistakes: what is wrong, the client, and what hint and differing part must be. */
-const mistakes: [mistake: string, client: Client, hint: RegExp, differs: string | undefined][] = [
+const mistakes: [mistake: string, client: Client, hint: RegExp, differs: string][] = [
   [
     '%2B for a space in the query',
     { target: '/?q=a+b', query: 'q=a%2Bb' },
@@ -25,20 +25,6 @@ const mistakes: [mistake: string, client: Client, hint: RegExp, differs: string 
     /escapes were in lower case/,
     'canonical path',
   ],
-  [
-    'repeated header joined with a space',
-    {
-      fields: [
-        ['A', '1'],
-        ['A', '2'],
-      ],
-      headers: `a:1, 2\nhost:example.amazonaws.com\nx-amz-date:${day}T123600Z\n`,
-      signedHeaders: 'a;host;x-amz-date',
-    },
-    /comma and a space/,
-    'header a',
-  ],
-  ['expired secret', { secret: 'expired-secret-of-somebody' }, /expired secret/, undefined],
 ];
 
 test('the client of these tests signs correctly without a mistake', async () => {
@@ -96,9 +82,7 @@ test('the part that differs is shown as expected and as signed', async () => {
 test('no explanation contains the secret or the valid signature', async () => {
   const key = chain(`AWS4${secret}`, day, 'us-east-1', 'service', 'aws4_request');
   const service = openAws4Service({}, { explain: true });
-  for (const [, client] of mistakes.filter(
-    ([, { service: other, secret: used }]) => other === undefined && used === undefined,
-  )) {
+  for (const [, client] of mistakes.filter(([, { service: other }]) => other === undefined)) {
     const { members } = await service.problemWith(request(client));
     const shown = JSON.stringify(members);
     assert.ok(!shown.includes(secret));

@@ -1,7 +1,7 @@
 /** A client that signs messages with its own code, and makes the mistakes that a test gives it. */
 import { createHmac, sign } from 'node:crypto';
 import type { IncomingRequest } from '../../../src/http/message.ts';
-import { arriving, p384, type SchemeSetting, secret, start } from '../../support/schemes/message-scheme.ts';
+import { arriving, p384, secret, start } from '../../support/schemes/message-scheme.ts';
 import { signingKey } from '../../support/schemes/rfc9421.ts';
 
 type Sign = (base: string) => Buffer;
@@ -21,49 +21,42 @@ export const withKey =
 export interface Client {
   readonly target?: string;
   readonly host?: string;
-  readonly secure?: boolean;
   readonly keyid?: string;
   readonly created?: number;
   readonly components?: readonly string[];
-  readonly more?: string;
   /** Changes the signature base. */
   readonly base?: (base: string) => string;
   readonly sign?: Sign;
-  /** Changes the bytes in Signature. */
-  readonly encode?: (signature: Buffer) => Buffer;
-  readonly signatureLabel?: string;
-  readonly setting?: SchemeSetting;
 }
 
 /** The components that the client covers. */
-export const standard = ['@method', '@authority', '@path', '@query', '@target-uri', 'accept', 'x-list'];
+const standard = ['@method', '@authority', '@path', '@query', '@target-uri', 'accept', 'x-list'];
 
 /** Signs as the client does, with its own code. */
 export function signRequest(client: Client): IncomingRequest {
-  const { target = '/a%20b/../c?b=2&a=1', host = 'example.com', secure = true, keyid = 'ann' } = client;
-  const { created = start, components = standard, more = '', base = (text) => text } = client;
+  const { target = '/a%20b/../c?b=2&a=1', host = 'example.com', keyid = 'ann' } = client;
+  const { created = start, components = standard, base = (text) => text } = client;
   const values: Readonly<Record<string, string>> = {
     '@method': 'GET',
     '@authority': host.toLowerCase().replace(/:443$/, ''),
     '@path': target.split('?')[0] ?? '',
     '@query': target.includes('?') ? target.slice(target.indexOf('?')) : '?',
-    '@target-uri': `${secure ? 'https' : 'http'}://${host.toLowerCase().replace(/:443$/, '')}${target}`,
-    '@scheme': secure ? 'https' : 'http',
+    '@target-uri': `https://${host.toLowerCase().replace(/:443$/, '')}${target}`,
+    '@scheme': 'https',
     accept: 'application/json',
     'x-list': 'a, b',
   };
-  const params = `(${components.map((name) => `"${name}"`).join(' ')});created=${created};keyid="${keyid}"${more}`;
+  const params = `(${components.map((name) => `"${name}"`).join(' ')});created=${created};keyid="${keyid}"`;
   const lines = components.map((name) => `"${name}": ${values[name]}`);
   const text = base([...lines, `"@signature-params": ${params}`].join('\n'));
-  const bytes = (client.encode ?? ((signature) => signature))((client.sign ?? hmac)(text));
-  const { signatureLabel = 'sig1' } = client;
+  const bytes = (client.sign ?? hmac)(text);
   const sent: [string, string][] = [
     ['Accept', 'application/json'],
     ['X-List', 'a'],
     ['X-List', 'b'],
     ['Signature-Input', `sig1=${params}`],
-    ['Signature', `${signatureLabel}=:${bytes.toString('base64')}:`],
+    ['Signature', `sig1=:${bytes.toString('base64')}:`],
   ];
-  const url = `${secure ? 'https' : 'http'}://example.com/`;
+  const url = 'https://example.com/';
   return arriving({ method: 'GET', url, target, fields: [['Host', host]] }, sent);
 }

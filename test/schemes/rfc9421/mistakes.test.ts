@@ -1,6 +1,5 @@
 // Mistakes that clients make, and the explanations that they get.
 import assert from 'node:assert/strict';
-import { constants } from 'node:crypto';
 import test from 'node:test';
 import { signBase } from '../../../src/algorithms.ts';
 import type { ProblemMember } from '../../../src/http/problem.ts';
@@ -11,7 +10,7 @@ import {
   secret,
   start,
 } from '../../support/schemes/message-scheme.ts';
-import { type Client, signRequest, standard, withKey } from './mistaken-client.ts';
+import { type Client, signRequest, withKey } from './mistaken-client.ts';
 
 /** What the explanation must contain. */
 interface Expected {
@@ -22,112 +21,8 @@ interface Expected {
 const line = (name: string, value: string) => (base: string) =>
   base.replace(new RegExp(`^"${name}": .*$`, 'm'), `"${name}": ${value}`);
 
-const pss = { padding: constants.RSA_PKCS1_PSS_PADDING, saltLength: 64 };
-
 const cases: readonly (readonly [name: string, client: Client, expected: Expected])[] = [
-  [
-    '@target-uri with http',
-    { base: line('@target-uri', 'http://example.com/a%20b/../c?b=2&a=1') },
-    { hint: /http was signed, but the request arrived over https/, differs: '"@target-uri"' },
-  ],
-  [
-    '@target-uri with https',
-    { secure: false, base: line('@target-uri', 'https://example.com/a%20b/../c?b=2&a=1') },
-    { hint: /https was signed, but the request arrived over http/, differs: '"@target-uri"' },
-  ],
-  [
-    '@target-uri as a path',
-    { base: line('@target-uri', '/a%20b/../c?b=2&a=1') },
-    { hint: /only the target was signed, without scheme and host/, differs: '"@target-uri"' },
-  ],
-  [
-    '@scheme of the other protocol',
-    { components: [...standard, '@scheme'], base: line('@scheme', 'http') },
-    { hint: /"@scheme" was signed as http, but the request arrived over TLS/, differs: '"@scheme"' },
-  ],
-  [
-    '@request-target with the method',
-    {
-      components: [...standard, '@request-target'],
-      base: line('@request-target', 'get /a%20b/../c?b=2&a=1'),
-    },
-    { hint: /was signed with the method, as in draft-cavage/, differs: '"@request-target"' },
-  ],
-  [
-    '@query-param with + for a space',
-    {
-      target: '/a?q=x%20y',
-      components: [...standard, '@query-param";name="q'],
-      base: line('@query-param";name="q', 'x+y'),
-    },
-    { hint: /signed with \+ for a space; it is %20/, differs: '"@query-param";name="q"' },
-  ],
-  [
-    'lines joined without a space',
-    { base: line('x-list', 'a,b') },
-    { hint: /x-list was signed without white space after its commas/, differs: '"x-list"' },
-  ],
-  [
-    'components with commas between them',
-    { base: (base) => base.replaceAll('" "', '", "') },
-    { hint: /were signed with commas between them/, differs: '"@signature-params"' },
-  ],
-  [
-    'names in title case',
-    { base: (base) => base.replace('"accept"', '"Accept"').replace('"x-list"', '"X-List"') },
-    { hint: /names of the components were signed in upper case; lower case is expected/ },
-  ],
-  [
-    'ECDSA in DER',
-    { keyid: 'test-key-ecc-p256', sign: withKey('sha256', 'test-key-ecc-p256') },
-    { hint: /ASN\.1 DER/ },
-  ],
   ['ECDSA over P-384 in DER', { keyid: 'p384', sign: withKey('sha384', 'p384') }, { hint: /ASN\.1 DER/ }],
-  [
-    'ECDSA with another hash',
-    {
-      keyid: 'test-key-ecc-p256',
-      sign: withKey('sha512', 'test-key-ecc-p256', { dsaEncoding: 'ieee-p1363' }),
-    },
-    { hint: /SHA-512 was used; SHA-256 is expected/ },
-  ],
-  [
-    'RSASSA-PSS with a salt of 32 bytes',
-    {
-      keyid: 'rsa-as-pss',
-      sign: withKey('sha512', 'test-key-rsa', { padding: constants.RSA_PKCS1_PSS_PADDING, saltLength: 32 }),
-    },
-    { hint: /salt of RSASSA-PSS has another length/ },
-  ],
-  [
-    'RSASSA-PSS with SHA-256',
-    {
-      keyid: 'rsa-as-pss',
-      sign: withKey('sha256', 'test-key-rsa', { padding: constants.RSA_PKCS1_PSS_PADDING }),
-    },
-    { hint: /RSASSA-PSS with SHA-256 was used/ },
-  ],
-  [
-    'another algorithm of RSA',
-    { keyid: 'rsa-as-pss', sign: withKey('sha256', 'test-key-rsa') },
-    { hint: /RSASSA-PKCS1-v1_5 with SHA-256 was used; RSASSA-PSS with SHA-512 is expected/ },
-  ],
-  ...[
-    ['test-key-ed25519', withKey(null, 'test-key-ed25519')] as const,
-    ['test-key-ecc-p256', withKey('sha256', 'test-key-ecc-p256', { dsaEncoding: 'ieee-p1363' })] as const,
-    ['rsa-as-pss', withKey('sha512', 'test-key-rsa', pss)] as const,
-  ].flatMap(([keyid, sign]): (readonly [string, Client, Expected])[] => [
-    [
-      `a component that is listed, but not signed, with ${keyid}`,
-      { keyid, base: (base) => base.replace('"@authority": example.com\n', ''), sign },
-      { hint: /"@authority" is listed in Signature-Input, but was not signed/, differs: '"@authority"' },
-    ],
-    [
-      `parameters in another order, with ${keyid}`,
-      { keyid, base: (base) => base.replace(/;(created=\d+);(keyid="[^"]*")/, ';$2;$1'), sign },
-      { hint: /parameters were signed in another order/, differs: '"@signature-params"' },
-    ],
-  ]),
   [
     'another key of the user',
     {
@@ -144,7 +39,7 @@ function readHint(members: Readonly<Record<string, ProblemMember>>): string {
 
 for (const [name, client, { hint, differs }] of cases) {
   test(`the mistake is explained: ${name}`, async () => {
-    const { judge } = openScheme({ ...client.setting, explain: true });
+    const { judge } = openScheme({ explain: true });
     const { verdict, trace } = await judge(signRequest(client));
     assert.equal(verdict.outcome, 'bad');
     assert.match(readHint(trace.details), hint);
@@ -198,7 +93,7 @@ test('a wrong signature with a time out of range is refused like any other', asy
 test('no explanation contains a secret or a valid signature', async () => {
   for (const [name, client] of cases) {
     const request = signRequest(client);
-    const { verdict, trace } = await openScheme({ ...client.setting, explain: true }).judge(request);
+    const { verdict, trace } = await openScheme({ explain: true }).judge(request);
     const members = verdict.outcome === 'bad' ? verdict.problem.members : {};
     const shown = JSON.stringify([members, trace.details]);
     const message = String(trace.details['message'] ?? '');

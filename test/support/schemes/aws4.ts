@@ -79,8 +79,8 @@ export function aws4Signer(client: Aws4Client): Sign {
     const content = mistake.signedContent?.(request.content ?? '') ?? request.content ?? '';
     const digest = mistake.sentDigest?.(content) ?? computeHash('sha256', content).toString('hex');
     const dated: Line[] = presign === undefined ? [['X-Amz-Date', stamp]] : [];
-    const hashed: Line[] =
-      presign === undefined && request.content !== undefined ? [['X-Amz-Content-Sha256', digest]] : [];
+    const isHashed = request.content !== undefined || service === 's3';
+    const hashed: Line[] = presign === undefined && isHashed ? [['X-Amz-Content-Sha256', digest]] : [];
     const lines: Line[] = [['Host', request.host], ...request.lines, ...dated, ...hashed];
     const names = [...new Set(lines.map(([name]) => name.toLowerCase()))].sort();
     const listed = mistake.listed?.(names.join(';')) ?? names.join(';');
@@ -99,7 +99,7 @@ export function aws4Signer(client: Aws4Client): Sign {
     const own = {
       method: request.method,
       host: request.host,
-      path: canonicalPath(request.path),
+      path: service === 's3' ? request.path : canonicalPath(request.path),
       mark: '',
       query: canonicalQuery(query),
       time: mistake.signedNow === undefined ? stamp : formatStamp(mistake.signedNow(identity.now)),

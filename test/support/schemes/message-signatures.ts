@@ -86,6 +86,9 @@ export function messageSignaturesSigner(client: MessageSignaturesClient): Sign {
       '@path': values.path,
       '@query': values.query === undefined ? undefined : `${values.mark ?? ''}${values.query}`,
       '@scheme': protocol,
+      '@target-uri': `${protocol}://${own.host}${formatTarget(request)}`,
+      '@request-target': formatTarget(request),
+      '@query-param";name="q': query?.replace('q=', ''),
       'content-digest': values.digest,
       'x-meta': values.field,
     };

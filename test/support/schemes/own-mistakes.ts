@@ -1,4 +1,5 @@
 // Mistakes that only one scheme has, by the form of its credentials, its message or its key.
+import { constants, createPrivateKey, type SignKeyObjectInput, sign } from 'node:crypto';
 import { type Aws4Mistake, chain } from './aws4.ts';
 import type { MessageSignaturesMistake } from './message-signatures.ts';
 import type { OAuth1Mistake } from './oauth1.ts';
@@ -36,6 +37,38 @@ export const ofHmac: OwnMistakes = {
   },
   'two mistakes at once': {
     values: (values) => ({ ...values, method: values.method?.toLowerCase(), query: '', mark: '' }),
+  },
+  'Date signed where X-Date counts': {
+    sent: (sent) => withLine(sent, 'X-Date', '22 nov 2026 12:00:01'),
+  },
+  'IMF-fixdate signed, short form sent': {
+    values: (values) => ({ ...values, time: 'Sun,22Nov202612:00:00GMT' }),
+  },
+  'short form signed, IMF-fixdate sent': {
+    time: (_, now) => new Date(now).toUTCString(),
+    values: (values) => ({ ...values, time: '22nov202612:00:00' }),
+  },
+  'digest of no content signed without content': {
+    request: { method: 'GET', content: undefined, lines: [] },
+    values: (values) => ({ ...values, digest: computeHash('sha256', '').toString('hex') }),
+  },
+  'Content-MD5 signed where Content-Digest counts': {
+    request: {
+      method: 'POST',
+      content: 'a',
+      lines: [
+        ['Content-Type', 'text/plain'],
+        ['Content-MD5', 'bWQ1'],
+      ],
+    },
+    values: (values) => ({ ...values, digest: 'bWQ1' }),
+  },
+};
+
+export const ofSimpleHmac: OwnMistakes = {
+  'long form signed, short form sent': {
+    values: (values) => ({ ...values, time: '22nov202612:00:00' }),
+    sent: (sent) => withLine(sent, 'Date', '22 nov 2026 12:00:00'),
   },
 };
 
@@ -96,6 +129,15 @@ export const ofAws4: OwnMistakes = {
   'hash of the canonical request in upper case': aws({
     toSign: (base) => base.replace(/[0-9a-f]{64}$/, (hash) => hash.toUpperCase()),
   }),
+  'lines of a repeated field joined by a comma and a space': {
+    request: {
+      lines: [
+        ['X-Meta', 'a'],
+        ['X-Meta', 'b'],
+      ],
+    },
+    values: (values) => ({ ...values, field: 'a, b' }),
+  },
   'algorithm left out': aws({ toSign: (base) => base.replace(/^.*\n/, '') }),
   'scope with the key id in front': aws({ scope: (scope) => `ann/${scope}` }),
   'scope without its end': aws({ scope: (scope) => scope.replace('/aws4_request', '') }),
@@ -187,6 +229,54 @@ export const ofMessageSignatures: OwnMistakes = {
     request: { method: 'POST', content: 'a', lines: [['Content-Type', 'text/plain']] },
     components: (list) => list.filter((name) => name !== 'content-digest'),
   }),
+};
+
+/** Covers a component more, and signs another value of it. */
+const component = (
+  name: string,
+  value: string,
+  request: Mistake['request'] = {},
+): MessageSignaturesMistake => ({
+  request,
+  components: (list) => [...list, name],
+  message: (whole) => whole.replace(new RegExp(`^"${name}": .*$`, 'm'), `"${name}": ${value}`),
+});
+
+export const ofComponents: OwnMistakes = {
+  '@target-uri with https': component('@target-uri', 'https://api.example:8443/things/a?limit=5'),
+  '@target-uri with http': component('@target-uri', 'http://api.example:8443/things/a?limit=5', {
+    secure: true,
+  }),
+  '@target-uri without scheme and host': component('@target-uri', '/things/a?limit=5'),
+  '@scheme of the other protocol': component('@scheme', 'https'),
+  '@scheme of the other protocol, over TLS': component('@scheme', 'http', { secure: true }),
+  '@request-target with the method': component('@request-target', 'get /things/a?limit=5'),
+  '@query-param with + for a space': component('@query-param";name="q', 'x+y', { query: 'q=x%20y' }),
+  'lines of a field joined without a space': {
+    request: { lines: [['X-Meta', 'a, b']] },
+    ...base((whole) => whole.replace('"x-meta": a, b', '"x-meta": a,b')),
+  },
+  'commas between the components': base((whole) => whole.replaceAll('" "', '", "')),
+  'names in title case': {
+    request: { lines: [['X-Meta', 'a']] },
+    ...base((whole) => whole.replace('"x-meta":', '"X-Meta":')),
+  },
+};
+
+const signedWith = (hash: string, options: Omit<SignKeyObjectInput, 'key'> = {}): Mistake => ({
+  sign: (message, key) => sign(hash, message, { key: createPrivateKey(key), ...options }),
+});
+const padding = constants.RSA_PKCS1_PSS_PADDING;
+
+/** Mistakes in the computation with a private key. */
+export const ofEcdsa: OwnMistakes = {
+  'signature in DER': signedWith('sha256'),
+  'another hash function': signedWith('sha512', { dsaEncoding: 'ieee-p1363' }),
+};
+export const ofRsaPss: OwnMistakes = {
+  'salt of another length': signedWith('sha512', { padding, saltLength: 32 }),
+  'another hash function': signedWith('sha256', { padding }),
+  'another padding': signedWith('sha256'),
 };
 
 const oauth = (mistake: OAuth1Mistake): OAuth1Mistake => mistake;

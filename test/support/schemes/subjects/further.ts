@@ -5,6 +5,7 @@ import { aws4Signer } from '../aws4.ts';
 import { draftCavageSigner } from '../draft-cavage.ts';
 import { createPairs } from '../key-pairs.ts';
 import { messageSignaturesSigner } from '../message-signatures.ts';
+import { ofEcdsa, ofRsaPss } from '../own-mistakes.ts';
 import { webhook } from '../webhooks.ts';
 import { header } from './aws4.ts';
 import { partner } from './declared.ts';
@@ -51,19 +52,25 @@ export const subjects: Readonly<Record<string, SchemeSubject>> = {
     options: { ...header.options, schemes: { aws4: s3 } },
     signer: () => aws4Signer(s3),
   },
-  'HTTP Message Signatures with ECDSA': withKeys(signed, keyed('ecdsa-p256-sha256', ecdsa), () =>
-    messageSignaturesSigner({
-      nonce: true,
-      sign: (message, key) => sign('sha256', message, { key, dsaEncoding: 'ieee-p1363' }),
-    }),
-  ),
-  'HTTP Message Signatures with RSASSA-PSS': withKeys(signed, keyed('rsa-pss-sha512', rsa), () =>
-    messageSignaturesSigner({
-      nonce: true,
-      sign: (message, key) =>
-        sign('sha512', message, { key, padding: constants.RSA_PKCS1_PSS_PADDING, saltLength: 64 }),
-    }),
-  ),
+  'HTTP Message Signatures with ECDSA': {
+    ...withKeys(signed, keyed('ecdsa-p256-sha256', ecdsa), () =>
+      messageSignaturesSigner({
+        nonce: true,
+        sign: (message, key) => sign('sha256', message, { key, dsaEncoding: 'ieee-p1363' }),
+      }),
+    ),
+    own: ofEcdsa,
+  },
+  'HTTP Message Signatures with RSASSA-PSS': {
+    ...withKeys(signed, keyed('rsa-pss-sha512', rsa), () =>
+      messageSignaturesSigner({
+        nonce: true,
+        sign: (message, key) =>
+          sign('sha512', message, { key, padding: constants.RSA_PKCS1_PSS_PADDING, saltLength: 64 }),
+      }),
+    ),
+    own: ofRsaPss,
+  },
   'draft-cavage with RSA': withKeys(inAuthorization, keyed('rsa-v1_5-sha256', rsa), () =>
     draftCavageSigner('Authorization', {
       algorithm: 'rsa-sha256',

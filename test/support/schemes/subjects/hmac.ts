@@ -1,6 +1,6 @@
 import { type SchemeSubject, secrets } from '../../scheme-contract.ts';
 import { hmacSigner } from '../hmac.ts';
-import { ofHmac } from '../own-mistakes.ts';
+import { ofHmac, ofSimpleHmac } from '../own-mistakes.ts';
 import { withField } from '../signer.ts';
 
 const users = { ann: { secret: secrets.ann }, bob: { secret: secrets.bob } };
@@ -47,6 +47,7 @@ const simple: SchemeSubject = {
   ...shared,
   options: { users, hmacSimple: 'all' },
   signer: () => hmacSigner('simple'),
+  own: ofSimpleHmac,
   parts: {
     ...full.parts,
     time: { absent: 'the simple form has no date' },

@@ -2,7 +2,7 @@ import { generateKeyPairSync, sign } from 'node:crypto';
 import { type SchemeSubject, secrets, start } from '../../scheme-contract.ts';
 import { createPair, createPairs } from '../key-pairs.ts';
 import { messageSignaturesSigner } from '../message-signatures.ts';
-import { ofMessageSignatures } from '../own-mistakes.ts';
+import { ofComponents, ofMessageSignatures } from '../own-mistakes.ts';
 import { withField } from '../signer.ts';
 
 const users = { ann: { secret: secrets.ann }, bob: { secret: secrets.bob } };
@@ -71,8 +71,7 @@ export const withKey: SchemeSubject = {
 export const subjects: Readonly<Record<string, SchemeSubject>> = {
   'HTTP Message Signatures with a secret': {
     ...withSecret,
-
-    own: ofMessageSignatures,
+    own: { ...ofMessageSignatures, ...ofComponents },
   },
   'HTTP Message Signatures with Ed25519': withKey,
 };
