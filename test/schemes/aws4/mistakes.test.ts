@@ -12,19 +12,7 @@ const mistakes: [mistake: string, client: Client, hint: RegExp, differs: string]
     /"\+" in the query was not decoded as a space/,
     'canonical query',
   ],
-  [
-    'path encoded twice for S3',
-    { service: 's3', target: '/a%20b', path: '/a%2520b' },
-    /encoded twice/,
-    'canonical path',
-  ],
   ['path not normalized', { target: '/a//b/../c', path: '/a//b/../c' }, /not normalized/, 'canonical path'],
-  [
-    'lower-case escapes in the path',
-    { service: 's3', target: '/a%2Fb', path: '/a%2fb' },
-    /escapes were in lower case/,
-    'canonical path',
-  ],
 ];
 
 test('the client of these tests signs correctly without a mistake', async () => {
@@ -82,7 +70,7 @@ test('the part that differs is shown as expected and as signed', async () => {
 test('no explanation contains the secret or the valid signature', async () => {
   const key = chain(`AWS4${secret}`, day, 'us-east-1', 'service', 'aws4_request');
   const service = openAws4Service({}, { explain: true });
-  for (const [, client] of mistakes.filter(([, { service: other }]) => other === undefined)) {
+  for (const [, client] of mistakes) {
     const { members } = await service.problemWith(request(client));
     const shown = JSON.stringify(members);
     assert.ok(!shown.includes(secret));
