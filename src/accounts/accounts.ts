@@ -6,9 +6,6 @@ import { parseAccountKey } from './parse-account-key.ts';
 import { type AccountRecord, type KnownPassword, passwordFault } from './user-declaration.ts';
 import { userNameFault } from './user-name.ts';
 
-export { type AccountRecord, type KnownPassword, passwordFault } from './user-declaration.ts';
-export { userNameFault } from './user-name.ts';
-
 /** A secret of a user. */
 export interface Secret {
   readonly key: SigningKey;

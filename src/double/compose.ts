@@ -13,6 +13,7 @@ import { checkDistinctSecrets } from '../service/user-checks.ts';
 import { createMemoryStore, type MemoryStore } from '../store/memory.ts';
 import { bucketSpanFor, createNonces, type MemoryNonces } from '../store/nonces/nonces.ts';
 import type { Store } from '../store/store.ts';
+import { createStoreId } from '../store/store-id.ts';
 import { createTokenMistakes, type TokenMistakes } from './auth/token-mistakes.ts';
 import { type ClaimedUser, claimedUserBy, tokenUser } from './claimed-user.ts';
 import { createEvents, type Events } from './events.ts';
@@ -126,7 +127,7 @@ export class Core {
     this.routes = createDoubleRoutes(options);
     const key = random.bytes(16);
     const createSet = () => this.#createNonces(key);
-    this.store = memory?.store ?? options.store ?? createMemoryStore({ storeId: this.#drawStoreId() });
+    this.store = memory?.store ?? options.store ?? createMemoryStore({ storeId: createStoreId(this.random) });
     this.#restorable = memory && this.#createRestorable(memory, createSet);
     const nonces = this.#restorable?.nonces ?? options.nonces ?? this.store.nonces ?? createSet();
     // After the store, so that random numbers are drawn in one order.
@@ -164,10 +165,6 @@ export class Core {
     return this.#restorable === undefined
       ? addItems(this.store, this.routes.state.collections, this.time.clock, seed)
       : this.#restorable.items.seed(seed);
-  }
-
-  #drawStoreId(): string {
-    return Buffer.from(this.random(4)).toString('hex');
   }
 
   /** Creates an empty set of nonces in memory. */

@@ -10,6 +10,7 @@ import type { OpenApiDocument } from '../service/openapi/document.ts';
 import { readGrace } from '../service/options-shape.ts';
 import type { ControllableService, Service } from '../service/service.ts';
 import { createMemoryStore } from '../store/memory.ts';
+import { createStoreId } from '../store/store-id.ts';
 import { createDoubleApi, type DoubleApi } from './api.ts';
 import { type CertificateAuthority, createCertificateAuthority } from './certificate-authority.ts';
 import { compose, type MemoryCore } from './compose.ts';
@@ -166,7 +167,7 @@ async function composeDouble(options: DoubleOptions, random: SeededRandom): Prom
     tls: 'assumed',
     ...given,
   } as const;
-  const store = createMemoryStore({ storeId: Buffer.from(random.bytes(4)).toString('hex') });
+  const store = createMemoryStore({ storeId: createStoreId(random.bytes) });
   const parts = { random, memory: { store, random } };
   if (partner === undefined) return compose(completed, parts);
   const { withPartner } = await import('./partner/partner.ts');

@@ -5,6 +5,7 @@ import type { DocumentStore } from '../store/documents.ts';
 import { emitWarning } from '../store/errors.ts';
 import type { NonceStore } from '../store/nonces/nonces.ts';
 import type { Store, StoredItem, StoredPage, StoredReceipt } from '../store/store.ts';
+import { createStoreId } from '../store/store-id.ts';
 import { ChangeQueue } from './change-queue.ts';
 import { numberIn, type PostgresClient } from './client.ts';
 import { Database, type PostgresParts } from './database.ts';
@@ -73,7 +74,7 @@ export async function openPostgresStore(
   const { clock = systemClock, random = randomBytes, onWarning = emitWarning, endClient = true } = options;
   const schema = schemaName(options.schema ?? 'countersign');
   const database = new Database(client, onWarning);
-  const newStoreId = Buffer.from(random(4)).toString('hex');
+  const newStoreId = createStoreId(random);
   try {
     let storeId = await database.open(() => migrate(database, schema, newStoreId));
     const parts = { database, schema: schema.identifier, random };

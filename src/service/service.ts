@@ -40,6 +40,7 @@ import type { Authenticator } from '../schemes/authenticate.ts';
 import { checkSchemeNames } from '../schemes/configured-schemes.ts';
 import { anything, number, object, optional, read, type ShapesOf, text } from '../shape/shape.ts';
 import { createMemoryStore } from '../store/memory.ts';
+import { createStoreId } from '../store/store-id.ts';
 import { createAuthentication } from './authentication.ts';
 import type { AuthorizationServer } from './authorization-server.ts';
 import { createFetch, type Fetch } from './fetch/fetch.ts';
@@ -205,7 +206,7 @@ export function createControllableService(
   const { clock = systemClock, random = randomBytes, defaultFormat, health } = options;
   const limits = { ...defaultLimits, ...options.limits };
   const contentBudget = new ByteBudget(Math.max(limits.unverifiedContent, limits.body));
-  const store = options.store ?? createMemoryStore({ storeId: Buffer.from(random(4)).toString('hex') });
+  const store = options.store ?? createMemoryStore({ storeId: createStoreId(random) });
   const collections = readCollections(options);
   const idempotency = new Idempotency(store, readIdempotencyOptions(options));
   const listeners: ServerSocket[] = [];

@@ -3,6 +3,7 @@ import { type DirectoryLock, lockDirectory } from './files/lock.ts';
 import { type FileNonces, openNonces } from './nonces/file.ts';
 import { recover } from './recover.ts';
 import type { OnProgress, Scanned } from './scan.ts';
+import { createStoreId } from './store-id.ts';
 
 /** The options of the store and the nonces in a data directory. */
 interface StoreDirectoryOptions
@@ -67,8 +68,7 @@ export class StoreDirectory {
       ...this.#options,
       recovered,
       declarations,
-      // Entity tags begin with this id, so those of another store do not match.
-      newStoreId: () => Buffer.from(random(4)).toString('hex'),
+      newStoreId: () => createStoreId(random),
     });
     return { store: this.#store, nonces };
   }

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { generateKeyPairSync } from 'node:crypto';
 import { describe, test } from 'node:test';
 import type { KeyDeclaration } from '../../src/accounts/account-key.ts';
-import { type AccountRecord, createAccounts } from '../../src/accounts/accounts.ts';
+import { createAccounts } from '../../src/accounts/accounts.ts';
+import type { AccountRecord } from '../../src/accounts/user-declaration.ts';
 
 const ed25519 = generateKeyPairSync('ed25519');
 const p256 = generateKeyPairSync('ec', { namedCurve: 'P-256' });

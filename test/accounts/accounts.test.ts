@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { type AccountRecord, createAccounts } from '../../src/accounts/accounts.ts';
+import { createAccounts } from '../../src/accounts/accounts.ts';
+import type { AccountRecord } from '../../src/accounts/user-declaration.ts';
 
 const users = (entries: Record<string, AccountRecord>): Map<string, AccountRecord> =>
   new Map(Object.entries(entries));

@@ -8,8 +8,8 @@ import { openJournaledStore } from '../../store/durable.ts';
 import { findHolder, LockedError, whileLocked } from '../../store/files/lock.ts';
 import { recover } from '../../store/recover.ts';
 import type { Store } from '../../store/store.ts';
+import { createStoreId } from '../../store/store-id.ts';
 import { delay } from '../../timers.ts';
-import { newStoreId } from '../serve/store-id.ts';
 
 /** Revokes grants and tokens in the store. Rejects if that failed. */
 export type Revoke = (selection: GrantSelection) => Promise<void>;
@@ -92,7 +92,7 @@ async function revokeDirectly(directory: string, report: (line: string) => void)
       directory,
       recovered,
       declarations: recovered.journals.at(-1)?.declarations,
-      newStoreId,
+      newStoreId: createStoreId,
       durability: 'fsync',
       clock: systemClock,
       onWarning: report,

@@ -6,6 +6,7 @@ import { isLoopback, type Options, readOptions } from '../../options/options.ts'
 import type { Listener, Service } from '../../service/service.ts';
 import { createMemoryStore } from '../../store/memory.ts';
 import type { CompactionLimits } from '../../store/snapshot/compaction.ts';
+import { createStoreId } from '../../store/store-id.ts';
 import type { AccountUpdates } from '../accounts/account-files.ts';
 import { noAccountFiles } from '../accounts/account-files.ts';
 import { makeCredentials, toStoredUser } from '../accounts/credentials.ts';
@@ -17,7 +18,6 @@ import type { PreparedControl } from '../serve/control.ts';
 import type { ServerData } from '../serve/data-directory.ts';
 import { firstUserName, introduction } from '../serve/first-user.ts';
 import { createNotices, type Notices, redirectWarnings } from '../serve/notices.ts';
-import { newStoreId } from '../serve/store-id.ts';
 import { type Outlet, printLines, type ServerProcess } from '../terminal.ts';
 import type { Certificate } from '../tls/certificate.ts';
 
@@ -279,7 +279,7 @@ async function openData(
       return openModuleData(module, module.store, secretBox, notices.warn);
     }
     if (options.memory) {
-      const memory = createMemoryStore({ storeId: newStoreId() });
+      const memory = createMemoryStore({ storeId: createStoreId() });
       const close = async (): Promise<void> => {};
       return { store: memory, memory, place: options.data, areNoncesStored: false, isNew: true, close };
     }

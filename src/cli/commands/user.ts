@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { passwordFault, userNameFault } from '../../accounts/accounts.ts';
 import { readQuotaText } from '../../accounts/quota-policy.ts';
+import { passwordFault } from '../../accounts/user-declaration.ts';
+import { userNameFault } from '../../accounts/user-name.ts';
 import { isRoleName, readUserSchemes } from '../../accounts/user-rights.ts';
 import { type StoredSecret, type StoredUser, userFile } from '../../accounts/users.ts';
 import { systemClock } from '../../clock.ts';

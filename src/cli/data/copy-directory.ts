@@ -16,8 +16,8 @@ import { errorCode, nodeDisk } from '../../store/files/disk.ts';
 import { findHolder, whileLocked } from '../../store/files/lock.ts';
 import { type OnProgress, type Scanned, scan } from '../../store/scan.ts';
 import { writeStore } from '../../store/snapshot/writer.ts';
+import { createStoreId } from '../../store/store-id.ts';
 import { CommandError, listMessages } from '../errors.ts';
-import { newStoreId } from '../serve/store-id.ts';
 import { filesAfterStore, isReplacedFile, revocationsName } from './files.ts';
 
 /** The options of a copy of a data directory. */
@@ -154,7 +154,7 @@ async function prepareCopy(
     for (const name of filesAfterStore) if (await copyFile(from, to, name)) files.push(name);
     if (await copyTls(join(from, tlsDirectory), join(to, tlsDirectory))) files.push(tlsDirectory);
     const warnings = (await repair?.(store, to)) ?? [];
-    const { storeId = newStoreId(), state, sequence } = store;
+    const { storeId = createStoreId(), state, sequence } = store;
     const generation = Math.max(1, store.generation);
     await writeStore(to, { storeId, state, generation, sequence, now: systemClock.now() });
     return { store, files, warnings };

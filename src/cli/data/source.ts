@@ -15,12 +15,12 @@ import { endOfLost } from '../../store/nonces/time.ts';
 import { scan } from '../../store/scan.ts';
 import { writeStore } from '../../store/snapshot/writer.ts';
 import type { Store, StoredItem, TransferPart } from '../../store/store.ts';
+import { createStoreId } from '../../store/store-id.ts';
 import { isTransferable, type Transferable } from '../../store/transfer.ts';
 import { actAsOwner } from '../accounts/protected-file.ts';
 import { CommandError } from '../errors.ts';
 import type { LoadedModule } from '../module/load-module.ts';
 import { withProgress } from '../serve/progress.ts';
-import { newStoreId } from '../serve/store-id.ts';
 import type { Outlet } from '../terminal.ts';
 import { withModule } from '../with-module.ts';
 import { checkStopped } from './copy-directory.ts';
@@ -114,7 +114,7 @@ function directorySource(directory: string, outlet: Outlet | undefined): DataSou
 /** Writes accounts and the store into a locked data directory. Throws CommandError or StoreError. */
 async function writeImported(
   directory: string,
-  { storeId = newStoreId(), state, documents }: Imported,
+  { storeId = createStoreId(), state, documents }: Imported,
 ): Promise<void> {
   await checkNoItems(directory);
   for (const name of [firstJournal, snapshotName])

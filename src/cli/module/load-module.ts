@@ -1,8 +1,8 @@
 import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { userNameFault } from '../../accounts/accounts.ts';
 import { listRegistered } from '../../accounts/registered.ts';
+import { userNameFault } from '../../accounts/user-name.ts';
 import type { MaybePromise } from '../../maybe-promise.ts';
 import type { Options } from '../../options/options.ts';
 import type { Resource } from '../../pipeline/resource.ts';

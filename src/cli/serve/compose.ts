@@ -23,11 +23,11 @@ import { checkServiceOptions } from '../../service/options-shape.ts';
 import { createService, type Service } from '../../service/service.ts';
 import { listSecrets } from '../../service/user-checks.ts';
 import { createMemoryStore } from '../../store/memory.ts';
+import { createStoreId } from '../../store/store-id.ts';
 import type { AccountFiles } from '../accounts/account-files.ts';
 import { CommandError, rethrowAsCommandError } from '../errors.ts';
 import { maskSecrets } from '../mask-secrets.ts';
 import type { LoadedModule } from '../module/load-module.ts';
-import { newStoreId } from './store-id.ts';
 
 /** The users, OAuth 2.0 clients and OAuth 1.0a consumers of a server. */
 export interface KnownAccounts {
@@ -106,7 +106,7 @@ export async function withComposed<T>(
   { options, accounts, module, compose }: Composed,
   use: (service: Service, resources: Readonly<Record<string, Resource>>) => Promise<T>,
 ): Promise<T> {
-  const store = module?.store ?? createMemoryStore({ storeId: newStoreId() });
+  const store = module?.store ?? createMemoryStore({ storeId: createStoreId() });
   const resources = (await module?.resources(store)) ?? {};
   const service = composeService(options, accounts, { resources }, compose);
   try {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { createHash, createHmac } from 'node:crypto';
 import test from 'node:test';
-import type { AccountRecord } from '../../../src/accounts/accounts.ts';
+import type { AccountRecord } from '../../../src/accounts/user-declaration.ts';
 import { SigningKey } from '../../../src/hmac-sha256.ts';
 import { createRequest } from '../../../src/http/message.ts';
 import { openTestService, signedRequest, start } from '../../support/schemes/clients/service.ts';

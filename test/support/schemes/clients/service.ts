@@ -1,5 +1,6 @@
-import { type AccountRecord, createAccounts } from '../../../../src/accounts/accounts.ts';
+import { createAccounts } from '../../../../src/accounts/accounts.ts';
 import { createRateLimiter } from '../../../../src/accounts/rate-limit.ts';
+import type { AccountRecord } from '../../../../src/accounts/user-declaration.ts';
 import { signRequest } from '../../../../src/client/sign.ts';
 import { createManualClock, type ManualClock } from '../../../../src/clock.ts';
 import { createRequest, type IncomingRequest } from '../../../../src/http/message.ts';
