@@ -2,7 +2,7 @@
 
 import { oauth1Methods } from '../accounts/oauth1-methods.ts';
 import { defaultMethods, grantTypes } from '../accounts/registration.ts';
-import { type Arguments, type Arity, readArguments } from '../options/flags.ts';
+import { type Arguments, findArity, readArguments } from '../options/flags.ts';
 import { CommandError } from './errors.ts';
 
 /** An option of a command. */
@@ -388,11 +388,6 @@ export function readCommandLine(spec: Pick<CommandSpec, 'flags'>, argv: readonly
   const read = parseCommandLine(spec, argv);
   if (read.faults.length > 0) throw new CommandError(read.faults);
   return read;
-}
-
-function findArity({ value, repeatable: isRepeatable }: CommandFlag): Arity {
-  if (value === undefined) return 'toggle';
-  return isRepeatable === true ? 'values' : 'value';
 }
 
 /** Returns the options of `user`, `user key` or `user role`, with the actions as that command names them. */

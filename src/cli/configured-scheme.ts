@@ -1,3 +1,4 @@
+import type { KeyDeclaration } from '../accounts/account-key.ts';
 import { algorithmNamed } from '../accounts/parse-account-key.ts';
 import { isSignatureAlgorithm } from '../algorithms.ts';
 import { parsePrivateKey } from '../client/private-key.ts';
@@ -62,12 +63,13 @@ async function readIdentity(
   const { user, text } = given;
   const [keyId, named] = [text('--key-id'), text('--algorithm')];
   const keyFile = environment[keyFileVariable];
-  const declared = keyId === undefined ? undefined : findAlgorithm(keyId, options);
+  const key = keyId === undefined ? undefined : findKey(keyId, options);
+  const declared = key?.algorithm;
   if (keyFile === undefined || scheme.privateKeys === undefined || declared === 'hmac-sha256') {
     if (declared !== undefined && isSignatureAlgorithm(declared))
       throw new CommandError([`the key ${keyId} requires its private key: set ${keyFileVariable}`]);
     if (named !== undefined) throw new CommandError([`--algorithm requires ${keyFileVariable}`]);
-    const passphrase = keyId === undefined ? undefined : findPassphrase(keyId, options);
+    const passphrase = key !== undefined && 'secret' in key ? key.passphrase : undefined;
     return { user, keyId, secret: await secretFrom(environment, terminal, given.isInputUsed), passphrase };
   }
   if (keyFile === '') throw new CommandError([`${keyFileVariable} must not be empty`]);
@@ -80,17 +82,8 @@ async function readIdentity(
   });
 }
 
-/** Returns the passphrase of a key in the configuration file; undefined if there is none. */
-function findPassphrase(id: string, { users }: Options): string | undefined {
-  for (const { keys = {} } of users.values()) {
-    const key = Object.hasOwn(keys, id) ? keys[id] : undefined;
-    if (key !== undefined && 'secret' in key) return key.passphrase;
-  }
-  return undefined;
-}
-
-/** Returns the algorithm of a key in the configuration file; undefined if there is none. */
-function findAlgorithm(id: string, { users }: Options): string | undefined {
-  for (const { keys = {} } of users.values()) if (Object.hasOwn(keys, id)) return keys[id]?.algorithm;
+/** Returns the declaration of a key in the configuration file; undefined if there is none. */
+function findKey(id: string, { users }: Options): KeyDeclaration | undefined {
+  for (const { keys = {} } of users.values()) if (Object.hasOwn(keys, id)) return keys[id];
   return undefined;
 }

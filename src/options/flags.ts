@@ -19,6 +19,18 @@ export interface Arguments {
  */
 export type Arity = 'value' | 'values' | 'toggle';
 
+/** Returns whether an option needs a value. `value` is what its value is; undefined if it needs none. */
+export function findArity({
+  value,
+  repeatable = false,
+}: {
+  readonly value?: string | undefined;
+  readonly repeatable?: boolean | undefined;
+}): Arity {
+  if (value === undefined) return 'toggle';
+  return repeatable ? 'values' : 'value';
+}
+
 /**
  * Parses a command line: `--port 8080`, `--port=8080`, `--memory`. All arguments after `--` are positional. Reports flags
  * that are unknown, repeated or lack their value in `faults`.

@@ -1,6 +1,6 @@
 import { escapeInvisible } from '../http/syntax/control-character.ts';
 import { formatFault, type ShapeFault } from '../shape/fault.ts';
-import { type Arity, hint, readArguments, toPrintable } from './flags.ts';
+import { findArity, hint, readArguments, toPrintable } from './flags.ts';
 import type { Option } from './option.ts';
 import {
   formatFlag,
@@ -31,11 +31,6 @@ export function readFlags(argv: readonly string[], faults: string[]): Setting[] 
     const value = lists.get(name)?.join(',') ?? flags.get(name);
     return value === undefined ? [] : [{ key, name, value: parseText(option, value) }];
   });
-}
-
-function findArity({ value, repeatable = false }: Option<unknown>): Arity {
-  if (value === undefined) return 'toggle';
-  return repeatable ? 'values' : 'value';
 }
 
 /** The variables of a process. */
