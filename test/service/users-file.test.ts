@@ -2,20 +2,20 @@ import assert from 'node:assert/strict';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { userFile } from '../../../src/accounts/users.ts';
-import { waitForUsage } from '../../../src/accounts/watcher.ts';
-import { call, type Running, startProcess } from '../../support/cli/command.ts';
-import { makeIdentity } from '../../support/net/transport.ts';
-import type { WireReply } from '../../support/net/wire.ts';
+import { userFile } from '../../src/accounts/users.ts';
+import { waitForUsage } from '../../src/accounts/watcher.ts';
+import { call, type Running, startProcess } from '../support/cli/command.ts';
+import { makeIdentity } from '../support/net/transport.ts';
+import type { WireReply } from '../support/net/wire.ts';
 import {
   formatOutcome,
   formatRequest,
   fullLines,
   password,
   secrets,
-} from '../../support/service/test-server.ts';
-import { temporaryDirectory } from '../../support/temporary-directory.ts';
-import { basic, connected, hashed } from '../passwords.ts';
+} from '../support/service/test-server.ts';
+import { temporaryDirectory } from '../support/temporary-directory.ts';
+import { basic, connected, hashed } from './passwords.ts';
 
 const refused = '401 credentials-refused';
 
