@@ -229,7 +229,8 @@ function openSecret(
 ): { readonly text: string; readonly isClear: boolean } {
   if (typeof stored === 'string') return { text: stored, isClear: true };
   if (typeof stored !== 'object' || stored === null) throw new RecordFault(`${where} is not a text`);
-  const sealed = Members.of(stored, where).only(['sealed'], where).text('sealed');
+  const sealed = new Members(stored, where).only(['sealed'], where).get('sealed');
+  if (typeof sealed !== 'string') throw new RecordFault(`sealed of ${where} is not a text`);
   if (secretBox === undefined) throw new SecretBoxError(keyMissing(path));
   const text = secretBox.open(sealed, as);
   if (text === undefined) throw new SecretBoxError(`${path}: ${where} ${encryptedWithOtherKey}`);

@@ -21,22 +21,11 @@ interface CountRules {
  */
 export class Members {
   readonly #source: { readonly [name: string]: unknown };
-  /** The owner of the members in messages; undefined if only their names are in these. */
-  readonly #owner: string | undefined;
 
-  /**
-   * @param what the name of the object in messages
-   * @param owner whose the members are, in messages about them: `since of the user "ann"`. Default: nobody is named
-   */
-  constructor(source: unknown, what: string, owner?: string) {
+  /** @param what the name of the object in messages */
+  constructor(source: unknown, what: string) {
     if (!isObject(source)) throw new RecordFault(`${what} is not an object`);
     this.#source = source;
-    this.#owner = owner;
-  }
-
-  /** Returns the members of an object that is named in messages about them. Throws RecordFault if it is none. */
-  static of(source: unknown, owner: string): Members {
-    return new Members(source, owner, owner);
   }
 
   /** Parses JSON. Throws RecordFault if it is not an object. */
@@ -46,11 +35,6 @@ export class Members {
 
   has(name: string): boolean {
     return this.#source[name] !== undefined;
-  }
-
-  /** Returns all members. */
-  entries(): readonly (readonly [name: string, value: unknown])[] {
-    return Object.entries(this.#source);
   }
 
   /** Returns a member of any type. */
@@ -68,7 +52,7 @@ export class Members {
   /** Returns a string. */
   text(name: string): string {
     const value = this.#source[name];
-    if (typeof value !== 'string') throw new RecordFault(`${this.#label(name)} is not a text`);
+    if (typeof value !== 'string') throw new RecordFault(`${name} is not a text`);
     return value;
   }
 
@@ -76,31 +60,31 @@ export class Members {
   count(name: string, { fallback, max }: CountRules = {}): number {
     const value = this.#source[name];
     if (value === undefined && fallback !== undefined) return fallback;
-    return readCount(value, this.#label(name), max);
+    return readCount(value, name, max);
   }
 
   /** Returns a date in milliseconds since 1970. @param fallback the value of a missing member. Default: it is required. */
   time(name: string, fallback?: number): number {
     const value = this.#source[name];
     if (value === undefined && fallback !== undefined) return fallback;
-    return readTime(value, this.#label(name));
+    return readTime(value, name);
   }
 
   /** Returns whether a member is `true`. */
   flag(name: string): boolean {
     const value = this.#source[name];
-    if (typeof value !== 'boolean') throw new RecordFault(`${this.#label(name)} is not true or false`);
+    if (typeof value !== 'boolean') throw new RecordFault(`${name} is not true or false`);
     return value;
   }
 
   /** Returns an array. */
   list(name: string): readonly unknown[] {
-    return readList(this.#source[name], this.#label(name));
+    return readList(this.#source[name], name);
   }
 
   /** Returns an object. */
   object(name: string): Members {
-    return new Members(this.#source[name], this.#label(name));
+    return new Members(this.#source[name], name);
   }
 
   /** Returns the value of an item. */
@@ -108,10 +92,6 @@ export class Members {
     const value = this.#source[name];
     if (isRecordValue(value)) return value;
     throw new RecordFault(`its ${name} is not an object of strings, numbers, booleans, arrays and objects`);
-  }
-
-  #label(name: string): string {
-    return this.#owner === undefined ? name : `${name} of ${this.#owner}`;
   }
 }
 
