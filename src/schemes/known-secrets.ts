@@ -7,7 +7,8 @@ import type { KnownSecret, TraceKnowledge } from './trace.ts';
 const maxTried = 1000;
 
 /**
- * Returns the secrets of users with which a request of this user is not valid: those of others, former ones and passwords.
+ * Returns the secrets with which a request of this user is not valid: those of others, former ones and passwords. Those of other kinds of
+ * owners are the first.
  *
  * @param owner What the user is. Default: a user, not a client or a consumer.
  */
@@ -17,14 +18,25 @@ export function otherSecrets(
   owner: KnownSecret['owner'] = 'user',
 ): readonly KnownSecret[] {
   return knowledge.secrets
-    .filter((known) => known.owner === owner && known.secret !== '')
-    .filter(({ name, current, isPassword }) => isPassword || name !== user || !current)
+    .filter(({ secret }) => secret !== '')
+    .filter((known) => known.owner !== owner || known.isPassword || known.name !== user || !known.current)
+    .toSorted((one, other) => Number(one.owner === owner) - Number(other.owner === owner))
     .slice(-maxTried);
 }
 
-/** Returns the mistake of a request that is signed with such a secret. */
-export function describeOtherSecret(known: KnownSecret, user: string): string {
-  return `the request is signed with ${describeOther(known, user)}`;
+/**
+ * Returns the mistake of a request that is signed with such a secret.
+ *
+ * @param owner What the user is. Default: a user, not a client or a consumer.
+ */
+export function describeOtherSecret(
+  known: KnownSecret,
+  user: string,
+  owner: KnownSecret['owner'] = 'user',
+): string {
+  const isOther = known.owner !== owner && known.current && !known.isPassword;
+  const what = isOther ? `the secret of the ${known.owner} ${known.name}` : describeOther(known, user);
+  return `the request is signed with ${what}`;
 }
 
 /** Describes a secret that is not one of a user, or not any more: `a former secret of ann, which was replaced`. */

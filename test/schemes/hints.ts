@@ -13,11 +13,13 @@ export type Hints = Readonly<Record<string, string>>;
  * the request was not refused. A mistake that has no effect with the scheme, or that cannot be sent, is left out.
  *
  * @param inResponse Whether the double explains refusals to clients too. A hint that only the journal has is marked.
- * @param skipped The mistakes that are not made.
+ * @param known What was said before
+ * @param skipped The mistakes that are not made again: what was said of them before is taken.
  */
 export async function listHints(
   subject: SchemeSubject,
   inResponse: boolean,
+  known: Hints,
   skipped: ReadonlySet<string>,
 ): Promise<Hints> {
   const options = { ...subject.options, explain: inResponse };
@@ -27,7 +29,10 @@ export async function listHints(
   const hints: Record<string, string> = {};
   try {
     for (const [name, mistake] of [...Object.entries<Mistake>(catalogue), ...own]) {
-      if (skipped.has(name)) continue;
+      if (skipped.has(name)) {
+        if (known[name] !== undefined) hints[name] = known[name];
+        continue;
+      }
       opened.double.restore(begun);
       const sent = signWithMistake(opened, subject, mistake);
       if (sent === undefined) continue;

@@ -5,7 +5,7 @@ import { takeParameter } from '../../http/form.ts';
 import { bytesOf } from '../../http/syntax/octets.ts';
 import { splitTarget } from '../../http/target.ts';
 import { explainDigest } from '../explain/content.ts';
-import { lineMistakes } from '../explain/lines.ts';
+import { capitalize, lineMistakes } from '../explain/lines.ts';
 import { listTextVariants, permutations, type Variant } from '../explain/mistake.ts';
 import { canonical, listCanonicalMistakes } from '../explain/parameters.ts';
 import { octetsOfPiece, type Part } from '../message.ts';
@@ -168,14 +168,11 @@ function listMistakes({ name }: Part, list: string, { request }: Aws4Presented):
   if (name !== 'signed headers') return [];
   const names = request.headers.raw.filter((_, at) => at % 2 === 0);
   const sent = new Map(names.map((each) => [each.toLowerCase(), each]));
+  const rename = (write: (name: string) => string): string => list.split(';').map(write).join(';');
+  const isCapital = 'the names in the list of signed headers are not in lower case';
   return [
-    [
-      'the names in the list of signed headers are not in lower case',
-      list
-        .split(';')
-        .map((each) => sent.get(each) ?? each)
-        .join(';'),
-    ],
+    [isCapital, rename((each) => sent.get(each) ?? each)],
+    [isCapital, rename(capitalize)],
     ['the signed headers were joined by commas; semicolons are expected', list.replaceAll(';', ',')],
     ['the list of signed headers was signed with a semicolon at its end', `${list};`],
     ['the list of signed headers was left out', ''],
@@ -218,7 +215,14 @@ export function* messageMistakes(
       },
     },
   );
+  const capitals = headers.map(([name, value]) => `${capitalize(name)}:${value}\n`).join('');
   const withOtherHeaders: readonly (readonly [hint: string, text: string, signed: string])[] = [
+    [
+      'the names of the headers, and those in their list, were signed in upper case; lower case is expected',
+      replaceHeaders(capitals, list.split(';').map(capitalize).join(';')),
+      capitals,
+    ],
+    ['the line of the query is missing, which is empty without a query', canonical.replace('\n\n', '\n'), ''],
     ['the blank line after the headers is missing', replaceHeaders(lines.slice(0, -1)), lines],
     ['there is a blank line too many after the headers', replaceHeaders(`${lines}\n`), lines],
     ['the list of signed headers was left out', replaceHeaders(lines.slice(0, -1), ''), ''],

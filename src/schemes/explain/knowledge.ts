@@ -127,7 +127,7 @@ function findSigner(
   for (const known of search.mac === undefined ? [] : secrets) {
     const mistake = findMade(search, known.secret, mistakes);
     if (mistake === undefined) continue;
-    const hint = describeOtherSecret(known, user);
+    const hint = describeOtherSecret(known, user, search.wrong.scheme.rules.owner);
     return mistake.hint === '' ? { hint } : { ...mistake, hint: `${hint}; and ${mistake.hint}` };
   }
   return undefined;

@@ -105,7 +105,8 @@ function listWays({ item, colon, fields }: LineForm): readonly (readonly [hint: 
   ];
 }
 
-function capitalize(name: string): string {
+/** Writes the name of a field with a capital at the beginning of each word; others as they are. */
+export function capitalize(name: string): string {
   return /^"?[@(]/.test(name) ? name : name.replace(/(?<=^"?|-)[a-z]/g, (letter) => letter.toUpperCase());
 }
 

@@ -230,6 +230,17 @@ function sortByNumbers(pairs: Pairs): Pairs[] {
   ];
 }
 
+/** Returns a function that sorts as `localeCompare` does, with digits as numbers if that is chosen. */
+function sortByLanguage(numeric: boolean): (pairs: Pairs) => Pairs[] {
+  const { compare } = new Intl.Collator('en', { numeric });
+  return (pairs) => [
+    pairs.toSorted(
+      ([name, value = ''], [otherName, otherValue = '']) =>
+        compare(name, otherName) || compare(value, otherValue),
+    ),
+  ];
+}
+
 /** The largest number of parameters of which all orders are tried. */
 const maxOrdered = 4;
 
@@ -249,6 +260,11 @@ const orders: readonly Row[] = [
   [
     'the parameters{of} were sorted by name, and their values as numbers; values are sorted as text',
     { order: sortByNumbers },
+  ],
+  [
+    'the parameters{of} were sorted by the rules of a language (localeCompare); sort their octets',
+    { order: sortByLanguage(false) },
+    { order: sortByLanguage(true) },
   ],
   [
     'the parameters{of} were sorted in reverse',

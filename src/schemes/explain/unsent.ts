@@ -18,7 +18,7 @@ const sizeNames = /limit|size|count|per_?page/i;
 /** The longest text (bytes) to which parameters are added. */
 const longestAdded = 2048;
 
-/** Yields parameters with one more, which has not been sent: at their end, sorted, and at their beginning. */
+/** Yields parameters with one more, which has not been sent: at their end or before the last, sorted, and at their beginning. */
 export function* addUnsent(parameters: string): Generator<string> {
   if (parameters.length > longestAdded) return;
   const own = parameters === '' ? [] : parameters.split('&');
@@ -27,7 +27,7 @@ export function* addUnsent(parameters: string): Generator<string> {
     for (const value of names.has(name) ? [] : listUnsentValues(name)) {
       const added = name + value;
       const after = own.findIndex((parameter) => parameter > added);
-      const places = new Set([own.length, after < 0 ? own.length : after, 0]);
+      const places = new Set([own.length, after < 0 ? own.length : after, 0, Math.max(0, own.length - 1)]);
       for (const at of places) yield own.toSpliced(at, 0, added).join('&');
     }
 }

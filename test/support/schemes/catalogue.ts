@@ -155,6 +155,7 @@ export const catalogue = {
   'parameters in another order than sent': query('a=1&b=2&c=3', () => 'c=3&a=1&b=2'),
   'parameters sorted as one text': query('a=1&a-b=2', () => 'a-b=2&a=1'),
   'parameters sorted without regard to letter case': query('B=2&a=1', () => 'a=1&B=2'),
+  'parameters sorted by the rules of a language': query('a10=1&a9=2', () => 'a9=2&a10=1'),
   'values of a repeated parameter not sorted': query('a=2&a=1', () => 'a=2&a=1'),
   'query signed as sent, neither encoded nor sorted': query('q=x(b)&a=1', () => 'q=x(b)&a=1'),
   'space of the query signed as "+" where it is %20': query('q=a%20b', (text) => text.replace('%20', '+')),

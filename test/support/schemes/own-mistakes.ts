@@ -16,6 +16,8 @@ const renamed = (from: string, to: string): Mistake => ({
   sent: (sent) => ({ ...sent, lines: sent.lines.map(([name, value]) => [name === from ? to : name, value]) }),
 });
 
+const upper = (text: string): string => text.toUpperCase();
+
 export const ofHmac: OwnMistakes = {
   'scheme misspelt': changed('Authentication', (text) => text.replace('hmac', 'HMAC-SHA256')),
   'scheme left out': changed('Authentication', (text) => text.replace('hmac ', '')),
@@ -121,6 +123,14 @@ export const ofAws4: OwnMistakes = {
   }),
   'blank line after the fields missing': aws({ headers: (list) => list.trimEnd() }),
   'one blank line too many after the fields': aws({ headers: (list) => `${list}\n` }),
+  'line of an absent query left out': aws({
+    request: { query: '' },
+    canonical: (base) => base.replace('\n\n', '\n'),
+  }),
+  'names of fields in capitals, in the list too': aws({
+    headers: (list) => list.replace(/^[a-z]/gm, upper).replace(/-[a-z](?=.*:)/g, upper),
+    signedHeaders: (list) => list.replace(/(?<![a-z\d])[a-z]/g, upper),
+  }),
   'line feed at the end of the canonical request': aws({ canonical: (base) => `${base}\n` }),
   'canonical request not hashed': aws({
     toSign: (base, canonical) => base.replace(/[0-9a-f]{64}$/, canonical),
