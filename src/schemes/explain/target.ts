@@ -77,6 +77,15 @@ export const pathMistakes: readonly Mistake[] = [
   ['{part} was signed in lower case', (path) => path.toLowerCase()],
 ];
 
+/** A client appends the parameters to a target that has them already. */
+const queryTwice: Mistake = [
+  'the query was signed twice',
+  (text) => {
+    const at = text.indexOf('?');
+    return at < 0 ? undefined : ['?', '&'].map((mark) => `${text}${mark}${text.slice(at + 1)}`);
+  },
+];
+
 const fragmentSigned =
   'a fragment was signed; a client does not send it (RFC 9110 §4.2.5): {signed} was signed';
 
@@ -107,6 +116,7 @@ export const targetMistakes: readonly Mistake[] = [
   ['{part} was signed in lower case', (target) => target.toLowerCase()],
   ['the query was signed without its question mark', (target) => target.replace('?', '')],
   ['the query was signed with a second question mark', (target) => target.replace('?', '??')],
+  queryTwice,
   ['the path was left out', (target) => target.replace(/^[^?]*/, '')],
   ...embedMistakes(queryObjects, (target) => [target.replace(/\?.*$/s, ''), findQuery(target), '']),
   [fragmentSigned, (target) => addFragments(target)],
@@ -129,6 +139,7 @@ export const urlMistakes: readonly Mistake[] = [
       }),
   ],
   ['the query was left out', (url) => url.replace(/\?.*$/s, '')],
+  queryTwice,
   ['the path was left out', (url) => url.replace(/^(https?:\/\/[^/?]*).*$/s, '$1')],
   ['only the target was signed, without scheme and host', (url) => removeOrigin(url)],
   ['only the path was signed, without scheme and host', (url) => removeOrigin(url).replace(/\?.*$/s, '')],
