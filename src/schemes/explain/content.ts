@@ -144,17 +144,15 @@ function decompress(content: string): Buffer | undefined {
 /** The levels of compression that programs use, and the systems that they name in the header of gzip (RFC 1952 §2.3.1). */
 const levels = [6, 9, 1];
 const systems = [3, 255, 0];
+const systemAt = 9;
 
 /** Yields what programs compress a content to, without a time in the header. */
 function* compress(content: string): Generator<Buffer> {
   const bytes = bytesOf(content);
   const { deflateSync, gzipSync } = zlib();
   for (const level of bytes.length === 0 ? [] : levels) {
-    for (const system of systems) {
-      const compressed = gzipSync(bytes, { level });
-      compressed[9] = system;
-      yield compressed;
-    }
+    const compressed = gzipSync(bytes, { level });
+    for (const system of systems) yield Buffer.from(compressed.fill(system, systemAt, systemAt + 1));
     yield deflateSync(bytes, { level });
   }
 }
