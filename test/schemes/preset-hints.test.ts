@@ -168,10 +168,20 @@ for (const [what, sent, hint] of [
 
 describe('a list in a query', () => {
   for (const [what, sent, signed, hint] of [
-    ['with brackets, signed without', 'ids%5B%5D=1&ids%5B%5D=2', 'ids=1&ids=2', /without the brackets/],
+    [
+      'with brackets, signed without',
+      'ids%5B%5D=1&ids%5B%5D=2',
+      'ids=1&ids=2',
+      /the brackets in the names of the query were left out/,
+    ],
     ['without brackets, signed with them', 'ids=1&ids=2', 'ids[]=1&ids[]=2', /with "\[\]" after its name/],
     ['without brackets, signed with indexes', 'z=0&ids=1&ids=2', 'z=0&ids[0]=1&ids[1]=2', /with an index/],
-    ['signed as one value', 'ids=1&ids=2&z=0', 'ids=1,2&z=0', /as one value with commas/],
+    [
+      'signed as one value',
+      'ids=1&ids=2&z=0',
+      'ids=1,2&z=0',
+      /the values of a repeated parameter of the query were joined/,
+    ],
     ['with indexes, signed as one value', 'ids[0]=1&ids[1]=2', 'ids=1,2', /as one value with commas/],
   ] as const)
     test(`${what} is named`, async () => {
