@@ -118,6 +118,10 @@ test('a request of Kraken is accepted once, and hints name its mistakes', async 
         '/0/private/AddOrder',
         hash(`1616492376594${krakenBody.split('&').sort().reverse().join('&')}`),
       ),
+      /^the parameters of the form were sorted in reverse/,
+    ],
+    [
+      mac(key, '/0/private/AddOrder', hash(`1616492376594${krakenBody.replace('limit', 'market')}`)),
       /^the secret is different, or the message differs/,
     ],
     [
