@@ -11,8 +11,8 @@
 // The time of a start depends mostly on how much code it loads, and from how many files. So the chunks follow the entries and
 // commands, and what many starts do not need is loaded on first use: by `import()` each command, the data directory, HTTPS, the
 // control interface, the XML reader and the explanation of a wrong signature; by a `require` that the build writes into the
-// functions that call it (`onFirstUse`) the configured schemes, the OAuth endpoints, the JSON reader, certificates, the
-// texts of the journal, faults, stubs and the attacks.
+// functions that call it (`onFirstUse`) the configured schemes, the OAuth endpoints, the catalogue of mistakes, the JSON reader,
+// certificates, the texts of the journal, faults, stubs and the attacks.
 import { chmodSync, cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join, posix } from 'node:path';
@@ -97,6 +97,7 @@ const chunks = {
     'client/signed-fetch',
     'client/redirect',
     'client/fetch-target',
+    'http/structured-fields/parse',
     'http/syntax/token',
     'http/syntax/percent',
   ],
@@ -140,8 +141,6 @@ const chunks = {
     'oauth/oauth2/openid',
     'oauth/oauth2/reasons',
     'oauth/oauth2/token',
-  ],
-  tokens: [
     'oauth/oauth2/client-assertion',
     'oauth/oauth2/dpop',
     'oauth/oauth2/token-signer',
@@ -163,9 +162,18 @@ const chunks = {
     'client/private-key',
     'client/read-declaration',
     'schemes/declared/signing',
-    'http/structured-fields/parse',
   ],
   verification: ['schemes/explain/sent-keys'],
+  reading: ['collections/formats/xml/decoder'],
+  explanation: [
+    'oauth/oauth1/mistakes',
+    'oauth/oauth1/parameter-mistakes',
+    'schemes/aws4/mistakes',
+    'schemes/draft-cavage/mistakes',
+    'schemes/explain/content',
+    'schemes/explain/explain',
+    'schemes/rfc9421/mistakes',
+  ],
   items: [
     'collections/formats/json/writer',
     'collections/formats/json/content',
@@ -211,8 +219,6 @@ const chunks = {
     'schemes/aws4/signature',
     'schemes/declared/signature',
     'schemes/defined/signature',
-    'schemes/explain/content',
-    'schemes/explain/explain',
     'schemes/rfc9421/signature',
     'service/sign-responses',
   ],
@@ -235,14 +241,12 @@ const chunks = {
     'cli/accounts/revocation',
   ],
   module: ['cli/module/load-module', 'cli/module/module-data', 'cli/module/request-hook'],
-  accounts: [
+  maintenance: [
     'cli/commands/user',
     'cli/commands/client',
     'cli/commands/consumer',
     'cli/commands/key',
     'cli/configured-scheme',
-  ],
-  maintenance: [
     'cli/commands/copy',
     'cli/commands/export',
     'cli/commands/grant',
@@ -266,8 +270,8 @@ const onFirstUse = [
   'registration',
   'schemes',
   'verification',
+  'explanation',
   'oauth',
-  'tokens',
   'items',
   'certificate',
   'journal',

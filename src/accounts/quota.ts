@@ -218,9 +218,14 @@ function computeUse({ policies, windows }: Counted, now: number): readonly Quota
     return {
       policy,
       remaining: Math.max(0, policy.requests - used),
-      reset: Math.ceil((computeLength(policy) - (now - begun)) / 1000),
+      reset: roundUp(computeLength(policy) - (now - begun)),
     };
   });
+}
+
+/** Returns ms as whole seconds. The steady clock has fractions of ms, whose differences are not exact. */
+function roundUp(ms: number): number {
+  return Math.ceil(Math.round(ms * 1000) / 1_000_000);
 }
 
 function quotaExceeded(

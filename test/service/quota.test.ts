@@ -187,3 +187,17 @@ test('the number of addresses is limited, and the address with the oldest window
   assert.equal(quotas.snapshot().size, 2);
   assert.equal(take('a'), 'counted');
 });
+
+test('the rest of a window is whole seconds, whatever fraction of a millisecond the steady clock shows', async () => {
+  // Of this time and ten minutes later, the difference of binary fractions is less than ten minutes.
+  let steady = 8_107_399.334186;
+  const clock = { now: () => 0, steady: () => steady };
+  const service = createControllableService({ quota: '2/1h', clock });
+  const left = async () => {
+    const { headers } = await service.respond(createRequest({ method: 'GET', target: '/articles' }));
+    return headers.find(([name]) => name === 'RateLimit')?.[1];
+  };
+  assert.equal(await left(), '"1h";r=1;t=3600');
+  steady += 600_000;
+  assert.equal(await left(), '"1h";r=0;t=3000');
+});
