@@ -113,7 +113,8 @@ export function createAdjustableClock(host: Clock): AdjustableClock {
   const now = (): number => computeTime(setting, host.now());
   const passed = (): number => computeTime(steady, host.steady());
   const adjust = (next: ClockSetting): void => {
-    steady = 'stands' in next ? { stands: passed() } : { ahead: passed() - host.steady() };
+    // Whole, because sums and differences of fractions are not exact: a window of an hour must end when the clock is advanced by one.
+    steady = 'stands' in next ? { stands: Math.ceil(passed()) } : { ahead: passed() - host.steady() };
     setting = next;
   };
   return {

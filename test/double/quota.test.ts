@@ -38,3 +38,20 @@ test('a snapshot contains the counts of the quota, and a reset clears them', asy
   double.reset();
   assert.equal(await left(), '"1h";r=1;t=3600');
 });
+
+test('a window ends when a clock that stands is advanced by its length', async () => {
+  // The host's steady clock has fractions of a millisecond, other ones at each start.
+  for (let started = 0; started < 40; started += 1) {
+    await using double = await startDouble({
+      users,
+      quota: '1/1h',
+      now: '2026-03-01T12:00:00Z',
+      https: false,
+    });
+    const ann = double.as('ann');
+    assert.equal((await ann.fetch('/articles')).status, 200);
+    double.clock.advance('1h');
+    const next = await ann.fetch('/articles');
+    assert.deepEqual([next.status, next.headers.get('RateLimit')], [200, '"1h";r=0;t=3600']);
+  }
+});
