@@ -108,12 +108,18 @@ const fieldsShape = listOf(fieldNameShape, undefined, {
   expected: `a list of 1 to ${maxSignatures} fields`,
 });
 
+/** A further name of a scheme in Authorization. */
+const otherName = /^[A-Za-z0-9][A-Za-z0-9._-]*$/;
+
 const signatureShape = grammar(
   {
     description: 'the place of the signature, and its format',
     ...describePlaces(
       { ...places, field: { schema: { anyOf: [fieldNameShape.schema, fieldsShape.schema] } } },
-      { format: filledText.schema, names: { type: 'array', items: fieldNameShape.schema } },
+      {
+        format: filledText.schema,
+        names: { type: 'array', items: { type: 'string', pattern: otherName.source } },
+      },
     ),
   },
   'an object',
@@ -348,7 +354,7 @@ function readOtherNames(value: unknown, own: string | undefined, where: string):
   if (!Array.isArray(value)) throw new RangeError(`${where} must be a list of names`);
   return value.map((each, at) => {
     const name = read(filledText, each, [`${where}[${at}]`]);
-    if (!/^[A-Za-z0-9][A-Za-z0-9._-]*$/.test(name))
+    if (!otherName.test(name))
       throw new RangeError(`${where}[${at}]: ${JSON.stringify(name)} is not the name of a scheme`);
     const fault = builtInFault(name);
     if (fault !== undefined) throw new RangeError(`${where}[${at}]: ${fault}`);
