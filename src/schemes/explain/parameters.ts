@@ -17,6 +17,8 @@ type Convert = (octets: string, isValue: boolean) => string | undefined;
 
 /** The steps that make a text of parameters. Where clients do several things that one hint describes, a step has several results. */
 export interface Steps {
+  /** The largest number of parameters with which the steps are made. Default: no limit. */
+  readonly limit?: number;
   readonly split: (text: string) => Pairs | undefined;
   readonly decode: Convert;
   readonly select: (pairs: Pairs) => Iterable<Pairs>;
@@ -30,6 +32,9 @@ export interface Steps {
  * instance, or nothing.
  */
 type Row = readonly [hint: string, ...ways: Partial<Steps>[]];
+
+/** The largest number of parameters with which steps are made that take as long as hundreds of verifications. */
+const maxCostly = 256;
 
 const keep = (octets: string): string => octets;
 const all = (pairs: Pairs): Pairs[] => [pairs];
@@ -263,8 +268,8 @@ const orders: readonly Row[] = [
   ],
   [
     'the parameters{of} were sorted by the rules of a language (localeCompare); sort their octets',
-    { order: sortByLanguage(false) },
-    { order: sortByLanguage(true) },
+    { limit: maxCostly, order: sortByLanguage(false) },
+    { limit: maxCostly, order: sortByLanguage(true) },
   ],
   [
     'the parameters{of} were sorted in reverse',
@@ -357,6 +362,7 @@ function listEncodings(right: Steps): readonly Row[] {
       return [
         `the ${what} of the parameters{in} were ${did}`,
         ...ways.map(([decode, encode]) => ({
+          limit: maxCostly,
           decode: choose(decode, right.decode),
           encode: choose(encode, right.encode),
         })),
@@ -376,8 +382,8 @@ function listEncoders(hint: (name: string) => string, others: Partial<Steps> = {
     const ofValues: Convert = (octets, isValue) => (isValue ? encode(octets) : octets);
     return [
       hint(name),
-      { ...others, decode: decodeForm, encode },
-      { ...others, decode: decodeForm, encode: ofValues },
+      { ...others, limit: maxCostly, decode: decodeForm, encode },
+      { ...others, limit: maxCostly, decode: decodeForm, encode: ofValues },
     ];
   });
 }
@@ -399,6 +405,7 @@ export const canonical: Steps = {
 
 /** The parameters of Twilio: decoded, without repetitions, sorted by name and value, names and values without separators. */
 export const ofTwilio: Steps = {
+  limit: 64,
   split: splitForm,
   decode: decodeForm,
   select: keepDistinct,
@@ -408,6 +415,7 @@ export const ofTwilio: Steps = {
 };
 
 const objects: Partial<Steps> = {
+  limit: maxCostly,
   decode: decodeForm,
   select: all,
   encode: keep,
@@ -552,7 +560,9 @@ function listMistakes(name: string | undefined, right: Steps, rows: readonly Row
 
 /** Yields the texts that steps make. */
 export function* makeTexts(text: string, steps: Steps): Generator<string> {
-  const decoded = convertAll(steps.split(text), steps.decode);
+  const pairs = steps.split(text);
+  if (pairs === undefined || pairs.length > (steps.limit ?? Number.POSITIVE_INFINITY)) return;
+  const decoded = convertAll(pairs, steps.decode);
   for (const selected of decoded === undefined ? [] : steps.select(decoded)) {
     const encoded = convertAll(selected, steps.encode);
     for (const ordered of encoded === undefined ? [] : steps.order(encoded)) yield* steps.write(ordered);
