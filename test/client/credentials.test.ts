@@ -1,90 +1,20 @@
 import assert from 'node:assert/strict';
-import { generateKeyPairSync } from 'node:crypto';
 import { describe, test } from 'node:test';
-import { type Credentials, signRequest, signUrl } from '../../src/client/index.ts';
+import { signRequest, signUrl } from '../../src/client/index.ts';
 import { createManualClock } from '../../src/clock.ts';
-import { type Double, startDouble } from '../../src/double/index.ts';
+import { startDouble } from '../../src/double/index.ts';
 
 const now = Date.UTC(2026, 10, 22, 12);
 const secret = 'secret of ann';
 const password = 'password of ann';
 const url = 'https://api.example/articles?limit=1';
-const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
-
-function open(): Promise<Double> {
-  return startDouble({
-    now,
-    users: { ann: { secret, password } },
-    clients: { app: { secret: 'secret of app', grants: ['client_credentials'], scopes: ['read', 'write'] } },
-    consumers: {
-      partner: {
-        secret: 'secret of partner',
-        scopes: ['read', 'write'],
-        users: '*',
-        methods: ['HMAC-SHA256', 'HMAC-SHA512', 'PLAINTEXT'],
-      },
-      bank: {
-        rsaPublicKey: publicKey.export({ type: 'spki', format: 'pem' }).toString(),
-        scopes: ['read', 'write'],
-        users: '*',
-        methods: ['RSA-SHA256', 'RSA-SHA512'],
-      },
-    },
-    schemes: { 'draft-cavage': {} },
-    aliases: ['https://api.example'],
-  });
-}
-
-/** What each scheme signs with, at a double. */
-const credentials: Readonly<Record<string, (double: Double) => Promise<Credentials> | Credentials>> = {
-  hmac: () => ({ user: 'ann', secret }),
-  'hmac by its name': () => ({ scheme: 'hmac', user: 'ann', secret, dateField: 'X-Date' }),
-  'hmac without the body': () => ({ user: 'ann', secret, signBody: false }),
-  basic: () => ({ scheme: 'basic', user: 'ann', password }),
-  async bearer(double) {
-    const { accessToken } = await double.oauth2.issueToken({ user: 'ann', scope: 'read write' });
-    return { scheme: 'bearer', token: accessToken };
-  },
-  async oauth1(double) {
-    const { token, tokenSecret } = await double.oauth1.issueToken({ user: 'ann' });
-    return { scheme: 'oauth1', client: 'partner', secret: 'secret of partner', token, tokenSecret };
-  },
-  'oauth1 without a token': () => ({ scheme: 'oauth1', client: 'partner', secret: 'secret of partner' }),
-  'oauth1 with HMAC-SHA512 and a body hash': () => ({
-    scheme: 'oauth1',
-    client: 'partner',
-    secret: 'secret of partner',
-    signatureMethod: 'HMAC-SHA512',
-    bodyHash: true,
-  }),
-  'oauth1 with PLAINTEXT': () => ({
-    scheme: 'oauth1',
-    client: 'partner',
-    secret: 'secret of partner',
-    signatureMethod: 'PLAINTEXT',
-  }),
-  'oauth1 with an RSA key': () => ({ scheme: 'oauth1', client: 'bank', privateKey, bodyHash: true }),
-  async 'oauth1 with an RSA key and a token'(double) {
-    const { token } = await double.oauth1.issueToken({ user: 'ann', client: 'bank' });
-    return { scheme: 'oauth1', client: 'bank', privateKey, token, signatureMethod: 'RSA-SHA512' };
-  },
-  'draft-cavage': () => ({ scheme: { type: 'draft-cavage' }, user: 'ann', secret }),
-};
-
 describe('signRequest', () => {
-  for (const [name, create] of Object.entries(credentials))
-    test(`signs with ${name} as a server verifies it`, async () => {
-      await using double = await open();
-      const body = '{"title":"Tea","price":{"value":"3.50","currency":"EUR"}}';
-      const type = { 'Content-Type': 'application/json' };
-      const request = { method: 'POST', url, headers: type, body };
-      const signature = signRequest({ ...request, clock: double.clock, ...(await create(double)) });
-      const response = await double.fetch(url, { ...request, headers: { ...type, ...signature } });
-      assert.equal(response.status, 201, String(double.journal.last()));
-    });
-
   test('signs the body, so that the server rejects a changed body', async () => {
-    await using double = await open();
+    await using double = await startDouble({
+      now,
+      users: { ann: { secret } },
+      aliases: ['https://api.example'],
+    });
     const headers = signRequest({
       method: 'POST',
       url,

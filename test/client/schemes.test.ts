@@ -1,15 +1,13 @@
 import assert from 'node:assert/strict';
 import { generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { describe, test } from 'node:test';
-import type { SignatureAlgorithm } from '../../src/algorithms.ts';
-import { type SigningScheme, signedFetch, signRequest, signUrl } from '../../src/client/index.ts';
+import { signedFetch, signRequest, signUrl } from '../../src/client/index.ts';
 import { createManualClock } from '../../src/clock.ts';
-import { type Double, type DoubleOptions, startDouble } from '../../src/double/index.ts';
+import { startDouble } from '../../src/double/index.ts';
+import { action, json } from '../../src/index.ts';
 
 const now = Date.UTC(2026, 10, 22, 12);
 const secret = 'secret of ann';
-const webhookSecret = `whsec_${Buffer.from('secret of bob, a sender').toString('base64')}`;
-
 const partner = {
   message: '{timestamp}.{nonce}.{method}.{target}.{field:Content-Type}.{body}',
   signature: { field: 'X-Partner-Signature', format: 'v1={signature}' },
@@ -17,149 +15,39 @@ const partner = {
   timestamp: { field: 'X-Partner-Time', unit: 'ms' },
   nonce: { field: 'X-Partner-Nonce' },
 } as const;
-const inQuery = {
-  message: '{user}\n{timestamp}\n{url}\n{body-sha256}',
-  hash: 'sha512',
-  encoding: 'base64url',
-  signature: { query: 'sig' },
-  user: { field: 'X-Query-User' },
-  timestamp: { field: 'X-Query-Time', unit: 'rfc3339' },
-} as const;
 const key = { user: { field: 'X-Own-Id' }, secret: { field: 'X-Own-Secret' } } as const;
 const region = { region: 'eu-central-1', service: 'execute-api' } as const;
 
-const pairs: Readonly<Record<SignatureAlgorithm, { publicKey: KeyObject; privateKey: KeyObject }>> = {
+const pairs = {
   ed25519: generateKeyPairSync('ed25519'),
-  'ecdsa-p256-sha256': generateKeyPairSync('ec', { namedCurve: 'P-256' }),
-  'ecdsa-p384-sha384': generateKeyPairSync('ec', { namedCurve: 'P-384' }),
   'rsa-pss-sha512': generateKeyPairSync('rsa', { modulusLength: 2048 }),
-  'rsa-v1_5-sha256': generateKeyPairSync('rsa', { modulusLength: 2048 }),
 };
-const pem = (pair: { publicKey: KeyObject }): string =>
-  pair.publicKey.export({ type: 'spki', format: 'pem' }).toString();
 const keyPem = (pair: { privateKey: KeyObject }): string =>
   pair.privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
 
-const keys = Object.fromEntries(
-  Object.entries(pairs).map(([algorithm, pair]) => [
-    `key-${algorithm}`,
-    // The compiler knows the names of an object as strings only.
-    { algorithm: algorithm as SignatureAlgorithm, publicKey: pem(pair) },
-  ]),
-);
-
-const options: DoubleOptions = {
-  now,
-  https: false,
-  users: {
-    ann: { secret, keys: { ...keys, AKIAEXAMPLE: { algorithm: 'aws4', secret: 'aws secret of ann' } } },
-    bob: {
-      secret: webhookSecret,
-      keys: { 'bob-1': { algorithm: 'ed25519', publicKey: pem(pairs.ed25519) } },
-    },
-  },
-  schemes: {
-    partner,
-    key,
-    'in-query': inQuery,
-    'message-signatures': { tag: 'app' },
-    aws4: region,
-    'standard-webhooks': { preset: 'standard-webhooks', user: 'bob' },
-  },
-};
-
-/** What each scheme is signed with. */
-interface Signing {
-  readonly scheme: SigningScheme;
-  readonly user?: string;
-  readonly secret?: string;
-  readonly privateKey?: KeyObject | string;
-}
-
 const messageSignatures = { type: 'message-signatures', tag: 'app' } as const;
-const cases: Readonly<Record<string, Signing>> = {
-  partner: { scheme: partner, user: 'ann', secret },
-  'in-query': { scheme: inQuery, user: 'ann', secret },
-  'standard-webhooks by Ed25519': {
-    scheme: { preset: 'standard-webhooks' },
-    privateKey: pairs.ed25519.privateKey,
-  },
-  aws4: { scheme: { type: 'aws4', ...region, accessKeyId: 'ann', secret } },
-  'aws4 by an access key': {
-    scheme: { type: 'aws4', ...region, accessKeyId: 'AKIAEXAMPLE', secret: 'aws secret of ann' },
-  },
-  'aws4, presigned': { scheme: { type: 'aws4', ...region, accessKeyId: 'ann', secret, presign: 60 } },
-  'message-signatures by the secret': { scheme: { ...messageSignatures, key: { id: 'ann', secret } } },
-  ...Object.fromEntries(
-    Object.entries(pairs).map(([algorithm, pair]) => [
-      `message-signatures by ${algorithm}`,
-      {
-        scheme: {
-          ...messageSignatures,
-          components: ['@method', '@target-uri', '@authority', '@path', '@query', 'content-type'],
-          key: {
-            id: `key-${algorithm}`,
-            privateKey: keyPem(pair),
-            algorithm: algorithm as SignatureAlgorithm,
-          },
-        },
-      },
-    ]),
-  ),
-};
 
-const article = '{"title":"Tea","price":{"value":"3.50","currency":"EUR"}}';
-
-/** A POST with a query, as each scheme has to sign it. */
-function post(double: Double, signing: Signing, body = article): Promise<Response> {
-  return signedFetch(`${double.url}/articles?note=a%20b&note=a`, {
-    method: 'POST',
-    headers: { 'Content-Type': 'application/json', 'X-Other': '  1  2 ' },
-    body,
-    clock: createManualClock(now),
-    ...signing,
-  });
-}
-
-describe('signedFetch', () => {
-  for (const [name, signing] of Object.entries(cases)) {
-    test(`signs with ${name} as the server verifies it, over a socket`, async () => {
-      await using double = await startDouble(options);
-      const response = await post(double, signing);
-      assert.equal(response.status, 201, `${await response.text()} ${double.journal.last()}`);
-      const [scheme = ''] = name.split(/[ ,]/);
-      assert.deepEqual(double.journal.last()?.principal, {
-        name: scheme === 'standard-webhooks' ? 'bob' : 'ann',
-        scheme,
-      });
-    });
+test('signedFetch signs redirected requests within the origin, and none to another origin', async () => {
+  const users = { ann: { secret } };
+  await using double = await startDouble({ https: false, users, schemes: { partner, aws4: region } });
+  await using other = await startDouble({ https: false });
+  const to = (location: string) =>
+    action('anyone', async () => ({ status: 307, headers: [['Location', location]] }));
+  double.resource('/near', { GET: to('/me') });
+  double.resource('/far', { GET: to(`${other.url}/me`) });
+  const me = { GET: action('anyone', async ({ principal }) => json({ user: principal?.name ?? null })) };
+  double.resource('/me', me);
+  other.resource('/me', me);
+  for (const signing of [
+    { scheme: { type: 'aws4', ...region, accessKeyId: 'ann', secret, presign: 60 } },
+    { scheme: partner, user: 'ann', secret },
+  ] as const) {
+    const sent = { ...signing, headers: { 'Content-Type': 'text/plain' } };
+    assert.deepEqual(await (await signedFetch(`${double.url}/near`, sent)).json(), { user: 'ann' });
+    await signedFetch(`${double.url}/far`, sent);
+    const received = JSON.stringify(other.journal.last()?.raw().request);
+    assert.doesNotMatch(received, /signature|X-Amz|sig=/i);
   }
-
-  test('signs redirected requests within the origin, and none to another origin', async () => {
-    await using double = await startDouble(options);
-    await using other = await startDouble({ https: false });
-    const { action, json } = await import('../../src/index.ts');
-    const to = (location: string) =>
-      action('anyone', async () => ({ status: 307, headers: [['Location', location]] }));
-    double.resource('/near', { GET: to('/me') });
-    double.resource('/far', { GET: to(`${other.url}/me`) });
-    const me = { GET: action('anyone', async ({ principal }) => json({ user: principal?.name ?? null })) };
-    double.resource('/me', me);
-    other.resource('/me', me);
-    for (const name of ['aws4, presigned', 'message-signatures by ed25519', 'in-query']) {
-      const init = {
-        ...cases[name],
-        clock: createManualClock(now),
-        headers: { 'Content-Type': 'text/plain' },
-      };
-      assert.ok(init.scheme !== undefined);
-      const sent = { ...init, scheme: init.scheme };
-      assert.deepEqual(await (await signedFetch(`${double.url}/near`, sent)).json(), { user: 'ann' }, name);
-      await signedFetch(`${double.url}/far`, sent);
-      const received = JSON.stringify(other.journal.last()?.raw().request);
-      assert.doesNotMatch(received, /signature|X-Amz|sig=/i, name);
-    }
-  });
 });
 
 const request = { method: 'GET', url: 'https://api.example/articles?limit=1' } as const;
@@ -225,6 +113,7 @@ describe('signRequest', () => {
 describe('a wrong option is rejected', () => {
   const privateKey = keyPem(pairs.ed25519);
   const rsa = keyPem(pairs['rsa-pss-sha512']);
+  const publicKey = pairs.ed25519.publicKey.export({ type: 'spki', format: 'pem' }).toString();
   const message = { type: 'message-signatures' };
   const aws4 = { type: 'aws4', ...region, accessKeyId: 'ann', secret };
   const mistakes: readonly (readonly [options: object, message: string])[] = [
@@ -240,7 +129,6 @@ describe('a wrong option is rejected', () => {
       'scheme.preset must be a preset, is "strype"; did you mean "stripe"?',
     ],
     [{ scheme: { ...partner, nonc: 1 }, secret }, 'nonc is not a member of scheme; did you mean "nonce"?'],
-    [{ scheme: partner, secret }, ''],
     [{ scheme: { preset: 'stripe' } }, 'the scheme stripe requires a secret'],
     [
       { scheme: { preset: 'stripe' }, secret: '' },
@@ -299,7 +187,7 @@ describe('a wrong option is rejected', () => {
       'the key is not one for ecdsa-p256-sha256',
     ],
     [
-      { scheme: { ...message, key: { id: 'k', privateKey: pem(pairs.ed25519) } } },
+      { scheme: { ...message, key: { id: 'k', privateKey: publicKey } } },
       'scheme.key.privateKey is a public key; a private key is required',
     ],
     [
@@ -320,7 +208,6 @@ describe('a wrong option is rejected', () => {
     ],
   ];
   for (const [wrongOptions, expected] of mistakes) {
-    if (expected === '') continue;
     test(expected, () => {
       const given = { ...request, ...wrongOptions } as Parameters<typeof signUrl>[0];
       assert.throws(() => signRequest(given), { name: 'RangeError', message: expected });

@@ -12,6 +12,7 @@ const options = {
     key: { secret: { field: 'X-Api-Key' } },
     link: { secret: { query: 'key' } },
     session: { secret: { cookie: 'sid' } },
+    token: { secret: { authorization: 'Token' } },
   },
 } as const satisfies DoubleOptions;
 
@@ -21,6 +22,7 @@ const credentials: Readonly<
   'an API key in a field': async () => ({ headers: { 'X-Api-Key': secret } }),
   'an API key in the query': async () => ({ path: `/x?key=${secret}` }),
   'an API key in a cookie': async () => ({ headers: { Cookie: `sid=${secret}` } }),
+  'an API key in Authorization': async () => ({ headers: { Authorization: `Token ${secret}` } }),
   Basic: async () => ({ headers: { Authorization: basic('ann', 'a-password') } }),
   'a bearer token': async ({ url }) => {
     const response = await fetch(`${url}/oauth2/token`, {

@@ -34,15 +34,6 @@ async function isMatched(
   return status === 418;
 }
 
-for (const scheme of ['hmac', 'basic', 'bearer', 'oauth1'] as const)
-  test(`a fault matches by the user of ${scheme}`, async () => {
-    await using double = await startDouble({ users, clients, consumers });
-    const send = (user: string) => () => double.as(user, { scheme }).fetch('/articles');
-    assert.equal(await isMatched(double, { user: 'johndoe' }, send('johndoe')), true);
-    assert.equal(await isMatched(double, { user: 'johndoe' }, send('ann')), false);
-    assert.equal(await isMatched(double, { user: 'johndoe' }, () => double.fetch('/articles')), false);
-  });
-
 test('a fault matches by the user of an expired token, and not by a user for an unknown token', async () => {
   await using double = await startDouble({ users, clients });
   const { accessToken } = await double.oauth2.issueToken({ user: 'johndoe' });
