@@ -149,5 +149,5 @@ async function until(condition: () => boolean): Promise<void> {
 
 /** Returns whether the snapshot was replaced. */
 function isDone(names: readonly string[]): boolean {
-  return names.includes('store.previous.json') && !names.some((name) => name.endsWith('.tmp'));
+  return names.includes('store.previous.jsonl') && !names.some((name) => name.endsWith('.tmp'));
 }

@@ -22,7 +22,7 @@ export const benchmark: Benchmark = {
     await fillStore(stage, 'countersign', directory, size);
     const work = {
       file: 'store/load.ts',
-      words: [join(directory, 'store.json'), String(size)],
+      words: [join(directory, 'store.jsonl'), String(size)],
       node: ['--max-old-space-size=8192'],
     };
     const contestants = [

@@ -9,7 +9,7 @@ import { StoreError } from './errors.ts';
 import { type Disk, nodeDisk } from './files/disk.ts';
 import { GroupCommit } from './log/group-commit.ts';
 import { Log } from './log/log.ts';
-import { formatChange, formatJournalHead, formatMadeChange, formatMembers } from './record.ts';
+import { formatChange, formatHead, formatMadeChange, formatMembers } from './record.ts';
 import type { Scanned } from './scan.ts';
 import { Compaction, type CompactionLimits } from './snapshot/compaction.ts';
 import type { Prepared, State } from './state/state.ts';
@@ -111,7 +111,7 @@ function formatNextHead(
   { number, sequence }: Log<Member>,
 ): string {
   const { revision } = recovered.state;
-  return formatJournalHead({
+  return formatHead('journal', {
     storeId,
     generation: number + 1,
     revision,

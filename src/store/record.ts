@@ -20,7 +20,34 @@ export type Record = HeadRecord | ChangeRecord | TransferPart;
 /** A record of a journal. */
 export type JournalRecord = HeadRecord | ChangeRecord;
 
-/** The first record of a journal or of a snapshot. */
+/** A record of a snapshot. */
+export type SnapshotRecord = SnapshotHead | BlockRecord | EndRecord;
+
+/** The first record of a snapshot. */
+export interface SnapshotHead {
+  readonly kind: 'head';
+  /** The lines of a snapshot are numbered from 1. */
+  readonly sequence: 0;
+  readonly store: HeadRecord;
+}
+
+/** Some parts of a store: receipts, or the counters of a collection and some of its items. */
+export interface BlockRecord {
+  readonly kind: 'block';
+  /** The number of the line. */
+  readonly seq: number;
+  readonly parts: readonly TransferPart[];
+}
+
+/** The last record of a snapshot. */
+export interface EndRecord {
+  readonly kind: 'end';
+  readonly seq: number;
+  /** The number of the last change that the snapshot may contain. */
+  readonly reached: number;
+}
+
+/** The first record of a journal, and what the first one of a snapshot contains. */
 export interface HeadRecord {
   readonly kind: 'head';
   readonly storeId: string;
@@ -94,19 +121,10 @@ export interface NoncesHead {
 }
 
 /** The files that begin with a head, and the name and the version of their format. */
-const journalVersion = 1;
-const snapshotVersion = 1;
-export const noncesVersion = 2;
+const storeVersions = { journal: 1, snapshot: 2 } as const;
+const noncesVersion = 2;
 export const exportFormat = 'countersign-export';
 export const exportVersion = 1;
-
-/** A file was written by another version of this program. The message says what the user can do. */
-export class VersionFault extends RecordFault {
-  constructor(found: number, known: number) {
-    const remedy = 'export the data with the version that wrote it, and import them with this one';
-    super(`its version is ${found}, and this program reads ${known}; ${remedy}`);
-  }
-}
 
 /**
  * Formats the members of an item as JSON, without the braces.
@@ -143,17 +161,26 @@ export function formatReceipt({ receipt, kind, created, collection, entry }: Sto
   return `{"receipt":{${formatReceiptMembers(receipt)}},${change},"item":${formatItem(entry)}}`;
 }
 
-/** Formats the head of a journal as JSON, without the opening brace. */
-export function formatJournalHead(head: HeadInit): string {
+/** Formats the head of a journal or a snapshot as JSON, without the opening brace. */
+export function formatHead(file: keyof typeof storeVersions, head: HeadInit): string {
   const { storeId, generation, revision, sequence, at, declarations } = head;
-  const numbers = { journal: journalVersion, lineage: storeId, generation, revision, sequence };
+  const numbers = { [file]: storeVersions[file], lineage: storeId, generation, revision, sequence };
   return JSON.stringify({ ...numbers, opened: formatIsoDate(at), declarations }).slice(1);
 }
 
-/** Formats the head of a snapshot as JSON, without the closing brace. */
-export function formatSnapshotHead({ storeId, generation, revision, sequence, at }: HeadInit): string {
-  const numbers = { version: snapshotVersion, lineage: storeId, generation, revision, sequence };
-  return JSON.stringify({ ...numbers, written: formatIsoDate(at) }).slice(0, -1);
+/**
+ * Formats a line of a snapshot, without the opening brace. A tab precedes each part and follows the last one: no JSON contains tabs
+ * otherwise, so that parts of a damaged line can be found.
+ * @param start the members before the list, and the name of the list
+ * @param parts the elements of the list, as JSON
+ */
+export function formatBlock(seq: number, start: string, parts: readonly string[]): string {
+  return `"seq":${seq},${start}:[${parts.map((part) => `\t${part}`).join()}\t]}`;
+}
+
+/** Formats the last line of a snapshot, without the opening brace. */
+export function formatSnapshotEnd({ seq, reached }: Omit<EndRecord, 'kind'>): string {
+  return `"seq":${seq},"reached":${reached}}`;
 }
 
 /** Formats the head of a file of nonces as JSON, without the opening brace. */
@@ -212,10 +239,7 @@ export function formatClaim(seq: number, { user, nonce, until }: NonceClaim): st
 /** Reads a line of a journal. Throws RecordFault. */
 export function readJournalRecord(text: string): JournalRecord {
   const members = Members.parse(text);
-  if (!members.has('journal')) return readChange(members);
-  checkVersion(members.count('journal'), journalVersion);
-  const head = readHead(members, 'opened');
-  return members.has('declarations') ? { ...head, declarations: members.text('declarations') } : head;
+  return members.has('journal') ? readHead(members, 'journal') : readChange(members);
 }
 
 function readNoncesHead(members: Members): NoncesHead {
@@ -239,12 +263,46 @@ function readNoncesHead(members: Members): NoncesHead {
   };
 }
 
-/** Reads the head of a snapshot. Throws RecordFault. */
-export function readSnapshotHead(text: string): HeadRecord {
+/** Reads a line of a snapshot. The items are not checked, except for ids and dates. Throws RecordFault. */
+export function readSnapshotRecord(text: string): SnapshotRecord {
   const members = Members.parse(text);
-  // Checked before the names, because another version may have other members.
-  checkVersion(members.count('version'), snapshotVersion);
-  return readHead(members.only(snapshotHeadNames, 'this part'), 'written');
+  if (members.has('snapshot')) return { kind: 'head', sequence: 0, store: readHead(members, 'snapshot') };
+  const seq = members.count('seq');
+  if (members.has('reached')) return { kind: 'end', seq, reached: members.count('reached') };
+  if (members.has('receipts'))
+    return { kind: 'block', seq, parts: members.list('receipts').map(readReceiptPart) };
+  const collection = readCollection(members);
+  const { path } = collection;
+  const items = members.list('items').map((item): TransferPart => {
+    const entry = readVerifiedItem(item);
+    return { kind: 'item', collection: path, entry };
+  });
+  return { kind: 'block', seq, parts: [collection, ...items] };
+}
+
+/**
+ * Reads the parts of a damaged line of a snapshot that are valid JSON. Their content may not be what was written.
+ * @param onLost called with the number of each part that is not, from 1; 0 for the counters of a collection
+ */
+export function* salvageBlock(text: string, onLost: (part: number) => void): Generator<TransferPart> {
+  const [first = '', ...others] = text.split('\t');
+  const isOfReceipts = first.endsWith('"receipts":[');
+  let collection: string | undefined;
+  for (const [index, piece] of [`${first}]}`, ...others.slice(0, -1)].entries()) {
+    try {
+      const members = Members.parse(piece.replace(/,$/, ''));
+      if (index > 0 && isOfReceipts) yield { kind: 'receipt', change: readReceipt(members) };
+      else if (index === 0 && !isOfReceipts) {
+        const counters = readCollection(members);
+        collection = counters.path;
+        yield counters;
+      } else if (collection !== undefined) yield { kind: 'item', collection, entry: readItem(members) };
+      else if (!isOfReceipts) throw new RecordFault('its collection is not known');
+    } catch (error) {
+      if (!(error instanceof RecordFault)) throw error;
+      onLost(index);
+    }
+  }
 }
 
 function readChange(members: Members): ChangeRecord {
@@ -285,23 +343,24 @@ export function readItem(members: Members, edited?: EditedItem): StoredItem {
   return item;
 }
 
+/** Reads an item, of which only the id and the date are checked, because a checksum of it was verified. Throws RecordFault. */
+function readVerifiedItem(written: unknown): StoredItem {
+  if (!isWrittenItem(written)) throw new RecordFault('this is not an item');
+  const { id, sequence, revision, modified, value } = written;
+  const time = Date.parse(modified);
+  if (Number.isNaN(time)) throw new RecordFault('this is not an item');
+  return { id, sequence, revision, modified: time, value };
+}
+
 /** An item in JSON. */
 interface WrittenItem extends Omit<StoredItem, 'modified'> {
   /** ISO 8601. */
   readonly modified: string;
 }
 
-/**
- * Reads items, which are separated by commas. Only their ids and dates are checked, because a checksum of them was verified.
- * @throws RecordFault
- */
-export function readVerifiedItems(text: string): readonly StoredItem[] {
-  const written: readonly WrittenItem[] = JSON.parse(`[${text}]`);
-  return written.map(({ id, sequence, revision, modified, value }): StoredItem => {
-    const time = Date.parse(modified);
-    if (typeof id !== 'string' || Number.isNaN(time)) throw new RecordFault('this is not an item');
-    return { id, sequence, revision, modified: time, value };
-  });
+function isWrittenItem(value: unknown): value is WrittenItem {
+  if (typeof value !== 'object' || value === null || !('id' in value && 'modified' in value)) return false;
+  return typeof value.id === 'string' && typeof value.modified === 'string';
 }
 
 /**
@@ -335,6 +394,10 @@ export function readReceipt(members: Members): StoredReceipt {
   };
 }
 
+function readReceiptPart(written: unknown): TransferPart {
+  return { kind: 'receipt', change: readReceipt(new Members(written, 'the receipt')) };
+}
+
 /** Reads the lines of a file of nonces. Many claims have the same date. */
 export class NoncesReader {
   #date: unknown;
@@ -363,20 +426,22 @@ function quote(text: string): string {
   return `"${text}"`;
 }
 
-const snapshotHeadNames = ['version', 'lineage', 'generation', 'revision', 'sequence', 'written', 'blocks'];
-
 function checkVersion(found: number, known: number): void {
-  if (found !== known) throw new VersionFault(found, known);
+  const remedy = 'export the data with the version that wrote it, and import them with this one';
+  if (found !== known)
+    throw new RecordFault(`its version is ${found}, and this program reads ${known}; ${remedy}`);
 }
 
-function readHead(members: Members, time: 'opened' | 'written'): HeadRecord {
+function readHead(members: Members, file: keyof typeof storeVersions): HeadRecord {
+  checkVersion(members.count(file), storeVersions[file]);
   return {
     kind: 'head',
     storeId: members.text('lineage'),
     generation: members.count('generation'),
     revision: members.count('revision'),
     sequence: members.count('sequence'),
-    at: members.time(time),
+    at: members.time('opened'),
+    ...(members.has('declarations') && { declarations: members.text('declarations') }),
   };
 }
 

@@ -70,7 +70,7 @@ const mixed: readonly StoredRecord[] = [
 
 test('check and serve exit with 1 if an item cannot be shown, and do not change the data', async () => {
   const data = createDirectory(...mixed);
-  const before = readFileSync(join(data, 'store.json'), 'utf8');
+  const before = readFileSync(join(data, 'store.jsonl'), 'utf8');
   const message = `countersign: ${warning}. 1 item cannot be shown: restore the declaration, or edit or remove the item with "countersign export" and "countersign import", or start with --on-mismatch warn\n`;
   for (const args of [[], ['--on-mismatch', 'refuse']]) {
     const checked = await call(['check', '--data', data, ...args]);
@@ -78,7 +78,7 @@ test('check and serve exit with 1 if an item cannot be shown, and do not change 
   }
   const started = await call(['--data', data, '--port', '0']);
   assert.deepEqual([started.status, started.stderr, started.stdout], [1, message, '']);
-  assert.equal(readFileSync(join(data, 'store.json'), 'utf8'), before);
+  assert.equal(readFileSync(join(data, 'store.jsonl'), 'utf8'), before);
 });
 
 test('with --on-mismatch warn, the server starts and reports the mismatches, and check exits with 0', async () => {

@@ -532,12 +532,13 @@ describe('a compaction', () => {
   test('replaces journals by a snapshot, and retains the previous snapshot with its journals', async (context) => {
     const { store, directory } = await openFaulty(context, { limits });
     await fill(store, 60);
-    await until(async () => (await readdir(directory)).includes('store.previous.json'));
+    await until(async () => (await readdir(directory)).includes('store.previous.jsonl'));
     await until(async () => !(await readdir(directory)).includes(formatLogName('journal', 1)));
     await store.close();
     const names = await readdir(directory);
     const generation = (await recover({ directory })).generation;
-    const previous = JSON.parse(await readFile(join(directory, 'store.previous.json'), 'utf8')).generation;
+    const [head = ''] = (await readFile(join(directory, 'store.previous.jsonl'), 'utf8')).split('\n');
+    const previous = JSON.parse(head).generation;
     assert.ok(previous < generation);
     for (const name of names.filter((each) => each.startsWith('journal-'))) {
       assert.ok(Number(/[0-9]+/.exec(name)?.[0]) >= previous, name);
@@ -585,13 +586,13 @@ describe('a compaction', () => {
     ['create', 'EMFILE', 'journal-2', /tried again later/],
     ['write', 'ENOSPC', 'journal-2', /tried again later/],
     ['sync', 'EIO', 'journal-2', /not tried again/],
-    ['create', 'ENOSPC', 'store.json', /tried again later/],
-    ['write', 'ENOSPC', 'store.json', /tried again later/],
-    ['write', 'EIO', 'store.json', /not tried again/],
-    ['sync', 'EIO', 'store.json', /not tried again/],
-    ['close', 'EDQUOT', 'store.json', /tried again later/],
-    ['rename', 'ENOSPC', 'store.json', /tried again later/],
-    ['rename', 'EIO', 'store.json', /not tried again/],
+    ['create', 'ENOSPC', 'store.jsonl', /tried again later/],
+    ['write', 'ENOSPC', 'store.jsonl', /tried again later/],
+    ['write', 'EIO', 'store.jsonl', /not tried again/],
+    ['sync', 'EIO', 'store.jsonl', /not tried again/],
+    ['close', 'EDQUOT', 'store.jsonl', /tried again later/],
+    ['rename', 'ENOSPC', 'store.jsonl', /tried again later/],
+    ['rename', 'EIO', 'store.jsonl', /not tried again/],
   ];
   for (const [operation, code, name, then] of faults) {
     test(`loses no changes when ${operation} of ${name} fails with ${code}`, async (context) => {
@@ -604,11 +605,11 @@ describe('a compaction', () => {
       assert.equal(store.health.state, 'well');
       await fill(store, 20);
       if (/later/.test(messages[0] ?? '')) {
-        await until(async () => (await readdir(directory)).includes('store.json'));
+        await until(async () => (await readdir(directory)).includes('store.jsonl'));
         await until(() => store.health.compaction === undefined);
       } else {
         assert.match(store.health.compaction ?? '', new RegExp(code));
-        assert.ok(!(await readdir(directory)).includes('store.json'));
+        assert.ok(!(await readdir(directory)).includes('store.jsonl'));
       }
       assert.equal(messages.length, 1);
       await store.close();
@@ -659,7 +660,7 @@ describe('a compaction', () => {
       if (copied === 0) setImmediate(count);
     };
     count();
-    await until(async () => (await readdir(directory)).includes('store.json'));
+    await until(async () => (await readdir(directory)).includes('store.jsonl'));
     copied = 1;
     // Twelve blocks, of which two fit into a slice by this clock.
     assert.ok(turns >= 6);

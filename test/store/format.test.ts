@@ -13,7 +13,7 @@ test('the files in docs/data-format.md are read as the page describes them', asy
     ([, text = '']) => text,
   );
   writeFileSync(join(directory, 'journal-3.jsonl'), header + change);
-  writeFileSync(join(directory, 'store.json'), snapshot);
+  writeFileSync(join(directory, 'store.jsonl'), snapshot);
   const { storeId, state, sequence, reports } = await recover({ directory });
   assert.deepEqual([storeId, sequence, reports], ['k3x9', 6, []]);
   const { entries } = state.list('/articles', 0, 10);

@@ -2,8 +2,8 @@
 import { parseLogName } from '../log/line.ts';
 
 /** The file names of the current and of the previous snapshot. */
-export const snapshotName = 'store.json';
-export const previousName = 'store.previous.json';
+export const snapshotName = 'store.jsonl';
+export const previousName = 'store.previous.jsonl';
 /** The names of the account files, without their extension. */
 export const accountFileNames = ['users', 'clients', 'consumers', 'keys', 'revocations'] as const;
 /** The name of the file with the key of OAuth 1.0a. */
@@ -40,14 +40,14 @@ const account = `(?:${accountFileNames.join('|')})`;
 
 /** The forms of the names, of which the first that fits decides. */
 const forms: readonly (readonly [form: RegExp, kind: FileKind])[] = [
-  [/^(?:store|store\.previous)\.json$/, 'store'],
+  [/^(?:store|store\.previous)\.jsonl$/, 'store'],
   [new RegExp(`^(?:${account}\\.json|oauth\\.key)$`), 'accounts'],
   [new RegExp(`^${account}\\.seen$`), 'seen'],
   [/^tls$/, 'certificate'],
   [/^lock\.[0-9]+(?:-[0-9]+\.tmp)?$/, 'lock'],
   [new RegExp(`^(?:${account}|oauth\\.key)\\.lock$`), 'lock'],
   [/^copy\.(?:tmp|incomplete(?:\.[0-9]+-[0-9]+\.tmp)?)$/, 'copy'],
-  [/^(?:torn-.*\.bin|store\.damaged-[0-9]+\.json)$/, 'saved'],
+  [/^(?:torn-.*\.bin|store\.damaged-[0-9]+\.jsonl)$/, 'saved'],
   [/\.[0-9]+-[0-9]+\.tmp$/, 'temporary'],
 ];
 
@@ -65,5 +65,5 @@ export function formatTornName(generation: number, byte: number): string {
 
 /** Returns the name of a damaged snapshot that was replaced. */
 export function formatDamagedName(number: number): string {
-  return `store.damaged-${number}.json`;
+  return `store.damaged-${number}.jsonl`;
 }

@@ -22,14 +22,14 @@ interface LogHead {
 
 /** Any other record of a log. */
 interface LogRecord {
-  readonly kind: 'change' | 'claim';
+  readonly kind: 'change' | 'claim' | 'block' | 'end';
   /** The number of the line. */
   readonly seq: number;
 }
 
 /** How a log is read. */
 export interface LogFormat<Head extends LogHead, Other extends LogRecord> {
-  readonly name: LogName;
+  readonly name: LogName | 'snapshot';
   /** Whether NUL bytes at the end of a file are preallocated space. */
   readonly preallocated: boolean;
   /** Reads a line. Throws RecordFault. */
@@ -37,10 +37,10 @@ export interface LogFormat<Head extends LogHead, Other extends LogRecord> {
   /** Called with the record of each valid line before the first invalid one. May throw RecordFault. */
   take(record: Head | Other, position: LinePosition): void;
   /**
-   * Called with the position of each line that cannot be read. It is skipped, and the lines after it are read, whatever their numbers
-   * are. Default: the first such line ends the valid ones.
+   * Called with the position and the bytes of each line that cannot be read. It is skipped, and the lines after it are read, whatever
+   * their numbers are. Default: the first such line ends the valid ones.
    */
-  skip?(position: LinePosition): void;
+  skip?(position: LinePosition, line: Buffer): void;
   /** Returns what to throw for a line whose checksum is correct, so that some program wrote it, but whose record is not. */
   reject(fault: RecordFault, position: LinePosition): Error;
   /** Called with each record from the first invalid line on, also one within that line. */
@@ -165,7 +165,7 @@ export class LogReader<Head extends LogHead, Other extends LogRecord> {
   #takeOrSkip(line: Buffer): void {
     const position = { line: this.#lines + 1, byte: this.#position };
     const record = !this.#nuls && isVerified(line) ? this.#tryRead(line.toString('utf8')) : undefined;
-    if (record === undefined) this.#format.skip?.(position);
+    if (record === undefined) this.#format.skip?.(position, line);
     else this.#format.take(record, position);
     this.#nuls = false;
     this.#lines += 1;

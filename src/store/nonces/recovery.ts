@@ -10,8 +10,6 @@ import {
   type NoncesHead,
   NoncesReader,
   type NoncesRecord,
-  noncesVersion,
-  VersionFault,
 } from '../record.ts';
 import type { NonceClaim } from './nonces.ts';
 import { earliest, type Span } from './time.ts';
@@ -181,8 +179,6 @@ class Recovery {
         new CorruptionError(this.#path(number), message, { line, byte }),
     });
     const all = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
-    if (isOfFormerVersion(all))
-      throw new CorruptionError(this.#path(number), new VersionFault(1, noncesVersion).message);
     reader.take(all, true);
     const content = reader.content();
     this.#files.push({ number, bytes: content.bytes, crc: content.checksum, from, until });
@@ -197,11 +193,6 @@ class Recovery {
     const reason = `line ${lines + 1}, at byte ${bytes}, is missing or damaged`;
     return new CorruptionError(this.#path(number), `${reason}. ${advice}`);
   }
-}
-
-/** Returns whether a file is of version 1, whose lines have other checksums. */
-function isOfFormerVersion(bytes: Buffer): boolean {
-  return /^\{"crc":"[0-9a-f]{8}","version":1,/.test(bytes.toString('latin1', 0, 64));
 }
 
 /** The times of a file without claims. */

@@ -106,7 +106,7 @@ export class Compaction {
   }
 
   /**
-   * Writes a last snapshot if there is little data, so that the next start is fast and store.json contains everything. A
+   * Writes a last snapshot if there is little data, so that the next start is fast and store.jsonl contains everything. A
    * failure loses nothing. Must be called after `stop`.
    */
   async conclude(bytes: number): Promise<void> {

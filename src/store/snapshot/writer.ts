@@ -1,14 +1,14 @@
-import { crc32 } from 'node:zlib';
 import { replaceFile } from '../files/atomic-write.ts';
 import { snapshotName } from '../files/data-files.ts';
 import { type Disk, nodeDisk } from '../files/disk.ts';
-import { formatChecksum, formatLine, formatLogName } from '../log/line.ts';
+import { formatLine, formatLogName } from '../log/line.ts';
 import {
+  formatBlock,
   formatCollection,
+  formatHead,
   formatItem,
-  formatJournalHead,
   formatReceipt,
-  formatSnapshotHead,
+  formatSnapshotEnd,
   type HeadInit,
 } from '../record.ts';
 import type { State } from '../state/state.ts';
@@ -19,7 +19,7 @@ const maxBlockItems = 256;
 const maxBlockLength = 1024 * 1024;
 
 /**
- * Returns the bytes of store.json, block by block. The state may change between two blocks: the copy then contains some
+ * Returns the lines of store.jsonl. The state may change between two lines: the copy then contains some
  * of these changes. Items that are created during the copy are only in the journals, so no id occurs twice; so are
  * receipts. The format is described in docs/data-format.md.
  * @param reached returns, at the end of the copy, the number of the last journal line whose change the copy may
@@ -32,43 +32,31 @@ export function* writeSnapshot(
 ): Generator<Buffer, void, undefined> {
   const ends = Array.from(state.collections(), ({ path, sequence }) => ({ path, sequence }));
   const receipts = state.receipts.unexpired(head.at);
-  const first = `${formatSnapshotHead(head)},"blocks":[\n`;
-  let [sum, blocks, items, separator] = [crc32(first), 0, 0, ''];
-  yield Buffer.from(first);
-  const block = (start: string, lines: readonly string[]): Buffer => {
-    const content = `${start}[\n${lines.join(',\n')}${lines.length === 0 ? '' : '\n'}]}`;
-    const checksum = formatChecksum(crc32(content));
-    const bytes = Buffer.from(`${separator}{"crc":"${checksum}",${content}`);
-    sum = crc32(checksum, sum);
-    blocks += 1;
-    separator = ',\n';
-    return bytes;
+  let seq = 0;
+  const block = (start: string, parts: readonly string[]): Buffer => {
+    seq += 1;
+    return Buffer.from(formatLine(formatBlock(seq, start, parts)));
   };
-  for (let at = 0; at < receipts.length; at += maxBlockItems) {
-    yield block('"receipts":', receipts.slice(at, at + maxBlockItems).map(formatReceipt));
-  }
-  for (const { path, sequence } of ends) {
-    for (const lines of listBlocks(state, path, sequence)) {
-      items += lines.length;
-      yield block(`${formatCounters(state, path)},"items":`, lines);
-    }
-  }
-  const counts = `,"blocks":${blocks},"items":${items},"sequence":${reached()}}}`;
-  const footer = `"footer":{"crc":"${formatChecksum(crc32(counts, sum))}"${counts}`;
-  yield Buffer.from(`${blocks === 0 ? '' : '\n'}],${footer}\n`);
+  yield Buffer.from(formatLine(formatHead('snapshot', head)));
+  for (let at = 0; at < receipts.length; at += maxBlockItems)
+    yield block('"receipts"', receipts.slice(at, at + maxBlockItems).map(formatReceipt));
+  for (const { path, sequence } of ends)
+    for (const items of listBlocks(state, path, sequence))
+      yield block(`${formatCounters(state, path)},"items"`, items);
+  yield Buffer.from(formatLine(formatSnapshotEnd({ seq: seq + 1, reached: reached() })));
 }
 
-/** Returns the lines of each block of a collection, with the items up to a sequence; one block if there are none. */
+/** Returns the items of each block of a collection, as JSON, with the items up to a sequence; one block if there are none. */
 function* listBlocks(state: State, path: string, end: number): Generator<readonly string[]> {
-  let block = formatBlock(state, path, 0, end);
+  let block = takeItems(state, path, 0, end);
   do {
     yield block.lines;
-    block = formatBlock(state, path, block.reached, end);
+    block = takeItems(state, path, block.reached, end);
   } while (block.lines.length > 0);
 }
 
-/** Returns the lines of a block with the items after a sequence, and the sequence of its last item. */
-function formatBlock(
+/** Returns the items of a block after a sequence, as JSON, and the sequence of its last item. */
+function takeItems(
   state: State,
   path: string,
   after: number,
@@ -115,7 +103,7 @@ export async function writeStore(
 ): Promise<void> {
   const head = { storeId, generation, revision: state.revision, sequence, at: now };
   const name = formatLogName('journal', generation);
-  const journal = formatLine(formatJournalHead(head));
+  const journal = formatLine(formatHead('journal', head));
   await replaceFile(disk, { directory, name, content: [journal], sync: true });
   const content = writeSnapshot(head, state, () => sequence);
   await replaceFile(disk, { directory, name: snapshotName, content, sync: true });

@@ -134,7 +134,7 @@ describe('backup', () => {
     assert.deepEqual(filesIn(copy), [
       'journal-2.jsonl',
       'oauth.key',
-      'store.json',
+      'store.jsonl',
       'tls',
       'tls/certificate.pem',
       'tls/key.pem',
@@ -181,7 +181,7 @@ describe('backup', () => {
 
   test('while the snapshot is being replaced has the previous one and all changes since', async () => {
     const data = stoppedDirectory();
-    renameSync(join(data, 'store.json'), join(data, 'store.previous.json'));
+    renameSync(join(data, 'store.jsonl'), join(data, 'store.previous.jsonl'));
     const lock = await lockDirectory(data);
     const copy = freshDirectory();
     const { status, stderr } = await call(['backup', copy, '--data', data]);
@@ -243,7 +243,7 @@ describe('backup', () => {
     [
       'of a directory without a store',
       () => [freshDirectory(), '--data', temporaryDirectory()],
-      /is not a data directory: it has no store\.json and no journal/,
+      /is not a data directory: it has no store\.jsonl and no journal/,
     ],
     [
       'to a directory with files',
@@ -309,7 +309,7 @@ describe('backup', () => {
 
   test('of a corrupt directory reports the corrupt file, and creates nothing', async () => {
     const data = stoppedDirectory();
-    const snapshot = join(data, 'store.json');
+    const snapshot = join(data, 'store.jsonl');
     writeFileSync(snapshot, readFileSync(snapshot, 'utf8').replace('"text":', '"txet":'));
     const copy = freshDirectory();
     const { status, stderr } = await call(['backup', copy, '--data', data]);
@@ -352,7 +352,7 @@ describe('restore', () => {
     assert.equal(await textIn(data), 'new');
     assert.deepEqual(
       filesIn(data).filter((name) => !name.startsWith('tls')),
-      ['journal-2.jsonl', 'my-notes.txt', 'oauth.key', 'store.json', 'users.json'],
+      ['journal-2.jsonl', 'my-notes.txt', 'oauth.key', 'store.jsonl', 'users.json'],
     );
   });
 
@@ -372,7 +372,7 @@ describe('restore', () => {
     [
       'of a directory without a store',
       ['/proc/self/fdinfo'],
-      /is not a data directory: it has no store\.json/,
+      /is not a data directory: it has no store\.jsonl/,
     ],
     ['with an invalid --replace', ['a', '--replace=maybe'], /--replace must be true or false/],
   ];
@@ -388,7 +388,7 @@ describe('restore', () => {
 
   test('of a corrupt backup replaces nothing', async () => {
     const [backup, data] = [stoppedDirectory('new'), stoppedDirectory('old')];
-    const snapshot = join(backup, 'store.json');
+    const snapshot = join(backup, 'store.jsonl');
     writeFileSync(snapshot, readFileSync(snapshot, 'utf8').replace('"text":', '"txet":'));
     const before = filesIn(data);
     const { status, stderr } = await call(['restore', backup, '--data', data, '--replace']);

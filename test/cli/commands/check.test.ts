@@ -79,8 +79,8 @@ describe('check exits with 1 and reports', () => {
   const cases: readonly [what: string, files: Record<string, unknown>, lines: RegExp[]][] = [
     [
       'a store and a list of users, both damaged',
-      { 'store.json': '{', 'users.json': '[' },
-      [/store\.json/, /users\.json/],
+      { 'store.jsonl': '{', 'users.json': '[' },
+      [/store\.jsonl/, /users\.json/],
     ],
     [
       'a key and a value',

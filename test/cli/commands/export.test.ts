@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { lockDirectory } from '../../../src/store/files/lock.ts';
 import { formatLine } from '../../../src/store/log/line.ts';
-import { formatJournalHead } from '../../../src/store/record.ts';
+import { formatHead } from '../../../src/store/record.ts';
 import { recover } from '../../../src/store/recover.ts';
 import { call, type Ended, root, startServer } from '../../support/cli/command.ts';
 import { begun, History } from '../../support/store/history.ts';
@@ -139,10 +139,10 @@ describe('export', () => {
 
   test('fails if the store is damaged', async () => {
     const made = history();
-    made.files.set('store.json', `${made.files.get('store.json')}`.replace('"Two"', '"Too"'));
+    made.files.set('store.jsonl', `${made.files.get('store.jsonl')}`.replace('"Two"', '"Too"'));
     const { status, stdout, stderr } = await call(['export', '--data', createDirectory(made)]);
     assert.deepEqual([status, stdout], [1, '']);
-    assert.match(stderr, /store\.json cannot be used/);
+    assert.match(stderr, /store\.jsonl cannot be used/);
   });
 });
 
@@ -160,7 +160,7 @@ describe('import', () => {
       return make(found.state, { kind: 'create', collection: articles, value: {}, at: begun }).id;
     });
     assert.deepEqual(drawn, ['4', '5', '6', '7', '8', '10'], 'neither 3 nor 9 is used again');
-    for (const name of ['store.json', 'journal-1.jsonl'])
+    for (const name of ['store.jsonl', 'journal-1.jsonl'])
       assert.equal(statSync(join(data, name)).mode & 0o777, 0o600);
   });
 
@@ -372,19 +372,19 @@ describe('import', () => {
     const header = { storeId: 'k3x9', generation: 1, revision: 5, sequence: 0, at: begun };
     const users = '{"version":1,"users":{}}';
     const files = [
-      ['journal-1.jsonl', formatLine(formatJournalHead(header))],
-      ['store.json.99-1.tmp', '{"version":2,'],
+      ['journal-1.jsonl', formatLine(formatHead('journal', header))],
+      ['store.jsonl.99-1.tmp', '{"version":2,'],
       ['users.json', users],
     ] as const;
     for (const [name, content] of files) writeFileSync(join(data, name), content, { mode: 0o600 });
-    await assert.rejects(recover({ directory: data }), /store\.json cannot be used: it is missing/);
+    await assert.rejects(recover({ directory: data }), /store\.jsonl cannot be used: it is missing/);
     const { status, stderr } = await imported(text, data);
     assert.equal(status, 0, stderr);
     assert.deepEqual(
       contents(data)
         .map(([name]) => name)
         .sort(),
-      ['journal-1.jsonl', 'store.json', 'users.json'],
+      ['journal-1.jsonl', 'store.jsonl', 'users.json'],
     );
     assert.equal((await recover({ directory: data })).storeId, 'k3x9');
   });

@@ -116,7 +116,7 @@ describe('check --repair', () => {
       /^copied {7}\/articles: 5\ncopied {7}users\.json, tls\nlost {9}nothing\nwritten to {3}.*fresh\n$/,
     );
     assert.equal(statSync(fresh).mode & 0o777, 0o700);
-    assert.equal(statSync(join(fresh, 'store.json')).mode & 0o777, 0o600);
+    assert.equal(statSync(join(fresh, 'store.jsonl')).mode & 0o777, 0o600);
     assert.equal(readFileSync(join(fresh, 'tls', 'key.pem'), 'utf8'), 'key');
     assert.ok(existsSync(join(fresh, 'users.json')));
     const found = await recover({ directory: fresh });
@@ -137,14 +137,14 @@ describe('check --repair', () => {
 
   test('recovers items from the previous snapshot and all journals if the newest snapshot is damaged', async () => {
     const { files } = history();
-    const store = (files.get('store.json') ?? '')
+    const store = (files.get('store.jsonl') ?? '')
       .replace('{"id":"2"', '["id":"2"')
       .replace('"sequence":2', '"sequence":3');
     const lacking = [...files].filter(([name]) => name !== 'journal-2.jsonl');
-    const { ended, found } = await repaired([...lacking, ['store.json', store]]);
+    const { ended, found } = await repaired([...lacking, ['store.jsonl', store]]);
     assert.deepEqual(titles(found), all);
-    assert.match(ended.stderr, /store\.json, line 4: it cannot be read/);
-    assert.match(ended.stderr, /store\.json, lines 2 to 7: recovered, but perhaps not as they were written/);
+    assert.match(ended.stderr, /store\.jsonl, line 2, part 2: it cannot be read/);
+    assert.match(ended.stderr, /store\.jsonl, line 2: recovered, but perhaps not as it was written/);
   });
 
   test('recovers items from journals without snapshots, and from snapshots without journals', async () => {

@@ -185,7 +185,7 @@ test('a server that was killed does not prevent the next start', async () => {
 
 describe('a start fails with one line for', () => {
   const cases: readonly [what: string, file: string, content: string, status: number, line: RegExp][] = [
-    ['a damaged store', 'store.json', '{', 1, /^countersign: .*store\.json .*\n$/],
+    ['a damaged store', 'store.jsonl', '{', 1, /^countersign: .*store\.jsonl .*\n$/],
     ['a damaged list of users', 'users.json', '[]', 1, /^countersign: .*users\.json .*\n$/],
   ];
   for (const [what, file, content, status, line] of cases) {

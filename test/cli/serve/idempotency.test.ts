@@ -102,8 +102,8 @@ test('a request that is repeated after kill -9 and compactions is performed once
     if (round === 0) server = await start();
   }
   assert.match(
-    readFileSync(join(data, 'store.json'), 'utf8'),
-    /^\{"version":1,[^\n]*\n\{"crc":"[0-9a-f]{8}","receipts":\[/,
+    readFileSync(join(data, 'store.jsonl'), 'utf8'),
+    /^[^\n]*"snapshot":2,[^\n]*\n\{"crc":"[0-9a-f]{8}","seq":1,"receipts":\[/,
   );
   assert.ok(readdirSync(data).every((name) => name !== 'journal-1.jsonl'));
 });

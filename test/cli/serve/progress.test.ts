@@ -18,14 +18,14 @@ test('loading shows its progress on a terminal after one second, and clears it a
   const clock = createManualClock(0);
   const outlet = terminal(true);
   const load = async (onProgress: OnProgress): Promise<void> => {
-    onProgress('store.json', 10, 200, 1);
+    onProgress('store.jsonl', 10, 200, 1);
     clock.advance(999);
-    onProgress('store.json', 50, 200, 1234);
+    onProgress('store.jsonl', 50, 200, 1234);
     assert.equal(outlet.text.length, 0);
     clock.advance(1);
-    onProgress('store.json', 100, 200, 1234);
-    onProgress('store.json', 101, 200, 1235);
-    assert.match(outlet.text, /^\r\u001b\[Kloading store\.json: 1,234 items, 50 %$/);
+    onProgress('store.jsonl', 100, 200, 1234);
+    onProgress('store.jsonl', 101, 200, 1235);
+    assert.match(outlet.text, /^\r\u001b\[Kloading store\.jsonl: 1,234 items, 50 %$/);
     clock.advance(100);
     onProgress('journal-3.jsonl', 300, 200, 7);
     assert.ok(outlet.text.endsWith('\r\u001b[Kloading journal-3.jsonl: 7 changes, 100 %'));
@@ -43,7 +43,7 @@ test('loading shows no progress if it is quick or if the output is not a termina
       outlet,
       async (onProgress) => {
         if (!isTTY) clock.advance(5000);
-        onProgress('store.json', 1, 2, 3);
+        onProgress('store.jsonl', 1, 2, 3);
         return 'loaded';
       },
       clock,

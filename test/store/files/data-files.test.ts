@@ -27,7 +27,7 @@ test('every file that the page of the format describes is in the list', () => {
 test('a file of another program is not in the list', () => {
   const others = [
     'notes.txt',
-    'store.json.bak',
+    'store.jsonl.bak',
     'journal-x.jsonl',
     'tls.pem',
     'lock.',

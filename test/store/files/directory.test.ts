@@ -45,7 +45,7 @@ describe('the data directory', () => {
     async (context) => {
       for (const mode of [0o750, 0o705, 0o720, 0o702, 0o710, 0o701]) {
         const path = temporaryDirectory(context);
-        await writeFile(join(path, 'store.json'), '', { mode: 0o600 });
+        await writeFile(join(path, 'store.jsonl'), '', { mode: 0o600 });
         await chmod(path, mode);
         const error = await exposedIn(path);
         assert.deepEqual(error.first, { path, directory: true, mode, foreign: undefined });
@@ -57,7 +57,7 @@ describe('the data directory', () => {
 
   const files = [
     'users.json',
-    'store.json',
+    'store.jsonl',
     'lock.1',
     'nonces.1',
     'tls/key.pem',
@@ -87,11 +87,11 @@ describe('the data directory', () => {
     async (context) => {
       const directory = temporaryDirectory(context);
       const elsewhere = join(temporaryDirectory(context), 'elsewhere');
-      await symlink(elsewhere, join(directory, 'store.json'));
+      await symlink(elsewhere, join(directory, 'store.jsonl'));
       await prepareDirectory(directory);
       await writeFile(elsewhere, '');
       await chmod(elsewhere, 0o644);
-      assert.equal((await exposedIn(directory)).first.path, join(directory, 'store.json'));
+      assert.equal((await exposedIn(directory)).first.path, join(directory, 'store.jsonl'));
     },
   );
 

@@ -213,27 +213,18 @@ for line in open(sys.argv[1], 'rb'):
     await later.close();
   });
 
-  // The checksums are by zlib.crc32 of Python. Version 1 also covered the first comma and the line end.
-  const others = [
-    [
-      1,
-      '{"crc":"cb5e5d86","version":1,"opened":"2013-04-20T12:59:24.000Z","boot":"first","window":600000,"synced":true,"closed":false,"forgotten":[],"files":[]}',
-    ],
-    [3, '{"crc":"6a9abb7b","version":3}'],
-  ] as const;
-  for (const [version, line] of others)
-    test(`is rejected if its version is ${version}, with the way out`, async (context) => {
-      const directory = temporaryDirectory(context);
-      const clock = createManualClock(start);
-      await writeFile(join(directory, 'nonces-1.jsonl'), `${line}\n`);
-      await assert.rejects(open({ directory, clock }), {
-        name: 'StoreError',
-        code: 'damaged',
-        message: new RegExp(
-          `nonces-1\\.jsonl .* its version is ${version}, and this program reads 2; export the data with the version that wrote it`,
-        ),
-      });
+  test('is rejected if its version is unknown, with the way out', async (context) => {
+    const directory = temporaryDirectory(context);
+    const clock = createManualClock(start);
+    // The checksum is by zlib.crc32 of Python.
+    await writeFile(join(directory, 'nonces-1.jsonl'), '{"crc":"6a9abb7b","version":3}\n');
+    await assert.rejects(open({ directory, clock }), {
+      name: 'StoreError',
+      code: 'damaged',
+      message:
+        /nonces-1\.jsonl .* its version is 3, and this program reads 2; export the data with the version that wrote it/,
     });
+  });
 });
 
 function runPython(program: string, argument: string): string | undefined {

@@ -148,7 +148,7 @@ describe('a power loss', () => {
     await run.settle();
     const from = run.disk.operations;
     await run.store.close();
-    assert.ok(run.disk.operationTexts.some((told) => told.endsWith('→ store.json')));
+    assert.ok(run.disk.operationTexts.some((told) => told.endsWith('→ store.jsonl')));
     const found = await judgeLosses(run, { sampling: few, from });
     say(context, random, found);
     assert.equal(found.unacknowledged, 0);

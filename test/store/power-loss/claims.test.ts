@@ -131,7 +131,7 @@ describe('a claim whose request was answered is never accepted again', () => {
       await changes.settle();
       run.clock.advance(window / 2);
     }
-    assert.ok([...run.disk.files().keys()].includes('store.previous.json'), 'journals were dropped');
+    assert.ok([...run.disk.files().keys()].includes('store.previous.jsonl'), 'journals were dropped');
     await changes.store.close();
     await run.close();
     let [states, passed] = [0, random.below(stride)];

@@ -59,7 +59,7 @@ describe('a power loss during a compaction', () => {
     test(`(${durability}) leaves one complete state`, async (context) => {
       const run = await compacted(durability, 9);
       await run.store.close();
-      assert.ok(run.disk.operationTexts.filter((told) => told.endsWith('→ store.json')).length >= 3);
+      assert.ok(run.disk.operationTexts.filter((told) => told.endsWith('→ store.jsonl')).length >= 3);
       assert.ok(run.disk.operationTexts.includes('unlink journal-2.jsonl'));
       const found = await judgeLosses(run, { sampling, mayLose: durability === 'os' });
       say(context, random, found);

@@ -39,17 +39,17 @@ async function* mended(): AsyncGenerator<{
     Buffer.from('{"crc":"12345678","seq":'),
     Buffer.alloc(700),
   ]);
-  const snapshot = Buffer.from(whole.get('store.json') ?? []);
+  const snapshot = Buffer.from(whole.get('store.jsonl') ?? []);
   snapshot[200] = (snapshot[200] ?? 0) ^ 1;
   const without = new Map(whole);
-  without.delete('store.json');
+  without.delete('store.jsonl');
   yield { name: 'a torn end', files: new Map(whole).set(journal, torn), run };
   yield {
     name: 'a journal that was being begun',
     files: new Map(whole).set(next, Buffer.from('{"crc":"12')),
     run,
   };
-  yield { name: 'a damaged snapshot', files: new Map(whole).set('store.json', snapshot), run };
+  yield { name: 'a damaged snapshot', files: new Map(whole).set('store.jsonl', snapshot), run };
   yield { name: 'no snapshot but the one before', files: without, run };
 }
 

@@ -113,10 +113,9 @@ describe('a snapshot', () => {
   });
 
   for (const count of [1, 256, 257, 1000]) {
-    test(`with ${count} receipts is one JSON document, and is read back unchanged`, async (context) => {
+    test(`with ${count} receipts is read back unchanged`, async (context) => {
       const state = stateWith(count);
       const text = formatSnapshot(state, { at });
-      assert.doesNotThrow(() => JSON.parse(text));
       const read = await reread(temporaryDirectory(context), text);
       assert.deepEqual([...read.state.receipts], [...state.receipts]);
     });
@@ -129,8 +128,8 @@ describe('a snapshot', () => {
     await store.close();
     const saved = formatSnapshot((await recover({ directory })).state, { at });
     const broken = temporaryDirectory(context);
-    writeFileSync(join(broken, 'store.json'), saved.replace('"fingerprint of b"', '"fingerprint of x'));
-    await assert.rejects(recover({ directory: broken }), /store\.json.*line 4.*not JSON/);
+    writeFileSync(join(broken, 'store.jsonl'), saved.replace('"fingerprint of b"', '"fingerprint of x'));
+    await assert.rejects(recover({ directory: broken }), /store\.jsonl.*line 2.*checksum/);
     const { state, lost } = await scan({ directory: broken, corrupt: 'skip' });
     assert.deepEqual(
       [...state.receipts].map(({ receipt }) => receipt.key),
@@ -138,7 +137,7 @@ describe('a snapshot', () => {
     );
     assert.equal(state.read('/notes', '2')?.value['text'], 'b');
     assert.ok(
-      lost.some((line) => /line 4: receipts of repeatable requests/.test(line)),
+      lost.some((line) => /line 2, part 2: it cannot be read/.test(line)),
       lost.join('\n'),
     );
   });

@@ -3,10 +3,9 @@ import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
-import zlib from 'node:zlib';
 import { CorruptionError } from '../../../src/store/corruption-error.ts';
 import { formatLine } from '../../../src/store/log/line.ts';
-import { formatJournalHead } from '../../../src/store/record.ts';
+import { formatHead } from '../../../src/store/record.ts';
 import { recover } from '../../../src/store/recover.ts';
 import { type Scanned, scan } from '../../../src/store/scan.ts';
 import { State } from '../../../src/store/state/state.ts';
@@ -107,17 +106,17 @@ describe('the recovered state', () => {
     const directory = temporaryDirectory(context);
     const made = history();
     const { files } = made;
-    const store = files.get('store.json') ?? '';
+    const store = files.get('store.jsonl') ?? '';
     const cases: readonly [Files, RegExp][] = [
       [
-        new Map([...files].filter(([name]) => name !== 'store.json')),
-        /store\.json is missing; store\.previous\.json and all journals since are used/,
+        new Map([...files].filter(([name]) => name !== 'store.jsonl')),
+        /store\.jsonl is missing; store\.previous\.jsonl and all journals since are used/,
       ],
       [
-        new Map([...files, ['store.json', store.replace('"at":', '"at" :')]]),
-        /match their checksum.*is renamed/,
+        new Map([...files, ['store.jsonl', store.replace('"at":', '"at" :')]]),
+        /match its checksum.*is renamed/,
       ],
-      [new Map([...files, ['store.json', '']]), /is renamed/],
+      [new Map([...files, ['store.jsonl', '']]), /is renamed/],
     ];
     for (const [each, told] of cases) {
       await put(directory, each);
@@ -126,12 +125,12 @@ describe('the recovered state', () => {
       assert.match(found.reports.join(), told);
       assert.equal(found.generation, 2);
       const after = await contents(directory);
-      assert.equal(after.has('store.previous.json'), false);
+      assert.equal(after.has('store.previous.jsonl'), false);
       assert.equal(
-        after.get('store.damaged-1.json'),
-        each.get('store.json') === undefined
+        after.get('store.damaged-1.jsonl'),
+        each.get('store.jsonl') === undefined
           ? undefined
-          : Buffer.from(each.get('store.json') ?? '').toString('latin1'),
+          : Buffer.from(each.get('store.jsonl') ?? '').toString('latin1'),
       );
       assert.deepEqual((await recover({ directory })).reports, [], 'a second start finds it in order');
     }
@@ -144,8 +143,8 @@ describe('the recovered state', () => {
     const whole = made.files.get('journal-1.jsonl') ?? '';
     made.snapshot();
     made.add({ kind: 'create', collection: '/a', value: {}, at: begun });
-    for (const store of ['', (made.files.get('store.json') ?? '').slice(0, -9)]) {
-      await put(directory, new Map([...made.files, ['journal-1.jsonl', whole], ['store.json', store]]));
+    for (const store of ['', (made.files.get('store.jsonl') ?? '').slice(0, -9)]) {
+      await put(directory, new Map([...made.files, ['journal-1.jsonl', whole], ['store.jsonl', store]]));
       const found = await recover({ directory });
       assert.deepEqual(seen(found.state), seen(made.state));
       assert.match(
@@ -153,13 +152,13 @@ describe('the recovered state', () => {
         /the journals are used, which contain all changes from the first one on.*is renamed/,
       );
       assert.deepEqual((await recover({ directory })).reports, []);
-      assert.equal((await contents(directory)).get('store.damaged-1.json'), store);
+      assert.equal((await contents(directory)).get('store.damaged-1.jsonl'), store);
     }
     await put(
       directory,
       new Map([
         ['journal-1.jsonl', ''],
-        ['store.json', '{'],
+        ['store.jsonl', '{'],
       ]),
     );
     await assert.rejects(recover({ directory }), CorruptionError);
@@ -333,7 +332,7 @@ describe('a crash', () => {
   test('in a compaction loses no changes, and its temporary file is removed', async (context) => {
     const directory = temporaryDirectory(context);
     const made = history();
-    const temporary = ['store.json.1-1.tmp', '{"version":2'] as const;
+    const temporary = ['store.jsonl.1-1.tmp', '{"version":2'] as const;
     const found = await attempt(directory, new Map([...made.files, temporary]));
     assert.ok(!(found instanceof Error));
     assert.deepEqual(seen(found.state), seen(made.state));
@@ -381,9 +380,9 @@ describe('damage is reported with file, line, byte and remedy', () => {
   const resealed = (name: string, line: number, change: (header: string) => string): string =>
     withLine(name, line, (old) => {
       const header = JSON.parse(change(old));
-      return formatLine(formatJournalHead({ ...header, storeId: header.lineage, at: begun })).trimEnd();
+      return formatLine(formatHead('journal', { ...header, storeId: header.lineage, at: begun })).trimEnd();
     });
-  const later = '"journal":3,"lineage":"k3x9"}';
+  const later = (file: string): string => formatLine(`"${file}":4,"lineage":"k3x9"}`);
   const [older, last] = ['journal-2.jsonl', 'journal-3.jsonl'];
   const cases: readonly {
     readonly what: string;
@@ -471,25 +470,23 @@ describe('damage is reported with file, line, byte and remedy', () => {
     },
     {
       what: 'a journal of a later version',
-      files: {
-        [last]: `{"crc":"${zlib.crc32(later).toString(16).padStart(8, '0')}",${later}\n`,
-      },
+      files: { [last]: later('journal') },
       file: last,
       at: { line: 1, byte: 0 },
-      message: /its version is 3, and this program reads 1; export the data/,
+      message: /its version is 4, and this program reads 1; export the data/,
     },
     {
       what: 'a journal that is gone',
       files: { [last]: undefined },
       file: last,
-      message: /it is missing, although store\.json/,
+      message: /it is missing, although store\.jsonl/,
     },
     {
       what: 'a journal that is empty',
       files: { [last]: '' },
       file: last,
       at: { line: 1, byte: 0 },
-      message: /it is empty, although store\.json was written after the journal was created/,
+      message: /it is empty, although store\.jsonl was written after the journal was created/,
     },
     {
       what: 'a gap between journals',
@@ -499,7 +496,7 @@ describe('damage is reported with file, line, byte and remedy', () => {
     },
     {
       what: 'an end of an older journal that is torn, where only the previous snapshot is left',
-      files: { 'store.json': undefined, [older]: text(older).slice(0, -5) },
+      files: { 'store.jsonl': undefined, [older]: text(older).slice(0, -5) },
       file: older,
       at: place(older, 7),
       message: /the line is incomplete, although a later journal was created after it/,
@@ -507,41 +504,42 @@ describe('damage is reported with file, line, byte and remedy', () => {
     {
       what: 'a snapshot that is damaged, and the one before too',
       files: {
-        'store.json': text('store.json').replace('"/a"', '"/c"'),
-        'store.previous.json': '{"version":2,',
+        'store.jsonl': text('store.jsonl').replace('"/a"', '"/c"'),
+        'store.previous.jsonl': '{"version":2,',
       },
-      file: 'store.json',
-      at: { line: 2, byte: Buffer.byteLength(lines('store.json')[0] ?? '') + 1 },
-      message: /do not match their checksum/,
+      file: 'store.jsonl',
+      at: { line: 2, byte: Buffer.byteLength(lines('store.jsonl')[0] ?? '') + 1 },
+      message: /does not match its checksum/,
     },
     {
       what: 'no snapshot, though there are journals',
-      files: { 'store.json': undefined, 'store.previous.json': undefined },
-      file: 'store.json',
+      files: { 'store.jsonl': undefined, 'store.previous.jsonl': undefined },
+      file: 'store.jsonl',
       message: /it is missing, although there is journal-2\.jsonl/,
     },
     {
       what: 'a snapshot of a later version',
-      files: { 'store.json': '{"version":4,"x":1}', 'store.previous.json': undefined },
-      file: 'store.json',
-      message: /its version is 4, and this program reads 1; export the data/,
+      files: { 'store.jsonl': later('snapshot'), 'store.previous.jsonl': undefined },
+      file: 'store.jsonl',
+      at: { line: 1, byte: 0 },
+      message: /its version is 4, and this program reads 2; export the data/,
     },
     {
       what: 'a journal that ends before what the snapshot has',
       files: {
-        'store.json': snapshotReaching(15),
+        'store.jsonl': snapshotReaching(15),
         [last]: lines(last).slice(0, 3).join('\n'),
       },
       file: last,
       at: place(last, 3),
-      message: /although store\.json was written after it was on the disk/,
+      message: /although store\.jsonl was written after it was on the disk/,
     },
     {
       what: 'a journal that was cut at the end of a line that the snapshot has',
-      files: { 'store.json': snapshotReaching(15), [last]: `${lines(last).slice(0, 3).join('\n')}\n` },
+      files: { 'store.jsonl': snapshotReaching(15), [last]: `${lines(last).slice(0, 3).join('\n')}\n` },
       file: last,
       message:
-        /the journals end at change 14, although store\.json was written after change 15 was on the disk/,
+        /the journals end at change 14, although store\.jsonl was written after change 15 was on the disk/,
     },
   ];
 
@@ -557,7 +555,7 @@ describe('damage is reported with file, line, byte and remedy', () => {
     for (let change = 12; change < sequence; change += 1)
       again.add(someChange(again, random, begun + change - 12));
     again.snapshot();
-    return again.files.get('store.json') ?? '';
+    return again.files.get('store.jsonl') ?? '';
   }
 
   const createDirectory = async (

@@ -31,15 +31,14 @@ async function open(
   });
 }
 
-/** The titles in store.json as a person finds them. */
+/** The titles in store.jsonl as a person finds them. */
 async function readable(directory: string): Promise<string[]> {
-  const text = await readFile(join(directory, 'store.json'), 'utf8').catch(() => '{"blocks":[]}');
-  const { blocks }: { blocks: { items: { id: string }[] }[] } = JSON.parse(text);
-  return blocks.flatMap(({ items }) => items.map(({ id }) => id));
+  const text = await readFile(join(directory, 'store.jsonl'), 'utf8').catch(() => '');
+  return Array.from(text.matchAll(/\{"id":"([0-9]+)"/g), ([, id = '']) => id);
 }
 
 async function generation(directory: string): Promise<number> {
-  return JSON.parse(await readFile(join(directory, 'store.json'), 'utf8')).generation;
+  return (await recover({ directory })).generation;
 }
 
 async function begun(context: TestContext): Promise<{ directory: string; store: JournaledStore }> {
@@ -50,7 +49,7 @@ async function begun(context: TestContext): Promise<{ directory: string; store: 
   return { directory, store };
 }
 
-test('store.json has all items after an orderly close', async (context) => {
+test('store.jsonl has all items after an orderly close', async (context) => {
   const { directory, store } = await begun(context);
   assert.deepEqual(await readable(directory), []);
   await store.close();

@@ -4,6 +4,7 @@ import { describe, test } from 'node:test';
 import zlib from 'node:zlib';
 import { CorruptionError } from '../../../src/store/corruption-error.ts';
 import { nodeDisk } from '../../../src/store/files/disk.ts';
+import { formatLine } from '../../../src/store/log/line.ts';
 import { readSnapshot } from '../../../src/store/snapshot/reader.ts';
 import { writeSnapshot } from '../../../src/store/snapshot/writer.ts';
 import { State } from '../../../src/store/state/state.ts';
@@ -26,46 +27,38 @@ function createState(items: number): State {
   return state;
 }
 
-/** Returns a snapshot with the checksums of its present content. */
-function recompute(text: string): string {
-  const crc = (part: string, before = 0): number => zlib.crc32(Buffer.from(part), before);
-  const format = (sum: number): string => sum.toString(16).padStart(8, '0');
-  const blocks = text.replace(
-    /^\{"crc":"\w+",("collection"[\s\S]*?\n\]\})/gm,
-    (_, block: string) => `{"crc":"${format(crc(block))}",${block}`,
-  );
-  const [first = ''] = blocks.split('\n');
-  const sums = [...blocks.matchAll(/^\{"crc":"(\w+)"/gm)].map(([, sum]) => sum).join('');
-  return blocks.replace(
-    /"footer":\{"crc":"\w+"(.*\}\})/,
-    (_, counts: string) => `"footer":{"crc":"${format(crc(counts, crc(`${first}\n${sums}`)))}"${counts}`,
-  );
+/** Returns the lines of a snapshot, parsed. */
+function parseLines(text: string): { readonly items?: readonly StoredItem[] }[] {
+  return text
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+}
+
+/** Returns the items of a snapshot. */
+function listItems(text: string): readonly StoredItem[] {
+  return parseLines(text).flatMap(({ items = [] }) => items);
 }
 
 describe('a snapshot', () => {
-  test('has the specified lines, checksums and counts', () => {
+  test('has the specified lines and checksums', () => {
     const state = new State();
     make(state, { kind: 'create', collection: '/a', value: { title: 'ž', sold: true }, at });
     make(state, { kind: 'put', collection: '/a', id: '5', expected: 'absent', value: {}, at });
     const gone = make(state, { kind: 'put', collection: '/b', id: 'x', expected: 'absent', value: {}, at });
     make(state, { kind: 'delete', collection: '/b', id: 'x', expected: gone.revision, at });
-    const crc = (text: string, before = 0): string =>
-      zlib.crc32(Buffer.from(text), before).toString(16).padStart(8, '0');
     const date = '"modified":"2013-04-20T12:59:24.007Z"';
-    const first =
-      '{"version":1,"lineage":"k3x9","generation":7,"revision":4,"sequence":3,"written":"2013-04-20T12:59:24.000Z","blocks":[\n';
-    const one = `"collection":"/a","counter":1,"chosen":[[5,5]],"sequence":2,"revision":2,${date},"items":[
-{"id":"1","sequence":1,"revision":1,${date},"value":{"title":"ž","sold":true}},
-{"id":"5","sequence":2,"revision":2,${date},"value":{}}
-]}`;
-    const two = `"collection":"/b","counter":0,"chosen":[],"sequence":1,"revision":4,${date},"items":[\n]}`;
-    const counts = ',"blocks":2,"items":2,"sequence":4}}';
-    const sum = crc(counts, Number.parseInt(crc(`${first}${crc(one)}${crc(two)}`), 16));
-    assert.equal(
-      formatSnapshot(state, { generation: 7, sequence: 3, reached: 4 }),
-      `${first}{"crc":"${crc(one)}",${one},\n{"crc":"${crc(two)}",${two}\n],"footer":{"crc":"${sum}"${counts}\n`,
-    );
-    JSON.parse(formatSnapshot(state));
+    const lines = [
+      '"snapshot":2,"lineage":"k3x9","generation":7,"revision":4,"sequence":3,"opened":"2013-04-20T12:59:24.000Z"}',
+      `"seq":1,"collection":"/a","counter":1,"chosen":[[5,5]],"sequence":2,"revision":2,${date},"items":[` +
+        `\t{"id":"1","sequence":1,"revision":1,${date},"value":{"title":"ž","sold":true}},` +
+        `\t{"id":"5","sequence":2,"revision":2,${date},"value":{}}\t]}`,
+      `"seq":2,"collection":"/b","counter":0,"chosen":[],"sequence":1,"revision":4,${date},"items":[\t]}`,
+      '"seq":3,"reached":4}',
+    ].map((line) => `{"crc":"${zlib.crc32(line).toString(16).padStart(8, '0')}",${line}\n`);
+    const text = formatSnapshot(state, { generation: 7, sequence: 3, reached: 4 });
+    assert.equal(text, lines.join(''));
+    assert.equal(parseLines(text).length, 4);
   });
 
   test('of an empty state is read as an empty state', async (context) => {
@@ -92,7 +85,7 @@ describe('a snapshot', () => {
     for (let count = 0; count < 9; count += 1)
       make(state, { kind: 'create', collection: '/a', value: { text: 'x'.repeat(400_000) }, at });
     const text = formatSnapshot(state);
-    assert.equal(JSON.parse(text).blocks.length, 3);
+    assert.equal(parseLines(text).length, 1 + 3 + 1);
     const read = await reread(temporaryDirectory(context), text);
     assert.deepEqual(seen(read.state), seen(state));
     assert.equal(formatSnapshot(read.state), text);
@@ -116,28 +109,18 @@ describe('a snapshot', () => {
       if (random.below(40) === 0) goes = (await reread(directory, formatSnapshot(goes))).state;
     }
     assert.deepEqual(seen(goes), seen(stays), `SEED=${random.seed}`);
-    const items = (state: State): unknown =>
-      JSON.parse(formatSnapshot(state)).blocks.flatMap(({ items }: { items: unknown[] }) => items);
-    assert.deepEqual(items(goes), items(stays), `SEED=${random.seed}`);
-  });
-
-  test('with wrong counts in its footer is corrupt, even if its checksum is correct', async (context) => {
-    const text = formatSnapshot(createState(3));
-    for (const [from, to] of [
-      [/"blocks":2,"items"/, '"blocks":3,"items"'],
-      [/"items":8,"sequence"/, '"items":7,"sequence"'],
-    ] as const) {
-      assert.match(text, from);
-      await assert.rejects(
-        () => reread(temporaryDirectory(context), recompute(text.replace(from, to))),
-        /the footer counts \d+ blocks and \d+ items/,
-      );
-    }
+    assert.deepEqual(
+      listItems(formatSnapshot(goes)),
+      listItems(formatSnapshot(stays)),
+      `SEED=${random.seed}`,
+    );
   });
 
   test('with an id that is not a string is corrupt', async (context) => {
-    const text = recompute(formatSnapshot(createState(1)).replace('"id":"1"', '"id":1'));
-    await assert.rejects(() => reread(temporaryDirectory(context), text), CorruptionError);
+    const [first = '', block = '', ...others] = formatSnapshot(createState(1)).split('\n');
+    const changed = formatLine(block.slice('{"crc":"89abcdef",'.length).replace('"id":"1"', '"id":1'));
+    const text = [first, changed.trimEnd(), ...others].join('\n');
+    await assert.rejects(() => reread(temporaryDirectory(context), text), /this is not an item/);
   });
 
   test('is read in chunks of any length', async (context) => {
@@ -148,7 +131,7 @@ describe('a snapshot', () => {
       const read = async (into: Uint8Array, position: number): Promise<number> =>
         text.copy(into, 0, position, position + Math.min(into.length, 1 + random.below(9000)));
       const disk = { ...nodeDisk, openToRead: async () => ({ ...file, size: round, read }) };
-      const snapshot = await readSnapshot(disk, join(temporaryDirectory(context), 'store.json'));
+      const snapshot = await readSnapshot(disk, join(temporaryDirectory(context), 'store.jsonl'));
       assert.deepEqual(seen(snapshot?.state ?? new State()), seen(createState(300)), `SEED=${random.seed}`);
     }
   });
@@ -161,10 +144,7 @@ describe('a snapshot', () => {
     make(state, { kind: 'delete', collection: '/a', id: '1', expected: first?.revision ?? 0, at });
     make(state, { kind: 'put', collection: '/a', id: '1', expected: 'absent', value: {}, at });
     make(state, { kind: 'create', collection: '/c', value: {}, at });
-    const document = JSON.parse([...text, ...parts].join(''));
-    const items: { id: string; sequence: number }[] = document.blocks.flatMap(
-      ({ items }: { items: unknown }) => items,
-    );
+    const items = listItems([...text, ...parts].join(''));
     assert.deepEqual(
       items.filter(({ id }) => id === '1').map(({ sequence }) => sequence),
       [1],
@@ -185,12 +165,8 @@ describe('a snapshot', () => {
       const parts = writeSnapshot({ ...head, revision: state.revision }, state, () => 0);
       const first = parts.next().value;
       const made = Array.from({ length: since }, create);
-      const document = JSON.parse([first, ...parts].join(''));
-      const ids = document.blocks.flatMap(({ items }: { items: { id: string }[] }) =>
-        items.map(({ id }) => id),
-      );
       assert.deepEqual(
-        ids,
+        listItems([first, ...parts].join('')).map(({ id }) => id),
         there.map(({ id }) => id),
       );
       for (const { id, ...entry } of [...there, ...made])
@@ -242,46 +218,26 @@ describe('an invalid snapshot', () => {
     const findByte = (line: number): number => Buffer.byteLength(lines.slice(0, line - 1).join('\n')) + 1;
     const cases: readonly [what: string, content: string, line: number, message: RegExp][] = [
       [
-        'a value that was changed',
+        'a changed value',
         text.replace('"n":1', '"n":7'),
         2,
-        /lines 2 to 5 do not match their checksum/,
+        /line 2, at byte \d+: .* not match its checksum/,
       ],
-      ['a line that is not JSON', text.replace('"n":1', '"n":'), 4, /line 4, at byte \d+: this is not JSON/],
-      ['a line that is gone', lines.toSpliced(2, 1).join('\n'), 2, /do not match their checksum/],
-      [
-        'a block that is gone',
-        lines.toSpliced(1, 4).join('\n'),
-        9,
-        /the first line and the blocks do not match/,
-      ],
-      ['an end that is gone', lines.slice(0, -2).join('\n'), 6, /truncated here/],
-      ['something after the end', `${text}{}\n`, 14, /something follows the end/],
-      ['another first line', text.replace('k3x9', 'k3x8'), 13, /the first line and the blocks do not match/],
-      [
-        'a first line that is not JSON',
-        text.replace('"k3x9"', 'k3x9'),
-        1,
-        /line 1, at byte 0: this is not JSON/,
-      ],
+      ['a missing block', lines.toSpliced(1, 1).join('\n'), 2, /it is block 2, and 1 was expected/],
+      ['blocks in another order', lines.with(1, lines[2] ?? '').join('\n'), 2, /it is block 2, and 1/],
+      ['a missing end', lines.slice(0, -2).join('\n'), 3, /the line is incomplete/],
+      ['a missing last line', `${lines.slice(0, -2).join('\n')}\n`, 4, /truncated here/],
+      ['something after the end', `${text}{}\n`, 5, /does not match its checksum/],
+      ['another first line', text.replace('k3x9', 'k3x8'), 1, /its first line does not match its checksum/],
     ];
     for (const [what, content, line, message] of cases) {
       const error = await refused(directory, content);
       assert.match(error.message, message, what);
       assert.match(error.message, /countersign check --repair NEWDIR/, what);
-      assert.equal(error.file, join(directory, 'store.json'));
+      assert.equal(error.file, join(directory, 'store.jsonl'));
       assert.equal(error.location?.line, line, what);
       if (content.split('\n')[line - 2] === lines[line - 2] && line > 1)
         assert.equal(error.location?.byte, findByte(line), what);
     }
-  });
-
-  test('is rejected if its version is unknown', async (context) => {
-    const directory = temporaryDirectory(context);
-    const error = await refused(
-      directory,
-      formatSnapshot(createState(1)).replace('"version":1', '"version":4'),
-    );
-    assert.match(error.message, /its version is 4, and this program reads 1; export the data/);
   });
 });

@@ -1,11 +1,6 @@
 import { previousName, snapshotName } from '../../../src/store/files/data-files.ts';
 import { formatLine, formatLogName } from '../../../src/store/log/line.ts';
-import {
-  type ChangeRecord,
-  formatChange,
-  formatJournalHead,
-  formatMembers,
-} from '../../../src/store/record.ts';
+import { type ChangeRecord, formatChange, formatHead, formatMembers } from '../../../src/store/record.ts';
 import { writeSnapshot } from '../../../src/store/snapshot/writer.ts';
 import { State } from '../../../src/store/state/state.ts';
 import type { StoreChange, StoredItem } from '../../../src/store/store.ts';
@@ -40,7 +35,7 @@ export class History {
     this.generation += 1;
     const { generation } = this;
     const header = { storeId, generation, revision: this.state.revision, sequence, at: begun };
-    this.files.set(formatLogName('journal', generation), formatLine(formatJournalHead(header)));
+    this.files.set(formatLogName('journal', generation), formatLine(formatHead('journal', header)));
   }
 
   /** Makes a change and adds its line; `durable` lines were on the medium before. */

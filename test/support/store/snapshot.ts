@@ -25,9 +25,9 @@ export function formatSnapshot(
   return [...writeSnapshot({ ...head, revision: state.revision, ...others }, state, () => reached)].join('');
 }
 
-/** Writes store.json and reads it. */
+/** Writes store.jsonl and reads it. */
 export async function reread(directory: string, content: string | Uint8Array): Promise<Snapshot> {
-  const path = join(directory, 'store.json');
+  const path = join(directory, 'store.jsonl');
   await writeFile(path, content);
   const snapshot = await readSnapshot(nodeDisk, path);
   if (snapshot === undefined) throw new Error('it is not there');
