@@ -1,19 +1,15 @@
 import assert from 'node:assert/strict';
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { test } from 'node:test';
 import { startDouble } from '../../src/double/index.ts';
 import type { ServiceOptions } from '../../src/index.ts';
 import { StoreError } from '../../src/store/errors.ts';
 import { createMemoryStore } from '../../src/store/memory.ts';
 import type { Store } from '../../src/store/store.ts';
-import { startOn } from '../support/cli/oauth.ts';
 import {
   accessToken,
   approve,
   askAccessToken,
   ask as askSigned,
-  callback as calledBack,
   consumers,
   requestToken,
 } from '../support/oauth/consumer.ts';
@@ -31,7 +27,6 @@ import {
   tokensFor,
   users,
 } from '../support/oauth/server.ts';
-import { temporaryDirectory } from '../support/temporary-directory.ts';
 
 const records = '/users/ann/financialrecords';
 
@@ -193,42 +188,6 @@ test('removing a client leaves many tokens of another client valid', async () =>
     (await server.ask('GET', records, { bearer })).status;
   assert.deepEqual([await status(access), await status(later.access)], [401, 401]);
   for (const token of held) assert.equal(await status(token), 200);
-});
-
-test('a client that was absent from the configuration file during one run loses its tokens', async () => {
-  const data = join(temporaryDirectory(), 'data');
-  const config = (names: object): string => {
-    const path = join(temporaryDirectory(), 'config.json');
-    writeFileSync(path, JSON.stringify(names), { mode: 0o600 });
-    return path;
-  };
-  const registered = {
-    clients: {
-      app: { secret: 'app-secret-0123456789', redirectUris: [callback], scopes: ['read', 'write'] },
-    },
-    consumers: {
-      printer: { secret: 'printer-secret-0123456789', callbacks: [calledBack], scopes: ['read'] },
-    },
-  };
-  const whole = config({ users: users(), ...registered });
-  const life = async <T>(file: string, act: (server: Asked) => Promise<T>): Promise<T> => {
-    const server = await startOn(data, file);
-    const seen = await act(server);
-    await server.end();
-    return seen;
-  };
-  const drawn = await life(whole, async (server) => ({
-    second: await tokensFor(server),
-    first: await accessToken(server),
-  }));
-  await life(config({ users: users(), consumers: registered.consumers }), async () => {});
-  await life(whole, async (server) => {
-    const status = async (bearer: string) => (await server.ask('GET', records, { bearer })).status;
-    assert.equal(await status(drawn.second.access), 401);
-    const signed = await askSigned(server, { method: 'GET', target: records, token: drawn.first });
-    assert.equal(signed.status, 200, 'the consumer was there all the time');
-    assert.equal(await status((await tokensFor(server)).access), 200);
-  });
 });
 
 test('a restored double has tokens of users removed since the snapshot, but not of users removed before it', async () => {

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { startDouble } from '../../src/double/index.ts';
 import { action, createService, json, Problem, readBytes, readJson, xml } from '../../src/index.ts';
 import { openService } from '../support/service/open-service.ts';
 
@@ -145,29 +144,11 @@ test('a resource that reads and produces nothing but JSON has its problems in JS
   );
 });
 
-test('errors in the format of AWS ignore the default format', async () => {
-  const schemes = { aws4: { region: 'eu-central-1', service: 's3', errors: 'aws' } } as const;
-  const { ask } = openService({ collections, schemes, defaultFormat: 'json' });
-  const Authorization =
-    'AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE/20240129/eu-central-1/s3/aws4_request, SignedHeaders=host;x-amz-date, Signature=0';
-  const answer = await ask('GET', '/json', { fields: { Authorization } });
-  assert.match(answer.text, /^<\?xml version="1\.0" encoding="UTF-8"\?>\n<Error>/);
-});
-
 test('an invalid default format of a resource is rejected', () => {
   const wrong: object = { defaultFormat: 'jsno' };
   const resource = { GET: action('anyone', () => json(1)), ...wrong };
   assert.throws(
     () => createService({ resources: { '/x': resource } }),
     /defaultFormat of the resource at \/x must be one of xml, json, is "jsno"/,
-  );
-});
-
-test('a double responds in its default format', async () => {
-  await using double = await startDouble({ https: false, defaultFormat: 'json' });
-  const response = await double.fetch('/articles');
-  assert.deepEqual(
-    [response.headers.get('content-type'), await response.text()],
-    ['application/json', '{"articles":[]}'],
   );
 });

@@ -63,13 +63,6 @@ test('fetch follows a redirect within the service, and returns a redirect to ano
   assert.deepEqual([returned.status, returned.headers.get('location')], [302, 'http://other.example/echo']);
 });
 
-test('a closed service returns 503 in process', async () => {
-  const service = openEcho();
-  await service.close({ grace: '0' });
-  assert.equal((await service.fetch('/echo')).status, 503);
-  await assert.rejects(openEcho().close({ grace: 'soon' }), RangeError);
-});
-
 test('a resource reads the method, target, path, query, headers, peer and transport of a request', async () => {
   const service = createService({
     resources: {

@@ -45,15 +45,6 @@ test('a readiness check gets 503 while the store cannot be reached, and a health
   assert.deepEqual([item.status, item.field('Retry-After')], [503, '5']);
 });
 
-test('a readiness check gets 503 if the service is not healthy', async () => {
-  const { ask } = openService({ health: { path: '/health', check: () => 'The disk is broken.' } });
-  assert.equal((await ask('GET', '/health/ready')).status, 503);
-});
-
-test('without the option health, its path returns 404', async () => {
-  assert.equal((await openService().ask('GET', '/health')).status, 404);
-});
-
 test('a health check gets 503 while the service stops', async () => {
   const { ask, service } = openService({ health: { path: '/health' } });
   await service.close({ grace: 0 });

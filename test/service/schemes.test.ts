@@ -137,18 +137,3 @@ test('over a socket, a signature covers the content bytes as sent, with Content-
   assert.equal(changed.status, 401);
   assert.match(changed.headers.get('WWW-Authenticate') ?? '', /hub realm=/);
 });
-
-test('the explanations of problems cover configured schemes', async () => {
-  const explained: readonly (readonly [type: string, text: RegExp])[] = [
-    ['malformed-credentials', /the fields or query parameters of a configured scheme/],
-    ['several-credentials', /the credentials of one scheme, once/],
-    ['credentials-refused', /the key, the secret/],
-    ['date-out-of-window', /timestamp is outside the window of its scheme/],
-    ['tls-required', /Basic and OAuth credentials and API keys/],
-    ['scheme-not-offered', /not accepted for this resource/],
-  ];
-  for (const [type, text] of explained) {
-    const response = await answer({}, { method: 'GET', target: `/problems/${type}` });
-    assert.match(String(response.body), text);
-  }
-});

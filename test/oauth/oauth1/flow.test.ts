@@ -199,13 +199,6 @@ test('a consumer may send the callback of its request token again', async () => 
   assert.equal((await ask(server, read)).status, 200);
 });
 
-test('parameters are added to a callback without a query', async () => {
-  const server = openTestService();
-  const token = await requestToken(server, { protocol: { oauth_callback: 'https://printer.example/bare' } });
-  const allowed = await answer(server, await question(server, token.token));
-  assert.ok(allowed.field('Location').startsWith(`https://printer.example/bare?oauth_token=${token.token}&`));
-});
-
 test('a consumer registered for PLAINTEXT signs with or without a nonce', async () => {
   const server = openTestService({ consumers: plain });
   const signing = {

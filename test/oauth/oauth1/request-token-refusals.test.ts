@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { askRequestToken, callback, type Signing, sign, startSecond } from '../../support/oauth/consumer.ts';
 import { type Case, edited, refuses } from '../../support/oauth/oauth1-refusals.ts';
 import type { Answer, Server } from '../../support/oauth/server.ts';
@@ -31,20 +30,9 @@ refuses('the endpoint of request tokens refuses', true, [
     '400 parameter_absent oauth_consumer_key&oauth_signature_method&oauth_signature&oauth_timestamp&oauth_nonce&oauth_callback',
   ],
   signedWith('no callback', { oauth_callback: undefined }, '400 parameter_absent oauth_callback'),
-  signedWith('an empty callback', { oauth_callback: '' }, '400 parameter_absent oauth_callback'),
   signedWith(
     'a callback that is not registered',
     { oauth_callback: 'https://evil.example/' },
-    '400 parameter_rejected oauth_callback',
-  ),
-  signedWith(
-    'a callback with more behind it',
-    { oauth_callback: `${callback}&x` },
-    '400 parameter_rejected oauth_callback',
-  ),
-  signedWith(
-    'a callback in other letters',
-    { oauth_callback: callback.replace('printer', 'PRINTER') },
     '400 parameter_rejected oauth_callback',
   ),
   [
@@ -57,22 +45,13 @@ refuses('the endpoint of request tokens refuses', true, [
     },
     '400 parameter_rejected oauth_callback',
   ],
-  signedWith('oob in capitals', { oauth_callback: 'OOB' }, '400 parameter_rejected oauth_callback'),
   tamperedWith('a callback changed after it was signed', { oauth_callback: 'oob' }, '401 signature_invalid'),
   signedWith('no consumer', { oauth_consumer_key: undefined }, '400 parameter_absent oauth_consumer_key'),
-  signedWith('an empty consumer', { oauth_consumer_key: '' }, '400 parameter_absent oauth_consumer_key'),
   ['an unknown consumer', initiate({ key: 'nobody' }), '401 signature_invalid'],
   ['__proto__ as consumer', initiate({ key: '__proto__' }), '401 signature_invalid'],
   ['a wrong secret', initiate({ secret: 'wrong' }), '401 signature_invalid'],
-  ["another consumer's secret", initiate({ secret: 'rival-secret-0123456789' }), '401 signature_invalid'],
   tamperedWith('no signature', { oauth_signature: undefined }, '400 parameter_absent oauth_signature'),
-  tamperedWith('an empty signature', { oauth_signature: '' }, '400 parameter_absent oauth_signature'),
   tamperedWith('a signature that is no base64', { oauth_signature: '???' }, '401 signature_invalid'),
-  tamperedWith(
-    'another signature',
-    { oauth_signature: 'AAAAAAAAAAAAAAAAAAAAAAAAAAA=' },
-    '401 signature_invalid',
-  ),
   signedWith(
     'no method',
     { oauth_signature_method: undefined },
@@ -80,18 +59,8 @@ refuses('the endpoint of request tokens refuses', true, [
   ),
   signedWith('an unknown method', { oauth_signature_method: 'HMAC-MD5' }, '400 signature_method_rejected'),
   signedWith(
-    'a method in small letters',
-    { oauth_signature_method: 'hmac-sha1' },
-    '400 signature_method_rejected',
-  ),
-  signedWith(
     'PLAINTEXT if no consumer may use it',
     { oauth_signature_method: 'PLAINTEXT' },
-    '400 signature_method_rejected',
-  ),
-  signedWith(
-    'RSA-SHA1 if no consumer may use it',
-    { oauth_signature_method: 'RSA-SHA1' },
     '400 signature_method_rejected',
   ),
   tamperedWith(
@@ -100,8 +69,6 @@ refuses('the endpoint of request tokens refuses', true, [
     '401 signature_invalid',
   ),
   signedWith('version 2.0', { oauth_version: '2.0' }, '400 version_rejected'),
-  signedWith('version 1.0a', { oauth_version: '1.0a' }, '400 version_rejected'),
-  signedWith('an empty version', { oauth_version: '' }, '400 version_rejected'),
   signedWith('no timestamp', { oauth_timestamp: undefined }, '400 parameter_absent oauth_timestamp'),
   signedWith(
     'a timestamp that is no number',
@@ -109,19 +76,8 @@ refuses('the endpoint of request tokens refuses', true, [
     '400 parameter_rejected oauth_timestamp',
   ),
   signedWith(
-    'a timestamp with a fraction',
-    { oauth_timestamp: `${startSecond}.5` },
-    '400 parameter_rejected oauth_timestamp',
-  ),
-  signedWith('a timestamp of zero', { oauth_timestamp: '0' }, '400 parameter_rejected oauth_timestamp'),
-  signedWith(
     'a negative timestamp',
     { oauth_timestamp: `-${startSecond}` },
-    '400 parameter_rejected oauth_timestamp',
-  ),
-  signedWith(
-    'a timestamp with a zero before it',
-    { oauth_timestamp: `0${startSecond}` },
     '400 parameter_rejected oauth_timestamp',
   ),
   signedWith(
@@ -140,7 +96,6 @@ refuses('the endpoint of request tokens refuses', true, [
     '401 timestamp_refused',
   ),
   signedWith('no nonce', { oauth_nonce: undefined }, '400 parameter_absent oauth_nonce'),
-  signedWith('an empty nonce', { oauth_nonce: '' }, '400 parameter_absent oauth_nonce'),
   [
     'a nonce twice',
     async (server) => {
@@ -150,7 +105,6 @@ refuses('the endpoint of request tokens refuses', true, [
     '401 nonce_used',
   ],
   signedWith('a token', { oauth_token: 'x' }, '400 parameter_rejected oauth_token'),
-  signedWith('a verifier', { oauth_verifier: 'x' }, '400 parameter_rejected oauth_verifier'),
   signedWith(
     'an unknown parameter of the protocol',
     { oauth_unknown: 'x' },
@@ -193,18 +147,6 @@ refuses('the endpoint of request tokens refuses', true, [
     },
     '400 parameter_rejected oauth_nonce',
   ],
-  [
-    'a parameter twice in the form',
-    async (server) => {
-      const { target, sending } = sign(server, {
-        target: '/oauth1/request_token',
-        place: 'form',
-        protocol: { oauth_callback: callback },
-      });
-      return server.ask('POST', target, { ...sending, form: `${sending.form}&oauth_nonce=x` });
-    },
-    '400 parameter_rejected oauth_nonce',
-  ],
   ['a form with a broken escape', initiate({ sending: { form: 'a=%2' } }), '400 parameter_rejected'],
   [
     'a form that is packed',
@@ -216,20 +158,10 @@ refuses('the endpoint of request tokens refuses', true, [
     edited((field) => field.replace(/oauth_nonce="[^"]*"/, 'oauth_nonce="%FF"')),
     '400 parameter_rejected oauth_nonce',
   ],
-  [
-    'a header with another separator',
-    edited((field) => field.replaceAll(', ', '; ')),
-    '400 parameter_rejected',
-  ],
   ['a header without quotes', edited((field) => field.replaceAll('"', '')), '400 parameter_rejected'],
   [
     'a header with a broken escape',
     edited((field) => field.replace('oauth_nonce="', 'oauth_nonce="%2')),
-    '400 parameter_rejected',
-  ],
-  [
-    'a header with a value that is not encoded',
-    edited((field) => field.replace('%3A', ':')),
     '400 parameter_rejected',
   ],
   ['a header with two realms', edited((field) => `${field}, realm="there"`), '400 parameter_rejected'],
@@ -250,19 +182,6 @@ refuses('the endpoint of request tokens refuses', true, [
     '400 parameter_rejected scope',
   ],
   ['an unknown scope', initiate({ form: { scope: 'admin' } }), '400 parameter_rejected scope'],
-  [
-    'two scopes',
-    initiate({ target: '/oauth1/request_token?scope=read&scope=write' }),
-    '400 parameter_rejected scope',
-  ],
-  [
-    'a hash of a form',
-    initiate({
-      form: { a: '1' },
-      protocol: { oauth_body_hash: createHash('sha1').update('a=1').digest('base64') },
-    }),
-    '400 parameter_rejected oauth_body_hash',
-  ],
   signedWith(
     'a wrong hash of no content',
     { oauth_body_hash: 'x' },

@@ -177,14 +177,6 @@ test('a client with too many failures must wait, and the right secret is accepte
   assert.equal(await outcome({ basic: 'app:secret' }), 'app');
 });
 
-test('failures of a client do not block another client behind the same address', async () => {
-  const { outcome } = open([client('app', { plain: 'secret' }), client('other', { plain: 'other' })], 3);
-  for (let time = 0; time < 3; time += 1)
-    assert.equal(await outcome({ basic: 'app:wrong' }), 'invalid_client');
-  assert.equal(await outcome({ basic: 'app:secret' }), 'too-many-failures Retry-After,60');
-  assert.equal(await outcome({ basic: 'other:other' }), 'other');
-});
-
 test('failures of a client are not failures of a user of the same name', async () => {
   const { outcome } = open([client('ann', { plain: 'secret' }), client('client', { plain: 'secret' })], 3);
   for (let time = 0; time < 3; time += 1) await outcome({ basic: 'ann:wrong', peer: `192.0.2.${time}` });

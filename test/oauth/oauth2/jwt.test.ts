@@ -153,17 +153,9 @@ describe('an access token in the form of a JWT', () => {
     const reasons = [
       [`${header}.${changed}.${signature}`, /signature is not that of the key/],
       [`${encode({ alg: 'none', typ: 'at+jwt' })}.${claims}.`, /the algorithm is none/],
-      [`${encode({ alg: 'HS256', typ: 'at+jwt' })}.${claims}.${signature}`, /an HMAC/],
-      [`${encode({ alg: 'ES256', typ: 'at+jwt', kid: 'x' })}.${claims}.${signature}`, /does not publish/],
-      [`${header}.${claims}.${signature}=`, /not base64url|equal sign|padding/],
-      [`${header}.${claims}`, /three parts/],
       [
         `${header}.${encode({ ...part(access, 1), aud: 'https://a.example' })}.${signature}`,
         /the audience is https:\/\/a\.example; this API is https:\/\/localhost/,
-      ],
-      [
-        `${header}.${encode({ ...part(access, 1), exp: part(access, 1)['iat'] })}.${signature}`,
-        /expired 0 seconds ago/,
       ],
     ] as const;
     for (const [token, hint] of reasons) {

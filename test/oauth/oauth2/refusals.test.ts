@@ -87,20 +87,17 @@ refuses('Authorization, where nobody knows who asks (RFC 6749 §4.1.2.1)', [
 
 refuses('Authorization, told to the client (RFC 6749 §4.1.2.1, RFC 7636 §4.4.1)', [
   ['no response_type', asking({ response_type: undefined }), '303 invalid_request'],
-  ['an empty response_type', asking({ response_type: '' }), '303 invalid_request'],
   ['a response_type twice', asking({}, '&response_type=code'), '303 invalid_request'],
   ['a state twice', asking({}, '&state=2'), '303 invalid_request'],
   ['a scope twice', asking({}, '&scope=read'), '303 invalid_request'],
   ['another case of the method', asking({ code_challenge_method: 's256' }), '303 invalid_request'],
   ['an empty challenge', asking({ code_challenge: '' }), '303 invalid_request'],
   ['a challenge too short', asking({ code_challenge: 'x'.repeat(42) }), '303 invalid_request'],
-  ['a challenge too long', asking({ code_challenge: 'x'.repeat(44) }), '303 invalid_request'],
   ['a challenge with padding', asking({ code_challenge: `${'x'.repeat(42)}=` }), '303 invalid_request'],
   ['an unknown scope', asking({ scope: 'admin' }), '303 invalid_scope'],
   ['an unknown scope beside a known one', asking({ scope: 'read admin' }), '303 invalid_scope'],
   ['scopes with a comma', asking({ scope: 'read,write' }), '303 invalid_scope'],
   ['scopes with two spaces', asking({ scope: 'read  write' }), '303 invalid_scope'],
-  ['another case of a scope', asking({ scope: 'Read' }), '303 invalid_scope'],
 ]);
 
 refuses('Answers to the question', [
@@ -176,33 +173,6 @@ const byForm =
 refuses('Client authentication (RFC 6749 §2.3, §5.2)', [
   ['none', byForm(credentials), '401 invalid_client'],
   ['an unknown client', byForm(credentials, { basic: 'nobody:x' }), '401 invalid_client'],
-  ['another case of the secret', byForm(credentials, { basic: robot.toUpperCase() }), '401 invalid_client'],
-  [
-    'the secret of another client',
-    byForm(credentials, { basic: 'robot:app-secret-0123456789' }),
-    '401 invalid_client',
-  ],
-  ['an empty secret', byForm(credentials, { basic: 'robot:' }), '401 invalid_client'],
-  [
-    'the digest of the secret',
-    byForm(credentials, { basic: `robot:${'x'.repeat(43)}` }),
-    '401 invalid_client',
-  ],
-  [
-    'a wrong secret in the content',
-    byForm({ ...credentials, client_id: 'robot', client_secret: 'x' }),
-    '401 invalid_client',
-  ],
-  [
-    'a secret of a client without one',
-    byForm({ ...credentials, client_id: 'phone', client_secret: 'x' }),
-    '401 invalid_client',
-  ],
-  [
-    'a secret without a client',
-    byForm({ ...credentials, client_secret: 'robot-secret-0123456789' }),
-    '401 invalid_client',
-  ],
   ['a user for a client', byForm(credentials, { basic: ann }), '401 invalid_client'],
   [
     'two ways at once',
@@ -221,11 +191,6 @@ refuses('Client authentication (RFC 6749 §2.3, §5.2)', [
   ],
   ['two clients', byForm({ ...credentials, client_id: 'app' }, { basic: robot }), '400 invalid_request'],
   [
-    'a client_id twice',
-    byForm('grant_type=client_credentials&client_id=robot&client_id=robot', { basic: robot }),
-    '400 invalid_request',
-  ],
-  [
     'the client in the query',
     byForm(credentials, { basic: robot }, '?client_id=robot'),
     '400 invalid_request',
@@ -236,16 +201,6 @@ refuses('Client authentication (RFC 6749 §2.3, §5.2)', [
     byForm(credentials, { fields: [['Authorization', 'Basic ***']] }),
     '400 invalid_request',
   ],
-  [
-    'Digest',
-    byForm(credentials, { fields: [['Authorization', 'Digest username="robot"']] }),
-    '401 invalid_client',
-  ],
-  [
-    'a token for a secret',
-    async (server) => byForm(credentials, { bearer: (await tokensFor(server)).access })(server),
-    '401 invalid_client',
-  ],
 ]);
 
 refuses('The token endpoint (RFC 6749 §3.2, §5.2)', [
@@ -253,25 +208,12 @@ refuses('The token endpoint (RFC 6749 §3.2, §5.2)', [
   ['an empty grant_type', byForm({ grant_type: '' }, { basic: app }), '400 invalid_request'],
   ['an unknown grant_type', byForm({ grant_type: 'urn:x' }, { basic: app }), '400 unsupported_grant_type'],
   [
-    'a grant_type by another name',
-    byForm({ grant_type: 'toString' }, { basic: app }),
-    '400 unsupported_grant_type',
-  ],
-  [
     'a grant_type twice',
     byForm('grant_type=client_credentials&grant_type=client_credentials', { basic: robot }),
     '400 invalid_request',
   ],
   ['a form that does not decode', byForm('grant_type=%FF', { basic: robot }), '400 invalid_request'],
   ['a grant that is not the client’s', byForm(credentials, { basic: app }), '400 unauthorized_client'],
-  [
-    'a code for a client with client_credentials only',
-    byForm(
-      { grant_type: 'authorization_code', code: 'x', redirect_uri: 'x', code_verifier: 'x' },
-      { basic: robot },
-    ),
-    '400 unauthorized_client',
-  ],
   [
     'a refresh token for a client without that grant type',
     byForm({ grant_type: 'refresh_token', refresh_token: 'x', client_id: 'phone' }),
@@ -308,15 +250,6 @@ refuses('Codes (RFC 6749 §4.1.3, RFC 7636 §4.6)', [
   ['no verifier', exchanging({ code_verifier: '' }), '400 invalid_request'],
   ['a verifier too short', exchanging({ code_verifier: 'x'.repeat(42) }), '400 invalid_grant'],
   ['a client without a secret', exchanging({ client_id: 'phone' }, ''), '400 invalid_grant'],
-  [
-    'a code after a wrong attempt',
-    async (server) => {
-      const code = await codeFor(server);
-      await exchange(server, code, { code_verifier: 'x'.repeat(43) });
-      return exchange(server, code);
-    },
-    '400 invalid_grant',
-  ],
   ['a ticket for a code', async (server) => exchange(server, await ticketFor(server)), '400 invalid_grant'],
   [
     'a code of a user who was disabled',
@@ -343,15 +276,6 @@ refuses('Refresh tokens (RFC 6749 §6, RFC 9700 §4.14)', [
     '400 invalid_grant',
   ],
   ['another scope than granted', refreshing({ scope: 'write' }), '400 invalid_scope'],
-  [
-    'one that was revoked',
-    async (server) => {
-      const tokens = await tokensFor(server);
-      await server.ask('POST', '/oauth2/revoke', { basic: app, form: { token: tokens.refresh } });
-      return refresh(server, tokens.refresh);
-    },
-    '400 invalid_grant',
-  ],
 ]);
 
 refuses('Revocation and introspection (RFC 7009 §2.1, RFC 7662 §2.1)', [
@@ -389,11 +313,6 @@ refuses('Revocation and introspection (RFC 7009 §2.1, RFC 7662 §2.1)', [
     'inspecting without a secret',
     ({ ask }) => ask('POST', '/oauth2/introspect', { form: { token: 'x', client_id: 'phone' } }),
     '401 invalid_client',
-  ],
-  [
-    'inspecting by GET',
-    ({ ask }) => ask('GET', '/oauth2/introspect?token=x', { basic: app }),
-    '405 invalid_request',
   ],
 ]);
 
@@ -439,24 +358,10 @@ refuses('Tokens at the resources (RFC 6750 §3.1)', [
     '400 invalid_request',
   ],
   [
-    'a password twice',
-    (server) => server.ask('GET', records, { basic: 'ann:x', fields: [['Authorization', 'Basic YTpi']] }),
-    '400 several-credentials',
-  ],
-  [
     'two tokens in the clear',
     (server) =>
       server.ask('GET', records, { bearer: 'x', fields: [['Authorization', 'Bearer y']], secure: false }),
     '400 several-credentials',
-  ],
-  [
-    'a token after an hour',
-    async (server) => {
-      const { access } = await tokensFor(server);
-      server.clock.advance(60 * minute);
-      return server.ask('GET', records, { bearer: access });
-    },
-    '401 invalid_token',
   ],
   [
     'a token of a user who was disabled',
@@ -468,27 +373,6 @@ refuses('Tokens at the resources (RFC 6750 §3.1)', [
       return server.ask('GET', records, { bearer: access });
     },
     '401 invalid_token',
-  ],
-  [
-    'a token of a client that is gone',
-    async (server) => {
-      const { access } = await tokensFor(server);
-      server.service.replaceClients({ rival: { secret: 'rival-client-secret-0123456789' } });
-      return server.ask('GET', records, { bearer: access });
-    },
-    '401 invalid_token',
-  ],
-  [
-    'reading with the scope write',
-    async (server) =>
-      server.ask('GET', records, { bearer: (await tokensFor(server, { scope: 'write' })).access }),
-    '403 insufficient_scope',
-  ],
-  [
-    'the records of a user that does not exist',
-    async (server) =>
-      server.ask('GET', '/users/nobody/financialrecords', { bearer: (await tokensFor(server)).access }),
-    '403 forbidden',
   ],
 ]);
 
