@@ -216,12 +216,6 @@ test('items of a collection that is no longer declared are reported at a start, 
   assert.ok(ended.stderr.includes(message), ended.stderr);
 });
 
-test('--on-mismatch rejects any value other than refuse and warn', async () => {
-  const { status, stderr } = await call(['check', '--on-mismatch', 'ignore', '--memory']);
-  assert.equal(status, 1);
-  assert.match(stderr, /--on-mismatch must be one of refuse, warn, is "ignore"/);
-});
-
 test('items with the same unique values are listed by check and refused by import', async () => {
   const unique = { ...articles, fields: { title: { type: 'text', unique: true } } };
   const config = join(temporaryDirectory(), 'countersign.json');

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { writeFileSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'node:test';
 import * as attack from '../../src/attack/index.ts';
@@ -7,6 +7,7 @@ import * as client from '../../src/client/index.ts';
 import { type Double, startDouble } from '../../src/double/index.ts';
 import { action, createService, defineCollection, defineScheme, text } from '../../src/index.ts';
 import { OptionsError, readOptions } from '../../src/options/options.ts';
+import { call } from '../support/cli/command.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 
 // Where a value enters, and the sentence about a wrong one. Each border has its own error; the sentences have one wording.
@@ -19,8 +20,21 @@ const clients = { app: { secret: 'the secret of the client', redirectUris: ['htt
 const handler = () => text('');
 const good = { url: 'http://api.example/' };
 
+/** A data directory that no row creates. */
+const data = join(directory, 'data');
+
+/** Runs a command with a secret in the environment and on standard input. Fails with its status and what it printed. */
+async function runCommand(value: unknown): Promise<never> {
+  const args = Array.isArray(value) ? value.map(String) : String(value).split(' ');
+  const secret = 'the secret of nobody';
+  const environment = { COUNTERSIGN_DATA: data, COUNTERSIGN_SECRET: secret };
+  const { status, stdout, stderr } = await call(args, { environment, input: `${secret}\n` });
+  assert.equal(stdout, '');
+  throw new Error(`${status} ${stderr.trimEnd().replaceAll('countersign: ', '')}`);
+}
+
 /** Calls a function as a caller in JavaScript can: with any arguments. */
-function call(method: unknown, ...values: readonly unknown[]): unknown {
+function invoke(method: unknown, ...values: readonly unknown[]): unknown {
   assert.ok(typeof method === 'function');
   return Reflect.apply(method, undefined, values);
 }
@@ -55,55 +69,262 @@ async function sendItem(double: Double, content: unknown): Promise<never> {
 
 /** Passes a value over a border. */
 const borders: Readonly<Record<string, (value: unknown, double: Double) => unknown>> = {
-  flag: (value) => call(readOptions, value, {}),
-  variable: (value) => call(readOptions, [], value),
+  command: runCommand,
+  flag: (value) => invoke(readOptions, value, {}),
+  variable: (value) => invoke(readOptions, [], value),
   file(value) {
     writeFileSync(file, JSON.stringify(value));
     return readOptions(['--config', file], {});
   },
-  createService: (value) => call(createService, value),
-  startDouble: (value) => call(startDouble, value),
-  user: (value, { auth }) => call(auth.setUser, 'bob', value),
-  scheme: (value) => call(createService, { schemes: { own: value } }),
-  aws4: (value) => call(createService, { schemes: { aws4: value } }),
-  'message-signatures': (value) => call(createService, { schemes: { 'message-signatures': value } }),
-  'draft-cavage': (value) => call(createService, { schemes: { 'draft-cavage': value } }),
-  defineScheme: (value) => call(defineScheme, value),
-  collection: (value) => call(defineCollection, '/orders', value),
-  resource: (value, double) => call(double.resource, '/r', value),
-  'resource of a user': (value, double) => call(double.resource, '/users/{name}', value),
-  stub: (value, double) => call(double.stub, value, {}),
-  'options of a stub': (value, double) => call(double.stub, {}, {}, value),
-  'response of a stub': (value, double) => call(double.stub, {}, value),
-  fault: (value, { faults }) => call(faults.next, {}, value),
-  'match of a fault': (value, { faults }) => call(faults.next, value, { status: 503 }),
-  'match of a stale certificate': (value, { faults }) => call(faults.next, value, { staleCertificate: true }),
-  'match without a fault': (value, { faults }) => call(faults.next, value),
-  event: (value, double) => call(double.on, value, () => undefined),
-  listener: (value, double) => call(double.on, 'request', value),
-  journal: (value, { journal }) => call(journal.all, value),
-  waitFor: (value, { journal }) => call(journal.waitFor, {}, value),
-  as: (value, double) => call(double.as, 'ann', value),
-  fetch: (value, double) => call(double.fetch, '/', value),
-  issueToken: (value, { oauth2 }) => call(oauth2.issueToken, value),
-  approve: (value, { oauth2 }) => call(oauth2.approve, '/oauth2/authorize', value),
-  revokeTokens: (value, { oauth2 }) => call(oauth2.revokeTokens, value),
-  rotateSecret: (value, { auth }) => call(auth.rotateSecret, 'ann', value),
-  openControl: (value, double) => call(double.openControl, value),
+  createService: (value) => invoke(createService, value),
+  startDouble: (value) => invoke(startDouble, value),
+  user: (value, { auth }) => invoke(auth.setUser, 'bob', value),
+  scheme: (value) => invoke(createService, { schemes: { own: value } }),
+  aws4: (value) => invoke(createService, { schemes: { aws4: value } }),
+  'message-signatures': (value) => invoke(createService, { schemes: { 'message-signatures': value } }),
+  'draft-cavage': (value) => invoke(createService, { schemes: { 'draft-cavage': value } }),
+  defineScheme: (value) => invoke(defineScheme, value),
+  collection: (value) => invoke(defineCollection, '/orders', value),
+  resource: (value, double) => invoke(double.resource, '/r', value),
+  'resource of a user': (value, double) => invoke(double.resource, '/users/{name}', value),
+  stub: (value, double) => invoke(double.stub, value, {}),
+  'options of a stub': (value, double) => invoke(double.stub, {}, {}, value),
+  'response of a stub': (value, double) => invoke(double.stub, {}, value),
+  fault: (value, { faults }) => invoke(faults.next, {}, value),
+  'match of a fault': (value, { faults }) => invoke(faults.next, value, { status: 503 }),
+  'match of a stale certificate': (value, { faults }) =>
+    invoke(faults.next, value, { staleCertificate: true }),
+  'match without a fault': (value, { faults }) => invoke(faults.next, value),
+  event: (value, double) => invoke(double.on, value, () => undefined),
+  listener: (value, double) => invoke(double.on, 'request', value),
+  journal: (value, { journal }) => invoke(journal.all, value),
+  waitFor: (value, { journal }) => invoke(journal.waitFor, {}, value),
+  as: (value, double) => invoke(double.as, 'ann', value),
+  fetch: (value, double) => invoke(double.fetch, '/', value),
+  issueToken: (value, { oauth2 }) => invoke(oauth2.issueToken, value),
+  approve: (value, { oauth2 }) => invoke(oauth2.approve, '/oauth2/authorize', value),
+  revokeTokens: (value, { oauth2 }) => invoke(oauth2.revokeTokens, value),
+  rotateSecret: (value, { auth }) => invoke(auth.rotateSecret, 'ann', value),
+  openControl: (value, double) => invoke(double.openControl, value),
   'control fault': (value, double) => sendControl(double, 'POST', '/faults', value),
   'control stub': (value, double) => sendControl(double, 'POST', '/stubs', value),
   'control clock': (value, double) => sendControl(double, 'POST', '/clock/advance', value),
   partner: (value) =>
-    call(startDouble, { partner: { document: partnerWith(value), strict: true }, https: false }),
-  'options of a partner': (value) => call(startDouble, { partner: value, https: false }),
+    invoke(startDouble, { partner: { document: partnerWith(value), strict: true }, https: false }),
+  'options of a partner': (value) => invoke(startDouble, { partner: value, https: false }),
   item: (value, double) => sendItem(double, value),
-  signRequest: (value) => call(client.signRequest, value),
-  createSigner: (value) => call(attack.createSigner, value),
+  signRequest: (value) => invoke(client.signRequest, value),
+  createSigner: (value) => invoke(attack.createSigner, value),
   createAttempts: (value) =>
-    call(attack.createAttempts, good, attack.createSigner({ user: 'a', secret: 'b' }), value),
+    invoke(attack.createAttempts, good, attack.createSigner({ user: 'a', secret: 'b' }), value),
 };
 
 const rows: readonly (readonly [border: string, value: unknown, sentence: string])[] = [
+  ['command', 'backup', '2 backup requires one new directory: countersign backup DIR'],
+  ['command', 'backup a --replac', '2 unknown option --replac'],
+  ['command', 'restore', '2 restore requires the directory of a backup: countersign restore DIR'],
+  ['command', 'check --repair', '1 --repair requires a value: the new directory'],
+  ['command', 'check --confg x', '2 unknown option --confg; did you mean "--config"?'],
+  [
+    'command',
+    'check --memory --on-mismatch ignore',
+    '1 --on-mismatch must be one of refuse, warn, is "ignore"',
+  ],
+  ['command', 'export --ouput x', '2 unknown option --ouput; did you mean "--output"?'],
+  ['command', 'import --inptu x', '2 unknown option --inptu; did you mean "--input"?'],
+  ['command', 'import file', '2 import takes no arguments, only options'],
+  ['command', 'export --with-tokens=maybe', '2 --with-tokens must be true or false'],
+  [
+    'command',
+    'user',
+    '2 missing action; expected one of add, rotate, password, quota, schemes, remove, disable, enable, list: countersign user add NAME',
+  ],
+  [
+    'command',
+    'user ad x',
+    '2 unknown action "ad"; expected one of add, rotate, password, quota, schemes, remove, disable, enable, list; did you mean "add"?',
+  ],
+  ['command', 'user add', '2 add requires one name: countersign user add NAME'],
+  ['command', 'user list a', '2 list takes no name'],
+  ['command', 'user add a:b', '2 a user name must have no colon'],
+  ['command', 'user add a\u0007', '2 a user name must have no control characters'],
+  ['command', `user add ${'x'.repeat(129)}`, '2 a user name must have 1 to 128 bytes'],
+  [
+    'command',
+    'user add a --grace 1w',
+    '2 --grace is an option of rotate only\n--grace must be a time such as 90s, 15m, 24h or 7d, or 0',
+  ],
+  ['command', 'user rotate a --grcae 1h', '2 unknown option --grcae; did you mean "--grace"?'],
+  ['command', 'user password', '2 password requires one name: countersign user password NAME'],
+  ['command', 'user add a --password-stdin', '2 --password-stdin is an option of password only'],
+  ['command', 'user add a --secret-stdin=x', '2 --secret-stdin takes no value'],
+  ['command', 'user quota ann --quota 5', '2 --quota must be such as 1000/1h, 20/1s,1000/1h or none'],
+  ['command', 'user rotate ann --quota 5/1h', '2 --quota is an option of add and quota only'],
+  ['command', ['user', 'add', 'bob', '--schemes', 'a b'], '2 --schemes: "a b" is not the name of a scheme'],
+  ['command', 'user role add ann', '2 add requires --role ROLE'],
+  ['command', 'user key add ann --generate ed25519', '2 add requires --key-id ID'],
+  [
+    'command',
+    'user key add ann --key-id k',
+    '2 add requires one of --public-key FILE, --generate ALGORITHM and --secret-stdin',
+  ],
+  [
+    'command',
+    ['user', 'key', 'add', 'ann', '--key-id', 'a b', '--generate', 'ed25519'],
+    '2 the id of a key must have no white space, quotes, backslashes, commas and control characters',
+  ],
+  ['command', 'user key list ann --generate ed25519', '2 --generate is an option of add only'],
+  ['command', 'user key delete ann', '2 unknown action "delete"; expected one of add, remove, list'],
+  [
+    'command',
+    'client',
+    '2 missing action; expected one of add, rotate, remove, list: countersign client add ID',
+  ],
+  ['command', 'client rotate', '2 rotate requires one ID: countersign client rotate ID'],
+  ['command', 'client rotate app --public', '2 --public is an option of add only'],
+  ['command', 'client remove app --secret-stdin', '2 --secret-stdin is an option of add and rotate only'],
+  ['command', 'client add app --public=false --redirect-uri https://c.example', '2 --public takes no value'],
+  [
+    'command',
+    'client add app',
+    '2 --grant authorization_code requires a --redirect-uri; a client without users can use --grant client_credentials',
+  ],
+  [
+    'command',
+    'client add app --redirect-uri https://c.example --redirect-uri=http://a.example/',
+    '2 --redirect-uri "http://a.example/" is plain HTTP to another host than the loopback',
+  ],
+  [
+    'command',
+    'client add app --redirect-uri https://c.example --grant password',
+    '2 --grant "password" is not one of authorization_code, refresh_token, client_credentials',
+  ],
+  [
+    'command',
+    'client add app --redirect-uri https://c.example --users ann --users *',
+    '2 --users "*" is only allowed alone, not in a list',
+  ],
+  [
+    'command',
+    'client add a:b --redirect-uri https://c.example',
+    '2 the client a:b needs an id of 1 to 128 printable ASCII characters without a colon',
+  ],
+  [
+    'command',
+    'client add app --secret hidden-secret --redirect-uri https://c.example',
+    '2 unknown option --secret; did you mean "--secret-stdin"?',
+  ],
+  [
+    'command',
+    'client add app --public --secret-stdin --redirect-uri https://c.example',
+    '2 --public and --secret-stdin are mutually exclusive',
+  ],
+  [
+    'command',
+    'client add app --public --grant client_credentials',
+    '2 the client app has no secret, and so cannot have the grant client_credentials',
+  ],
+  [
+    'command',
+    'consumer add key',
+    '2 --callback URI or --callback oob is required; a consumer without tokens can have --users NAME',
+  ],
+  [
+    'command',
+    'consumer add key --callback=oob --method RSA-SHA1 --secret-stdin',
+    '2 --secret-stdin cannot be used: the methods with RSA have no secret',
+  ],
+  [
+    'command',
+    'consumer add key --callback nowhere',
+    '2 --callback "nowhere" is not an absolute URI without a fragment',
+  ],
+  [
+    'command',
+    'consumer add key --callback=oob --method RSA-SHA1',
+    '2 the consumer key has neither a secret nor an RSA key\n--method have RSA-SHA1, and there is no rsaPublicKey',
+  ],
+  [
+    'command',
+    'consumer add key --callback=oob --method HMAC-MD5',
+    '2 --method "HMAC-MD5" is not one of HMAC-SHA256, HMAC-SHA1, HMAC-SHA512, PLAINTEXT, RSA-SHA256, RSA-SHA1, RSA-SHA512',
+  ],
+  ['command', 'grant', '2 missing action; expected one of list, revoke: countersign grant list'],
+  [
+    'command',
+    'grant remove',
+    '2 unknown action "remove"; expected one of list, revoke; did you mean "revoke"?',
+  ],
+  ['command', 'grant list x', '2 list takes no id'],
+  ['command', 'grant revoke', '2 revoke requires an id, --user NAME or --client ID'],
+  [
+    'command',
+    'grant revoke short',
+    '2 "short" is not the id of a grant; to list them: countersign grant list',
+  ],
+  [
+    'command',
+    'sign GET http://h/ --user u --secret s',
+    '2 the secret cannot be an argument, which other users of this host can read: use COUNTERSIGN_SECRET',
+  ],
+  [
+    'command',
+    'sign GET http://h/ --usr u --date',
+    '2 unknown option --usr; did you mean "--user"?\n--date requires a value',
+  ],
+  [
+    'command',
+    'sign GET',
+    '2 sign requires a method and a URL: countersign sign METHOD URL --user NAME\n--user NAME is required',
+  ],
+  [
+    'command',
+    ['sign', 'G T', '/articles', '--user', 'u', '--simple', '--nonce', 'a'],
+    '2 "G T" is not a valid method\n"/articles" is not a URL such as http://127.0.0.1:8080/articles\n--nonce cannot be used with --simple',
+  ],
+  ['command', 'sign GTE http://h/ --user u', '2 unknown method GTE; did you mean "GET"?'],
+  ['command', 'sign delete http://h/ --user u', '2 unknown method delete; did you mean "DELETE"?'],
+  ['command', 'sign GET http://a:b@h/ --user u', '2 the URL must not contain a user name or password'],
+  [
+    'command',
+    'sign GET http://h/ --user a:b',
+    '2 a user has at least one character, no colon and no control characters',
+  ],
+  [
+    'command',
+    'sign GET http://h/ --user u --nonce a+b',
+    '2 a nonce is 1 to 128 characters out of A-Z a-z 0-9 . _ ~ -',
+  ],
+  ['command', 'attack', '2 attack requires one URL: countersign attack URL --user NAME'],
+  ['command', 'attack /articles', '2 "/articles" is not a URL such as http://127.0.0.1:8080/articles'],
+  ['command', 'attack http://h/', '2 --user NAME is required'],
+  [
+    'command',
+    'attack http://h/ --scheme strip',
+    '2 there is no scheme "strip" without --config FILE; did you mean "stripe"?',
+  ],
+  [
+    'command',
+    'attack http://h/ --user ann --waive future',
+    '2 --waive requires an id and a reason: --waive "future-date=the reason"',
+  ],
+  [
+    'command',
+    'attack http://h/ --user ann --waive futur-date=x',
+    '2 the options of attack.waive: there is no weakness "futur-date"; did you mean "future-date"?',
+  ],
+  [
+    'command',
+    'attack http://h/ --user ann --window soon',
+    '2 window must be a number of seconds or text such as "5m"',
+  ],
+  ['command', 'attack http://h/ --scheme x --key-id k', '2 --key-id requires --config FILE'],
+  ['command', 'schema config.json', '2 unexpected argument "config.json"'],
+  ['command', 'schema --port 1', '2 unknown option --port'],
+  ['command', 'openapi x', '2 unexpected argument "x"'],
+  ['command', 'completion', '2 completion requires a shell: bash, zsh, fish'],
+  ['command', 'key', '2 missing action; expected one of list, rotate: countersign key list'],
+  ['command', 'key x', '2 unknown action "x"; expected one of list, rotate'],
   ['flag', ['--prot', '1'], 'unknown option --prot; did you mean "--port"?'],
   ['flag', ['--port', 'x'], '--port must be an integer from 0 to 65535, is "x"'],
   [
@@ -663,4 +884,5 @@ test('a wrong value is refused in the same words at every border', async (contex
     await context.test(`${border}: ${JSON.stringify(value)}`, async () => {
       assert.equal(await explain(() => borders[border]?.(value, double)), sentence);
     });
+  assert.ok(!existsSync(data), 'a command that is refused creates nothing');
 });

@@ -153,45 +153,6 @@ describe('countersign client', () => {
     assert.match(known.stderr, /--scope "orders.red" is not one of orders.read/);
   });
 
-  const refused: readonly (readonly [args: readonly string[], says: RegExp])[] = [
-    [
-      [],
-      /^countersign: missing action; expected one of add, rotate, remove, list: countersign client add ID$/m,
-    ],
-    [['rotate'], /rotate requires one ID: countersign client rotate ID/],
-    [['rotate', 'app', '--public'], /--public is an option of add only/],
-    [['remove', 'app', '--secret-stdin'], /--secret-stdin is an option of add and rotate only/],
-    [['add', 'app', '--public=false', ...redirect], /--public takes no value/],
-    [['add', 'app'], /authorization_code requires a --redirect-uri; .* --grant client_credentials/],
-    [
-      ['add', 'app', ...redirect, '--redirect-uri=http://a.example/'],
-      /--redirect-uri "http:\/\/a\.example\/" is plain HTTP/,
-    ],
-    [
-      ['add', 'app', ...redirect, '--grant', 'password'],
-      /--grant "password" is not one of authorization_code,/,
-    ],
-    [['add', 'app', ...redirect, '--users', 'ann', '--users', '*'], /--users "\*"/],
-    [['add', 'a:b', ...redirect], /the client a:b needs an id of 1 to 128 printable/],
-    [['add', 'app', '--secret', 'hidden-secret', ...redirect], /unknown option --secret/],
-    [
-      ['add', 'app', '--public', '--secret-stdin', ...redirect],
-      /--public and --secret-stdin are mutually exclusive/,
-    ],
-    [
-      ['add', 'app', '--public', '--grant', 'client_credentials'],
-      /has no secret, and so cannot have the grant/,
-    ],
-  ];
-  for (const [args, says] of refused)
-    test(`rejects the arguments: ${args.join(' ')}`, async () => {
-      const data = freshData();
-      const end = await call(['client', ...args, '--data', data], { input: 'a-secret-of-mine\n' });
-      assert.equal(end.status, 2, end.stdout);
-      assert.match(end.stderr, says);
-      assert.ok(!existsSync(data), 'nothing is made');
-    });
-
   test('changes no client of the configuration file, and lists the clients that it overrides', async () => {
     const data = freshData();
     await done(['client', 'add', 'app', ...redirect, '--data', data]);
@@ -277,29 +238,6 @@ describe('countersign consumer', () => {
     ]);
     assert.deepEqual([missing.status, /none\.pem cannot be read \(ENOENT\)/.test(missing.stderr)], [1, true]);
   });
-
-  const refused: readonly (readonly [args: readonly string[], says: RegExp])[] = [
-    [['add', 'key'], /--callback URI or --callback oob is required/],
-    [
-      ['add', 'key', '--callback=oob', '--method', 'RSA-SHA1', '--secret-stdin'],
-      /--secret-stdin cannot be used: the methods with RSA have no secret/,
-    ],
-    [['add', 'key', '--callback', 'nowhere'], /--callback "nowhere" is not an absolute URI/],
-    [
-      ['add', 'key', '--callback=oob', '--method', 'RSA-SHA1'],
-      /--method have RSA-SHA1, and there is no rsaPublicKey/,
-    ],
-    [
-      ['add', 'key', '--callback=oob', '--method', 'HMAC-MD5'],
-      /--method "HMAC-MD5" is not one of HMAC-SHA256,/,
-    ],
-  ];
-  for (const [args, says] of refused)
-    test(`rejects the arguments: ${args.join(' ')}`, async () => {
-      const end = await call(['consumer', ...args, '--data', freshData()], { input: 'a-secret-of-mine\n' });
-      assert.equal(end.status, 2, end.stdout);
-      assert.match(end.stderr, says);
-    });
 });
 
 describe('clients and consumers require HTTPS', () => {

@@ -122,18 +122,6 @@ describe('countersign user key', () => {
     const file = written(at, 'rsa.pem', rsa.export({ type: 'spki', format: 'pem' }));
     await key(at, ['add', 'bob', '--key-id', 'taken', '--generate', 'ed25519']);
     const cases: [readonly string[], number, string][] = [
-      [['add', 'ann', '--generate', 'ed25519'], 2, 'add requires --key-id ID'],
-      [
-        ['add', 'ann', '--key-id', 'k'],
-        2,
-        'add requires one of --public-key FILE, --generate ALGORITHM and --secret-stdin',
-      ],
-      [
-        ['add', 'ann', '--key-id', 'a b', '--generate', 'ed25519'],
-        2,
-        'the id of a key must have no white space',
-      ],
-      [['list', 'ann', '--generate', 'ed25519'], 2, '--generate is an option of add only'],
       [
         ['add', 'ann', '--key-id', 'k', '--generate', 'ed2551'],
         2,
@@ -161,7 +149,6 @@ describe('countersign user key', () => {
         1,
         'there is no user nan; did you mean "ann"?',
       ],
-      [['delete', 'ann'], 2, 'unknown action "delete"; expected one of add, remove, list'],
     ];
     for (const [args, status, message] of cases) {
       const end = await key(at, args);

@@ -82,27 +82,4 @@ suite('countersign attack', () => {
     const { status, stdout, stderr } = await call(args, { environment });
     assert.equal(status, 0, stdout + stderr);
   });
-
-  test('reports wrong arguments, and exits with 2', async () => {
-    const faultsOf = async (...args: string[]): Promise<string> => {
-      const { status, stderr } = await call(['attack', ...args], { environment });
-      assert.equal(status, 2, stderr);
-      return stderr;
-    };
-    const url = 'http://127.0.0.1:1/';
-    assert.match(await faultsOf(), /attack requires one URL/);
-    assert.match(await faultsOf('/articles'), /is not a URL such as/);
-    assert.match(await faultsOf(url), /--user NAME is required/);
-    assert.match(
-      await faultsOf(url, '--scheme', 'strip'),
-      /there is no scheme "strip".*did you mean "stripe"/,
-    );
-    assert.match(
-      await faultsOf(url, '--user', 'ann', '--waive', 'future'),
-      /--waive requires an id and a reason/,
-    );
-    assert.match(await faultsOf(url, '--user', 'ann', '--waive', 'futur-date=x'), /no weakness "futur-date"/);
-    assert.match(await faultsOf(url, '--user', 'ann', '--window', 'soon'), /seconds or text such as "5m"/);
-    assert.match(await faultsOf(url, '--scheme', 'x', '--key-id', 'k'), /--key-id requires --config FILE/);
-  });
 });

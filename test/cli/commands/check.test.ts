@@ -88,11 +88,6 @@ describe('check exits with 1 and reports', () => {
       [/unknown key prot/, /window must be .*, is 0/],
     ],
     [
-      'two collections that are one',
-      { 'c.json': { collections: { '/{a}/n': notes, '/{b}/n': notes } } },
-      [/\/\{b\}\/n and \/\{a\}\/n are the same path/],
-    ],
-    [
       'a collection where the items of another are',
       { 'c.json': { collections: { '/n': notes, '/n/{x}': notes } } },
       [/are the same path/],
@@ -137,12 +132,6 @@ describe('check exits with 1 and reports', () => {
     if (process.getuid?.() === 0) return;
     assert.match((await call(['check', '--data', join(closed, 'data')])).stderr, /no permission to write to/);
   });
-});
-
-test('check rejects an unknown option, and exits with 2', async () => {
-  const { status, stderr } = await call(['check', '--confg', 'x']);
-  assert.equal(status, 2);
-  assert.match(stderr, /did you mean "--config"\?/);
 });
 
 test('check reports what a declared message leaves unsigned, for a preset as a note', async () => {

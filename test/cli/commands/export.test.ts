@@ -88,17 +88,6 @@ describe('export', () => {
     assert.match(String(crc), /^[0-9a-f]{8}$/);
   });
 
-  test('writes no secrets of users', async () => {
-    const data = createDirectory(history());
-    const secret = 'a-very-secret-text';
-    writeFileSync(
-      join(data, 'users.json'),
-      JSON.stringify({ version: 1, users: { ann: { secrets: [{ secret }] } } }),
-      { mode: 0o600 },
-    );
-    assert.ok(!(await exported(data)).includes(secret));
-  });
-
   test('writes only a new file outside the data directory, readable only by its owner', async () => {
     const data = createDirectory(history());
     const output = join(temporaryDirectory(), 'export.jsonl');
@@ -162,17 +151,6 @@ describe('import', () => {
     assert.deepEqual(drawn, ['4', '5', '6', '7', '8', '10'], 'neither 3 nor 9 is used again');
     for (const name of ['store.jsonl', 'journal-1.jsonl'])
       assert.equal(statSync(join(data, name)).mode & 0o777, 0o600);
-  });
-
-  test('reads a file, and an export of the result has the same content', async () => {
-    const data = createDirectory(history());
-    const output = join(temporaryDirectory(), 'export.jsonl');
-    await exported(data, '--output', output);
-    const fresh = freshDirectory();
-    const { status } = await call(['import', '--data', fresh, '--input', output]);
-    assert.equal(status, 0);
-    const splitBody = (text: string): string[] => text.split('\n').slice(1, -2);
-    assert.deepEqual(splitBody(await exported(fresh)), splitBody(readFileSync(output, 'utf8')));
   });
 
   test('preserves entity tags and times, so that a server returns the same responses', async () => {
@@ -268,13 +246,11 @@ describe('import', () => {
       /line 4, at byte \d+: it is not JSON/,
     ],
     ['a line that is no object', (text) => text.replace('{"end"', '7\n{"end"'), /line 6, .*not an object/],
-    ['an empty line', (text) => text.replace('{"end"', '\n{"end"'), /line 6, .*not JSON/],
     [
       'a file that is not an export',
       () => '{"a":1}\n',
       /line 1, .*the header has a member that is not known/,
     ],
-    ['no header', (text) => text.slice(text.indexOf('\n') + 1), /line 1, .*the header has a member/],
     ['another version', (text) => text.replace('"version":1', '"version":3'), /line 1, .*its version is 3/],
     [
       'a store id of other characters',
@@ -297,8 +273,6 @@ describe('import', () => {
       (text) => text.replace('"id":"2"', '"id":"a/b"'),
       /line 4, .*its id has a slash/,
     ],
-    ['an empty id', (text) => text.replace('"id":"2"', '"id":""'), /line 4, .*its id is empty/],
-    ['an item without an id', (text) => text.replace('"id":"2",', ''), /line 4, .*id is not a text/],
     [
       'an order',
       (text) => text.replace('"sequence":2', '"sequence":1'),
@@ -308,12 +282,6 @@ describe('import', () => {
       'a date',
       (text) => text.replace(/("id":"2".*?"modified":)"[^"]*"/, '$1"yesterday"'),
       /line 4, .*not a date/,
-    ],
-    ['a revision', (text) => text.replace('"revision":2', '"revision":-2'), /line 4, .*not a whole number/],
-    [
-      'an invalid value',
-      (text) => text.replace(/"value":\{"title":"Two".*?\}\}/, '"value":null'),
-      /line 4, .*its value is not an object/,
     ],
     [
       'a value that does not fit',
@@ -417,27 +385,4 @@ test('export accepts the key of encrypted accounts, and the accounts stay encryp
   assert.equal(exported.status, 0, exported.stderr);
   assert.match(exported.stdout, /sealed/);
   assert.equal((await call(['export', ...args])).status, 0);
-});
-
-test('invalid arguments are rejected, with the nearest name for an unknown option', async () => {
-  const cases = [
-    [['export', '--ouput', 'x'], /unknown option --ouput; did you mean "--output"\?/],
-    [['import', '--inptu', 'x'], /unknown option --inptu; did you mean "--input"\?/],
-    [['import', 'file'], /import takes no arguments, only options/],
-    [['export', '--with-tokens=maybe'], /--with-tokens must be true or false/],
-  ] as const;
-  for (const [args, message] of cases) {
-    const { status, stderr } = await call(args);
-    assert.equal(status, 2);
-    assert.match(stderr, message);
-  }
-});
-
-test('import reads what export wrote to standard output', async () => {
-  const { stdout, status } = await call(['export', '--data', createDirectory(history())]);
-  assert.equal(status, 0);
-  const output = join(temporaryDirectory(), 'export.jsonl');
-  writeFileSync(output, stdout);
-  const { stderr } = await call(['import', '--data', freshDirectory(), '--input', output]);
-  assert.equal(stderr, 'imported 3 items\n');
 });

@@ -165,24 +165,6 @@ test('a port in use is reported in one line, and the next start is still a first
   assert.match(credentialsIn((await stop(next)).stderr).secret, /^[A-Za-z0-9_-]{43}$/);
 });
 
-test('a second server cannot start on a data directory in use, and names the process', async () => {
-  const { data, config } = configured();
-  const server = await startServer(['--data', data, '--config', config, '--port', '0']);
-  const { status, stderr } = await call(['--data', data, '--config', config, '--port', '0']);
-  assert.equal(status, 1);
-  assert.match(stderr, new RegExp(`^countersign: .* process ${server.pid}\\n$`));
-  await stop(server);
-});
-
-test('a server that was killed does not prevent the next start', async () => {
-  const { data, config } = configured();
-  const args = ['--data', data, '--config', config, '--port', '0'];
-  const killed = await startProcess(args);
-  process.kill(killed.pid, 'SIGKILL');
-  await killed.ended;
-  assert.equal((await stop(await startServer(args))).status, 0);
-});
-
 describe('a start fails with one line for', () => {
   const cases: readonly [what: string, file: string, content: string, status: number, line: RegExp][] = [
     ['a damaged store', 'store.jsonl', '{', 1, /^countersign: .*store\.jsonl .*\n$/],
@@ -206,14 +188,6 @@ describe('a start fails with one line for', () => {
     const { status, stderr } = await call(['--config', '/nonexistent/c.json']);
     assert.equal(status, 1);
     assert.match(stderr, /^countersign: the configuration file \/nonexistent\/c\.json cannot be read: .*\n$/);
-  });
-
-  test('a data directory that is a file', async () => {
-    const { directory, config } = configured();
-    const { status, stderr } = await call(['--data', config, '--port', '0']);
-    assert.equal(status, 1);
-    assert.match(stderr, /^countersign: .* cannot be the data directory: .*\n$/);
-    assert.deepEqual(readdirSync(directory), ['config.json']);
   });
 });
 
