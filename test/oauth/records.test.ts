@@ -44,12 +44,11 @@ test('records are read back unchanged, and with a field of another type not at a
   const tokenRecord = toTokenRecord(token);
   assert.deepEqual(readGrant(buildEntry('g', grantRecord)), grant);
   assert.deepEqual(readToken(buildEntry('d', tokenRecord)), token);
-  for (const other of [undefined, ['other']]) {
-    for (const name of ['mechanism', 'client', 'issued', 'ends', 'revoked'])
-      assert.equal(readGrant(buildEntry('g', { ...grantRecord, [name]: other })), undefined, name);
-    for (const name of ['mechanism', 'kind', 'client', 'issued', 'expires', 'used'])
-      assert.equal(readToken(buildEntry('d', { ...tokenRecord, [name]: other })), undefined, name);
-  }
+  const other = ['other'];
+  for (const name of ['mechanism', 'client', 'issued', 'ends', 'revoked'])
+    assert.equal(readGrant(buildEntry('g', { ...grantRecord, [name]: other })), undefined, name);
+  for (const name of ['mechanism', 'kind', 'client', 'issued', 'expires', 'used'])
+    assert.equal(readToken(buildEntry('d', { ...tokenRecord, [name]: other })), undefined, name);
   for (const name of ['user', 'grant'])
     assert.equal(readToken(buildEntry('d', { ...tokenRecord, [name]: 7 })), undefined, name);
   const scopes = { ...tokenRecord, scopes: [7, 'read'] };

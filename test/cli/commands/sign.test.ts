@@ -147,46 +147,22 @@ test('the curl command sends the signed request, even with special characters of
   assert.equal(request?.headers['authentication'], `hmac o'neil:n:${openssl(message)}`);
 });
 
-describe('an invalid call is rejected with every reason and exit status 2', () => {
-  const url = 'http://127.0.0.1:8080/a';
-  const cases: readonly [args: string[], reasons: RegExp[], given?: Given][] = [
-    [['GET', url, '--user', 'u', '--secret', 's'], [/the secret cannot be an argument/]],
-    [['GET', url, '--user', 'u', '--secret=s'], [/the secret cannot be an argument/]],
+describe('a secret that cannot be read is rejected with exit status 2', () => {
+  const cases: readonly [more: string[], reason: RegExp, given: Given][] = [
+    [[], /COUNTERSIGN_SECRET must not be empty/, { environment: { COUNTERSIGN_SECRET: '' } }],
+    [[], /no secret: set/, { input: '\nsecret\n' }],
     [
-      ['GET', url, '--usr', 'u', '--date'],
-      [/unknown option --usr; did you mean "--user"\?/, /--date requires a value/],
-    ],
-    [['GET'], [/sign requires a method and a URL/, /--user NAME is required/]],
-    [
-      ['G T', '/articles', '--user', 'u', '--simple', '--nonce', 'a'],
-      [/"G T" is not a valid method/, /"\/articles" is not a URL/, /--nonce cannot be used with --simple/],
-    ],
-    [['GTE', url, '--user', 'u'], [/unknown method GTE; did you mean "GET"\?/]],
-    [['delete', url, '--user', 'u'], [/unknown method delete; did you mean "DELETE"\?/]],
-    [['GET', 'http://a:b@h/', '--user', 'u'], [/must not contain a user name or password/]],
-    [['GET', url, '--user', 'a:b'], [/colon/]],
-    [['GET', url, '--user', 'u', '--nonce', 'a+b'], [/a nonce is 1 to 128/]],
-    [
-      ['GET', url, '--user', 'u'],
-      [/COUNTERSIGN_SECRET must not be empty/],
-      { environment: { COUNTERSIGN_SECRET: '' } },
-    ],
-    [['GET', url, '--user', 'u'], [/no secret: set/], { input: '\nsecret\n' }],
-    [
-      ['GET', url, '--user', 'u', '--content', '-'],
-      [/COUNTERSIGN_SECRET must be set if the content is read from standard input/],
+      ['--content', '-'],
+      /COUNTERSIGN_SECRET must be set if the content is read from standard input/,
       { input: 'x' },
     ],
   ];
-  for (const [args, reasons, given = { environment }] of cases) {
-    test(args.join(' '), async () => {
-      const { status, stdout, stderr } = await call(['sign', ...args], given);
-      assert.equal(status, 2, stderr);
-      assert.equal(stdout, '');
-      const lines = stderr.trimEnd().split('\n');
-      assert.equal(lines.length, reasons.length, stderr);
-      for (const [at, reason] of reasons.entries()) assert.match(lines[at] ?? '', reason);
-      for (const line of lines) assert.match(line, /^countersign: /);
+  for (const [more, reason, given] of cases) {
+    test(reason.source, async () => {
+      const args = ['sign', 'GET', 'http://127.0.0.1:8080/a', '--user', 'u', ...more];
+      const { status, stdout, stderr } = await call(args, given);
+      assert.deepEqual([status, stdout], [2, '']);
+      assert.match(stderr, new RegExp(`^countersign: .*${reason.source}.*\n$`));
     });
   }
 });

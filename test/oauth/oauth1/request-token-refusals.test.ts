@@ -164,6 +164,11 @@ refuses('the endpoint of request tokens refuses', true, [
     edited((field) => field.replace('oauth_nonce="', 'oauth_nonce="%2')),
     '400 parameter_rejected',
   ],
+  [
+    'a header with a value that is not encoded',
+    edited((field) => field.replace('%3A', ':')),
+    '400 parameter_rejected',
+  ],
   ['a header with two realms', edited((field) => `${field}, realm="there"`), '400 parameter_rejected'],
   [
     'a header with nothing behind the scheme',
