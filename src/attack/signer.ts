@@ -5,7 +5,7 @@ import type { KnownScheme } from '../client/read-declaration.ts';
 import { systemClock } from '../clock.ts';
 import { parseForm } from '../http/form.ts';
 import { findQuery } from '../http/target.ts';
-import type { AuthScheme } from '../schemes/auth-scheme.ts';
+import type { AuthScheme, SchemeTraits } from '../schemes/auth-scheme.ts';
 import type { SignedParts } from '../schemes/defined/definition.ts';
 import { nameAndOctets } from '../schemes/message.ts';
 import type { Signature, SigningIdentity, SigningOverrides, UnsignedRequest } from '../schemes/signing.ts';
@@ -46,40 +46,7 @@ export interface Signer {
   /** Whether its credentials require TLS, as a password does. Default: true unless it signs the method. */
   readonly tlsOnly?: boolean | undefined;
   /** What the signed parts do not show. Default: as in the schemes that need no configuration. */
-  readonly traits?:
-    | {
-        /** Where the credentials are. */
-        readonly place: {
-          /** The field, or the parameter of the query, that contains the proof. */
-          readonly in:
-            | {
-                /** The name of the field. */
-                readonly field: string;
-              }
-            | {
-                /** The name of the parameter. */
-                readonly query: string;
-              };
-          /** Other fields of the credentials. Default: none. */
-          readonly otherFields?: readonly string[] | undefined;
-          /** Matches the value, with a group each for what precedes the proof, the proof, and what follows it. */
-          readonly form: RegExp;
-          /** Whether several values are a list of which one must be valid. Default: false. */
-          readonly isList?: boolean | undefined;
-          /** Whether base64 may be unpadded, as in structured fields (RFC 9651 §4.2.7). Default: false. */
-          readonly isPaddingOptional?: boolean | undefined;
-        };
-        /** The field that contains the date. Default: none. */
-        readonly dateField?: string | undefined;
-        /**
-         * Whether the server accepts a signature only once although it has no nonce. Then each good request gets a date of its own.
-         * Default: false.
-         */
-        readonly acceptedOnce?: boolean | undefined;
-        /** The number of seconds for which a signature is valid. Default: the window. */
-        readonly lifetime?: number | undefined;
-      }
-    | undefined;
+  readonly traits?: SchemeTraits | undefined;
 }
 
 /** What a signature adds to a request, as it is sent. */

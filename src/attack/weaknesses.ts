@@ -6,7 +6,7 @@ import { didYouMean } from '../did-you-mean.ts';
 export type Severity = 'high' | 'medium' | 'low';
 
 /** What an accepted request proves, and what to do. */
-export interface Weakness {
+interface Weakness {
   readonly severity: Severity;
   /** What the server permits if it accepts the request. */
   readonly proves: string;

@@ -16,7 +16,7 @@ export type Role = 'user' | 'client' | 'consumer';
 type Names = Readonly<Record<Role, ReadonlySet<string>>>;
 
 /** The names that were removed and are not in use again, by role. A later user or client may get the same name. */
-export type RemovedNames = Readonly<Record<Role, ReadonlySet<string>>>;
+type RemovedNames = Readonly<Record<Role, ReadonlySet<string>>>;
 
 /** The client that a grant or token was issued to, and the user that allowed it. */
 interface Holder {

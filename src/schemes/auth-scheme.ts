@@ -18,7 +18,7 @@ import type {
 } from './signing.ts';
 
 /** The kinds of schemes. */
-export type SchemeKind =
+type SchemeKind =
   | 'hmac'
   | 'basic'
   | 'bearer'
@@ -59,7 +59,15 @@ export interface SchemeTraits {
   /** Where the credentials are. */
   readonly place: {
     /** The field, or the parameter of the query, that contains the proof. */
-    readonly in: { readonly field: string } | { readonly query: string };
+    readonly in:
+      | {
+          /** The name of the field. */
+          readonly field: string;
+        }
+      | {
+          /** The name of the parameter. */
+          readonly query: string;
+        };
     /** Other fields of the credentials. Default: none. */
     readonly otherFields?: readonly string[] | undefined;
     /** Matches the value, with a group each for what precedes the proof, the proof, and what follows it. */
@@ -71,7 +79,10 @@ export interface SchemeTraits {
   };
   /** The field that contains the date. Default: none. */
   readonly dateField?: string | undefined;
-  /** Whether a signature is accepted only once although it has no nonce. Default: false. */
+  /**
+   * Whether the server accepts a signature only once although it has no nonce. Then each good request gets a date of its own.
+   * Default: false.
+   */
   readonly acceptedOnce?: boolean | undefined;
   /** The number of seconds for which a signature is valid. Default: the window. */
   readonly lifetime?: number | undefined;

@@ -23,7 +23,7 @@ export interface FoundCredentials {
 export type Together = readonly FoundCredentials[];
 
 /** What a request shows of its credentials outside its content. */
-export interface ShownCredentials {
+interface ShownCredentials {
   /** What Authorization, or else Authentication, contains; undefined if there is neither. */
   readonly named: Credentials | undefined;
   /** The schemes with credentials in other places. */
@@ -180,7 +180,7 @@ function requiresTls(scheme: Verifier): boolean {
 // The table of the places in which requests have credentials, by the schemes that declare them.
 
 /** Finds the schemes that a request has credentials of. It verifies nothing. */
-export interface LocationTable {
+interface LocationTable {
   /** The names of the fields beside Authorization, in the order of the schemes; `Cookie` if a cookie is a place. */
   readonly fields: readonly string[];
   /** Returns whether a parameter of the query is such a place by its name. */

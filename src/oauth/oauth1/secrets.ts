@@ -4,7 +4,7 @@ import { createHmac, createSecretKey } from 'node:crypto';
 export type SecretKind = 'request' | 'access';
 
 /** Returns the secret of a token. It is not stored, but derived from the master key again when needed. */
-export type TokenSecrets = (kind: SecretKind, token: string) => string;
+type TokenSecrets = (kind: SecretKind, token: string) => string;
 
 /**
  * Creates the function that derives token secrets. A secret is 43 characters of base64url.

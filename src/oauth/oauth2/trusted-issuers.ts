@@ -25,7 +25,7 @@ export interface TrustedIssuers {
 }
 
 /** Fetches a document of JSON. Rejects with an Error that says why it cannot. */
-export type FetchJson = (url: string) => Promise<unknown>;
+type FetchJson = (url: string) => Promise<unknown>;
 
 /** The dependencies of the verification. */
 export interface TrustedIssuersOptions {

@@ -90,7 +90,7 @@ export interface Declaration {
 }
 
 /** A lifetime that a client chooses. */
-export interface DeclaredLifetime {
+interface DeclaredLifetime {
   /** The parameter of the query or the form. */
   readonly parameter: string;
   /** Milliseconds if the client chooses none. */

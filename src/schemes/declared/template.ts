@@ -7,7 +7,7 @@ import { formatUrl, type MessageSource, secretPiece, sortForm, sortQuery } from 
 import { parsePointer } from './place.ts';
 
 /** A part of a template: a placeholder, or literal text. */
-export interface TemplatePart {
+interface TemplatePart {
   readonly kind: PartKind;
   /** The name of the placeholder as written: `path`, `field:X-Tenant`. That of literal text is `(text)`. */
   readonly name: string;

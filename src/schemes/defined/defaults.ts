@@ -36,7 +36,7 @@ export function listKeyKinds({
 }
 
 /** How secrets contain keys. */
-export interface KeyReader {
+interface KeyReader {
   /** The encoding; that of a function is `utf8`. */
   readonly encoding: 'utf8' | 'hex' | 'base64';
   /** Returns the key in a secret; undefined if the secret is not in the encoding. May throw. */

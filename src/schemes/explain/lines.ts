@@ -12,7 +12,7 @@ export interface Line {
 }
 
 /** How a scheme writes lines, and what its hints call them. */
-export interface LineForm {
+interface LineForm {
   /** What a line is: `header`. */
   readonly item: string;
   /** What names the lines: `SignedHeaders`. */

@@ -6,7 +6,7 @@ import { octetsOf } from '../../http/syntax/octets.ts';
 import { describeBase64 } from '../signature-form.ts';
 
 /** A signature in another encoding. */
-export interface Reencoded {
+interface Reencoded {
   readonly hint: string;
   /** In canonical base64. */
   readonly signature: string;

@@ -10,7 +10,7 @@ import { findField, generateText, type SigningIdentity } from '../signing.ts';
 import { computeRsaSignature, computeSignature, formatBaseString, formatKeyText } from './base-string.ts';
 
 /** How a client signs with OAuth 1.0a. */
-export interface OAuth1Options {
+interface OAuth1Options {
   /** The signature method. Default: HMAC-SHA256, with a private key RSA-SHA256. */
   readonly signatureMethod?: OAuth1Method | undefined;
   /** Whether requests whose content is not a form have `oauth_body_hash`. Default: false. */
