@@ -46,12 +46,11 @@ export async function holdForm(request: IncomingRequest, bodyLimit: number): Pro
   return request.body.hold(limit);
 }
 
-/** Returns whether a form or a query has more than 1,000 parameters. Counts separators, before anything is decoded. */
-export function hasTooManyParameters(text: string): boolean {
+/** Returns whether a form or a query has more parameters, by default 1,000. Counts separators, before anything is decoded. */
+export function hasTooManyParameters(text: string, most = maxFormParameters): boolean {
   let count = 1;
-  for (let at = text.indexOf('&'); at >= 0 && count <= maxFormParameters; at = text.indexOf('&', at + 1))
-    count += 1;
-  return count > maxFormParameters;
+  for (let at = text.indexOf('&'); at >= 0 && count <= most; at = text.indexOf('&', at + 1)) count += 1;
+  return count > most;
 }
 
 /** A parameter of a form or a query. */

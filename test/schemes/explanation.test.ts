@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import test from 'node:test';
-import { ExplanationBudget, verificationTime } from '../../src/schemes/explain/budget.ts';
+import { ExplanationBudget, makingTime, verificationTime } from '../../src/schemes/explain/budget.ts';
 import {
   annsSecret,
   arriving,
@@ -39,6 +39,16 @@ test('an explanation tries mistakes for about 10 ms, and creates no more than it
     'the budget is for all searches together',
   );
   assert.ok(created <= 12);
+});
+
+test('what is made of a text with many values uses up the budget, whether it is tried or not', () => {
+  const budget = new ExplanationBudget();
+  const made = budget.limit(
+    makingTime('a=1&'.repeat(4000)),
+    new Array(100).fill('equal to the right message'),
+  );
+  assert.equal([...made].length, 10);
+  assert.ok(budget.isExhausted);
 });
 
 test('longer messages and slower algorithms use up more of the budget', () => {

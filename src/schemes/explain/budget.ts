@@ -42,6 +42,14 @@ export function verificationTime(kind: KeyKind, length: number): number {
 /** The estimated time (µs) of an explanation for a client of a server, or in the journal of a server. */
 const limitedTime = 10_000;
 
+/** The estimated time (µs) to write one value of a text again: a parameter, or a member of JSON. */
+const valueTime = 0.25;
+
+/** Returns the estimated time (µs) to make a mistake in a text, which may have thousands of values. */
+export function makingTime(text: string): number {
+  return valueTime * (text.match(/[&,]/g)?.length ?? 0);
+}
+
 /**
  * Bounds the work of an explanation, to about 10 ms by default. It counts estimates instead of reading a clock, so that neither the load of the
  * host nor the user decides which mistakes are tried, and an explanation is the same each time.
@@ -71,6 +79,15 @@ export class ExplanationBudget {
     this.#left -= time;
     if (this.#left >= 0) this.#tried += 1;
     return this.#left >= 0;
+  }
+
+  /** Yields what takes an estimated time (µs) to make, until the budget is used up. */
+  *limit<Made>(time: number, made: Iterable<Made>): Generator<Made> {
+    for (const each of made) {
+      this.#left -= time;
+      if (this.#left < 0) return;
+      yield each;
+    }
   }
 
   /** Takes an estimated time (µs) off the budget if it leaves half of it for the rest. Returns false otherwise. */

@@ -3,17 +3,8 @@ import { isFormType } from '../../http/headers/media-type.ts';
 import { octetsOf } from '../../http/syntax/octets.ts';
 import { readJsonNode } from './json-writers.ts';
 import { describe, type Facts, listTextVariants, type TextMistake, type Variant } from './mistake.ts';
-import {
-  formMistakes,
-  isForm,
-  listTexts,
-  makeTexts,
-  ofTwilio,
-  readMembers,
-  readMultipart,
-  twilioMistakes,
-  twilioPairs,
-} from './parameters.ts';
+import { isForm, makeTexts, readMembers, readMultipart } from './parameter-steps.ts';
+import { formMistakes, listTexts, ofTwilio, twilioMistakes, twilioPairs } from './parameters.ts';
 import { addUnsent, unsent } from './unsent.ts';
 
 /** The mistakes of clients that sign parameters, or JSON, in another form than they send it. */

@@ -15,7 +15,8 @@ import {
   writeUsualJson,
 } from './json-writers.ts';
 import { listTextVariants, type Mistake, type TextMistake, type Variant } from './mistake.ts';
-import { readForm, toObject } from './parameters.ts';
+import { readForm } from './parameter-steps.ts';
+import { toObject } from './parameter-ways.ts';
 import { addUnsentContent, unsent } from './unsent.ts';
 
 /** Returns zlib, which is loaded on first use. */
@@ -110,12 +111,13 @@ const notations: readonly TextMistake[] = [
   ],
   [
     'the notation of the value in Python was signed, not the content that is sent',
-    (content) => {
+    function* (content) {
       const node = readJsonNode(content);
-      if (node !== undefined) return listPython(node);
-      const form = readForm(content);
-      // With double quotes it is JSON.
-      return form && listPython(toObject(form)).filter((text) => text.includes("'"));
+      const form = node === undefined ? readForm(content) : undefined;
+      const written = node ?? (form && toObject(form));
+      // With double quotes, a form is JSON.
+      for (const text of written === undefined ? [] : listPython(written))
+        if (form === undefined || text.includes("'")) yield text;
     },
   ],
   [

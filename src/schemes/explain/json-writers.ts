@@ -309,13 +309,18 @@ const pythonNumbers: readonly ((digits: string) => string)[] = [
   (digits) => `Decimal('${digits}')`,
 ];
 
-/** Returns a value as `str()` of Python writes it, and with double quotes and without spaces, in octets. */
-export function listPython(node: JsonNode): string[] {
-  const texts = new Set(pythonNumbers.map((literal) => toOctets(writePython(node, literal))));
-  return [...texts].flatMap((text) => {
+/** Yields a value as `str()` of Python writes it, and with double quotes and without spaces, in octets. */
+export function* listPython(node: JsonNode): Generator<string> {
+  const numbers: string[] = [];
+  writePython(node, (digits) => String(numbers.push(digits)));
+  const written = new Set<string>();
+  for (const literal of numbers.length === 0 ? [String] : pythonNumbers) {
+    const text = toOctets(writePython(node, literal));
+    if (written.has(text)) continue;
+    written.add(text);
     const replaced = text.replaceAll("'", '"');
-    return [text, replaced, text.replaceAll(' ', ''), replaced.replaceAll(' ', '')];
-  });
+    yield* [text, replaced, text.replaceAll(' ', ''), replaced.replaceAll(' ', '')];
+  }
 }
 
 function writePython(node: JsonNode, literal: (digits: string) => string): string {

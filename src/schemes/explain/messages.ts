@@ -1,7 +1,9 @@
 // The messages that clients sign by mistake.
 
 import { octetsOf } from '../../http/syntax/octets.ts';
+import { octetsOfPiece } from '../message.ts';
 import type { MessageMistake } from '../scheme.ts';
+import { makingTime } from './budget.ts';
 import type { Variant } from './mistake.ts';
 import { furtherVariantsOfPart, variantsOfPart } from './parts.ts';
 import type { RightMessage, Search } from './search.ts';
@@ -35,17 +37,27 @@ export function* messageMistakes(search: Search, right: RightMessage): Generator
 
 function* buildMistakes(search: Search, { parts, message }: RightMessage): Generator<MessageMistake> {
   const { wrong, facts, content, assemble } = search;
+  const { catalogue } = search.budgets;
   const { scheme, presented } = wrong;
+  const ofContent = makingTime(octetsOf(content));
+  const times = parts.map(({ kind, value }) =>
+    kind === 'digest' || kind === 'form' ? ofContent : makingTime(octetsOfPiece(value)),
+  );
   const change = function* (at: number, variants: Iterable<Variant>): Generator<MessageMistake> {
-    for (const [hint, signed] of variants) yield search.change(parts, at, hint, signed);
+    for (const [hint, signed] of catalogue.limit(times[at] ?? 0, variants))
+      yield search.change(parts, at, hint, signed);
   };
   const changes = parts.map(function* (part, at): Generator<MessageMistake> {
     yield* change(at, scheme.mistakes?.part?.(part, presented, content) ?? []);
     yield* change(at, variantsOfPart(part, facts));
   });
   const own = scheme.mistakes?.message?.(presented, parts, content) ?? [];
-  const times = readings(parts, presented.time, usualReadings, assemble);
-  yield* takeTurns([own, endMistakes(message, parts), ...changes, times]);
+  yield* takeTurns([
+    catalogue.limit(Math.max(ofContent, ...times), own),
+    endMistakes(message, parts),
+    ...changes,
+    readings(parts, presented.time, usualReadings, assemble),
+  ]);
   yield* omissions(parts, assemble);
   yield* separatorMistakes(parts, assemble);
   yield* versionMistakes(parts, assemble);

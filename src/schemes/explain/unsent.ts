@@ -1,6 +1,6 @@
 // Parameters and members that programs sign, and that libraries then do not send.
 
-import { isForm } from './parameters.ts';
+import { isForm } from './parameter-steps.ts';
 
 /** Names of parameters that programs sign, and that libraries then do not send, because their value is not set or stands elsewhere. */
 export const unsentNames =
