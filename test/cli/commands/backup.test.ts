@@ -190,23 +190,6 @@ describe('backup', () => {
     assert.equal(await textIn(copy), 'a');
   });
 
-  test('of an interrupted copy, or without a journal between others, is rejected', async () => {
-    const interrupted = stoppedDirectory();
-    writeFileSync(join(interrupted, 'copy.incomplete'), '', { mode: 0o600 });
-    const incomplete = stoppedDirectory();
-    renameSync(join(incomplete, 'journal-2.jsonl'), join(incomplete, 'journal-3.jsonl'));
-    for (const [data, message] of [
-      [interrupted, /a backup or restore into it was interrupted; repeat it, or remove the directory$/],
-      [incomplete, /journal-2\.jsonl cannot be used: it is missing/],
-    ] as const) {
-      const copy = freshDirectory();
-      const { status, stderr } = await call(['backup', copy, '--data', data]);
-      assert.equal(status, 1);
-      assert.match(stderr.trimEnd(), message);
-      assert.equal(existsSync(copy), false);
-    }
-  });
-
   test('a server that starts on a copy rejects the signed requests of the original', async () => {
     const { config, data } = configured({ users: { ann: { secret: 'hidden-from-all' } } });
     const server = await startServer(['--config', config, '--port', '0', '--no-tls']);
@@ -227,54 +210,6 @@ describe('backup', () => {
     for (const each of [server, second]) each.signal('SIGTERM');
     for (const each of [server, second]) assert.equal((await each.ended).status, 0);
   });
-
-  const refusals: readonly (readonly [string, (data: string) => readonly string[], RegExp])[] = [
-    ['without a directory', () => [], /backup requires one new directory: countersign backup DIR/],
-    ['to the data directory', (data) => [data], /must not be .*data, in it, or a directory that contains it/],
-    ['to a directory in it', (data) => [join(data, 'copy')], /must not be .*data, in it/],
-    ['to a directory that contains it', (data) => [join(data, '..')], /must not be .*data, in it/],
-    [
-      'of a missing directory',
-      () => [freshDirectory(), '--data', '/nothing/there'],
-      /the data directory \/nothing\/there does not exist/,
-    ],
-    [
-      'of a directory without a store',
-      () => [freshDirectory(), '--data', temporaryDirectory()],
-      /is not a data directory: it has no store\.jsonl and no journal/,
-    ],
-    [
-      'to a directory with files',
-      (data) => {
-        const copy = temporaryDirectory();
-        writeFileSync(join(copy, 'file'), readFileSync(join(data, 'users.json')), { mode: 0o600 });
-        return [copy];
-      },
-      /is not empty; backup requires a new or empty directory/,
-    ],
-    [
-      'to a file',
-      (data) => [join(data, '..', 'data', 'users.json', 'x')],
-      /must not be|cannot be the data directory: it or one of its parents is not a directory/,
-    ],
-  ];
-  for (const [what, args, message] of refusals) {
-    test(`is rejected ${what}, with one line`, async () => {
-      const data = stoppedDirectory();
-      const before = filesIn(data);
-      const given = args(data);
-      const { status, stdout, stderr } = await call([
-        'backup',
-        ...given,
-        ...(given.includes('--data') ? [] : ['--data', data]),
-      ]);
-      assert.notEqual(status, 0);
-      assert.match(stderr, message);
-      assert.equal(stderr.trimEnd().split('\n').length, 1);
-      assert.equal(stdout, '');
-      assert.deepEqual(filesIn(data), before);
-    });
-  }
 
   test('leaves nothing that can be mistaken for a backup if it is killed, and can be repeated', async () => {
     const data = stoppedDirectory();
@@ -303,17 +238,6 @@ describe('backup', () => {
       if (restored.status !== 0) assert.equal(repeated.status, 0, repeated.stderr);
     }
     assert.ok(refused > 2);
-  });
-
-  test('of a corrupt directory reports the corrupt file, and creates nothing', async () => {
-    const data = stoppedDirectory();
-    const snapshot = join(data, 'store.jsonl');
-    writeFileSync(snapshot, readFileSync(snapshot, 'utf8').replace('"text":', '"txet":'));
-    const copy = freshDirectory();
-    const { status, stderr } = await call(['backup', copy, '--data', data]);
-    assert.equal(status, 1);
-    assert.ok(stderr.startsWith(`countersign: ${snapshot} cannot be used: `), stderr);
-    assert.equal(existsSync(copy), false);
   });
 });
 
@@ -352,47 +276,6 @@ describe('restore', () => {
       filesIn(data).filter((name) => !name.startsWith('tls')),
       ['journal-2.jsonl', 'my-notes.txt', 'oauth.key', 'store.jsonl', 'users.json'],
     );
-  });
-
-  test('fails while a process uses the data directory', async () => {
-    const data = stoppedDirectory('old');
-    const lock = await lockDirectory(data);
-    const { status, stderr } = await call(['restore', stoppedDirectory(), '--data', data, '--replace']);
-    await lock.release();
-    assert.deepEqual([status, stderr], [1, `countersign: ${data} is in use by process ${process.pid}\n`]);
-    assert.equal(await textIn(data), 'old');
-  });
-
-  const refusals: readonly (readonly [string, readonly string[], RegExp])[] = [
-    ['without a directory', [], /restore requires the directory of a backup: countersign restore DIR/],
-    ['of a missing directory', ['/nothing/there'], /^countersign: \/nothing\/there does not exist\n$/],
-    ['of a file', ['/dev/null'], /\/dev\/null cannot be read \(ENOTDIR\)/],
-    [
-      'of a directory without a store',
-      ['/proc/self/fdinfo'],
-      /is not a data directory: it has no store\.jsonl/,
-    ],
-  ];
-  for (const [what, args, message] of refusals) {
-    test(`is rejected ${what}, and creates no directory`, async () => {
-      const data = freshDirectory('data');
-      const { status, stderr } = await call(['restore', ...args, '--data', data]);
-      assert.notEqual(status, 0);
-      assert.match(stderr, message);
-      assert.equal(existsSync(data), false);
-    });
-  }
-
-  test('of a corrupt backup replaces nothing', async () => {
-    const [backup, data] = [stoppedDirectory('new'), stoppedDirectory('old')];
-    const snapshot = join(backup, 'store.jsonl');
-    writeFileSync(snapshot, readFileSync(snapshot, 'utf8').replace('"text":', '"txet":'));
-    const before = filesIn(data);
-    const { status, stderr } = await call(['restore', backup, '--data', data, '--replace']);
-    assert.equal(status, 1);
-    assert.ok(stderr.startsWith(`countersign: ${snapshot} cannot be used: `), stderr);
-    assert.deepEqual(filesIn(data), before);
-    assert.equal(await textIn(data), 'old');
   });
 
   test('leaves the old data, the new data, or a directory that cannot be used, if it is killed', async () => {

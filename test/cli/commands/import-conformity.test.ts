@@ -60,32 +60,18 @@ const violations: readonly [what: string, value: Readonly<Record<string, unknown
   ['a member that is not declared', { ...conforming, colour: 'red' }, 'colour'],
   ['a field of another type', { ...conforming, title: 7 }, 'title'],
   ['a number as a text', { ...conforming, count: '1' }, 'count'],
-  ['a boolean as a text', { ...conforming, done: 'true' }, 'done'],
   ['a text that is too long', { ...conforming, title: 'longer' }, 'title'],
-  ['a number below the minimum', { ...conforming, count: 0 }, 'count'],
-  ['a fraction', { ...conforming, count: 1.5 }, 'count'],
   ['a day that does not exist', { ...conforming, due: '2026-02-30' }, 'due'],
-  ['a time without an offset', { ...conforming, at: '2026-02-28T12:00:00' }, 'at'],
-  ['a text that is not in the enumeration', { ...conforming, kind: 'c' }, 'kind'],
   ['a text that does not match the pattern', { ...conforming, code: 'ABC' }, 'code'],
   ['any JSON that is not JSON', { ...conforming, data: '{"a":' }, 'data'],
   ['any JSON that is stored as an object', { ...conforming, data: { a: 1 } }, 'data'],
   ['any JSON that is too long', { ...conforming, data: JSON.stringify('x'.repeat(30)) }, 'data'],
   ['no required attribute of an element', { ...conforming, sender: { name: 'Ann' } }, 'sender/@lang'],
-  ['no required attribute', { ...conforming, price: { value: '1.00' } }, 'price/@currency'],
   [
     'an attribute that is not declared',
     { ...conforming, price: { value: '1.00', currency: 'EUR', unit: 'kg' } },
     'price/@unit',
   ],
-  [
-    'an attribute of another type',
-    { ...conforming, price: { value: '1.00', currency: 'euro' } },
-    'price/@currency',
-  ],
-  ['a value with attributes that has none', { ...conforming, price: '1.00' }, 'price'],
-  ['attributes without a value', { ...conforming, price: { currency: 'EUR' } }, 'price'],
-  ['another number of fraction digits', { ...conforming, price: { value: '1', currency: 'EUR' } }, 'price'],
   [
     'no required field of a nested element',
     { ...conforming, sender: { lang: 'en', total: '2.00' } },
@@ -96,15 +82,8 @@ const violations: readonly [what: string, value: Readonly<Record<string, unknown
     { ...conforming, sender: { lang: 'en', name: 'Ann', age: 7 } },
     'sender/age',
   ],
-  ['a text in place of a nested element', { ...conforming, sender: 'Ann' }, 'sender'],
-  ['a text in place of a list', { ...conforming, tags: 'x' }, 'tags'],
   ['a member of a list that has another type', { ...conforming, tags: ['x', 7] }, 'tags/'],
   ['an element in a list without its required field', { ...conforming, lines: [{}] }, 'lines/'],
-  [
-    'an element in a list with a member that is not declared',
-    { ...conforming, lines: [{ amount: '3.00', unit: 'kg' }] },
-    'lines/',
-  ],
 ];
 
 function configuration(): string {

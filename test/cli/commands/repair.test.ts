@@ -75,19 +75,6 @@ describe('check', () => {
     );
     assert.deepEqual(contents(data), before);
   });
-
-  test('reports a damaged line, and the command that repairs the directory', async () => {
-    const { files } = history();
-    const { data } = createDirectory(files);
-    const journal = join(data, 'journal-3.jsonl');
-    writeFileSync(journal, readFileSync(journal, 'utf8').replace('Third', 'Thirst'));
-    const { status, stderr } = await call(['check', '--data', data]);
-    assert.equal(status, 1);
-    assert.match(
-      stderr,
-      /journal-3\.jsonl cannot be used: line 2, at byte \d+: .*countersign check --repair NEWDIR/,
-    );
-  });
 });
 
 describe('check --repair', () => {
@@ -166,27 +153,4 @@ describe('check --repair', () => {
     assert.match(ended.stderr, /journal-3\.jsonl is missing with all its changes/);
     assert.doesNotMatch(ended.stderr, /journal-2\.jsonl is missing/);
   });
-
-  test('rejects an unsuitable target directory, and a missing data directory', async () => {
-    const { data, fresh } = createDirectory(history().files);
-    const cases: readonly [string[], number, RegExp][] = [
-      [['--repair', data], 2, /must not be .*data, in it, or a directory that contains it/],
-      [['--repair', join(data, 'sub')], 2, /must not be .*data, in it, or a directory that contains it/],
-      [['--repair', temporaryWithFile()], 1, /is not empty/],
-      [['--repair'], 2, /--repair requires a value/],
-    ];
-    for (const [args, , message] of cases) {
-      const { status, stderr } = await call(['check', '--data', data, ...args]);
-      assert.equal(status, 1);
-      assert.match(stderr, message);
-    }
-    assert.match((await call(['check', '--data', fresh, '--repair', `${fresh}2`])).stderr, /does not exist/);
-    assert.ok(!existsSync(fresh) && !existsSync(`${fresh}2`));
-  });
-
-  function temporaryWithFile(): string {
-    const directory = temporaryDirectory();
-    writeFileSync(join(directory, 'file'), '');
-    return directory;
-  }
 });
