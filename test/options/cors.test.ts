@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, test } from 'node:test';
+import { test } from 'node:test';
 import { OptionsError, readOptions } from '../../src/options/options.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 
@@ -48,51 +48,6 @@ test('the group of the file has the other options too', () => {
   const file = fileWith({ cors: { origins: [app], credentials: true, maxAge: 0 } });
   const { corsOrigin, corsCredentials, corsMaxAge } = readOptions(['--config', file], {});
   assert.deepEqual([corsOrigin, corsCredentials, corsMaxAge], [[app], true, 0]);
-});
-
-const refused: readonly (readonly [argv: readonly string[], fault: string])[] = [
-  [[`${app}/`], `"${app}/" has a trailing slash; write ${app}`],
-  [[`${app}/login`], `"${app}/login" has a path or a query; write ${app}`],
-  [['app.example'], `"app.example" has no scheme; write ${app}`],
-  [['https://App.Example'], `"https://App.Example" is not in lower case; write ${app}`],
-  [[app, 'localhost:3000'], `"localhost:3000" has no scheme; write ${other}`],
-  [['\u001b[2J'], '"\\u001b[2J" is not an origin such as https://app.example'],
-  [['*', app], '"*" includes all origins; remove the others'],
-];
-
-describe('an invalid origin is rejected in one line', () => {
-  for (const [values, fault] of refused)
-    test(fault, () => {
-      assert.deepEqual(listFaults(values.flatMap((value) => ['--cors-origin', value])), [
-        `--cors-origin: ${fault}`,
-      ]);
-      const file = fileWith({ cors: values });
-      assert.deepEqual(listFaults(['--config', file]), [`${file}: cors.origins: ${fault}`]);
-    });
-
-  test('a wildcard with credentials is rejected', () => {
-    assert.deepEqual(listFaults(['--cors-origin', '*', '--cors-credentials']), [
-      '--cors-origin: "*" is impossible with credentials; write each origin',
-    ]);
-  });
-
-  test('an empty text is rejected', () => {
-    assert.deepEqual(listFaults(['--cors-origin=']), ['--cors-origin must be a list of origins, is empty']);
-  });
-
-  test('an array with anything but strings is rejected', () => {
-    const file = fileWith({ corsOrigin: [1] });
-    assert.deepEqual(listFaults(['--config', file]), [`${file}: corsOrigin[0] must be non-empty text, is 1`]);
-  });
-
-  test('an unknown member and a value of another kind are rejected', () => {
-    const file = fileWith({ cors: { origin: [app] } });
-    assert.deepEqual(listFaults(['--config', file]), [
-      `${file}: unknown key cors.origin; did you mean "origins"?`,
-    ]);
-    const text = fileWith({ cors: app });
-    assert.deepEqual(listFaults(['--config', text]), [`${text}: cors must be an object`]);
-  });
 });
 
 test('credentials without an origin are reported as ignored', () => {

@@ -4,7 +4,6 @@ import { describe, test } from 'node:test';
 import { startDouble } from '../../../src/double/index.ts';
 import { createRequest } from '../../../src/http/message.ts';
 import { action, type Resource, text } from '../../../src/index.ts';
-import { createControllableService } from '../../../src/service/service.ts';
 import { type Answer, article, type OpenedService, openService } from '../../support/service/open-service.ts';
 
 const app = 'https://app.example';
@@ -490,54 +489,4 @@ test('the OAuth metadata and token endpoints are shared, but not the authorizati
   assert.equal(await shared(metadata), app);
   assert.equal(await shared(token, { method: 'POST', body: 'grant_type=x' }), app);
   assert.equal(await shared(authorize), null);
-});
-
-const refused: readonly (readonly [cors: unknown, message: string])[] = [
-  [
-    'https://app.example',
-    'cors: must be a list of origins such as https://app.example, or an object with origins',
-  ],
-  [true, 'cors: must be a list of origins such as https://app.example, or an object with origins'],
-  [
-    ['https://app.example/'],
-    'cors.origins: "https://app.example/" has a trailing slash; write https://app.example',
-  ],
-  [[1], 'cors.origins[0]: must be an origin such as https://app.example, is 1'],
-  [{}, 'cors.origins: must be a list of origins such as https://app.example, is missing'],
-  [{ origin: [] }, 'cors.origin: is not known; did you mean "origins"?'],
-  [{ origins: [], credentials: 'no' }, 'cors.credentials: must be true or false, is a string'],
-  [
-    { origins: [], maxAge: -1 },
-    'cors.maxAge: must be a whole number of seconds from 0 to 86400 or text such as 5m, is -1',
-  ],
-  [['*', 'https://app.example'], 'cors.origins: "*" includes all origins; remove the others'],
-  [
-    { origins: ['*'], credentials: true },
-    'cors.origins: "*" is impossible with credentials; write each origin',
-  ],
-];
-
-describe('an invalid CORS option is rejected', () => {
-  for (const [cors, message] of refused)
-    test(message, async () => {
-      const options = JSON.parse(JSON.stringify({ cors }));
-      assert.throws(() => createControllableService(options), { name: 'RangeError', message });
-      await assert.rejects(startDouble(options), { name: 'RangeError', message });
-      const note = { element: 'notes', item: 'note', fields: { text: { type: 'text' } }, ...options };
-      assert.throws(() => createControllableService({ collections: { '/notes': note } }), {
-        name: 'DeclarationError',
-        message: `collections./notes.${message}`,
-      });
-      const resource = { GET: action('anyone', () => text('')), ...options };
-      assert.throws(() => createControllableService({ resources: { '/own': resource } }), {
-        name: 'RangeError',
-        message: message.replace('cors', 'cors of the resource at /own'),
-      });
-    });
-  test('a field name of requestHeaders must be a token', () => {
-    const resource = { GET: action('anyone', () => text('')), requestHeaders: ['a b'] };
-    assert.throws(() => createControllableService({ resources: { '/own': resource } }), {
-      message: 'requestHeaders[0] of the resource at /own is not a field name',
-    });
-  });
 });
