@@ -80,14 +80,6 @@ export interface ChangeRecord {
   readonly receipted?: StoredReceipt | undefined;
 }
 
-/** The length and the checksum of a file of nonces that is not changed any more. */
-export interface Extent {
-  readonly number: number;
-  readonly bytes: number;
-  /** The checksum of the last line, as the line contains it. */
-  readonly crc: string;
-}
-
 /** A claim of a nonce. */
 export interface ClaimRecord {
   readonly kind: 'claim';
@@ -116,13 +108,13 @@ export interface NoncesHead {
   readonly closed: boolean;
   /** The spans of time whose claims are unknown. */
   readonly forgotten: readonly Readonly<Span>[];
-  /** The earlier files that are needed. */
-  readonly files: readonly Extent[];
+  /** The number of the first file that is needed. All from it on are. */
+  readonly first: number;
 }
 
 /** The files that begin with a head, and the name and the version of their format. */
 const storeVersions = { journal: 1, snapshot: 2 } as const;
-const noncesVersion = 2;
+const noncesVersion = 3;
 export const exportFormat = 'countersign-export';
 export const exportVersion = 1;
 
@@ -185,7 +177,7 @@ export function formatSnapshotEnd({ seq, reached }: Omit<EndRecord, 'kind'>): st
 
 /** Formats the head of a file of nonces as JSON, without the opening brace. */
 export function formatNoncesHead(head: Omit<NoncesHead, 'kind'>): string {
-  const { sequence, opened, boot, window, synced, closed, forgotten, files } = head;
+  const { sequence, opened, boot, window, synced, closed, forgotten, first } = head;
   const members = {
     version: noncesVersion,
     sequence,
@@ -195,7 +187,7 @@ export function formatNoncesHead(head: Omit<NoncesHead, 'kind'>): string {
     synced,
     closed,
     forgotten: forgotten.map(({ from, to }) => [formatIsoDate(from), formatIsoDate(to)]),
-    files: files.map(({ number, bytes, crc }) => ({ number, bytes, crc })),
+    first,
   };
   return JSON.stringify(members).slice(1);
 }
@@ -256,10 +248,7 @@ function readNoncesHead(members: Members): NoncesHead {
       const [from, to] = readList(span, 'a span of forgotten');
       return { from: readTime(from, 'a start of forgotten'), to: readTime(to, 'an end of forgotten') };
     }),
-    files: members.list('files').map((file) => {
-      const extent = new Members(file, 'a file of files');
-      return { number: extent.count('number'), bytes: extent.count('bytes'), crc: extent.text('crc') };
-    }),
+    first: members.count('first'),
   };
 }
 

@@ -19,11 +19,6 @@ export function isVerified(line: Buffer): boolean {
   return line.toString('latin1', 0, prefixLength) === formatPrefix(crc32(line.subarray(prefixLength)));
 }
 
-/** Returns the checksum of a line, as the line contains it. */
-export function checksumOf(line: string): string {
-  return line.slice(prefixLength - 10, prefixLength - 2);
-}
-
 /** Returns the name of a file of a log. */
 export function formatLogName(log: LogName, number: number): string {
   return `${log}-${number}.jsonl`;

@@ -6,13 +6,13 @@
 // - A change is acknowledged when it is synced. A claim never waits for a sync, neither its own nor that of a change: what a
 //   power failure may have lost is known from the boot id, and requests of that time are refused.
 // - The journal is preallocated, and a torn end is an effect of a crash as long as no later line shows that it was on the disk. Files
-//   of nonces have no preallocated space, and the head of the next file seals them with their length and last checksum.
+//   of nonces have no preallocated space, and have all claims up to the sequence of the next file.
 // - An operator may delete or empty the files of nonces, and loses no change: requests of that time are refused.
 import { join } from 'node:path';
 import { StoreError } from '../errors.ts';
 import type { Disk } from '../files/disk.ts';
 import { LogCreateError, LogFile } from './file.ts';
-import { checksumOf, formatLine, formatLogName, type LogName, parseLogName } from './line.ts';
+import { formatLine, formatLogName, type LogName, parseLogName } from './line.ts';
 
 /** The options of a log. */
 interface LogOptions<T> {
@@ -50,13 +50,6 @@ interface LogEnd {
   readonly bytes?: number | undefined;
 }
 
-/** Lines that are ready to be written. */
-interface FormattedLines {
-  readonly bytes: Buffer;
-  /** The last line; empty if there are none. */
-  readonly last: string;
-}
-
 /**
  * A log, of which the last file is open. Asynchronous methods must not be called while another one is pending. After a failure that
  * makes the disk or the open file unreliable, nothing more is written.
@@ -68,7 +61,6 @@ export class Log<T> {
   #sequence: number;
   /** The number of the last line that is on the disk. */
   #durable: number;
-  #checksum = '';
   #failure: StoreError | undefined;
 
   private constructor(options: LogOptions<T>, { number, sequence }: LogEnd, file: LogFile | undefined) {
@@ -102,11 +94,6 @@ export class Log<T> {
     return this.#file?.bytes ?? 0;
   }
 
-  /** The checksum of the last line that was written, as the line contains it. */
-  get checksum(): string {
-    return this.#checksum;
-  }
-
   /** Why nothing more is written; undefined if there is no such reason. */
   get failure(): StoreError | undefined {
     return this.#failure;
@@ -117,14 +104,14 @@ export class Log<T> {
     if (this.#failure !== undefined) throw this.#failure;
     const file = this.#openFile();
     const before = file.bytes;
-    const lines = this.#format(records, '');
+    const lines = this.#format(records);
     try {
-      await file.append(lines.bytes);
+      await file.append(lines);
       if (this.#options.sync === 'appends') await this.#syncAppended(file);
     } catch (error) {
       throw await this.#rollBack(file, before, error);
     }
-    this.#take(records.length, lines);
+    this.#sequence += records.length;
     if (this.#options.sync === 'appends') this.#durable = this.#sequence;
   }
 
@@ -144,7 +131,7 @@ export class Log<T> {
       this.#file = await LogFile.create(disk, {
         directory,
         name: formatLogName(name, number),
-        lines: lines.bytes,
+        lines,
         sync: sync !== 'never',
         temporary: renamed ? name : undefined,
         inBackground,
@@ -156,7 +143,7 @@ export class Log<T> {
       throw error.cause;
     }
     this.#number = number;
-    this.#take(records.length, lines);
+    this.#sequence += records.length;
     if (sync !== 'never') this.#durable = this.#sequence;
     await before?.release();
   }
@@ -198,20 +185,14 @@ export class Log<T> {
     return this.#file;
   }
 
-  #format(records: readonly T[], first: string): FormattedLines {
-    let [text, last] = [first, first];
-    let seq = this.#sequence;
+  /** Formats lines, which follow `text`. */
+  #format(records: readonly T[], text = ''): Buffer {
+    let [lines, seq] = [text, this.#sequence];
     for (const record of records) {
       seq += 1;
-      last = formatLine(this.#options.format(record, seq, this.#durable));
-      text += last;
+      lines += formatLine(this.#options.format(record, seq, this.#durable));
     }
-    return { bytes: Buffer.from(text), last };
-  }
-
-  #take(count: number, { last }: FormattedLines): void {
-    this.#sequence += count;
-    if (last !== '') this.#checksum = checksumOf(last);
+    return Buffer.from(lines);
   }
 
   #syncAppended(file: LogFile): Promise<void> {

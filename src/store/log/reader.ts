@@ -1,7 +1,7 @@
 import { RecordFault } from '../encoding/members.ts';
 import type { Disk } from '../files/disk.ts';
 import { readInChunks, splitLines } from '../files/read-chunks.ts';
-import { checksumOf, isVerified, type LogName } from './line.ts';
+import { isVerified, type LogName } from './line.ts';
 
 /** The beginning of every line. */
 const lineStart = '{"crc":"';
@@ -66,8 +66,6 @@ export interface LogContent<Head> {
   readonly lines: number;
   /** The length of these lines in bytes. */
   readonly bytes: number;
-  /** The checksum of the last one, as the line contains it. */
-  readonly checksum: string;
   /** Undefined if nothing but preallocated space follows the valid lines. */
   readonly broken: Break | undefined;
   /** Whether other lines, complete or not, follow the invalid line. */
@@ -100,7 +98,6 @@ export class LogReader<Head extends LogHead, Other extends LogRecord> {
   #sequence = 0;
   #lines = 0;
   #bytes = 0;
-  #checksum = '';
   #broken: Break | undefined;
   #more = false;
   /** Whether NUL bytes precede the current position. */
@@ -144,7 +141,6 @@ export class LogReader<Head extends LogHead, Other extends LogRecord> {
       size: this.#position,
       lines: this.#lines,
       bytes: this.#bytes,
-      checksum: this.#checksum,
       broken: this.#broken,
       more: this.#more,
     };
@@ -177,10 +173,8 @@ export class LogReader<Head extends LogHead, Other extends LogRecord> {
       this.#takeInvalid(line, `${what} does not match its checksum`, false);
       return;
     }
-    const text = line.toString('utf8');
-    this.#takeValid(text);
+    this.#takeValid(line.toString('utf8'));
     this.#lines += 1;
-    this.#checksum = checksumOf(text);
     this.#bytes = this.#position + line.length + 1;
   }
 

@@ -2,9 +2,8 @@ import type { Clock } from '../../clock.ts';
 import type { Disk } from '../files/disk.ts';
 import { Log } from '../log/log.ts';
 import { formatClaim, formatNoncesHead } from '../record.ts';
-import { bucketSpanFor, type NonceClaim, trustDelayFor } from './nonces.ts';
+import type { MemoryNonces, NonceClaim } from './nonces.ts';
 import { type ClaimFile, noClaims, type RecoveredNonces } from './recovery.ts';
-import { ForgottenSpans, MinTime } from './time.ts';
 
 /** The length in bytes at which a file is closed. */
 const maxBytes = 32 * 1024 * 1024;
@@ -25,40 +24,48 @@ interface ClaimLogOptions {
 }
 
 /** The file that receives claims. */
-interface Current extends Pick<ClaimFile, 'from' | 'until'> {
+interface Current extends ClaimFile {
   /** The time of its creation, by the monotonic clock (ms). */
   readonly begun: number;
 }
 
 /**
- * Decides which files the claims are written to, and how long these are needed. The first line of a file seals the earlier ones: it
- * lists them with their lengths and checksums. A file is deleted when all its claims have expired by the minimum time that the clock
- * has reached. The first line of later files then contains their span, so that none of them is accepted if the clock is set back.
+ * Decides which files the claims are written to, and how long these are needed: a file is deleted when the nonces in memory do not have
+ * its claims any more. The first line of a file seals the earlier ones, which must have all claims up to its own sequence, and contains
+ * the spans of time whose claims are unknown, so that none of them is accepted if the clock is set back.
  *
  * Only one call may be pending at a time. All throw StoreError.
  */
 export class ClaimLog {
   readonly #options: ClaimLogOptions;
   readonly #log: Log<NonceClaim>;
-  readonly #minTime: MinTime;
-  readonly #forgotten = new ForgottenSpans();
+  readonly #memory: Pick<MemoryNonces, 'forgotten' | 'keeps'>;
   /** The sealed files that are still needed. */
   #files: readonly ClaimFile[];
   /** Whether the last file records an orderly stop. */
   #closed: boolean;
   #current: Current | undefined;
 
-  private constructor(options: ClaimLogOptions, log: Log<NonceClaim>, recovered: RecoveredNonces) {
+  private constructor(
+    options: ClaimLogOptions,
+    log: Log<NonceClaim>,
+    memory: MemoryNonces,
+    { files, closed, losses }: RecoveredNonces,
+  ) {
     this.#options = options;
     this.#log = log;
-    this.#minTime = new MinTime(trustDelayFor(bucketSpanFor(options.window)));
-    for (const { from, to } of recovered.forgotten) this.#forgotten.add(from, to);
-    this.#files = recovered.files;
-    this.#closed = recovered.closed;
+    this.#memory = memory;
+    // After a loss, all claims of the files that were read are forgotten.
+    this.#files = losses.length > 0 ? [] : files;
+    this.#closed = closed;
   }
 
-  /** Continues after the files that were read, with a new one. */
-  static async open(options: ClaimLogOptions, recovered: RecoveredNonces): Promise<ClaimLog> {
+  /** Continues after the files that were read into `memory`, with a new one. */
+  static async open(
+    options: ClaimLogOptions,
+    memory: MemoryNonces,
+    recovered: RecoveredNonces,
+  ): Promise<ClaimLog> {
     const { directory, disk, sync } = options;
     const { highest, sequence } = recovered;
     const log = await Log.open<NonceClaim>(
@@ -75,32 +82,23 @@ export class ClaimLog {
       },
       { number: highest, sequence },
     );
-    return new ClaimLog(options, log, recovered);
+    return new ClaimLog(options, log, memory, recovered);
   }
 
   /** Writes claims. */
   async write(claims: readonly NonceClaim[]): Promise<void> {
-    const { clock } = this.#options;
     const current = this.#current;
-    const least = this.#minTime.at(clock.now(), clock.steady());
     if (current === undefined || this.#isFull(current)) {
-      await this.#continue(claims, least, false);
+      await this.#continue(claims, false);
       return;
     }
     await this.#log.append(claims);
     this.#current = extend(current, claims);
   }
 
-  /** Records that the claims with `until` in this span, from `from` inclusive to `to` exclusive, are unknown. */
-  async forget(from: number, to: number): Promise<void> {
-    this.#forgotten.add(from, to);
-    await this.#continue([], Number.NEGATIVE_INFINITY, false);
-  }
-
   /** Records an orderly stop, if anything was written since the last one. */
   async seal(): Promise<void> {
-    const { clock } = this.#options;
-    if (!this.#closed) await this.#continue([], this.#minTime.at(clock.now(), clock.steady()), true);
+    if (!this.#closed) await this.#continue([], true);
   }
 
   /** Closes the file. */
@@ -113,14 +111,15 @@ export class ClaimLog {
     return begun <= clock.steady() - Math.max(window, minFileAge) || this.#log.bytes >= maxBytes;
   }
 
-  /** Continues in a new file with these claims, and deletes the files whose claims have all expired at the time `least`. */
-  async #continue(claims: readonly NonceClaim[], least: number, closed: boolean): Promise<void> {
+  /** Continues in a new file with these claims, and deletes the files that are not needed. */
+  async #continue(claims: readonly NonceClaim[], closed: boolean): Promise<void> {
     const { window, sync, clock, boot } = this.#options;
     const log = this.#log;
-    const all = this.#listFiles();
-    const files = all.filter(({ until }) => until >= least);
-    for (const { from, until } of all)
-      if (until < least && from <= until) this.#forgotten.add(from, until + 1);
+    const number = log.number + 1;
+    const all = this.#current === undefined ? this.#files : [...this.#files, this.#current];
+    const needed = all.findIndex(({ from, until }) => this.#memory.keeps(from, until));
+    const files = needed < 0 ? [] : all.slice(needed);
+    const first = files[0]?.number ?? number;
     const head = {
       sequence: log.sequence,
       opened: clock.now(),
@@ -128,31 +127,23 @@ export class ClaimLog {
       window,
       synced: sync,
       closed,
-      forgotten: this.#forgotten.list(),
-      files,
+      forgotten: this.#memory.forgotten,
+      first,
     };
     await log.begin(formatNoncesHead(head), claims);
     this.#files = files;
     this.#closed = closed;
-    this.#current = extend({ begun: clock.steady(), ...noClaims }, claims);
-    await log.drop((number) => files.some((file) => file.number === number));
-  }
-
-  /** Returns the files that a new one seals. */
-  #listFiles(): readonly ClaimFile[] {
-    const current = this.#current;
-    if (current === undefined) return this.#files;
-    const { number, bytes, checksum } = this.#log;
-    return [...this.#files, { number, bytes, crc: checksum, from: current.from, until: current.until }];
+    this.#current = extend({ number, begun: clock.steady(), ...noClaims }, claims);
+    await log.drop((each) => each >= first);
   }
 }
 
 /** Returns a file with these claims added. */
-function extend({ begun, from, until }: Current, claims: readonly NonceClaim[]): Current {
-  let [first, last] = [from, until];
+function extend(file: Current, claims: readonly NonceClaim[]): Current {
+  let { from, until } = file;
   for (const claim of claims) {
-    first = Math.min(first, claim.until);
-    last = Math.max(last, claim.until);
+    from = Math.min(from, claim.until);
+    until = Math.max(until, claim.until);
   }
-  return { begun, from: first, until: last };
+  return { ...file, from, until };
 }

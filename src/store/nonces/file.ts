@@ -75,7 +75,7 @@ export async function openNonces(options: NonceFileOptions): Promise<FileNonces>
   const lostUntil = stored.losses.length > 0 ? endOfUnknown(stored, window, clock.now()) : undefined;
   if (lostUntil !== undefined) memory.forget(earliest, lostUntil);
   const sync = durability === 'fsync';
-  const log = await ClaimLog.open({ directory, disk, sync, window, clock, boot }, stored);
+  const log = await ClaimLog.open({ directory, disk, sync, window, clock, boot }, memory, stored);
   return new NonceFile(memory, log, options, stored, lostUntil);
 }
 
@@ -99,10 +99,11 @@ export async function inspectNonces(directory: string, window: number, clock: Cl
   return { live, loss: lost ? describeLoss(stored, window, endOfUnknown(stored, window, now)) : undefined };
 }
 
-/** Returns a time (ms) that is later than `until` of every claim lost before `now`. */
-function endOfUnknown({ opened }: RecoveredNonces, window: number, now: number): number {
+/** Returns a time (ms) that is later than `until` of every claim before `now`, lost or not. */
+function endOfUnknown({ opened, files }: RecoveredNonces, window: number, now: number): number {
   // The clock may have been set back since then; the creation time of the last file is a lower bound of its old time.
-  return endOfLost(Math.max(now, opened), window);
+  const ends = files.map(({ until }) => until + 1);
+  return Math.max(endOfLost(Math.max(now, opened), window), ...ends);
 }
 
 /** Describes what was lost, and the consequence. */
@@ -178,7 +179,7 @@ class NonceFile implements FileNonces {
     if (lost !== undefined) {
       this.#onWarning(describeLoss(this.#stored, this.window * 1000, lost));
       // If that fails, it is recorded with the next claim. Until then, the next start detects the loss again.
-      await this.#log.forget(earliest, lost).catch(() => {});
+      await this.#log.write([]).catch(() => {});
     } else if (this.#stored.highest === 0) await this.#log.write([]);
   }
 

@@ -2,7 +2,7 @@
 import type { MaybePromise } from '../../maybe-promise.ts';
 import { Fingerprint } from './fingerprint.ts';
 import { FingerprintSet } from './fingerprint-set.ts';
-import { ForgottenSpans, lostUntil, MinTime, type NoncesLost } from './time.ts';
+import { ForgottenSpans, lostUntil, MinTime, type NoncesLost, type Span } from './time.ts';
 
 /** The options of a set of nonces. */
 interface NoncesOptions {
@@ -79,6 +79,10 @@ export interface MemoryNonces extends NonceStore {
   remember(user: string, nonce: string, until: number): boolean;
   /** Refuses all nonces whose `until` (ms) is at least `from` and below `to`, because the claims of that time are unknown. */
   forget(from: number, to: number): void;
+  /** The spans of time whose claims are unknown. */
+  readonly forgotten: readonly Readonly<Span>[];
+  /** Returns whether a claim with `until` (ms) in this range, both ends included, may still be stored. */
+  keeps(from: number, to: number): boolean;
 }
 
 const maxNonces = 2 ** 31;
@@ -98,11 +102,6 @@ export function createNonces(options: NoncesOptions): MemoryNonces {
 /** Returns the span (ms) of a bucket for dates that may differ from the clock by `window` ms. */
 export function bucketSpanFor(window: number): number {
   return Math.max(1000, window / 4);
-}
-
-/** Returns the time (ms) after a jump of the clock until the new time is trusted. */
-export function trustDelayFor(bucketSpan: number): number {
-  return spansUntilTrusted * bucketSpan;
 }
 
 /** Throws RangeError if these are not limits of a set of nonces. */
@@ -187,7 +186,7 @@ class NonceBuckets implements MemoryNonces {
     this.limits = { max, maxPerUser };
     this.#monotonic = monotonic;
     this.#fingerprint = new Fingerprint(key);
-    this.#minTime = new MinTime(trustDelayFor(bucketSpan));
+    this.#minTime = new MinTime(spansUntilTrusted * bucketSpan);
   }
 
   get size(): number {
@@ -224,6 +223,14 @@ class NonceBuckets implements MemoryNonces {
 
   forget(from: number, to: number): void {
     this.#forgotten.add(from, to);
+  }
+
+  get forgotten(): readonly Readonly<Span>[] {
+    return this.#forgotten.list();
+  }
+
+  keeps(from: number, to: number): boolean {
+    return this.#buckets.some((bucket) => bucket.from <= to && from < bucket.to);
   }
 
   /** Returns the bucket with the last fingerprint; undefined if none has it. */

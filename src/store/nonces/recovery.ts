@@ -3,19 +3,14 @@ import { CorruptionError } from '../corruption-error.ts';
 import { kindOf } from '../files/data-files.ts';
 import type { Disk } from '../files/disk.ts';
 import { formatLogName, listLogNumbers } from '../log/line.ts';
-import { type LogContent, LogReader } from '../log/reader.ts';
-import {
-  type ClaimRecord,
-  type Extent,
-  type NoncesHead,
-  NoncesReader,
-  type NoncesRecord,
-} from '../record.ts';
+import { type LogContent, readLogFile } from '../log/reader.ts';
+import { type ClaimRecord, type NoncesHead, NoncesReader } from '../record.ts';
 import type { NonceClaim } from './nonces.ts';
 import { earliest, type Span } from './time.ts';
 
 /** A file of claims. */
-export interface ClaimFile extends Extent {
+export interface ClaimFile {
+  readonly number: number;
   /** The earliest and the latest `until` in the file; Infinity and -Infinity if it has no claims. */
   readonly from: number;
   readonly until: number;
@@ -23,7 +18,7 @@ export interface ClaimFile extends Extent {
 
 /** The nonces in a directory. */
 export interface RecoveredNonces {
-  /** The files that are needed, in order. */
+  /** The files that were read, in order. */
   readonly files: readonly ClaimFile[];
   /** The highest number of a file; 0 if there are none. */
   readonly highest: number;
@@ -52,15 +47,14 @@ interface ReadNoncesOptions {
 }
 
 /**
- * Reads all claims, and changes nothing. The last file lists the other ones that are needed, with their lengths: these
- * must be complete. In the last file, an incomplete line is a loss. A power failure is a loss too, because claims that
- * were not on the disk are then missing without a trace. Throws CorruptionError for damage that no crash causes.
+ * Reads all claims, and changes nothing. The last file names the first one that is needed. Those before the last one must have all
+ * claims up to the sequence of the next one. In the last file, an incomplete line is a loss. A power failure is a loss too, because
+ * claims that were not on the disk are then missing without a trace. Throws CorruptionError for damage that no crash causes.
  */
 export function readNonces(options: ReadNoncesOptions): Promise<RecoveredNonces> {
   return new Recovery(options).run();
 }
 
-/** The extent of the lines in a file, and its head. */
 type NoncesContent = LogContent<NoncesHead>;
 
 /** The smallest page size in bytes. All other page sizes are multiples of it. */
@@ -89,14 +83,14 @@ class Recovery {
       .reverse();
     if (numbers.length === 0 && names.some((name) => kindOf(name) === 'store'))
       this.#losses.push(`${directory} has a store, but no nonce files any more`);
-    const { head: last, sequence } = (await this.#readLast(numbers)) ?? { head: undefined, sequence: 0 };
-    for (const extent of last?.files ?? []) await this.#readSealed(extent);
-    this.#files.sort((one, other) => one.number - other.number);
+    const found = await this.#readLast(numbers);
+    const last = found?.head;
+    if (last !== undefined) await this.#readSealed(last);
     const shift = window - (last?.window ?? window);
     return {
-      files: this.#files,
+      files: this.#files.toReversed(),
       highest: numbers[0] ?? 0,
-      sequence,
+      sequence: found?.sequence ?? 0,
       closed: numbers.length === 0 || last?.closed === true,
       forgotten: (last?.forgotten ?? []).map(({ from, to }) => ({
         from: Math.max(earliest, from + shift),
@@ -110,17 +104,16 @@ class Recovery {
   /** Reads the last file with a valid head. Later files are incomplete. */
   async #readLast(descending: readonly number[]): Promise<NoncesContent | undefined> {
     for (const number of descending) {
-      const all = await this.#readBytes(number);
-      const content = this.#read(number, all);
-      const { head, lines, bytes, broken, more } = content;
+      const content = await this.#read(number);
+      const { head, lines, size = 0, bytes = 0, broken, more = false } = content ?? {};
       if (head !== undefined) await this.#checkHost(head);
       if (more && !this.#unwritten.last) throw this.#damaged(number, content);
       // If the process is killed, a write ends between two pages, and its claims were not acknowledged. A line that ends
       // elsewhere was truncated in another way, and other lines may be missing too.
-      const betweenPages = broken?.incomplete === true && all.length % minPageSize === 0;
+      const betweenPages = broken?.incomplete === true && size % minPageSize === 0;
       const killed = head !== undefined && betweenPages && !this.#unwritten.last;
       if (head === undefined || (broken !== undefined && !killed))
-        this.#losses.push(`${this.#path(number)} is truncated in line ${lines + 1}, at byte ${bytes}`);
+        this.#losses.push(`${this.#path(number)} is truncated in line ${(lines ?? 0) + 1}, at byte ${bytes}`);
       if (head !== undefined) return content;
     }
     return undefined;
@@ -135,53 +128,47 @@ class Recovery {
     if (!closed) this.#losses.push(`${this.#options.directory} was probably in use when the host stopped`);
   }
 
-  /** Reads a file that must be complete. */
-  async #readSealed(extent: Extent): Promise<void> {
-    if (extent.bytes === 0) {
-      this.#files.push({ ...extent, ...noClaims });
-      return;
+  /** Reads the files that the last one seals, which must be complete, from the latest to the first one that is needed. */
+  async #readSealed(last: NoncesHead): Promise<void> {
+    let expected = last.sequence;
+    for (let number = (this.#files.at(-1)?.number ?? 0) - 1; number >= last.first; number -= 1) {
+      const content = await this.#read(number);
+      if (content?.head !== undefined && content.sequence >= expected) {
+        expected = content.head.sequence;
+        continue;
+      }
+      if ((content?.size ?? 0) > 0 && !this.#unwritten.others) throw this.#damaged(number, content);
+      this.#losses.push(
+        `${this.#path(number)} is empty, or lacks data that was not on the disk when the host stopped`,
+      );
+      expected = 0;
     }
-    const all = await this.#readBytes(extent.number);
-    const content = this.#read(extent.number, all.subarray(0, extent.bytes));
-    if (content.bytes === extent.bytes && content.checksum === extent.crc) return;
-    if (all.length > 0 && !this.#unwritten.others) throw this.#damaged(extent.number, content);
-    this.#losses.push(
-      `${this.#path(extent.number)} is empty, or lacks data that was not on the disk when the host stopped`,
-    );
   }
 
-  /** Returns the content of a file; no bytes if there is no such file. */
-  async #readBytes(number: number): Promise<Uint8Array> {
-    return (await this.#options.disk.read(this.#path(number))) ?? new Uint8Array();
-  }
-
-  #read(number: number, bytes: Uint8Array): NoncesContent {
-    const { window, onClaim } = this.#options;
+  /** Reads a file. Returns undefined if there is no such file. */
+  async #read(number: number): Promise<NoncesContent | undefined> {
+    const { disk, window, onClaim } = this.#options;
     const nonces = new NoncesReader();
     let { from, until } = noClaims;
     let shift = 0;
-    const take = (record: NoncesRecord): void => {
-      if (record.kind === 'head') {
-        shift = window - record.window;
-        return;
-      }
-      const moved = { ...record.claim, until: record.claim.until + shift };
-      from = Math.min(from, moved.until);
-      until = Math.max(until, moved.until);
-      onClaim(moved);
-    };
-    const reader = new LogReader<NoncesHead, ClaimRecord>({
+    const content = await readLogFile<NoncesHead, ClaimRecord>(disk, this.#path(number), {
       name: 'nonces',
       preallocated: false,
       read: (text) => nonces.read(text),
-      take,
+      take(record) {
+        if (record.kind === 'head') {
+          shift = window - record.window;
+          return;
+        }
+        const moved = { ...record.claim, until: record.claim.until + shift };
+        from = Math.min(from, moved.until);
+        until = Math.max(until, moved.until);
+        onClaim(moved);
+      },
       reject: ({ message }, { line, byte }) =>
         new CorruptionError(this.#path(number), message, { line, byte }),
     });
-    const all = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
-    reader.take(all, true);
-    const content = reader.content();
-    this.#files.push({ number, bytes: content.bytes, crc: content.checksum, from, until });
+    this.#files.push({ number, from, until });
     return content;
   }
 
@@ -189,7 +176,8 @@ class Recovery {
     return join(this.#options.directory, formatLogName('nonces', number));
   }
 
-  #damaged(number: number, { lines, bytes }: NoncesContent): CorruptionError {
+  #damaged(number: number, content: NoncesContent | undefined): CorruptionError {
+    const { lines = 0, bytes = 0 } = content ?? {};
     const reason = `line ${lines + 1}, at byte ${bytes}, is missing or damaged`;
     return new CorruptionError(this.#path(number), `${reason}. ${advice}`);
   }
