@@ -1,6 +1,7 @@
 import { OptionsError } from '../options/error.ts';
-import { FilePermissionsError } from '../store/files/file-permissions.ts';
-import { exposureLine } from './serve/file-permissions.ts';
+import { isStoreError } from '../store/errors.ts';
+import type { FilePermissionsError } from '../store/files/file-permissions.ts';
+import { exposureLine } from './exposure.ts';
 import { printMessage, type Terminal } from './terminal.ts';
 
 /** An error of a command, to be reported without a stack trace. */
@@ -49,7 +50,7 @@ export function describeError(error: unknown): {
   readonly status: 1 | 2;
 } {
   if (error instanceof CommandError) return error;
-  if (error instanceof FilePermissionsError) return { faults: [exposureLine(error)], status: 1 };
+  if (isExposure(error)) return { faults: [exposureLine(error)], status: 1 };
   if (error instanceof OptionsError)
     return { faults: error.faults, status: error.code === 'unreadable' ? 1 : 2 };
   if (!(error instanceof Error)) return { faults: [String(error)], status: 1 };
@@ -57,4 +58,9 @@ export function describeError(error: unknown): {
   const expected = 'code' in error && typeof error.code === 'string';
   const message = expected ? error.message.replaceAll('\n', ' ') : (error.stack ?? error.message);
   return { faults: [message], status: 1 };
+}
+
+/** Returns whether other users can access a file. The code decides, so that most commands need not load what checks files. */
+function isExposure(error: unknown): error is FilePermissionsError {
+  return isStoreError(error, 'exposed') && 'first' in error;
 }
