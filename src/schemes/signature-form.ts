@@ -74,7 +74,14 @@ export function describeMalformed(text: string, form: SignatureForm): string | u
     const cause = each === encoding ? describeBytes(text, form) : undefined;
     if (cause !== undefined) return cause;
   }
-  return undefined;
+  if (/\s/.test(text)) return 'it is wrapped: there is white space in it';
+  if (!/^[A-Za-z0-9+/]+={0,2}$/.test(text)) return undefined;
+  if (encoding === 'base64')
+    return text.endsWith('=') && text === padded ? 'the bits before the padding are not zero' : undefined;
+  // Without its padding, or not canonical.
+  return encoding === 'hex' && Buffer.byteLength(text, 'base64') === form.lengths[0]
+    ? 'it is base64'
+    : undefined;
 }
 
 /** Returns what is wrong with the bytes of a signature that is in the right encoding. */
@@ -142,15 +149,9 @@ export function describeForm(text: string): string | undefined {
   return forms.find(([form]) => form.test(text))?.[1] ?? describeSecondEncoding(text);
 }
 
-/** Returns the likely cause of bytes that are not in canonical base64 (RFC 4648 §3.5); undefined if their form suggests none. */
+/** Returns the likely cause of bytes of any number that are not in canonical base64; undefined if their form suggests none. */
 export function describeBase64(text: string): string | undefined {
-  const cause = describeForm(text);
-  if (cause !== undefined) return cause;
-  if (/[_-]/.test(text) && /^[\w-]+={0,2}$/.test(text))
-    return 'it is base64url; base64 with "+" and "/" is expected';
-  if (/\s/.test(text)) return 'it is wrapped: there is white space in it';
-  if (!/^[A-Za-z0-9+/]+={0,2}$/.test(text)) return undefined;
-  return text.length % 4 === 0 ? 'the bits before the padding are not zero' : 'the padding "=" is missing';
+  return describeMalformed(text, { encoding: 'base64', lengths: [1, 8192] });
 }
 
 /** Describes base64 that contains hexadecimal or base64 again; undefined if it is none. */

@@ -3,7 +3,7 @@
 import { splitPairs } from '../../http/form.ts';
 import { decodeName } from '../../http/syntax/octets.ts';
 import { findQuery } from '../../http/target.ts';
-import { describeForm } from '../signature-form.ts';
+import { describeMalformed, digestForm } from '../signature-form.ts';
 import { aws4Algorithm, decodeParameter } from './canonical-request.ts';
 import { type Scope, scopeEnd } from './signing-key.ts';
 
@@ -188,15 +188,7 @@ function readSignedHeaders(text: string): string[] | string {
 
 /** Returns the error message for a malformed signature, with a likely cause if its form suggests one. */
 function signatureFault(text: string): string {
-  const cause = likelyCauses.find(([form]) => form.test(text))?.[1] ?? describeForm(text);
+  const cause = describeMalformed(text, digestForm('sha256', 'hex'));
   const fault = 'the signature is not 64 hexadecimal digits in lower case';
   return cause === undefined ? fault : `${fault}: ${cause}`;
 }
-
-const likelyCauses: readonly [form: RegExp, cause: string][] = [
-  [/^[0-9a-f]{64}$/i, 'it is in upper case'],
-  [/^[A-Za-z0-9+/_-]{43}(?:=|%3d)?$/i, 'it is base64'],
-  [/^[0-9a-f]{40}$/i, 'it has the length of SHA-1'],
-  [/^[0-9a-f]{128}$/i, 'it has the length of SHA-512, or of hexadecimal that was encoded twice'],
-  [/^"?[0-9a-f]{64}"?$/i, 'it is in quotes'],
-];

@@ -7,7 +7,7 @@ import { hasContent, type IncomingRequest } from '../../http/message.ts';
 import { splitTarget } from '../../http/target.ts';
 import { describeTimeForm } from '../freshness.ts';
 import { type Presented, sentence } from '../scheme.ts';
-import { describeForm } from '../signature-form.ts';
+import { describeMalformed, digestForm } from '../signature-form.ts';
 import {
   type CanonicalHeader,
   canonicalPath,
@@ -181,11 +181,10 @@ function readPayloadHash(
 
 /** Returns the likely cause of a payload hash that is not 64 hexadecimal digits in lower case. */
 function describePayloadHash(sent: string): string | undefined {
-  if (/^[0-9a-f]{64}$/i.test(sent)) return 'it is in upper case';
-  if (/^[A-Za-z0-9+/_-]{43}=?$/.test(sent)) return 'it is base64';
-  if (/^[0-9a-f]{32}$|^[0-9a-f]{40}$|^[0-9a-f]{128}$/i.test(sent)) return 'it has the length of another hash';
   if (/^unsigned[-_]?payload$/i.test(sent)) return `it must be written ${unsignedPayload}`;
-  return /^[{[<]/.test(sent) ? 'it is the content itself' : describeForm(sent);
+  return /^[{[<]/.test(sent)
+    ? 'it is the content itself'
+    : describeMalformed(sent, digestForm('sha256', 'hex'));
 }
 
 /** A presigned URL of Amazon S3 does not sign the content, unless it says so. */

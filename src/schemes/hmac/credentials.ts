@@ -1,7 +1,7 @@
 import { createClasses, digits, isOf, letters, runEnd } from '../../http/syntax/character-class.ts';
 import { decodeName, toOctets } from '../../http/syntax/octets.ts';
 import { maxNonceLength, octetsOfPiece, type Part } from '../message.ts';
-import { describeForm } from '../signature-form.ts';
+import { describeMalformed, digestForm } from '../signature-form.ts';
 
 export { createKey, digestOnce, type SigningKey } from '../../hmac-sha256.ts';
 
@@ -119,20 +119,10 @@ export function faultOfDigest(digest: string): string | undefined {
 
 /** Returns the error message for a malformed digest, with a likely cause if its form suggests one. Needs no secret. */
 function digestFault(text: string): string {
-  const cause = likelyCauses.find(([form]) => form.test(text))?.[1] ?? describeForm(text);
+  const cause = describeMalformed(text, digestForm('sha256', 'base64'));
   const fault = 'the digest is not the canonical base64 of 32 bytes (44 characters, the last one "=")';
   return cause === undefined ? fault : `${fault}: ${cause}`;
 }
-
-const likelyCauses: readonly [form: RegExp, cause: string][] = [
-  [/^[0-9a-f]{64}$/i, 'it is hexadecimal; base64 is expected'],
-  [/^[A-Za-z0-9+/]{43}$/, 'the padding "=" is missing'],
-  [/^[A-Za-z0-9+/]{43}=$/, 'the two bits before the padding are not zero'],
-  [/^[A-Za-z0-9_-]{43}=?$/, 'it is base64url; base64 with "+" and "/" is expected'],
-  [/^[A-Za-z0-9+/]{27}=?$/, 'it has the length of SHA-1; SHA-256 is expected'],
-  [/^[A-Za-z0-9+/]{64}$/, 'it has the length of SHA-384; SHA-256 is expected'],
-  [/^[A-Za-z0-9+/]{86}(?:==)?$/, 'it has the length of SHA-512, or of hexadecimal in base64'],
-];
 
 /** Serializes the credentials after the scheme; each character is one octet. */
 export function formatHmacCredentials({ user, nonce, digest }: HmacCredentials): string {

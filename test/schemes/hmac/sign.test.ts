@@ -111,15 +111,15 @@ test('characters above U+00FF are rejected in nonces and digests', () => {
 });
 
 const looks: [what: string, digest: string, hint: RegExp][] = [
-  ['hexadecimal', 'ad2f50d8'.repeat(8), /hexadecimal; base64 is expected/],
+  ['hexadecimal', 'ad2f50d8'.repeat(8), /it is hexadecimal/],
   ['base64url', digest.replace('+', '-'), /base64url/],
   ['base64url without padding', digest.replace('+', '_').slice(0, -1), /base64url/],
   ['no padding', digest.slice(0, -1), /padding "=" is missing/],
-  ['bits before the padding', digest.replace('o=', 'p='), /two bits before the padding/],
-  ['SHA-1', 'A'.repeat(27).concat('='), /SHA-1/],
-  ['SHA-384', 'A'.repeat(64).replace(/A/g, 'z'), /SHA-384/],
-  ['SHA-512', 'A'.repeat(86).concat('=='), /SHA-512/],
-  ['hexadecimal in base64', Buffer.from('ad2f50d8'.repeat(8)).toString('base64'), /hexadecimal in base64/],
+  ['bits before the padding', digest.replace('o=', 'p='), /bits before the padding/],
+  ['SHA-1', 'A'.repeat(27).concat('='), /of sha1; sha256 is expected/],
+  ['SHA-384', 'A'.repeat(64).replace(/A/g, 'z'), /of sha384; sha256/],
+  ['SHA-512', 'A'.repeat(86).concat('=='), /of sha512; sha256/],
+  ['hexadecimal in base64', Buffer.from('ad2f50d8'.repeat(8)).toString('base64'), /hexadecimal, encoded/],
 ];
 
 for (const [what, wrong, hint] of looks) {
