@@ -98,7 +98,9 @@ function describeBytes(text: string, form: SignatureForm): string | undefined {
   if (hash === undefined)
     return `it has ${length} bytes; ${min === max ? min : `${min} to ${max}`} are expected`;
   const other = hashNames.find((each) => digestLengths[each] === length);
-  return other && `it has the length of ${other}; ${hash} is expected`;
+  return other === undefined
+    ? `it has ${length} bytes`
+    : `it has the length of ${other}; ${hash} is expected`;
 }
 
 /** Returns whether a signature of ECDSA has 64 bytes in place of ASN.1, or is in ASN.1 (RFC 3279 §2.2.3): a sequence of two integers. */

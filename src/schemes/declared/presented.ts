@@ -264,6 +264,7 @@ function malformedValue(fault: string, value: string, options: CompiledDeclarati
   if (decodeSignature(value.trim(), form) !== undefined)
     return { detail, hint: `the signature was sent alone, without the text around it in ${format.text}` };
   if (value === '') return { detail, hint: 'the value is empty' };
+  if (/^[\w-]+: /.test(value)) return { detail, hint: 'the name of a field is in the value, with a colon' };
   const [, before = '', rest = ''] = /^([^=]*=)(.+)$/s.exec(value) ?? [];
   if (decodeSignature(rest, form) !== undefined)
     return { detail, hint: `the signature follows ${JSON.stringify(before)}; ${format.text} is expected` };
@@ -298,7 +299,11 @@ function decodeAll(
       : asymmetric.filter((each) => decodeSignature(each, listedForm) !== undefined);
   if (decoded.length + known.length > 0) return { digests: decoded, asymmetric: known };
   const [first] = signatures;
-  if (first === undefined) return { detail: 'The signature is not the canonical base64 of 64 bytes.' };
+  if (first === undefined)
+    return {
+      detail: 'The signature is not the canonical base64 of 64 bytes.',
+      hint: describeMalformed(asymmetric[0] ?? '', listedForm),
+    };
   if (keyKinds === undefined) return { detail: `${sentence(signatureFault(first, form))}.` };
   const variant = form.dsaEncoding === undefined ? '' : ` (${dsaEncoding})`;
   return {

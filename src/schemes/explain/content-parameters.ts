@@ -3,7 +3,7 @@ import { isFormType } from '../../http/headers/media-type.ts';
 import { octetsOf } from '../../http/syntax/octets.ts';
 import { readJsonNode } from './json-writers.ts';
 import { describe, type Facts, listTextVariants, type TextMistake, type Variant } from './mistake.ts';
-import { isForm, makeTexts, readMembers, readMultipart } from './parameter-steps.ts';
+import { isForm, makeTexts, type Pair, type Pairs, readMembers, readMultipart } from './parameter-steps.ts';
 import { formMistakes, listTexts, ofTwilio, twilioMistakes, twilioPairs } from './parameters.ts';
 import { addUnsent, unsent } from './unsent.ts';
 
@@ -16,7 +16,7 @@ export const parameterMistakes: readonly TextMistake[] = [
   ],
   [
     'the members of the JSON were signed as parameters; sign the bytes that are sent',
-    (content) => listTexts(readMembers(content)),
+    (content) => listMemberTexts(readMembers(content)),
   ],
   [
     'the content is a JSON string that contains the JSON that was signed: it was serialized twice',
@@ -30,6 +30,16 @@ export const parameterMistakes: readonly TextMistake[] = [
     (content) => listTexts(readMultipart(content)),
   ],
 ];
+
+/** Returns members as parameters, with their numbers as sent, and as JavaScript writes them. */
+function listMemberTexts(members: Pairs | undefined): string[] {
+  const written = members?.map(
+    ([name, value = '']): Pair => [name, isNumber.test(value) ? String(Number(value)) : value],
+  );
+  return [...listTexts(members), ...listTexts(written)];
+}
+
+const isNumber = /^-?\d{1,15}(?:\.\d{1,15})?$/;
 
 /** Yields the values that clients sign in place of the sorted parameters of a form (Twilio). */
 export function* twilioVariants(value: string, facts: Facts): Generator<Variant> {

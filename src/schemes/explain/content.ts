@@ -7,6 +7,7 @@ import { type DigestForm, messageBytes, type Piece } from '../message.ts';
 import { describeUntried, selectLongest } from './budget.ts';
 import { parameterMistakes } from './content-parameters.ts';
 import {
+  listPrinted,
   listPython,
   omitMembers,
   readJsonNode,
@@ -18,6 +19,7 @@ import { listTextVariants, type Mistake, type TextMistake, type Variant } from '
 import { readForm } from './parameter-steps.ts';
 import { toObject } from './parameter-ways.ts';
 import { addUnsentContent, unsent } from './unsent.ts';
+import { xmlMistake } from './xml.ts';
 
 /** Returns zlib, which is loaded on first use. */
 const zlib = (): typeof import('node:zlib') => process.getBuiltinModule('node:zlib');
@@ -120,6 +122,15 @@ const notations: readonly TextMistake[] = [
         if (form === undefined || text.includes("'")) yield text;
     },
   ],
+  ...(['Ruby', 'Java', 'Go'] as const).map(
+    (language): TextMistake => [
+      `the notation of the value in ${language} was signed, not the content that is sent`,
+      (content) => {
+        const node = readJsonNode(content);
+        return node && listPrinted(node, language);
+      },
+    ],
+  ),
   [
     'the line feeds of the content were removed before it was signed',
     (content) => content.replace(/[\r\n]/g, ''),
@@ -214,11 +225,18 @@ const cuts: readonly TextMistake[] = [
 const usualContents: readonly TextMistake[] = [
   ['the content was signed as empty', () => ''],
   ...placeholders,
-  ...usualJson,
   ...lineEnds,
+  ...usualJson,
   ...notations,
   ...encodings,
-  ...limitLength(parameterMistakes),
+  ...limitLength([
+    [
+      'a Buffer was signed as JSON, {"type":"Buffer",…}, instead of its bytes',
+      (content) => JSON.stringify(bytesOf(content)),
+    ],
+    ...parameterMistakes,
+    xmlMistake,
+  ]),
 ];
 
 /** Further ones: there may be thousands. */
@@ -292,6 +310,8 @@ export function* digestMistakes({ hash, format }: DigestForm, sent: Uint8Array):
   yield ['the digest of the content was hashed again', digestOf(hash, digest)];
   yield ['the content was signed instead of its digest', content];
   yield ['the digest of the content was left out', ''];
+  for (const word of ['undefined', 'null', 'None'])
+    yield [`the text "${word}" was signed instead of the digest: a variable that is not set?`, word];
   for (const other of ['sha256', 'sha512', 'sha384', 'sha1', 'md5'])
     if (other !== hash)
       yield [`${other.toUpperCase()} was used for the digest of the content`, digestOf(other, content)];

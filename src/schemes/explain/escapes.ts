@@ -14,7 +14,10 @@ const changed = 'the percent-encoding was changed in transit, or by the client a
 
 /** The mistakes. */
 export const escapeMistakes: readonly Mistake[] = [
-  ['{part} was percent-decoded before it was signed', (text) => decodeEscapes(text)],
+  [
+    '{part} was percent-decoded before it was signed',
+    (text) => [decodeEscapes(text), decodeEscapes(text.replaceAll('+', ' '))],
+  ],
   [
     '{part} was percent-encoded again, or only after signing',
     (text) => [encodeURI(text), text.replaceAll('%', '%25')],

@@ -312,10 +312,10 @@ const pythonNumbers: readonly ((digits: string) => string)[] = [
 /** Yields a value as `str()` of Python writes it, and with double quotes and without spaces, in octets. */
 export function* listPython(node: JsonNode): Generator<string> {
   const numbers: string[] = [];
-  writePython(node, (digits) => String(numbers.push(digits)));
+  print(node, python, (digits) => String(numbers.push(digits)));
   const written = new Set<string>();
   for (const literal of numbers.length === 0 ? [String] : pythonNumbers) {
-    const text = toOctets(writePython(node, literal));
+    const text = toOctets(print(node, python, literal));
     if (written.has(text)) continue;
     written.add(text);
     const replaced = text.replaceAll("'", '"');
@@ -323,19 +323,69 @@ export function* listPython(node: JsonNode): Generator<string> {
   }
 }
 
-function writePython(node: JsonNode, literal: (digits: string) => string): string {
-  if (node.kind === 'array') return `[${node.items.map((item) => writePython(item, literal)).join(', ')}]`;
-  if (node.kind === 'string') return quotePython(node.text);
-  if (node.kind === 'number') return literal(node.text);
-  if (node.kind !== 'object') return pythonWords[node.text];
-  const members = Array.from(
-    node.members,
-    ([name, { value }]) => `${quotePython(name)}: ${writePython(value, literal)}`,
-  );
-  return `{${members.join(', ')}}`;
+/** How a language prints a value. */
+interface Notation {
+  readonly quote: (text: string) => string;
+  /** The text between a name and its value, and between members. */
+  readonly arrow: string;
+  readonly comma: string;
+  readonly object: readonly [open: string, close: string];
+  readonly words: Readonly<Record<'null' | 'true' | 'false', string>>;
 }
 
-const pythonWords = { null: 'None', true: 'True', false: 'False' };
+const python: Notation = {
+  quote: quotePython,
+  arrow: ': ',
+  comma: ', ',
+  object: ['{', '}'],
+  words: { null: 'None', true: 'True', false: 'False' },
+};
+const ruby: Notation = {
+  quote: JSON.stringify,
+  arrow: '=>',
+  comma: ', ',
+  object: ['{', '}'],
+  words: { null: 'nil', true: 'true', false: 'false' },
+};
+const java: Notation = {
+  quote: (text) => text,
+  arrow: '=',
+  comma: ', ',
+  object: ['{', '}'],
+  words: { null: 'null', true: 'true', false: 'false' },
+};
+const go: Notation = {
+  ...java,
+  arrow: ':',
+  comma: ' ',
+  object: ['map[', ']'],
+  words: { ...java.words, null: '<nil>' },
+};
+
+/** The notations of other languages: those of Ruby to 3.3 and from 3.4 on, Java, and Go, which sorts the names. */
+const notationsOf = { Ruby: [ruby, { ...ruby, arrow: ' => ' }], Java: [java], Go: [go] };
+
+/** Returns a value as another language than Python prints it, in octets, with its numbers as sent and as JavaScript writes them. */
+export function listPrinted(node: JsonNode, language: keyof typeof notationsOf): string[] {
+  const printed = language === 'Go' ? sortMembers(node) : node;
+  return notationsOf[language].flatMap((notation) =>
+    numbers.slice(0, 2).map((literal) => toOctets(print(printed, notation, literal))),
+  );
+}
+
+function print(node: JsonNode, notation: Notation, literal: (digits: string) => string): string {
+  const { quote, arrow, comma, object, words } = notation;
+  if (node.kind === 'array')
+    return `[${node.items.map((item) => print(item, notation, literal)).join(comma)}]`;
+  if (node.kind === 'string') return quote(node.text);
+  if (node.kind === 'number') return literal(node.text);
+  if (node.kind !== 'object') return words[node.text];
+  const members = Array.from(
+    node.members,
+    ([name, { value }]) => quote(name) + arrow + print(value, notation, literal),
+  );
+  return object[0] + members.join(comma) + object[1];
+}
 
 function quotePython(text: string): string {
   const quote = text.includes("'") && !text.includes('"') ? '"' : "'";

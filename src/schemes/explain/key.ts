@@ -64,6 +64,15 @@ function macMistakes(
         createHmac(hash, key).update(hashed).digest().subarray(0, length),
       ],
     ),
+    ...[nothing, Buffer.from('&key='), Buffer.from('&secret=')].map(
+      (before): KeyMistake => [
+        'the secret was signed too, at the end of the message; it is only the key',
+        createHmac(hash, key)
+          .update(Buffer.concat([message, before, secret]))
+          .digest()
+          .subarray(0, length),
+      ],
+    ),
     ['key and message were swapped', createHmac(hash, message).update(key).digest()],
   ];
 }
@@ -125,6 +134,10 @@ function readings(secret: Buffer, mac: Mac): Reading[] {
     [
       'the prefix of the secret was removed, and the rest decoded from base64',
       rest === undefined ? undefined : prepareDecoded(rest, 'base64'),
+    ],
+    [
+      `the secret was decoded from base64 with its prefix ${prefix}`,
+      prefix === '' || encoding !== 'base64' ? undefined : requireUnguessable(Buffer.from(text, 'base64')),
     ],
     ['the secret was encoded in Latin-1 instead of UTF-8', prepareDecoded(bare, 'latin1')],
   ];

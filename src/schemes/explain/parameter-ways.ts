@@ -214,7 +214,7 @@ export const orders: readonly Row[] = [
 
 // Ways to write.
 
-function writePair([name, value]: Pair): string {
+export function writePair([name, value]: Pair): string {
   return value === undefined ? name : `${name}=${value}`;
 }
 

@@ -31,6 +31,7 @@ import {
   sortByNameAndValue,
   textOf,
   writeObjects,
+  writePair,
   writeQuery,
   writings,
 } from './parameter-ways.ts';
@@ -69,6 +70,15 @@ const objects: Partial<Steps> = {
 };
 const asObjects: Row = ['the parameters{of} were signed as JSON', objects];
 
+/** As many partners sign parameters. */
+const decodedWithout: Row = [
+  'names and values{of} were decoded, and signed without "=" and "&"',
+  { decode: decodeForm, write: joinWith('', '') },
+];
+
+/** The largest number of parameters of which each one is signed alone. */
+const maxAlone = 32;
+
 const areSorted: Row = [
   'the parameters{of} were sorted before they were signed',
   { order: sortAsText },
@@ -81,6 +91,7 @@ export const queryForms = listMistakes('query', asSent, [
   areSorted,
   ...orders,
   ...writings,
+  decodedWithout,
   ...selections,
   asObjects,
   ...rewritings,
@@ -115,10 +126,19 @@ export const formMistakes = listMistakes('form', { ...asSent, split: splitForm }
     'the value of the only parameter of the form was signed; sign the bytes of the form that are sent',
     { decode: decodeForm, write: (pairs) => (pairs.length > 1 ? [] : pairs.map(textOf)) },
   ],
+  [
+    'the value of one parameter of the form was signed; sign the bytes of the form that are sent',
+    { limit: maxAlone, decode: decodeForm, write: (pairs) => pairs.map(textOf) },
+  ],
+  [
+    'one parameter of the form was signed, without the others',
+    { limit: maxAlone, write: (pairs) => pairs.map(writePair) },
+  ],
   asObjects,
   ...orders,
   ...selections,
   ...writings,
+  decodedWithout,
   ...rewritings,
   ...listEncodings(asSent),
 ]);

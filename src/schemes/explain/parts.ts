@@ -53,6 +53,11 @@ function readOverriddenMethod(fields: Facts['request']['headers']): string | und
   );
 }
 
+/** What programs write for a variable that is not set. */
+const unsetWords: readonly string[] = ['undefined', 'null', 'None', 'nil', 'NaN'];
+
+const unset: Mistake = ['{part} was signed as "{signed}": a variable that is not set?', () => unsetWords];
+
 const headerMistakes: readonly Mistake[] = [
   [
     'the name of {name} was signed with its value',
@@ -76,6 +81,7 @@ const headerMistakes: readonly Mistake[] = [
   ['{part} was signed as its base64 alone', (value) => /=:([^:]*):/.exec(value)?.[1]],
   ['{part} was signed in quotes', (value) => `"${value}"`],
   ['{part} was signed as empty', () => ''],
+  unset,
   [
     '{part} was changed after signing, by the client library or a proxy: {signed} was signed',
     (_, { header = '' }) => libraryValues.get(header.toLowerCase()),
@@ -152,11 +158,12 @@ const tokenMistakes: readonly Mistake[] = [
     ],
   ],
   ['{part} was signed in quotes', (value) => `"${value}"`],
+  unset,
 ];
 
 /** How programs write a word of JSON. */
 const otherWords: Readonly<Record<string, readonly string[]>> = {
-  '': ['undefined', 'null', 'None', 'nil', 'NULL', 'NaN'],
+  '': [...unsetWords, 'NULL'],
   true: ['True', '1', 'yes'],
   false: ['False', '0', 'no'],
 };
@@ -196,7 +203,7 @@ export const partMistakes: Readonly<Record<PartKind, readonly Mistake[]>> = {
   url: urlMistakes,
   host: hostMistakes,
   header: headerMistakes,
-  time: timeMistakes,
+  time: [...timeMistakes, unset],
   nonce: tokenMistakes,
   id: tokenMistakes,
   user: tokenMistakes,

@@ -14,6 +14,10 @@ const pathForms: readonly Mistake[] = [
   [`${normalized}: there was a trailing slash`, (path) => (path.endsWith('/') ? undefined : `${path}/`)],
   [`${normalized}: dot segments were removed`, (path) => removeDotSegments(path)],
   [`${normalized}: double slashes were merged`, (path) => path.replace(/\/{2,}/g, '/')],
+  [
+    'the path was signed with a second slash at its beginning: does the base URL end with a slash?',
+    (path) => (path.startsWith('/') ? `/${path}` : undefined),
+  ],
   ['{part} was signed without its leading slash', (path) => path.replace(/^\//, '')],
 ];
 

@@ -77,6 +77,13 @@ export const furtherTimeMistakes: readonly Mistake[] = [
         ? Array.from({ length: 1000 }, (_, ms) => value.replace('Z', `.${String(ms).padStart(3, '0')}Z`))
         : undefined,
   ],
+  [
+    '{part} was signed in milliseconds, and sent in seconds',
+    (value) =>
+      /^\d{10}$/.test(value)
+        ? Array.from({ length: 1000 }, (_, ms) => value + String(ms).padStart(3, '0'))
+        : undefined,
+  ],
 ];
 
 const second = 1000;

@@ -27,6 +27,10 @@ const content = (sent: string, signedContent: Change): Mistake => ({
   request: { method: 'POST', content: sent, lines: [['Content-Type', 'application/json']] },
   signedContent,
 });
+const xml = (sent: string, signedContent: Change): Mistake => ({
+  request: { method: 'POST', content: sent, lines: [['Content-Type', 'application/xml']] },
+  signedContent,
+});
 const form = (sent: string, signedContent: Change): Mistake => ({
   request: { method: 'POST', content: sent, lines: [['Content-Type', 'application/x-www-form-urlencoded']] },
   signedContent,
@@ -105,6 +109,7 @@ export const catalogue = {
   // Path
   'slash at the beginning of the path left out': path('/things/a', (text) => text.replace(/^\//, '')),
   'slash at the end of the path signed, not sent': path('/things/a', (text) => `${text}/`),
+  'second slash at the beginning of the path signed': path('/things/a', (text) => `/${text}`),
   'path percent-decoded': path('/things/a%20b', () => '/things/a b'),
   'path percent-encoded twice': path('/things/a%20b', (text) => encodeURI(text)),
   'path escaped in the message, sent without escapes': path("/things/a'b", (text) =>
@@ -187,6 +192,14 @@ export const catalogue = {
   'a repeated parameter reduced to one value': query('a=1&a=2&b=3', () => 'a=2&b=3'),
   'a list in the query in another form': query('a=1&a=2', () => 'a[]=1&a[]=2'),
   'number of the query in another notation': query('q=0.00001', () => 'q=1e-05'),
+  'names and values of the query decoded, and joined without "=" and "&"': query(
+    'a=x%20y&b=2',
+    () => 'ax yb2',
+  ),
+  'path and query decoded': {
+    request: { path: '/things/a%20b', query: 'q=c+d' },
+    values: (values) => ({ ...values, path: '/things/a b', query: 'q=c d' }),
+  },
   'query signed as JSON': query('a=1&b=x', () => '{"a":"1","b":"x"}'),
   'query escaped for HTML': query('a=1&b=2', (text) => text.replace('&', '&amp;')),
   // Host
@@ -280,9 +293,14 @@ export const catalogue = {
     values: (values) => ({ ...values, time: values.time?.replace(/(?:T.*|\d\d:.*)$/, '') }),
   },
   'time left out of the message': { values: (values) => ({ ...values, time: undefined }) },
+  'time signed as undefined': { values: (values) => ({ ...values, time: 'undefined' }) },
+  'time signed with milliseconds': {
+    values: (values, _, { now }) => ({ ...values, time: String(now + 123) }),
+  },
   'time signed in quotes': { values: (values) => ({ ...values, time: `"${values.time}"` }) },
   // Nonce
   'nonce left out of the message': { values: (values) => ({ ...values, nonce: undefined }) },
+  'nonce signed as undefined': { values: (values) => ({ ...values, nonce: 'undefined' }) },
   'nonce empty': { nonce: () => '' },
   'nonce with characters that it cannot have': { nonce: (text) => `${text} \u00e9` },
   'nonce too long': { nonce: (text) => text.padEnd(2000, 'n') },
@@ -358,6 +376,8 @@ export const catalogue = {
     (text) => `payload=${encodeURIComponent(text)}`,
   ),
   'value of the only parameter of a form signed': form('payload=%7B%22a%22%3A1%7D', () => '{"a":1}'),
+  'value of one parameter of a form signed': form('a=1&payload=%7B%22x%22%3A1%7D', () => '{"x":1}'),
+  'one parameter of a form signed': form('a=1&payload=%7B%7D', () => 'payload=%7B%7D'),
   'form signed as JSON': form('a=1&b=x', () => '{"a":"1","b":"x"}'),
   'word for no value signed for the content': content(json, () => 'undefined'),
   'notation of Python with other quotes signed': content(
@@ -377,6 +397,18 @@ export const catalogue = {
     '{"n":1,"ok":true,"none":null}',
     () => "{'n': 1, 'ok': True, 'none': None}",
   ),
+  'notation of the value in Ruby signed': content('{"n":1,"none":null}', () => '{"n"=>1, "none"=>nil}'),
+  'notation of the value in Java signed': content('{"n":1,"none":null}', () => '{n=1, none=null}'),
+  'notation of the value in Go signed': content('{"n":1,"a":"b"}', () => 'map[a:b n:1]'),
+  'Buffer signed as JSON': content(json, (text) => JSON.stringify(Buffer.from(text))),
+  'XML re-serialised: empty element, declaration': xml(
+    '<a><b c="1"/></a>',
+    () => "<?xml version='1.0' encoding='utf-8'?>\n<a><b c=\"1\" /></a>",
+  ),
+  'XML re-serialised: end tags, no white space': xml(
+    '<a>\n  <b c="1"/>\n</a>\n',
+    () => '<a><b c="1"></b></a>',
+  ),
   'line feeds of the content removed': content('a\nb\n', () => 'ab'),
   'content in another normalization form': content(json, (text) => text.normalize('NFD')),
   'form re-serialised, spaces as %20': form(formText, (text) => text.replace('+', '%20')),
@@ -387,6 +419,7 @@ export const catalogue = {
     request: { method: 'POST', content: json, lines: [['Content-Type', 'application/json']] },
     sent: (sent) => ({ ...sent, content: `[${sent.content}]` }),
   },
+  'JSON with a fraction signed as parameters': content('{"b":"2","a":1.50}', () => 'b=2&a=1.5'),
   // Digest of the content
   'digest signed where the content itself is': {
     request: { method: 'POST', content: json, lines: [['Content-Type', 'application/json']] },
@@ -401,6 +434,7 @@ export const catalogue = {
   'digest in base64 signed': digest((text) => sha256(text).toString('base64')),
   'digest in upper case signed': digest((text) => sha256(text).toString('hex').toUpperCase()),
   'digest in base64url signed': digest((text) => sha256(text).toString('base64url')),
+  'digest signed as undefined': digest(() => 'undefined'),
   'digest by another hash signed': digest((text) => computeHash('sha1', text).toString('hex')),
   'digest hashed twice': digest((text) => sha256(sha256(text).toString('hex')).toString('hex')),
   'digest sent as bare hexadecimal': sentDigest((text) => sha256(text).toString('hex')),
