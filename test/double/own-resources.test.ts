@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { startDouble } from '../../src/double/index.ts';
-import { action, json, Problem, text, xml } from '../../src/index.ts';
+import { action, json, text, xml } from '../../src/index.ts';
 
 test('a resource is available from the next request, with its methods, parameters and access', async () => {
   await using double = await startDouble({ users: ['ann', 'bob'], https: false });
@@ -17,17 +17,6 @@ test('a resource is available from the next request, with its methods, parameter
   const options = await double.as('ann').fetch(path, { method: 'OPTIONS' });
   assert.equal(options.headers.get('allow'), 'HEAD, GET, DELETE, OPTIONS');
   assert.match(await (await double.fetch('/')).text(), /<href>\/users\/\{name\}\/weather<\/href>/);
-});
-
-test('a Problem that a resource throws is the response', async () => {
-  await using double = await startDouble({ https: false });
-  const GET = action('anyone', async () => {
-    throw new Problem('not-found', 'There is no weather today.');
-  });
-  double.resource('/weather', { GET });
-  const reply = await double.fetch('/weather');
-  assert.equal(reply.status, 404);
-  assert.match(await reply.text(), /There is no weather today\./);
 });
 
 test('an action can return a Response of the platform', async () => {

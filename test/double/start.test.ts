@@ -1,16 +1,10 @@
 import assert from 'node:assert/strict';
-import { execFile, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { writeFileSync } from 'node:fs';
 import { createServer, get as httpGet } from 'node:http';
 import { get as httpsGet } from 'node:https';
 import { type AddressInfo, createConnection } from 'node:net';
-import { join } from 'node:path';
 import test from 'node:test';
-import { promisify } from 'node:util';
 import { startDouble } from '../../src/double/index.ts';
-import { modulePath, reading } from '../support/program.ts';
-import { temporaryDirectory } from '../support/temporary-directory.ts';
 
 /** The status of a GET over a socket. */
 function requestStatus(url: string, options: { ca?: string } = {}): Promise<number | undefined> {
@@ -35,22 +29,6 @@ test('a double responds over HTTP and HTTPS once the promise resolves, and clien
   await assert.rejects(requestStatus(`${double.secureUrl}/articles`), {
     code: 'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
   });
-});
-
-test('curl trusts a double with only its CA file', async (t) => {
-  if (spawnSync('curl', ['--version']).status !== 0) return t.skip('there is no curl');
-  await using double = await startDouble();
-  const folder = temporaryDirectory(t);
-  const file = join(folder, 'ca.pem');
-  writeFileSync(file, double.ca);
-  const seen = ['-s', '-o', join(folder, 'out'), '-w', '%{http_code} %{ssl_verify_result}'];
-  const { stdout } = await promisify(execFile)('curl', [
-    ...seen,
-    '--cacert',
-    file,
-    `${double.secureUrl}/articles`,
-  ]);
-  assert.equal(stdout, '200 0');
 });
 
 /** Returns two ports that were free a moment ago. */
@@ -106,24 +84,6 @@ test('close drops idle connections and stops listening', async () => {
   await double.close();
   await ended;
   await assert.rejects(requestStatus(double.url), { code: 'ECONNREFUSED' });
-});
-
-test('close can be called twice', async () => {
-  const double = await startDouble();
-  await Promise.all([double.close(), double.close()]);
-});
-
-test('a process that closes its double ends by itself', () => {
-  const path = modulePath('src/double/index.ts');
-  const text = `
-    import { startDouble } from ${JSON.stringify(path)};
-    const double = await startDouble({ users: ['ann'] });
-    await (await fetch(double.url + '/articles')).text();
-    await double.close();`;
-  const args = [...reading, '--input-type=module', '-e', text];
-  const cwd = join(import.meta.dirname, '../..');
-  const { status, stdout } = spawnSync(process.execPath, args, { cwd, encoding: 'utf8', timeout: 240_000 });
-  assert.deepEqual({ status, stdout }, { status: 0, stdout: '' });
 });
 
 test('the handler of a double serves requests in another HTTP server', async () => {

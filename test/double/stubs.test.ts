@@ -433,31 +433,6 @@ test('a preflight permits the method of a stub to an origin of the option cors',
   );
 });
 
-test('a request looks only at the stubs of its path', async () => {
-  await using double = await startDouble({ https: false });
-  let looked = 0;
-  const counting = Object.assign(/./, {
-    [Symbol.search]: () => {
-      looked += 1;
-      return 0;
-    },
-  });
-  for (let at = 0; at < 1000; at += 1)
-    double.stub(
-      { method: 'GET', path: `/things/${at}`, headers: { Host: counting } },
-      { body: { at } },
-      { access: 'anyone' },
-    );
-  double.stub(
-    { method: 'GET', path: '/things/{id}/parts', headers: { Host: counting } },
-    {},
-    { access: 'anyone' },
-  );
-  assert.deepEqual(await (await double.fetch('/things/500')).json(), { at: 500 });
-  assert.equal((await double.fetch('/things/none')).status, 404);
-  assert.equal(looked, 1);
-});
-
 const schemes = {
   stripe: { preset: 'stripe', user: 'ann' },
   key: { user: { field: 'X-Api-Key' }, secret: { field: 'X-Api-Secret' } },

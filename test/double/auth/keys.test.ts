@@ -37,18 +37,3 @@ test('an invalid key is rejected, and changes nothing', async () => {
   assert.throws(() => double.auth.addKey('nan', 'k', key), /has no user nan; did you mean "ann"/);
   assert.throws(() => double.auth.removeKey('ann', 'k'), /has no key k/);
 });
-
-test('the control interface adds and removes keys', async () => {
-  await using double = await startDouble({ users: ['ann'] });
-  const { url, token } = await double.openControl();
-  const call = (method: string, body?: object) =>
-    fetch(`${url}/users/ann/keys/key-1`, {
-      method,
-      headers: { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    });
-  assert.equal((await call('PUT', { algorithm: 'ed25519' })).status, 422);
-  assert.equal((await call('PUT', key)).status, 204);
-  assert.equal((await call('DELETE')).status, 204);
-  assert.equal((await call('DELETE')).status, 422);
-});

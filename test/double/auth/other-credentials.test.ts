@@ -1,24 +1,10 @@
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import test from 'node:test';
-import { signRequest } from '../../../src/client/index.ts';
 import { startDouble } from '../../../src/double/index.ts';
 
 const secret = 's3cret-of-ann';
 const users = { ann: { secret, password: 'pw of ann' } };
-const others = ['Bearer tok_1', 'GNAP tok_1', `Basic ${btoa('a:b')}`, 'Token', 'a:b'];
-
-test('a presigned URL is accepted beside the Authorization of an application', async () => {
-  const schemes = { aws4: { region: 'eu-central-1', service: 's3' } };
-  await using double = await startDouble({ users, schemes, maxAuthFailures: 1 });
-  const client = double.as('ann', { scheme: 'aws4', presign: '5m' });
-  double.stub({ path: '/files/a' }, { status: 204 }, { schemes: ['aws4'] });
-  for (const origin of [double.url, double.secureUrl])
-    for (const Authorization of others) {
-      const { status } = await client.fetch(`${origin}/files/a`, { headers: { Authorization } });
-      assert.equal(status, 204, `${Authorization} ${double.journal.last()}`);
-    }
-});
 
 test('of three API keys the one that the route accepts is verified', async () => {
   const schemes = {
@@ -39,39 +25,6 @@ test('of three API keys the one that the route accepts is verified', async () =>
     double.stub({ path: '/keys' }, { status: 204 }, { schemes: [name] });
     assert.equal(await ask({ ...wrong, [name]: secret }), 204, name);
   }
-});
-
-test('draft-cavage in Authorization is accepted beside a signature of RFC 9421, and the other way round', async () => {
-  const schemes = { 'draft-cavage': {}, 'message-signatures': {} };
-  await using double = await startDouble({ users, schemes });
-  const url = `${double.url}/both`;
-  const key = { id: 'ann', secret };
-  for (const type of ['draft-cavage', 'message-signatures'] as const) {
-    double.stub({ path: '/both' }, { status: 204 }, { schemes: [type] });
-    const headers = {
-      ...signRequest({ url, user: 'ann', secret, scheme: { type: 'draft-cavage' } }),
-      ...signRequest({ url, scheme: { type: 'message-signatures', key } }),
-    };
-    assert.equal((await double.fetch(url, { headers })).status, 204, `${type} ${double.journal.last()}`);
-  }
-});
-
-test('a webhook is verified where its sender also sends Basic, and names its user', async () => {
-  const schemes = { github: { preset: 'github', user: 'ann' } } as const;
-  await using double = await startDouble({ users, schemes });
-  double.stub({ method: 'POST', path: '/hooks' }, { status: 204 }, { schemes: ['github'] });
-  const body = '{"a": 1}';
-  const post = async (key: string): Promise<number> => {
-    const signature = `sha256=${createHmac('sha256', key).update(body).digest('hex')}`;
-    const headers = { 'X-Hub-Signature-256': signature, Authorization: `Basic ${btoa('ann:pw of ann')}` };
-    return (await double.fetch('/hooks', { method: 'POST', body, headers })).status;
-  };
-  assert.equal(await post(secret), 204);
-  assert.equal(await post('another'), 401, 'the password does not count');
-  const headers = { Authorization: `Basic ${btoa('ann:pw of ann')}` };
-  const only = await double.fetch(`${double.secureUrl}/hooks`, { method: 'POST', body, headers });
-  assert.equal(only.status, 401);
-  assert.match(only.headers.get('www-authenticate') ?? '', /^github /);
 });
 
 test('wrong signatures in the content for a user are limited, whichever place names the user', async () => {

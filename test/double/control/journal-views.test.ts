@@ -2,9 +2,6 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { entriesJson, formatHar } from '../../../src/double/control/exchange/entries.ts';
 import { startDouble } from '../../../src/double/index.ts';
-import { createRedaction } from '../../../src/double/journal/redaction.ts';
-import { viewAuthentication } from '../../../src/double/journal/view.ts';
-import { AuthenticationTrace } from '../../../src/schemes/trace.ts';
 import { openConsole } from '../../support/double/control-client.ts';
 
 const ann = { secret: 'the-secret-of-ann' };
@@ -178,26 +175,6 @@ test('the journal is exported as HAR 1.2, without secrets', async () => {
     assert.deepEqual(Object.keys(timings), ['send', 'wait', 'receive']);
   }
   assert.ok(!JSON.stringify(log).includes(ann.secret));
-});
-
-test('the parts of a signed message are shown without secrets, if the scheme explains them', () => {
-  const trace = new AuthenticationTrace();
-  trace.scheme = 'declared';
-  const parts = [
-    { name: 'method', expected: 'GET' },
-    { name: 'path', expected: '/the-secret-of-ann', signed: '/a' },
-  ];
-  trace.fail('signature', { parts, differs: 'path', hint: 'the path was cut' });
-  const view = viewAuthentication(
-    trace,
-    undefined,
-    createRedaction(() => [ann.secret]),
-  );
-  assert.deepEqual(view.parts, [
-    { name: 'method', expected: 'GET' },
-    { name: 'path', expected: '/[redacted]', signed: '/a' },
-  ]);
-  assert.equal(view.differs, 'path');
 });
 
 const origins = { url: 'http://127.0.0.1', secureUrl: undefined };

@@ -84,29 +84,6 @@ test('tokens are expired and revoked by their fingerprints, and no others with t
   assert.equal(left[0].fingerprint, kept);
 });
 
-test('an unanswered consent page is listed as a live ticket', async () => {
-  await using server = await opened();
-  const { control, double } = server;
-  const query = new URLSearchParams({
-    response_type: 'code',
-    client_id: 'app',
-    redirect_uri: 'https://client.example/cb',
-    state: 's',
-    code_challenge: createHash('sha256').update('v'.repeat(43)).digest('base64url'),
-    code_challenge_method: 'S256',
-  });
-  const page = await double
-    .as('johndoe', { scheme: 'basic' })
-    .fetch(`/oauth2/authorize?${query}`, { headers: { Accept: 'application/json' } });
-  assert.equal(page.status, 200, await page.text());
-  const { tokens } = await control.send('GET', '/tokens');
-  const [{ kind, live, user, client }] = tokens;
-  assert.deepEqual(
-    { kind, live, user, client },
-    { kind: 'ticket', live: true, user: 'johndoe', client: 'app' },
-  );
-});
-
 test('items are listed as the service sends them, with the entity tags of both formats', async () => {
   await using server = await opened();
   const { control, double } = server;
@@ -154,24 +131,6 @@ test('the items of a collection with parameters are listed by its path, in any e
   }
   const problem = await control.refused(422, 'POST', '/items', { collection: '/nothing' });
   assert.match(String(problem['detail']), /no collection "\/nothing"/);
-});
-
-test('the server signs as a user with every scheme, and the service accepts the fields', async () => {
-  await using server = await opened();
-  const { control, double } = server;
-  for (const scheme of [undefined, 'basic', 'bearer', 'oauth1']) {
-    const content = {
-      user: 'johndoe',
-      method: 'GET',
-      url: '/articles?limit=1',
-      ...(scheme && { scheme }),
-    };
-    const { headers } = await control.send('POST', '/sign', content);
-    const reply = await double.fetch('/articles?limit=1', { headers, secure: scheme !== undefined });
-    assert.equal(reply.status, 200, `${scheme}: ${await reply.text()}`);
-    assert.equal(double.journal.last()?.principal?.name, 'johndoe', scheme);
-  }
-  await control.refused(422, 'POST', '/sign', { user: 'nobody-here', method: 'GET', url: '/articles' });
 });
 
 test('the parts of the signed message are returned with the signature, without a secret', async () => {
@@ -263,28 +222,4 @@ test('the schemes of the configuration are listed, and whether they have a date 
     { name: 'key', kind: 'api-key', date: false, nonce: false },
     { name: 'partner', kind: 'declared', date: true, nonce: true },
   ]);
-});
-
-test('summaries contain the usual cause of a refusal', async () => {
-  await using double = await startDouble({ users: { ann: { secret: 'the secret of ann' } } });
-  const headers = await double.as('ann').signRequest({ url: '/articles' });
-  await double.fetch('/articles?limit=1', { headers });
-  await double.fetch('/articles');
-  const { entries } = await createConsole(await double.openControl()).send('POST', '/journal/list', {});
-  assert.equal(entries[0].hint, 'the query was left out');
-  assert.equal('hint' in entries[1], false);
-});
-
-test('snapshots are listed, and the clock shows whether it is frozen and by how much Date is skewed', async () => {
-  await using server = await opened();
-  const { control } = server;
-  await control.send('POST', '/clock/freeze', { at: '2026-03-01T12:00:00Z' });
-  await control.send('POST', '/clock/skew', { by: '-5m' });
-  const clock = await control.send('GET', '/clock');
-  assert.deepEqual([clock.frozen, clock.skew], [true, -300_000]);
-  const { snapshot } = await control.send('POST', '/snapshot');
-  const { snapshots } = await control.send('GET', '/snapshot');
-  assert.deepEqual(snapshots, [{ snapshot, time: Date.parse('2026-03-01T12:00:00Z') }]);
-  const running = await control.send('POST', '/clock/follow');
-  assert.equal(running.frozen, false);
 });

@@ -3,40 +3,6 @@ import test from 'node:test';
 import { startDouble } from '../../../src/double/index.ts';
 import { openConsole } from '../../support/double/control-client.ts';
 
-test('a stub of the control interface returns its response, and permits only the declared users', async () => {
-  await using double = await startDouble({ users: ['ann', 'bob'], https: false });
-  const control = await openConsole(double);
-  const path = '/weather/{user}';
-  const add = (method: string, access: unknown, response: object) =>
-    control.send('POST', '/stubs', { match: { method, path }, access, response });
-  await add('GET', 'owner:user', {
-    body: '<weather/>',
-    headers: { 'Content-Type': 'application/xml', 'Cache-Control': 'no-cache', 'X-Wind': 'west' },
-  });
-  await add('PUT', ['bob'], { status: 202 });
-  await add('POST', 'anyone', {
-    status: 201,
-    base64: '/wA=',
-    headers: { 'Content-Type': 'image/png', Location: '/weather/1' },
-  });
-  const [ann, bob] = [double.as('ann'), double.as('bob')];
-  const shown = await ann.fetch('/weather/ann');
-  assert.deepEqual([shown.status, await shown.text()], [200, '<weather/>']);
-  assert.equal(shown.headers.get('content-type'), 'application/xml');
-  assert.equal(shown.headers.get('x-wind'), 'west');
-  assert.equal((await bob.fetch('/weather/ann')).status, 403);
-  assert.equal((await double.fetch('/weather/ann')).status, 401);
-  assert.equal((await bob.fetch('/weather/x', { method: 'PUT', body: 'rain' })).status, 202);
-  assert.equal((await ann.fetch('/weather/x', { method: 'PUT', body: 'rain' })).status, 403);
-  const made = await double.fetch('/weather/x', { method: 'POST', body: 'rain' });
-  assert.equal(made.headers.get('location'), '/weather/1');
-  assert.deepEqual([...new Uint8Array(await made.arrayBuffer())], [255, 0]);
-  assert.equal((await bob.fetch('/weather/x', { method: 'DELETE' })).status, 405);
-  assert.equal((await ann.fetch('/weather/ann', { method: 'HEAD' })).status, 200);
-  await control.send('POST', '/reset');
-  assert.equal((await ann.fetch('/weather/ann')).status, 404);
-});
-
 test('an invalid stub of the control interface is rejected with 422, and nothing is changed', async () => {
   await using double = await startDouble({ https: false });
   const control = await openConsole(double);
@@ -143,16 +109,6 @@ test('collections of stubs at a template have their own items, and their access 
     [{ collection: '/x/{item}' }, /parameter item twice/],
   ] as const)
     assert.match(String((await control.refused(422, 'POST', '/stubs', content))['detail']), field);
-});
-
-test('an entry has its text, and the reason of a failure of the double', async () => {
-  await using double = await startDouble({ https: false, onError() {} });
-  const control = await openConsole(double);
-  double.stub({ path: '/x' }, () => Promise.reject(new Error('no rate of that day')), { access: 'anyone' });
-  assert.equal((await double.fetch('/x')).status, 500);
-  const entry = await control.send('GET', '/journal/last');
-  assert.equal(entry.text, String(double.journal.last()));
-  assert.match(entry.text, /^#1 GET \/x: 500, internal-error, .*: no rate of that day$/);
 });
 
 test('a collection that is declared at run time is served like one of the configuration', async () => {

@@ -2,7 +2,7 @@ import './recorded-timers.ts'; // before the sources read the timers
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { setImmediate } from 'node:timers/promises';
-import { type Double, type Fault, type RequestMatch, startDouble } from '../../../src/double/index.ts';
+import { type Double, type Fault, startDouble } from '../../../src/double/index.ts';
 import { get, rawExchange } from '../../support/double/raw-exchange.ts';
 import { timersDuring } from './recorded-timers.ts';
 
@@ -103,35 +103,6 @@ test('closing the double ends a delay', async () => {
   while (delayed.count === 0) await setImmediate();
   await double.close();
   assert.equal((await asking).status, 200);
-});
-
-const matches: readonly [match: RequestMatch, meets: readonly string[]][] = [
-  [{}, ['GET /articles/1', 'GET /articles', 'PUT /articles/1']],
-  [{ method: 'PUT' }, ['PUT /articles/1']],
-  [{ method: ['PUT', 'DELETE'] }, ['PUT /articles/1']],
-  [{ path: '/articles/1' }, ['GET /articles/1', 'PUT /articles/1']],
-  [{ path: '/articles/{id}' }, ['GET /articles/1', 'PUT /articles/1']],
-  [{ path: /^\/articles$/ }, ['GET /articles']],
-  [{ user: 'ann' }, ['PUT /articles/1']],
-  [{ user: 'johndoe' }, []],
-  [{ method: 'GET', path: '/articles/{id}' }, ['GET /articles/1']],
-];
-
-test('a fault applies only to requests that match every given condition', async () => {
-  await using double = await startDouble({ users, seed });
-  for (const [match, meets] of matches) {
-    const planned = double.faults.always(match, { status: 599 });
-    const met: string[] = [];
-    const note = (name: string, { status }: Response): void => {
-      if (status === 599) met.push(name);
-    };
-    note('GET /articles/1', await double.fetch('/articles/%31'));
-    note('GET /articles', await double.fetch('/articles?path=/articles/1'));
-    note('PUT /articles/1', await double.as('ann').fetch('/articles/1', { method: 'PUT', body: bread }));
-    planned.remove();
-    assert.deepEqual(met, meets);
-    assert.equal(planned.count, meets.length);
-  }
 });
 
 test('a fault for three requests applies to exactly three of ten concurrent requests', async () => {

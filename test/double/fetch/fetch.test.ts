@@ -286,18 +286,6 @@ for (const [name, init] of Object.entries(refused)) {
   });
 }
 
-test('fetch accepts a Request of the platform, with its content', async () => {
-  await using double = await echoing();
-  const request = new Request(`${double.url}/echo`, {
-    method: 'PUT',
-    body: 'Tea',
-    headers: { 'X-One': '1' },
-  });
-  const { method, named, sent } = Object(await (await double.fetch(request)).json());
-  assert.deepEqual([method, named[3][1], sent], ['PUT', ['1'], 'Tea']);
-  assert.equal(request.bodyUsed, true);
-});
-
 test('a request to the URL of an alias has its Host, and https counts as TLS', async () => {
   await using double = await echoing(['https://partner.example:8443']);
   const there = Object(await (await double.fetch(new URL('https://partner.example:8443/echo?a'))).json());

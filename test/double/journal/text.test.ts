@@ -1,10 +1,8 @@
 // The text of an entry: what happened, the step by its name, and the reason of every refusal.
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
 import { connect } from 'node:net';
 import { test } from 'node:test';
 import { type Double, type DoubleOptions, startDouble } from '../../../src/double/index.ts';
-import { action, Problem } from '../../../src/index.ts';
 import { digestOnce } from '../../../src/schemes/hmac/credentials.ts';
 
 const tea = '<article><title>Tea</title><price currency="EUR">3.50</price></article>';
@@ -67,20 +65,6 @@ for (const [status, request, text] of refusals) {
     assert.match(String(double.journal.last()), text);
   });
 }
-
-test('the text of an entry with the status 409 contains the detail of the problem', async () => {
-  await using double = await open();
-  double.resource('/tea', {
-    GET: action('anyone', () => {
-      throw new Problem('memory-only', 'The tea is being brewed.');
-    }),
-  });
-  await double.fetch('/tea');
-  assert.equal(
-    String(double.journal.last()),
-    '#1 GET /tea: 409, memory-only, step 16 (action): The tea is being brewed.',
-  );
-});
 
 test('the text of an entry names the fault that was applied', async () => {
   await using double = await open();
@@ -155,24 +139,6 @@ test('a disabled user is named as such, in the journal only', async () => {
   const response = await double.fetch('/articles', { headers: { authentication } });
   assert.doesNotMatch(await response.text(), /disabled/);
   assert.match(String(double.journal.last()), /the user johndoe is disabled/);
-});
-
-test('the server responds with 401 without waiting for late content', async () => {
-  await using double = await open();
-  const { port, hostname } = new URL(double.url);
-  const message = 'POST+/articles+01mar202612:00:00+n-1+x';
-  const head = [
-    'POST /articles HTTP/1.1',
-    'Host: localhost',
-    'Date: 01 mar 2026 12:00:00',
-    `Authentication: hmac johndoe:n-1:${digestOnce('a-secret', message)}`,
-    'Content-Length: 5',
-  ].join('\r\n');
-  const socket = connect(Number(port), hostname, () => socket.write(`${head}\r\n\r\n`));
-  socket.on('error', () => undefined);
-  const [answer] = await once(socket, 'data');
-  socket.destroy();
-  assert.match(String(answer), /^HTTP\/1\.1 401 /);
 });
 
 /** Mistakes in Basic credentials, beside those of the catalogue. */

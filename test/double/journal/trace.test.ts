@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { signRequest } from '../../../src/client/index.ts';
 import { type Double, type DoubleOptions, type JournalAuth, startDouble } from '../../../src/double/index.ts';
 import { digestOnce } from '../../../src/schemes/hmac/credentials.ts';
 
@@ -199,34 +198,4 @@ test('credentials fail at the throttle after too many failures', async () => {
   for (let times = 0; times < 3; times += 1)
     stories.push((await readTrace(double, '/articles', wrong)).failedAt);
   assert.deepEqual(stories, ['digest', 'digest', 'throttle']);
-});
-
-test('with explain: false, the journal explains a refusal and the response does not', async () => {
-  await using double = await open({ explain: false });
-  const headers = credentialsOver('GET+/articles+01mar202612:00:00+n-1');
-  const story = await readTrace(double, '/articles?limit=2', headers);
-  assert.equal(story.hint, 'the query was left out');
-  const { body: text } = double.journal.last()?.response ?? { body: '' };
-  assert.doesNotMatch(text, /left out|GET\+/);
-});
-
-test('the text of a refusal contains its line, its hint and both messages', async () => {
-  await using double = await open();
-  const url = `${double.url}/articles`;
-  const headers = signRequest({
-    method: 'GET',
-    url,
-    user: 'johndoe',
-    secret: 'a-secret',
-    nonce: 'n',
-    date: '01 mar 2026 12:00:00',
-  });
-  await double.fetch('/articles?limit=2', { headers });
-  assert.equal(
-    String(double.journal.last()),
-    `#1 GET /articles?limit=2 by johndoe: 401, credentials-refused, step 7 (credentials): The user, the secret or the signed message is wrong: the query was left out
-  hmac: failed at digest
-  expected GET+/articles?limit=2+01mar202612:00:00+n
-  received GET+/articles+01mar202612:00:00+n`,
-  );
 });
