@@ -244,16 +244,3 @@ test('a double is shown, copied and written as JSON with any options, without se
     if (options.partner === undefined) assert.throws(() => double.partner, /no document of a partner/);
   }
 });
-
-test('the fault close closes the connection in order, without a response', async () => {
-  await using double = await startDouble({ https: false });
-  double.faults.times(2, { path: '/articles' }, { close: true });
-  for (const send of [fetch, double.fetch]) {
-    const error = await send(`${double.url}/articles`).catch((caught: unknown) => caught);
-    assert.ok(error instanceof TypeError && error.cause instanceof Error);
-    assert.deepEqual([error.message, error.cause.message], ['fetch failed', 'other side closed']);
-    assert.deepEqual([double.journal.last().status, double.journal.last().response], [0, undefined]);
-  }
-  assert.equal((await fetch(`${double.url}/articles`)).status, 200);
-  assert.equal(double.faults.pending().length, 0);
-});

@@ -91,6 +91,15 @@ const cases: readonly Case[] = [
     codes: ['ECONNRESET'],
   },
   {
+    name: 'a connection that is closed',
+    fault: { close: true },
+    content: '',
+    ending: 'closed',
+    given: '',
+    error: 'TypeError: fetch failed',
+    codes: ['UND_ERR_SOCKET'],
+  },
+  {
     name: 'a reset within the response',
     fault: { reset: 'amid' },
     content: half,

@@ -57,36 +57,26 @@ test('without HTTPS the URL of a response to a secure request can be requested',
   assert.equal((await double.fetch(url)).url, url);
 });
 
-for (const scheme of ['hmac', 'basic', 'bearer', 'oauth1'] as const)
-  test(`as signs a path with a query for fetch and for other clients by ${scheme}`, async () => {
-    const clients = { app: { secret: 'the-secret-of-app', scopes: ['read'], grants: [] } } as const;
-    const consumers = { printer: { secret: 'the-secret-of-printer', scopes: ['read'] } } as const;
-    await using double = await startDouble({ users: ['ann'], clients, consumers, strictQuery: false });
-    const seen = (): unknown => double.journal.last()?.principal?.name;
-    const secure = scheme !== 'hmac';
-    for (const path of [
-      '/articles?',
-      '/articles?limit=1',
-      '/articles?a=%20b&c',
-      '/articles??',
-      '/articles?a#part',
-    ]) {
-      const signer = double.as('ann', { scheme });
-      assert.equal((await signer.fetch(path)).status, 200);
-      assert.equal(seen(), 'ann', path);
-      assert.equal(
-        (await double.fetch(path, { secure, headers: await signer.signRequest({ url: path }) })).status,
-        200,
-      );
-      assert.equal(seen(), 'ann', path);
-      if (secure) continue;
-      const url = double.url + path;
-      assert.equal((await fetch(url, { headers: await signer.signRequest({ url: path }) })).status, 200);
-      assert.equal(seen(), 'ann', path);
-      assert.equal(
-        (await fetch(url, { headers: await signer.signRequest({ url: new URL(url) }) })).status,
-        200,
-      );
-      assert.equal(seen(), 'ann', path);
+test('as signs a path with a query for fetch and for other clients', async () => {
+  await using double = await startDouble({ users: ['ann'], https: false, strictQuery: false });
+  const ann = double.as('ann');
+  for (const path of [
+    '/articles?',
+    '/articles?limit=1',
+    '/articles?a=%20b&c',
+    '/articles??',
+    '/articles?a#part',
+  ]) {
+    const url = double.url + path;
+    const sent = [
+      () => ann.fetch(path),
+      async () => double.fetch(path, { headers: await ann.signRequest({ url: path }) }),
+      async () => fetch(url, { headers: await ann.signRequest({ url: path }) }),
+      async () => fetch(url, { headers: await ann.signRequest({ url: new URL(url) }) }),
+    ];
+    for (const send of sent) {
+      assert.equal((await send()).status, 200);
+      assert.equal(double.journal.last()?.principal?.name, 'ann', path);
     }
-  });
+  }
+});

@@ -95,52 +95,6 @@ test('without a known mistake, the entry shows the expected value of each part',
   for (const each of [text, signed, aws]) assert.ok(!/secret of ann|another secret/.test(each));
 });
 
-test('a secret of another user, a former one and a password are recognized in every scheme that signs', async () => {
-  const sources: Record<string, (key: string) => (url: string) => Record<string, string>> = {
-    partner,
-    stripe: (key) => (url) =>
-      signRequest({
-        method: 'GET',
-        url,
-        secret: key,
-        scheme: { preset: 'stripe' },
-        clock: createManualClock(now),
-      }),
-    aws4: (key) => by({ ...aws4, secret: key }),
-    'message-signatures': (key) => by({ ...signatures, key: { id: 'ann', secret: key } }),
-  };
-  for (const [name, sign] of Object.entries(sources)) {
-    await using double = await startDouble({
-      ...options,
-      users: { ann: { secret: 'key-of-ann', password: 'a-pass-word' }, bob: { secret: 'key-of-bob' } },
-      schemes: { ...options.schemes, stripe: { preset: 'stripe', user: 'ann' } },
-    });
-    const readHint = async (key: string): Promise<string | undefined> => {
-      const headers = { Host: 'api.example', ...sign(key)('http://api.example/articles') };
-      const response = await double.fetch('/articles', { headers });
-      assert.equal(response.status, 401, name);
-      return double.journal.last()?.auth?.hint;
-    };
-    assert.equal(
-      await readHint('key-of-bob'),
-      'the request is signed with the secret of another user, bob',
-      name,
-    );
-    assert.equal(
-      await readHint('a-pass-word'),
-      'the request is signed with the password of ann instead of a secret',
-      name,
-    );
-    double.auth.rotateSecret('ann');
-    assert.equal(
-      await readHint('key-of-ann'),
-      'the request is signed with a former secret of ann, which was replaced',
-      name,
-    );
-    assert.doesNotMatch(String(await readHint('a secret of nobody')), /the request is signed with/, name);
-  }
-});
-
 test('the line of an entry does not repeat the detail of the refusal as its hint', async () => {
   const elsewhere = { ...aws4, region: 'us-east-1' } as const;
   const texts = [
