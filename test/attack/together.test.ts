@@ -66,25 +66,34 @@ test('no server receives a whole request before all but the last byte of the oth
   );
 });
 
-test('a race passes if one request is accepted and the others get an expected status code', async (context) => {
-  const { verdict, status, note } = await raced(context, [401, 401, 200, 401, 403, 401, 401, 400]);
-  assert.deepEqual([verdict, status, note], ['passed', 401, undefined]);
-});
-
-test('a race fails if two requests are accepted', async (context) => {
-  const { verdict, status, note } = await raced(context, [401, 200, 401, 401, 204, 500, 401, 401]);
-  assert.deepEqual([verdict, status, note], ['failed', 200, '2 of 8 requests were accepted']);
-});
-
-test('a race is inconclusive if no request is accepted', async (context) => {
-  const { verdict, note } = await raced(context, [401]);
-  assert.deepEqual([verdict, note], ['inconclusive', '0 of 8 requests were accepted']);
-});
-
-test('a race is inconclusive if a request gets another status code', async (context) => {
-  const { verdict, status, note } = await raced(context, [200, 401, 500, 401, 401, 401, 401, 401]);
-  assert.deepEqual([verdict, status, note], ['inconclusive', 500, 'the server failed internally']);
-});
+for (const [what, statuses, ...expected] of [
+  [
+    'passes if one is accepted and the others are refused',
+    [401, 401, 200, 401, 403, 401, 401, 400],
+    'passed',
+    401,
+    undefined,
+  ],
+  [
+    'fails if two are accepted',
+    [401, 200, 401, 401, 204, 500, 401, 401],
+    'failed',
+    200,
+    '2 of 8 requests were accepted',
+  ],
+  ['is inconclusive if none is accepted', [401], 'inconclusive', 401, '0 of 8 requests were accepted'],
+  [
+    'is inconclusive if one gets another status code',
+    [200, 401, 500, 401, 401, 401, 401, 401],
+    'inconclusive',
+    500,
+    'the server failed internally',
+  ],
+] as const)
+  test(`a race of requests ${what}`, async (context) => {
+    const { verdict, status, note } = await raced(context, statuses);
+    assert.deepEqual([verdict, status, note], expected);
+  });
 
 test('a race is inconclusive if a response is missing, or there is no server', async (context) => {
   let count = 0;

@@ -7,8 +7,7 @@ import { shows } from './interaction.ts';
 const token = 'a-token-for-this-test-alone';
 
 test('without a token the console requests it, and opens after it is entered', inBrowser, async (t) => {
-  const double = await startDouble({ https: false });
-  t.after(() => double.close());
+  await using double = await startDouble({ https: false });
   await double.fetch('/articles');
   const { url } = await double.openControl({ token });
   const page = await openPage(t);
@@ -22,8 +21,7 @@ test('without a token the console requests it, and opens after it is entered', i
 });
 
 test('a wrong token is reported, and the correct one can be entered', inBrowser, async (t) => {
-  const double = await startDouble({ https: false });
-  t.after(() => double.close());
+  await using double = await startDouble({ https: false });
   await double.fetch('/articles');
   const { url } = await double.openControl({ token });
   const page = await openPage(t);
@@ -35,61 +33,52 @@ test('a wrong token is reported, and the correct one can be entered', inBrowser,
   await page.locator('.row[data-number="1"]').waitFor();
 });
 
-test(
-  'the console reports that the server has stopped, and reconnects when it is back',
-  inBrowser,
-  async (t) => {
-    const double = await startDouble({ https: false });
-    await double.fetch('/articles');
-    const { page, control } = await openConsole(t, double, { token });
-    await page.locator('.row[data-number="1"]').waitFor();
-    assert.equal(await page.locator('.connection').innerText(), 'Connected');
-    await double.close();
-    await until(page, `document.querySelector('.connection').textContent === 'Disconnected. Reconnecting…'`);
-    assert.equal(await page.locator('.row[data-number="1"]').isVisible(), true);
-    assert.match(await page.locator('#banner').innerText(), /cannot be reached/);
-    await assertAccessible(page, 'disconnected');
-    const another = await startDouble({ https: false });
-    t.after(() => another.close());
-    await another.fetch('/articles?second=server');
-    await another.openControl({ token, port: Number(new URL(control.url).port) });
-    await until(page, `document.querySelector('.connection').textContent === 'Connected'`);
-    await until(
-      page,
-      `document.querySelector('.row .target')?.textContent.includes('second') === true
+test('the console reports a stopped server, and reconnects when it is back', inBrowser, async (t) => {
+  const double = await startDouble({ https: false });
+  await double.fetch('/articles');
+  const { page, control } = await openConsole(t, double, { token });
+  await page.locator('.row[data-number="1"]').waitFor();
+  assert.equal(await page.locator('.connection').innerText(), 'Connected');
+  await double.close();
+  await until(page, `document.querySelector('.connection').textContent === 'Disconnected. Reconnecting…'`);
+  assert.equal(await page.locator('.row[data-number="1"]').isVisible(), true);
+  assert.match(await page.locator('#banner').innerText(), /cannot be reached/);
+  await assertAccessible(page, 'disconnected');
+  const another = await startDouble({ https: false });
+  t.after(() => another.close());
+  await another.fetch('/articles?second=server');
+  await another.openControl({ token, port: Number(new URL(control.url).port) });
+  await until(page, `document.querySelector('.connection').textContent === 'Connected'`);
+  await until(
+    page,
+    `document.querySelector('.row .target')?.textContent.includes('second') === true
     || document.querySelector('.rows .target')?.textContent.includes('second') === true`,
-    );
-    assert.equal(await page.locator('#banner').isVisible(), false);
-  },
-);
+  );
+  assert.equal(await page.locator('#banner').isVisible(), false);
+});
 
-test(
-  'a view that is opened without a connection reports it, and loads when the server is back',
-  inBrowser,
-  async (t) => {
-    const double = await startDouble({ https: false });
-    const { page, control } = await openConsole(t, double, { token });
-    // A browser has loaded the module of the view before the server stops.
-    await page.getByRole('link', { name: 'Access', exact: true }).click();
-    await shows(page, 'There are no users.');
-    await page.getByRole('link', { name: 'Exchanges', exact: true }).click();
-    await shows(page, 'No requests yet.');
-    await double.close();
-    await shows(page, 'The server cannot be reached. Its exchanges appear here');
-    await page.getByRole('link', { name: 'Access', exact: true }).click();
-    await shows(page, 'It is asked for users, clients and tokens again');
-    await assertAccessible(page, 'a view without a connection');
-    const another = await startDouble({ https: false, users: { ann: { secret: 'the-secret-of-ann' } } });
-    t.after(() => another.close());
-    await another.openControl({ token, port: Number(new URL(control.url).port) });
-    await shows(page, 'Rotate secret');
-    assert.equal(await page.locator('#banner').isVisible(), false);
-  },
-);
+test('a view that has no connection reports it, and loads later', inBrowser, async (t) => {
+  const double = await startDouble({ https: false });
+  const { page, control } = await openConsole(t, double, { token });
+  // A browser has loaded the module of the view before the server stops.
+  await page.getByRole('link', { name: 'Access', exact: true }).click();
+  await shows(page, 'There are no users.');
+  await page.getByRole('link', { name: 'Exchanges', exact: true }).click();
+  await shows(page, 'No requests yet.');
+  await double.close();
+  await shows(page, 'The server cannot be reached. Its exchanges appear here');
+  await page.getByRole('link', { name: 'Access', exact: true }).click();
+  await shows(page, 'It is asked for users, clients and tokens again');
+  await assertAccessible(page, 'a view without a connection');
+  const another = await startDouble({ https: false, users: { ann: { secret: 'the-secret-of-ann' } } });
+  t.after(() => another.close());
+  await another.openControl({ token, port: Number(new URL(control.url).port) });
+  await shows(page, 'Rotate secret');
+  assert.equal(await page.locator('#banner').isVisible(), false);
+});
 
 test('an action that fails is reported in a notice, which is dismissed', inBrowser, async (t) => {
-  const double = await startDouble({ https: false, journal: { body: 4 } });
-  t.after(() => double.close());
+  await using double = await startDouble({ https: false, journal: { body: 4 } });
   await double.fetch('/articles');
   const { page } = await openConsole(t, double, { path: '/exchanges/1' });
   await page.locator('.detail .content').waitFor();
@@ -102,8 +91,7 @@ test('an action that fails is reported in a notice, which is dismissed', inBrows
 });
 
 test('views are opened by their links, and each is accessible', inBrowser, async (t) => {
-  const double = await startDouble({ https: false });
-  t.after(() => double.close());
+  await using double = await startDouble({ https: false });
   const { page } = await openConsole(t, double);
   for (const name of ['Send', 'Resources', 'Access', 'Stubs', 'Control', 'Exchanges']) {
     await page.getByRole('link', { name, exact: true }).click();

@@ -64,28 +64,24 @@ test('exchanges are listed with their details, the latest first', inBrowser, asy
   assert.match(await row.locator('.duration').innerText(), /\d (?:ms|s)$/);
 });
 
-test(
-  'a row shows the likely cause before the problem, and a search for the cause finds the row',
-  inBrowser,
-  async (t) => {
-    const { page, double } = await opened(t);
-    const headers = await double.as('ann').signRequest({ url: '/articles' });
-    await double.fetch('/articles?limit=3', { headers });
-    await shows(page, [7, ...all]);
-    const cell = page.locator('.row[data-number="7"] .problem');
-    assert.match(await cell.innerText(), /^the query was left out\s*credentials-refused$/);
-    await page.getByLabel('Search').fill('query was left');
-    await shows(page, [7]);
-    // With an exchange open, the table is narrower. The cause is still shown as a whole.
-    await page.getByLabel('Search').fill('');
-    await page.locator('.row[data-number="7"] .target').click();
-    await page.locator('.detail h2').waitFor();
-    const [edge, end] = ['.row[data-number="7"] .problem', '.row[data-number="7"] .problem strong'].map(
-      (selector) => `document.querySelector('${selector}').getBoundingClientRect().right`,
-    );
-    assert.equal(await page.evaluate(`${end} <= ${edge}`), true);
-  },
-);
+test('a row shows the likely cause before the problem, and is found by it', inBrowser, async (t) => {
+  const { page, double } = await opened(t);
+  const headers = await double.as('ann').signRequest({ url: '/articles' });
+  await double.fetch('/articles?limit=3', { headers });
+  await shows(page, [7, ...all]);
+  const cell = page.locator('.row[data-number="7"] .problem');
+  assert.match(await cell.innerText(), /^the query was left out\s*credentials-refused$/);
+  await page.getByLabel('Search').fill('query was left');
+  await shows(page, [7]);
+  // With an exchange open, the table is narrower. The cause is still shown as a whole.
+  await page.getByLabel('Search').fill('');
+  await page.locator('.row[data-number="7"] .target').click();
+  await page.locator('.detail h2').waitFor();
+  const [edge, end] = ['.row[data-number="7"] .problem', '.row[data-number="7"] .problem strong'].map(
+    (selector) => `document.querySelector('${selector}').getBoundingClientRect().right`,
+  );
+  assert.equal(await page.evaluate(`${end} <= ${edge}`), true);
+});
 
 test('an empty table shows the reason directly under its headings', inBrowser, async (t) => {
   const { page } = await opened(t);
@@ -152,23 +148,19 @@ test('a paused table does not change until it is resumed', inBrowser, async (t) 
   await shows(page, [7, ...all]);
 });
 
-test(
-  'a cleared table shows pinned and new exchanges only, and does not change the journal',
-  inBrowser,
-  async (t) => {
-    const { page, double } = await opened(t);
-    await shows(page, all);
-    await page.getByRole('button', { name: 'Pin #2 to the top' }).click();
-    await shows(page, [2, 6, 5, 4, 3, 1]);
-    await page.getByRole('button', { name: 'Clear' }).click();
-    await shows(page, [2]);
-    await double.fetch('/articles');
-    await shows(page, [2, 7]);
-    assert.equal(double.journal.length, 7);
-    await page.getByRole('button', { name: 'Unpin #2' }).click();
-    await shows(page, [7]);
-  },
-);
+test('a cleared table shows only pinned and new exchanges of the journal', inBrowser, async (t) => {
+  const { page, double } = await opened(t);
+  await shows(page, all);
+  await page.getByRole('button', { name: 'Pin #2 to the top' }).click();
+  await shows(page, [2, 6, 5, 4, 3, 1]);
+  await page.getByRole('button', { name: 'Clear' }).click();
+  await shows(page, [2]);
+  await double.fetch('/articles');
+  await shows(page, [2, 7]);
+  assert.equal(double.journal.length, 7);
+  await page.getByRole('button', { name: 'Unpin #2' }).click();
+  await shows(page, [7]);
+});
 
 test('an exchange stays pinned while another view is open', inBrowser, async (t) => {
   const { page } = await opened(t);
@@ -269,8 +261,7 @@ async function selects(page: Page, number: number): Promise<void> {
 }
 
 test('without exchanges the table shows a curl command that sends a request', inBrowser, async (t) => {
-  const double = await startDouble({ https: false });
-  t.after(() => double.close());
+  await using double = await startDouble({ https: false });
   const { page } = await openConsole(t, double);
   await page.getByRole('main').locator(`text=curl ${double.url}/`).waitFor();
   await assertAccessible(page, 'without exchanges');
@@ -293,8 +284,7 @@ test('the table is accessible in both colour schemes, wide and narrow', inBrowse
 });
 
 test('the link of an exchange opens it, and scrolls the table to its row', inBrowser, async (t) => {
-  const double = await startDouble({ https: false, users });
-  t.after(() => double.close());
+  await using double = await startDouble({ https: false, users });
   for (let count = 0; count < 60; count += 1) await double.fetch('/articles');
   const { page } = await openConsole(t, double, { path: '/exchanges/3' });
   await page.reload();
@@ -315,21 +305,17 @@ test('rows do not move when exchanges are added above them', inBrowser, async (t
   assert.equal(await page.evaluate(top), before);
 });
 
-test(
-  'the table renders only the visible rows of many exchanges, and the others can be reached',
-  inBrowser,
-  async (t) => {
-    const many = long ? 10_000 : 1000;
-    const { page, double } = await opened(t, { journal: { entries: many, bytes: 256 * 1024 * 1024 } });
-    for (let count = 6; count < many; count += 1) await double.fetch(`/articles?offset=${count}`);
-    await until(page, `document.querySelector('.count')?.textContent === '${many} exchanges'`);
-    assert.ok((await page.locator('.rows .row').count()) < 80);
-    await page.locator('.grid').focus();
-    await page.keyboard.press('End');
-    await selects(page, 1);
-    await page.getByLabel('Search').fill('offset=77');
-    const offsets = Array.from({ length: many - 6 }, (_, index) => String(index + 6));
-    const found = offsets.filter((offset) => offset.startsWith('77')).length;
-    await until(page, `document.querySelector('.count')?.textContent === '${found} of ${many} exchanges'`);
-  },
-);
+test('only visible rows of many exchanges are rendered, and all are reached', inBrowser, async (t) => {
+  const many = long ? 10_000 : 1000;
+  const { page, double } = await opened(t, { journal: { entries: many, bytes: 256 * 1024 * 1024 } });
+  for (let count = 6; count < many; count += 1) await double.fetch(`/articles?offset=${count}`);
+  await until(page, `document.querySelector('.count')?.textContent === '${many} exchanges'`);
+  assert.ok((await page.locator('.rows .row').count()) < 80);
+  await page.locator('.grid').focus();
+  await page.keyboard.press('End');
+  await selects(page, 1);
+  await page.getByLabel('Search').fill('offset=77');
+  const offsets = Array.from({ length: many - 6 }, (_, index) => String(index + 6));
+  const found = offsets.filter((offset) => offset.startsWith('77')).length;
+  await until(page, `document.querySelector('.count')?.textContent === '${found} of ${many} exchanges'`);
+});

@@ -107,8 +107,7 @@ test('a date that is not a valid time is shown as text', inBrowser, async (t) =>
 });
 
 test('a long value is truncated, and shown piece by piece on request', inBrowser, async (t) => {
-  const double = await startDouble({ https: false });
-  t.after(() => double.close());
+  await using double = await startDouble({ https: false });
   double.resource('/long', {
     GET: {
       access: 'anyone',

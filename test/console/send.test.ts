@@ -144,34 +144,30 @@ test('messages are signed with every algorithm of RFC 9421', inBrowser, async (t
   }
 });
 
-test(
-  'requests with other schemes are sent over TLS, with credentials that the server signs or issues',
-  inBrowser,
-  async (t) => {
-    const { page, double } = await opened(t, {
-      clients: { app: { redirectUris: ['https://client.example/cb'] } },
-      consumers: { printer: { secret: 'the-secret-of-the-printer', callbacks: ['oob'] } },
-    });
-    await page.getByLabel('User', { exact: true }).selectOption('ann');
-    let last = 0;
-    for (const [scheme, name] of [
-      ['simple', 'hmac'],
-      ['basic', 'basic'],
-      ['bearer', 'bearer'],
-      ['oauth1', 'oauth'],
-    ] as const) {
-      await page.getByLabel('Scheme').selectOption(scheme);
-      if (scheme === 'bearer' || scheme === 'oauth1') {
-        await shows(page, 'Press Sign');
-        await page.getByRole('button', { name: 'Sign', exact: true }).click();
-      }
-      await message(page, /(Authorization|Authentication): (hmac|Basic|Bearer|OAuth) /);
-      last = await send(page, last);
-      const { principal } = double.journal.last() ?? {};
-      assert.deepEqual(principal && [principal.name, principal.scheme], ['ann', name], scheme);
+test('requests with other schemes are sent over TLS, signed by the server', inBrowser, async (t) => {
+  const { page, double } = await opened(t, {
+    clients: { app: { redirectUris: ['https://client.example/cb'] } },
+    consumers: { printer: { secret: 'the-secret-of-the-printer', callbacks: ['oob'] } },
+  });
+  await page.getByLabel('User', { exact: true }).selectOption('ann');
+  let last = 0;
+  for (const [scheme, name] of [
+    ['simple', 'hmac'],
+    ['basic', 'basic'],
+    ['bearer', 'bearer'],
+    ['oauth1', 'oauth'],
+  ] as const) {
+    await page.getByLabel('Scheme').selectOption(scheme);
+    if (scheme === 'bearer' || scheme === 'oauth1') {
+      await shows(page, 'Press Sign');
+      await page.getByRole('button', { name: 'Sign', exact: true }).click();
     }
-  },
-);
+    await message(page, /(Authorization|Authentication): (hmac|Basic|Bearer|OAuth) /);
+    last = await send(page, last);
+    const { principal } = double.journal.last() ?? {};
+    assert.deepEqual(principal && [principal.name, principal.scheme], ['ann', name], scheme);
+  }
+});
 
 test('the server signs with configured schemes, also in the query', inBrowser, async (t) => {
   const { page, double } = await opened(t, {
@@ -234,8 +230,7 @@ test('a mistake that is not possible shows the reason', inBrowser, async (t) => 
 });
 
 test('an edited exchange is sent again with a new signature', inBrowser, async (t) => {
-  const double = await startDouble({ users });
-  t.after(() => double.close());
+  await using double = await startDouble({ users });
   await double.as('ann').fetch('/articles?limit=7', { headers: { 'X-Note': '<b>note</b>' } });
   const { page } = await openConsole(t, double, { path: '/send?entry=1' });
   const shown = await message(page, /limit=7[\s\S]*hmac ann:/);
@@ -263,22 +258,18 @@ test('a request is composed and sent by keyboard alone', inBrowser, async (t) =>
   assert.equal(double.journal.last()?.auth?.hint, 'the query was left out');
 });
 
-test(
-  'the form is accessible in both colour schemes, and a key that cannot be read is reported',
-  inBrowser,
-  async (t) => {
-    const { page } = await opened(t, { schemes: { 'message-signatures': {} } });
-    await page.getByLabel('User', { exact: true }).selectOption('ann');
-    await message(page, /hmac ann:/);
-    await send(page, 0);
-    await assertAccessible(page, 'send');
-    await page.getByLabel('Scheme').selectOption('configured:message-signatures');
-    await page.getByLabel('Algorithm').selectOption('ed25519');
-    await page.getByLabel('Secret or private key').fill('-----BEGIN NOTHING-----');
-    await until(
-      page,
-      `document.querySelector('.error')?.textContent.includes('is not a private key') === true`,
-    );
-    await assertAccessible(page, 'send, with an error');
-  },
-);
+test('the form is accessible, and a key that cannot be read is reported', inBrowser, async (t) => {
+  const { page } = await opened(t, { schemes: { 'message-signatures': {} } });
+  await page.getByLabel('User', { exact: true }).selectOption('ann');
+  await message(page, /hmac ann:/);
+  await send(page, 0);
+  await assertAccessible(page, 'send');
+  await page.getByLabel('Scheme').selectOption('configured:message-signatures');
+  await page.getByLabel('Algorithm').selectOption('ed25519');
+  await page.getByLabel('Secret or private key').fill('-----BEGIN NOTHING-----');
+  await until(
+    page,
+    `document.querySelector('.error')?.textContent.includes('is not a private key') === true`,
+  );
+  await assertAccessible(page, 'send, with an error');
+});

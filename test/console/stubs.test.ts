@@ -5,8 +5,7 @@ import { activate, assertAccessible, inBrowser, openConsole, until } from '../su
 import { shows } from './interaction.ts';
 
 test('stubs are added, counted and removed', inBrowser, async (t) => {
-  const double = await startDouble({ https: false });
-  t.after(() => double.close());
+  await using double = await startDouble({ https: false });
   const { page } = await openConsole(t, double, { path: '/stubs' });
   await shows(page, 'There are no stubs.');
   await shows(page, 'This server has no document of a partner.');
@@ -36,14 +35,13 @@ test('stubs are added, counted and removed', inBrowser, async (t) => {
 });
 
 test('the form of a stub accepts parameters, header fields and schemes', inBrowser, async (t) => {
-  const double = await startDouble({
+  await using double = await startDouble({
     https: false,
     users: { ann: { secret: 'the-secret-of-ann' } },
     schemes: {
       partner: { message: '{method}{target}', signature: { field: 'X-Sig' }, user: { field: 'X-User' } },
     },
   });
-  t.after(() => double.close());
   const { page } = await openConsole(t, double, { path: '/stubs' });
   await page.getByLabel('Path').fill('/v1/orders');
   await page.getByLabel('Schemes').fill('hmac');
@@ -72,34 +70,29 @@ test('the form of a stub accepts parameters, header fields and schemes', inBrows
   );
 });
 
-test(
-  'the coverage of a partner’s document shows the used and unused operations, responses and parameters',
-  inBrowser,
-  async (t) => {
-    const text = {
-      '200': { description: 'ok', content: { 'text/plain': { schema: { type: 'string' }, example: 'ok' } } },
-    };
-    const parameters = [{ name: 'limit', in: 'query', schema: { type: 'integer' } }];
-    const document = {
-      openapi: '3.1.0',
-      info: { title: 'Orders', version: '1' },
-      paths: {
-        '/orders': { get: { operationId: 'listOrders', parameters, responses: text } },
-        '/health': { get: { operationId: 'health', responses: text } },
-      },
-    };
-    const double = await startDouble({ https: false, partner: document });
-    t.after(() => double.close());
-    await double.fetch('/orders');
-    const { page } = await openConsole(t, double, { path: '/stubs' });
-    await shows(page, '1 of 2 operations');
-    const rows = `[...document.querySelectorAll('[aria-label="Table of operations"] tbody tr')]
+test('the coverage of a partner’s document shows what was used and what was not', inBrowser, async (t) => {
+  const text = {
+    '200': { description: 'ok', content: { 'text/plain': { schema: { type: 'string' }, example: 'ok' } } },
+  };
+  const parameters = [{ name: 'limit', in: 'query', schema: { type: 'integer' } }];
+  const document = {
+    openapi: '3.1.0',
+    info: { title: 'Orders', version: '1' },
+    paths: {
+      '/orders': { get: { operationId: 'listOrders', parameters, responses: text } },
+      '/health': { get: { operationId: 'health', responses: text } },
+    },
+  };
+  await using double = await startDouble({ https: false, partner: document });
+  await double.fetch('/orders');
+  const { page } = await openConsole(t, double, { path: '/stubs' });
+  await shows(page, '1 of 2 operations');
+  const rows = `[...document.querySelectorAll('[aria-label="Table of operations"] tbody tr')]
     .map((row) => [...row.cells].map((cell) => cell.innerText.replace(/\\s+/g, ' ')).join('|')).join(' / ')`;
-    await until(
-      page,
-      `${rows} === 'listOrders GET /orders|1|200 × 1|query.limit / health GET /health|none||200'`,
-      rows,
-    );
-    await assertAccessible(page, 'coverage');
-  },
-);
+  await until(
+    page,
+    `${rows} === 'listOrders GET /orders|1|200 × 1|query.limit / health GET /health|none||200'`,
+    rows,
+  );
+  await assertAccessible(page, 'coverage');
+});
