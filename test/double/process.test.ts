@@ -37,21 +37,14 @@ async function run(
 }
 
 const left = {
-  'without anything asked of it': 'await startDouble();',
-  'after a request in process': `
-    const double = await startDouble({ users: ['ann'] });
-    await double.as('ann').fetch('/articles');`,
-  'after a request over HTTP': `
-    const double = await startDouble();
-    await (await fetch(double.url + '/articles')).text();`,
-  'after a request over HTTPS, with the connection kept open': `
+  'after requests in process, over HTTP and over HTTPS with the connection kept open, with its control interface open': `
     import { Agent, request } from 'node:https';
-    const double = await startDouble();
+    const double = await startDouble({ users: ['ann'] });
+    await double.as('ann').fetch('/articles');
+    await (await fetch(double.url + '/articles')).text();
     const agent = new Agent({ keepAlive: true, ca: double.ca });
     await new Promise((resolve) =>
-      request(double.secureUrl + '/articles', { agent }, (reply) => reply.resume().on('end', resolve)).end());`,
-  'with its control interface open': `
-    const double = await startDouble();
+      request(double.secureUrl + '/articles', { agent }, (reply) => reply.resume().on('end', resolve)).end());
     const { url } = await double.openControl();
     await (await fetch(url + '/health')).text();`,
   'with a delayed response that its client no longer waits for': `
@@ -89,40 +82,38 @@ test('a double that is not closed lets its process exit while another process ke
   assert.equal(status, 0, stderr);
 });
 
-test('a delayed response in process arrives although nothing else keeps the process alive', async (t) => {
-  const script = `
+const printing: Readonly<Record<string, readonly [script: string, printed: readonly string[]]>> = {
+  'a delayed response in process arrives although nothing else keeps the process alive': [
+    `
     const double = await startDouble();
     double.faults.times(2, {}, { delay: 100 });
     double.faults.next({}, { dribble: 2000 });
     console.log((await double.fetch('/articles')).status);
     console.log((await double.fetch('/articles', { signal: AbortSignal.timeout(120_000) })).status);
-    console.log((await (await double.fetch('/articles')).text()).length > 0);`;
-  const { status, stderr, printed } = await run(t, script);
-  assert.equal(status, 0, stderr);
-  assert.deepEqual(printed, ['200', '200', 'true']);
-});
-
-test('an aborted call in process no longer keeps the process alive', async (t) => {
-  const script = `
+    console.log((await (await double.fetch('/articles')).text()).length > 0);`,
+    ['200', '200', 'true'],
+  ],
+  'an aborted call in process no longer keeps the process alive': [
+    `
     const double = await startDouble();
     double.faults.next({}, { delay: 600_000 });
-    await double.fetch('/articles', { signal: AbortSignal.timeout(50) }).catch((error) => console.log(error.name));`;
-  const { status, stderr, printed } = await run(t, script);
-  assert.equal(status, 0, stderr);
-  assert.deepEqual(printed, ['TimeoutError']);
-});
-
-test('waitFor rejects with timeout although nothing else keeps the process alive', async (t) => {
-  const script = `
+    await double.fetch('/articles', { signal: AbortSignal.timeout(50) }).catch((error) => console.log(error.name));`,
+    ['TimeoutError'],
+  ],
+  'waitFor rejects with timeout although nothing else keeps the process alive, and unhandled does not end it':
+    [
+      `
     const double = await startDouble();
-    await double.journal.waitFor({ path: '/never' }, { timeout: 100 }).catch((error) => console.log(error.code));`;
-  const { status, stderr, printed } = await run(t, script);
-  assert.equal(status, 0, stderr);
-  assert.deepEqual(printed, ['timeout']);
-});
-
-test('close waits for requests in flight although nothing else keeps the process alive', async (t) => {
-  const script = `
+    await double.journal.waitFor({ path: '/never' }, { timeout: 100 }).catch((error) => console.log(error.code));
+    double.journal.waitFor({ path: '/never' });
+    await double.close();
+    double.journal.waitFor({ path: '/never' });
+    await new Promise((resolve) => setImmediate(resolve));
+    console.log('alive');`,
+      ['timeout', 'alive'],
+    ],
+  'close waits for requests in flight although nothing else keeps the process alive': [
+    `
     import { once } from 'node:events';
     import { connect } from 'node:net';
     const double = await startDouble();
@@ -133,11 +124,17 @@ test('close waits for requests in flight although nothing else keeps the process
     await once(socket, 'data');
     socket.unref();
     await double.close({ grace: 100 });
-    console.log('closed');`;
-  const { status, stderr, printed } = await run(t, script);
-  assert.equal(status, 0, stderr);
-  assert.deepEqual(printed, ['closed']);
-});
+    console.log('closed');`,
+    ['closed'],
+  ],
+};
+
+for (const [what, [script, expected]] of Object.entries(printing))
+  test(what, async (t) => {
+    const { status, stderr, printed } = await run(t, script);
+    assert.equal(status, 0, stderr);
+    assert.deepEqual(printed, expected);
+  });
 
 for (const https of [true, false]) {
   test(`with unref: false a double ${https ? '' : 'without HTTPS '}keeps its process alive until it is closed`, async (t) => {

@@ -3,6 +3,22 @@ import test from 'node:test';
 import { startDouble } from '../../../src/double/index.ts';
 import { openConsole } from '../../support/double/control-client.ts';
 
+test('a stub of the control interface sends bytes with its fields, to the users of its access rule', async () => {
+  await using double = await startDouble({ users: ['ann', 'bob'], https: false });
+  const control = await openConsole(double);
+  const headers = { 'Content-Type': 'image/png', 'X-Wind': 'west' };
+  const match = { method: 'GET', path: '/weather/{user}' };
+  await control.send('POST', '/stubs', {
+    match,
+    access: 'owner:user',
+    response: { base64: '/wA=', headers },
+  });
+  const shown = await double.as('ann').fetch('/weather/ann');
+  assert.deepEqual([...new Uint8Array(await shown.arrayBuffer())], [255, 0]);
+  assert.deepEqual([shown.headers.get('content-type'), shown.headers.get('x-wind')], ['image/png', 'west']);
+  assert.equal((await double.as('bob').fetch('/weather/ann')).status, 403);
+});
+
 test('an invalid stub of the control interface is rejected with 422, and nothing is changed', async () => {
   await using double = await startDouble({ https: false });
   const control = await openConsole(double);

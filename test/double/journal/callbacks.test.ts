@@ -1,18 +1,6 @@
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
-import { join } from 'node:path';
 import test from 'node:test';
 import { DoubleError, startDouble } from '../../../src/double/index.ts';
-import { modulePath, reading } from '../../support/program.ts';
-
-/** The outcome of a script that uses the double in a process of its own. */
-function runScript(script: string): { readonly status: number | null; readonly stdout: string } {
-  const text = `import { startDouble } from ${JSON.stringify(modulePath('src/double/index.ts'))};\n${script}`;
-  const args = [...reading, '--input-type=module', '-e', text];
-  const cwd = join(import.meta.dirname, '../../..');
-  const { status, stdout } = spawnSync(process.execPath, args, { cwd, encoding: 'utf8', timeout: 240_000 });
-  return { status, stdout };
-}
 
 test('a function that throws rejects its own wait only', async () => {
   await using double = await startDouble({ https: false });
@@ -83,15 +71,4 @@ test('a wait on a closed double ends at once, with an earlier entry if one match
     );
     return true;
   });
-});
-
-test('an unhandled wait does not end the process when the double is closed', () => {
-  const { status, stdout } = runScript(`
-    const double = await startDouble({ https: false });
-    double.journal.waitFor({ path: '/never' });
-    await double.close();
-    double.journal.waitFor({ path: '/never' });
-    await new Promise((resolve) => setImmediate(resolve));
-    console.log('alive');`);
-  assert.deepEqual({ status, stdout }, { status: 0, stdout: 'alive\n' });
 });

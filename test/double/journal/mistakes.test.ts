@@ -1,9 +1,9 @@
 // Mistakes of clients that the catalogue does not make, as such a client makes them over a socket. The first line of the entry names each.
 import assert from 'node:assert/strict';
 import { createHash, createHmac } from 'node:crypto';
-import { connect } from 'node:net';
 import { after, before, test } from 'node:test';
 import { type Double, startDouble } from '../../../src/double/index.ts';
+import { rawExchange } from '../../support/double/raw-exchange.ts';
 
 const secret = 'c2VjcmV0IG9mIGpvaG5kb2Ugd2hpY2ggaXMgbG9uZw==';
 const annSecret = 'the secret of ann';
@@ -71,17 +71,7 @@ async function send(url: string, sent: Sent, nonce: string): Promise<void> {
     ...(body === undefined ? [] : [['Content-Length', String(Buffer.byteLength(body))] as const]),
   ];
   const head = lines.map(([name, value]) => `${name}: ${value}\r\n`).join('');
-  await exchange(url, Buffer.from(`${method} ${sentTarget} HTTP/1.1\r\n${head}\r\n${body ?? ''}`));
-}
-
-function exchange(url: string, bytes: Buffer): Promise<void> {
-  const { port, hostname } = new URL(url);
-  return new Promise((resolve) => {
-    const socket = connect(Number(port), hostname, () => socket.write(bytes));
-    socket.on('error', () => undefined);
-    socket.on('close', () => resolve());
-    socket.resume();
-  });
+  await rawExchange(url, Buffer.from(`${method} ${sentTarget} HTTP/1.1\r\n${head}\r\n${body ?? ''}`));
 }
 
 /** A mistake: what the client does, what it sends (or a function that sends it), and how the line names it. */

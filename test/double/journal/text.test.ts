@@ -1,26 +1,15 @@
 // The text of an entry: what happened, the step by its name, and the reason of every refusal.
 import assert from 'node:assert/strict';
-import { connect } from 'node:net';
 import { test } from 'node:test';
 import { type Double, type DoubleOptions, startDouble } from '../../../src/double/index.ts';
 import { digestOnce } from '../../../src/schemes/hmac/credentials.ts';
+import { rawExchange } from '../../support/double/raw-exchange.ts';
 
 const tea = '<article><title>Tea</title><price currency="EUR">3.50</price></article>';
 
 function open(options: DoubleOptions = {}): Promise<Double> {
   const users = { johndoe: { secret: 'a-secret', password: 'pw' }, jürgen: { secret: 'another-secret' } };
   return startDouble({ users, now: '2026-03-01T12:00:00Z', https: false, ...options });
-}
-
-/** Sends octets, one character each, over a socket and waits until it is closed. */
-function exchange({ url }: Double, octets: string): Promise<void> {
-  const { port, hostname } = new URL(url);
-  return new Promise((resolve) => {
-    const socket = connect(Number(port), hostname, () => socket.write(Buffer.from(octets, 'latin1')));
-    socket.on('error', () => undefined);
-    socket.on('close', () => resolve());
-    socket.resume();
-  });
 }
 
 const refusals: readonly [status: number, request: (double: Double) => Promise<unknown>, text: RegExp][] = [
@@ -95,7 +84,7 @@ const unparsable: readonly [octets: string, text: RegExp][] = [
 for (const [octets, text] of unparsable) {
   test(`the text of a request that cannot be parsed contains the reason: ${JSON.stringify(octets)}`, async () => {
     await using double = await open();
-    await exchange(double, octets);
+    await rawExchange(double.url, Buffer.from(octets, 'latin1'));
     assert.match(String(double.journal.last()), text);
   });
 }

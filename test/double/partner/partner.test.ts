@@ -57,17 +57,6 @@ test('paths are found at the root and below the path of the server, with text be
   assert.equal((await double.fetch('/orders/ord_1', { method: 'HEAD' })).status, 200);
 });
 
-test('an operation with security requires the API key, and one without accepts anyone', async () => {
-  await using double = await start();
-  assert.equal((await double.fetch('/orders')).status, 401);
-  const send = (key: string) => double.fetch(`${double.secureUrl}/orders`, { headers: { 'X-API-Key': key } });
-  assert.equal((await send('wrong')).status, 401);
-  assert.equal((await send(users.ann.secret)).status, 200);
-  assert.equal((await double.as('ann', { scheme: 'key' }).fetch('/orders')).status, 200);
-  assert.equal((await double.as('ann').fetch('/orders')).status, 401, 'hmac is no scheme of the document');
-  assert.equal((await double.fetch('/orders/ord_1')).status, 200);
-});
-
 test('OAuth 2.0 tokens are issued at the documented path, and require the scopes of the operation', async () => {
   const client = { secret: 'client secret', grants: ['client_credentials'] } as const;
   await using double = await start({ clients: { app: client } });
@@ -149,28 +138,6 @@ test('a key of API Gateway with the type awsSigv4 is verified as AWS Signature V
   );
 });
 
-test('parameters outside ranges, enumerations and formats are rejected with 400, as are unknown ones', async () => {
-  await using double = await start();
-  const client = double.as('ann', { scheme: 'key' });
-  const errors = async (target: string, headers = {}): Promise<unknown> => {
-    const response = await client.fetch(target, { headers });
-    return response.status === 200
-      ? 200
-      : [response.status, ...(await errorsIn(response)).map((each) => each.split(' ')[0])];
-  };
-  assert.equal(await errors('/orders?limit=5&state=open&state=paid&filter[paid]=true'), 200);
-  assert.deepEqual(await errors('/orders?limit=101'), [400, 'query.limit']);
-  assert.deepEqual(await errors('/orders?limit=many'), [400, 'query.limit']);
-  assert.deepEqual(await errors('/orders?limit=1&limit=2'), [400, 'query.limit']);
-  assert.deepEqual(await errors('/orders?state=open&state=lost'), [400, 'query.state/1']);
-  assert.deepEqual(await errors('/orders?filter[paid]=maybe'), [400, 'query.filter/paid']);
-  assert.deepEqual(await errors('/orders?filter[unpaid]=true'), [400, 'query.filter/unpaid']);
-  assert.deepEqual(await errors('/orders?page=2'), [400, 'query.page']);
-  assert.deepEqual(await errors('/orders', { 'X-Trace': '1' }), [400, 'header.X-Trace']);
-  await using lenient = await start({ strictQuery: false });
-  assert.equal((await lenient.as('ann', { scheme: 'key' }).fetch('/orders?page=2')).status, 200);
-});
-
 test('invalid content is rejected with 422 and the paths of the member and of the rule', async () => {
   await using double = await start();
   const client = double.as('ann', { scheme: 'key' });
@@ -228,59 +195,15 @@ test('Prefer chooses the status, the example and drawn values, and Preference-Ap
   );
 });
 
-test('respond sets the responses of an operation, and the latest call takes precedence', async () => {
+test('respond names the operations and the statuses that there are', async () => {
   await using double = await start();
-  const status = async (): Promise<number> => (await double.fetch('/orders/ord_1')).status;
-  using missing = double.partner.respond('getOrder', 404, { times: 2 });
-  double.partner.respond('getOrder', { status: 503, headers: { 'Retry-After': '1' } }, { times: 1 });
-  assert.deepEqual([await status(), await status(), missing.count, missing.remaining], [503, 404, 1, 1]);
-  missing.remove();
-  assert.equal(await status(), 200);
-  const snapshot = double.snapshot();
-  double.partner.respond('getOrder', 404);
-  assert.equal(await status(), 404);
-  double.restore(snapshot);
-  assert.equal(await status(), 200);
-  double.partner.respond('GET /reports/{from}..{to}.csv', { status: 204 });
+  const { respond } = double.partner;
+  respond('GET /reports/{from}..{to}.csv', { status: 204 });
   assert.equal((await double.fetch('/reports/2026-01-01..2026-02-01.csv')).status, 204);
-  assert.throws(() => double.partner.respond('getOrders', 404), /did you mean "getOrder"/);
-  assert.throws(
-    () => double.partner.respond('pay', 404),
-    /has no operation "pay"; the document has listOrders, /,
-  );
-  assert.throws(
-    () => double.partner.respond('getOrder', 409),
-    /no response with status 409; the document has 200, 404/,
-  );
-  assert.throws(
-    () => double.partner.respond('getOrder', 404, { times: 0 }),
-    /times must be an integer from 1/,
-  );
-});
-
-test('a stub precedes the document, and its requests and responses are still validated', async () => {
-  const errors: unknown[] = [];
-  await using double = await start({ onError: (error) => void errors.push(error) });
-  double.stub({ method: 'GET', path: '/orders/{id}' }, { body: { id: 1 } }, { access: 'anyone' });
-  const response = await double.fetch('/orders/ord_1');
-  assert.deepEqual([response.status, await response.json()], [200, { id: 1 }]);
-  const { warnings } = double.journal.last();
-  assert.deepEqual(
-    warnings.map((warning) => warning.split(' ')[0]),
-    ['/total', '/createdAt', '/id'],
-  );
-  assert.match(String(errors), /the response of getOrder is not as documented: \/total is missing/);
-  assert.match(
-    String(double.journal.last()),
-    /warning: \/id must be string, is a number \(#\/components\/schemas\/Order/,
-  );
-  assert.equal((await double.fetch('/orders/1')).status, 400, 'the path is not as documented');
-  const stub = double.stub({ method: 'POST', path: '/orders' }, { status: 418 }, { access: 'anyone' });
-  assert.equal((await double.fetch('/orders', { method: 'POST', headers: json, body: '{}' })).status, 422);
-  assert.equal(stub.count, 0);
-  double.stub({ method: 'GET', path: '/elsewhere' }, { body: 1 }, { access: 'anyone' });
-  assert.equal((await double.fetch('/elsewhere')).status, 200);
-  assert.deepEqual(double.journal.last().warnings, []);
+  assert.throws(() => respond('getOrders', 404), /did you mean "getOrder"/);
+  assert.throws(() => respond('pay', 404), /has no operation "pay"; the document has listOrders, /);
+  assert.throws(() => respond('getOrder', 409), /no response with status 409; the document has 200, 404/);
+  assert.throws(() => respond('getOrder', 404, { times: 0 }), /times must be an integer from 1/);
 });
 
 test('a collection precedes the document', async () => {
@@ -731,23 +654,6 @@ test('content of null is sent as null', async () => {
     await using double = await start({ partner: documentOf({ get: operation }) });
     assert.equal(await (await double.fetch('/x')).text(), 'null');
   }
-});
-
-test('a response without a value has the nearest one, and the journal names the rule', async () => {
-  const node = {
-    type: 'object',
-    required: ['next'],
-    properties: { next: { $ref: '#/components/schemas/Node' } },
-  };
-  const partner = documentOf({ get: returning({ $ref: '#/components/schemas/Node' }) }, { Node: node });
-  await using double = await start({ partner });
-  const response = await double.fetch('/x');
-  assert.equal(response.status, 200);
-  assert.ok('next' in (await read(response)));
-  assert.match(
-    String(double.journal.last()),
-    /no value of this schema was found: .*Node.* requires itself; the nearest one is sent: \/next\S* is missing \(#\/components\/schemas\/Node\/required\)\.$/,
-  );
 });
 
 test('a documented example is sent where the schema permits no value', async () => {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import test from 'node:test';
+import test, { after } from 'node:test';
 import { type Double, type PartnerOptions, startDouble } from '../../../src/double/index.ts';
 import { createConsole } from '../../support/double/control-client.ts';
 import { ordersDocument } from '../../support/double/orders-document.ts';
@@ -15,6 +15,7 @@ async function open(validation: PartnerOptions['validation']) {
     randomSeed: 1,
     onError: (error) => reported.push(String(error)),
   });
+  after(() => double.close());
   return { double, reported };
 }
 
@@ -45,7 +46,6 @@ test('with on, which is the default, a request that the document does not allow 
   for (const validation of [undefined, 'on', {}, { request: 'on' }, { response: 'off' }] as const) {
     const { double } = await open(validation);
     assert.deepEqual(await sendWrong(double), [400, 400, 400, 422, 415, 415]);
-    await double.close();
   }
 });
 
@@ -72,7 +72,6 @@ test('with warn, a request that the document does not allow is answered, and the
   assert.match(missing?.join() ?? '', /^request: createOrder requires content/);
   assert.match(String(double.journal.all()[0]), /\n {2}warning: request: query\.limit /);
   assert.deepEqual(reported, []);
-  await double.close();
 });
 
 test('with off, a request is not compared with the document', async () => {
@@ -80,14 +79,12 @@ test('with off, a request is not compared with the document', async () => {
     const { double } = await open(validation);
     assert.deepEqual(await sendWrong(double), [200, 200, 200, 201, 201, 201]);
     assert.deepEqual(notes(double), [[], [], [], [], [], []]);
-    await double.close();
   }
 });
 
 test('credentials are verified with every validation', async () => {
   const { double } = await open('off');
   assert.equal((await double.fetch('/orders?limit=0')).status, 401);
-  await double.close();
 });
 
 test('a response of a test that the document does not allow is reported with on, noted with warn, and sent with off', async () => {
@@ -107,7 +104,6 @@ test('a response of a test that the document does not allow is reported with on,
       [noted > 0, reports > 0],
       JSON.stringify(validation),
     );
-    await double.close();
   }
 });
 
@@ -122,7 +118,6 @@ test('stubs over an operation are compared as the document is', async () => {
     String(warnings),
   );
   assert.deepEqual(reported, []);
-  await double.close();
 });
 
 test('a response that a test chooses has its own validation, for the requests that get it', async () => {
@@ -139,7 +134,6 @@ test('a response that a test chooses has its own validation, for the requests th
   assert.equal((await double.fetch('/orders/none')).status, 400);
   assert.equal((await double.fetch('/orders/ord_1')).status, 200);
   assert.deepEqual([double.journal.last().warnings, reported], [[], []]);
-  await double.close();
 });
 
 test('the control interface chooses the validation of a response', async () => {
@@ -150,8 +144,6 @@ test('the control interface chooses the validation of a response', async () => {
   await send('POST', '/partner/respond', { ...choice, validation: { request: 'off' } });
   assert.equal((await double.fetch('/orders/none')).status, 200);
   await refused(422, 'POST', '/partner/respond', { ...choice, validation: 'loose' });
-  await control.close();
-  await double.close();
 });
 
 test('a wrong validation is refused with what is expected', async () => {
@@ -176,5 +168,4 @@ test('a wrong validation is refused with what is expected', async () => {
   const { double } = await open('on');
   const options: object = { validation: 'warm' };
   assert.throws(() => double.partner.respond('getOrder', 200, options), /validation must be one of .*"warm"/);
-  await double.close();
 });

@@ -9,8 +9,8 @@ interface RawExchange {
   readonly ending: 'closed' | 'reset';
 }
 
-/** Sends text to a port of this host and reads until the connection ends. */
-export function rawExchange(url: string, text: string): Promise<RawExchange> {
+/** Sends text or bytes to a port of this host and reads until the connection ends. */
+export function rawExchange(url: string, text: string | Uint8Array): Promise<RawExchange> {
   return new Promise((resolve) => {
     const pieces: Buffer[] = [];
     let ending: RawExchange['ending'] = 'closed';
