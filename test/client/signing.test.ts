@@ -379,6 +379,12 @@ for (const [name, row] of Object.entries(rows))
       assert.equal((await ann.fetch(path, sent)).status, 204, String(double.journal.last()));
       assertAccepted();
       shown.push(double.journal.last());
+      // The message that was expected contains the session token.
+      if ('sessionToken' in as) {
+        const wrong = Reflect.apply(double.as, double, ['ann', { scheme, ...as, secret: 'a wrong one' }]);
+        assert.equal((await wrong.fetch(path, sent)).status, 401);
+        shown.push(double.journal.last());
+      }
     }
     const text = shown.map((entry) => `${entry}${JSON.stringify(entry)}${inspect(entry)}`).join('\n');
     const hidden = [secret, base64, password, passphrase, sessionToken, ...credentialsIn({ url, headers })];

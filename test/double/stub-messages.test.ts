@@ -1,18 +1,18 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { type Double, type DoubleOptions, startDouble } from '../../src/double/index.ts';
+import { type DoubleOptions, startDouble } from '../../src/double/index.ts';
 import { action, readBytes } from '../../src/index.ts';
 import { createConsole } from '../support/double/control-client.ts';
 
 const open = { access: 'anyone' } as const;
 
-/** A document with one operation, whose content has the type that the test names. */
-function documentOf(method: string, type: string, required: boolean): DoubleOptions {
+/** A document with operations at one path, whose content has the type that the test names. */
+function documentOf(methods: readonly string[], type: string, required: boolean): DoubleOptions {
   const operation = {
     requestBody: { required, content: { [type]: { schema: { type: 'object' } } } },
     responses: { 204: { description: 'done' } },
   };
-  const paths = { '/any': { [method.toLowerCase()]: operation } };
+  const paths = { '/any': Object.fromEntries(methods.map((name) => [name.toLowerCase(), operation])) };
   return { partner: { openapi: '3.1.0', info: { title: 'Partner', version: '1' }, paths } };
 }
 
@@ -49,76 +49,42 @@ test('a path with a trailing slash or an empty segment is a path of its own', as
 });
 
 test('a Content-Type without content is accepted where content is optional', async () => {
-  const types = ['application/json', 'application/vnd.api+json', 'multipart/form-data; boundary=a'];
-  const bodies: unknown[] = [];
-  const kinds: Readonly<Record<string, (method: string, type: string) => Promise<Double>>> = {
-    async stub(method, type) {
-      const double = await startDouble({ https: false });
-      double.stub<'/any', unknown>(
-        { path: '/any' },
-        ({ body }) => {
-          bodies.push([method, type, body]);
-          return { status: 204 };
-        },
-        open,
-      );
-      return double;
-    },
-    resource(method, type) {
-      const received = action(
-        'anyone',
-        ({ body }) => {
-          bodies.push([method, type, body]);
-          return { status: 204 };
-        },
-        { reads: [{ ...readBytes, type: type.split(';')[0] ?? '' }], bodyOptional: true },
-      );
-      return startDouble({ https: false, resources: { '/any': { [method]: received } } });
-    },
-    'resource of another type': (method) =>
-      startDouble({
-        https: false,
-        resources: {
-          '/any': {
-            [method]: action('anyone', () => ({ status: 204 }), {
-              reads: [{ ...readBytes, type: 'text/csv' }],
-              bodyOptional: true,
-            }),
-          },
-        },
-      }),
-    document: (method, type) =>
-      startDouble({ https: false, ...documentOf(method, type.split(';')[0] ?? '', false) }),
-  };
-  for (const [kind, start] of Object.entries(kinds))
-    for (const method of ['POST', 'PUT', 'PATCH', 'DELETE'])
-      for (const type of types) {
-        await using double = await start(method, type);
-        const headers = { 'Content-Type': type };
-        const empty = (): ReadableStream => new ReadableStream({ start: (controller) => controller.close() });
+  const methods = ['POST', 'PUT', 'PATCH', 'DELETE'] as const;
+  for (const type of ['application/json', 'application/vnd.api+json', 'multipart/form-data; boundary=a']) {
+    const [essence = ''] = type.split(';');
+    const received = { bodyOptional: true, reads: [{ ...readBytes, type: essence }] };
+    const bodies: unknown[] = [];
+    const note = ({ body }: { readonly body: unknown }) => {
+      bodies.push(body);
+      return { status: 204 };
+    };
+    await using double = await startDouble({
+      https: false,
+      ...documentOf(methods, essence, false),
+      resources: {
+        '/resource': Object.fromEntries(methods.map((name) => [name, action('anyone', note, received)])),
+      },
+    });
+    double.stub<'/stub', unknown>({ path: '/stub' }, note, open);
+    const headers = { 'Content-Type': type };
+    for (const path of ['/stub', '/resource', '/any'])
+      for (const method of methods) {
+        const body = new ReadableStream({ start: (controller) => controller.close() });
         const statuses = [
-          (await fetch(`${double.url}/any`, { method, headers })).status,
-          (await double.fetch('/any', { method, headers })).status,
+          (await fetch(double.url + path, { method, headers })).status,
+          (await double.fetch(path, { method, headers })).status,
+          (await fetch(double.url + path, { method, headers, body, duplex: 'half' })).status,
         ];
-        if (kind !== 'resource of another type')
-          statuses.push(
-            (await fetch(`${double.url}/any`, { method, headers, body: empty(), duplex: 'half' })).status,
-          );
-        assert.ok(
-          statuses.every((status) => status === 204),
-          `${kind}, ${method}, ${type}: ${statuses.join()} ${String(double.journal)}`,
-        );
+        assert.deepEqual(statuses, [204, 204, 204], `${path}, ${method}, ${type} ${double.journal}`);
       }
-  assert.deepEqual(
-    bodies.filter((each) => Array.isArray(each) && each[2] !== undefined),
-    [],
-  );
-  await using required = await startDouble({ https: false, ...documentOf('POST', 'application/json', true) });
-  const refused = await required.fetch('/any', {
-    method: 'POST',
-    headers: { 'Content-Type': 'application/json' },
+    assert.deepEqual([...new Set(bodies)], [undefined]);
+  }
+  await using required = await startDouble({
+    https: false,
+    ...documentOf(['POST'], 'application/json', true),
   });
-  assert.equal(refused.status, 400);
+  const init = { method: 'POST', headers: { 'Content-Type': 'application/json' } };
+  assert.equal((await required.fetch('/any', init)).status, 400);
   assert.equal(required.journal.last().problem?.type, 'content-missing');
 });
 
@@ -232,32 +198,21 @@ test('a list of values is sent as several lines, wherever a response has headers
     response: { headers },
     access: 'anyone',
   });
-  for (const path of [
-    '/fixed',
-    '/function',
-    '/documented',
-    '/action',
-    '/controlled',
-    '/fault',
-    '/controlled-fault',
-  ]) {
-    if (path === '/fault') double.faults.next({ path }, { status: 503, headers });
-    if (path === '/controlled-fault')
-      await control.send('POST', '/faults', { match: { path }, fault: { status: 503, headers } });
-    for (const send of [fetch, double.fetch]) {
-      if (send === double.fetch && path === '/fault') double.faults.next({ path }, { status: 503, headers });
-      if (send === double.fetch && path === '/controlled-fault') continue;
-      const response = await send(`${double.url}${path}`);
-      assert.deepEqual(response.headers.getSetCookie(), cookies, path);
-      assert.deepEqual(
-        [response.headers.get('link'), response.headers.get('x-one')],
-        ['</a>, </b>', '1'],
-        path,
-      );
+  double.faults.next({ path: '/fault' }, { status: 503, headers });
+  const fault = { match: { path: '/controlled-fault' }, fault: { status: 503, headers } };
+  await control.send('POST', '/faults', fault);
+  const always = ['/fixed', '/function', '/documented', '/action', '/controlled'];
+  for (const [send, paths] of [
+    [double.fetch, always],
+    [fetch, [...always, '/fault', '/controlled-fault']],
+  ] as const)
+    for (const path of paths) {
+      const response = await send(double.url + path);
+      const fields = ['link', 'x-one'].map((name) => response.headers.get(name));
+      assert.deepEqual([response.headers.getSetCookie(), ...fields], [cookies, '</a>, </b>', '1'], path);
       const recorded = double.journal.last().response?.headers.filter(([name]) => name === 'Set-Cookie');
       assert.equal(recorded?.length, 2, path);
     }
-  }
   await control.send('POST', '/partner/respond', { operationId: 'get', response: { headers } });
   assert.deepEqual((await double.fetch('/documented')).headers.getSetCookie(), cookies);
   for (const wrong of [{}, null, true, 5, [null], [{}], ['a', 1], 'a\nb']) {

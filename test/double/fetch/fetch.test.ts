@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import test from 'node:test';
+import { after, before, describe, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { type Double, startDouble } from '../../../src/double/index.ts';
 import { type Action, action, json, text } from '../../../src/index.ts';
@@ -164,15 +164,6 @@ async function readResponse(reply: Response): Promise<unknown> {
   return { status, statusText, ok, redirected, type, bodyUsed, url, fields, length, content };
 }
 
-for (const [name, [path, init = () => ({})]] of Object.entries(calls)) {
-  test(`a call has the same result in process and over a socket: ${name}`, async () => {
-    await using double = await echoing();
-    const here = await double.fetch(path, init()).then(readResponse, readFailure);
-    const there = await fetch(double.url + path, init()).then(readResponse, readFailure);
-    assert.deepEqual(here, there);
-  });
-}
-
 /** What is seen of a call that failed. */
 const readFailure = ({ name, message }: Error): unknown => ({ name, message });
 
@@ -184,14 +175,27 @@ const requests: Readonly<Record<string, Call>> = {
   'of text, which is redirected': ['/moved/308/here', withBody(() => 'Tea')],
   'that follows no redirect': ['/moved/303/here', () => ({ redirect: 'manual' })],
 };
-for (const [name, [path, init = () => ({})]] of Object.entries(requests)) {
-  test(`a Request ${name} has the same result in process and over a socket`, async () => {
-    await using double = await echoing();
-    const made = (): Request => new Request(double.url + path, init());
-    const here = await double.fetch(made()).then(readResponse, readFailure);
-    assert.deepEqual(here, await fetch(made()).then(readResponse, readFailure));
+
+describe('a call has the same result in process and over a socket', () => {
+  let double: Double;
+  before(async () => {
+    double = await echoing();
   });
-}
+  after(() => double.close());
+
+  for (const [name, [path, init = () => ({})]] of Object.entries(calls))
+    test(name, async () => {
+      const here = await double.fetch(path, init()).then(readResponse, readFailure);
+      assert.deepEqual(here, await fetch(double.url + path, init()).then(readResponse, readFailure));
+    });
+
+  for (const [name, [path, init = () => ({})]] of Object.entries(requests))
+    test(`a Request ${name}`, async () => {
+      const made = (): Request => new Request(double.url + path, init());
+      const here = await double.fetch(made()).then(readResponse, readFailure);
+      assert.deepEqual(here, await fetch(made()).then(readResponse, readFailure));
+    });
+});
 
 test('a redirect to another server is returned and not followed', async () => {
   await using double = await startDouble({ https: false });
