@@ -77,7 +77,6 @@ test('the coverage of a partner’s document shows what was used and what was no
   const parameters = [{ name: 'limit', in: 'query', schema: { type: 'integer' } }];
   const document = {
     openapi: '3.1.0',
-    info: { title: 'Orders', version: '1' },
     paths: {
       '/orders': { get: { operationId: 'listOrders', parameters, responses: text } },
       '/health': { get: { operationId: 'health', responses: text } },

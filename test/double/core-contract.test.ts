@@ -17,7 +17,6 @@ const token = 'a-token-for-this-test-alone';
 
 const partner = {
   openapi: '3.1.0',
-  info: { title: 'Partner', version: '1' },
   paths: {
     '/rates': {
       get: {

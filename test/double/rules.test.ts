@@ -19,7 +19,6 @@ function startPartner(options: DoubleOptions = {}): Promise<Double> {
   return start({
     partner: {
       openapi: '3.1.0',
-      info: { title: 'Orders', version: '1' },
       servers: [{ url: 'https://api.example/v1' }],
       paths: {
         '/orders': {

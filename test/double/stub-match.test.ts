@@ -158,7 +158,6 @@ test('a fallback answers what nothing else does', async () => {
     collections: { '/notes': { ...notes, access: { read: 'anyone' } } },
     partner: {
       openapi: '3.1.0',
-      info: { title: 'partner', version: '1' },
       paths: { '/pets': { get: { responses: { 200: { description: 'pets' } } } } },
     },
   });

@@ -13,7 +13,7 @@ function documentOf(methods: readonly string[], type: string, required: boolean)
     responses: { 204: { description: 'done' } },
   };
   const paths = { '/any': Object.fromEntries(methods.map((name) => [name.toLowerCase(), operation])) };
-  return { partner: { openapi: '3.1.0', info: { title: 'Partner', version: '1' }, paths } };
+  return { partner: { openapi: '3.1.0', paths } };
 }
 
 test('a path with a trailing slash or an empty segment is a path of its own', async () => {
@@ -149,7 +149,6 @@ test('a stub and a document accept a PUT with Content-Range, a collection does n
     users: ['ann'],
     partner: {
       openapi: '3.1.0',
-      info: { title: 'Partner', version: '1' },
       paths: {
         '/uploads/{id}': { put, parameters: [{ name: 'id', in: 'path', required: true, schema: {} }] },
       },
@@ -181,7 +180,6 @@ test('a list of values is sent as several lines, wherever a response has headers
   const headers = { 'Set-Cookie': cookies, Link: ['</a>', '</b>'], 'X-One': '1' };
   const document = {
     openapi: '3.1.0',
-    info: { title: 'Partner', version: '1' },
     paths: { '/documented': { get: { operationId: 'get', responses: { 200: { description: 'ok' } } } } },
   };
   await using double = await startDouble({

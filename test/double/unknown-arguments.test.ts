@@ -15,7 +15,6 @@ const url = 'http://127.0.0.1:1/';
 const signer = attack.createSigner(credentials);
 const partner = {
   openapi: '3.1.0',
-  info: { title: 'Partner', version: '1' },
   paths: { '/documented': { get: { operationId: 'get', responses: { 200: { description: 'ok' } } } } },
 };
 const ok = root.action('anyone', () => root.text('tea'));

@@ -46,7 +46,6 @@ const operation = (responses: object) => ({
 });
 const document = {
   openapi: '3.1.0',
-  info: { title: 'orders', version: '1' },
   components: { securitySchemes: { key: { type: 'apiKey', in: 'header', name: 'X-Key' } } },
   security: [{ key: [] }],
   paths: {
@@ -251,7 +250,7 @@ describe('what no operation answers', () => {
       '4XX': content({ type: 'object', required: ['message'], properties: { message: { type: 'string' } } }),
     },
   };
-  const partner = { openapi: '3.1.0', info: { title: 'orders', version: '1' }, paths: { '/x': { get } } };
+  const partner = { openapi: '3.1.0', paths: { '/x': { get } } };
   const requests = {
     'another method': {
       init: { method: 'DELETE' },

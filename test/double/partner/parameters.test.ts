@@ -20,7 +20,6 @@ function withParameters(parameters: readonly Parameter[]) {
   const path = parameters.some((each) => each['in'] === 'path') ? '/x/{p}' : '/x';
   return {
     openapi: '3.1.0',
-    info: { title: 'Partner', version: '1' },
     paths: { [path]: { get: { parameters, responses: { 204: { description: 'Done' } } } } },
   };
 }
@@ -251,9 +250,8 @@ describe('parts of multipart/form-data', () => {
     test(what, async () => {
       const content = { 'multipart/form-data': { schema: { type: 'object', ...schema } } };
       const post = { requestBody: { content }, responses: { 204: { description: 'Done' } } };
-      const info = { title: 'Partner', version: '1' };
       await using double = await startDouble({
-        partner: { openapi: '3.0.3', info, paths: { '/x': { post }, '/s': { post } } },
+        partner: { openapi: '3.0.3', paths: { '/x': { post }, '/s': { post } } },
         https: false,
       });
       double.stub({ method: 'POST', path: '/s' }, { status: 204 }, { access: 'anyone' });
@@ -299,9 +297,8 @@ describe('the Encoding Object of a form', () => {
       const type = 'application/x-www-form-urlencoded';
       const content = { [type]: { schema: { type: 'object', properties }, encoding } };
       const post = { requestBody: { content }, responses: { 204: { description: 'Done' } } };
-      const info = { title: 'Partner', version: '1' };
       await using double = await startDouble({
-        partner: { openapi: '3.0.3', info, paths: { '/x': { post } } },
+        partner: { openapi: '3.0.3', paths: { '/x': { post } } },
         https: false,
       });
       const send = async (body: string) =>

@@ -12,7 +12,6 @@ function documentWith(schema: Schema) {
   const responses = { 200: { description: '', content } };
   return {
     openapi: '3.1.0',
-    info: { title: 'Texts', version: '1' },
     paths: {
       '/text': {
         get: { security: [], parameters, responses },

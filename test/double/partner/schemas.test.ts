@@ -14,7 +14,6 @@ const readOnlyId = { properties: { id: { ...text, readOnly: true } } };
 function requesting(schema: Schema, schemas: Schema = {}, openapi = '3.0.3') {
   return {
     openapi,
-    info: { title: 'Partner', version: '1' },
     paths: {
       '/x': {
         post: {

@@ -23,12 +23,7 @@ function start(
   options: DoubleOptions = {},
 ) {
   const operation = { ...(security && { security }), responses: { 204: { description: 'Done' } } };
-  const partner = {
-    openapi: '3.1.0',
-    info: { title: 'Partner', version: '1' },
-    paths: { '/x': { get: operation } },
-    components: { securitySchemes },
-  };
+  const partner = { openapi: '3.1.0', paths: { '/x': { get: operation } }, components: { securitySchemes } };
   return startDouble({ users, partner, onError: () => {}, ...options });
 }
 
@@ -198,7 +193,6 @@ test('signs by each name that the document gives a scheme, also where two declar
   });
   const partner = {
     openapi: '3.1.0',
-    info: { title: 'two names', version: '1' },
     paths: { '/personal': operation('Personal'), '/plan': operation('Plan'), '/login': operation('Login') },
     components: { securitySchemes: { Personal: key, Plan: key, Login: { type: 'http', scheme: 'basic' } } },
   };
@@ -216,7 +210,6 @@ test('signs by each name that the document gives a scheme, also where two declar
 test('a key in Authorization is read alone and after any word, as the document does not name one', async () => {
   const partner = {
     openapi: '3.1.0',
-    info: { title: 'Partner', version: '1' },
     paths: { '/x': { get: { security: [{ bot: [] }], responses: { 204: { description: 'Done' } } } } },
     components: { securitySchemes: { bot: { type: 'apiKey', in: 'header', name: 'Authorization' } } },
   };
@@ -236,7 +229,6 @@ test('a key whose name no field can have costs its operations, and is named', as
   const security = { type: 'apiKey', in: 'header', name: 'API Key' };
   const partner = {
     openapi: '3.1.0',
-    info: { title: 'Partner', version: '1' },
     paths: { '/x': { get: { security: [{ key: [] }], responses: { 204: { description: 'Done' } } } } },
     components: { securitySchemes: { key: security } },
   };

@@ -44,7 +44,6 @@ const schemas = {
 const fault = { description: 'A fault', ...xml(ref('Fault')) };
 const document = {
   openapi: '3.0.3',
-  info: { title: 'Orders', version: '1' },
   paths: {
     '/orders': {
       post: {
