@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { generateKeyPairSync } from 'node:crypto';
 import { describe, type TestContext, test } from 'node:test';
 import {
   type AttackTarget,
@@ -13,7 +14,6 @@ import { startDouble } from '../../src/double/index.ts';
 import { makeIdentity } from '../support/net/transport.ts';
 import { long } from '../support/store/thoroughness.ts';
 import { startNaive } from './fixture.ts';
-import { keyPairs, partner, publicKeys, secret, user } from './signers.ts';
 
 const clock = createManualClock(Date.UTC(2026, 1, 9, 12, 59, 24));
 const tls = makeIdentity();
@@ -28,7 +28,17 @@ interface Planted {
   readonly holes: Readonly<Record<string, readonly string[]>>;
 }
 
-const [ed25519] = keyPairs;
+const [user, secret] = ['johndoe', 'A secret of johndoe'];
+const ed25519 = generateKeyPairSync('ed25519');
+/** A declared scheme with all parts. */
+const partner = {
+  message: '{user}.{timestamp}.{nonce}.{method}.{target}.{body-sha256}',
+  encoding: 'base64',
+  signature: { field: 'X-Signature', format: 'v1={signature}' },
+  user: { field: 'X-Api-Key' },
+  timestamp: { field: 'X-Timestamp' },
+  nonce: { field: 'X-Nonce' },
+} as const;
 const password = 'A password of johndoe';
 const consumer = { key: 'partner', secret: 'A secret of partner' };
 const token = { token: 'a-Token-of-johndoe', tokenSecret: 'Its secret' };
@@ -37,7 +47,7 @@ const hmacKey = { id: user, algorithm: 'hmac-sha256', secret } as const;
 const keys = new Map<string, object>([
   [user, hmacKey],
   ['jane', { algorithm: 'hmac-sha256', secret: 'A secret of jane' }],
-  ['key-1', { algorithm: 'ed25519', pem: publicKeys['ed25519']?.publicKey }],
+  ['key-1', { algorithm: 'ed25519', pem: ed25519.publicKey.export({ type: 'spki', format: 'pem' }) }],
 ]);
 const secrets = new Map([
   [user, secret],
