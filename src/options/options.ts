@@ -8,7 +8,7 @@ import { readSchemes } from '../schemes/configured-schemes.ts';
 import { createFault } from '../shape/fault.ts';
 import { OptionsError } from './error.ts';
 import { type ConfigurationFile, type ConfiguredParts, readConfigurationFile } from './file.ts';
-import { toPrintable } from './flags.ts';
+import { type Arguments, type Arity, toPrintable } from './flags.ts';
 import {
   type Environment,
   explainFault,
@@ -33,6 +33,8 @@ export interface Options
   readonly tlsPort: number | undefined;
   /** How far (ms) a date that comes with a nonce may be from the clock: the longest window of all schemes. */
   readonly nonceWindow: number;
+  /** The flags of the command line. */
+  readonly flags: Arguments['flags'];
   /** Problems that do not prevent a start, one sentence each. */
   readonly warnings: readonly string[];
 }
@@ -41,14 +43,19 @@ export interface Options
  * Reads the options from flags, environment variables and the configuration file. A flag takes precedence over a
  * variable, a variable over the file. Validates every value, even one that is overridden.
  *
+ * @param own the flags of the command itself, whose values are in `flags`. Default: none
  * @throws OptionsError with all errors
  */
-export function readOptions(argv: readonly string[], environment: Environment): Options {
+export function readOptions(
+  argv: readonly string[],
+  environment: Environment,
+  own: ReadonlyMap<string, Arity> = new Map(),
+): Options {
   const faults: string[] = [];
   const warnings: string[] = [];
-  const flags = readFlags(argv, faults);
+  const { settings: given, flags } = readFlags(argv, faults, own);
   const code = faults.length > 0 ? 'usage' : 'invalid';
-  const outer = [...flags, ...readVariables(environment, warnings)];
+  const outer = [...given, ...readVariables(environment, warnings)];
   const { config } = readValues(
     outer.filter(({ key }) => key === 'config'),
     [],
@@ -73,8 +80,8 @@ export function readOptions(argv: readonly string[], environment: Environment): 
   checkListening(values, faults, warnings);
   checkAssumedTls(values, faults);
   if (values.partner === undefined) {
-    const given = { '--strict': values.strict, '--validation': values.validation !== 'on' };
-    for (const [flag, isGiven] of Object.entries(given))
+    const ofPartner = { '--strict': values.strict, '--validation': values.validation !== 'on' };
+    for (const [flag, isGiven] of Object.entries(ofPartner))
       if (isGiven) warnings.push(`${flag} is ignored because there is no --partner`);
   }
   if (values.corsCredentials && values.corsOrigin.length === 0)
@@ -101,6 +108,7 @@ export function readOptions(argv: readonly string[], environment: Environment): 
     consumers,
     oauth2,
     ...declared,
+    flags,
     warnings: Object.freeze(warnings),
   };
   if (faults.length > 0) throw new OptionsError(faults, code);

@@ -1,6 +1,6 @@
 import { escapeInvisible } from '../http/syntax/control-character.ts';
 import { formatFault, type ShapeFault } from '../shape/fault.ts';
-import { findArity, hint, readArguments, toPrintable } from './flags.ts';
+import { type Arguments, type Arity, findArity, hint, readArguments, toPrintable } from './flags.ts';
 import type { Option } from './option.ts';
 import {
   formatFlag,
@@ -21,16 +21,24 @@ export interface Setting {
   readonly value: unknown;
 }
 
-/** Reads the options of a command line. Adds errors to `faults`. */
-export function readFlags(argv: readonly string[], faults: string[]): Setting[] {
-  const arities = new Map([...optionSpecs].map(([key, option]) => [formatFlag(key), findArity(option)]));
-  const { flags, lists, words, faults: found } = readArguments(argv, arities);
+/**
+ * Reads the options of a command line. Adds errors to `faults`.
+ * @param own the flags of the command itself
+ */
+export function readFlags(
+  argv: readonly string[],
+  faults: string[],
+  own: ReadonlyMap<string, Arity>,
+): { readonly settings: Setting[]; readonly flags: Arguments['flags'] } {
+  const arities = [...optionSpecs].map(([key, option]) => [formatFlag(key), findArity(option)] as const);
+  const { flags, lists, words, faults: found } = readArguments(argv, new Map([...arities, ...own]));
   faults.push(...found, ...words.map((word) => `unexpected argument ${toPrintable(JSON.stringify(word))}`));
-  return [...optionSpecs].flatMap(([key, option]) => {
+  const settings = [...optionSpecs].flatMap(([key, option]) => {
     const name = formatFlag(key);
     const value = lists.get(name)?.join(',') ?? flags.get(name);
     return value === undefined ? [] : [{ key, name, value: parseText(option, value) }];
   });
+  return { settings, flags };
 }
 
 /** The variables of a process. */

@@ -107,6 +107,7 @@ test('without arguments and variables, every option has its documented default',
     requestTimeout: 60,
     log: undefined,
     seed: {},
+    flags: new Map(),
     warnings: [],
   });
   assert.deepEqual(

@@ -6,7 +6,7 @@ import { type Options, readOptions } from '../../options/options.ts';
 import { readSchemes } from '../../schemes/configured-schemes.ts';
 import { plaintextPaths } from '../accounts/account-files.ts';
 import { readSecretBox } from '../accounts/secret-box-key.ts';
-import { CommandError, reportError } from '../errors.ts';
+import { reportError } from '../errors.ts';
 import { awaitAll, type InspectedData, inspectData } from '../inspect-data.ts';
 import type { LoadedModule } from '../module/load-module.ts';
 import {
@@ -36,11 +36,11 @@ export async function check(
   terminal: Terminal,
 ): Promise<number> {
   try {
-    const { repairTo, rest } = readCheckArguments(argv);
-    const given = readOptions(rest, environment);
+    const given = readOptions(argv, environment, new Map([['--repair', 'value']]));
+    const repairTo = given.flags.get('--repair');
     for (const warning of [...given.warnings, ...findExposedConfiguration(given)])
       printMessage(warning, terminal.stderr);
-    if (repairTo !== undefined) return await repair(given, repairTo, terminal);
+    if (repairTo !== undefined) return await repair(given, String(repairTo), terminal);
     const secretBox = given.memory ? undefined : readSecretBox(given, environment);
     return await withModule(given, environment, async (module) => {
       const options = module?.options ?? given;
@@ -161,22 +161,4 @@ function secretsLine({ accountFiles, place }: InspectedData, secretBox: SecretBo
   if (users.entries.size === 0 && consumers.entries.size === 0) return [];
   if (plaintextPaths(place, accountFiles).length === 0) return ['secrets      encrypted'];
   return [`secrets      not encrypted${secretBox === undefined ? '' : '; a start encrypts them'}`];
-}
-
-/** Separates `--repair` from the options of `serve`. Throws CommandError. */
-function readCheckArguments(argv: readonly string[]): {
-  readonly repairTo: string | undefined;
-  readonly rest: readonly string[];
-} {
-  const isRepair = (argument: string): boolean => /^--repair(?:=|$)/.test(argument);
-  const at = argv.findIndex(isRepair);
-  if (at < 0) return { repairTo: undefined, rest: argv };
-  const [flag = '', next] = argv.slice(at);
-  const isAttached = flag.includes('=');
-  const repairTo = isAttached ? flag.slice('--repair='.length) : next;
-  const rest = argv.toSpliced(at, isAttached ? 1 : 2);
-  if (rest.some(isRepair)) throw new CommandError(['--repair is given more than once']);
-  if (repairTo === undefined || repairTo === '' || repairTo.startsWith('--'))
-    throw new CommandError(['--repair requires a value: the new directory']);
-  return { repairTo, rest };
 }

@@ -7,6 +7,7 @@ import { parseLogName } from '../../store/log/line.ts';
 import { createDataCommand } from '../data/command.ts';
 import { copyDirectory, type DirectoryCopyOptions } from '../data/copy-directory.ts';
 import { checkDirectory } from '../data/source.ts';
+import { CommandError } from '../errors.ts';
 import { withProgress } from '../serve/progress.ts';
 import { collectionName, deleteTokens } from '../serve/stored-data.ts';
 import { printLines, printMessage, type Terminal } from '../terminal.ts';
@@ -31,6 +32,7 @@ export const restore = createDataCommand('restore', ({ argument, options: { data
  * @throws CommandError if a directory is not suitable
  */
 export async function repair(options: Options, to: string, terminal: Terminal): Promise<number> {
+  if (to === '') throw new CommandError(['--repair requires a value']);
   const { data: from } = options;
   const planned: DirectoryCopyOptions = {
     from,

@@ -156,8 +156,19 @@ function checkDistinct(
  * seconds, like the `window` of stores.
  */
 function selectModuleOptions(options: Options): ServerModuleOptions {
-  const { users, clients, consumers, schemes, oauth2, collections, seed, warnings, keyFile, ...plain } =
-    options;
+  const {
+    users,
+    clients,
+    consumers,
+    schemes,
+    oauth2,
+    collections,
+    seed,
+    warnings,
+    flags,
+    keyFile,
+    ...plain
+  } = options;
   return Object.freeze({
     ...plain,
     nonceWindow: plain.nonceWindow / 1000,
