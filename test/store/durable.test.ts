@@ -10,14 +10,12 @@ import {
 } from '../../src/store/durable.ts';
 import { StoreError } from '../../src/store/errors.ts';
 import { formatLogName } from '../../src/store/log/line.ts';
-import { createMemoryStore } from '../../src/store/memory.ts';
 import { recover } from '../../src/store/recover.ts';
-import type { Store, StoreChange, StoreResult } from '../../src/store/store.ts';
-import { type Seeded, seeded } from '../support/seeded.ts';
+import type { Store, StoreResult } from '../../src/store/store.ts';
+import { seeded } from '../support/seeded.ts';
 import { startChild } from '../support/store/child.ts';
 import { create, ids, put, remove, requireEntry, storeContract } from '../support/store/contract.ts';
 import { type DiskOperation, type FaultyDisk, faultyDisk } from '../support/store/faulty-disk.ts';
-import { long } from '../support/store/thoroughness.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 
 type Settings = Partial<Omit<JournaledStoreOptions, 'directory' | 'recovered'>>;
@@ -669,95 +667,6 @@ describe('a compaction', () => {
 });
 
 describe('a store after a crash of its process', () => {
-  /** Some changes to different items. */
-  async function someChanges(store: Store, random: Seeded): Promise<StoreChange[]> {
-    const changes = new Map<string, StoreChange>();
-    for (let count = random.below(8) + 1; count > 0; count -= 1) {
-      const collection = random.pick(['/a', '/b']);
-      const id = random.pick(['1', '2', '3', '5', '8', '13', 'x', 'ž', '07']);
-      const there = (await store.read(collection, id))?.revision;
-      const value = { n: random.below(1000), text: random.text('aé\u{1f511}"\\\n\u2028<', 30) };
-      const at = random.below(1_000_000);
-      const kind = random.pick(['create', 'put', 'put', 'delete'] as const);
-      const key = `key ${random.below(2 ** 30)}`;
-      const receipt = random.below(3) > 0 ? undefined : { key, fingerprint: 'é', until: Date.UTC(3000, 0) };
-      const common = { collection, at, receipt };
-      if (kind === 'create') changes.set(`${count}`, { kind, value, ...common });
-      else if (kind === 'put')
-        changes.set(`${collection}/${id}`, { kind, id, expected: there ?? 'absent', value, ...common });
-      else if (there !== undefined)
-        changes.set(`${collection}/${id}`, { kind, id, expected: there, ...common });
-    }
-    return [...changes.values()];
-  }
-
-  async function shown(store: Pick<Store, 'list'>): Promise<unknown> {
-    return Promise.all(['/a', '/b'].map((path) => store.list(path, 0, 10_000)));
-  }
-
-  /** What is there when these changes were made in this order. */
-  async function buildModel(changes: readonly StoreChange[]): Promise<Store> {
-    const model = createMemoryStore({ storeId: 'model' });
-    for (const change of changes) await model.apply(change);
-    return model;
-  }
-
-  /** Applies changes until `count` of them were not refused, and returns these: a refused change is not in the journal. */
-  async function firstApplied(model: Store, changes: readonly StoreChange[], count: number) {
-    const applied: StoreChange[] = [];
-    for (const change of changes) {
-      if (applied.length === count) break;
-      if ((await model.apply(change)).applied) applied.push(change);
-    }
-    return applied;
-  }
-
-  test('has all acknowledged changes, and a prefix of the pending changes', async (context) => {
-    const random = seeded();
-    for (let history = 0; history < (long ? 12 : 4); history += 1) {
-      const directory = temporaryDirectory(context);
-      let made: StoreChange[] = [];
-      for (let life = 0; life < 8; life += 1) {
-        const where = `SEED=${random.seed}, history ${history}, life ${life}`;
-        const disk = faultyDisk({ after: random.below(120), random });
-        const limits = { minBytes: random.pick([1, 2000, 20_000]), ratio: random.pick([0, 1]) };
-        const durability = random.pick(['fsync', 'os'] as const);
-        let underWay: StoreChange[] = [];
-        let ended = false;
-        const living = (async () => {
-          const store = await open(directory, { disk, limits, durability });
-          for (let round = 0; round < 30 && !ended; round += 1) {
-            const changes = await someChanges(store, random);
-            if (ended) return;
-            underWay = changes;
-            const done = await Promise.all(changes.map((change) => store.apply(change)));
-            if (ended) return; // nobody hears of it any more
-            made.push(...changes.filter((_, index) => done[index]?.applied));
-            underWay = [];
-          }
-          await store.close();
-        })();
-        await Promise.race([living, disk.crashed]);
-        ended = true;
-        const { state, sequence } = await recover({ directory });
-        const more = sequence - made.length;
-        assert.ok(
-          more >= 0 && more <= underWay.length,
-          `${where}: ${more} changes that were not acknowledged`,
-        );
-        const model = await buildModel(made);
-        made = [...made, ...(await firstApplied(model, underWay, more))];
-        const found = await shown({ list: async (path, after, limit) => state.list(path, after, limit) });
-        assert.deepEqual(found, await shown(model), where);
-        for (const { receipt } of [...made, ...underWay]) {
-          if (receipt === undefined) continue;
-          const stored = state.receipts.find(receipt.key, systemClock.now());
-          assert.deepEqual(stored, await model.receipt?.(receipt.key, systemClock.now()), where);
-        }
-      }
-    }
-  });
-
   test('loses no acknowledged change after kill -9', async (context) => {
     const directory = temporaryDirectory(context);
     const random = seeded();

@@ -6,7 +6,6 @@ import { systemClock } from '../../../src/clock.ts';
 import { type JournaledStore, openJournaledStore } from '../../../src/store/durable.ts';
 import { recover } from '../../../src/store/recover.ts';
 import type { CompactionLimits } from '../../../src/store/snapshot/compaction.ts';
-import { seeded } from '../../support/seeded.ts';
 import { create, ids } from '../../support/store/contract.ts';
 import { faultyDisk } from '../../support/store/faulty-disk.ts';
 import { PowerLossDisk } from '../../support/store/power-loss-disk.ts';
@@ -88,39 +87,6 @@ test('a close on a full disk loses no changes', async (context) => {
   await store.close();
   assert.match(messages.join(), /no new snapshot was written/);
   assert.deepEqual(ids((await recover({ directory })).state.list('/a', 0, 10)), ['1']);
-});
-
-test('a crash at any point of a close loses no acknowledged changes', async (context) => {
-  const random = seeded();
-  for (let operations = 1; operations < 60; operations += 1) {
-    const directory = temporaryDirectory(context);
-    const first = await open(directory);
-    await create(first, '/a');
-    await first.close();
-    const disk = faultyDisk({ after: operations, random });
-    let acknowledged = false;
-    const living = (async () => {
-      const store = await openJournaledStore({
-        directory,
-        recovered: await recover({ directory, disk }),
-        newStoreId: () => 'other',
-        durability: 'fsync',
-        clock: systemClock,
-        onWarning: () => {},
-        disk,
-      });
-      await create(store, '/a');
-      acknowledged = true;
-      await store.close();
-    })();
-    await Promise.race([living, disk.crashed]);
-    const found = ids((await recover({ directory })).state.list('/a', 0, 10));
-    assert.deepEqual(
-      acknowledged ? found : found.slice(0, 1),
-      acknowledged ? ['1', '2'] : ['1'],
-      `SEED=${random.seed}`,
-    );
-  }
 });
 
 test('a deletion and the changes of the same step are recovered completely, or not at all', async (context) => {
