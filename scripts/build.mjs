@@ -179,7 +179,6 @@ const chunks = {
     'collections/formats/json/writer',
     'collections/formats/json/content',
     'collections/formats/json/decoder',
-    'collections/formats/json/any',
     'collections/fields/pattern/ecma-syntax',
     'collections/fields/pattern/syntax',
     'collections/idempotency-key',
@@ -190,14 +189,12 @@ const chunks = {
   journal: [
     'double/journal/match',
     'double/journal/mistakes',
-    'double/journal/text',
     'double/journal/verdict',
     'double/journal/view',
   ],
   rules: [
     'double/faults/declaration',
     'double/match',
-    'double/faults/response',
     'double/stubs/content',
     'double/stubs/declaration',
     'double/stubs/response',

@@ -1,7 +1,9 @@
+import { findClosestMatch } from '../did-you-mean.ts';
 import type { FieldLine } from '../http/fields.ts';
 import { revisionTag } from '../http/headers/entity-tag.ts';
 import { formatAppliedPreference, wantsMinimal } from '../http/headers/prefer.ts';
 import { Problem } from '../http/problem.ts';
+import { toPrintable } from '../http/syntax/characters.ts';
 import { fillTemplate } from '../http/syntax/percent.ts';
 import { andThen, type MaybePromise } from '../maybe-promise.ts';
 import {
@@ -22,9 +24,7 @@ import { addShown, formatHref, linkField, toListItem } from './lists/page-links.
 import { addOwnerCondition, malformedQuery, readSearch, type Search } from './lists/query.ts';
 import { compileListRules, type ListRules } from './lists/rules.ts';
 import { findSearched, listSearched, parseCursor, type Searched } from './lists/searched-list.ts';
-import { createQueryCheck } from './lists/strict-query.ts';
-import { findOwnFields } from './ownership.ts';
-import { changeMembers, prepareValue, requireStorablePath, type Served } from './served.ts';
+import { changeMembers, findOwnFields, prepareValue, requireStorablePath, type Served } from './served.ts';
 import { showValues } from './server-values.ts';
 
 const defaultLimit = 50;
@@ -203,4 +203,45 @@ function buildCreatedOutcome(
   const document = format.writeItem(shape, showValues(shape, entry), showId ? { id, href } : undefined);
   const representation = { type: format.type, body: copyContent(document) };
   return { status: 201, headers: fields, state, representation };
+}
+
+// The check of a query before it is read, apart from what reads it: a service that starts must not load that.
+/** Rejects unknown and repeated query parameters of a list. */
+type QueryCheck = (call: Pick<Call, 'method' | 'query'>) => void;
+
+/**
+ * Returns a function that throws a Problem (400) for the first parameter of a query that is unknown or occurs twice.
+ * @param known the parameters of the list. Other methods than GET and HEAD have none, so that they ignore all.
+ * @param isCredential returns whether a parameter belongs to the credentials of a scheme
+ */
+function createQueryCheck(
+  known: readonly string[],
+  isCredential: (parameter: string) => boolean,
+): QueryCheck {
+  return ({ method, query }) => {
+    if (method !== 'GET' && method !== 'HEAD') return;
+    const seen = new Set<string>();
+    for (const name of query.keys()) {
+      if (isCredential(name)) continue;
+      if (!known.includes(name)) throw unknownParameter(name, known);
+      if (seen.has(name)) throw repeatedParameter(name);
+      seen.add(name);
+    }
+  };
+}
+
+function unknownParameter(name: string, known: readonly string[]): Problem {
+  const nearest = findClosestMatch(name, known);
+  const parameter = toPrintable(name);
+  const detail = `This list has no query parameter ${parameter === '' ? 'without a name' : parameter}.`;
+  const hint = nearest === undefined ? `It has ${known.join(', ')}.` : `Did you mean ${nearest}?`;
+  return new Problem('unknown-query-parameter', `${detail} ${hint}`, {
+    members: { parameter, ...(nearest === undefined ? {} : { nearest }) },
+  });
+}
+
+function repeatedParameter(parameter: string): Problem {
+  return new Problem('repeated-query-parameter', `The query parameter ${parameter} occurs more than once.`, {
+    members: { parameter },
+  });
 }

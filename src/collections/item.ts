@@ -7,17 +7,18 @@ import { Problem } from '../http/problem.ts';
 import { hasControlCharacter } from '../http/syntax/control-character.ts';
 import { fillTemplate } from '../http/syntax/percent.ts';
 import { andThen } from '../maybe-promise.ts';
-import type { Decoder } from '../pipeline/decoder.ts';
 import {
   type ActionResponse,
   action,
   type Call,
   type ContentReader,
+  type Decoder,
   type Representation,
   type Resource,
   type ResourceState,
   type retryAction,
 } from '../pipeline/resource.ts';
+
 import type { Receipt, Replacement, StoredItem, StoredRecord, StoreResult } from '../store/store.ts';
 import { retryOrThrow } from './conflict.ts';
 import type { Collection } from './declaration.ts';
@@ -32,8 +33,8 @@ import {
 } from './formats/json/merge-patch.ts';
 import { type ItemAddress, StoredValueError } from './formats/list-item.ts';
 import { copyContent } from './formats/page.ts';
-import { checksItem } from './ownership.ts';
-import { changeMembers, prepareValue, requireStorablePath, type Served } from './served.ts';
+import { changeMembers, checksItem, prepareValue, requireStorablePath, type Served } from './served.ts';
+
 import { showValues } from './server-values.ts';
 
 type ItemCall = Call<StoredItem, SentItem>;

@@ -20,9 +20,9 @@ import { createEvents, type Events } from './events.ts';
 import { createFaults, type FaultsPart } from './faults/faults.ts';
 import { createJournal, type JournalPart } from './journal/journal.ts';
 import { KnownCredentials } from './journal/known-credentials.ts';
-import { MatchedRequests } from './matched-requests.ts';
 import type { DoubleOptions } from './options.ts';
 import type { PartnerPart, PreparedPartner } from './partner/partner.ts';
+import { MatchedRequests } from './rules.ts';
 import { createDoubleTime, type DoubleTime } from './state/clock.ts';
 import {
   type BurnableNonces,

@@ -7,21 +7,22 @@ import { Problem, type ProblemOptions } from '../http/problem.ts';
 import type { WireFault } from '../http/wire-fault.ts';
 import { setImmediate } from '../timers.ts';
 import type { ByteBudget } from './byte-budget.ts';
-import { detachListener } from './detach-listener.ts';
 import { Exchange, noContent, readPeer, toHttpRequest } from './exchange.ts';
 import { type FastResponses, writeFast } from './fast-response.ts';
 import { encodeFaulty, sendFaulty } from './fault-injection.ts';
 import { type DeadlineSweep, IdleTimeout, type IdleTimeouts } from './idle-timeout.ts';
-import { closeLingering } from './lingering-close.ts';
+import { closeLingering, detachListener } from './lingering-close.ts';
+
 import {
   cutOff,
   isInMessage,
   isTimeout,
   problemOfContent,
   problemOfHeader,
+  requestProblem,
   toParseError,
 } from './parse-error.ts';
-import { requestProblem } from './request-problem.ts';
+
 import { encodeMessage, type FieldLines, lastBytes } from './response-encoder.ts';
 import type { WriteBatch } from './write-batch.ts';
 

@@ -1,7 +1,7 @@
+import type { EventEmitter } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { clearTimeout, setTimeout } from '../timers.ts';
-import { detachListener } from './detach-listener.ts';
 
 /** Bytes that a client may still send after the last response before reading is paused. */
 const drainedBytes = 256 * 1024;
@@ -52,4 +52,23 @@ export function endLingering(
       closeLingering(socket, timeout);
     });
   response.end(content);
+}
+
+/**
+ * Removes a listener that node:http itself has added, and returns it, so that the caller can call it later. It is the first
+ * listener of a new response, and the last one of a socket that was just accepted. Returns undefined if there is none.
+ */
+export function detachListener(
+  emitter: EventEmitter,
+  event: string,
+  which: 'first' | 'last',
+): (() => void) | undefined {
+  const listener = emitter.listeners(event).at(which === 'first' ? 0 : -1);
+  if (!isListener(listener)) return undefined;
+  emitter.removeListener(event, listener);
+  return () => listener.call(emitter);
+}
+
+function isListener(value: unknown): value is () => void {
+  return typeof value === 'function';
 }

@@ -1,8 +1,7 @@
 // Creates the entries of the access log, of which the metrics are counted. Ids of requests are created only if the log or
 // X-Request-Id needs them.
+
 import type { Clock } from '../clock.ts';
-import { usableRequestId } from '../http/headers/request-id.ts';
-import { parseTraceparent } from '../http/headers/trace-context.ts';
 import { type IncomingRequest, neverHasContent, type Response } from '../http/message.ts';
 import type { RequestTrace } from './call.ts';
 import type { AccessLogEntry } from './options.ts';
@@ -58,4 +57,30 @@ export function accessEntry(
 function contentLength({ status, body: content, headOnly }: Response): number {
   if (content === undefined || headOnly === true || neverHasContent(status)) return 0;
   return typeof content === 'string' ? Buffer.byteLength(content) : content.length;
+}
+
+/** An id that is safe in a log and in a field: ASCII without spaces, quotes, commas and backslashes. */
+const form = /^[A-Za-z0-9._~:=+/@-]{1,128}$/;
+
+/** Returns the value of X-Request-Id if it can be used as an id: 1 to 128 characters of `A-Z a-z 0-9 . _ ~ : = + / @ -`. */
+export function usableRequestId(value: string | undefined): string | undefined {
+  return value !== undefined && form.test(value) ? value : undefined;
+}
+
+const traceParentForm = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}(-[!-~]{0,200})?$/;
+
+/**
+ * Returns the value of traceparent if it is valid (W3C Trace Context §3.2): version, trace id, parent id and flags. A version
+ * later than 00 may have further parts. Returns undefined for any other value, which must be ignored.
+ */
+export function parseTraceparent(value: string | undefined): string | undefined {
+  if (value === undefined) return undefined;
+  const [whole, version, traceId, parentId, more] = traceParentForm.exec(value) ?? [];
+  if (version === undefined || version === 'ff') return undefined;
+  if (version === '00' && more !== undefined) return undefined;
+  return isZero(traceId) || isZero(parentId) ? undefined : whole;
+}
+
+function isZero(digits: string | undefined): boolean {
+  return digits === undefined || /^0+$/.test(digits);
 }

@@ -9,8 +9,7 @@ import type { IncomingRequest } from '../http/message.ts';
 import { contentTooLarge, Problem, unsupportedCharset } from '../http/problem.ts';
 import { isPromiseLike, type MaybePromise } from '../maybe-promise.ts';
 import type { CallContext } from './call.ts';
-import type { Decoder } from './decoder.ts';
-import type { Action, ContentReader } from './resource.ts';
+import type { Action, ContentReader, Decoder } from './resource.ts';
 
 /** Throws 413 if the declared length of the content exceeds the limit. */
 export function checkDeclaredLength(request: IncomingRequest, limit: number): void {

@@ -8,7 +8,6 @@ import type { AcceptedSchemes } from '../schemes/verifier.ts';
 import type { StoredReceipt, StoredRecord } from '../store/store.ts';
 import { itemOwnerField, ownerParameter, roleInRule, scopeInRule } from './access-rule.ts';
 import type { CorsDeclaration } from './cors-policy.ts';
-import type { Decoder } from './decoder.ts';
 
 /**
  * An access rule: anyone, any authenticated principal, nobody, the user whom a path parameter names, or a list of user names,
@@ -448,4 +447,12 @@ export function json(value: unknown): Representation {
 /** Returns a representation with plain text. */
 export function text(content: string): Representation {
   return { type: 'text/plain; charset=utf-8', body: content };
+}
+
+/** Decodes a document incrementally. */
+export interface Decoder {
+  /** Accepts the next bytes. Throws a Problem as soon as the document is known to be invalid. */
+  write(bytes: Uint8Array): void;
+  /** Ends the document. Returns its value, or throws a Problem with every error found. */
+  end(): unknown;
 }

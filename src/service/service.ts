@@ -46,8 +46,8 @@ import type { AuthorizationServer } from './authorization-server.ts';
 import { createFetch, type Fetch } from './fetch/fetch.ts';
 import { healthResource, hideHealthChecks, readinessPath } from './health.ts';
 import type { OpenApiDocument } from './openapi/document.ts';
-import { addOpenApi, loadOpenApi, openApiResource } from './openapi/resource.ts';
-import type { ServedApi } from './openapi/served-api.ts';
+import { addOpenApi, loadOpenApi, openApiResource, type ServedApi } from './openapi/resource.ts';
+
 import { defaultLimits, type ServiceOptions } from './options.ts';
 import { checkServiceOptions, readGrace } from './options-shape.ts';
 import { checkNamedScopes, someUseCors } from './resource-checks.ts';

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import test from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { type Stub, type StubResponse, startDouble } from '../../src/double/index.ts';
-import { MatchedRequests } from '../../src/double/matched-requests.ts';
+import { MatchedRequests } from '../../src/double/rules.ts';
 import { createStubs } from '../../src/double/stubs/stubs.ts';
 import { createRequest } from '../../src/http/message.ts';
 import { createRouter } from '../../src/pipeline/router.ts';

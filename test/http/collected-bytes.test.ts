@@ -11,10 +11,10 @@ import { parseTarget } from '../../src/http/target.ts';
 import { readJson } from '../../src/index.ts';
 import type { MaybePromise } from '../../src/maybe-promise.ts';
 import { CallContext } from '../../src/pipeline/call.ts';
-import type { Decoder } from '../../src/pipeline/decoder.ts';
 import { GzipQueue } from '../../src/pipeline/gzip-queue.ts';
 import { readContent } from '../../src/pipeline/request-body.ts';
-import type { ContentReader } from '../../src/pipeline/resource.ts';
+import type { ContentReader, Decoder } from '../../src/pipeline/resource.ts';
+
 import { buildShape } from '../support/collections/decode.ts';
 
 setFlagsFromString('--expose-gc');

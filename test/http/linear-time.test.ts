@@ -2,9 +2,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { rateLimitKey } from '../../src/accounts/rate-limit.ts';
 import { isOfFormat } from '../../src/collections/fields/text-format.ts';
+import { formatLink } from '../../src/collections/lists/page-links.ts';
 import { didYouMean } from '../../src/did-you-mean.ts';
 import { createRedaction } from '../../src/double/journal/redaction.ts';
-import { fitsPath, normalizePath } from '../../src/double/match.ts';
+import { fitsPath, matchSegment, normalizePath } from '../../src/double/match.ts';
 import { HttpHeaders, sendableLine } from '../../src/http/fields.ts';
 import {
   decodeFormText,
@@ -21,7 +22,6 @@ import { parseContentDigest, parseContentMd5 } from '../../src/http/headers/cont
 import { parseDate, parseSignedDate } from '../../src/http/headers/date.ts';
 import { parseEntityTags } from '../../src/http/headers/entity-tag.ts';
 import { parseForwarded, parseForwardedFor, parseForwardedProto } from '../../src/http/headers/forwarded.ts';
-import { formatLink } from '../../src/http/headers/link.ts';
 import { parseMediaType } from '../../src/http/headers/media-type.ts';
 import { preferences } from '../../src/http/headers/prefer.ts';
 import { isValidHost } from '../../src/http/host.ts';
@@ -41,7 +41,7 @@ import { parseScope } from '../../src/oauth/scopes.ts';
 import { pathSent } from '../../src/pipeline/problem-response.ts';
 import { createForwardedRewrite } from '../../src/pipeline/proxy.ts';
 import { createRouter } from '../../src/pipeline/router.ts';
-import { matchSegment } from '../../src/pipeline/segment-template.ts';
+
 import { createBearerVerifier } from '../../src/schemes/bearer.ts';
 import { variantsOfPart } from '../../src/schemes/explain/parts.ts';
 import { explainDateForm } from '../../src/schemes/freshness.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { usableRequestId } from '../../src/http/headers/request-id.ts';
-import { parseTraceparent } from '../../src/http/headers/trace-context.ts';
+import { parseTraceparent, usableRequestId } from '../../src/pipeline/access-entry.ts';
+
 import { seeded } from '../support/seeded.ts';
 
 // The first is the example of W3C Trace Context §3.2.3.

@@ -4,11 +4,8 @@ import { countCharacters, firstUnrepresentable, toPrintable } from '../../http/s
 import type { StoredValue } from '../../store/store.ts';
 import { copyString } from '../../xml/copy-string.ts';
 import { isJsonText, maxJsonDepth } from './any-json.ts';
-import { currencies } from './currency.ts';
-import { instantKey, isDate, isDateTime } from './date.ts';
-import { compareDecimals, countFractionDigits } from './decimal.ts';
 import type { Pattern } from './pattern/match.ts';
-import { type FieldFormat, fieldFormats, isOfFormat } from './text-format.ts';
+import { type FieldFormat, fieldFormats, instantKey, isDate, isDateTime, isOfFormat } from './text-format.ts';
 
 /** The types of fields with a single value. */
 export const simpleTypes = [
@@ -299,3 +296,63 @@ function choiceAndRange(simple: Simple, text: string): Violation[] {
 function quote(text: string): string {
   return text === '' ? 'empty' : `“${toPrintable(text)}”`;
 }
+
+/** Decimals are compared as text and never converted to binary fractions. */
+
+const decimalForm = /^-?(?:0|[1-9][0-9]*)(?:\.([0-9]+))?$/;
+
+/**
+ * Returns the number of fraction digits; undefined if the text is not a decimal. Negative zero is not a
+ * decimal.
+ */
+function countFractionDigits(text: string): number | undefined {
+  const parts = decimalForm.exec(text);
+  if (parts === null || (text.startsWith('-') && /^-[0.]+$/.test(text))) return undefined;
+  return parts[1]?.length ?? 0;
+}
+
+/** Compares two decimals: negative if the first is less, positive if it is greater, else 0. */
+function compareDecimals(one: string, other: string): number {
+  const [minusOne, minusOther] = [one.startsWith('-'), other.startsWith('-')];
+  if (minusOne !== minusOther) return minusOne ? -1 : 1;
+  const excess = fractionLength(one) - fractionLength(other);
+  const order = compareMagnitudes(padFraction(one, -excess), padFraction(other, excess));
+  return minusOne ? -order : order;
+}
+
+function fractionLength(decimal: string): number {
+  const point = decimal.indexOf('.');
+  return point < 0 ? 0 : decimal.length - point - 1;
+}
+
+/** Appends zeros to the fraction; none for a negative number. */
+function padFraction(decimal: string, zeros: number): string {
+  if (zeros <= 0) return decimal;
+  return (decimal.includes('.') ? decimal : `${decimal}.`) + '0'.repeat(zeros);
+}
+
+/**
+ * Without leading zeros, a longer number is greater; numbers of the same length are ordered like their
+ * digits.
+ */
+function compareMagnitudes(one: string, other: string): number {
+  if (one.length !== other.length) return one.length - other.length;
+  if (one === other) return 0;
+  return one < other ? -1 : 1;
+}
+
+/**
+ * The active codes of ISO 4217, including funds, precious metals, testing and no currency, as published in
+ * list one of 2026-01-01.
+ */
+export const currencies: ReadonlySet<string> = new Set(
+  (
+    'AED AFN ALL AMD AOA ARS AUD AWG AZN BAM BBD BDT BHD BIF BMD BND BOB BOV BRL BSD BTN BWP BYN BZD CAD CDF ' +
+    'CHE CHF CHW CLF CLP CNY COP COU CRC CUP CVE CZK DJF DKK DOP DZD EGP ERN ETB EUR FJD FKP GBP GEL GHS GIP ' +
+    'GMD GNF GTQ GYD HKD HNL HTG HUF IDR ILS INR IQD IRR ISK JMD JOD JPY KES KGS KHR KMF KPW KRW KWD KYD KZT ' +
+    'LAK LBP LKR LRD LSL LYD MAD MDL MGA MKD MMK MNT MOP MRU MUR MVR MWK MXN MXV MYR MZN NAD NGN NIO NOK NPR ' +
+    'NZD OMR PAB PEN PGK PHP PKR PLN PYG QAR RON RSD RUB RWF SAR SBD SCR SDG SEK SGD SHP SLE SOS SRD SSP STN ' +
+    'SVC SYP SZL THB TJS TMT TND TOP TRY TTD TWD TZS UAH UGX USD USN UYI UYU UYW UZS VED VES VND VUV WST XAD ' +
+    'XAF XAG XAU XBA XBB XBC XBD XCD XCG XDR XOF XPD XPF XPT XSU XTS XUA XXX YER ZAR ZMW ZWG'
+  ).split(' '),
+);

@@ -1,4 +1,4 @@
-import type { Decoder } from '../../pipeline/decoder.ts';
+import type { Decoder } from '../../pipeline/resource.ts';
 import type { StoredRecord } from '../../store/store.ts';
 import type { XmlNames } from '../../xml/names.ts';
 

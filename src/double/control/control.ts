@@ -17,16 +17,23 @@ import { createControllableService } from '../../service/service.ts';
 import { anything, object, optional, read, type ShapesOf } from '../../shape/shape.ts';
 import { consoleResources } from './console-files.ts';
 import { anyObject } from './content.ts';
-import { buildOpenApi } from './openapi.ts';
-import { type Controlled, controller, createResources, type Operation, operation } from './operation.ts';
+import {
+  buildOpenApi,
+  type Controlled,
+  controller,
+  createResources,
+  type Operation,
+  operation,
+} from './operation.ts';
+
 import { attackOperations } from './operations/attack.ts';
 import { credentialOperations } from './operations/credentials.ts';
 import { EventLog, eventOperations } from './operations/events.ts';
 import { journalOperations } from './operations/journal.ts';
 import { listingOperations } from './operations/listing.ts';
 import { faultOperations, partnerOperations, stubOperations } from './operations/rules.ts';
-import { sendOperations } from './operations/send.ts';
-import { signOperations } from './operations/sign.ts';
+import { sendOperations, signOperations } from './operations/send.ts';
+
 import { clockOperations, stateOperations } from './operations/state.ts';
 
 /** The options of a control interface. */

@@ -12,14 +12,20 @@ import type { CertificateAuthority } from '../certificate-authority.ts';
 import { type ClaimedUser, claimedToken } from '../claimed-user.ts';
 import { DoubleError } from '../error.ts';
 import { checkName, describeRequestMatch, type RequestMatch } from '../match.ts';
-import type { MatchedRequests } from '../matched-requests.ts';
-import { inTurn, type Rule, type RuleHandle, Rules } from '../rules.ts';
+import { inTurn, type MatchedRequests, type Rule, type RuleHandle, Rules } from '../rules.ts';
+
 import { toMilliseconds } from '../state/clock.ts';
 import type { DoubleUsers } from '../state/users.ts';
-import { checkCount, checkPlan, type Fault } from './declaration.ts';
-import { Delays } from './delays.ts';
-import { certificateError } from './in-process.ts';
-import { applyFault, createSubstituteResponse, noResponse, removeAcceptEncoding } from './response.ts';
+import {
+  applyFault,
+  checkCount,
+  checkPlan,
+  createSubstituteResponse,
+  type Fault,
+  noResponse,
+  removeAcceptEncoding,
+} from './declaration.ts';
+import { certificateError, Delays } from './in-process.ts';
 
 /** A planned fault with its match, for lists. */
 export interface PlannedFault extends RuleHandle {

@@ -10,8 +10,8 @@ import { normalizePath } from '../match.ts';
 import { entryOfAnswer, type RecordedExchange, type RecordedRequest } from './exchange.ts';
 import { findUsualMistake } from './mistakes.ts';
 import { type Redact, redactReceived, redactSessionToken } from './redaction.ts';
-import { formatEntry } from './text.ts';
 import {
+  formatEntry,
   type JournalAuth,
   type JournalRequest,
   type JournalResponse,

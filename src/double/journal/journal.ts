@@ -7,9 +7,15 @@ import { AuthenticationTrace } from '../../schemes/trace.ts';
 import type { ClaimedUser } from '../claimed-user.ts';
 import { DoubleError } from '../error.ts';
 import type { FaultsPart } from '../faults/faults.ts';
-import { RecordedContent, readArrivedContent } from './content.ts';
 import { JournalEntry } from './entry.ts';
-import { buildAnsweredExchange, buildRefusedExchange, type RecordedExchange } from './exchange.ts';
+import {
+  buildAnsweredExchange,
+  buildRefusedExchange,
+  RecordedContent,
+  type RecordedExchange,
+  readArrivedContent,
+} from './exchange.ts';
+
 import type { KnownCredentials } from './known-credentials.ts';
 import { checkEntryMatch, type EntryMatch, fits } from './match.ts';
 import { createRedaction } from './redaction.ts';

@@ -11,7 +11,6 @@ import { createFindHeirs, type FindHeirs } from './discriminators.ts';
 import { type BrokenPlaces, examinePatterns, findBrokenPlaces } from './document-faults.ts';
 import { readDocumentFiles } from './document-file.ts';
 import type { DocumentFiles } from './document-walk.ts';
-import { addDynamicReferences } from './dynamic-scopes.ts';
 import {
   formatPlace,
   isObject,
@@ -22,8 +21,7 @@ import {
   schemaAt,
 } from './located.ts';
 import { createPatterns, type Patterns } from './patterns.ts';
-import { createResolver, type Resolve } from './references.ts';
-import { readResources } from './schema-resources.ts';
+import { addDynamicReferences, createResolver, type Resolve, readResources } from './references.ts';
 
 /** A media type of content, with its schema and its examples. */
 export interface Media extends Located {

@@ -7,7 +7,7 @@ import {
   findLeaves,
   isParameterValue,
 } from '../../pipeline/path-tree.ts';
-import { matchSegment } from '../../pipeline/segment-template.ts';
+import { matchSegment } from '../match.ts';
 import type { PartnerDocument, Route } from './document.ts';
 
 /** An operation at a path, and the values of its parameters. */

@@ -3,12 +3,18 @@
 // `fullDepth`, the alternative with the least nesting is tried first, so that recursion ends.
 import type { StepBudget } from '../../collections/fields/pattern/match.ts';
 import type { JsonSchema } from '../../service/openapi/document.ts';
-import { combineProperties, hasExample } from './combined-schemas.ts';
+import {
+  alternativesOf,
+  combineProperties,
+  hasExample,
+  requiredIn,
+  withoutChoices,
+} from './combined-schemas.ts';
 import { nameBranch, nameHeirs } from './discriminators.ts';
 import type { SchemaSource } from './document.ts';
 import { canonical, isEqual } from './json-values.ts';
 import { isObject, type Located, type LocatedSchema, referenceOf } from './located.ts';
-import { alternativesOf, requiredIn, withoutChoices } from './merged-schemas.ts';
+
 import { maxPatternSteps } from './patterns.ts';
 import { type Direction, SchemaCheck } from './schema-check.ts';
 import { SchemaHeights } from './schema-height.ts';

@@ -25,9 +25,9 @@ import {
   normalizePath,
   type RequestMatch,
 } from '../match.ts';
-import type { MatchedRequests } from '../matched-requests.ts';
 import { type Candidate, describeNearest } from '../nearest.ts';
-import { type Rule, Rules } from '../rules.ts';
+import { type MatchedRequests, type Rule, Rules } from '../rules.ts';
+
 import { createAnyReader } from './content.ts';
 import {
   checkStub,

@@ -6,25 +6,23 @@ import { itemTemplate } from '../../collections/item.ts';
 import { compileListRules } from '../../collections/lists/rules.ts';
 import type { ProblemType } from '../../http/problem-types.ts';
 import type { Access } from '../../pipeline/resource.ts';
-import { type Components, pascalCase } from './components.ts';
-import { type JsonSchema, type PathItem, pathParameters } from './document.ts';
-import {
-  changePreconditions,
-  preconditionParameter,
-  preferParameter,
-  type ResponseField,
-  readPreconditions,
-} from './header-fields.ts';
+import { type Components, type JsonSchema, type PathItem, pascalCase, pathParameters } from './document.ts';
 import { addItemSchemas, type ItemSchemas, typeSchema } from './item-schema.ts';
 import {
   buildNotModified,
   buildOperation,
+  changePreconditions,
   type DocumentContext,
   listDescribedMethods,
   type OperationMethod,
   type OperationParts,
+  preconditionParameter,
+  preferParameter,
+  type ResponseField,
+  readPreconditions,
   response,
 } from './operation.ts';
+
 import { ofChanges, ofItemContent, ofPreconditions } from './problems.ts';
 
 /** A collection with the context of its document. */

@@ -5,33 +5,34 @@ import { listReferences } from '../../collections/reference-fields.ts';
 import type { Resource } from '../../pipeline/resource.ts';
 import { readinessPath } from '../health.ts';
 import { collectionPaths } from './collection-paths.ts';
-import { Components, pascalCase } from './components.ts';
 import {
+  Components,
   type JsonSchema,
   jsonContent,
   type OpenApiDocument,
   type PathItem,
+  pascalCase,
   pathParameters,
 } from './document.ts';
-import {
-  changePreconditions,
-  headerParameter,
-  preconditionParameter,
-  type ResponseField,
-  readPreconditions,
-} from './header-fields.ts';
+
 import {
   buildNotModified,
   buildOperation,
+  changePreconditions,
   createProblemForm,
   type DocumentContext,
+  headerParameter,
   listDescribedMethods,
   type OperationMethod,
+  preconditionParameter,
+  type ResponseField,
+  readPreconditions,
   response,
 } from './operation.ts';
+
 import { ofChanges, ofItemContent, ofPreconditions, problemResponse } from './problems.ts';
+import { openApiPath, type ServedApi } from './resource.ts';
 import { addSecuritySchemes } from './security.ts';
-import { openApiPath, type ServedApi } from './served-api.ts';
 import { type ServerDocument, serverContent, serverDocuments, serverParameters } from './server-paths.ts';
 
 /**

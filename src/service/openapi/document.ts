@@ -42,3 +42,66 @@ export function pathParameters(
 export function jsonContent(schema: JsonSchema): JsonSchema {
   return { 'application/json': { schema } };
 }
+
+/** The kinds of components. */
+type ComponentKind = 'schemas' | 'responses' | 'parameters' | 'headers' | 'securitySchemes';
+
+/** Returns a distinct name for each call: the name itself, or with a number if it is taken. */
+class DistinctNames {
+  readonly #taken = new Set<string>();
+
+  take(wanted: string): string {
+    // Problem400_2 is not a status.
+    const mark = /[0-9]$/.test(wanted) ? '_' : '';
+    let name = wanted;
+    for (let number = 2; this.#taken.has(name); number += 1) name = `${wanted}${mark}${number}`;
+    this.#taken.add(name);
+    return name;
+  }
+}
+
+interface ComponentsOfKind {
+  readonly names: DistinctNames;
+  readonly named: Map<string, JsonSchema>;
+}
+
+/** Collects the components of a document. Equal components are listed once. */
+export class Components {
+  readonly #kinds = new Map<ComponentKind, ComponentsOfKind>();
+  /** The references by kind and content. */
+  readonly #known = new Map<string, string>();
+  readonly operationIds = new DistinctNames();
+
+  /** Adds a component, unless there is an equal one. Returns the reference to it. */
+  add(kind: ComponentKind, wanted: string, component: JsonSchema): JsonSchema {
+    return { $ref: `#/components/${kind}/${this.addNamed(kind, wanted, component)}` };
+  }
+
+  /** Adds a component, unless there is an equal one. Returns its name. */
+  addNamed(kind: ComponentKind, wanted: string, component: JsonSchema): string {
+    const content = `${kind} ${JSON.stringify(component)}`;
+    const known = this.#known.get(content);
+    if (known !== undefined) return known;
+    const { names, named } = this.#kinds.get(kind) ?? { names: new DistinctNames(), named: new Map() };
+    this.#kinds.set(kind, { names, named });
+    // Letters, digits and . _ - only (OpenAPI 3.1, Components Object).
+    const name = names.take(wanted.replace(/[^A-Za-z0-9._-]/gu, '_'));
+    this.#known.set(content, name);
+    named.set(name, component);
+    return name;
+  }
+
+  /** Returns all components by kind and name. */
+  all(): OpenApiDocument['components'] {
+    return Object.fromEntries([...this.#kinds].map(([kind, { named }]) => [kind, Object.fromEntries(named)]));
+  }
+}
+
+/** Returns words in one, each with a capital letter: `NotFound` for `not-found`. */
+export function pascalCase(text: string): string {
+  return text
+    .split(/[^\p{L}\p{N}_]+/u)
+    .filter((word) => word !== '')
+    .map((word) => word.charAt(0).toUpperCase() + word.slice(1))
+    .join('');
+}

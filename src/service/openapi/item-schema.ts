@@ -1,10 +1,10 @@
 /** The schemas of items and pages, as src/collections/formats/ writes and reads them. */
-import { currencies } from '../../collections/fields/currency.ts';
-import { formatEcmaPattern } from '../../collections/fields/pattern/ecma.ts';
+
+import { formatEcmaPattern } from '../../collections/fields/pattern/ecma-syntax.ts';
 import type { Attribute, Content, Field, Schema, Shape } from '../../collections/fields/schema.ts';
-import type { Simple, SimpleTypeName } from '../../collections/fields/simple-type.ts';
-import { type Components, pascalCase } from './components.ts';
-import type { JsonSchema } from './document.ts';
+import { currencies, type Simple, type SimpleTypeName } from '../../collections/fields/simple-type.ts';
+
+import { type Components, type JsonSchema, pascalCase } from './document.ts';
 
 /** References to the schemas of a collection. */
 export interface ItemSchemas {

@@ -5,8 +5,7 @@
 
 import { type ProblemType, problemTypes } from '../../http/problem-types.ts';
 import type { Access } from '../../pipeline/resource.ts';
-import { type Components, pascalCase } from './components.ts';
-import type { JsonSchema } from './document.ts';
+import { type Components, type JsonSchema, pascalCase } from './document.ts';
 
 type Types = readonly ProblemType[];
 

@@ -10,8 +10,7 @@ import { createHmacScheme } from '../../schemes/hmac/scheme.ts';
 import { createOAuth1Scheme } from '../../schemes/oauth1/scheme.ts';
 import { basicScheme, bearerScheme } from '../../schemes/sent-credentials.ts';
 import type { AcceptedSchemes } from '../../schemes/verifier.ts';
-import type { Components } from './components.ts';
-import type { JsonSchema } from './document.ts';
+import type { Components, JsonSchema } from './document.ts';
 
 /** A scheme that clients can use. */
 export interface OfferedScheme {

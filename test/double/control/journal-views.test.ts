@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { entriesJson, formatHar } from '../../../src/double/control/exchange/entries.ts';
+import { entriesJson, formatHar } from '../../../src/double/control/operations/journal.ts';
 import { startDouble } from '../../../src/double/index.ts';
 import { openConsole } from '../../support/double/control-client.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { inspect } from 'node:util';
-import { formatHar } from '../../../src/double/control/exchange/entries.ts';
+import { formatHar } from '../../../src/double/control/operations/journal.ts';
 import { assertAccepted, type Double, startDouble } from '../../../src/double/index.ts';
 import { createMask } from '../../../src/schemes/secret-search/secret-search.ts';
 import { createConsole } from '../../support/double/control-client.ts';

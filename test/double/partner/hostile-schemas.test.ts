@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { readBracketedNames } from '../../../src/double/partner/bracketed-names.ts';
 import { parseDocument } from '../../../src/double/partner/document.ts';
+import { readBracketedNames } from '../../../src/double/partner/parameters.ts';
 import { createChecker } from '../../../src/double/partner/schema-check.ts';
 import { createValue } from '../../../src/double/partner/schema-value.ts';
 import { createSeededRandom } from '../../../src/double/state/random.ts';

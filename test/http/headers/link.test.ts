@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { formatLink } from '../../../src/http/headers/link.ts';
+import { formatLink } from '../../../src/collections/lists/page-links.ts';
 import { seeded } from '../../support/seeded.ts';
 
 test('links are written as in RFC 8288 §3', () => {

@@ -9,8 +9,9 @@ import {
   makeCertificate,
   makeKey,
   pemOfKey,
+  sequence,
 } from '../../../src/net/tls/certificate.ts';
-import { sequence } from '../../../src/net/tls/der.ts';
+
 import { missing } from '../../support/net/program.ts';
 import { seeded } from '../../support/seeded.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';

@@ -1,8 +1,10 @@
 /** Validates a JSON document against a schema and converts its values to their stored form. */
+
 import { didYouMean } from '../../../did-you-mean.ts';
-import type { JsonNode, Position } from '../../../http/json.ts';
+import { JsonError, type JsonNode, type Position, readJson } from '../../../http/json.ts';
 import { toPrintable } from '../../../http/syntax/characters.ts';
 import type { StoredRecord, StoredValue } from '../../../store/store.ts';
+import { maxJsonDepth } from '../../fields/any-json.ts';
 import { buildElement, buildValue } from '../../fields/record.ts';
 import {
   type Attribute,
@@ -14,7 +16,6 @@ import {
 } from '../../fields/schema.ts';
 import { readSimple, type Simple } from '../../fields/simple-type.ts';
 import { describeReadOnly, joinPath, type ValidationErrors } from '../validation-errors.ts';
-import { writeAnyJson } from './any.ts';
 
 type JsonObject = Extract<JsonNode, { kind: 'object' }>;
 type Plain = Simple | ListContent;
@@ -165,4 +166,40 @@ function describeNode(node: JsonNode): string {
   if (node.kind === 'null') return 'null; omit a member that has no value';
   if (node.kind === 'number') return `the number ${toPrintable(node.text)}`;
   return node.kind === 'array' || node.kind === 'object' ? `an ${node.kind}` : `a ${node.kind}`;
+}
+
+/**
+ * Returns a value as the text in which a field of the type `json` is stored: without white space, with the members in the order and
+ * the numbers in the digits that were sent.
+ */
+function writeAnyJson(node: JsonNode): string {
+  switch (node.kind) {
+    case 'string':
+      return quote(node.text);
+    case 'number':
+    case 'boolean':
+    case 'null':
+      return node.text;
+    case 'array':
+      return `[${node.items.map(writeAnyJson).join(',')}]`;
+    case 'object':
+      return `{${Array.from(node.members, ([name, { value }]) => `${quote(name)}:${writeAnyJson(value)}`).join(',')}}`;
+  }
+}
+
+/** XML cannot represent these two characters; JSON.stringify escapes all others that it cannot (XML §2.2). */
+function quote(text: string): string {
+  return JSON.stringify(text).replace(/[\ufffe\uffff]/g, (character) =>
+    character === '\ufffe' ? '\\ufffe' : '\\uffff',
+  );
+}
+
+/** Reads the text of a field of the type `json`. Returns it as it is stored, or the error. */
+export function readAnyJson(text: string): { readonly value: string } | { readonly fault: string } {
+  try {
+    return { value: writeAnyJson(readJson(text.trim(), maxJsonDepth)) };
+  } catch (error) {
+    if (error instanceof JsonError) return { fault: error.message };
+    throw error;
+  }
 }

@@ -2,7 +2,7 @@ import { type JsonMember, type JsonNode, positionAt, readJson } from '../../../h
 /** JSON Merge Patch (RFC 7396): a document with the members that change, in which null removes a member. */
 
 import { CollectedBytes } from '../../../http/collected-bytes.ts';
-import type { Decoder } from '../../../pipeline/decoder.ts';
+import type { Decoder } from '../../../pipeline/resource.ts';
 import type { StoredRecord } from '../../../store/store.ts';
 import type { Shape } from '../../fields/schema.ts';
 import type { ReadingOptions } from '../list-item.ts';

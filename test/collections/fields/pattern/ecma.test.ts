@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { formatEcmaPattern } from '../../../../src/collections/fields/pattern/ecma.ts';
+import { formatEcmaPattern } from '../../../../src/collections/fields/pattern/ecma-syntax.ts';
 import { compilePattern } from '../../../../src/collections/fields/pattern/match.ts';
 import { PatternError } from '../../../../src/collections/fields/pattern/syntax.ts';
 import { seeded } from '../../../support/seeded.ts';
