@@ -206,6 +206,7 @@ function buildCreatedOutcome(
 }
 
 // The check of a query before it is read, apart from what reads it: a service that starts must not load that.
+
 /** Rejects unknown and repeated query parameters of a list. */
 type QueryCheck = (call: Pick<Call, 'method' | 'query'>) => void;
 

@@ -18,7 +18,6 @@ import {
   type ResourceState,
   type retryAction,
 } from '../pipeline/resource.ts';
-
 import type { Receipt, Replacement, StoredItem, StoredRecord, StoreResult } from '../store/store.ts';
 import { retryOrThrow } from './conflict.ts';
 import type { Collection } from './declaration.ts';
@@ -34,7 +33,6 @@ import {
 import { type ItemAddress, StoredValueError } from './formats/list-item.ts';
 import { copyContent } from './formats/page.ts';
 import { changeMembers, checksItem, prepareValue, requireStorablePath, type Served } from './served.ts';
-
 import { showValues } from './server-values.ts';
 
 type ItemCall = Call<StoredItem, SentItem>;

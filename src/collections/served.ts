@@ -92,7 +92,8 @@ export async function prepareValue(
   return value;
 }
 
-/** The access rules that depend on the user whom a field of an item names. */
+// The access rules that depend on the user whom a field of an item names.
+
 type ItemCall = Pick<Call<StoredItem>, 'method' | 'principal' | 'parameters' | 'state'>;
 
 /**

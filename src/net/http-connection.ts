@@ -12,7 +12,6 @@ import { type FastResponses, writeFast } from './fast-response.ts';
 import { encodeFaulty, sendFaulty } from './fault-injection.ts';
 import { type DeadlineSweep, IdleTimeout, type IdleTimeouts } from './idle-timeout.ts';
 import { closeLingering, detachListener } from './lingering-close.ts';
-
 import {
   cutOff,
   isInMessage,
@@ -22,7 +21,6 @@ import {
   requestProblem,
   toParseError,
 } from './parse-error.ts';
-
 import { encodeMessage, type FieldLines, lastBytes } from './response-encoder.ts';
 import type { WriteBatch } from './write-batch.ts';
 

@@ -47,7 +47,6 @@ import { createFetch, type Fetch } from './fetch/fetch.ts';
 import { healthResource, hideHealthChecks, readinessPath } from './health.ts';
 import type { OpenApiDocument } from './openapi/document.ts';
 import { addOpenApi, loadOpenApi, openApiResource, type ServedApi } from './openapi/resource.ts';
-
 import { defaultLimits, type ServiceOptions } from './options.ts';
 import { checkServiceOptions, readGrace } from './options-shape.ts';
 import { checkNamedScopes, someUseCors } from './resource-checks.ts';

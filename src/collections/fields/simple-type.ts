@@ -297,7 +297,7 @@ function quote(text: string): string {
   return text === '' ? 'empty' : `“${toPrintable(text)}”`;
 }
 
-/** Decimals are compared as text and never converted to binary fractions. */
+// Decimals are compared as text and never converted to binary fractions.
 
 const decimalForm = /^-?(?:0|[1-9][0-9]*)(?:\.([0-9]+))?$/;
 

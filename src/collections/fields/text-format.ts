@@ -2,7 +2,7 @@
 
 import { findSyntaxFault } from './pattern/ecma-syntax.ts';
 
-/** Parses and compares dates and times without the host's clock or time zone. */
+// Parses and compares dates and times without the host's clock or time zone.
 
 const dateForm = /^([0-9]{4})-([0-9]{2})-([0-9]{2})$/;
 const dateTimeForm =

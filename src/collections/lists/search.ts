@@ -306,6 +306,7 @@ function computeMinSize(value: StoredValue): number {
 
 // Chooses how a search is answered from the indexes of its fields: by the order of the list, or by the condition that selects the
 // fewest items. All places are taken in one turn of the event loop. The items are read afterwards, perhaps in several turns.
+
 /** The items to read for a page. */
 interface Candidates {
   readonly places: readonly Position[];

@@ -25,7 +25,6 @@ import {
   type Operation,
   operation,
 } from './operation.ts';
-
 import { attackOperations } from './operations/attack.ts';
 import { credentialOperations } from './operations/credentials.ts';
 import { EventLog, eventOperations } from './operations/events.ts';
@@ -33,7 +32,6 @@ import { journalOperations } from './operations/journal.ts';
 import { listingOperations } from './operations/listing.ts';
 import { faultOperations, partnerOperations, stubOperations } from './operations/rules.ts';
 import { sendOperations, signOperations } from './operations/send.ts';
-
 import { clockOperations, stateOperations } from './operations/state.ts';
 
 /** The options of a control interface. */

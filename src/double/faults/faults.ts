@@ -13,7 +13,6 @@ import { type ClaimedUser, claimedToken } from '../claimed-user.ts';
 import { DoubleError } from '../error.ts';
 import { checkName, describeRequestMatch, type RequestMatch } from '../match.ts';
 import { inTurn, type MatchedRequests, type Rule, type RuleHandle, Rules } from '../rules.ts';
-
 import { toMilliseconds } from '../state/clock.ts';
 import type { DoubleUsers } from '../state/users.ts';
 import {

@@ -15,7 +15,6 @@ import {
   type RecordedExchange,
   readArrivedContent,
 } from './exchange.ts';
-
 import type { KnownCredentials } from './known-credentials.ts';
 import { checkEntryMatch, type EntryMatch, fits } from './match.ts';
 import { createRedaction } from './redaction.ts';

@@ -185,6 +185,7 @@ function addWarnings(outcome: ActionResponse, warnings: readonly string[]): Acti
 }
 
 // The responses that a test chooses for operations.
+
 /** The options of a response that a test chooses. */
 export interface RespondOptions {
   /** Selects the requests of the operation that get it. Default: all. */

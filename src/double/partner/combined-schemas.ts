@@ -6,6 +6,7 @@ import { schemaIn, schemaMapIn, schemasIn, textsIn } from './schema-parts.ts';
 import { listTypes } from './schema-types.ts';
 
 // Merges what the schemas that apply to one value say: members and alternatives.
+
 /** The alternatives that are tried for one value, at most. */
 const maxAttempts = 64;
 

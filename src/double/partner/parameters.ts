@@ -339,6 +339,7 @@ function withoutPrefix(text: string, prefix: string, name: string): string {
 }
 
 // Reads names with brackets, as forms and the style deepObject write objects and lists: `a[b]=1` is `{ a: { b: '1' } }`.
+
 /** A name whose brackets are not read. */
 class MalformedName {
   /** What is wrong: `has the name a[b, whose bracket is not closed`. */

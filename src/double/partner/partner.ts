@@ -297,6 +297,7 @@ function listed(names: readonly string[]): string {
 }
 
 // Makes resources of the operations of a document.
+
 /** What resources are made of. */
 interface ResourceParts {
   readonly document: PartnerDocument;

@@ -112,6 +112,7 @@ function lookUp(
 }
 
 // Finds the schemas that `$id`, `$anchor` and `$dynamicAnchor` identify (JSON Schema 2020-12, Core, 8.2).
+
 /** A schema with a name in a fragment: `#node`. */
 export interface Anchor extends Located {
   readonly name: string;
@@ -245,6 +246,7 @@ function toUri(reference: string, base: string): string | undefined {
 
 // Follows `$dynamicRef` (JSON Schema 2020-12, Core, 8.2.3.2): the outermost schema on the way that has the dynamic anchor is meant. The
 // way is kept with copies of the schemas that it leads to, so that those who read them need not know it.
+
 /** The holders of dynamic anchors on the way to a schema, the outermost first. */
 type Scope = readonly string[];
 

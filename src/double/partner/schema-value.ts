@@ -14,7 +14,6 @@ import { nameBranch, nameHeirs } from './discriminators.ts';
 import type { SchemaSource } from './document.ts';
 import { canonical, isEqual } from './json-values.ts';
 import { isObject, type Located, type LocatedSchema, referenceOf } from './located.ts';
-
 import { maxPatternSteps } from './patterns.ts';
 import { type Direction, SchemaCheck } from './schema-check.ts';
 import { SchemaHeights } from './schema-height.ts';

@@ -27,7 +27,6 @@ import {
 } from '../match.ts';
 import { type Candidate, describeNearest } from '../nearest.ts';
 import { type MatchedRequests, type Rule, Rules } from '../rules.ts';
-
 import { createAnyReader } from './content.ts';
 import {
   checkStub,

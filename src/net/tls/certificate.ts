@@ -1,7 +1,7 @@
 import { createHash, createPublicKey, type KeyObject, sign } from 'node:crypto';
 import { generateKeys } from '../../algorithms.ts';
 
-/** Encoders of the Distinguished Encoding Rules (X.690), as far as certificates need them. Each returns one element. */
+// Encoders of the Distinguished Encoding Rules (X.690), as far as certificates need them. Each returns one element.
 
 const tags = {
   boolean: 0x01,

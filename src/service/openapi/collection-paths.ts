@@ -22,7 +22,6 @@ import {
   readPreconditions,
   response,
 } from './operation.ts';
-
 import { ofChanges, ofItemContent, ofPreconditions } from './problems.ts';
 
 /** A collection with the context of its document. */

@@ -14,7 +14,6 @@ import {
   pascalCase,
   pathParameters,
 } from './document.ts';
-
 import {
   buildNotModified,
   buildOperation,
@@ -29,7 +28,6 @@ import {
   readPreconditions,
   response,
 } from './operation.ts';
-
 import { ofChanges, ofItemContent, ofPreconditions, problemResponse } from './problems.ts';
 import { openApiPath, type ServedApi } from './resource.ts';
 import { addSecuritySchemes } from './security.ts';

@@ -3,7 +3,6 @@
 import { formatEcmaPattern } from '../../collections/fields/pattern/ecma-syntax.ts';
 import type { Attribute, Content, Field, Schema, Shape } from '../../collections/fields/schema.ts';
 import { currencies, type Simple, type SimpleTypeName } from '../../collections/fields/simple-type.ts';
-
 import { type Components, type JsonSchema, pascalCase } from './document.ts';
 
 /** References to the schemas of a collection. */

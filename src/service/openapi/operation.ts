@@ -5,7 +5,6 @@ import type { Access, DocumentFormat } from '../../pipeline/resource.ts';
 import type { AuthScheme } from '../../schemes/auth-scheme.ts';
 import type { AcceptedSchemes } from '../../schemes/verifier.ts';
 import type { Components, JsonSchema } from './document.ts';
-
 import { listProblemTypes, type ProblemForm, problemResponses } from './problems.ts';
 import { accessDescription, buildSecurity, type OfferedScheme, selectAcceptedSchemes } from './security.ts';
 
@@ -128,7 +127,8 @@ export function createProblemForm(
   };
 }
 
-/** The header fields of requests and responses. */
+// The header fields of requests and responses.
+
 const text: JsonSchema = { type: 'string' };
 
 /** The request fields with preconditions (RFC 9110 §13.1). */

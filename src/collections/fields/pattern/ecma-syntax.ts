@@ -237,7 +237,8 @@ function unite(classes: readonly CharacterClass[]): CharacterClass {
   };
 }
 
-/** Writes patterns as regular expressions of ECMA-262, for JSON Schema. */
+// Writes patterns as regular expressions of ECMA-262, for JSON Schema.
+
 /**
  * Returns the regular expression, for the flag `u`, that matches the same texts as a pattern.
  * @throws {PatternError} for an invalid pattern

@@ -300,6 +300,7 @@ const listShape = object({
 const entriesShape: Shape<unknown> = object({ entries: listOf(entry) });
 
 // The forms in which the control interface writes entries of the journal.
+
 /** The size in bytes of the entries that are written in one turn of the event loop. */
 const sliceSize = 64 * 1024;
 
