@@ -225,7 +225,10 @@ function createQueryCheck(
     for (const name of query.keys()) {
       if (isCredential(name)) continue;
       if (!known.includes(name)) throw unknownParameter(name, known);
-      if (seen.has(name)) throw repeatedParameter(name);
+      if (seen.has(name))
+        throw new Problem('repeated-query-parameter', `The query parameter ${name} occurs more than once.`, {
+          members: { parameter: name },
+        });
       seen.add(name);
     }
   };
@@ -238,11 +241,5 @@ function unknownParameter(name: string, known: readonly string[]): Problem {
   const hint = nearest === undefined ? `It has ${known.join(', ')}.` : `Did you mean ${nearest}?`;
   return new Problem('unknown-query-parameter', `${detail} ${hint}`, {
     members: { parameter, ...(nearest === undefined ? {} : { nearest }) },
-  });
-}
-
-function repeatedParameter(parameter: string): Problem {
-  return new Problem('repeated-query-parameter', `The query parameter ${parameter} occurs more than once.`, {
-    members: { parameter },
   });
 }

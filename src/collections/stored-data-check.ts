@@ -105,7 +105,9 @@ export class StoredDataCheck {
   }
 
   #countUndeclared({ path }: Collection, errors: readonly ValidationError[]): void {
-    const fields = errors.filter(({ rule }) => isUndeclared(rule)).map(({ field }) => removeIndexes(field));
+    const fields = errors
+      .filter(({ rule }) => isUndeclared(rule))
+      .map(({ field }) => field.replace(/\[[0-9]+\]/g, ''));
     for (const field of new Set(fields)) {
       const key = `${path} ${field}`;
       const found = this.#undeclared.get(key) ?? { field, collection: path, items: 0 };
@@ -305,11 +307,6 @@ function listViolations({ shape }: Collection, { value }: StoredItem): readonly 
 
 function isUndeclared(rule: string): boolean {
   return rule === 'unknown-element' || rule === 'unknown-attribute';
-}
-
-/** Removes the positions in lists from the path of a field. */
-function removeIndexes(field: string): string {
-  return field.replace(/\[[0-9]+\]/g, '');
 }
 
 /** Returns the rule that a value violates, without the value, which must not appear in a log. */

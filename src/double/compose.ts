@@ -24,12 +24,7 @@ import type { DoubleOptions } from './options.ts';
 import type { PartnerPart, PreparedPartner } from './partner/partner.ts';
 import { MatchedRequests } from './rules.ts';
 import { createDoubleTime, type DoubleTime } from './state/clock.ts';
-import {
-  type BurnableNonces,
-  createBurnableNonces,
-  createRestorableNonces,
-  type RestorableNonces,
-} from './state/nonces.ts';
+import { createDoubleNonces, type DoubleNonces } from './state/nonces.ts';
 import type { SeededRandom } from './state/random.ts';
 import { createDoubleRoutes, type DoubleRoutes } from './state/routes.ts';
 import { addItems, createItems, type Items } from './state/seed.ts';
@@ -102,7 +97,7 @@ export class Core {
   readonly keptItems = new KeptItems();
   /** The planned mistakes of token responses. */
   readonly tokenMistakes: TokenMistakes = createTokenMistakes();
-  readonly nonces: BurnableNonces;
+  readonly nonces: DoubleNonces;
   /** The key from which token secrets of OAuth 1.0a are derived. */
   readonly masterKey: Uint8Array;
   readonly journal: JournalPart;
@@ -123,13 +118,11 @@ export class Core {
     this.random = random.bytes;
     this.schemes = listSchemes(options);
     this.events = createEvents(options.onError);
-    this.time = createDoubleTime(systemClock, options.now, () => this.#restorable?.nonces.restoreClaims());
+    this.time = createDoubleTime(systemClock, options.now, () => this.nonces.restoreClaims());
     this.routes = createDoubleRoutes(options);
     const key = random.bytes(16);
-    const createSet = () => this.#createNonces(key);
     this.store = memory?.store ?? options.store ?? createMemoryStore({ storeId: createStoreId(this.random) });
-    this.#restorable = memory && this.#createRestorable(memory, createSet);
-    const nonces = this.#restorable?.nonces ?? options.nonces ?? this.store.nonces ?? createSet();
+    this.#restorable = memory && this.#createRestorable(memory);
     // After the store, so that random numbers are drawn in one order.
     this.users = createDoubleUsers(options.users ?? {}, random.bytes, this.time.clock);
     const claimedUser = claimedUserBy(this.users, (request) => this.service.claimedName(request));
@@ -137,11 +130,11 @@ export class Core {
     this.partner = this.#createPartner(parts, requests);
     this.faults = this.#createFaults(claimedUser, requests);
     this.stubs = this.#createStubs(requests);
-    this.nonces = createBurnableNonces(
-      nonces,
-      () => this.faults.burnsNonce(),
-      (user) => this.events.emit('nonce-replayed', { type: 'nonce-replayed', user }),
-    );
+    const stored = memory === undefined ? (options.nonces ?? this.store.nonces) : undefined;
+    this.nonces = createDoubleNonces(stored ?? (() => this.#createNonces(key)), {
+      burns: () => this.faults.burnsNonce(),
+      onReplay: (user) => this.events.emit('nonce-replayed', { type: 'nonce-replayed', user }),
+    });
     this.masterKey = options.masterKey ?? random.bytes(masterKeyBytes);
     this.#known = new KnownCredentials(this.masterKey);
     this.#known.addUsers(this.users.all);
@@ -174,13 +167,10 @@ export class Core {
     return createNonces({ bucketSpan, max, maxPerUser, key, monotonic: () => this.time.clock.steady() });
   }
 
-  #createRestorable(
-    { store, random }: NonNullable<CoreParts['memory']>,
-    createSet: () => MemoryNonces,
-  ): Restorable {
+  #createRestorable({ store, random }: NonNullable<CoreParts['memory']>): Restorable {
     const { seed = {} } = this.#options;
     const items = createItems(store, () => this.routes.state.collections, this.time.clock, seed);
-    return { items, nonces: createRestorableNonces(createSet), random };
+    return { items, random };
   }
 
   /** Creates what compares requests with rules. */
@@ -310,7 +300,7 @@ export class Core {
   }
 
   /** Creates the state as a whole, whose parts are restored in this order. */
-  #createState({ items, nonces, random }: Restorable): State {
+  #createState({ items, random }: Restorable): State {
     const { oauth, quotas } = this.service;
     const { users, routes, stubs, keptItems, partner, tokenMistakes, time, faults, journal } = this;
     return createState([
@@ -322,12 +312,11 @@ export class Core {
       stubs.rules,
       keptItems,
       ...(partner === undefined ? [] : [partner]),
-      this.nonces,
       tokenMistakes,
       time,
       faults,
       journal,
-      nonces,
+      this.nonces,
       random,
       // The counts of requests.
       toSnapshottable(quotas),
@@ -338,7 +327,6 @@ export class Core {
 /** What can be restored of a core in memory, beside its other parts. */
 interface Restorable {
   readonly items: Items;
-  readonly nonces: RestorableNonces;
   readonly random: SeededRandom;
 }
 

@@ -85,7 +85,10 @@ export class Problem implements Error {
     this.title = title;
     this.detail = detail;
     this.members = options.members ?? {};
-    this.headers = options.headers === undefined ? [] : toFieldLines(options.headers);
+    this.headers =
+      options.headers === undefined
+        ? []
+        : Array.from(toLines(options.headers), ([name, value]): FieldLine => [name, value]);
     this.close = options.close ?? false;
     this.document = options.document;
     if (options.cause !== undefined) this.cause = options.cause;
@@ -103,10 +106,6 @@ export class Problem implements Error {
       document: this.document,
     });
   }
-}
-
-function toFieldLines(headers: HeadersInput): FieldLine[] {
-  return Array.from(toLines(headers), ([name, value]): FieldLine => [name, value]);
 }
 
 /** Returns the problem that the content has more than `limit` bytes. */

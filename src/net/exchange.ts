@@ -254,7 +254,11 @@ class IncomingBody implements Body {
   #count(bytes: number): void {
     this.#received += bytes;
     if (this.#budget === undefined) return;
-    if (!this.#budget.take(bytes)) throw budgetExceeded();
+    if (!this.#budget.take(bytes))
+      throw new Problem('full', 'The server holds too much content of requests that are not authenticated.', {
+        headers: [['Retry-After', '1']],
+        close: true,
+      });
     this.#taken += bytes;
   }
 
@@ -289,13 +293,6 @@ class IncomingBody implements Body {
       request.on('end', finish);
     });
   }
-}
-
-function budgetExceeded(): Problem {
-  return new Problem('full', 'The server holds too much content of requests that are not authenticated.', {
-    headers: [['Retry-After', '1']],
-    close: true,
-  });
 }
 
 async function passOn(held: Promise<Uint8Array>, sink: (chunk: Uint8Array) => void): Promise<void> {

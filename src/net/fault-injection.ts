@@ -41,11 +41,16 @@ export function encodeFaulty(response: Response, fault: WireFault, head: boolean
       return { head: encodeLatin1(lines), content: content.subarray(0, fault.break.after ?? 0) };
     case 'wrongLength':
       return {
-        head: encodeLatin1(replaceLength(lines, Math.max(0, content.length + fault.break.by))),
+        head: encodeLatin1(
+          lines.replace(lengthLine, `Content-Length: ${Math.max(0, content.length + fault.break.by)}\r\n`),
+        ),
         content,
       };
     case 'badChunk':
-      return { head: encodeLatin1(replaceWithChunked(lines)), content: encodeBadChunks(content) };
+      return {
+        head: encodeLatin1(lines.replace(lengthLine, 'Transfer-Encoding: chunked\r\n')),
+        content: encodeBadChunks(content),
+      };
     case 'close':
     case undefined:
       return { head: encodeLatin1(lines), content };
@@ -53,14 +58,6 @@ export function encodeFaulty(response: Response, fault: WireFault, head: boolean
 }
 
 const lengthLine = /^Content-Length: [0-9]+\r\n/m;
-
-function replaceLength(lines: string, length: number): string {
-  return lines.replace(lengthLine, `Content-Length: ${length}\r\n`);
-}
-
-function replaceWithChunked(lines: string): string {
-  return lines.replace(lengthLine, 'Transfer-Encoding: chunked\r\n');
-}
 
 /** Encodes the first half as a valid chunk, and the second as one whose size is not a hexadecimal number. */
 function encodeBadChunks(content: Uint8Array): Uint8Array {

@@ -27,7 +27,11 @@ export function fetchJson(url: string, { timeout, length }: FetchLimits): Promis
     const request = (protocol === 'https:' ? getSecure : getPlain)(url, { agent: false, headers });
     const timer = setTimeout(() => fail(`no complete response within ${timeout / 1000} s`), timeout);
     timer.unref();
-    request.on('error', (error) => fail(`the connection failed${codeOf(error)}`));
+    request.on('error', (error) =>
+      fail(
+        `the connection failed${'code' in error && typeof error.code === 'string' ? `: ${error.code}` : ''}`,
+      ),
+    );
     request.on('response', (response) => {
       if (response.statusCode === 200) read(response, length).then(settle, (error) => fail(error.message));
       else
@@ -40,10 +44,6 @@ export function fetchJson(url: string, { timeout, length }: FetchLimits): Promis
       resolve(value);
     };
   });
-}
-
-function codeOf(error: Error): string {
-  return 'code' in error && typeof error.code === 'string' ? `: ${error.code}` : '';
 }
 
 function isRedirect({ statusCode = 0 }: IncomingMessage): boolean {

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { Agent, type ClientRequest, type IncomingMessage, request as requestPlainly } from 'node:http';
 import { request as requestSecurely, Agent as SecureAgent } from 'node:https';
 import { connect, isIP } from 'node:net';
@@ -131,7 +132,8 @@ function openRawClient(
         return { held, request, response: response.catch(() => undefined) };
       });
       await Promise.all(
-        started.map(({ request, response }) => Promise.race([awaitWritten(request), response])),
+        // node:http has written the whole request then.
+        started.map(({ request, response }) => Promise.race([once(request, 'finish'), response])),
       );
       await sendInPhases(started.map(({ held }) => held));
       return Promise.all(started.map(({ response }) => response));
@@ -158,13 +160,6 @@ async function sendInPhases(connections: readonly HeldConnection[]): Promise<voi
     if (phase > 0) await delay(settlingTime);
     await Promise.all(present.map(({ held, pieces }) => held.transmit(pieces[phase])));
   }
-}
-
-/** Resolves when node:http has written the whole request. */
-function awaitWritten(request: ClientRequest): Promise<void> {
-  return new Promise((resolve) => {
-    request.once('finish', () => resolve());
-  });
 }
 
 /** The maximum number of bytes of content that are kept. */

@@ -68,7 +68,9 @@ export function accessMemberFault(member: string, parameters: readonly string[])
   if (role !== undefined) return roleRuleFault(role);
   const parameter = ownerParameter(member);
   if (parameter !== undefined)
-    return parameters.includes(parameter) ? undefined : parameterFault(parameter, parameters);
+    return parameters.includes(parameter)
+      ? undefined
+      : `the path has no parameter "${parameter}"${didYouMean(parameter, parameters)}`;
   const fault = userNameFault(member);
   if (fault === undefined) return undefined;
   const meant = findClosestMatch(member, [
@@ -76,9 +78,4 @@ export function accessMemberFault(member: string, parameters: readonly string[])
     ...[rolePrefix, scopePrefix].map((prefix) => prefix + member.slice(member.indexOf(':') + 1)),
   ]);
   return `"${member}" is not known: ${fault}${meant === undefined ? '' : `; did you mean "${meant}"?`}`;
-}
-
-/** Returns the error for a rule with a parameter that the path does not have. */
-function parameterFault(parameter: string, parameters: readonly string[]): string {
-  return `the path has no parameter "${parameter}"${didYouMean(parameter, parameters)}`;
 }

@@ -144,7 +144,8 @@ function addLastModified(fields: FieldLine[], { modified }: ResourceState, call:
 /** Converts an outcome to a response. Throws RangeError on an invalid status. */
 export function toResponse(call: CallContext, outcome: ActionResponse): Response | Promise<Response> {
   const { status, representation } = outcome;
-  if (!isFinal(status)) throw new RangeError(`a response cannot have the status ${status}`);
+  if (!(Number.isInteger(status) && status >= 200 && status <= 599))
+    throw new RangeError(`a response cannot have the status ${status}`);
   if (representation !== undefined && neverHasContent(status))
     return toResponse(call, removeContent(outcome));
   if (
@@ -162,11 +163,6 @@ export function toResponse(call: CallContext, outcome: ActionResponse): Response
 /** Returns whether the action has encoded the content itself. */
 function isCoded({ headers = [] }: ActionResponse): boolean {
   return toLines(headers).some(([name]) => name.toLowerCase() === 'content-encoding');
-}
-
-/** Returns whether a status is final: after a 1xx, the client would keep waiting (RFC 9110 §15.2). */
-function isFinal(status: number): boolean {
-  return Number.isInteger(status) && status >= 200 && status <= 599;
 }
 
 /** A client would take content after such a status for the next response. */

@@ -32,11 +32,6 @@ const anyObject = mapOf(anything);
 
 const positive = number({ min: 0, whole: false });
 
-/** Describes an object of numbers, all optional, with the names of their defaults. */
-function describeNumbers(defaults: object): Shape<unknown> {
-  return object(Object.fromEntries(Object.keys(defaults).map((name) => [name, optional(positive)])));
-}
-
 const lifetimesShape = object(
   Object.fromEntries(Object.keys(defaultLifetimes).map((name) => [name, optional(either(positive, text()))])),
 );
@@ -113,7 +108,9 @@ export const serviceMembers = {
   defaultFormat: optional(word(['xml', 'json'])),
   strictQuery: optional(flag()),
   openapi: optional(flag()),
-  limits: optional(describeNumbers(defaultLimits)),
+  limits: optional(
+    object(Object.fromEntries(Object.keys(defaultLimits).map((name) => [name, optional(positive)]))),
+  ),
   health: optional(healthShape),
   requestId: optional(flag()),
   onRequest: optional(callback()),

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { systemClock } from '../../src/clock.ts';
 import { startDouble } from '../../src/double/index.ts';
-import { createBurnableNonces, createRestorableNonces } from '../../src/double/state/nonces.ts';
+import { createDoubleNonces } from '../../src/double/state/nonces.ts';
 import { nonceContract as published } from '../../src/store/contract/index.ts';
 import { createNonces } from '../../src/store/nonces/nonces.ts';
 import { type Making, noncesContract, span } from '../support/store/nonces-contract.ts';
@@ -10,21 +10,12 @@ import { type Making, noncesContract, span } from '../support/store/nonces-contr
 function make({ bucketSpan, max, maxPerUser, steady }: Omit<Making, 'now'>) {
   const open = () =>
     createNonces({ bucketSpan, max, maxPerUser, key: new Uint8Array(16), monotonic: steady });
-  return createRestorableNonces(open);
+  return createDoubleNonces(open, { burns: () => false, onReplay: () => {} });
 }
 
 describe('the nonces of a double', () => {
   const making = { bucketSpan: span, max: 10_000, maxPerUser: 10_000, steady: systemClock.steady };
-  for (const { name, run } of published)
-    test(name, () =>
-      run(async () =>
-        createBurnableNonces(
-          make(making),
-          () => false,
-          () => {},
-        ),
-      ),
-    );
+  for (const { name, run } of published) test(name, () => run(async () => make(making)));
 });
 
 noncesContract('nonces of a double', async (_, making) => make(making));

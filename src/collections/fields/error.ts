@@ -53,7 +53,7 @@ function selectCode(fault: ShapeFault): DeclarationCode {
   switch (fault.kind) {
     case 'type':
       if (fault.value === undefined) return 'missing';
-      return expectsNumber(fault.expected) ? 'value' : 'type';
+      return fault.expected.includes('number from') ? 'value' : 'type';
     case 'missing':
       return 'missing';
     case 'unknown':
@@ -64,8 +64,4 @@ function selectCode(fault: ShapeFault): DeclarationCode {
     case 'secret':
       return 'value';
   }
-}
-
-function expectsNumber(expected: string): boolean {
-  return expected.includes('number from');
 }

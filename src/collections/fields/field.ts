@@ -198,33 +198,22 @@ const serverValues = ['created', 'modified', 'creator', 'id'] as const;
 /** What the server sets a field to. */
 export type ServerValue = (typeof serverValues)[number];
 
+/** The members of any of several types. */
+type AnyOf<Types> = {
+  readonly [Name in Types extends unknown ? keyof Types : never]?:
+    | (Types extends unknown ? (Name extends keyof Types ? Types[Name] : never) : never)
+    | undefined;
+};
+
 /** A declaration of a field, an attribute or a value of a list, after it was read. */
-export interface ReadField {
+export interface ReadField
+  extends Omit<AnyOf<FieldDeclaration>, 'type' | 'attributes' | 'fields' | 'of' | 'enum'> {
   readonly type: FieldTypeName;
-  readonly required?: boolean | undefined;
-  readonly readOnly?: boolean | undefined;
-  readonly set?: ServerValue | undefined;
-  readonly unique?: boolean | undefined;
+  readonly enum?: readonly Literal[] | undefined;
   readonly attributes?: Declarations<ReadField> | undefined;
   readonly fields?: Declarations<ReadField> | undefined;
   /** A type stands for a declaration without other members. */
   readonly of?: FieldTypeName | ReadField | undefined;
-  readonly item?: string | undefined;
-  readonly minLength?: number | undefined;
-  readonly maxLength?: number | undefined;
-  readonly format?: FieldFormat | undefined;
-  readonly fractionDigits?: number | undefined;
-  readonly pattern?: string | undefined;
-  readonly enum?: readonly (string | number)[] | undefined;
-  readonly default?: string | number | boolean | undefined;
-  readonly minItems?: number | undefined;
-  readonly maxItems?: number | undefined;
-  readonly min?: string | number | undefined;
-  readonly max?: string | number | undefined;
-  readonly exclusiveMin?: string | number | undefined;
-  readonly exclusiveMax?: string | number | undefined;
-  readonly to?: string | undefined;
-  readonly onDelete?: ReferenceTo['onDelete'] | undefined;
 }
 
 type FieldTypeName = SimpleTypeName | 'element' | 'list';

@@ -33,8 +33,19 @@ export interface ReferenceTo {
   readonly onDelete: (typeof deletionRules)[number];
 }
 
+/** The bounds of a range in words, and whether they exclude a value: negative if it is less than the bound. */
+export const bounds = {
+  min: { words: 'at least', excludes: (order: number) => order < 0 },
+  max: { words: 'at most', excludes: (order: number) => order > 0 },
+  exclusiveMin: { words: 'more than', excludes: (order: number) => order <= 0 },
+  exclusiveMax: { words: 'less than', excludes: (order: number) => order >= 0 },
+};
+
+/** The names of the bounds, in the order of messages. */
+export const boundNames = ['min', 'max', 'exclusiveMin', 'exclusiveMax'] as const;
+
 /** A simple type with the rules of a declaration. */
-export interface Simple {
+export interface Simple extends Readonly<Record<(typeof boundNames)[number], string | undefined>> {
   readonly kind: 'simple';
   /** Whether there are rules beside the type. */
   readonly hasRules: boolean;
@@ -47,10 +58,6 @@ export interface Simple {
   readonly format: FieldFormat | undefined;
   readonly pattern: Pattern | undefined;
   readonly oneOf: ReadonlySet<string> | undefined;
-  readonly min: string | undefined;
-  readonly max: string | undefined;
-  readonly exclusiveMin: string | undefined;
-  readonly exclusiveMax: string | undefined;
   /** What it refers to, if it is a reference. */
   readonly reference: ReferenceTo | undefined;
 }
@@ -63,7 +70,7 @@ export interface Violation {
 
 /** Returns all rules that the text violates. If it violates its type, only that is returned. */
 export function listViolations(simple: Simple, text: string): readonly Violation[] {
-  const form = typeViolation(simple, text);
+  const form = types[simple.type].findViolation(text, simple.fractionDigits);
   if (form !== undefined) return [form];
   if (!simple.hasRules) return none;
   return [...lengthAndPattern(simple, text), ...choiceAndRange(simple, text)];
@@ -96,7 +103,7 @@ export function toStoredValue(simple: Pick<Simple, 'type'>, text: string): strin
 
 /** Returns whether a text is a value of a type. A decimal may have any number of fraction digits. */
 export function isOfType(type: SimpleTypeName, text: string): boolean {
-  return typeViolation({ type, fractionDigits: countFractionDigits(text) ?? 0 }, text) === undefined;
+  return types[type].findViolation(text, countFractionDigits(text) ?? 0) === undefined;
 }
 
 /** Compares two texts of a type: negative if the first is less, positive if it is greater, else 0. */
@@ -121,22 +128,7 @@ export interface TypeOrder {
 
 /** Returns the order of a type. Text is compared by its UTF-16 code units, decimals, dates and times by their value. */
 export function selectOrder(type: SimpleTypeName): TypeOrder {
-  switch (type) {
-    case 'text':
-    case 'currency':
-    case 'json':
-    case 'reference':
-    case 'date':
-      return textOrder;
-    case 'decimal':
-      return decimalOrder;
-    case 'dateTime':
-      return instantOrder;
-    case 'integer':
-      return numberOrder;
-    case 'boolean':
-      return booleanOrder;
-  }
+  return types[type].order;
 }
 
 const textOrder: TypeOrder = {
@@ -177,47 +169,53 @@ function compareKeys(one: Key, other: Key): number {
   return one < other ? -1 : 1;
 }
 
-function typeViolation(simple: Pick<Simple, 'type' | 'fractionDigits'>, text: string): Violation | undefined {
-  switch (simple.type) {
-    case 'text':
-      return textViolation(text);
-    case 'reference':
-      return (
-        textViolation(text) ?? violationUnless(text !== '', 'reference', 'must be an id or an address', text)
-      );
-    case 'decimal':
-      return decimalViolation(text, simple.fractionDigits);
-    case 'integer':
-      return integerViolation(text);
-    case 'boolean':
-      return violationUnless(text === 'true' || text === 'false', 'boolean', 'must be true or false', text);
-    case 'date':
-      return violationUnless(isDate(text), 'date', 'must be a calendar date in the form YYYY-MM-DD', text);
-    case 'dateTime':
-      return violationUnless(
-        isDateTime(text),
-        'dateTime',
-        `must be a date and time with an offset ${dateTimeForm}`,
-        text,
-      );
-    case 'currency':
-      return violationUnless(
-        currencies.has(text),
-        'currency',
-        'must be an ISO 4217 currency code in upper case',
-        text,
-      );
-    case 'json':
-      return violationUnless(
-        isJsonText(text),
-        'json',
-        `must be JSON, at most ${maxJsonDepth} levels deep`,
-        text,
-      );
-  }
+/** What a simple type is. */
+interface SimpleType {
+  readonly order: TypeOrder;
+  /** Returns the rule that a text violates; undefined if it is a value of the type. */
+  findViolation(text: string, fractionDigits: number): Violation | undefined;
 }
 
-const dateTimeForm = '(RFC 3339), such as 2013-04-20T12:59:24Z';
+const types: Readonly<Record<SimpleTypeName, SimpleType>> = {
+  text: { order: textOrder, findViolation: textViolation },
+  reference: {
+    order: textOrder,
+    findViolation: (text) =>
+      textViolation(text) ?? violationUnless(text !== '', 'reference', 'must be an id or an address', text),
+  },
+  decimal: { order: decimalOrder, findViolation: decimalViolation },
+  integer: { order: numberOrder, findViolation: integerViolation },
+  boolean: oneForm(
+    booleanOrder,
+    (text) => text === 'true' || text === 'false',
+    'boolean',
+    'must be true or false',
+  ),
+  date: oneForm(textOrder, isDate, 'date', 'must be a calendar date in the form YYYY-MM-DD'),
+  dateTime: oneForm(
+    instantOrder,
+    isDateTime,
+    'dateTime',
+    'must be a date and time with an offset (RFC 3339), such as 2013-04-20T12:59:24Z',
+  ),
+  currency: oneForm(
+    textOrder,
+    (text) => currencies.has(text),
+    'currency',
+    'must be an ISO 4217 currency code in upper case',
+  ),
+  json: oneForm(textOrder, isJsonText, 'json', `must be JSON, at most ${maxJsonDepth} levels deep`),
+};
+
+/** Returns a type whose values have one form. */
+function oneForm(
+  order: TypeOrder,
+  isValue: (text: string) => boolean,
+  rule: string,
+  must: string,
+): SimpleType {
+  return { order, findViolation: (text) => violationUnless(isValue(text), rule, must, text) };
+}
 
 function violationUnless(holds: boolean, rule: string, must: string, text: string): Violation | undefined {
   return holds ? undefined : { rule, detail: `${must}, is ${quote(text)}` };
@@ -273,22 +271,15 @@ function lengthAndPattern(simple: Simple, text: string): Violation[] {
 }
 
 function choiceAndRange(simple: Simple, text: string): Violation[] {
-  const { type, oneOf, min, max, exclusiveMin, exclusiveMax } = simple;
+  const { type, oneOf } = simple;
   const violations: Violation[] = [];
   if (oneOf !== undefined && !oneOf.has(text)) {
     violations.push({ rule: 'enum', detail: `must be one of ${[...oneOf].join(', ')}; is ${quote(text)}` });
   }
-  if (min !== undefined && compare(type, text, min) < 0) {
-    violations.push({ rule: 'min', detail: `must be at least ${min}, is ${quote(text)}` });
-  }
-  if (max !== undefined && compare(type, text, max) > 0) {
-    violations.push({ rule: 'max', detail: `must be at most ${max}, is ${quote(text)}` });
-  }
-  if (exclusiveMin !== undefined && compare(type, text, exclusiveMin) <= 0) {
-    violations.push({ rule: 'exclusiveMin', detail: `must be more than ${exclusiveMin}, is ${quote(text)}` });
-  }
-  if (exclusiveMax !== undefined && compare(type, text, exclusiveMax) >= 0) {
-    violations.push({ rule: 'exclusiveMax', detail: `must be less than ${exclusiveMax}, is ${quote(text)}` });
+  for (const name of boundNames) {
+    const bound = simple[name];
+    if (bound !== undefined && bounds[name].excludes(compare(type, text, bound)))
+      violations.push({ rule: name, detail: `must be ${bounds[name].words} ${bound}, is ${quote(text)}` });
   }
   return violations;
 }

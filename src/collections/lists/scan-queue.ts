@@ -45,17 +45,14 @@ export class ScanQueue {
     const end = this.#clock.steady() + sliceTime;
     // The number counts too, because the clock of a test may stand still.
     for (let steps = 0; steps < sliceSteps; steps += 1) {
-      if (!isOpen()) throw abandoned();
+      if (!isOpen())
+        throw new Problem('full', 'The client closed the connection while the list was read.', {
+          headers: [['Retry-After', '1']],
+          close: true,
+        });
       if (await step()) return true;
       if (this.#clock.steady() >= end) return false;
     }
     return false;
   }
-}
-
-function abandoned(): Problem {
-  return new Problem('full', 'The client closed the connection while the list was read.', {
-    headers: [['Retry-After', '1']],
-    close: true,
-  });
 }

@@ -29,7 +29,7 @@ export function findUsualMistake(exchange: RecordedExchange): string | undefined
     case 'digest-mismatch':
       return digestMistake(fields, Buffer.from(exchange.content?.bytes ?? []));
     case 'malformed-field':
-      return digestFormMistake(fields);
+      return digestForms.find(([name, form]) => form.test(fields.get(name) ?? ''))?.[2];
     case 'malformed-credentials':
       return credentialsMistake(fields);
     case 'credentials-refused':
@@ -154,10 +154,6 @@ const digestForms: readonly (readonly [field: string, form: RegExp, hint: string
   ['content-md5', /^[0-9a-f]{32}$/i, 'Content-MD5 is hexadecimal; send base64'],
   ['content-md5', /, /, 'Content-MD5 was sent twice and joined with a comma (Headers.append?)'],
 ];
-
-function digestFormMistake(fields: HttpHeaders): string | undefined {
-  return digestForms.find(([name, form]) => form.test(fields.get(name) ?? ''))?.[2];
-}
 
 function credentialsIn(fields: HttpHeaders): string | undefined {
   return fields.get('authorization') ?? fields.get('authentication');

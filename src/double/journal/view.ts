@@ -142,7 +142,10 @@ export function viewRequest(
     method: redact.values(method),
     target: shown,
     path: redactTarget(path, redact),
-    query: viewQuery(shown, redact),
+    query: Array.from(new URLSearchParams(findQuery(shown)), ([name, value]) => [
+      redact.values(name),
+      redact.values(value),
+    ]),
     version,
     headers: viewLines(linesInTurn(raw), redact),
     length: content?.length ?? 0,
@@ -150,14 +153,6 @@ export function viewRequest(
     peer: connection.peer,
     secure: connection.secure || (connection.assumesTls === true && 'assumed'),
   };
-}
-
-/** Returns the parameters of a redacted target. */
-function viewQuery(target: string, redact: Redact): FieldLine[] {
-  return Array.from(new URLSearchParams(findQuery(target)), ([name, value]) => [
-    redact.values(name),
-    redact.values(value),
-  ]);
 }
 
 /** Returns a response without secrets. `path` is that of the request; undefined if it could not be parsed. */
@@ -292,7 +287,7 @@ export function formatEntry(entry: EntryText): string {
     escapeInvisible(described),
     ...(auth === undefined ? [] : formatChecks(auth)),
     ...formatCors(cors),
-    ...formatWarnings(entry),
+    ...entry.warnings.map((warning) => escapeInvisible(`warning: ${warning}`)),
   ].join('\n  ');
 }
 
@@ -342,11 +337,6 @@ function formatChecks(shown: JournalAuth): string[] {
   if (expected !== undefined) lines.push(`expected ${expected}`);
   if (received !== undefined) lines.push(`received ${received}`);
   return lines.map(escapeInvisible);
-}
-
-/** Returns how the response differs from the document of the partner, or what was accepted although it is not as a standard says. */
-function formatWarnings({ warnings }: EntryText): string[] {
-  return warnings.map((warning) => escapeInvisible(`warning: ${warning}`));
 }
 
 /** Returns the condition that a request from another origin does not meet. */

@@ -143,14 +143,10 @@ function listOthers(head: string, match: EntryMatch, others: readonly JournalEnt
   const unlisted = others.length - maxListed;
   const listed = others
     .slice(-maxListed)
-    .map((entry) => `  ${firstLine(entry)}\n    ${formatReason(entry, match)}`);
+    .map((entry) => `  ${String(entry).split('\n', 1).join()}\n    ${formatReason(entry, match)}`);
   return [`${head} Requests:`, ...(unlisted > 0 ? [`  (${unlisted} earlier requests)`] : []), ...listed].join(
     '\n',
   );
-}
-
-function firstLine(entry: JournalEntry): string {
-  return String(entry).split('\n', 1).join();
 }
 
 function describeEntryMatch(match: EntryMatch): string {

@@ -327,7 +327,8 @@ function listEndpoints(
   const add = (url: unknown, own: string): void => {
     if (typeof url !== 'string' || !URL.canParse(url, 'http://localhost')) return;
     const { pathname } = new URL(url, 'http://localhost');
-    if (pathname !== '/' && (pathname !== own || isDefault(own))) found.set(pathname, own);
+    if (pathname !== '/' && (pathname !== own || Object.values(oauth2Paths).includes(own)))
+      found.set(pathname, own);
   };
   for (const { value } of securitySchemes.values()) {
     if (value['type'] === 'openIdConnect') add(value['openIdConnectUrl'], paths.metadata);
@@ -339,8 +340,4 @@ function listEndpoints(
     }
   }
   return found;
-}
-
-function isDefault(path: string): boolean {
-  return Object.values(oauth2Paths).includes(path);
 }

@@ -1,4 +1,5 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
+import { once } from '../../once.ts';
 import { noOrigins } from '../../pipeline/cors-policy.ts';
 import { pathForClient } from '../../pipeline/proxy.ts';
 import {
@@ -78,9 +79,9 @@ interface PageTickets {
 
 /** Creates tickets that are not stored: the expiry time and a keyed digest of it and the user. */
 function createPageTickets({ clock, masterKey, lifetimes }: OAuthContext): PageTickets {
-  const key = createHmac('sha256', masterKey).update('tickets of the page of grants').digest();
+  const key = once(() => createHmac('sha256', masterKey).update('tickets of the page of grants').digest());
   const computeDigest = (user: string, expires: string): Buffer =>
-    createHmac('sha256', key).update(`${expires}\n${user}`).digest();
+    createHmac('sha256', key()).update(`${expires}\n${user}`).digest();
   return {
     issue(user) {
       const expires = (clock.now() + lifetimes.ticket).toString(36);

@@ -1,4 +1,4 @@
-import { createHmac, createSecretKey } from 'node:crypto';
+import { hmacSha256 } from '../../hmac-sha256.ts';
 
 /** The kind of token that a secret is derived for. Each kind has its own secrets. */
 export type SecretKind = 'request' | 'access';
@@ -12,6 +12,5 @@ type TokenSecrets = (kind: SecretKind, token: string) => string;
  * @param masterKey 32 bytes.
  */
 export function createTokenSecrets(masterKey: Uint8Array): TokenSecrets {
-  const key = createSecretKey(masterKey);
-  return (kind, token) => createHmac('sha256', key).update(`${kind}|${token}`).digest('base64url');
+  return (kind, token) => hmacSha256(masterKey, `${kind}|${token}`).toString('base64url');
 }

@@ -35,12 +35,12 @@ export function createMask(
 ): Mask {
   // A query can have thousands of parameters, so the forms are computed again only if the secrets have changed.
   let known: Iterable<string> | undefined;
-  let forms = new Forms();
+  let forms: Forms | undefined;
   const formsOf = new Map<string, readonly Form[]>();
   return (text) => {
     if (text.length < shortest) return text;
     const current = secrets();
-    if (current !== known) {
+    if (forms === undefined || current !== known) {
       forms = new Forms();
       for (const secret of current) {
         if (secret.length < shortest) continue;

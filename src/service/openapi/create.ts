@@ -10,9 +10,11 @@ import {
   type JsonSchema,
   jsonContent,
   type OpenApiDocument,
+  openApiPath,
   type PathItem,
   pascalCase,
   pathParameters,
+  type ServedApi,
 } from './document.ts';
 import {
   buildNotModified,
@@ -29,7 +31,6 @@ import {
   response,
 } from './operation.ts';
 import { ofChanges, ofItemContent, ofPreconditions, problemResponse } from './problems.ts';
-import { openApiPath, type ServedApi } from './resource.ts';
 import { addSecuritySchemes } from './security.ts';
 import { type ServerDocument, serverContent, serverDocuments, serverParameters } from './server-paths.ts';
 

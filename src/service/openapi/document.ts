@@ -1,4 +1,9 @@
+import type { Collection } from '../../collections/declaration.ts';
+import type { Resource } from '../../pipeline/resource.ts';
+import type { Scope } from '../../principal.ts';
+import type { AuthScheme } from '../../schemes/auth-scheme.ts';
 import type { JsonSchema } from '../../shape/shape.ts';
+import type { ServiceOptions } from '../options.ts';
 
 export type { JsonSchema } from '../../shape/shape.ts';
 
@@ -104,4 +109,25 @@ export function pascalCase(text: string): string {
     .filter((word) => word !== '')
     .map((word) => word.charAt(0).toUpperCase() + word.slice(1))
     .join('');
+}
+
+/** The path of the OpenAPI document. */
+export const openApiPath = '/openapi.json';
+
+/** What a service serves. */
+export interface ServedApi {
+  readonly collections: readonly Collection[];
+  readonly resources: Readonly<Record<string, Resource>>;
+  readonly options: Pick<
+    ServiceOptions,
+    'basePath' | 'publicUrl' | 'strictQuery' | 'defaultFormat' | 'health' | 'requestId' | 'openapi'
+  >;
+  readonly schemes: readonly AuthScheme[];
+  /** Whether OAuth 2.0 and OAuth 1.0a are offered. */
+  readonly oauth2: boolean;
+  readonly oauth1: boolean;
+  /** The scopes of OAuth 2.0. */
+  readonly scopes: readonly Scope[];
+  /** Whether the requests of users or peers are limited. */
+  readonly quota: boolean;
 }

@@ -2,7 +2,13 @@
 
 import { formatEcmaPattern } from '../../collections/fields/pattern/ecma-syntax.ts';
 import type { Attribute, Content, Field, Schema, Shape } from '../../collections/fields/schema.ts';
-import { currencies, type Simple, type SimpleTypeName } from '../../collections/fields/simple-type.ts';
+import {
+  boundNames,
+  bounds,
+  currencies,
+  type Simple,
+  type SimpleTypeName,
+} from '../../collections/fields/simple-type.ts';
 import { type Components, type JsonSchema, pascalCase } from './document.ts';
 
 /** References to the schemas of a collection. */
@@ -183,7 +189,7 @@ function decimalSchema(fractionDigits: number | undefined): JsonSchema {
 }
 
 /** The bounds of a simple type. */
-type Bounds = Partial<Pick<Simple, 'min' | 'max' | 'exclusiveMin' | 'exclusiveMax'>>;
+type Bounds = Partial<Pick<Simple, (typeof boundNames)[number]>>;
 
 function integerSchema({ min, max, exclusiveMin, exclusiveMax }: Bounds): JsonSchema {
   const { MIN_SAFE_INTEGER: least, MAX_SAFE_INTEGER: most } = Number;
@@ -202,12 +208,9 @@ function choiceSchema({ type }: Simple, choices: readonly string[]): JsonSchema 
 }
 
 /** JSON Schema has no range of texts, so a description contains it. */
-function rangeDescription({ min, max, exclusiveMin, exclusiveMax }: Bounds): JsonSchema {
-  const bounds = [
-    ...(min === undefined ? [] : [`at least ${min}`]),
-    ...(max === undefined ? [] : [`at most ${max}`]),
-    ...(exclusiveMin === undefined ? [] : [`more than ${exclusiveMin}`]),
-    ...(exclusiveMax === undefined ? [] : [`less than ${exclusiveMax}`]),
-  ];
-  return bounds.length === 0 ? {} : { description: bounds.join(', ') };
+function rangeDescription(simple: Bounds): JsonSchema {
+  const described = boundNames.flatMap((name) =>
+    simple[name] === undefined ? [] : [`${bounds[name].words} ${simple[name]}`],
+  );
+  return described.length === 0 ? {} : { description: described.join(', ') };
 }

@@ -199,15 +199,14 @@ function buildHeaders(names: readonly ResponseField[], components: Components): 
   );
 }
 
-function listChallengeFields(scheme: AuthScheme): ResponseField[] {
-  return scheme.challengeFields?.().map(([name]) => name) ?? [];
-}
-
 /** Returns the names of the fields of a response with a problem of this status. */
 function problemFields(status: number, schemes: readonly AuthScheme[]): ResponseField[] {
   switch (status) {
     case 401:
-      return ['WWW-Authenticate', ...schemes.flatMap(listChallengeFields)];
+      return [
+        'WWW-Authenticate',
+        ...schemes.flatMap((scheme) => scheme.challengeFields?.().map(([name]) => name) ?? []),
+      ];
     case 403:
       return ['WWW-Authenticate'];
     case 405:

@@ -1,10 +1,6 @@
-import type { Collection } from '../../collections/declaration.ts';
 import { action, json, type Representation, type Resource } from '../../pipeline/resource.ts';
-import type { Scope } from '../../principal.ts';
-import type { AuthScheme } from '../../schemes/auth-scheme.ts';
-import type { ServiceOptions } from '../options.ts';
 import type { ServedRoutes } from '../routes.ts';
-import type { OpenApiDocument } from './document.ts';
+import { type OpenApiDocument, openApiPath, type ServedApi } from './document.ts';
 
 /** Creates the document. Its code is loaded on first use. */
 export async function loadOpenApi(served: ServedApi, origins?: readonly string[]): Promise<OpenApiDocument> {
@@ -47,25 +43,4 @@ export function addOpenApi(
   if (Object.hasOwn(resources, openApiPath))
     throw new RangeError(`a resource has the path ${openApiPath}, which is that of the OpenAPI document`);
   return { ...resources, [openApiPath]: document };
-}
-
-/** The path of the OpenAPI document. */
-export const openApiPath = '/openapi.json';
-
-/** What a service serves. */
-export interface ServedApi {
-  readonly collections: readonly Collection[];
-  readonly resources: Readonly<Record<string, Resource>>;
-  readonly options: Pick<
-    ServiceOptions,
-    'basePath' | 'publicUrl' | 'strictQuery' | 'defaultFormat' | 'health' | 'requestId' | 'openapi'
-  >;
-  readonly schemes: readonly AuthScheme[];
-  /** Whether OAuth 2.0 and OAuth 1.0a are offered. */
-  readonly oauth2: boolean;
-  readonly oauth1: boolean;
-  /** The scopes of OAuth 2.0. */
-  readonly scopes: readonly Scope[];
-  /** Whether the requests of users or peers are limited. */
-  readonly quota: boolean;
 }

@@ -9,6 +9,7 @@ import {
   number,
   object,
   optional,
+  type Shape,
   text,
 } from '../../../shape/shape.ts';
 import type { DoubleSnapshot } from '../../state/state.ts';
@@ -17,98 +18,78 @@ import { type Controlled, type Operation, operation, requireMemory } from '../op
 /** The maximum number of snapshots. The oldest is dropped. */
 const maxSnapshots = 100;
 
+const serverMembers = {
+  url: optional(text('origin over plain HTTP')),
+  secureUrl: optional(text('origin over HTTPS')),
+  certificate: optional(text('certificate in PEM that clients must trust')),
+  keeps: text('where data is stored: memory, or data (a data directory)'),
+  schemes: listOf(text(), 'the names of the schemes that sign'),
+  signers: listOf(
+    object({
+      name: text(),
+      kind: text('message-signatures, aws4, api-key, declared or defined'),
+      date: flag('whether its signatures have a date'),
+      nonce: flag('whether its signatures have a nonce'),
+    }),
+    'the schemes of the configuration',
+  ),
+};
+
 /** The operations on health, addresses, and the state as a whole. */
 export function stateOperations(target: Controlled): readonly Operation[] {
-  return [
-    health(target),
-    ...metrics(target),
-    server(target),
-    seed(target),
-    ...snapshots(target),
-    reset(target),
-  ];
-}
-
-function health(target: Controlled): Operation {
-  return operation('GET', '/health', 'health', {
-    open: true,
-    summary: 'Returns whether the server is ready and its store accepts changes',
-    returns: object({ status: text() }),
-    errors: {
-      503: 'The store accepts no changes or cannot be reached; the detail contains the reason.',
-    },
-    async run() {
-      const { state = 'well', reason = '' } = (await target.health?.()) ?? {};
-      if (state === 'well') return { status: 'ready' };
-      throw new Problem('store-unavailable', `The store is ${state}: ${reason}`);
-    },
-  });
-}
-
-/** Returns the operation on metrics if the target has them. */
-function metrics({ metrics }: Controlled): readonly Operation[] {
-  if (metrics === undefined) return [];
-  return [
-    operation('GET', '/metrics', 'metrics', {
-      media: metrics.type,
-      returns: text(),
-      summary: 'Returns the metrics in the text format of Prometheus',
-      run: () => metrics.text(),
-    }),
-  ];
-}
-
-function server({ addresses, core: { memory, options, schemes } }: Controlled): Operation {
-  const members = {
-    url: optional(text('origin over plain HTTP')),
-    secureUrl: optional(text('origin over HTTPS')),
-    certificate: optional(text('certificate in PEM that clients must trust')),
-    keeps: text('where data is stored: memory, or data (a data directory)'),
-    schemes: listOf(text(), 'the names of the schemes that sign'),
-    signers: listOf(
-      object({
-        name: text(),
-        kind: text('message-signatures, aws4, api-key, declared or defined'),
-        date: flag('whether its signatures have a date'),
-        nonce: flag('whether its signatures have a nonce'),
-      }),
-      'the schemes of the configuration',
-    ),
-  };
-  return operation('GET', '/server', 'server', {
-    summary: 'Returns the addresses of the controlled server, where it stores data, and its schemes',
-    returns: object(members),
-    run: () => ({
-      ...addresses,
-      keeps: memory === undefined ? 'data' : 'memory',
-      schemes: Object.keys(listDateWindows(options, schemes)),
-      signers: schemes.map(({ name, kind, dateWindow, choices }) => ({
-        name,
-        kind,
-        date: dateWindow > 0,
-        // A scheme in code may ignore it.
-        nonce: choices.includes('nonce'),
-      })),
-    }),
-  });
-}
-
-function seed({ core }: Controlled): Operation {
-  return operation('POST', '/seed', 'seed', {
-    summary: 'Adds items to collections: all, or none if one is invalid',
-    accepts: mapOf(
-      listOf(anything, 'items as in the configuration under seed'),
-      'lists of items by the path of their collection',
-    ),
-    run: (content) => core.seed(content),
-  });
-}
-
-function snapshots(target: Controlled): readonly Operation[] {
+  const { addresses, metrics, core } = target;
+  const { memory, options, schemes } = core;
   const snapshots = new Map<string, { readonly state: DoubleSnapshot; readonly time: number }>();
   let taken = 0;
   const named = object({ snapshot: text('name of the snapshot') });
   return [
+    operation('GET', '/health', 'health', {
+      open: true,
+      summary: 'Returns whether the server is ready and its store accepts changes',
+      returns: object({ status: text() }),
+      errors: {
+        503: 'The store accepts no changes or cannot be reached; the detail contains the reason.',
+      },
+      async run() {
+        const { state = 'well', reason = '' } = (await target.health?.()) ?? {};
+        if (state === 'well') return { status: 'ready' };
+        throw new Problem('store-unavailable', `The store is ${state}: ${reason}`);
+      },
+    }),
+    ...(metrics === undefined
+      ? []
+      : [
+          operation('GET', '/metrics', 'metrics', {
+            media: metrics.type,
+            returns: text(),
+            summary: 'Returns the metrics in the text format of Prometheus',
+            run: () => metrics.text(),
+          }),
+        ]),
+    operation('GET', '/server', 'server', {
+      summary: 'Returns the addresses of the controlled server, where it stores data, and its schemes',
+      returns: object(serverMembers),
+      run: () => ({
+        ...addresses,
+        keeps: memory === undefined ? 'data' : 'memory',
+        schemes: Object.keys(listDateWindows(options, schemes)),
+        signers: schemes.map(({ name, kind, dateWindow, choices }) => ({
+          name,
+          kind,
+          date: dateWindow > 0,
+          // A scheme in code may ignore it.
+          nonce: choices.includes('nonce'),
+        })),
+      }),
+    }),
+    operation('POST', '/seed', 'seed', {
+      summary: 'Adds items to collections: all, or none if one is invalid',
+      accepts: mapOf(
+        listOf(anything, 'items as in the configuration under seed'),
+        'lists of items by the path of their collection',
+      ),
+      run: (content) => core.seed(content),
+    }),
     operation('POST', '/snapshot', 'snapshot', {
       memoryOnly: true,
       status: 201,
@@ -148,16 +129,13 @@ function snapshots(target: Controlled): readonly Operation[] {
         memory.restore(taken.state);
       },
     }),
+    operation('POST', '/reset', 'reset', {
+      memoryOnly: true,
+      summary: 'Restores the state in which the server started',
+      description: 'Snapshots are kept.',
+      run: () => requireMemory(target).reset(),
+    }),
   ];
-}
-
-function reset(target: Controlled): Operation {
-  return operation('POST', '/reset', 'reset', {
-    memoryOnly: true,
-    summary: 'Restores the state in which the server started',
-    description: 'Snapshots are kept.',
-    run: () => requireMemory(target).reset(),
-  });
 }
 
 /** The operations of the clock. */
@@ -167,39 +145,48 @@ export function clockOperations({ clock, core }: Pick<Controlled, 'clock' | 'cor
     const { setting, skew } = core.time.snapshot();
     return { time, iso: new Date(time).toISOString(), frozen: 'stands' in setting, skew };
   };
+  const changing = <Content>(
+    verb: string,
+    id: string,
+    {
+      change,
+      ...declared
+    }: {
+      readonly summary: string;
+      readonly description?: string;
+      readonly accepts: Shape<Content>;
+      change(content: Content): void;
+    },
+  ): Operation =>
+    operation('POST', `/clock/${verb}`, id, {
+      ...declared,
+      returns: timeShape,
+      run(content) {
+        change(content);
+        return readClock();
+      },
+    });
   return [
     operation('GET', '/clock', 'clock', {
       returns: timeShape,
       summary: 'Returns the time of the server’s clock',
       run: readClock,
     }),
-    operation('POST', '/clock/advance', 'advanceClock', {
-      returns: timeShape,
+    changing('advance', 'advanceClock', {
       summary: 'Advances the clock by a duration',
       accepts: object({ by: duration }),
-      run({ by }) {
-        clock.advance(by);
-        return readClock();
-      },
+      change: ({ by }) => clock.advance(by),
     }),
-    operation('POST', '/clock/set', 'setClock', {
-      returns: timeShape,
+    changing('set', 'setClock', {
       summary: 'Sets the clock',
       description: 'The clock may be set back. A frozen clock stays frozen.',
       accepts: object({ to: moment }),
-      run({ to }) {
-        clock.set(to);
-        return readClock();
-      },
+      change: ({ to }) => clock.set(to),
     }),
-    operation('POST', '/clock/freeze', 'freezeClock', {
-      returns: timeShape,
+    changing('freeze', 'freezeClock', {
       summary: 'Freezes the clock, now or at a given time',
       accepts: object({ at: optional(moment) }),
-      run({ at }) {
-        clock.freeze(at);
-        return readClock();
-      },
+      change: ({ at }) => clock.freeze(at),
     }),
     operation('POST', '/clock/follow', 'followClock', {
       returns: timeShape,
@@ -209,15 +196,11 @@ export function clockOperations({ clock, core }: Pick<Controlled, 'clock' | 'cor
         return readClock();
       },
     }),
-    operation('POST', '/clock/skew', 'skewServerDate', {
-      returns: timeShape,
+    changing('skew', 'skewServerDate', {
       summary: 'Skews the Date field of responses, without changing the clock',
       description: 'A duration of 0 removes the skew.',
       accepts: object({ by: duration }),
-      run({ by }) {
-        clock.skewServerDate(by);
-        return readClock();
-      },
+      change: ({ by }) => clock.skewServerDate(by),
     }),
   ];
 }
