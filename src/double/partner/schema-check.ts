@@ -158,24 +158,35 @@ export class SchemaCheck {
   }
 
   #collect(schema: Located, value: unknown, depth: number, whole: LocatedSchema): readonly Violation[] {
-    const found = new Found(schema.at);
+    const found = new Found(schema, depth, whole);
     if (referenceOf(schema.value) !== undefined) {
-      found.addAll(this.#visit(this.#document.resolve(schema), value, depth + 1, whole));
+      this.#apply(found, this.#document.resolve(schema), value);
       // In 3.0, members beside a reference are ignored.
       if (this.#document.version === '3.0') return found.violations;
     }
-    if (!checkType(schema, value, found)) return found.violations;
-    this.#checkValue(schema, value, found);
-    if (typeof value === 'string') this.#checkText(schema, value, found);
-    else if (typeof value === 'number') checkNumber(schema, value, found);
-    else if (Array.isArray(value)) this.#checkList(schema, value, found, depth);
-    else if (isObject(value)) this.#checkObject(schema, value, found, depth, whole);
-    this.#checkCombinations(schema, value, found, depth, whole);
-    if (this.#document.version !== '3.0') this.#checkUnevaluated(schema, value, found, depth);
+    if (!checkType(found, value)) return found.violations;
+    this.#checkValue(found, value);
+    if (typeof value === 'string') this.#checkText(found, value);
+    else if (typeof value === 'number') checkNumber(found, value);
+    else if (Array.isArray(value)) this.#checkList(found, value);
+    else if (isObject(value)) this.#checkObject(found, value);
+    this.#checkCombinations(found, value);
+    if (this.#document.version !== '3.0') this.#checkUnevaluated(found, value);
     return found.violations;
   }
 
-  #checkValue({ value: schema }: Located, value: unknown, found: Found): void {
+  /** Adds the violations of another schema by the same value. */
+  #apply(found: Found, schema: LocatedSchema, value: unknown): void {
+    found.addAll(this.#visit(schema, value, found.depth + 1, found.whole));
+  }
+
+  /** Adds the violations of a schema by a member or an item. */
+  #applyWithin(found: Found, schema: LocatedSchema, value: unknown, name: string | number): void {
+    found.addAll(this.#visit(schema, value, found.depth + 1), name);
+  }
+
+  #checkValue(found: Found, value: unknown): void {
+    const { value: schema } = found.schema;
     const { enum: values, const: fixed } = schema;
     const textOf = (of: object): string => this.#canonical(of, found.at);
     if (Array.isArray(values)) {
@@ -201,7 +212,8 @@ export class SchemaCheck {
     }
   }
 
-  #checkText({ value: schema }: Located, value: string, found: Found): void {
+  #checkText(found: Found, value: string): void {
+    const { value: schema } = found.schema;
     const { minLength, maxLength, pattern, format } = schema;
     if (minLength !== undefined || maxLength !== undefined) {
       const length = countCharacters(value);
@@ -234,7 +246,8 @@ export class SchemaCheck {
     else if (!matched) found.add('pattern', `must match ${source}`);
   }
 
-  #checkList(schema: Located, value: readonly unknown[], found: Found, depth: number): void {
+  #checkList(found: Found, value: readonly unknown[]): void {
+    const { schema } = found;
     const { minItems, maxItems, uniqueItems } = schema.value;
     if (value.length < numberOr(minItems, 0))
       found.add('minItems', `must have at least ${String(minItems)} items`);
@@ -250,37 +263,33 @@ export class SchemaCheck {
     for (const [index, item] of value.entries()) {
       if (found.isFull) return;
       const own = first[index] ?? items;
-      if (own !== undefined) found.addAll(this.#visit(own, item, depth + 1), index);
+      if (own !== undefined) this.#applyWithin(found, own, item, index);
     }
-    this.#checkContained(schema, value, found, depth);
-  }
-
-  #checkContained(schema: Located, value: readonly unknown[], found: Found, depth: number): void {
     const contained = schemaIn(schema, 'contains');
     if (contained === undefined) return;
     const { minContains, maxContains } = schema.value;
-    const count = value.filter((item) => this.#accepts(contained, item, depth)).length;
+    const count = value.filter((item) => this.#accepts(contained, item, found.depth)).length;
     if (count < numberOr(minContains, 1))
       found.add('contains', 'lacks an item that matches the schema of contains');
     if (count > numberOr(maxContains, Number.POSITIVE_INFINITY))
       found.add('maxContains', 'has too many items that match the schema of contains');
   }
 
-  #checkObject(schema: Located, value: JsonSchema, found: Found, depth: number, whole: LocatedSchema): void {
+  #checkObject(found: Found, value: JsonSchema): void {
+    const { schema, whole } = found;
     const { minProperties, maxProperties, required, dependentRequired } = schema.value;
     const names = Object.keys(value);
     if (names.length < numberOr(minProperties, 0))
       found.add('minProperties', `must have at least ${String(minProperties)} members`);
     if (names.length > numberOr(maxProperties, Number.POSITIVE_INFINITY))
       found.add('maxProperties', `must have at most ${String(maxProperties)} members`);
-    const properties = schemaMapIn(schema, 'properties');
     this.#spend(names.length + textsIn(required).length, schema.at);
     for (const name of textsIn(required)) {
       if (found.isFull) return;
       if (!Object.hasOwn(value, name) && !isOmitted(this.#document, whole, name, this.#direction))
         found.add('required', 'is missing', name);
     }
-    this.#checkMembers(schema, properties, value, found, depth);
+    this.#checkMembers(found, value);
     const dependents = schemaMapIn(schema, 'dependentSchemas');
     const hasRequired = isObject(dependentRequired);
     if (dependents.size === 0 && !hasRequired) return;
@@ -291,17 +300,13 @@ export class SchemaCheck {
         if (!Object.hasOwn(value, each))
           found.add(['dependentRequired', name], `is missing beside ${name}`, each);
       const dependent = dependents.get(name);
-      if (dependent !== undefined) found.addAll(this.#visit(dependent, value, depth + 1, whole));
+      if (dependent !== undefined) this.#apply(found, dependent, value);
     }
   }
 
-  #checkMembers(
-    schema: Located,
-    properties: ReadonlyMap<string, LocatedSchema>,
-    value: JsonSchema,
-    found: Found,
-    depth: number,
-  ): void {
+  #checkMembers(found: Found, value: JsonSchema): void {
+    const { schema, depth } = found;
+    const properties = schemaMapIn(schema, 'properties');
     const patterns = schemaMapIn(schema, 'patternProperties');
     const named = schemaIn(schema, 'propertyNames');
     for (const [name, member] of Object.entries(value)) {
@@ -313,12 +318,13 @@ export class SchemaCheck {
       if (own !== undefined && this.#direction === 'response' && this.#document.combine(own).writeOnly)
         found.add('writeOnly', 'must not be in a response', name, own.at);
       const applied = schemasOfMember(schema, name, (pattern) => this.#matches(pattern, name));
-      for (const each of applied) this.#checkMember(each, name, member, found, depth);
+      for (const each of applied) this.#checkMember(found, each, name, member);
       if (this.#budget.steps < 0) found.add('patternProperties', 'takes too long to be compared', name);
     }
   }
 
-  #checkUnevaluated(schema: Located, value: unknown, found: Found, depth: number): void {
+  #checkUnevaluated(found: Found, value: unknown): void {
+    const { schema, depth } = found;
     const applying = {
       resolve: (each: Located) => this.#document.resolve(each),
       accepts: (each: LocatedSchema, part: unknown) => this.#accepts(each, part, depth),
@@ -327,16 +333,16 @@ export class SchemaCheck {
     const properties = schemaIn(schema, 'unevaluatedProperties');
     if (properties !== undefined && isObject(value))
       for (const name of listUnevaluatedNames(schema, value, applying))
-        this.#checkMember(properties, name, value[name], found, depth);
+        this.#checkMember(found, properties, name, value[name]);
     const items = schemaIn(schema, 'unevaluatedItems');
     if (items === undefined || !Array.isArray(value)) return;
     for (const index of listUnevaluatedItems(schema, value, applying))
-      found.addAll(this.#visit(items, value[index], depth + 1), index);
+      this.#applyWithin(found, items, value[index], index);
   }
 
-  #checkMember(schema: LocatedSchema, name: string, value: unknown, found: Found, depth: number): void {
+  #checkMember(found: Found, schema: LocatedSchema, name: string, value: unknown): void {
     if (schema.value === false) found.add([], 'is not a known member', name, schema.at);
-    else found.addAll(this.#visit(schema, value, depth + 1), name);
+    else this.#applyWithin(found, schema, value, name);
   }
 
   /** Returns whether a name matches a pattern; undefined if the pattern is not enforced. */
@@ -346,31 +352,25 @@ export class SchemaCheck {
     return pattern === undefined ? undefined : pattern.isIn(name, this.#budget) !== false;
   }
 
-  #checkCombinations(
-    schema: Located,
-    value: unknown,
-    found: Found,
-    depth: number,
-    whole: LocatedSchema,
-  ): void {
-    for (const each of schemasIn(schema, 'allOf')) found.addAll(this.#visit(each, value, depth + 1, whole));
+  #checkCombinations(found: Found, value: unknown): void {
+    const { schema, depth } = found;
+    for (const each of schemasIn(schema, 'allOf')) this.#apply(found, each, value);
     const selected = this.#countsBranches ? undefined : discriminated(schema, value);
-    if (selected !== undefined) found.addAll(this.#visit(selected, value, depth + 1, whole));
-    else
-      for (const name of ['anyOf', 'oneOf'] as const)
-        this.#checkChoice(schema, name, value, found, depth, whole);
-    if (isObject(value)) this.#checkHeir(schema, value, found, depth, whole);
+    if (selected !== undefined) this.#apply(found, selected, value);
+    else for (const name of ['anyOf', 'oneOf'] as const) this.#checkChoice(found, name, value);
+    if (isObject(value)) this.#checkHeir(found, value);
     const negated = schemaIn(schema, 'not');
     if (negated !== undefined && this.#accepts(negated, value, depth))
       found.add('not', 'matches the schema of not');
     const condition = schemaIn(schema, 'if');
     if (condition === undefined) return;
     const consequence = schemaIn(schema, this.#accepts(condition, value, depth) ? 'then' : 'else');
-    if (consequence !== undefined) found.addAll(this.#visit(consequence, value, depth + 1, whole));
+    if (consequence !== undefined) this.#apply(found, consequence, value);
   }
 
   /** Checks a value by the schema that extends this one and that its discriminator names. */
-  #checkHeir(schema: Located, value: JsonSchema, found: Found, depth: number, whole: LocatedSchema): void {
+  #checkHeir(found: Found, value: JsonSchema): void {
+    const { schema, depth, whole } = found;
     const heirs = this.#document.findHeirs(schema);
     const name = readDiscriminator(schema, value);
     if (heirs.size === 0 || name === undefined) return;
@@ -386,20 +386,13 @@ export class SchemaCheck {
     else if (heir.value !== schema.value) found.addAll(this.#visit(heir, value, depth + 1, heir));
   }
 
-  #checkChoice(
-    schema: Located,
-    name: 'anyOf' | 'oneOf',
-    value: unknown,
-    found: Found,
-    depth: number,
-    whole: LocatedSchema,
-  ): void {
-    const branches = schemasIn(schema, name);
+  #checkChoice(found: Found, name: 'anyOf' | 'oneOf', value: unknown): void {
+    const branches = schemasIn(found.schema, name);
     if (branches.length === 0) return;
     let matching = 0;
     let nearest: readonly Violation[] | undefined;
     for (const branch of branches) {
-      const violations = this.#visit(branch, value, depth + 1, whole);
+      const violations = this.#visit(branch, value, found.depth + 1, found.whole);
       if (violations.length === 0) {
         matching += 1;
         if (name === 'anyOf') return;

@@ -82,7 +82,8 @@ function readBounds({ minimum, maximum, exclusiveMinimum, exclusiveMaximum }: Js
 }
 
 /** Checks a number. */
-export function checkNumber({ value: schema }: Located, value: number, found: Found): void {
+export function checkNumber(found: Found, value: number): void {
+  const { value: schema } = found.schema;
   const { least, above, most, below } = readBounds(schema);
   const { multipleOf, format } = schema;
   if (value < least) found.add('minimum', `must be at least ${least}`);

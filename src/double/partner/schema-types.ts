@@ -46,8 +46,8 @@ export function isOfType(value: unknown, type: string): boolean {
 }
 
 /** Checks the type. Returns whether it is permitted. */
-export function checkType({ value: schema }: Located, value: unknown, found: Found): boolean {
-  const types = listTypes(schema);
+export function checkType(found: Found, value: unknown): boolean {
+  const types = listTypes(found.schema.value);
   if (types === undefined || types.some((type) => isOfType(value, type))) return true;
   found.add('type', `must be ${types.join(' or ')}, is ${describeKind(value)}`);
   return false;

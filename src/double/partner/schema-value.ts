@@ -60,6 +60,16 @@ const maxDepth = 32;
 /** A schema that no value of this depth fulfils; another alternative may. */
 class NoValue extends Error {}
 
+/** Returns what is created, or why there is no value. */
+function attempt(create: () => unknown): unknown {
+  try {
+    return create();
+  } catch (error) {
+    if (error instanceof NoValue) return error;
+    throw error;
+  }
+}
+
 /** A value that takes too many steps to create. */
 class Exhausted extends Error {}
 
@@ -165,19 +175,17 @@ class Creation {
     let failure: NoValue | undefined;
     let nearest: { readonly value: unknown } | undefined;
     let permitted: { readonly value: unknown } | undefined;
-    for (const alternative of alternativesOf(depth < fullDepth ? choices : this.#byHeight(choices)))
-      try {
-        const value =
-          alternative.length === 0
-            ? this.#build(schemas, depth, share, at)
-            : this.create([...schemas.map(withoutChoices), ...alternative], depth + 1, share);
-        if (!this.#isAccepted(applied, value)) nearest ??= { value };
-        else if (this.#isUnambiguous(schemas, value)) return value;
-        else permitted ??= { value };
-      } catch (error) {
-        if (!(error instanceof NoValue)) throw error;
-        failure = error;
-      }
+    for (const alternative of alternativesOf(depth < fullDepth ? choices : this.#byHeight(choices))) {
+      const value = attempt(() =>
+        alternative.length === 0
+          ? this.#build(schemas, depth, share, at)
+          : this.create([...schemas.map(withoutChoices), ...alternative], depth + 1, share),
+      );
+      if (value instanceof NoValue) failure = value;
+      else if (!this.#isAccepted(applied, value)) nearest ??= { value };
+      else if (this.#isUnambiguous(schemas, value)) return value;
+      else permitted ??= { value };
+    }
     if (permitted !== undefined) return permitted.value;
     if (this.#options.lenient && nearest !== undefined) return nearest.value;
     throw failure ?? new NoValue(`none of the values tried fits ${at}`);
@@ -320,7 +328,7 @@ class Creation {
     };
     for (const name of properties.keys())
       if (required.has(name)) add(name);
-      else if (optional.includes(name)) this.#attempt(() => add(name));
+      else if (optional.includes(name)) attempt(() => add(name));
     for (const name of required) if (!created.has(name)) add(name);
     for (const name of properties.keys()) if (created.size < bounds.least && !created.has(name)) add(name);
     const taken = new Map([...created.keys()].map((name) => [canonical(name), name]));
@@ -332,7 +340,7 @@ class Creation {
         ({ value }) => isObject(value['additionalProperties']) || isObject(value['patternProperties']),
       );
     if (isMap && created.size === 0 && most > 0 && this.#options.members === 'all' && depth < fullDepth)
-      this.#attempt(addNamed);
+      attempt(addNamed);
     return Object.fromEntries(created);
   }
 
@@ -340,21 +348,10 @@ class Creation {
   #member(name: string, own: readonly LocatedSchema[], depth: number, share: number): unknown {
     const list = own.find((each) => this.#shared.document.combine(each).items !== undefined);
     if (list === undefined || !this.#isAskedFor(name, depth)) return this.create(own, depth, share);
-    try {
-      return this.create([...own, { value: { minItems: 1 }, at: list.at }], depth, share);
-    } catch (error) {
-      if (!(error instanceof NoValue)) throw error;
-      return this.create(own, depth, share);
-    }
-  }
-
-  /** Adds what is not required: nothing if there is no value. */
-  #attempt(add: () => void): void {
-    try {
-      add();
-    } catch (error) {
-      if (!(error instanceof NoValue)) throw error;
-    }
+    const filled = attempt(() =>
+      this.create([...own, { value: { minItems: 1 }, at: list.at }], depth, share),
+    );
+    return filled instanceof NoValue ? this.create(own, depth, share) : filled;
   }
 
   /** Returns the schemas of a member by all schemas of its object. */
@@ -380,17 +377,13 @@ class Creation {
       return name;
     }
     let failure = new NoValue(`${schemas[0]?.at ?? '#'} permits no further name`);
-    for (const pattern of patterns)
-      try {
-        const text = {
-          value: { type: 'string', ...(pattern !== undefined && { pattern }) },
-          at: schemas[0]?.at ?? '#',
-        };
-        return String(this.#createAnother([text, ...rules], taken, fullDepth, 0));
-      } catch (error) {
-        if (!(error instanceof NoValue)) throw error;
-        failure = error;
-      }
+    for (const pattern of patterns) {
+      const value = { type: 'string', ...(pattern !== undefined && { pattern }) };
+      const text = { value, at: schemas[0]?.at ?? '#' };
+      const name = attempt(() => this.#createAnother([text, ...rules], taken, fullDepth, 0));
+      if (!(name instanceof NoValue)) return String(name);
+      failure = name;
+    }
     throw failure;
   }
 
@@ -439,7 +432,7 @@ class Creation {
       const key = isUnique ? canonical(item) : String(index);
       if (!created.has(key)) created.set(key, item);
       else if (created.size < least) this.#createAnother(own, created, depth + 1, inner);
-      else this.#attempt(() => this.#createAnother(own, created, depth + 1, inner));
+      else attempt(() => this.#createAnother(own, created, depth + 1, inner));
     }
     return [...created.values()];
   }

@@ -1,5 +1,5 @@
 // The violations of schemas, and how they are described.
-import { formatPlace } from './located.ts';
+import { formatPlace, type Located, type LocatedSchema } from './located.ts';
 
 /** A rule that a value violates. */
 export interface Violation {
@@ -32,12 +32,22 @@ export const none: readonly Violation[] = [];
 
 /** The violations of one value by one schema. */
 export class Found {
-  /** The place of the schema. */
-  readonly at: string;
+  readonly schema: Located;
+  /** The nesting of the value and of the schema. */
+  readonly depth: number;
+  /** The schema of the member or item, which `schema` may be a part of. */
+  readonly whole: LocatedSchema;
   #violations: Violation[] | undefined;
 
-  constructor(at: string) {
-    this.at = at;
+  constructor(schema: Located, depth: number, whole: LocatedSchema) {
+    this.schema = schema;
+    this.depth = depth;
+    this.whole = whole;
+  }
+
+  /** The place of the schema. */
+  get at(): string {
+    return this.schema.at;
   }
 
   get violations(): readonly Violation[] {
