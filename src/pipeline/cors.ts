@@ -86,11 +86,7 @@ export function createCors({ declared, router, schemeFields }: CorsParts): Cors 
       const policy = selectPolicy(match?.resource);
       const { headers: fields } = response;
       // A resource in code, or a fault of a double, may have its own fields.
-      if (
-        policy === undefined ||
-        fields.some(([name]) => name.toLowerCase() === 'access-control-allow-origin')
-      )
-        return false;
+      if (policy === undefined || fields.some(isAllowOrigin)) return false;
       // With `*`, all responses are shared alike (Fetch, "CORS protocol and HTTP caches").
       if (policy.any) fields.push(['Access-Control-Allow-Origin', '*']);
       else if (policy.origins.size > 0) varyByOrigin(fields);
@@ -98,13 +94,7 @@ export function createCors({ declared, router, schemeFields }: CorsParts): Cors 
       if (request === undefined || origin === undefined) return policy.any;
       const preflight = isPreflight(request);
       if (!policy.any && !policy.origins.has(origin)) {
-        if (
-          !(
-            origin ===
-            `${request.connection.secure ? 'https' : 'http'}://${request.headers.get('host') ?? ''}`
-          )
-        )
-          trace.cors = describeUnlisted(origin, preflight, policy);
+        if (!isOwnOrigin(origin, request)) trace.cors = describeUnlisted(origin, preflight, policy);
         return false;
       }
       if (!policy.any) fields.push(['Access-Control-Allow-Origin', origin]);
@@ -131,11 +121,20 @@ function findMatch(request: IncomingRequest, router: Router): Match | undefined 
   }
 }
 
+/** Returns whether the page is of this server, so that the browser requires no permission. */
+function isOwnOrigin(origin: string, { headers: fields, connection }: IncomingRequest): boolean {
+  return origin === `${connection.secure ? 'https' : 'http'}://${fields.get('host') ?? ''}`;
+}
+
 function describeUnlisted(origin: string, preflight: boolean, { origins }: CorsPolicy): JournalCors {
   const listed = [...origins].join(', ');
   const detail =
     listed === '' ? 'no other origin may use this resource' : `${origin} is not one of ${listed}`;
   return { origin, preflight, failedAt: 'origin', detail };
+}
+
+function isAllowOrigin([name]: FieldLine): boolean {
+  return name.toLowerCase() === 'access-control-allow-origin';
 }
 
 function varyByOrigin(fields: FieldLine[]): void {
@@ -166,13 +165,7 @@ function permissionsFor(
   // A browser accepts no other status (Fetch §4.8).
   if (status < 200 || status > 299)
     return { lines: [], failedAt: 'status', detail: `the preflight has the status ${status}` };
-  const requested = [
-    ...new Set(
-      listElements(fields.getAll('access-control-request-headers').join(',')).map((name) =>
-        name.toLowerCase(),
-      ),
-    ),
-  ];
+  const requested = parseRequestedFields(fields.getAll('access-control-request-headers').join(','));
   const permitted = requested.filter((name) => understood.includes(name));
   const lines: FieldLine[] = [['Access-Control-Allow-Methods', methods.join(', ')]];
   if (permitted.length > 0) lines.push(['Access-Control-Allow-Headers', permitted.join(', ')]);
@@ -182,6 +175,11 @@ function permissionsFor(
   const refused = requested.filter((name) => !permitted.includes(name));
   if (refused.length === 0) return { lines, failedAt: undefined, detail: undefined };
   return { lines, failedAt: 'header', detail: `the server does not read ${refused.join(', ')} here` };
+}
+
+/** Returns the names in Access-Control-Request-Headers in lower case, each once. */
+function parseRequestedFields(value: string): string[] {
+  return [...new Set(listElements(value).map((name) => name.toLowerCase()))];
 }
 
 /** Fields that scripts can always read, or never (Fetch §2.2.2), and those of the protocol itself. */

@@ -93,12 +93,10 @@ type BreakName = (typeof breaks)[number];
 /** At most one way to break the response. */
 type OneBreak =
   | Without<BreakName>
-  | (With<'truncate'> & Without<Exclude<BreakName, 'truncate'>>)
-  | (With<'reset'> & Without<Exclude<BreakName, 'reset'>>)
-  | (With<'close'> & Without<Exclude<BreakName, 'close'>>)
-  | (With<'badChunk'> & Without<Exclude<BreakName, 'badChunk'>>)
-  | (With<'wrongLength'> & Without<Exclude<BreakName, 'wrongLength'>>)
-  | (With<'lostAfterActing'> & Without<Exclude<BreakName, 'lostAfterActing'> | 'status'>);
+  | {
+      [Name in BreakName]: With<Name> &
+        Without<Exclude<BreakName, Name> | (Name extends 'lostAfterActing' ? 'status' : never)>;
+    }[BreakName];
 
 /** A response instead of processing the request, or none. */
 type Answer =
