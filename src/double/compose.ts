@@ -107,7 +107,8 @@ export class Core {
   readonly random: (size: number) => Uint8Array;
   readonly #options: CoreOptions;
   readonly #known: KnownCredentials;
-  readonly #restorable: Restorable | undefined;
+  /** The items; undefined if they are not in memory. */
+  readonly #items: Items | undefined;
   /** The present clients and consumers. */
   #registered: Pick<ServiceOptions, 'clients' | 'consumers'>;
 
@@ -122,14 +123,33 @@ export class Core {
     this.routes = createDoubleRoutes(options);
     const key = random.bytes(16);
     this.store = memory?.store ?? options.store ?? createMemoryStore({ storeId: createStoreId(this.random) });
-    this.#restorable = memory && this.#createRestorable(memory);
+    const { seed = {}, stubs, limits } = options;
+    const maxDepth = limits?.xmlDepth ?? defaultLimits.xmlDepth;
+    const collections = () => this.routes.state.collections;
+    this.#items = memory && createItems(memory.store, collections, this.time.clock, seed);
     // After the store, so that random numbers are drawn in one order.
     this.users = createDoubleUsers(options.users ?? {}, random.bytes, this.time.clock);
     const claimedUser = claimedUserBy(this.users, (request) => this.service.claimedName(request));
     const requests = this.#createMatchedRequests(claimedUser);
-    this.partner = this.#createPartner(parts, requests);
-    this.faults = this.#createFaults(claimedUser, requests);
-    this.stubs = this.#createStubs(requests);
+    this.partner = parts.partner?.create({
+      seed: random.seed,
+      now: () => this.time.clock.now(),
+      maxDepth,
+      strictQuery: options.strictQuery === true,
+      isCredential: (name) => this.service.isCredentialParameter(name),
+      onError: options.onError,
+      requests,
+    });
+    this.faults = createFaults({
+      clock: this.time.clock,
+      users: this.users,
+      claimedUser,
+      requests,
+      complete: (response, request, trace) => this.service.share(response, request, trace),
+      grants: () => this.service.oauth.grants,
+      names: () => [...this.users.all.keys(), ...listNames(this.#registered.clients)],
+    });
+    this.stubs = createStubs({ schemes: this.schemes, maxDepth, check: this.partner, requests, stubs });
     const stored = memory === undefined ? (options.nonces ?? this.store.nonces) : undefined;
     this.nonces = createDoubleNonces(stored ?? (() => this.#createNonces(key)), {
       burns: () => this.faults.burnsNonce(),
@@ -139,10 +159,17 @@ export class Core {
     this.#known = new KnownCredentials(this.masterKey);
     this.#known.addUsers(this.users.all);
     this.#known.addRegistered(options);
-    this.journal = this.#createJournal(parts, claimedUser);
-    const service = this.#createService(parts);
-    this.service = this.#connect(service);
-    this.memory = this.#restorable && this.#createState(this.#restorable);
+    this.journal = createJournal({
+      limits: options.journal,
+      clock: this.time.clock,
+      known: this.#known,
+      limitedExplanations: parts.limitedExplanations === true,
+      claimedUser,
+      schemes: this.schemes,
+      onEntry: (entry) => this.events.emit('request', entry),
+    });
+    this.service = this.#connect(this.#createService(parts));
+    this.memory = this.#items && memory && this.#createState(this.#items, memory.random);
   }
 
   /** The options that the control functions read. */
@@ -155,9 +182,9 @@ export class Core {
 
   /** Adds items: all, or none if one is invalid. Throws DeclarationError that names the invalid item and field. */
   seed(seed: Seed): MaybePromise<void> {
-    return this.#restorable === undefined
+    return this.#items === undefined
       ? addItems(this.store, this.routes.state.collections, this.time.clock, seed)
-      : this.#restorable.items.seed(seed);
+      : this.#items.seed(seed);
   }
 
   /** Creates an empty set of nonces in memory. */
@@ -165,12 +192,6 @@ export class Core {
     const { maxNonces: max = 10_000_000, maxNoncesPerUser: maxPerUser } = this.#options;
     const bucketSpan = bucketSpanFor(computeNoncesWindow(this.#options, this.schemes));
     return createNonces({ bucketSpan, max, maxPerUser, key, monotonic: () => this.time.clock.steady() });
-  }
-
-  #createRestorable({ store, random }: NonNullable<CoreParts['memory']>): Restorable {
-    const { seed = {} } = this.#options;
-    const items = createItems(store, () => this.routes.state.collections, this.time.clock, seed);
-    return { items, random };
   }
 
   /** Creates what compares requests with rules. */
@@ -185,49 +206,6 @@ export class Core {
       bodyLimit,
       maxDepth,
       onError,
-    });
-  }
-
-  #createPartner({ partner, random }: CoreParts, requests: MatchedRequests): PartnerPart | undefined {
-    const { strictQuery, onError, limits } = this.#options;
-    return partner?.create({
-      seed: random.seed,
-      now: () => this.time.clock.now(),
-      maxDepth: limits?.xmlDepth ?? defaultLimits.xmlDepth,
-      strictQuery: strictQuery === true,
-      isCredential: (name) => this.service.isCredentialParameter(name),
-      onError,
-      requests,
-    });
-  }
-
-  #createFaults(claimedUser: ClaimedUser, requests: MatchedRequests): FaultsPart {
-    return createFaults({
-      clock: this.time.clock,
-      users: this.users,
-      claimedUser,
-      requests,
-      complete: (response, request, trace) => this.service.share(response, request, trace),
-      grants: () => this.service.oauth.grants,
-      names: () => [...this.users.all.keys(), ...listNames(this.#registered.clients)],
-    });
-  }
-
-  #createStubs(requests: MatchedRequests): StubsPart {
-    const { limits, stubs } = this.#options;
-    const maxDepth = limits?.xmlDepth ?? defaultLimits.xmlDepth;
-    return createStubs({ schemes: this.schemes, maxDepth, check: this.partner, requests, stubs });
-  }
-
-  #createJournal({ limitedExplanations = false }: CoreParts, claimedUser: ClaimedUser): JournalPart {
-    return createJournal({
-      limits: this.#options.journal,
-      clock: this.time.clock,
-      known: this.#known,
-      limitedExplanations,
-      claimedUser,
-      schemes: this.schemes,
-      onEntry: (entry) => this.events.emit('request', entry),
     });
   }
 
@@ -246,7 +224,7 @@ export class Core {
     return createControllableService(
       {
         ...given,
-        ...(this.#restorable === undefined && { seed }),
+        ...(this.#items === undefined && { seed }),
         ...this.routes.state,
         clock: this.faults.clock,
         random: this.#known.remembering(this.random),
@@ -300,7 +278,7 @@ export class Core {
   }
 
   /** Creates the state as a whole, whose parts are restored in this order. */
-  #createState({ items, random }: Restorable): State {
+  #createState(items: Items, random: SeededRandom): State {
     const { oauth, quotas } = this.service;
     const { users, routes, stubs, keptItems, partner, tokenMistakes, time, faults, journal } = this;
     return createState([
@@ -322,12 +300,6 @@ export class Core {
       toSnapshottable(quotas),
     ]);
   }
-}
-
-/** What can be restored of a core in memory, beside its other parts. */
-interface Restorable {
-  readonly items: Items;
-  readonly random: SeededRandom;
 }
 
 /** Returns a part of the service as a part of snapshots, with its present state as the initial one. */
