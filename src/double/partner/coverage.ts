@@ -76,11 +76,12 @@ function describeOperation({
   return `  ${title}: ${counts}${missing.length === 0 ? '' : `; not used: ${missing.join(', ')}`}`;
 }
 
-interface Count {
-  readonly requests: number;
-  readonly statuses: ReadonlyMap<string, number>;
-  readonly undocumented: ReadonlyMap<string, number>;
-  readonly parameters: ReadonlyMap<string, number>;
+/** The counts of an operation, which grow. */
+interface Counts extends OperationCoverage {
+  requests: number;
+  readonly statuses: Record<string, number>;
+  readonly undocumented: Record<string, number>;
+  readonly parameters: Record<string, number>;
 }
 
 /** The counts as a part of a double. */
@@ -92,47 +93,36 @@ interface CoveragePart {
 
 /** Creates the counts of operations. */
 export function createCoverage(operations: readonly Operation[]): CoveragePart {
-  const counts = new Map<Operation, Count>();
-  const empty: Count = { requests: 0, statuses: new Map(), undocumented: new Map(), parameters: new Map() };
+  const counts = new Map<Operation, Counts>();
   return {
     add(operation, status, parameters) {
-      const before = counts.get(operation) ?? empty;
-      const key = findResponse(operation, status)?.status;
-      counts.set(operation, {
-        requests: before.requests + 1,
-        statuses: increase(before.statuses, key === undefined ? [] : [key]),
-        undocumented: increase(before.undocumented, key === undefined ? [String(status)] : []),
-        parameters: increase(before.parameters, parameters),
-      });
+      const count = counts.get(operation) ?? countNothing(operation);
+      counts.set(operation, count);
+      const documented = findResponse(operation, status)?.status;
+      count.requests += 1;
+      if (documented === undefined) increase(count.undocumented, String(status));
+      else increase(count.statuses, documented);
+      for (const name of parameters) increase(count.parameters, name);
     },
     read: () =>
       new PartnerCoverage(
-        operations.map((operation) => summarizeOperation(operation, counts.get(operation) ?? empty)),
+        operations.map((operation) => structuredClone(counts.get(operation) ?? countNothing(operation))),
       ),
   };
 }
 
-function increase(
-  counts: ReadonlyMap<string, number>,
-  names: readonly string[],
-): ReadonlyMap<string, number> {
-  return new Map([...counts, ...names.map((name): [string, number] => [name, (counts.get(name) ?? 0) + 1])]);
+function increase(counts: Record<string, number>, name: string): void {
+  counts[name] = (counts[name] ?? 0) + 1;
 }
 
-function summarizeOperation(
-  operation: Operation,
-  { requests, statuses, undocumented, parameters }: Count,
-): OperationCoverage {
-  const { id, method, path, responses } = operation;
-  const listed = responses.map(({ status }): [string, number] => [status, 0]);
-  const named = operation.parameters.map((parameter): [string, number] => [formatName(parameter), 0]);
+function countNothing({ id, method, path, responses, parameters }: Operation): Counts {
   return {
     operationId: id,
     method,
     path,
-    requests,
-    statuses: Object.fromEntries(new Map([...listed, ...statuses])),
-    undocumented: Object.fromEntries(undocumented),
-    parameters: Object.fromEntries(new Map([...named, ...parameters])),
+    requests: 0,
+    statuses: Object.fromEntries(responses.map(({ status }) => [status, 0])),
+    undocumented: {},
+    parameters: Object.fromEntries(parameters.map((parameter) => [formatName(parameter), 0])),
   };
 }

@@ -200,7 +200,7 @@ function createPartner(
   const requests = createRequestCheck({ document, checker, context });
   const search = new OperationSearch(document, requests);
   const answers = new Answers({ requests, responses, validation, context });
-  const resources = new OperationResources({ document, security, answers, requests, errors, maxDepth });
+  const resources = createResources({ document, security, answers, requests, errors, maxDepth });
   const coverage = createCoverage(document.operations);
   return {
     fallback: createFallback(search, resources, security),
@@ -311,44 +311,13 @@ interface ResourceParts {
 }
 
 /** The resources of operations. */
-class OperationResources {
-  readonly #parts: ResourceParts;
-  readonly #resources: ReadonlyMap<Operation | FaultyOperation, Resource>;
-  /** The resources that accept any content, of operations that were requested without a check. */
-  readonly #lenient = new Map<Operation, Resource>();
-  /** The methods of operations that have no name in a resource. */
-  readonly furtherMethods: ReadonlySet<string>;
+type OperationResources = ReturnType<typeof createResources>;
 
-  constructor(parts: ResourceParts) {
-    this.#parts = parts;
-    const { operations, faulty } = parts.document;
-    // OPTIONS is derived.
-    const served = operations.filter(({ method }) => method !== 'OPTIONS');
-    this.#resources = new Map<Operation | FaultyOperation, Resource>([
-      ...served.map((each) => [each, this.#create(each, this.#checkedAction(each))] as const),
-      ...faulty.map((each) => [each, createFaultyResource(each)] as const),
-    ]);
-    this.furtherMethods = new Set([...this.#resources.values()].flatMap(listFurtherMethods));
-  }
+/** Creates the resources of operations. */
+function createResources({ document, security, answers, requests, errors, maxDepth }: ResourceParts) {
+  const reader = createAnyReader(maxDepth);
 
-  /** Returns all routes of the document. */
-  get routes(): readonly { readonly template: string; readonly resource: Resource }[] {
-    return Array.from(this.#resources, ([{ path: template }, resource]) => ({ template, resource }));
-  }
-
-  /** Returns the resource that answers a request for an operation; undefined if it is derived. */
-  find(operation: Operation | FaultyOperation, request: IncomingRequest | undefined): Resource | undefined {
-    const { answers } = this.#parts;
-    if ('fault' in operation || request === undefined) return this.#resources.get(operation);
-    if (answers.validationOf(operation, request).request === 'on' || operation.method === 'OPTIONS')
-      return this.#resources.get(operation);
-    const known = this.#lenient.get(operation) ?? this.#create(operation, this.#lenientAction(operation));
-    this.#lenient.set(operation, known);
-    return known;
-  }
-
-  #create(operation: Operation, implemented: Action): Resource {
-    const { security, answers, errors } = this.#parts;
+  const create = (operation: Operation, implemented: Action): Resource => {
     const requestFields = operation.parameters
       .filter(({ place }) => place === 'header')
       .map(({ name }) => name);
@@ -362,12 +331,29 @@ class OperationResources {
           answers.writeProblem(operation, problem, request),
       }),
     };
-  }
-
-  #checkedAction(operation: Operation): Action {
-    const { security, answers, requests } = this.#parts;
+  };
+  /** Returns the readers of the content of an operation, which check it; undefined if it has none. */
+  const readingsOf = (operation: Operation): readonly ContentReader[] | undefined => {
+    if (operation.body === undefined || operation.body.content.length === 0) return undefined;
+    const essences = operation.body.content.map(({ essence }) => essence);
+    const types = essences.some((essence) => essence.includes('*')) ? ['*/*'] : [...new Set(essences)];
+    const check = (content: unknown, { incoming: { headers } }: Call): unknown =>
+      andThen(requests.checkContent(operation, content, headers), () => content);
+    return types.map((type) => ({
+      ...reader,
+      type,
+      async decoder(call) {
+        const inner = await reader.decoder(call);
+        return {
+          write: (chunk) => inner.write(chunk),
+          end: () => andThen<unknown, unknown>(inner.end(), (content) => check(content, call)),
+        };
+      },
+    }));
+  };
+  const checkedAction = (operation: Operation): Action => {
     const { access, scopes } = security.accessOf(operation);
-    const reads = this.#readingsOf(operation);
+    const reads = readingsOf(operation);
     return action(access, (call) => answers.respond(operation, call), {
       ...(reads !== undefined && { reads, bodyOptional: operation.body?.required !== true }),
       scopes,
@@ -377,40 +363,39 @@ class OperationResources {
           new ReceivedParameters(operation, parseTarget(target, method), headers),
         ),
     });
-  }
-
+  };
   /** Returns an action that accepts any content, whose request is compared when it is answered. */
-  #lenientAction(operation: Operation): Action {
-    const { security, answers, maxDepth } = this.#parts;
+  const lenientAction = (operation: Operation): Action => {
     const { access, scopes } = security.accessOf(operation);
     return action(access, (call) => answers.respondLeniently(operation, call), {
-      reads: [createAnyReader(maxDepth)],
+      reads: [reader],
       bodyOptional: true,
       scopes,
     });
-  }
-
-  /** Returns the readers of the content of an operation, which check it; undefined if it has none. */
-  #readingsOf(operation: Operation): readonly ContentReader[] | undefined {
-    const { requests, maxDepth } = this.#parts;
-    if (operation.body === undefined || operation.body.content.length === 0) return undefined;
-    const essences = operation.body.content.map(({ essence }) => essence);
-    const types = essences.some((essence) => essence.includes('*')) ? ['*/*'] : [...new Set(essences)];
-    const { decoder, ...reader } = createAnyReader(maxDepth);
-    const check = (content: unknown, { incoming: { headers } }: Call): unknown =>
-      andThen(requests.checkContent(operation, content, headers), () => content);
-    return types.map((type) => ({
-      ...reader,
-      type,
-      async decoder(call) {
-        const inner = await decoder(call);
-        return {
-          write: (chunk) => inner.write(chunk),
-          end: () => andThen<unknown, unknown>(inner.end(), (content) => check(content, call)),
-        };
-      },
-    }));
-  }
+  };
+  // OPTIONS is derived.
+  const served = document.operations.filter(({ method }) => method !== 'OPTIONS');
+  const resources = new Map<Operation | FaultyOperation, Resource>([
+    ...served.map((each) => [each, create(each, checkedAction(each))] as const),
+    ...document.faulty.map((each) => [each, createFaultyResource(each)] as const),
+  ]);
+  /** The resources that accept any content, of operations that were requested without a check. */
+  const lenient = new Map<Operation, Resource>();
+  return {
+    /** The methods of operations that have no name in a resource. */
+    furtherMethods: new Set([...resources.values()].flatMap(listFurtherMethods)),
+    /** All routes of the document. */
+    routes: Array.from(resources, ([{ path: template }, resource]) => ({ template, resource })),
+    /** Returns the resource that answers a request for an operation; undefined if it is derived. */
+    find(operation: Operation | FaultyOperation, request: IncomingRequest | undefined): Resource | undefined {
+      if ('fault' in operation || request === undefined || operation.method === 'OPTIONS')
+        return resources.get(operation);
+      if (answers.validationOf(operation, request).request === 'on') return resources.get(operation);
+      const known = lenient.get(operation) ?? create(operation, lenientAction(operation));
+      lenient.set(operation, known);
+      return known;
+    },
+  };
 }
 
 /** The form of what a resource sends. */
