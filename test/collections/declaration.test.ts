@@ -107,15 +107,11 @@ for (const [path, message] of [
   ['', /must begin with a slash/],
   ['/', /has an empty segment or a trailing slash/],
   ['/things/', /or a trailing slash$/],
-  ['//things', /empty segment/],
   ['/a/../b', /has the segment "\.\."/],
   ['/a b', /has the segment "a b", which is not a sequence of pchar/],
-  ['/a?b', /has the segment "a\?b"/],
   ['/%2f', /has the segment "%2f"/],
   ['/ärger', /has the segment "ärger"/],
   ['/{1a}', /has the segment "\{1a\}"/],
-  ['/{}', /has the segment "\{\}"/],
-  ['/x{a}', /has the segment "x\{a\}"/],
   ['/{__proto__}', /has the segment/],
   ['/{a}/{a}', /has the parameter a twice/],
 ] as const) {
@@ -134,15 +130,12 @@ test('paths of literals, parameters and escapes are accepted', () => {
 
 for (const [declaration, message] of [
   [null, 'collections./things: must be an object, is null'],
-  [[], 'collections./things: must be an object, is an array'],
   [
     { ...plain, feilds: {} },
     'collections./things.feilds: is not a key of a collection; did you mean "fields"?',
   ],
   [{ item: 'thing', fields }, 'collections./things.element: must be non-empty text, is missing'],
-  [{ ...plain, element: '' }, 'collections./things.element: must be non-empty text, is empty'],
   [{ ...plain, item: 'a:b' }, 'collections./things.item: must be an XML name without a colon'],
-  [{ ...plain, item: '1a' }, 'collections./things.item: must be an XML name without a colon'],
   [
     { ...plain, element: 'Xmlthings' },
     'collections./things.element: names that begin with "xml" are reserved by XML',
@@ -176,24 +169,15 @@ for (const [declaration, message] of [
     { ...plain, access: { read: true } },
     'collections./things.access.read: must be one of anyone, authenticated, nobody, owner, owner:PARAMETER, owner:FIELD, role:NAME, scope:NAME, or a list of user names, is a boolean',
   ],
-  [
-    { ...plain, access: { PUT: ['ann', 1] } },
-    'collections./things.access.PUT[1]: must be non-empty text, is 1',
-  ],
   [{ ...plain, access: { PUT: ['ann', 'ann'] } }, 'collections./things.access.PUT[1]: ann is listed twice'],
   [
     { ...plain, access: { read: ['ann', 'anyone'] } },
     'collections./things.access.read[1]: "anyone" cannot be in a list; use it instead of the list',
   ],
   [
-    { ...plain, access: { read: ['owner:name'] } },
-    'collections./things.access.read[0]: the path has no parameter "name"; known are title',
-  ],
-  [
     { ...plain, access: { read: ['group:editors'] } },
     'collections./things.access.read[0]: "group:editors" is not known: a user name must have no colon; did you mean "role:editors"?',
   ],
-  [{ ...plain, access: 'anyone' }, 'collections./things.access: must be an object, is a string'],
 ] as const) {
   test(`a collection is rejected: ${message}`, () => {
     assert.equal(refusal(() => readCollection('/things', declaration)).message, message);
@@ -205,14 +189,6 @@ test('a misspelt parameter of an owner rule is rejected with a suggestion', () =
   assert.match(
     refusal(() => defineCollection('/users/{username}/x', declared)).message,
     /did you mean "username"\?/,
-  );
-});
-
-test('a misspelt owner rule in a list is rejected with a suggestion', () => {
-  const declared = { ...plain, access: { read: ['ann', 'owmer:username'] } };
-  assert.match(
-    refusal(() => defineCollection('/users/{username}/x', declared)).message,
-    /read\[1\]: "owmer:username" is not known: .*; did you mean "owner:username"\?/,
   );
 });
 
@@ -239,20 +215,11 @@ const fieldCases: [declared: unknown, message: string][] = [
     { price: { type: 'decimal', fractionDigits: -1 } },
     'fields.price.fractionDigits: must be a whole number from 0 to 100, is -1',
   ],
-  [
-    { price: { type: 'decimal', fractionDigits: '2' } },
-    'fields.price.fractionDigits: must be a whole number from 0 to 100, is a string',
-  ],
-  [
-    { a: { type: 'text', maxLength: 1.5 } },
-    'fields.a.maxLength: must be a whole number from 1 to 9007199254740991, is 1.5',
-  ],
   [{ a: { type: 'text', required: 1 } }, 'fields.a.required: must be true or false, is 1'],
   [
     { a: { type: 'text', pattern: '(?=a)' } },
     'fields.a.pattern: "(?" must be followed by ":"; lookaround, named groups and flags are not supported (character 1)',
   ],
-  [{ a: { type: 'text', pattern: 1 } }, 'fields.a.pattern: must be text, is 1'],
   [
     { a: { type: 'text', pattern: '(ab){250}' } },
     'fields.a.pattern: has 501 states, too many for a text of this length; set maxLength to at most 99800',
@@ -319,33 +286,14 @@ const fieldCases: [declared: unknown, message: string][] = [
     'fields.a.enum[0]: must be an ISO 4217 currency code in upper case, is “DEM”',
   ],
   [{ a: { type: 'text', min: 'a' } }, 'fields.a.min: is not an option of text; did you mean "minLength"?'],
-  [
-    { a: { type: 'boolean', enum: [true] } },
-    'fields.a.enum: is not an option of boolean; known are type, required, readOnly, set, unique, attributes, default',
-  ],
-  [
-    { a: { type: 'integer', pattern: '1' } },
-    'fields.a.pattern: is not an option of integer; known are type, required, readOnly, set, unique, attributes, default, enum, min, max, exclusiveMin, exclusiveMax',
-  ],
   [{ a: { type: 'element' } }, 'fields.a.fields: must be an object, is missing'],
-  [
-    { a: { type: 'element', fields: {}, maxLength: 1 } },
-    'fields.a.maxLength: is not an option of element; known are type, required, readOnly, set, unique, attributes, fields',
-  ],
   [
     { a: { type: 'element', fields: { b: { type: 'txt' } } } },
     'fields.a.fields.b.type: "txt" is not a field type; did you mean "text"?',
   ],
   [{ a: { type: 'list' } }, 'fields.a.of: must be an object, is missing'],
-  [{ a: { type: 'list', of: 'txt' } }, 'fields.a.of.type: "txt" is not a field type; did you mean "text"?'],
-  [
-    { a: { type: 'list', of: { type: 'text', required: true } } },
-    'fields.a.of.required: is not an option of text; known are type, attributes, minLength, maxLength, format, pattern, enum',
-  ],
   [{ a: { type: 'list', of: 'text', item: 'a b' } }, 'fields.a.item: must be an XML name without a colon'],
-  [{ a: { type: 'list', of: 'list' } }, 'fields.a.of.of: must be an object, is missing'],
   [{ 'a:b': { type: 'text' } }, 'fields.a:b: must be an XML name without a colon'],
-  [{ '': { type: 'text' } }, 'fields.: must be an XML name without a colon'],
   [{ xmlns: { type: 'text' } }, 'fields.xmlns: names that begin with "xml" are reserved by XML'],
   [
     { href: { type: 'text' } },
@@ -367,14 +315,6 @@ const fieldCases: [declared: unknown, message: string][] = [
   [
     { a: { type: 'text', attributes: { b: { type: 'list', of: 'text' } } } },
     'fields.a.attributes.b.type: "list" is not a field type; known are text, decimal, integer, boolean, date, dateTime, currency',
-  ],
-  [
-    { a: { type: 'text', attributes: { b: { type: 'text', attributes: {} } } } },
-    'fields.a.attributes.b.attributes: is not an option of text; known are type, required, minLength, maxLength, format, pattern, enum',
-  ],
-  [
-    { a: { type: 'text', attributes: { xmlns: { type: 'text' } } } },
-    'fields.a.attributes.xmlns: names that begin with "xml" are reserved by XML',
   ],
 ];
 

@@ -189,14 +189,6 @@ const double = `
   await double.close();
 `;
 
-test('the imported double responds with a Problem of the main entry', () => {
-  const text = `
-    import { action, Problem } from 'countersign';
-    import { startDouble } from 'countersign/double';
-    ${double}`;
-  assert.equal(script('double.mjs', text), '404 200 200\n');
-});
-
 test('the required double responds with a Problem of the main entry', () => {
   const text = `
     const { action, Problem } = require('countersign');

@@ -6,25 +6,6 @@ import { article, openService } from '../support/service/open-service.ts';
 
 const ann = { user: 'ann' };
 
-test('GET returns the content of a PUT in XML and in JSON', async () => {
-  const { ask } = openService();
-  const put = await ask('PUT', '/articles/tea', {
-    ...ann,
-    content: article('Tea &amp; &lt;more&gt;', '12.30'),
-  });
-  assert.equal(put.status, 201);
-  assert.equal(put.field('Location'), '/articles/tea');
-  const xml = await ask('GET', '/articles/tea');
-  assert.equal(xml.field('Content-Type'), 'application/xml; charset=utf-8');
-  assert.equal(xml.text, article('Tea &amp; &lt;more&gt;', '12.30'));
-  const json = await ask('GET', '/articles/tea', { fields: { Accept: 'application/json' } });
-  assert.equal(json.field('Content-Type'), 'application/json');
-  assert.deepEqual(JSON.parse(json.text), {
-    title: 'Tea & <more>',
-    price: { value: '12.30', currency: 'EUR' },
-  });
-});
-
 test('POST to the collection assigns increasing ids, and never reuses an id', async () => {
   const { ask } = openService();
   const post = async () =>
@@ -112,14 +93,6 @@ test('Prefer: return=minimal omits the representation', async () => {
     statuses.map((reply) => [reply.status, reply.text, reply.field('Preference-Applied')]),
     [201, 204, 204, 201].map((status) => [status, '', 'return=minimal']),
   );
-});
-
-test('Prefer: return=representation is confirmed by Preference-Applied', async () => {
-  const { ask } = openService();
-  const fields = { Prefer: 'return=representation' };
-  const reply = await ask('PUT', '/articles/1', { ...ann, fields, content: article('Tea') });
-  assert.equal(reply.field('Preference-Applied'), 'return=representation');
-  assert.equal(reply.text, article('Tea'));
 });
 
 test('with createWithPut: false, PUT to a new URL returns 404', async () => {

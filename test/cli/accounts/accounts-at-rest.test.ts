@@ -231,9 +231,7 @@ describe('encryption of stored secrets', () => {
     await call(['user', 'add', 'ann', '--data', data], { environment });
     const before = allIn(data);
     const other = keyFile(randomBytes(32).toString('base64'));
-    const actions = [['list'], ['add', 'bea'], ['rotate', 'ann'], ['remove', 'ann'], ['disable', 'ann']];
-    const commands = [['check'], ...actions.map((words) => ['user', ...words])];
-    for (const words of commands) {
+    for (const words of [['check'], ['user', 'list'], ['user', 'rotate', 'ann']]) {
       const without = await call([...words, '--data', data]);
       assert.equal(without.status, 1);
       assert.match(

@@ -167,7 +167,6 @@ test('a port in use is reported in one line, and the next start is still a first
 
 describe('a start fails with one line for', () => {
   const cases: readonly [what: string, file: string, content: string, status: number, line: RegExp][] = [
-    ['a damaged store', 'store.jsonl', '{', 1, /^countersign: .*store\.jsonl .*\n$/],
     ['a damaged list of users', 'users.json', '[]', 1, /^countersign: .*users\.json .*\n$/],
   ];
   for (const [what, file, content, status, line] of cases) {
@@ -189,19 +188,6 @@ describe('a start fails with one line for', () => {
     assert.equal(status, 1);
     assert.match(stderr, /^countersign: the configuration file \/nonexistent\/c\.json cannot be read: .*\n$/);
   });
-});
-
-test('an unknown environment variable and an address open to other hosts cause warnings', async () => {
-  const { config } = configured();
-  const environment = { COUNTERSIGN_PROT: '1' };
-  const server = await startServer(['--memory', '--config', config, '--port', '0', '--host', '0.0.0.0'], {
-    environment,
-  });
-  const { stderr } = await stop(server);
-  const [variable, address, ...more] = stderr.trimEnd().split('\n');
-  assert.match(variable ?? '', /^countersign: unknown environment variable COUNTERSIGN_PROT is ignored/);
-  assert.match(address ?? '', /^countersign: 0\.0\.0\.0 can be reached from other hosts/);
-  assert.deepEqual(more, []);
 });
 
 test('the log contains signed requests, but no secret, query or control character', async () => {

@@ -87,13 +87,6 @@ export default () => ({
     assert.equal(await put(server, '/articles/1', 'ann', ann), 401);
     assert.match((await stop(server)).stderr, /claimed by ann/);
   });
-
-  test('cannot declare a path that another resource has', async () => {
-    const file = writeModule('export default () => ({ resources: { "/articles": {} } });');
-    const { status, stderr } = await call(['serve', '--memory', '--module', file, ...plain]);
-    assert.equal(status, 1);
-    assert.match(stderr, /^countersign: [^\n]*\/articles[^\n]*\n$/);
-  });
 });
 
 describe('onRequest', () => {
@@ -229,14 +222,6 @@ export default () => {
     assert.equal(reported.length, 1, JSON.stringify(lines));
   });
 
-  test('supports a control interface', async () => {
-    const file = sharedModule(temporaryDirectory(), `users: { ann: { secret: '${ann}' } }`);
-    const server = await startServer(['--module', file, '--control-port', '0', ...plain]);
-    assert.equal(await put(server, '/articles/1', 'ann', ann), 201);
-    assert.notEqual(server.controlUrl, '');
-    assert.equal((await stop(server)).status, 0);
-  });
-
   test('rejects requests signed before the start if it has no nonces', async () => {
     const file = sharedModule(temporaryDirectory(), `users: { ann: { secret: '${ann}' } }`);
     const server = await startServer(['--module', file, '--explain', ...plain]);
@@ -295,15 +280,6 @@ describe('accounts in documents', () => {
     });
     assert.equal(wrong.status, 1);
     assert.match(wrong.stderr, /^countersign: users\.json \(the shared store\): .* cannot be decrypted/m);
-  });
-
-  test('of OAuth require HTTPS, and the message names the document', async () => {
-    const file = sharedModule(temporaryDirectory());
-    const uri = ['--redirect-uri', 'https://app.example/cb'];
-    assert.equal((await call(['client', 'add', 'app', ...uri, '--module', file])).status, 0);
-    const { status, stderr } = await call(['serve', '--module', file, ...plain]);
-    assert.equal(status, 1);
-    assert.match(stderr, /^countersign: the clients in clients\.json \(the shared store\) require HTTPS/m);
   });
 
   test('are replaced by those of the configuration if the store has no documents', async () => {

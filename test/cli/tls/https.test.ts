@@ -200,21 +200,6 @@ describe('the server prints one line and exits with 1 if HTTPS cannot start', ()
     }
     holder.close();
   });
-
-  test('a damaged certificate in the data directory', async () => {
-    const data = join(temporaryDirectory(), 'data');
-    await stop(await startServer(['--data', data, '--port', '0']));
-    const path = join(data, 'tls', 'certificate.pem');
-    writeFileSync(path, 'garbage');
-    const { status, stderr } = await call(['--data', data, '--port', '0', '--log', 'off']);
-    assert.equal(status, 1);
-    assert.match(
-      stderr,
-      /countersign: .*certificate\.pem: there is no certificate in PEM; if both files are removed, a start generates new ones/,
-    );
-    assert.equal(readFileSync(path, 'utf8'), 'garbage');
-    assert.equal((await stop(await startServer(['--data', data, '--port', '0', '--no-tls']))).status, 0);
-  });
 });
 
 test('a server with a given certificate that has expired prints a warning', async () => {

@@ -145,15 +145,7 @@ describe('a damaged file is reported with its path, and is not changed', () => {
       'garbage',
       /certificate\.pem: there is no certificate in PEM/,
     ],
-    [
-      'a certificate cut off',
-      'certificate',
-      '-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n',
-      /certificate\.pem: the certificate cannot be read/,
-    ],
-    ['an empty certificate', 'certificate', '', /certificate\.pem: there is no certificate in PEM/],
     ['a key of garbage', 'key', 'garbage', /key\.pem: there is no private key in PEM that can be read/],
-    ['an empty key', 'key', '', /key\.pem: there is no private key/],
     [
       'another key',
       'key',

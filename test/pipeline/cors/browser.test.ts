@@ -213,36 +213,6 @@ describe('in a browser, a page of another origin', inBrowser, () => {
     assert.deepEqual(received(double), ['OPTIONS', 'OPTIONS']);
   });
 
-  test('reads responses with *, except with browser credentials, which require a listed origin', async (t) => {
-    const { page, double, origin } = await open(t, () => ({ cors: ['*'] }));
-    assert.equal((await request(page, `${double.url}/articles`)).status, 200);
-    const signedRead = await sign(page, double, 'GET', '/articles', { nonce: 'n1' });
-    assert.equal(signedRead.status, 200);
-    const included = { credentials: 'include' };
-    assert.deepEqual(await request(page, `${double.url}/articles`, included), { error: 'TypeError' });
-    // A challenge with Basic, which TLS offers, would make the browser ask for a password.
-    const trusting = await startDouble({
-      cors: { origins: [origin], credentials: true },
-      https: false,
-      tls: 'required',
-    });
-    t.after(() => trusting.close());
-    assert.equal((await request(page, `${trusting.url}/articles`, included)).status, 200);
-    const put = { ...included, method: 'PUT', body: article, headers: { 'Content-Type': json } };
-    assert.equal((await request(page, `${trusting.url}/articles/1`, put)).status, 401);
-  });
-
-  test('sends a preflight before each request if maxAge is 0, and otherwise only once', async (t) => {
-    const { page, double, origin } = await open(t, (each) => ({ cors: { origins: [each], maxAge: 0 } }));
-    const remembering = await startDouble({ cors: [origin], https: false });
-    t.after(() => remembering.close());
-    for (const server of [double, remembering])
-      for (let count = 0; count < 2; count += 1)
-        assert.equal((await request(page, `${server.url}/articles/9`, { method: 'DELETE' })).status, 401);
-    assert.deepEqual(received(double), ['OPTIONS', 'DELETE', 'OPTIONS', 'DELETE']);
-    assert.deepEqual(received(remembering), ['OPTIONS', 'DELETE', 'DELETE']);
-  });
-
   test('with the opaque origin null reads a response if null is listed', async (t) => {
     const { page, double } = await open(t, () => ({ cors: ['null'] }));
     assert.deepEqual(await request(page, `${double.url}/articles`), { error: 'TypeError' });
