@@ -1,12 +1,11 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { presets } from '../../src/schemes/declared/presets.ts';
+import { rsa } from '../support/keys.ts';
 import type { Seeded } from '../support/seeded.ts';
 
 const ed25519 = generateKeyPairSync('ed25519');
-const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 });
 const publicPem = ed25519.publicKey.export({ type: 'spki', format: 'pem' });
 const privatePem = ed25519.privateKey.export({ type: 'pkcs8', format: 'pem' });
-const rsaPem = rsa.publicKey.export({ type: 'spki', format: 'pem' });
 
 const attributes = { currency: { type: 'currency', required: true, enum: ['EUR', 'USD'] } };
 
@@ -44,7 +43,7 @@ export const complete = {
   },
   consumers: {
     printer: { secret: 'secret of printer', callbacks: ['oob'], methods: ['HMAC-SHA256'], scopes: ['read'] },
-    scanner: { rsaPublicKey: rsaPem, methods: ['RSA-SHA1'] },
+    scanner: { rsaPublicKey: rsa.publicPem, methods: ['RSA-SHA1'] },
   },
   oauth2: { scopes: ['read', 'write', 'orders.read'] },
   schemes: {

@@ -8,6 +8,7 @@ import { verifyPassword } from '../../../src/accounts/passwords.ts';
 import { userFile } from '../../../src/accounts/users.ts';
 import { call, startServer } from '../../support/cli/command.ts';
 import { done } from '../../support/cli/oauth.ts';
+import { rsa } from '../../support/keys.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
 
 const redirect = ['--redirect-uri', 'https://client.example/cb'];
@@ -212,8 +213,7 @@ describe('countersign consumer', () => {
   test('accepts an RSA key from a file, and generates a secret only if another method requires one', async () => {
     const data = freshData();
     const file = join(temporaryDirectory(), 'key.pem');
-    const { publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
-    writeFileSync(file, publicKey.export({ type: 'spki', format: 'pem' }));
+    writeFileSync(file, rsa.publicPem);
     const add = ['consumer', 'add', '--callback', 'oob', '--rsa-public-key', file, '--data', data];
     assert.equal(findPrinted(await done([...add, 'rsa']), 'secret'), undefined);
     assert.match(
@@ -362,8 +362,7 @@ describe('rotate', () => {
       'countersign: the client app is public and has no secret; to give it one, remove and add it\n',
     );
     const key = join(temporaryDirectory(), 'key.pem');
-    const { publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
-    writeFileSync(key, publicKey.export({ type: 'spki', format: 'pem' }));
+    writeFileSync(key, rsa.publicPem);
     await done(['consumer', 'add', 'rsa', '--callback', 'oob', '--rsa-public-key', key, '--data', data]);
     const { status, stderr } = await call(['consumer', 'rotate', 'rsa', '--data', data]);
     assert.deepEqual(

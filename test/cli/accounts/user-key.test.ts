@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { userFile } from '../../../src/accounts/users.ts';
 import { call } from '../../support/cli/command.ts';
+import { rsa } from '../../support/keys.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
 
 interface Place {
@@ -118,8 +119,7 @@ describe('countersign user key', () => {
 
   test('rejects invalid calls with the reason', async () => {
     const at = await place();
-    const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 }).publicKey;
-    const file = written(at, 'rsa.pem', rsa.export({ type: 'spki', format: 'pem' }));
+    const file = written(at, 'rsa.pem', rsa.publicPem);
     await key(at, ['add', 'bob', '--key-id', 'taken', '--generate', 'ed25519']);
     const cases: [readonly string[], number, string][] = [
       [

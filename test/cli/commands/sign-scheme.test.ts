@@ -5,13 +5,14 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { startDouble } from '../../../src/double/index.ts';
 import { call } from '../../support/cli/command.ts';
+import { rsa } from '../../support/keys.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
 
 const folder = temporaryDirectory();
 const secret = 'secret of ann';
 const pairs = {
   ed25519: generateKeyPairSync('ed25519'),
-  rsa: generateKeyPairSync('rsa', { modulusLength: 2048 }),
+  rsa,
 };
 const keys = {
   'key-1': { algorithm: 'ed25519', publicKey: pem(pairs.ed25519) },
@@ -252,6 +253,21 @@ describe('an invalid call is rejected with one line', () => {
     [['--scheme', 'partner'], bySecret, 'the scheme partner requires a user or the id of a key'],
     [['--user', 'bob', '--scheme', 'stripe'], bySecret, 'the scheme stripe always signs as ann, not as bob'],
     [[...partner, '--presign', '60'], bySecret, 'presign is not an option of the scheme partner'],
+    [
+      [...partner, '--presign', 'soon'],
+      bySecret,
+      '--presign "soon" is not a number of seconds, or text such as 5m',
+    ],
+    [
+      [...partner, '--date', 'now'],
+      bySecret,
+      '--date "now" is not a date in UTC such as "20 apr 2013 12:59:24"',
+    ],
+    [
+      [...partner, '--header', 'no field'],
+      bySecret,
+      '"no field" is not a field such as "Content-Type: text/plain"',
+    ],
     [[...partner, '--algorithm', 'ed25519'], bySecret, '--algorithm requires COUNTERSIGN_PRIVATE_KEY_FILE'],
     [signatures, byKey, 'the scheme message-signatures requires a user or the id of a key'],
     [

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
-import { createHash, generateKeyPairSync } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { test } from 'node:test';
 import { createMemoryStore } from '../../../src/store/memory.ts';
+import { rsa } from '../../support/keys.ts';
 import {
   accessToken,
   answer,
@@ -222,13 +223,9 @@ for (const method of ['RSA-SHA256', 'RSA-SHA1', 'RSA-SHA512'] as const)
     signsWithKey(method));
 
 async function signsWithKey(method: 'RSA-SHA256' | 'RSA-SHA1' | 'RSA-SHA512'): Promise<void> {
-  const { publicKey, privateKey } = generateKeyPairSync('rsa', {
-    modulusLength: 2048,
-    publicKeyEncoding: { type: 'spki', format: 'pem' },
-    privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
-  });
-  const rsa = { rsaPublicKey: publicKey, callbacks: ['oob'], methods: [method] } as const;
-  const server = openTestService({ consumers: { ...consumers, rsa } });
+  const { publicPem, privatePem: privateKey } = rsa;
+  const signing = { rsaPublicKey: publicPem, callbacks: ['oob'], methods: [method] } as const;
+  const server = openTestService({ consumers: { ...consumers, rsa: signing } });
   const protocol = { oauth_signature_method: method, oauth_callback: 'oob' };
   const token = await accessToken(server, { key: 'rsa', privateKey, protocol });
   const read: Signing = { method: 'GET', target: records, token, key: 'rsa' };
@@ -397,8 +394,7 @@ test('with explain a refusal has the base string that the server made', async ()
 });
 
 test('with explain, refusals are identical for every known and unknown consumer', async () => {
-  const { publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
-  const rsaPublicKey = publicKey.export({ type: 'spki', format: 'pem' }).toString();
+  const rsaPublicKey = rsa.publicPem;
   const server = openTestService({
     explain: true,
     maxAuthFailures: 0,

@@ -1,7 +1,8 @@
 // A consumer that signs without a token (two-legged), and over plain HTTP.
 import assert from 'node:assert/strict';
-import { createHash, createHmac, createSign, generateKeyPairSync, randomUUID } from 'node:crypto';
+import { createHash, createHmac, createSign, randomUUID } from 'node:crypto';
 import test from 'node:test';
+import { rsa } from '../../support/keys.ts';
 import { ask, openTestService, type Signing, sign } from '../../support/oauth/consumer.ts';
 import { records } from '../../support/oauth/oauth1-refusals.ts';
 
@@ -120,8 +121,7 @@ for (const [what, method, tampered, status] of [
   ['by HMAC-SHA256', 'HMAC-SHA256', '', 401],
 ] as const)
   test(`oauth_body_hash that is not percent-encoded, signed ${what}, gets ${status}`, async () => {
-    const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
-    const rsaPublicKey = publicKey.export({ type: 'spki', format: 'pem' }).toString();
+    const { publicPem: rsaPublicKey, privateKey } = rsa;
     const secret = consumers.shop.secret;
     const methods = [method];
     const server = openTestService({ consumers: { shop: { ...consumers.shop, rsaPublicKey, methods } } });

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { generateKeyPairSync } from 'node:crypto';
 import { describe, test } from 'node:test';
 import type { ServiceOptions } from '../../../src/index.ts';
+import { rsa } from '../../support/keys.ts';
 import { signJwt as jwt } from '../../support/oauth/jwt.ts';
 import { type Answer, clients, openServer, type Server, start } from '../../support/oauth/server.ts';
 
@@ -10,7 +11,6 @@ const issuer = 'https://localhost';
 const seconds = start / 1000;
 const secret = 'a secret of the client of 32 bytes or more';
 const own = generateKeyPairSync('ec', { namedCurve: 'P-256' });
-const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 });
 
 const machine = { grants: ['client_credentials'], users: '*' } as const;
 const registered = {

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { createHmac, generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
 import { describe, test } from 'node:test';
+import { rsa } from '../../support/keys.ts';
 import { clients, openServer, type Server, start, tokensFor } from '../../support/oauth/server.ts';
 
 const issuer = 'https://login.example';
@@ -11,9 +12,7 @@ const now = start / 1000;
 const records = '/users/ann/financialrecords';
 const own = generateKeyPairSync('ec', { namedCurve: 'P-256' });
 const rival = generateKeyPairSync('ec', { namedCurve: 'P-256' });
-const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 });
 const weak = generateKeyPairSync('rsa', { modulusLength: 1024 });
-const rsaPem = String(rsa.publicKey.export({ type: 'spki', format: 'pem' }));
 
 function jwkOf(key: KeyObject, more: object = {}): object {
   return { ...key.export({ format: 'jwk' }), ...more };
@@ -136,14 +135,14 @@ const rows: readonly Row[] = [
     '2.1',
     'an HMAC with the public key in PEM as its secret',
     ['issuer', 'proof'],
-    (good) => hmac(good, rsaPem),
+    (good) => hmac(good, rsa.publicPem),
     /the algorithm is HS256, an HMAC/,
   ],
   [
     '2.1',
     'an HMAC of a client that has a key',
     ['assertion'],
-    (good) => hmac(good, rsaPem),
+    (good) => hmac(good, rsa.publicPem),
     /the client signer has no secret, which verifies no HMAC/,
   ],
   [
