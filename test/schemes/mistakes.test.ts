@@ -51,6 +51,15 @@ test('the hint names a media type that was written or chosen otherwise', async (
   assert.match(chosen, /changed after signing, by the client library or a proxy/);
 });
 
+test('the hint names a secret that was decoded as a part of a URL', async () => {
+  const own = 'wJalrXUtnFEMI/K7MDENG+bPx%2FRfiCYEXAMPLE';
+  for (const [used, hint] of [
+    [own.replace('%2F', '/'), /the secret was percent-decoded/],
+    [own.replace('%2F', '/').replace('+', ' '), /"\+" in the secret was read as a space/],
+  ] as const)
+    assert.match(await hintFor({ secret: used }, text, own), hint);
+});
+
 test('the hint does not confirm a short secret in another letter case', async () => {
   const hint = await hintFor({ secret: 'short secret' }, text, 'Short Secret');
   assert.doesNotMatch(hint, /letter case/);

@@ -157,7 +157,7 @@ const credentialForm = /^(.+)\/(\d{8})\/([^/]+)\/([^/]+)\/([^/]*)$/s;
 function readCredential(text: string): Pick<Aws4Credentials, 'accessKeyId' | 'scope'> | string {
   const [, id = '', date = '', region = '', service = '', end] = credentialForm.exec(text) ?? [];
   if (end === undefined)
-    return `Credential must be an access key id, a date as YYYYMMDD, a region, a service and ${scopeEnd}, separated by slashes`;
+    return `Credential must be an access key id, a date as YYYYMMDD, a region, a service and ${scopeEnd}, separated by slashes${/%2F/i.test(text) ? ': it is percent-encoded twice' : ''}`;
   if (end !== scopeEnd) return `Credential must end with ${scopeEnd}`;
   const accessKeyId = decodeName(id);
   if (accessKeyId === undefined)

@@ -1,5 +1,6 @@
 // Mistakes in the key and in the computation of an HMAC. They are made with the right message.
 import { createHash, createHmac } from 'node:crypto';
+import { decodeEscapes } from '../../http/syntax/percent.ts';
 import { decodeSecret, removePrefix, requireUnguessable } from '../decoded-secret.ts';
 import type { Mac } from '../scheme.ts';
 
@@ -151,6 +152,8 @@ function readings(secret: Buffer, mac: Mac): Reading[] {
     ['the secret was used with a leading or trailing space', `${bare} `],
     ['the white space around the secret was removed', guarded(bare.trim())],
     ['the secret was percent-encoded', encodeURIComponent(bare)],
+    ['the secret was percent-decoded', guarded(decodeEscapes(bare))],
+    ['"+" in the secret was read as a space', guarded(decodeEscapes(bare.replaceAll('+', ' ')))],
     ['the secret was encoded in base64', encoded?.toString('base64')],
     ['the secret was encoded in hexadecimal', encoded?.toString('hex')],
     ['the secret was hashed before it was used as the key', digest],

@@ -8,7 +8,7 @@ export const unsentNames =
   start end fields include expand lang locale currency version v format symbol side price quantity amount timestamp nonce recvWindow
   api_key apikey apiKey key token access_token signature sign callback redirect_uri user user_id userId client_id account per_page
   perPage page_size pageSize pageToken page_token size count next tag tags category name email phone date debug test description
-  note comment metadata parent reference foo bar x`.split(/\s+/);
+  note comment metadata parent reference versionId uploadId partNumber x-id foo bar x`.split(/\s+/);
 
 /** What programs sign for a value that is not set, and usual values. */
 const unsentValues = ['=', '', '=undefined', '=null', '=None', '=NaN', '=true', '=false', '=0', '=1'];
@@ -33,6 +33,8 @@ export function* addUnsent(parameters: string): Generator<string> {
 }
 
 function listUnsentValues(name: string): readonly string[] {
+  // The AWS SDK for JavaScript adds the name of the operation.
+  if (name === 'x-id') return ['=GetObject', '=PutObject', '=DeleteObject'];
   return sizeNames.test(name) ? [...unsentValues, ...usualSizes] : unsentValues;
 }
 
