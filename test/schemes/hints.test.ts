@@ -19,7 +19,8 @@ import { subjects as providers } from '../support/schemes/subjects/providers.ts'
 import { subjects as webhooks } from '../support/schemes/subjects/webhooks.ts';
 import { seeded } from '../support/seeded.ts';
 import { long } from '../support/store/thoroughness.ts';
-import { type Hints, listHints } from './hints.ts';
+import { type Hints, listHints, listHintsOf } from './hints.ts';
+import { wrongRequests } from './wrong-requests.ts';
 
 const subjects: Readonly<Record<string, SchemeSubject>> = {
   ...hmac,
@@ -44,6 +45,9 @@ const inResponse = [
   'OAuth 1.0a, HMAC-SHA1',
   'a declared scheme with a nonce',
 ];
+
+const nameOf = (group: string): string => `requests: ${group}`;
+const names = [...Object.keys(subjects), ...Object.keys(wrongRequests).map(nameOf)];
 
 const path = join(import.meta.dirname, 'hints.json');
 const frozen: Readonly<Record<string, Hints>> = JSON.parse(readFileSync(path, 'utf8'));
@@ -78,11 +82,18 @@ for (const [name, subject] of Object.entries(subjects))
     if (update === undefined) assert.deepEqual(found[name], hints);
   });
 
+for (const [group, wrong] of Object.entries(wrongRequests))
+  test(`what is said of requests is what hints.json has: ${group}`, async () => {
+    const name = nameOf(group);
+    found[name] = await listHintsOf(wrong);
+    if (update === undefined) assert.deepEqual(found[name], frozen[name]);
+  });
+
 test('hints.json has these schemes and no other', () => {
-  if (update === undefined) assert.deepEqual(Object.keys(frozen), Object.keys(subjects));
+  if (update === undefined) assert.deepEqual(Object.keys(frozen), names);
 });
 
 after(() => {
-  const all = Object.keys(subjects).map((name) => [name, found[name] ?? frozen[name]]);
+  const all = names.map((name) => [name, found[name] ?? frozen[name]]);
   if (update !== undefined) writeFileSync(path, `${JSON.stringify(Object.fromEntries(all), null, 2)}\n`);
 });

@@ -1,8 +1,11 @@
 // What is said of each mistake with each scheme, as one table.
+import assert from 'node:assert/strict';
+import { startDouble } from '../../src/double/index.ts';
 import { type Opened, openSubject, type SchemeSubject } from '../support/scheme-contract.ts';
 import { catalogue } from '../support/schemes/catalogue.ts';
 import { type Answer, recordedBy, saidBy } from '../support/schemes/exchange.ts';
 import { computeHmac, type Mistake, type Sent } from '../support/schemes/signer.ts';
+import { key, now, secret, type WrongRequests } from './wrong-requests.ts';
 
 /** What is said, by the mistake. */
 export type Hints = Readonly<Record<string, string>>;
@@ -45,14 +48,46 @@ export async function listHints(
   return hints;
 }
 
-/** Returns what the latest entry of the journal says, without secrets, and whether the response says it. */
-function describe({ double }: Opened, answer: Answer | undefined): string {
+/** Sends the requests of a group, which are not made of a mistake of the catalogue. Returns what is said of each, in this form. */
+export async function listHintsOf({ options, schemes, requests }: WrongRequests): Promise<Hints> {
+  const double = await startDouble({ now, strictQuery: false, maxAuthFailures: 0, ...options });
+  double.stub(
+    { method: ['GET', 'POST'], path: /^\/+a/ },
+    { status: 204 },
+    schemes === undefined ? {} : { schemes },
+  );
+  const hints: Record<string, string> = {};
+  try {
+    for (const [name, given] of Object.entries(requests)) {
+      const wrong = typeof given === 'function' ? await given(double) : given;
+      const { target = '/a', secure = false, headers = {}, body } = wrong;
+      const init = body === undefined ? {} : { method: 'POST', body };
+      const response = await double.fetch(target, {
+        ...init,
+        secure,
+        headers: { Accept: 'application/json', ...headers },
+      });
+      const answer = { status: response.status, fields: response.headers, text: await response.text() };
+      const shown = `${double.journal.last()}${JSON.stringify(double.journal.last())}${answer.text}`;
+      for (const each of [secret, key]) assert.ok(!shown.includes(each), `${name} shows a secret: ${shown}`);
+      const { hint = '' } = double.journal.last().auth ?? {};
+      assert.ok(options.explain || hint === '' || !answer.text.includes(hint), `${name}: ${answer.text}`);
+      hints[name] = describe({ double }, options.explain ? answer : undefined, true);
+    }
+  } finally {
+    await double.close();
+  }
+  return hints;
+}
+
+/** Returns what the latest entry of the journal says, without secrets, and whether the response says it. A general explanation is shortened. */
+function describe({ double }: Pick<Opened, 'double'>, answer: Answer | undefined, whole = false): string {
   const { problem, auth } = double.journal.last() ?? {};
   if (problem === undefined) return 'accepted';
   const recorded = recordedBy(double);
-  if (/in a way that is not a common mistake/.test(recorded)) return `${auth?.failedAt}: general`;
+  if (!whole && /in a way that is not a common mistake/.test(recorded)) return `${auth?.failedAt}: general`;
   const isGeneralDetail = problem.type === 'credentials-refused' && auth?.hint !== undefined;
-  const hint = isGeneralDetail ? auth.hint : recorded;
+  const hint = (isGeneralDetail ? auth.hint : recorded).replace(/[\d,]{3,}(?= forms)/, 'many');
   const differs = auth?.differs === undefined ? '' : ` [${auth.differs}]`;
   const isHidden = answer !== undefined && !saidBy(answer).includes(hint);
   return `${auth?.failedAt ?? problem.type}: ${hint}${differs}${isHidden ? ' (journal only)' : ''}`;

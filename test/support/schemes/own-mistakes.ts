@@ -320,6 +320,14 @@ export const ofOAuth1: OwnMistakes = {
   'protocol parameter sent, but not signed': oauth({
     pairs: (pairs) => pairs.filter((pair) => !pair.startsWith('oauth_token=')),
   }),
+  'realm signed': {
+    ...oauth({ pairs: (pairs) => [...pairs, 'realm=x'].sort() }),
+    ...authorization((value) => value.replace('OAuth ', 'OAuth realm="x", ')),
+  },
+  'members of JSON signed': oauth({
+    request: { method: 'POST', content: '{"c":3}', lines: [['Content-Type', 'application/json']] },
+    pairs: (pairs) => [...pairs, 'c=3'].sort(),
+  }),
   'version not supported': parameter('oauth_version', '2.0'),
   'unknown protocol parameter': parameter('oauth_singature', 'x'),
   'method not supported': parameter('oauth_signature_method', 'HMAC-MD5'),

@@ -1,0 +1,653 @@
+// Requests that are wrong in more than one step of signing, or that are not signed at all. hints.json has what is said of each.
+import { createHash, createHmac, sign } from 'node:crypto';
+import { gzipSync } from 'node:zlib';
+import type { Double, DoubleOptions } from '../../src/double/index.ts';
+import { createPairs } from '../support/schemes/key-pairs.ts';
+
+/** A request to a double, of which a POST has content. */
+export interface WrongRequest {
+  readonly target?: string;
+  readonly secure?: boolean;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string | Buffer;
+}
+
+/** A double, the schemes that its only route accepts, and the requests by what is wrong with them. */
+export interface WrongRequests {
+  readonly options: DoubleOptions;
+  readonly schemes?: readonly string[];
+  readonly requests: Readonly<Record<string, WrongRequest | ((double: Double) => Promise<WrongRequest>)>>;
+}
+
+export const now = Date.UTC(2026, 2, 1, 12);
+export const secret = 'a-signing-secret-of-32-characters';
+const seconds = String(now / 1000);
+const users = {
+  shop: { secret, keys: { 'key-1': { algorithm: 'hmac-sha256', secret } } },
+} as const;
+const hmac = (text: string | Buffer, hash = 'sha256'): Buffer =>
+  createHmac(hash, secret).update(text).digest();
+const hex = (text: string | Buffer): string => hmac(text).toString('hex');
+const base64 = (text: string): string => Buffer.from(text).toString('base64');
+const asJson = { 'Content-Type': 'application/json' } as const;
+const asForm = { 'Content-Type': 'application/x-www-form-urlencoded' } as const;
+
+/** Changes each entry of a record. */
+function each<Given, Made>(
+  given: Readonly<Record<string, Given>>,
+  make: (given: Given) => Made,
+): Record<string, Made> {
+  return Object.fromEntries(Object.entries(given).map(([what, value]) => [what, make(value)]));
+}
+
+/** Requests with this value in a field, over TLS. */
+const sendIn = (field: string, values: Readonly<Record<string, string>>): Record<string, WrongRequest> =>
+  each(values, (value) => ({ secure: true, headers: { [field]: value } }));
+
+export const key = 'k3y-of-ann-0123456789abcdef';
+const openKeys = (place: { field: string } | { query: string } | { authorization: string }) => ({
+  users: { ann: { secret: key } },
+  schemes: { partner: { secret: place } },
+});
+
+const inField: WrongRequests = {
+  options: openKeys({ field: 'X-Api-Key' }),
+  requests: {
+    ...sendIn('X-Api-Key', {
+      'the key after Bearer': `Bearer ${key}`,
+      'the key in base64 with a name': base64(`ann:${key}`),
+      'the key with a name': `ann:${key}`,
+      'the key twice': `${key}, ${key}`,
+      'a typing error': key.replace('of', 'fo'),
+    }),
+    ...sendIn('Authorization', {
+      'raw in Authorization': key,
+      'after another word': `ApiKey ${key}`,
+      'a key of another server': 'a-key-of-another-server',
+      'a key of another server and more': `${'k'.repeat(40)} x`,
+    }),
+    'in the query': { secure: true, target: `/a?k=${key}` },
+    'in a cookie': { secure: true, headers: { Cookie: `k=${key}` } },
+    ...each(
+      {
+        'in JSON': [asJson, { api_key: key }],
+        'in JSON, deeper': [asJson, { a: { b: key } }],
+        'an unknown key in JSON': [asJson, { apiKey: 'another-key' }],
+      } as const,
+      ([headers, body]) => ({ secure: true, headers, body: JSON.stringify(body) }),
+    ),
+    'in a form': { secure: true, headers: asForm, body: `k=${key}` },
+  },
+};
+
+const partner = {
+  message: '{timestamp}.{body}',
+  signature: { field: 'X-Sign' },
+  user: { field: 'X-Key' },
+  timestamp: { field: 'X-Time' },
+} as const;
+const beside = { 'X-Key': 'shop', 'X-Time': '1' };
+
+const withoutCredentials = (explain: boolean): WrongRequests => ({
+  options: { explain, users, schemes: { partner, hook: { preset: 'github', user: 'shop' } } },
+  schemes: ['partner', 'hook'],
+  requests: {
+    nothing: { body: '' },
+    'fields of another purpose': { body: '', headers: { 'X-Request-Id': 'abc', 'User-Agent': 'x' } },
+    'a signature in JSON': { body: '{"sign":"0123456789abcdef"}' },
+    'a signature in a form': { body: 'a=1&signature=0123456789abcdef' },
+    'a signature in the query': { target: '/a?sign=0123456789abcdef', headers: beside, body: '' },
+    'a signature in JSON, beside fields': {
+      headers: { ...beside, ...asJson },
+      body: '{"signature":"0123456789abcdef"}',
+    },
+  },
+});
+
+const tokens: WrongRequests = {
+  options: {
+    users: { ann: { secret: key } },
+    clients: {
+      app: { grants: ['client_credentials'], scopes: ['read'], users: '*', secret: 'client-secret-123456' },
+    },
+  },
+  requests: {
+    ...sendIn('Authorization', {
+      undefined: 'Bearer undefined',
+      'a secret': `Bearer ${key}`,
+      'a client': 'Bearer app',
+      'a JWT': 'Bearer eyJhbGciOiJub25lIn0.e30.',
+      'a name and a password': `Bearer ${base64('ann:a password')}`,
+    }),
+    ...each<(token: string) => string, (double: Double) => Promise<WrongRequest>>(
+      {
+        'Bearer twice': (token) => `Bearer Bearer ${token}`,
+        'the token in quotes': (token) => `Bearer "${token}"`,
+        'the token in base64': (token) => `Bearer ${base64(token)}`,
+        'the response as JSON': (token) => `Bearer {"access_token":"${token}"}`,
+        'a colon after the scheme': (token) => `Bearer: ${token}`,
+      },
+      (write) =>
+        async ({ oauth2 }) => {
+          const { accessToken } = await oauth2.issueToken({ user: 'ann' });
+          return { secure: true, headers: { Authorization: write(accessToken) } };
+        },
+    ),
+    'in the query': { secure: true, target: '/a?access_token=abc' },
+    'in another field': { secure: true, headers: { 'X-Auth-Token': 'abc' } },
+  },
+};
+
+const named = {
+  message: '{timestamp}{body}',
+  signature: { field: 'X-Api-Sign' },
+  user: { field: 'X-Api-Key' },
+  timestamp: { field: 'X-Api-Time', unit: 'ms' },
+} as const;
+const besideNamed = { 'X-Api-Key': 'shop', 'X-Api-Time': '1' };
+
+/** Fields and parameters that are named otherwise than a scheme expects. */
+const names: Readonly<Record<string, WrongRequests>> = {
+  'names of GitHub': {
+    options: { users, schemes: { github: { preset: 'github', user: 'shop' } } },
+    schemes: ['github'],
+    requests: {
+      'the SHA-1 signature': { body: '', headers: { 'X-Hub-Signature': `sha1=${'0a'.repeat(20)}` } },
+    },
+  },
+  'names of Standard Webhooks': {
+    options: { users, schemes: { hooks: { preset: 'standard-webhooks', user: 'shop' } } },
+    schemes: ['hooks'],
+    requests: {
+      'the signature of Svix': { body: '', headers: { 'svix-signature': 'v1,AAAA' } },
+      'the timestamp of Svix': {
+        body: '',
+        headers: {
+          'webhook-signature': `v1,${Buffer.alloc(32).toString('base64')}`,
+          'webhook-id': 'msg_1',
+          'svix-timestamp': '1',
+        },
+      },
+    },
+  },
+  'names of Svix': {
+    options: { users, schemes: { hooks: { preset: 'svix', user: 'shop' } } },
+    schemes: ['hooks'],
+    requests: {
+      'the signature of Standard Webhooks': { body: '', headers: { 'webhook-signature': 'v1,AAAA' } },
+    },
+  },
+  'names of a declared scheme': {
+    options: {
+      users,
+      schemes: { named, other: { ...partner, signature: { field: 'X-Partner-Signature' } } },
+    },
+    schemes: ['named', 'other'],
+    requests: each(
+      {
+        'without hyphens': { PartnerSignature: 'a' },
+        'a typing error': { 'X-Partner-Signatur': 'a' },
+        'X-Api-Signature': { ...besideNamed, 'X-Api-Signature': 'a' },
+        'X-Sign': { ...besideNamed, 'X-Sign': 'a' },
+        'X-Signature': { ...besideNamed, 'X-Signature': 'a' },
+        'the timestamp': { 'X-Api-Key': 'shop', 'X-Api-Timestamp': '1', 'X-Api-Sign': '0a'.repeat(32) },
+      },
+      (headers) => ({ body: '', headers }),
+    ),
+  },
+  'names of a parameter': {
+    options: { users, schemes: { key: { message: '{path}', signature: { query: 'sig' }, user: 'shop' } } },
+    schemes: ['key'],
+    requests: { 'another letter case': { target: '/a?Sig=a' } },
+  },
+  'names of AWS': {
+    options: { users, schemes: { aws4: { region: 'eu-central-1', service: 'execute-api' } } },
+    schemes: ['aws4'],
+    requests: {
+      'version 2': { headers: { Authorization: 'AWS shop:c2lnbmF0dXJl' } },
+      'version 2 in the query': { target: '/a?AWSAccessKeyId=shop&Expires=1&Signature=a' },
+    },
+  },
+  'names in Authorization': {
+    options: openKeys({ authorization: 'Bot' }),
+    schemes: ['partner'],
+    requests: sendIn('Authorization', {
+      'another scheme': 'Token 0123456789',
+      'a typing error': 'Bott 0123456789',
+      'a key': 'a-key-of-another-server',
+      'a key with a space': 'sk_live_51Habcdef b',
+      'a long word': `${'a-long-word-'.repeat(3)} b`,
+    }),
+  },
+};
+
+const ed25519 = createPairs('ed25519');
+const ecdsa = createPairs('ecdsa');
+const rsa = createPairs('rsa');
+
+/** Signatures by a private key, of a message with a time in ms. */
+function keyed(
+  algorithm: 'ed25519' | 'ecdsa-p256' | 'rsa-v1_5',
+  kind: 'ed25519' | 'ecdsa-p256-sha256' | 'rsa-v1_5-sha256',
+  { ann, bob }: typeof rsa,
+): WrongRequests {
+  const usual = algorithm === 'ed25519' ? null : 'sha256';
+  const post = (message: string, privateKey = ann.secret, hash = usual): WrongRequest => ({
+    headers: {
+      'X-Key': 'key-a',
+      'X-Time': String(now),
+      'X-Sign': sign(hash, Buffer.from(message), privateKey).toString('base64'),
+    },
+    body: '{"a": 1}',
+  });
+  return {
+    options: {
+      users: {
+        ann: { keys: { 'key-a': { algorithm: kind, publicKey: ann.publicKey } } },
+        bob: { keys: { 'key-b': { algorithm: kind, publicKey: bob.publicKey } } },
+      },
+      schemes: {
+        partner: { ...partner, algorithm, encoding: 'base64', timestamp: { field: 'X-Time', unit: 'ms' } },
+      },
+    },
+    requests: {
+      'the clock read twice': post(`${now + 7}.{"a": 1}`),
+      'the key of another user': post(`${now}.{"a": 1}`, bob.secret),
+      ...(usual !== null && { 'another hash function': post(`${now}.{"a": 1}`, ann.secret, 'sha512') }),
+    },
+  };
+}
+
+const form = 'To=%2B1555&Body=hi+there%21&Empty=';
+const twilio: WrongRequests = {
+  options: { users, schemes: { hook: { preset: 'twilio', user: 'shop' } } },
+  requests: {
+    ...each<string, (double: Double) => Promise<WrongRequest>>(
+      {
+        '"+" not decoded': 'Bodyhi+there!EmptyTo+1555',
+        'without empty parameters': 'Bodyhi there!To+1555',
+        'not sorted, and without empty parameters': 'To+1555Bodyhi there!',
+        'in the escapes of the form': 'Bodyhi+there%21EmptyTo%2B1555',
+        'in other escapes': 'Bodyhi%20there!EmptyTo%2B1555',
+        'as JSON': '{"To":"+1555","Body":"hi there!","Empty":""}',
+      },
+      (signed) => async (double) => ({
+        headers: {
+          ...asForm,
+          'X-Twilio-Signature': hmac(`${double.url}/a${signed}`, 'sha1').toString('base64'),
+        },
+        body: form,
+      }),
+    ),
+    ...Object.fromEntries(
+      ['with', 'without'].flatMap((port) =>
+        Object.entries({
+          'the query left out': '/aa1b2',
+          'not sorted': '/a?x=1b2a1',
+          'with "=" and "&"': '/a?x=1a=1&b=2',
+          'left out': '/a?x=1',
+          'https for http': '/a?x=1a1b2',
+        }).map(([what, signed]) => [
+          `${what}, ${port} the port`,
+          async ({ url }: Double): Promise<WrongRequest> => {
+            const origin = port === 'with' ? url : url.replace(/:\d+$/, '');
+            const text = (what === 'https for http' ? origin.replace('http:', 'https:') : origin) + signed;
+            const headers = { ...asForm, 'X-Twilio-Signature': hmac(text, 'sha1').toString('base64') };
+            return { target: '/a?x=1', headers, body: 'b=2&a=1' };
+          },
+        ]),
+      ),
+    ),
+  },
+};
+
+const payload = '{"text":"Hello (world)! It\'s *bold* ~old~ a+b","at":"\u00e9/x"}';
+/** Writes octets as percent-encoded, but for these characters. */
+const write = (kept: string, space: string): string =>
+  Array.from(Buffer.from(payload), (code) => {
+    const octet = String.fromCharCode(code);
+    if (/[A-Za-z0-9]/.test(octet) || kept.includes(octet)) return octet;
+    return octet === ' ' ? space : `%${code.toString(16).toUpperCase().padStart(2, '0')}`;
+  }).join('');
+const toSlack = (message: string, body: string): WrongRequest => ({
+  headers: { ...asForm, 'X-Slack-Request-Timestamp': seconds, 'X-Slack-Signature': `v0=${hex(message)}` },
+  body,
+});
+const slack: WrongRequests = {
+  options: { users, schemes: { hook: { preset: 'slack', user: 'shop' } } },
+  requests: {
+    ...each(
+      {
+        URLSearchParams: String(new URLSearchParams({ payload, text: '' })),
+        encodeURIComponent: `payload=${encodeURIComponent(payload)}&text=`,
+        'encodeURIComponent with "+" for spaces': `payload=${encodeURIComponent(payload).replaceAll('%20', '+')}&text=`,
+        'URLEncoder of Java': `payload=${write('.-*_', '+')}&text=`,
+        'urlencode of Python': `payload=${write('_.-~', '+')}&text=`,
+        'urlencode of Python with quote': `payload=${write('_.-~/', '%20')}&text=`,
+        'rawurlencode of PHP': `payload=${write('_.-~', '%20')}&text=`,
+        'HttpUtility of .NET': `payload=${write('-_.!*()', '+').replace(/%../g, (octet) => octet.toLowerCase())}&text=`,
+      },
+      (signed) => toSlack(`v0:${seconds}:${signed}`, `payload=${write('-_.', '+')}&text=`),
+    ),
+    'text of another version': toSlack(`v1:${seconds}:a=1`, 'a=1'),
+    'other separators': toSlack(`v0.${seconds}.a=1`, 'a=1'),
+  },
+};
+
+const accented = '{"tier":"Gr\u00f6\u00dfe \u{1f680}"}';
+const toGithub = (signature: string, body: string | Buffer = '{}'): WrongRequest => ({
+  headers: { ...asJson, 'X-Hub-Signature-256': signature },
+  body,
+});
+/** Content that a client on another system compressed, with the octet of the system in its header. */
+const compressed = (system: number): Buffer => {
+  const content = gzipSync(accented);
+  content[9] = system;
+  return content;
+};
+const deep = (items: number): string => `${'['.repeat(60)}${'1,'.repeat(items)}1${']'.repeat(60)}`;
+const indented = (json: string): WrongRequest =>
+  toGithub(`sha256=${hex(JSON.stringify(JSON.parse(json), null, 2))}`, json);
+const github: WrongRequests = {
+  options: { users, schemes: { hook: { preset: 'github', user: 'shop' } } },
+  requests: {
+    'other than ASCII as "?"': toGithub(`sha256=${hex(accented.replace(/[^\0-\x7f]/gu, '?'))}`, accented),
+    'other than ASCII left out': toGithub(`sha256=${hex(accented.replace(/[^\0-\x7f]/gu, ''))}`, accented),
+    'a signature of another algorithm': toGithub(`sha1=${hmac('{}', 'sha1').toString('hex')}`),
+    'a signature without its prefix': toGithub(hex('{}')),
+    'compressed after signing': toGithub(`sha256=${hex('a'.repeat(100))}`, gzipSync('a'.repeat(100))),
+    'compressed before signing, on Unix': toGithub(`sha256=${hex(compressed(3))}`, accented),
+    'compressed before signing, elsewhere': toGithub(`sha256=${hex(compressed(255))}`, accented),
+    'a decimal in another notation': toGithub(`sha256=${hex('{"price":1.1}')}`, '{"price":1.10}'),
+    'a decimal in another notation, with spaces': toGithub(
+      `sha256=${hex('{"price": 1.1}')}`,
+      '{"price": 1.10}',
+    ),
+    'a decimal of a form in another notation': {
+      headers: { ...asForm, 'X-Hub-Signature-256': `sha256=${hex('id=7&price=1.1')}` },
+      body: 'id=7&price=1.10',
+    },
+    'indented, and deep': indented(deep(10)),
+    'indented, and too large for an explanation': indented(deep(7000)),
+  },
+};
+
+const query: WrongRequests = {
+  options: {
+    users,
+    schemes: { partner: { message: '{method}{target}', signature: { field: 'X-Sign' }, user: 'shop' } },
+  },
+  requests: each(
+    {
+      'with brackets, signed without': ['ids%5B%5D=1&ids%5B%5D=2', 'ids=1&ids=2'],
+      'without brackets, signed with indexes': ['z=0&ids=1&ids=2', 'z=0&ids[0]=1&ids[1]=2'],
+      'signed as one value': ['ids=1&ids=2&z=0', 'ids=1,2&z=0'],
+      'with indexes, signed as one value': ['ids[0]=1&ids[1]=2', 'ids=1,2'],
+    } as const,
+    ([sent, signed]) => ({ target: `/a?${sent}`, headers: { 'X-Sign': hex(`GET/a?${signed}`) } }),
+  ),
+};
+
+const adyenKey = '44782DEF547AAA06C910C43932B1EB0C71FC68D9D0C057550C48EC2ACF6BA056';
+const item = {
+  pspReference: '7914073381342284',
+  originalReference: '',
+  merchantAccountCode: 'TestMerchant',
+  merchantReference: 'Test:1',
+  value: '1130',
+  currency: 'EUR',
+  eventCode: 'AUTHORISATION',
+  success: 'true',
+};
+const adyen: WrongRequests = {
+  options: { users: { shop: { secret: adyenKey } }, schemes: { hook: { preset: 'adyen', user: 'shop' } } },
+  requests: each<Partial<typeof item>, WrongRequest>(
+    {
+      'with its colons escaped': { merchantReference: 'Test\\:1' },
+      'as Python writes it': { success: 'True' },
+      'that is not set': { originalReference: 'undefined' },
+      'in units of a hundred': { value: '11.30' },
+    },
+    (changed) => {
+      const text = Object.values({ ...item, ...changed }).join(':');
+      const hmacSignature = createHmac('sha256', Buffer.from(adyenKey, 'hex')).update(text).digest('base64');
+      const { value, currency, ...own } = item;
+      const amount = { value: Number(value), currency };
+      const notification = { NotificationRequestItem: { ...own, amount, additionalData: { hmacSignature } } };
+      return { headers: asJson, body: JSON.stringify({ live: 'false', notificationItems: [notification] }) };
+    },
+  ),
+};
+
+const ordered = (text: string, own = ''): string => `symbol=BTC&timestamp=${text}${own}`;
+const binance: WrongRequests = {
+  options: { users, schemes: { hook: { preset: 'binance' } } },
+  requests: {
+    'the clock read twice': {
+      target: `/a?${ordered(String(now), `&signature=${hex(ordered(String(now + 1)))}`)}`,
+      headers: { 'X-MBX-APIKEY': 'key-1' },
+    },
+    'the secret as the name of the key': {
+      target: `/a?${ordered(String(now))}&signature=${createHmac('sha256', 'key-1')
+        .update(ordered(String(now)))
+        .digest('hex')}`,
+      headers: { 'X-MBX-APIKEY': secret },
+    },
+  },
+};
+
+const other: Readonly<Record<string, WrongRequests>> = {
+  Square: {
+    options: {
+      users,
+      publicUrl: 'https://hooks.example',
+      schemes: { hook: { preset: 'square', user: 'shop' } },
+    },
+    requests: {
+      ...each<(double: Double) => string, (double: Double) => Promise<WrongRequest>>(
+        { 'with the public URL': () => 'https://hooks.example', 'with that of the double': ({ url }) => url },
+        (origin) => async (double) => ({
+          headers: {
+            ...asJson,
+            'x-square-hmacsha256-signature': hmac(`${origin(double)}/a{"a":1}`).toString('base64'),
+          },
+          body: '{ "a": 1 }',
+        }),
+      ),
+      'something else': {
+        headers: {
+          'x-square-hmacsha256-signature': hmac('something else').toString('base64'),
+          'Content-Type': 'multipart/form-data; boundary=b',
+        },
+        body: '--b--',
+      },
+    },
+  },
+  Zendesk: {
+    options: { users, schemes: { hook: { preset: 'zendesk', user: 'shop' } } },
+    requests: {
+      'milliseconds signed, not sent': {
+        headers: {
+          'X-Zendesk-Webhook-Signature-Timestamp': '2026-03-01T12:00:00Z',
+          'X-Zendesk-Webhook-Signature': hmac('2026-03-01T12:00:00.123Z{}').toString('base64'),
+        },
+        body: '{}',
+      },
+    },
+  },
+  'a separator in front of no content': {
+    options: { users, schemes: { hook: { ...partner, user: 'shop' } } },
+    requests: { 'left out': { headers: { 'X-Time': seconds, 'X-Sign': hex(seconds) }, body: '' } },
+  },
+  'a signed media type': {
+    options: {
+      users,
+      schemes: { hook: { ...partner, user: 'shop', message: '{timestamp}{field:Content-Type}' } },
+    },
+    requests: each(
+      {
+        'in another form': 'application/json;charset=UTF-8',
+        'chosen by the client library': 'text/plain;charset=UTF-8',
+      },
+      (signed) => ({
+        headers: {
+          'Content-Type': 'application/json; charset=utf-8',
+          'X-Time': seconds,
+          'X-Sign': hex(seconds + signed),
+        },
+        body: '{}',
+      }),
+    ),
+  },
+  'a short secret': {
+    options: { users: { shop: { secret: 'Short Secret' } }, schemes: { hook: { ...partner, user: 'shop' } } },
+    requests: {
+      'in another letter case': {
+        headers: {
+          'X-Time': seconds,
+          'X-Sign': createHmac('sha256', 'short secret').update(`${seconds}.{}`).digest('hex'),
+        },
+        body: '{}',
+      },
+    },
+  },
+};
+
+const parameters = ';created=1;keyid="k"';
+const messageSignatures: WrongRequests = {
+  options: {
+    users: {
+      ann: {
+        keys: {
+          k: { algorithm: 'hmac-sha256', secret },
+          e: { algorithm: 'ed25519', publicKey: ed25519.ann.publicKey },
+        },
+      },
+    },
+    schemes: { 'message-signatures': { components: ['@method'] } },
+  },
+  requests: {
+    ...each(
+      {
+        'names without quotes': [`sig1=(@method)${parameters}`, 'sig1=:AA==:'],
+        'commas between names': [`sig1=("@method", "@path")${parameters}`, 'sig1=:AA==:'],
+        'base64 without colons': [`sig1=("@method")${parameters}`, 'sig1=AAAA'],
+        'base64 in quotes': [`sig1=("@method")${parameters}`, 'sig1="AAAA"'],
+        'base64 without a label': [`sig1=("@method")${parameters}`, 'A'.repeat(44)],
+        'no Signature-Input': [undefined, 'sig1=:AA==:'],
+        'a signature of draft-cavage': [undefined, 'keyId="k",signature="AA=="'],
+      } as const,
+      ([input, signature]) => ({
+        headers: { Signature: signature, ...(input !== undefined && { 'Signature-Input': input }) },
+      }),
+    ),
+    'texts signed without quotes': (() => {
+      const params = `("@method");created=${seconds};keyid="e"`;
+      const base = `"@method": GET\n"@signature-params": ${params.replace('"e"', 'e')}`;
+      const signature = sign(null, Buffer.from(base), ed25519.ann.secret).toString('base64');
+      return { headers: { 'Signature-Input': `sig1=${params}`, Signature: `sig1=:${signature}:` } };
+    })(),
+  },
+};
+
+const date = new Date(now).toUTCString();
+const toDraft = (
+  hash: string,
+  algorithm: string,
+  change: (value: string) => string = (value) => value,
+  [sentDigest, signedDigest]: readonly string[] = [],
+): WrongRequest => {
+  const isPost = sentDigest !== undefined;
+  const text = `(request-target): ${isPost ? 'post' : 'get'} /a\nhost: a.example\ndate: ${date}`;
+  const message = isPost ? `${text}\ndigest: ${signedDigest}` : text;
+  const signature = sign(hash, Buffer.from(message), rsa.ann.secret).toString('base64');
+  const names = `(request-target) host date${isPost ? ' digest' : ''}`;
+  const value = `keyId="main",algorithm="${algorithm}",headers="${names}",signature="${signature}"`;
+  return {
+    headers: {
+      Host: 'a.example',
+      Date: date,
+      Signature: change(value),
+      ...(isPost && { Digest: sentDigest }),
+    },
+    ...(isPost && { body: '{"a":1}' }),
+  };
+};
+const digestOf = (content: string, encoding: 'base64' | 'hex' = 'base64'): string =>
+  `SHA-256=${createHash('sha256').update(content).digest(encoding)}`;
+const rightDigest = digestOf('{"a":1}');
+const rsaKey = { algorithm: 'rsa-v1_5-sha256', publicKey: rsa.ann.publicKey } as const;
+const draftCavage: WrongRequests = {
+  options: {
+    aliases: ['http://a.example'],
+    users: { ann: { keys: { main: rsaKey, 'https://a.example/ann#main-key': rsaKey } } },
+    schemes: { 'draft-cavage': {} },
+  },
+  requests: {
+    'nothing, with rsa-sha512': toDraft('sha512', 'rsa-sha512'),
+    'SHA-256 with rsa-sha512': toDraft('sha256', 'rsa-sha512'),
+    'a key id without its fragment': toDraft('sha256', 'rsa-sha256', (value) =>
+      value.replace('"main"', '"https://a.example/ann"'),
+    ),
+    'another key': toDraft('sha256', 'rsa-sha256', (value) =>
+      value.replace(/(?<=signature=").{8}/, 'AAAAAAAA'),
+    ),
+    'a digest signed in hexadecimal': toDraft('sha256', 'rsa-sha256', undefined, [
+      rightDigest,
+      digestOf('{"a":1}', 'hex'),
+    ]),
+    'a digest signed in lower case': toDraft('sha256', 'rsa-sha256', undefined, [
+      rightDigest,
+      rightDigest.replace('SHA', 'sha'),
+    ]),
+    'a digest of other content': toDraft('sha256', 'rsa-sha256', undefined, [digestOf('{}'), rightDigest]),
+  },
+};
+
+const ownDate = '01 mar 2026 12:00:00';
+const ownScheme: WrongRequests = {
+  options: { users },
+  requests: each(
+    {
+      'a trailing slash sent, not signed': ['/a/?q', '/a?q'],
+      'double slashes sent, one signed': ['/a//b', '/a/b'],
+      'a date that does not exist': ['/a', '/a', '30 feb 2026 12:00:00'],
+      'a date without spaces': ['/a', '/a', '01mar202612:00:00'],
+      'a date that is off by 5.75 hours': ['/a', '/a', '01 mar 2026 17:45:00'],
+    } as const,
+    ([target, signed, date = ownDate]) => {
+      const digest = hmac(`GET+${signed}+${date.replaceAll(' ', '')}+n1`).toString('base64');
+      return { target, headers: { Date: date, Authentication: `hmac shop:n1:${digest}` } };
+    },
+  ),
+};
+
+/** The groups of requests, by the scheme that they miss. */
+export const wrongRequests: Readonly<Record<string, WrongRequests>> = {
+  'an API key in a field': inField,
+  'an API key in the query': {
+    options: openKeys({ query: 'api_key' }),
+    requests: sendIn('X-Key', { 'in a field': key }),
+  },
+  'an API key for Bearer': {
+    options: openKeys({ authorization: 'Bearer' }),
+    requests: sendIn('X-Key', { 'in a field': key }),
+  },
+  'no credentials, explained': withoutCredentials(true),
+  'no credentials': withoutCredentials(false),
+  'an access token': tokens,
+  ...names,
+  Ed25519: keyed('ed25519', 'ed25519', ed25519),
+  ECDSA: keyed('ecdsa-p256', 'ecdsa-p256-sha256', ecdsa),
+  RSA: keyed('rsa-v1_5', 'rsa-v1_5-sha256', rsa),
+  Twilio: twilio,
+  Slack: slack,
+  GitHub: github,
+  'a list in a query': query,
+  'a member in a notification of Adyen': adyen,
+  Binance: binance,
+  ...other,
+  'the fields of an HTTP message signature': messageSignatures,
+  'draft-cavage': draftCavage,
+  'the scheme hmac': ownScheme,
+};
