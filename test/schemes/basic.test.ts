@@ -1,6 +1,4 @@
 import assert from 'node:assert/strict';
-import { spawn, spawnSync } from 'node:child_process';
-import { createServer } from 'node:net';
 import test from 'node:test';
 import { createAccounts } from '../../src/accounts/accounts.ts';
 import { createHashQueue } from '../../src/accounts/hash-queue.ts';
@@ -132,39 +130,6 @@ test('malformed credentials get status code 400, and no password is compared', a
   assert.deepEqual(computed, []);
 });
 
-test('over plain HTTP, credentials are refused without being read, and there is no challenge', async () => {
-  const { computed, hashing } = openHashing();
-  const { authenticator, verdictOn } = openDoor({ ann: hashed('1$pw') }, { hashing });
-  for (const pair of ['ann:pw', 'ann:wrong']) {
-    assert.equal(await verdictOn(asking(pair, { secure: false })), 'tls-required');
-  }
-  const garbage = createRequest({ method: 'GET', target: '/', headers: [['Authorization', 'Basic ???']] });
-  assert.equal(await verdictOn(garbage), 'tls-required');
-  assert.deepEqual(computed, []);
-  assert.deepEqual(authenticator.challenges({ peer: '', secure: false }), []);
-  assert.deepEqual(authenticator.challenges({ peer: '', secure: true }), [
-    ['WWW-Authenticate', 'Basic realm="test", charset="UTF-8"'],
-  ]);
-});
-
-test('a refusal contains the challenge', async () => {
-  const { outcome } = openDoor({ ann: hashed('1$pw') });
-  const problem = await outcome(asking('ann:wrong'));
-  assert.ok(problem instanceof Problem);
-  assert.deepEqual(problem.headers, [['WWW-Authenticate', 'Basic realm="test", charset="UTF-8"']]);
-  assert.deepEqual(problem.members, {});
-});
-
-test('an explained refusal is the same for known and unknown users', async () => {
-  const { outcome } = openDoor({ ann: hashed('1$pw') }, { explain: true });
-  const members = async (pair: string) => {
-    const problem = await outcome(asking(pair));
-    return problem instanceof Problem ? problem.members : undefined;
-  };
-  assert.deepEqual(await members('ann:wrong'), { check: 'password' });
-  assert.deepEqual(await members('who:wrong'), { check: 'password' });
-});
-
 test('a password is hashed once, and then cached', async () => {
   const { computed, hashing } = openHashing();
   const { verdictOn } = openDoor(
@@ -263,13 +228,6 @@ test('Basic finds a user with a decomposed name in both forms, and a signature i
   assert.equal(await verdictOn(asking(`${decomposed}:pw`)), 'jos\u00e9');
 });
 
-test('a password hash is verified for a user with a decomposed name', async () => {
-  const { hashing } = openHashing();
-  const { verdictOn } = openDoor({ 'jose\u0301': hashed('1$pw') }, { hashing });
-  for (let round = 0; round < 2; round += 1)
-    assert.equal(await verdictOn(asking('jos\u00e9:pw')), 'jose\u0301');
-});
-
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 /** Hashing that stands still until it is let go on. */
@@ -306,15 +264,6 @@ test('a waiting attempt is refused if the password is changed or removed', async
   }
 });
 
-test('a waiting attempt is accepted if the user changes, but not the password', async () => {
-  const { hashing, drain } = stalledHashing();
-  const { accounts, verdictOn } = openDoor({ ann: hashed('1$pw') }, { hashing });
-  const late = verdictOn(asking('ann:pw'));
-  accounts.replace(users({ ann: { ...hashed('1$pw'), secrets: [{ secret: 's' }] } }));
-  await drain();
-  assert.equal(await late, 'ann');
-});
-
 const tally = (verdicts: readonly string[]): Record<string, number> => {
   const counts: Record<string, number> = {};
   for (const verdict of verdicts) counts[verdict] = (counts[verdict] ?? 0) + 1;
@@ -333,37 +282,6 @@ test('a burst of guesses computes no more hashes than the limit allows', async (
     'too-many-attempts': 934,
   });
   assert.equal(computed.length, 10);
-});
-
-test('a full queue refuses an attempt with status code 429 and Retry-After', async () => {
-  const { hashing, waiting, drain } = stalledHashing();
-  const { outcome, verdictOn } = openDoor({ ann: hashed('1$pw') }, { hashing, limit: 1000 });
-  const guesses = Array.from({ length: 66 }, (_, guess) => verdictOn(asking(`ann:${guess}`)));
-  const problem = await outcome(asking('ann:66'));
-  assert.ok(problem instanceof Problem && problem.status === 429);
-  assert.deepEqual(problem.headers, [['Retry-After', '2']]);
-  assert.equal(waiting.length, 2);
-  await drain();
-  assert.deepEqual(tally(await Promise.all(guesses)), { 'credentials-refused': 66 });
-});
-
-test('a burst from one peer does not block another one', async () => {
-  const { computed, hashing, proceed, drain } = stalledHashing();
-  const { verdictOn } = openDoor({ ann: hashed('1$pw'), bob: hashed('1$b') }, { hashing, limit: 100 });
-  const known = verdictOn(asking('bob:b', { peer: '192.0.2.9' }));
-  await proceed();
-  assert.equal(await known, 'bob');
-  const guesses = Array.from({ length: 500 }, (_, guess) => verdictOn(asking(`ann:${guess}`)));
-  await settled();
-  // Remembered: it does not wait at all.
-  assert.equal(await verdictOn(asking('bob:b', { peer: '192.0.2.9' })), 'bob');
-  const right = verdictOn(asking('ann:pw', { peer: '192.0.2.2' }));
-  await proceed();
-  await proceed();
-  assert.equal(await right, 'ann');
-  assert.ok(computed.length <= 6, `${computed.length} were computed before`);
-  await drain();
-  await Promise.all(guesses);
 });
 
 test('a user under attack from many peers can log in with the right password', async () => {
@@ -436,72 +354,3 @@ test('an error of the hash function is thrown, and not reported as a refusal', a
   const { verdictOn } = openDoor({ ann: hashed('1$pw') }, { hashing });
   await assert.rejects(verdictOn(asking('ann:pw')), /no memory/);
 });
-
-test('the credentials that curl sends are accepted', async (context) => {
-  if (spawnSync('curl', ['--version']).error !== undefined) return context.skip('curl is not installed');
-  const received = new Promise<string>((resolve) => {
-    const server = createServer((socket) => {
-      socket.once('data', (bytes) => {
-        socket.end('HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n');
-        server.close();
-        resolve(bytes.toString('latin1'));
-      });
-    });
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address();
-      const port = typeof address === 'object' && address !== null ? address.port : 0;
-      spawn('curl', ['-s', '-u', 'jürgen:a:b £', `http://127.0.0.1:${port}/`]);
-    });
-  });
-  const value = /^Authorization: (.*)\r$/m.exec(await received)?.[1] ?? '';
-  const { verdictOn } = openDoor({ jürgen: { secrets: [], password: { plain: 'a:b £' } } });
-  const request = createRequest({
-    method: 'GET',
-    target: '/',
-    headers: [['Authorization', value]],
-    secure: true,
-  });
-  assert.equal(await verdictOn(request), 'jürgen');
-});
-
-test('a first login is accepted while unknown peers from many networks fill the queue', async () => {
-  let open: () => void = () => undefined;
-  let gate = new Promise<void>((resolve) => {
-    open = resolve;
-  });
-  const { hashing } = openHashing(() => gate);
-  const { verdictOn } = openDoor({ ann: hashed('1$pw') }, { hashing });
-  const pass = async (): Promise<void> => {
-    const before = open;
-    gate = new Promise((resolve) => {
-      open = resolve;
-    });
-    before();
-    for (let turn = 0; turn < 3; turn += 1) await new Promise((resolve) => setImmediate(resolve));
-  };
-  let asked = 0;
-  const strangers = Array.from({ length: 200 }, (_, at) =>
-    at % 2 === 0 ? `198.51.100.${at}` : `2001:db8:${at}::1`,
-  );
-  const flood = (): void => {
-    for (const peer of strangers) void verdictOn(asking(`${at(asked++)}:x`, { peer }));
-  };
-  flood();
-  await pass();
-  flood();
-  const ann = verdictOn(asking('ann:pw', { peer: '192.0.2.7' }));
-  let verdict: string | undefined;
-  void ann.then((found) => {
-    verdict = found;
-  });
-  for (let round = 0; round < 200 && verdict === undefined; round += 1) {
-    flood();
-    await pass();
-  }
-  assert.equal(verdict, 'ann');
-});
-
-/** A name that is known or not. */
-function at(index: number): string {
-  return index % 3 === 0 ? 'ann' : `nobody${index}`;
-}

@@ -1,8 +1,10 @@
 // The work of explanations of wrong signatures.
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
-import test from 'node:test';
+import test, { after } from 'node:test';
 import { ExplanationBudget, makingTime, verificationTime } from '../../src/schemes/explain/budget.ts';
+import { openSubject, type SchemeSubject } from '../support/scheme-contract.ts';
+import { catalogue } from '../support/schemes/catalogue.ts';
 import {
   annsSecret,
   arriving,
@@ -11,6 +13,11 @@ import {
   start,
 } from '../support/schemes/message-scheme.ts';
 import { signMessage } from '../support/schemes/sign-message.ts';
+import type { Mistake } from '../support/schemes/signer.ts';
+import { header as aws4 } from '../support/schemes/subjects/aws4.ts';
+import { partner as declared } from '../support/schemes/subjects/declared.ts';
+import { full as hmac } from '../support/schemes/subjects/hmac.ts';
+import { withSecret as messageSignatures } from '../support/schemes/subjects/message-signatures.ts';
 
 test('an explanation tries mistakes for about 10 ms, and creates no more than it tries', () => {
   let created = 0;
@@ -84,3 +91,90 @@ test('a mistake in a signature over 60 components is found within the budget', a
   );
   assert.match(String(requireProblem(verdict).members['hint']), /method was signed in lower case/);
 });
+
+interface Shown {
+  readonly parts: readonly { readonly name: string; readonly expected: string; readonly signed?: string }[];
+  readonly message?: string;
+  readonly signedMessage?: string;
+  readonly firstDifference?: number;
+}
+
+/** What is shown of a wrong signature by each kind of scheme: the parts, those that are signed otherwise with both values. */
+const shownParts: readonly (readonly [
+  subject: SchemeSubject,
+  mistake: Mistake,
+  shown: readonly string[],
+  difference?: number,
+])[] = [
+  [
+    hmac,
+    catalogue['query left out'],
+    ['method: GET', 'target: /things/a?limit=5 | /things/a', 'date: 22nov202612:00:00', 'nonce: n'],
+  ],
+  [
+    aws4,
+    catalogue['parameters not sorted where they must be'],
+    [
+      'method: GET',
+      'canonical path: /things/a',
+      'canonical query: a=1&b=2 | b=2&a=1',
+      'header host: api.example:8443',
+      'header x-amz-date: 20261122T120000Z',
+      'signed headers: host;x-amz-date',
+      'payload hash: e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855',
+      'timestamp: 20261122T120000Z',
+      'scope: 20261122/eu-central-1/execute-api/aws4_request',
+    ],
+  ],
+  [
+    messageSignatures,
+    catalogue['question mark left out where it belongs to the query'],
+    [
+      '"@method": GET',
+      '"@authority": api.example:8443',
+      '"@path": /things/a',
+      '"@query": ?limit=5 | limit=5',
+      '"@signature-params": ("@method" "@authority" "@path" "@query");created=1795348800;keyid="ann";nonce="n"',
+    ],
+  ],
+  [
+    declared,
+    catalogue['method signed in lower case'],
+    [
+      ...[
+        '(text): v1:',
+        'timestamp: 1795348800',
+        '(text): \n',
+        'nonce: n',
+        '(text): \n',
+        'method: GET | get',
+      ],
+      ...[
+        '(text): \n',
+        'path: /things/a',
+        '(text): \n',
+        'query: limit=5',
+        '(text): \n',
+        'host: api.example:8443',
+      ],
+      ...['(text): \n', 'field:X-Meta: ', '(text): \n', 'body: '],
+    ],
+  ],
+];
+
+for (const [subject, mistake, shown, difference] of shownParts)
+  test(`an explanation shows the parts of the message, as expected and as signed: ${subject.scheme}`, async () => {
+    const opened = await openSubject({ ...subject, options: { ...subject.options, explain: true } });
+    after(() => opened.double.close());
+    const { text } = await opened.send(opened.signed(mistake, undefined, { nonce: 'n' }));
+    const problem: Shown = JSON.parse(text);
+    const { parts, message, signedMessage, firstDifference } = problem;
+    assert.deepEqual(
+      parts.map(
+        ({ name, expected, signed }) => `${name}: ${expected}${signed === undefined ? '' : ` | ${signed}`}`,
+      ),
+      shown,
+    );
+    assert.equal(message?.slice(0, firstDifference), signedMessage?.slice(0, firstDifference));
+    assert.equal(firstDifference, difference);
+  });

@@ -2,7 +2,9 @@
 import { createHash, createHmac, sign } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import type { Double, DoubleOptions } from '../../src/double/index.ts';
+import { aws4Signer } from '../support/schemes/aws4.ts';
 import { createPairs } from '../support/schemes/key-pairs.ts';
+import type { Mistake, PlainRequest } from '../support/schemes/signer.ts';
 
 /** A request to a double, of which a POST has content. */
 export interface WrongRequest {
@@ -514,6 +516,13 @@ const other: Readonly<Record<string, WrongRequests>> = {
 };
 
 const parameters = ';created=1;keyid="k"';
+/** A signature by the key e, with this key id. */
+function withEd25519(id: string, change: (params: string) => string, created = seconds): WrongRequest {
+  const params = `("@method");created=${created};keyid="${id}"`;
+  const base = `"@method": GET\n"@signature-params": ${change(params)}`;
+  const signature = sign(null, Buffer.from(base), ed25519.ann.secret).toString('base64');
+  return { headers: { 'Signature-Input': `sig1=${params}`, Signature: `sig1=:${signature}:` } };
+}
 const messageSignatures: WrongRequests = {
   options: {
     users: {
@@ -541,12 +550,9 @@ const messageSignatures: WrongRequests = {
         headers: { Signature: signature, ...(input !== undefined && { 'Signature-Input': input }) },
       }),
     ),
-    'texts signed without quotes': (() => {
-      const params = `("@method");created=${seconds};keyid="e"`;
-      const base = `"@method": GET\n"@signature-params": ${params.replace('"e"', 'e')}`;
-      const signature = sign(null, Buffer.from(base), ed25519.ann.secret).toString('base64');
-      return { headers: { 'Signature-Input': `sig1=${params}`, Signature: `sig1=:${signature}:` } };
-    })(),
+    'texts signed without quotes': withEd25519('e', (params) => params.replace('"e"', 'e')),
+    'another key of the user': withEd25519('k', (params) => params),
+    'a time out of range': withEd25519('e', () => 'other', '999999999999999'),
   },
 };
 
@@ -604,6 +610,44 @@ const draftCavage: WrongRequests = {
   },
 };
 
+const aws = (service: string, presign?: number): ReturnType<typeof aws4Signer> =>
+  aws4Signer({ region: 'eu-central-1', service, ...(presign !== undefined && { presign }) });
+const toAws = (
+  request: Partial<PlainRequest>,
+  mistake: Mistake = {},
+  client = aws('execute-api'),
+): WrongRequest => {
+  const method = request.content === undefined ? 'GET' : 'POST';
+  const plain = { method, path: '/a', host: 'a.example', secure: false, lines: [], ...request };
+  const { target, lines, content } = client(plain, { user: 'shop', secret, now, nonce: '' }, mistake);
+  return { target, headers: Object.fromEntries(lines), ...(content !== undefined && { body: content }) };
+};
+const hashed = (content: string, sent: string): WrongRequest =>
+  toAws({ content: sent }, { sentDigest: () => createHash('sha256').update(content).digest('hex') });
+const awsOptions = (service: string): DoubleOptions => ({
+  aliases: ['http://a.example'],
+  users,
+  schemes: { aws4: { region: 'eu-central-1', service } },
+});
+const awsRequests: WrongRequests = {
+  options: awsOptions('execute-api'),
+  requests: {
+    '"+" of the query signed as %2B': toAws({ query: 'q=a+b' }),
+    'the path not normalized': toAws(
+      { path: '/a//b' },
+      { values: (values) => ({ ...values, path: '/a//b' }) },
+    ),
+    'the hash of no content': hashed('', 'abc'),
+    'the hash with a line feed': hashed('abc\n', 'abc'),
+    'the hash of JSON that was indented': hashed('{\n  "a": 1\n}', '{"a":1}'),
+    'the hash of other content': hashed('xyz', 'abc'),
+  },
+};
+const awsPresigned: WrongRequests = {
+  options: awsOptions('s3'),
+  requests: { 'the hash of no content': toAws({}, {}, aws('s3', 60)) },
+};
+
 const ownDate = '01 mar 2026 12:00:00';
 const ownScheme: WrongRequests = {
   options: { users },
@@ -650,4 +694,6 @@ export const wrongRequests: Readonly<Record<string, WrongRequests>> = {
   'the fields of an HTTP message signature': messageSignatures,
   'draft-cavage': draftCavage,
   'the scheme hmac': ownScheme,
+  AWS: awsRequests,
+  'a presigned URL for Amazon S3': awsPresigned,
 };

@@ -5,13 +5,7 @@ import test, { type TestContext } from 'node:test';
 import { promisify } from 'node:util';
 import { listen } from '../../../src/net/listener.ts';
 import { accessKeyId, openAws4Service, secret } from '../../support/schemes/clients/aws4.ts';
-import {
-  absent,
-  type ClientRequest,
-  signWithAws4,
-  signWithAws4Fetch,
-  signWithSmithy,
-} from '../../support/schemes/clients/aws4-clients.ts';
+import { absent, type ClientRequest, signWithSmithy } from '../../support/schemes/clients/aws4-clients.ts';
 
 const limits = {
   headers: 16_384,
@@ -62,30 +56,6 @@ const services = ['execute-api', 's3'];
 for (const service of services) {
   const options = { service, region };
 
-  test(`requests of aws4 for ${service} are accepted`, async (context) => {
-    const reason = absent('aws4');
-    if (reason !== undefined) return context.skip(reason);
-    const host = await serve(context, service);
-    const get = { method: 'GET', path: '/articles?limit=5&b=x%20y&a=%2F', headers: { Host: host } };
-    const put = {
-      method: 'PUT',
-      path: '/a%20b/c',
-      headers: { Host: host, 'Content-Type': 'application/json' },
-      body: json,
-    };
-    for (const request of [get, put]) {
-      const signed = signWithAws4(request, options);
-      assert.equal(await send(host, signed), accessKeyId);
-      assert.equal(await send(host, { ...signed, path: `${signed.path}x` }), 'credentials-refused');
-      assert.equal(
-        await send(host, signWithAws4(request, { ...options, sessionToken: 'a/token+=' })),
-        accessKeyId,
-      );
-    }
-    const { path } = signWithAws4({ ...get, path: '/articles?limit=5&X-Amz-Expires=60' }, options, true);
-    assert.equal(await send(host, { ...get, path }), accessKeyId);
-  });
-
   test(`requests of @smithy/signature-v4 for ${service} are accepted`, async (context) => {
     const reason = absent('@smithy/signature-v4');
     if (reason !== undefined) return context.skip(reason);
@@ -125,27 +95,6 @@ for (const service of services) {
       ),
       accessKeyId,
     );
-  });
-
-  test(`requests of aws4fetch for ${service} are accepted`, async (context) => {
-    const reason = absent('aws4fetch');
-    if (reason !== undefined) return context.skip(reason);
-    const host = await serve(context, service);
-    const url = `http://${host}/articles/a%20b?limit=5&b=x+y&a=%2F`;
-    const outcome = async (request: Request) => (await fetch(request)).text();
-    assert.equal(await outcome(await signWithAws4Fetch(url, { method: 'GET' }, options)), accessKeyId);
-    const put = { method: 'PUT', body: json, headers: { 'Content-Type': 'application/json' } };
-    assert.equal(
-      await outcome(await signWithAws4Fetch(url, put, { ...options, sessionToken: 'token' })),
-      accessKeyId,
-    );
-    const { url: presigned } = await signWithAws4Fetch(
-      `${url}&X-Amz-Expires=60`,
-      { method: 'GET' },
-      options,
-      true,
-    );
-    assert.equal(await (await fetch(presigned)).text(), accessKeyId);
   });
 }
 

@@ -7,11 +7,6 @@ import { host, presigned, signed, withCredentials } from './aws4-requests.ts';
 const hash = (text: string): string => createHash('sha256').update(text).digest('hex');
 const hmac = (key: string | Buffer, text: string): Buffer => createHmac('sha256', key).update(text).digest();
 
-test('the principal contains the names of the user and the scheme', async () => {
-  const verdict = await openAws4Service().verdictOn(signed());
-  assert.deepEqual(verdict, { outcome: 'good', principal: { name: accessKeyId, scheme: 'aws4' } });
-});
-
 test('an access key id among the keys of a user authenticates the user', async () => {
   const service = openAws4Service();
   const key = { accessKeyId: 'AKIAANN', secret: 'the-secret-of-the-key' };
@@ -27,31 +22,6 @@ test('a non-ASCII name is accepted in UTF-8, in the header and in the query', as
   const jürgen = { accessKeyId: 'jürgen', secret: 'the-secret-of-jürgen' };
   assert.equal(await service.judge(signed(jürgen)), 'jürgen');
   assert.equal(await service.judge(presigned(60, jürgen)), 'jürgen');
-});
-
-test('the scope must name the region and the service', async () => {
-  const service = openAws4Service();
-  for (const scope of [{ region: 'eu-west-1' }, { service: 's3' }]) {
-    const problem = await service.problemWith(signed(scope));
-    assert.equal(problem.type, 'credentials-refused');
-    assert.match(
-      problem.detail,
-      /^The scope names the (?:region "eu-west-1"|service "s3"); "(?:us-east-1|service)" is expected/,
-    );
-  }
-});
-
-test('the date of the scope must be the day of the request', async () => {
-  const request = withCredentials(signed(), (value) => value.replace('/20150830/', '/20150831/'));
-  const { type, detail } = await openAws4Service().problemWith(request);
-  assert.equal(type, 'malformed-credentials');
-  assert.match(detail, /The date of the scope, 20150831, is not the day of the request, 20150830/);
-});
-
-test('credentials are malformed if a signed header is missing', async () => {
-  const { type, detail } = await openAws4Service().problemWith(signed({ without: 'X-Amz-Date' }));
-  assert.equal(type, 'malformed-credentials');
-  assert.match(detail, /SignedHeaders contains x-amz-date, which the request does not have/);
 });
 
 test('Date replaces a missing X-Amz-Date, whether it is signed or not', async () => {
@@ -91,21 +61,6 @@ test('a presigned URL is valid for its lifetime by the clock of the service', as
   }
 });
 
-test('a presigned URL with an extended lifetime is refused', async () => {
-  const { method, target } = presigned(60);
-  const stretched = received({
-    method,
-    target: target.replace('Expires=60', 'Expires=604800'),
-    fields: [host],
-  });
-  assert.equal(await openAws4Service().judge(stretched), 'credentials-refused');
-});
-
-test('a signature in both Authorization and the query is malformed', async () => {
-  const { target } = presigned(60);
-  assert.equal(await openAws4Service().judge(signed({ target })), 'malformed-credentials');
-});
-
 test('every field X-Amz-… must be signed, but the session token only for Amazon S3', async () => {
   const added = (name: string) => ({ added: [[name, 'x']] as const });
   const { type, detail } = await openAws4Service().problemWith(signed(added('X-Amz-Meta')));
@@ -122,11 +77,6 @@ test('every field X-Amz-… must be signed, but the session token only for Amazo
   assert.equal(await s3.judge(signed({ service: 's3', added: [['X-Amzn-Trace-Id', 'x']] })), accessKeyId);
 });
 
-test('a header that is signed and sent twice is refused', async () => {
-  const twice = signed({ fields: [['A', '1']], added: [['A', '2']] });
-  assert.equal(await openAws4Service().judge(twice), 'credentials-refused');
-});
-
 test('a replay is accepted, as by AWS, unless the option refuses it', async () => {
   const request = signed();
   const lax = openAws4Service();
@@ -141,14 +91,6 @@ test('a replay is accepted, as by AWS, unless the option refuses it', async () =
     strict.clock.set(time + hours * 3_600_000);
     assert.equal(await strict.judge(url), 'nonce-replayed');
   }
-});
-
-test('a refused request does not use up its signature', async () => {
-  const service = openAws4Service({ replay: 'refuse' });
-  const request = signed({ method: 'PUT', content: 'abc' });
-  const { body } = received({ method: 'PUT', target: '/', fields: [], content: 'abd' });
-  assert.equal(await service.judge({ ...request, body }), 'digest-mismatch');
-  assert.equal(await service.judge(request), accessKeyId);
 });
 
 test('with replays refused, dates before the start of the server are refused', async () => {

@@ -3,6 +3,7 @@ import { createHash, createHmac, createPrivateKey, createPublicKey, type KeyObje
 import { join } from 'node:path';
 import test from 'node:test';
 import { createRequest, type IncomingRequest } from '../../../src/http/message.ts';
+import { createKey } from '../../../src/schemes/hmac/credentials.ts';
 import {
   type DeclaredParts,
   installedFolder,
@@ -16,19 +17,33 @@ import {
 import { keepSecret } from '../../support/transcript.ts';
 
 interface Vector {
-  readonly preset: string;
+  /** The preset, or the declaration of a provider without one. */
+  readonly preset?: string;
+  readonly declaration?: object;
   readonly source: string;
-  readonly secret: string;
+  readonly secret?: string;
   readonly seed?: string;
+  /** A key that the request names, or the only one. */
+  readonly key?: {
+    readonly id: string;
+    readonly algorithm: 'hmac-sha256' | 'ecdsa-p256-sha256';
+    readonly secret?: string;
+    /** SPKI in base64. */
+    readonly publicKey?: string;
+  };
   readonly time: number;
+  readonly method?: string;
+  readonly publicOrigin?: string;
   readonly host?: string;
   readonly target: string;
   readonly fields: Readonly<Record<string, string>>;
-  readonly body: string;
+  readonly body?: string;
+  /** Content that another request has. Default: the same with one character more. */
+  readonly other?: string;
 }
 
 function isVectors(value: unknown): value is Vector[] {
-  return Array.isArray(value) && value.every((vector) => typeof vector === 'object' && 'preset' in vector);
+  return Array.isArray(value) && value.every((vector) => typeof vector === 'object' && 'source' in vector);
 }
 
 /** Ed25519 keys from a seed (RFC 8032 §5.1.5), in the DER of RFC 8410 §7. */
@@ -48,16 +63,17 @@ function open(preset: string, secret: string, at: number, parts: DeclaredParts =
 }
 
 function posted(
-  content: string | Uint8Array,
+  content: string | Uint8Array | undefined,
   fields: Readonly<Record<string, string>>,
   target = '/',
   host = 'localhost',
+  method = 'POST',
 ): IncomingRequest {
   return createRequest({
-    method: 'POST',
+    method,
     target,
     headers: [['Host', host], ...Object.entries(fields)],
-    body: content,
+    ...(content !== undefined && { body: content }),
     secure: true,
   });
 }
@@ -65,18 +81,38 @@ function posted(
 const published = vectorsIn('published.json');
 assert.ok(isVectors(published));
 
-for (const { preset, source, secret, seed, time, host, target, fields, body } of published) {
-  const { publicKey } = createKeys(seed ?? 'VEVTVFNJR05JTkdLRVlET05PVFVTRVRISVNGT1JBTlk=');
-  const keys = seed === undefined ? {} : { ann: [{ id: 'k', algorithm: 'ed25519', publicKey } as const] };
+/** Returns the keys of ann, by which a vector is verified beside her secret. */
+function keysOf({ seed, key }: Vector): DeclaredParts {
+  if (seed !== undefined)
+    return { keys: { ann: [{ id: 'k', algorithm: 'ed25519', publicKey: createKeys(seed).publicKey }] } };
+  if (key === undefined) return {};
+  const { id, secret, publicKey = '' } = key;
+  if (secret !== undefined)
+    return { keys: { ann: [{ id, algorithm: 'hmac-sha256', secret: createKey(secret) }] } };
+  const der = Buffer.from(publicKey, 'base64');
+  const spki = createPublicKey({ key: der, format: 'der', type: 'spki' });
+  return { keys: { ann: [{ id, algorithm: 'ecdsa-p256-sha256', publicKey: spki }] } };
+}
 
-  test(`${preset}: the example of ${source} is verified`, async () => {
-    const declared = open(preset, secret, time * 1000, { keys });
-    assert.equal(await declared.verdictOn(posted(body, fields, target, host)), 'ann');
-  });
-
-  test(`${preset}: the example of ${source} is refused with other content`, async () => {
-    const declared = open(preset, secret, time * 1000, { keys });
-    assert.equal(await declared.verdictOn(posted(`${body}0`, fields, target, host)), 'credentials-refused');
+for (const vector of published) {
+  const { preset, declaration, source, secret, time, publicOrigin, target, fields, body, other } = vector;
+  test(`${preset ?? 'a declaration'}: the example of ${source} is verified, and refused with another content or target`, async () => {
+    const named = vector.key?.secret === undefined ? { user: 'ann' } : {};
+    const declared = openDeclared(declaration ?? { preset, ...named }, {
+      users: new Map([['ann', { secrets: secret === undefined ? [] : [{ secret }] }]]),
+      at: Math.round(time * 1000),
+      ...keysOf(vector),
+      ...(publicOrigin !== undefined && { context: { publicOrigin } }),
+    });
+    for (const each of [secret, vector.key?.secret]) if (each !== undefined) keepSecret(each);
+    const verdict = (content: string | undefined, at = target): Promise<string> =>
+      declared.verdictOn(posted(content, fields, at, vector.host, vector.method));
+    assert.equal(await verdict(body), 'ann');
+    const changed =
+      body === undefined
+        ? verdict(body, target.replace(/(\?|^\/(?!.*\?))./, '$1x'))
+        : verdict(other ?? `${body}0`);
+    assert.equal(await changed, 'credentials-refused');
   });
 }
 

@@ -42,37 +42,6 @@ const krakenSignature =
 
 const resources = { '/0/private/{call}': { POST: action('authenticated', () => ({ status: 204 })) } };
 
-test('a scheme can read its time as a Date, and join non-ASCII text itself', async (context) => {
-  const joined: string[] = [];
-  const scheme = defineScheme({
-    headers: ['X-User', 'X-Date', 'X-Note', 'X-Signature'],
-    parse: ({ headers }) => ({
-      user: headers.get('X-User'),
-      date: new Date(headers.get('X-Date') ?? ''),
-      signature: headers.get('X-Signature'),
-    }),
-    message: ({ target }, { date }) => [
-      ['time', new Date(date).toISOString()],
-      ['target', target],
-      ['note', 'größer'],
-    ],
-    join(parts) {
-      const text = parts.map(([, value]) => String(value)).join('|');
-      joined.push(text);
-      return text;
-    },
-    sign: (message, key) => createHmac('sha256', key).update(message).digest('hex'),
-    format: ({ user, date, signature }) => ({
-      headers: { 'X-User': user, 'X-Date': new Date(date).toISOString(), 'X-Signature': signature },
-    }),
-  });
-  const double = await start(context, { users, schemes: { scheme }, now: Date.UTC(2026, 10, 22, 12) });
-  const answer = await double.as('ann', { scheme: 'scheme' }).fetch('/articles');
-  assert.equal(answer.status, 200, `${double.journal.last()}`);
-  assert.deepEqual(double.journal.last().principal, { name: 'ann', scheme: 'scheme' });
-  assert.ok(joined.includes('2026-11-22T12:00:00.000Z|/articles|größer'), joined.join(' '));
-});
-
 test('the scheme of Kraken signs the example of its documentation as published', () => {
   const headers = signRequest({
     method: 'POST',
@@ -141,51 +110,6 @@ test('a request of Kraken is accepted once, and hints name its mistakes', async 
   // Without a date, the nonce is remembered for a day.
   double.clock.advance('23h');
   assert.equal((await post(krakenSignature))?.problem?.type, 'nonce-replayed');
-});
-
-test('double.as signs with the nonce in the content, and throws a RangeError if it is missing', async (context) => {
-  const double = await start(context, {
-    users: { ann: { secret: krakenSecret } },
-    schemes: { kraken },
-    resources,
-  });
-  const signer = double.as('ann', { scheme: 'kraken' });
-  const body = new URLSearchParams({ nonce: '1' }).toString();
-  await signer.fetch('/0/private/Balance', { method: 'POST', body });
-  assert.equal(double.journal.last()?.principal?.name, 'ann');
-  await assert.rejects(signer.fetch('/0/private/Balance', { method: 'POST', body: 'a=1' }), {
-    name: 'RangeError',
-    message: /cannot sign this request: The nonce is missing/,
-  });
-});
-
-test('a part that a definition does not sign can be changed', async (context) => {
-  const careless = defineScheme({
-    headers: ['X-User', 'X-Time', 'X-Sig'],
-    replay: 'refuse',
-    parse: ({ headers }) => ({
-      user: headers.get('X-User'),
-      date: Number(headers.get('X-Time')),
-      signature: headers.get('X-Sig'),
-    }),
-    message: ({ method, path }, { date }) => [
-      ['time', `${date}`],
-      ['method', method],
-      ['path', path],
-    ],
-    join: '\n',
-    sign: (message, key) => createHmac('sha256', key).update(message).digest('hex'),
-    format: ({ user, date, signature }) => ({
-      headers: { 'X-User': user, 'X-Time': `${date}`, 'X-Sig': signature },
-    }),
-  });
-  const double = await start(context, { users, schemes: { careless }, maxAuthFailures: 0 });
-  await double.as('ann', { scheme: 'careless' }).fetch('/articles');
-  assert.equal(double.journal.last()?.principal?.name, 'ann');
-  const headers = (await double.as('ann', { scheme: 'careless' }).signUrl({ url: '/articles?limit=1' }))
-    .headers;
-  await double.fetch('/articles?limit=2', { headers });
-  assert.equal(double.journal.last()?.principal?.name, 'ann', 'the query is not signed');
 });
 
 test('an exception of a definition refuses the request, and is reported unless it is a Problem', async (context) => {

@@ -22,7 +22,7 @@ async function open(context: TestContext, scheme: Scheme): Promise<Double> {
 
 /** Signs a request with times (ms) and a nonce that the client chose, and returns the type of the answer. */
 async function send(double: Double, times: Readonly<Record<string, string>>): Promise<string> {
-  const message = `GET ${JSON.stringify(times)}`;
+  const message = `GET größer ${JSON.stringify(times)}`;
   const signature = createHmac('sha256', secret).update(message).digest('hex');
   await double.fetch('/a', { headers: { 'X-Key': 'ann', 'X-Sig': signature, ...times } });
   return double.journal.last()?.problem?.type ?? 'accepted';
@@ -32,6 +32,12 @@ interface Fields {
   readonly date?: string;
   readonly expires?: string;
   readonly nonce?: string;
+}
+
+/** Returns a nonce as it was sent, a date as one, and an expiry as a number. */
+function readMember(member: string, value: string | undefined): string | number | Date | undefined {
+  if (member === 'nonce') return value;
+  return member === 'date' ? new Date(Number(value)) : Number(value);
 }
 
 /** A scheme whose times and nonce are in fields that `format` does not write: requests of others are verified only. */
@@ -44,18 +50,14 @@ function verifying(fields: Fields, replay: 'accept' | 'refuse' = 'accept'): Sche
     parse: ({ headers }) => ({
       user: headers.get('X-Key'),
       signature: headers.get('X-Sig'),
-      ...Object.fromEntries(
-        named.map(([member, name]) => [
-          member,
-          member === 'nonce' ? headers.get(name) : Number(headers.get(name)),
-        ]),
-      ),
+      ...Object.fromEntries(named.map(([member, name]) => [member, readMember(member, headers.get(name))])),
     }),
     message: ({ method, headers }) => [
       ['method', method],
-      ['', ' '],
+      ['', ' größer '],
       ['times', JSON.stringify(Object.fromEntries(named.map(([, name]) => [name, headers.get(name) ?? ''])))],
     ],
+    join: (parts) => parts.map(([, value]) => String(value)).join(''),
     sign: (message, key) => createHmac('sha256', key).update(message).digest('hex'),
     format: () => ({ headers: {} }),
   });

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { createHmac, generateKeyPairSync } from 'node:crypto';
+import { generateKeyPairSync } from 'node:crypto';
 import test from 'node:test';
 import type { Accounts } from '../../../src/accounts/accounts.ts';
 import { formatContentDigest } from '../../../src/http/headers/content-digest.ts';
@@ -15,7 +15,6 @@ import {
   p384,
   requireProblem,
   type SchemeSetting,
-  secret,
   signed,
   start,
 } from '../../support/schemes/message-scheme.ts';
@@ -49,12 +48,6 @@ function withFields(
   return createRequest({ method, target, headers: fields, secure: connection.secure });
 }
 
-test('a request signed with the secret of a user is accepted in the name of the user', async () => {
-  const { verdict, trace } = await openScheme().judge(signed(get));
-  assert.deepEqual(verdict, { outcome: 'good', principal: { name: 'ann', scheme: 'message-signatures' } });
-  assert.deepEqual(trace.passed, ['parse', 'user', 'signature', 'date']);
-});
-
 test('a request signed with each algorithm is accepted, with and without the parameter alg', async () => {
   const rsa = signingKey('test-key-rsa');
   assert.ok('privateKey' in rsa);
@@ -83,70 +76,6 @@ test('lookups of users and keys may be asynchronous', async () => {
   );
 });
 
-test('without a lookup of keys, only the secrets of users are accepted', async () => {
-  const { find, findComposed, hashes } = accountsWithKeys();
-  const accounts = { find, findComposed, hashes };
-  assert.equal(await judgeRequest(signed(get), { accounts }), 'good ann');
-  assert.equal(
-    await judgeRequest(signed(get, { key: signingKey('test-key-ed25519') }), { accounts }),
-    'credentials-refused',
-  );
-});
-
-test('secrets and keys are accepted until they expire', async () => {
-  const bob = (secret: string) => ({ id: 'bob', algorithm: 'hmac-sha256', secret }) as const;
-  assert.equal(await judgeRequest(signed(get, { key: bob('second-secret-of-bob') })), 'good bob');
-  assert.equal(await judgeRequest(signed(get, { key: bob('first-secret-of-bob') })), 'credentials-refused');
-  const { judge, clock } = openScheme({ accounts: accountsWithKeys((start + 1) * 1000) });
-  const request = signed(get, { key: signingKey('test-key-ed25519') });
-  assert.equal((await judge(request)).outcome, 'good ann');
-  clock.advance(1000);
-  assert.equal((await judge(request)).outcome, 'credentials-refused');
-});
-
-test('any change of a covered component invalidates the signature', async () => {
-  const components = ['@method', '@authority', '@path', '@query', 'accept'];
-  const request = signed({ ...get, fields: [['Accept', 'application/json']] }, { components });
-  const { method, target, connection } = request;
-  const copy = (parts: { method?: string; target?: string; secure?: boolean }): IncomingRequest => ({
-    ...request,
-    method: parts.method ?? method,
-    target: parts.target ?? target,
-    connection: { ...connection, secure: parts.secure ?? true },
-  });
-  assert.equal(await judgeRequest(copy({})), 'good ann');
-  assert.equal(await judgeRequest(copy({ secure: false })), 'good ann', 'the scheme is not covered');
-  assert.equal(await judgeRequest(copy({ method: 'DELETE' })), 'credentials-refused');
-  assert.equal(await judgeRequest(copy({ target: '/articles/1?limit=5' })), 'credentials-refused');
-  assert.equal(await judgeRequest(copy({ target: '/articles?limit=6' })), 'credentials-refused');
-  assert.equal(await judgeRequest(withFields(request, { host: 'other.example' })), 'credentials-refused');
-  assert.equal(await judgeRequest(withFields(request, { accept: 'text/html' })), 'credentials-refused');
-  assert.equal(await judgeRequest(withFields(request, { accept: undefined })), 'credentials-refused');
-});
-
-test('any change of a signature parameter invalidates the signature', async () => {
-  const request = signed(get, { nonce: 'n1', tag: 'app', expires: start + 60 });
-  const input = request.headers.get('signature-input') ?? '';
-  assert.equal(await judgeRequest(request), 'good ann');
-  const changes: [from: string | RegExp, to: string][] = [
-    [String(start), String(start + 1)],
-    ['"n1"', '"n2"'],
-    [';tag="app"', ''],
-    [String(start + 60), String(start + 600)],
-    ['"@path" "@query"', '"@query" "@path"'],
-    [/$/, ';alg="hmac-sha256"'],
-  ];
-  for (const [from, to] of changes) {
-    const changed = input.replace(from, to);
-    assert.notEqual(changed, input);
-    assert.equal(
-      await judgeRequest(withFields(request, { 'signature-input': changed })),
-      'credentials-refused',
-      to,
-    );
-  }
-});
-
 test('white space that structured fields permit does not change the signature', async () => {
   const request = signed(get);
   const input = request.headers.get('signature-input') ?? '';
@@ -173,32 +102,6 @@ test('the parameter alg does not choose the algorithm', async () => {
     assert.equal(await judgeRequest(signed(get, { key, alg: true })), 'credentials-refused');
   }
 });
-
-test('a valid signature whose alg names another algorithm is refused', async () => {
-  const request = signed(get);
-  const key = { id: 'ann', algorithm: 'hmac-sha256', secret: 'x' } as const;
-  assert.equal(await judgeRequest(signed(get, { key })), 'credentials-refused');
-  const { verdict, trace } = await openScheme().judge(signedWithAlg('ed25519'));
-  assert.equal(requireProblem(verdict).type, 'credentials-refused');
-  assert.equal(trace.failedAt, 'alg');
-  assert.equal(await judgeRequest(request), 'good ann');
-});
-
-/** A request whose signature with the secret of ann covers another algorithm. */
-function signedWithAlg(alg: string): IncomingRequest {
-  const tagged = signMessage(get, { key: annsSecret, created: start, tag: 'TAG' });
-  const input = tagged['Signature-Input'].replace('tag="TAG"', `alg="${alg}"`);
-  return arriving(get, [
-    ['Signature-Input', input],
-    ['Signature', resigned(input)],
-  ]);
-}
-
-function resigned(input: string): string {
-  const value = input.replace(/^sig1=/, '');
-  const base = `"@method": GET\n"@authority": example.com\n"@path": /articles\n"@query": ?limit=5\n"@signature-params": ${value}`;
-  return `sig1=:${createHmac('sha256', secret).update(base).digest('base64')}:`;
-}
 
 test('a key of another scheme is refused', async () => {
   const key = { ...annsSecret, id: 'cloud' };
@@ -256,15 +159,6 @@ test('content without a covered digest is refused', async () => {
   assert.equal(await judgeRequest(arriving(put, lines)), 'digest-required');
   const empty: [string, string] = ['Content-Length', '0'];
   assert.equal(await judgeRequest(arriving({ ...put, content: '' }, [empty, ...lines])), 'good ann');
-});
-
-test('a signature that covers a missing field is refused, since it may have been removed in transit', async () => {
-  const request = arriving(get, [
-    ['Signature-Input', 'sig1=("x-id");keyid="ann"'],
-    ['Signature', 'sig1=:AA==:'],
-  ]);
-  assert.equal(await judgeRequest(request), 'credentials-refused');
-  assert.match(await readDetail(request), /the message has no component "x-id"/);
 });
 
 test('the challenge requests the required components and parameters in Accept-Signature', () => {
@@ -335,9 +229,4 @@ test('a signature of the wrong length costs as much for an RSA key as for an unk
     await cost('nobody', length);
     assert.equal(await cost('test-key-rsa', length), await cost('nobody', length), `${length}`);
   }
-});
-
-test('a refusal has no explanation unless the option explain is set', async () => {
-  const { verdict } = await openScheme().judge(signed(get, { key: { ...annsSecret, secret: 'x' } }));
-  assert.deepEqual(requireProblem(verdict).members, {});
 });

@@ -12,7 +12,7 @@ const general = [
   /the digest is that of other content/,
 ];
 
-const full: SchemeSubject = {
+export const full: SchemeSubject = {
   scheme: 'hmac',
   options: { users },
   signer: () => hmacSigner('full'),

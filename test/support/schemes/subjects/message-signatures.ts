@@ -8,7 +8,7 @@ import { withField } from '../signer.ts';
 const users = { ann: { secret: secrets.ann }, bob: { secret: secrets.bob } };
 const other = (text: string): string => text.replace(/created=(\d+)\d/, 'created=$11');
 
-const withSecret: SchemeSubject = {
+export const withSecret: SchemeSubject = {
   scheme: 'message-signatures',
   options: { users, schemes: { 'message-signatures': { nonce: 'required' } } },
   signer: () => messageSignaturesSigner({ nonce: true }),
