@@ -130,6 +130,14 @@ test('malformed credentials get status code 400, and no password is compared', a
   assert.deepEqual(computed, []);
 });
 
+test('there is a challenge over TLS only', () => {
+  const { authenticator } = openDoor({ ann: hashed('1$pw') });
+  assert.deepEqual(authenticator.challenges({ peer: '', secure: false }), []);
+  assert.deepEqual(authenticator.challenges({ peer: '', secure: true }), [
+    ['WWW-Authenticate', 'Basic realm="test", charset="UTF-8"'],
+  ]);
+});
+
 test('a password is hashed once, and then cached', async () => {
   const { computed, hashing } = openHashing();
   const { verdictOn } = openDoor(

@@ -94,7 +94,6 @@ test('a mistake in a signature over 60 components is found within the budget', a
 
 interface Shown {
   readonly parts: readonly { readonly name: string; readonly expected: string; readonly signed?: string }[];
-  readonly message?: string;
   readonly signedMessage?: string;
   readonly firstDifference?: number;
 }
@@ -104,12 +103,13 @@ const shownParts: readonly (readonly [
   subject: SchemeSubject,
   mistake: Mistake,
   shown: readonly string[],
-  difference?: number,
+  difference: number,
 ])[] = [
   [
     hmac,
     catalogue['query left out'],
     ['method: GET', 'target: /things/a?limit=5 | /things/a', 'date: 22nov202612:00:00', 'nonce: n'],
+    13,
   ],
   [
     aws4,
@@ -125,6 +125,7 @@ const shownParts: readonly (readonly [
       'timestamp: 20261122T120000Z',
       'scope: 20261122/eu-central-1/execute-api/aws4_request',
     ],
+    81,
   ],
   [
     messageSignatures,
@@ -136,29 +137,22 @@ const shownParts: readonly (readonly [
       '"@query": ?limit=5 | limit=5',
       '"@signature-params": ("@method" "@authority" "@path" "@query");created=1795348800;keyid="ann";nonce="n"',
     ],
+    75,
   ],
   [
     declared,
     catalogue['method signed in lower case'],
     [
-      ...[
-        '(text): v1:',
-        'timestamp: 1795348800',
-        '(text): \n',
-        'nonce: n',
-        '(text): \n',
-        'method: GET | get',
-      ],
-      ...[
-        '(text): \n',
-        'path: /things/a',
-        '(text): \n',
-        'query: limit=5',
-        '(text): \n',
-        'host: api.example:8443',
-      ],
-      ...['(text): \n', 'field:X-Meta: ', '(text): \n', 'body: '],
+      'timestamp: 1795348800',
+      'nonce: n',
+      'method: GET | get',
+      'path: /things/a',
+      'query: limit=5',
+      'host: api.example:8443',
+      'field:X-Meta: ',
+      'body: ',
     ],
+    16,
   ],
 ];
 
@@ -168,13 +162,15 @@ for (const [subject, mistake, shown, difference] of shownParts)
     after(() => opened.double.close());
     const { text } = await opened.send(opened.signed(mistake, undefined, { nonce: 'n' }));
     const problem: Shown = JSON.parse(text);
-    const { parts, message, signedMessage, firstDifference } = problem;
+    const { parts, signedMessage, firstDifference } = problem;
     assert.deepEqual(
-      parts.map(
-        ({ name, expected, signed }) => `${name}: ${expected}${signed === undefined ? '' : ` | ${signed}`}`,
-      ),
+      parts
+        .filter(({ name }) => name !== '(text)')
+        .map(
+          ({ name, expected, signed }) => `${name}: ${expected}${signed === undefined ? '' : ` | ${signed}`}`,
+        ),
       shown,
     );
-    assert.equal(message?.slice(0, firstDifference), signedMessage?.slice(0, firstDifference));
     assert.equal(firstDifference, difference);
+    assert.equal(typeof signedMessage, 'string');
   });
