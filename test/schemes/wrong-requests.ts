@@ -438,6 +438,13 @@ const binance: WrongRequests = {
   },
 };
 
+/** A request to the partner with another secret than the user's. */
+function signedWith(used: string): WrongRequest {
+  const signature = createHmac('sha256', used).update(`${seconds}.{}`).digest('hex');
+  return { headers: { 'X-Time': seconds, 'X-Sign': signature }, body: '{}' };
+}
+
+const withEscapes = 'wJalrXUtnFEMI/K7MDENG+bPx%2FRfiCYEXAMPLE';
 const other: Readonly<Record<string, WrongRequests>> = {
   Square: {
     options: {
@@ -503,14 +510,13 @@ const other: Readonly<Record<string, WrongRequests>> = {
   },
   'a short secret': {
     options: { users: { shop: { secret: 'Short Secret' } }, schemes: { hook: { ...partner, user: 'shop' } } },
+    requests: { 'in another letter case': signedWith('short secret') },
+  },
+  'a secret with escapes': {
+    options: { users: { shop: { secret: withEscapes } }, schemes: { hook: { ...partner, user: 'shop' } } },
     requests: {
-      'in another letter case': {
-        headers: {
-          'X-Time': seconds,
-          'X-Sign': createHmac('sha256', 'short secret').update(`${seconds}.{}`).digest('hex'),
-        },
-        body: '{}',
-      },
+      'percent-decoded': signedWith(withEscapes.replace('%2F', '/')),
+      'decoded as a form': signedWith(withEscapes.replace('%2F', '/').replace('+', ' ')),
     },
   },
 };
