@@ -349,9 +349,7 @@ function findBodyDifference(body: unknown, wanted: unknown, call: CallMatch): st
     const fits = typeof wanted === 'string' ? text === wanted || body === wanted : text.search(wanted) >= 0;
     return fits ? undefined : `the content is not ${String(wanted)}`;
   }
-  const path = isForm(body) ? findFormDifference(body, wanted) : findPartDifference(body, wanted);
-  if (path === undefined) return undefined;
-  return path === '' ? 'the content is another one' : `the member ${path} of the content is another one`;
+  return isForm(body) ? findFormDifference(body, wanted) : findPartDifference(body, wanted);
 }
 
 function toText(body: unknown): string {
@@ -369,30 +367,39 @@ function isForm(body: unknown): body is Form {
   return tag === '[object URLSearchParams]' || tag === '[object FormData]';
 }
 
-/** Returns the JSON Pointer of the first parameter that differs; undefined if the form has all that is wanted. */
+/** Describes the first parameter that differs; undefined if the form has all that is wanted. */
 function findFormDifference(form: Form, wanted: unknown): string | undefined {
-  if (typeof wanted !== 'object' || wanted === null) return '';
-  const differing = Object.entries(wanted).find(([name, each]) => {
-    const values: readonly unknown[] = form.getAll(name);
-    const found = values.length === 0 ? [undefined] : values;
-    return !found.some((value) => findPartDifference(value, each) === undefined);
-  });
-  return differing && pointTo(differing[0]);
+  if (typeof wanted !== 'object' || wanted === null) return describeMember('', form, wanted);
+  for (const [name, each] of Object.entries(wanted)) {
+    const sent: readonly unknown[] = form.getAll(name);
+    const values = sent.length === 0 ? [undefined] : sent;
+    if (!values.some((value) => findPartDifference(value, each) === undefined))
+      return describeMember(pointTo(name), values[0], each);
+  }
+  return undefined;
+}
+
+/** Describes a member that differs by its JSON Pointer (RFC 6901). */
+function describeMember(path: string, value: unknown, wanted: unknown): string {
+  if (path === '') return 'the content is another one';
+  const difference = value === undefined ? 'missing' : wanted === null ? 'there' : 'another one';
+  return `the member ${path} of the content is ${difference}`;
 }
 
 function pointTo(name: string): string {
   return `/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`;
 }
 
-/** Returns the JSON Pointer (RFC 6901) of the first member that differs; undefined if the value has all that is wanted. */
+/** Describes the first member that differs; undefined if the value has all that is wanted. */
 function findPartDifference(value: unknown, wanted: unknown, path = ''): string | undefined {
-  if (wanted === null) return value === null || value === undefined ? undefined : path;
-  if (typeof wanted !== 'object') return Object.is(value, wanted) ? undefined : path;
+  const differ = (): string => describeMember(path, value, wanted);
+  if (wanted === null) return value === null || value === undefined ? undefined : differ();
+  if (typeof wanted !== 'object') return Object.is(value, wanted) ? undefined : differ();
   if (wanted instanceof RegExp)
-    return typeof value === 'string' && containsText(value, wanted) ? undefined : path;
+    return typeof value === 'string' && containsText(value, wanted) ? undefined : differ();
   if (typeof value !== 'object' || value === null || Array.isArray(value) !== Array.isArray(wanted))
-    return path;
-  if (Array.isArray(value) && Array.isArray(wanted) && value.length !== wanted.length) return path;
+    return differ();
+  if (Array.isArray(value) && Array.isArray(wanted) && value.length !== wanted.length) return differ();
   for (const [name, each] of Object.entries(wanted)) {
     const own: unknown = Object.hasOwn(value, name) ? Reflect.get(value, name) : undefined;
     const found = findPartDifference(own, each, `${path}${pointTo(name)}`);

@@ -193,6 +193,12 @@ describe('a request that nothing matched is told the nearest stub and the first 
       posted,
       'the member /customer/id of the content is another one',
     ],
+    [
+      { path: '/x', body: { customer: { name: 'Ann' } } },
+      posted,
+      'the member /customer/name of the content is missing',
+    ],
+    [{ path: '/x', body: { customer: null } }, posted, 'the member /customer of the content is there'],
     [{ path: '/x', user: 'ann' }, {}, 'the user is nobody, not ann'],
   ];
   for (const [match, sent, difference] of cases)
