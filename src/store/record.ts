@@ -107,7 +107,7 @@ export interface NoncesHead {
   /** Whether the file was created by an orderly stop: it is then the last one, and has no claims. */
   readonly closed: boolean;
   /** The spans of time whose claims are unknown. */
-  readonly forgotten: readonly Readonly<Span>[];
+  readonly forgotten: readonly Span[];
   /** The number of the first file that is needed. All from it on are. */
   readonly first: number;
 }

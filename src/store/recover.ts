@@ -2,7 +2,6 @@ import { join } from 'node:path';
 import { createFree, removeLeftovers, step, writeWhole } from './files/atomic-write.ts';
 import { formatDamagedName, snapshotName } from './files/data-files.ts';
 import { type Disk, nodeDisk } from './files/disk.ts';
-import { readInChunks } from './files/read-chunks.ts';
 import { type Repair, type Scanned, type ScanOptions, scan } from './scan.ts';
 
 /**
@@ -58,13 +57,7 @@ async function saveEnd(
   directory: string,
   { name, at, savedAs }: { readonly name: string; readonly at: number; readonly savedAs: string },
 ): Promise<void> {
-  const parts: Buffer[] = [];
-  const take = (part: Buffer): number => {
-    parts.push(Buffer.from(part));
-    return part.length;
-  };
-  await readInChunks(disk, join(directory, name), take, at);
-  const bytes = Buffer.concat(parts);
+  const bytes = ((await disk.read(join(directory, name))) ?? new Uint8Array()).subarray(at);
   let end = bytes.length;
   while (end > 0 && bytes[end - 1] === 0) end -= 1;
   const { path, file } = await createFree(disk, directory, (attempt) =>

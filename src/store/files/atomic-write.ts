@@ -2,10 +2,7 @@ import { join } from 'node:path';
 import { StoreError } from '../errors.ts';
 import { type Disk, type DiskFile, errorCode } from './disk.ts';
 
-/** The number of characters that are collected before a write. */
-const chunkLength = 65_536;
-
-/** The length of asynchronous parts after which they are synced: one long sync at the end would delay those of other files. */
+/** The length of parts after which they are synced: one long sync at the end would delay those of other files. */
 const lengthPerSync = 8 * 1024 * 1024;
 
 /** The mode of all files: only the owner may read and write them. */
@@ -34,7 +31,7 @@ export class AtomicWriteError extends StoreError {
   }
 }
 
-/** Parts of a content, as text (written as UTF-8) or bytes. Asynchronous parts should be large: each is written at once. */
+/** Parts of a content, as text (written as UTF-8) or bytes. They should be large: each is written at once. */
 type Content = Iterable<string | Uint8Array> | AsyncIterable<string | Uint8Array>;
 
 /** A file and its new content. */
@@ -116,34 +113,21 @@ export async function createFree(
 
 async function fill(file: DiskFile, content: Content, path: string, sync: boolean): Promise<void> {
   try {
-    if (Symbol.iterator in content) await writeParts(file, content, path);
-    else await writeSlices(file, content, path, sync);
+    let unsynced = 0;
+    for await (const part of content) {
+      const bytes = typeof part === 'string' ? Buffer.from(part) : part;
+      await writeWhole(file, bytes, path);
+      unsynced += bytes.length;
+      if (!sync || unsynced < lengthPerSync) continue;
+      await step(path, 'fsync', file.syncData());
+      unsynced = 0;
+    }
     if (sync) await step(path, 'fsync', file.sync());
   } catch (error) {
     await file.close().catch(() => {}); // the first failure is reported
     throw error;
   }
   await step(path, 'close', file.close());
-}
-
-async function writeSlices(
-  file: DiskFile,
-  slices: AsyncIterable<string | Uint8Array>,
-  path: string,
-  sync: boolean,
-): Promise<void> {
-  let unsynced = 0;
-  for await (const slice of slices) {
-    await writeParts(file, [slice], path);
-    unsynced += slice.length;
-    if (!sync || unsynced < lengthPerSync) continue;
-    await step(path, 'fsync', file.syncData());
-    unsynced = 0;
-  }
-}
-
-async function writeParts(file: DiskFile, parts: Iterable<string | Uint8Array>, path: string): Promise<void> {
-  for (const bytes of encode(parts)) await writeWhole(file, bytes, path);
 }
 
 /** Writes all bytes. Throws AtomicWriteError. */
@@ -154,18 +138,6 @@ export async function writeWhole(file: DiskFile, bytes: Uint8Array, path: string
     if (written <= 0) throw new AtomicWriteError(path, 'write', new Error('nothing was written'));
     rest = rest.subarray(written);
   }
-}
-
-function* encode(content: Iterable<string | Uint8Array>): Generator<Uint8Array> {
-  let text = '';
-  for (const part of content) {
-    if (typeof part === 'string') text += part;
-    if (typeof part === 'string' && text.length < chunkLength) continue;
-    yield Buffer.from(text);
-    text = '';
-    if (typeof part !== 'string') yield part;
-  }
-  yield Buffer.from(text);
 }
 
 /** Awaits an operation on the file at `path`. Throws AtomicWriteError if it fails. */

@@ -6,7 +6,7 @@ const chunkSize = 1024 * 1024;
 const maxLength = 512 * 1024 * 1024;
 
 /**
- * Reads a file from a position, by default its start, to its end. Returns whether there is such a file.
+ * Reads a file from its start to its end. Returns whether there is such a file.
  * @param take called with the bytes that were read and not consumed yet, whether the file has ended, and its length. Returns the
  *   number of bytes consumed; the others are passed again, followed by more. The bytes are only valid during the call.
  */
@@ -14,25 +14,20 @@ export async function readInChunks(
   disk: Disk,
   path: string,
   take: (bytes: Buffer, ended: boolean, size: number) => number,
-  from = 0,
 ): Promise<boolean> {
   const file = await disk.openToRead(path);
   if (file === undefined) return false;
   try {
-    await readOpened(file, take, from);
+    await readOpened(file, take);
     return true;
   } finally {
     await file.close();
   }
 }
 
-async function readOpened(
-  file: ReadableFile,
-  take: Parameters<typeof readInChunks>[2],
-  from: number,
-): Promise<void> {
-  let buffer: Buffer = Buffer.allocUnsafe(Math.max(1, Math.min(chunkSize, file.size - from + 1)));
-  let [filled, position] = [0, from];
+async function readOpened(file: ReadableFile, take: Parameters<typeof readInChunks>[2]): Promise<void> {
+  let buffer: Buffer = Buffer.allocUnsafe(Math.max(1, Math.min(chunkSize, file.size + 1)));
+  let [filled, position] = [0, 0];
   for (;;) {
     const read = await file.read(buffer.subarray(filled), position);
     filled += read;

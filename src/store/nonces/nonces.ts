@@ -80,7 +80,7 @@ export interface MemoryNonces extends NonceStore {
   /** Refuses all nonces whose `until` (ms) is at least `from` and below `to`, because the claims of that time are unknown. */
   forget(from: number, to: number): void;
   /** The spans of time whose claims are unknown. */
-  readonly forgotten: readonly Readonly<Span>[];
+  readonly forgotten: readonly Span[];
   /** Returns whether a claim with `until` (ms) in this range, both ends included, may still be stored. */
   keeps(from: number, to: number): boolean;
 }
@@ -225,7 +225,7 @@ class NonceBuckets implements MemoryNonces {
     this.#forgotten.add(from, to);
   }
 
-  get forgotten(): readonly Readonly<Span>[] {
+  get forgotten(): readonly Span[] {
     return this.#forgotten.list();
   }
 

@@ -27,7 +27,7 @@ export interface RecoveredNonces {
   /** Whether the last server stopped in an orderly way, or there was none. */
   readonly closed: boolean;
   /** The spans of time whose claims are unknown. */
-  readonly forgotten: readonly Readonly<Span>[];
+  readonly forgotten: readonly Span[];
   /** The creation time of the last file (ms). */
   readonly opened: number;
   /** Descriptions of what was lost, one sentence each; empty if all claims are known. */

@@ -37,7 +37,7 @@ const maxSpans = 16;
 /** A span of time (ms), from `from` inclusive to `to` exclusive. */
 export interface Span {
   readonly from: number;
-  to: number;
+  readonly to: number;
 }
 
 /** Spans of time whose claims are unknown. If there are too many, the two closest ones are joined. */
@@ -48,17 +48,13 @@ export class ForgottenSpans {
   #end = Number.NEGATIVE_INFINITY;
 
   /** Returns all spans in ascending order. */
-  list(): readonly Readonly<Span>[] {
+  list(): readonly Span[] {
     return this.#spans;
   }
 
   /** Adds a span. */
   add(from: number, to: number): void {
-    const last = this.#spans.at(-1);
-    // If the clock does not jump, each span follows the previous one.
-    if (last === undefined || from > last.to) this.#spans.push({ from, to });
-    else if (from >= last.from) last.to = Math.max(last.to, to);
-    else this.#insert(from, to);
+    this.#insert(from, to);
     if (this.#spans.length > maxSpans) this.#closeNarrowestGap();
     this.#end = Math.max(this.#end, to);
   }
