@@ -10,9 +10,14 @@ import { type Disk, nodeDisk } from './files/disk.ts';
 import { findHolder } from './files/lock.ts';
 import { formatLogName, listLogNumbers } from './log/line.ts';
 import { type LogContent, type LogFormat, readLogFile } from './log/reader.ts';
-import { type ChangeRecord, type HeadRecord, type JournalRecord, readJournalRecord } from './record.ts';
-import { salvage } from './salvage.ts';
-import { readSnapshot, type Snapshot } from './snapshot/reader.ts';
+import {
+  type ChangeRecord,
+  type HeadRecord,
+  type JournalRecord,
+  type Record,
+  readJournalRecord,
+} from './record.ts';
+import { readSnapshot, type Snapshot, salvageSnapshot } from './snapshot/reader.ts';
 import { State } from './state/state.ts';
 
 /** A change to the files of a data directory that repairs the effects of a crash. */
@@ -101,22 +106,11 @@ export async function scan(options: ScanOptions): Promise<Scanned> {
       if (!(error instanceof CorruptionError)) throw error;
       if (attempt < attempts) await delay(firstDelay * attempt);
       else if (corrupt === 'skip')
-        return { ...nothingScanned, ...(await salvage(disk, directory, error.message)) };
+        return new Scan(directory, disk, options.onProgress).salvage(error.message);
       else throw error;
     }
   }
 }
-
-/** The journals of a damaged directory cannot be continued. */
-const nothingScanned = {
-  storeId: undefined,
-  generation: 0,
-  sequence: 0,
-  journals: [],
-  changes: 0,
-  reports: [],
-  repairs: [],
-};
 
 /** The numbers of the journals from a snapshot on. */
 interface JournalPosition {
@@ -132,7 +126,9 @@ interface JournalContent extends LogContent<HeadRecord> {
   readonly highestDurable: number;
 }
 
-/** One attempt to read a directory, which ends at the first damage. */
+const journalFormat = { name: 'journal', preallocated: true, read: readJournalRecord } as const;
+
+/** One attempt to read a directory. */
 class Scan {
   readonly #directory: string;
   readonly #disk: Disk;
@@ -151,6 +147,7 @@ class Scan {
     this.#onProgress = onProgress;
   }
 
+  /** Reads the directory up to the first damage. Throws CorruptionError. */
   async run(): Promise<Scanned> {
     const names = await this.#disk.list(this.#directory);
     rejectIncompleteCopy(this.#directory, names);
@@ -180,6 +177,58 @@ class Scan {
       repairs: this.#repairs,
       lost: [],
     };
+  }
+
+  /**
+   * Reads what can be read of a damaged directory. If the newest snapshot is damaged, the previous one is read too. The newest revision
+   * of each item is used. The journals cannot be continued.
+   * @param reason why the directory cannot be used
+   */
+  async salvage(reason: string): Promise<Scanned> {
+    const lost = [reason];
+    const newest = await this.#salvageSnapshot(snapshotName, lost);
+    if (newest === undefined) await this.#salvageSnapshot(previousName, lost);
+    let [before, former]: (number | undefined)[] = [];
+    for (const generation of listLogNumbers('journal', await this.#disk.list(this.#directory))) {
+      if (generation < (newest?.generation ?? 0)) continue;
+      if (former !== undefined && former + 1 !== generation)
+        lost.push(`${this.#path(formatLogName('journal', former + 1))} is missing with all its changes`);
+      before = await this.#salvageJournal(generation, before, lost);
+      former = generation;
+    }
+    const nothing = { storeId: undefined, generation: 0, sequence: 0, journals: [], changes: 0 };
+    return { ...nothing, state: this.#state, reports: [], repairs: [], lost };
+  }
+
+  #salvageSnapshot(name: string, lost: string[]): Promise<HeadRecord | undefined> {
+    const take = (record: Record): void => this.#state.take(record);
+    return salvageSnapshot(this.#disk, this.#path(name), take, (what) => lost.push(what));
+  }
+
+  /** Adds the readable changes of a journal. Returns the number of the last one. */
+  async #salvageJournal(
+    generation: number,
+    before: number | undefined,
+    lost: string[],
+  ): Promise<number | undefined> {
+    const path = this.#path(formatLogName('journal', generation));
+    let last = before;
+    await readLogFile<HeadRecord, ChangeRecord>(this.#disk, path, {
+      ...journalFormat,
+      take: (record, { line }) => {
+        const [where, reached, next] =
+          record.kind === 'head'
+            ? [`before ${path}`, record.sequence, record.sequence + 1]
+            : [`${path}, before line ${line}`, record.seq, record.seq];
+        if (last !== undefined && next > last + 1)
+          lost.push(`${where}: ${describeChanges(last + 1, next - 1)}`);
+        last = Math.max(last ?? 0, reached);
+        this.#state.take(record);
+      },
+      skip: ({ line }) => lost.push(`${path}, line ${line}: it cannot be read`),
+      reject: (fault) => fault,
+    });
+    return last;
   }
 
   /** Reads the newest valid snapshot. Without one, the journals must contain all changes from the first one on. */
@@ -288,9 +337,7 @@ class Scan {
     const name = formatLogName('journal', generation);
     let highestDurable = 0;
     const format: LogFormat<HeadRecord, ChangeRecord> = {
-      name: 'journal',
-      preallocated: true,
-      read: readJournalRecord,
+      ...journalFormat,
       take,
       reject: ({ message }, position) => this.#corruption(name, message, position),
       onStray: ({ durable }) => {
@@ -372,4 +419,8 @@ class Scan {
     const where = location === undefined ? undefined : { line: location.line, byte: location.byte };
     return new CorruptionError(this.#path(name), reason, where, advice);
   }
+}
+
+function describeChanges(first: number, last: number): string {
+  return first === last ? `change ${first} is lost` : `changes ${first} to ${last} are lost`;
 }
