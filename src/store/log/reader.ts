@@ -40,7 +40,7 @@ export interface LogFormat<Head extends LogHead, Other extends LogRecord> {
    * Called with the position and the bytes of each line that cannot be read. It is skipped, and the lines after it are read, whatever
    * their numbers are. Default: the first such line ends the valid ones.
    */
-  skip?(position: LinePosition, line: Buffer): void;
+  readonly skip?: ((position: LinePosition, line: Buffer) => void) | undefined;
   /** Returns what to throw for a line whose checksum is correct, so that some program wrote it, but whose record is not. */
   reject(fault: RecordFault, position: LinePosition): Error;
   /** Called with each record from the first invalid line on, also one within that line. */

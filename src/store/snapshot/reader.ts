@@ -1,7 +1,7 @@
 // Reads store.jsonl, whose lines have the form of a log: its head, blocks of items and receipts, and its end.
 import { CorruptionError, type CorruptionLocation } from '../corruption-error.ts';
 import type { Disk } from '../files/disk.ts';
-import { type LogFormat, readLogFile } from '../log/reader.ts';
+import { type LogContent, type LogFormat, readLogFile } from '../log/reader.ts';
 import {
   type BlockRecord,
   type EndRecord,
@@ -32,19 +32,15 @@ const advice =
 export async function readSnapshot(
   disk: Disk,
   path: string,
-  progress: Progress = () => {},
+  progress?: Progress,
 ): Promise<Snapshot | undefined> {
   const state = new State();
-  const reader = new SnapshotReader(path, (record) => state.take(record));
-  const content = await readLogFile(disk, path, reader.format(), (done, size) =>
-    progress(done, size, reader.items),
-  );
-  if (content === undefined) return undefined;
-  const { broken, lines, bytes } = content;
-  const { head, reached } = reader;
-  if (broken !== undefined) throw reader.corruption(broken.reason, broken);
+  const read = await readLines(disk, path, (record) => state.take(record), { progress });
+  if (read === undefined) return undefined;
+  const { head, reached, broken, lines, bytes } = read;
+  if (broken !== undefined) throw corruption(path, broken.reason, broken);
   if (head === undefined || reached === undefined)
-    throw reader.corruption('the file is truncated here', { line: lines + 1, byte: bytes });
+    throw corruption(path, 'the file is truncated here', { line: lines + 1, byte: bytes });
   return { head, reached, state };
 }
 
@@ -61,10 +57,8 @@ export async function salvageSnapshot(
   take: (record: Record) => void,
   onLost: (what: string) => void,
 ): Promise<HeadRecord | undefined> {
-  const reader = new SnapshotReader(path, take);
   let isDamaged = false;
-  const content = await readLogFile(disk, path, {
-    ...reader.format(),
+  const read = await readLines(disk, path, take, {
     skip({ line }, bytes) {
       isDamaged = true;
       const where = `${path}, line ${line}`;
@@ -79,60 +73,63 @@ export async function salvageSnapshot(
       if (recovered > 0) onLost(`${where}: recovered, but perhaps not as it was written`);
     },
   });
-  if (content === undefined) {
-    onLost(`${path} is missing`);
-    return undefined;
-  }
-  if (!isDamaged && reader.isGapless && reader.reached !== undefined) return reader.head;
-  onLost(`${path}: it is damaged, and data that is not listed here may be lost`);
+  if (read !== undefined && !isDamaged && read.isGapless && read.reached !== undefined) return read.head;
+  onLost(
+    read === undefined
+      ? `${path} is missing`
+      : `${path}: it is damaged, and data that is not listed here may be lost`,
+  );
   return undefined;
 }
 
 /** What the lines of a snapshot contain. */
-class SnapshotReader {
-  readonly #path: string;
-  readonly #take: (record: Record) => void;
-  head: HeadRecord | undefined;
+interface SnapshotLines extends Omit<LogContent<SnapshotHead>, 'head'> {
+  readonly head: HeadRecord | undefined;
   /** Undefined unless the last line was the end. */
-  reached: number | undefined;
-  /** The number of items read. */
-  items = 0;
+  readonly reached: number | undefined;
   /** Whether no line is missing between others. */
-  isGapless = true;
-  #last = 0;
+  readonly isGapless: boolean;
+}
 
-  constructor(path: string, take: (record: Record) => void) {
-    this.#path = path;
-    this.#take = take;
-  }
+/** Reads the lines of a snapshot. Returns undefined if there is no such file. Throws CorruptionError unless lines are skipped. */
+async function readLines(
+  disk: Disk,
+  path: string,
+  take: (record: Record) => void,
+  {
+    skip,
+    progress,
+  }: Pick<LogFormat<SnapshotHead, BlockRecord>, 'skip'> & { readonly progress?: Progress | undefined },
+): Promise<SnapshotLines | undefined> {
+  let head: HeadRecord | undefined;
+  let reached: number | undefined;
+  let [last, items, isGapless] = [0, 0, true];
+  const format: LogFormat<SnapshotHead, BlockRecord | EndRecord> = {
+    name: 'snapshot',
+    preallocated: false,
+    read: readSnapshotRecord,
+    take(record) {
+      reached = record.kind === 'end' ? record.reached : undefined;
+      if (record.kind === 'head') {
+        head = record.store;
+        take(head);
+        return;
+      }
+      isGapless &&= record.seq === last + 1;
+      last = record.seq;
+      if (record.kind === 'end') return;
+      for (const part of record.parts) {
+        take(part);
+        if (part.kind === 'item') items += 1;
+      }
+    },
+    skip,
+    reject: ({ message }, position) => corruption(path, message, position),
+  };
+  const content = await readLogFile(disk, path, format, (done, size) => progress?.(done, size, items));
+  return content && { ...content, head, reached, isGapless };
+}
 
-  format(): LogFormat<SnapshotHead, BlockRecord | EndRecord> {
-    return {
-      name: 'snapshot',
-      preallocated: false,
-      read: readSnapshotRecord,
-      take: (record) => this.#takeRecord(record),
-      reject: ({ message }, position) => this.corruption(message, position),
-    };
-  }
-
-  corruption(reason: string, { line, byte }: CorruptionLocation): CorruptionError {
-    return new CorruptionError(this.#path, reason, { line, byte }, advice);
-  }
-
-  #takeRecord(record: SnapshotHead | BlockRecord | EndRecord): void {
-    this.reached = record.kind === 'end' ? record.reached : undefined;
-    if (record.kind === 'head') {
-      this.head = record.store;
-      this.#take(record.store);
-      return;
-    }
-    this.isGapless &&= record.seq === this.#last + 1;
-    this.#last = record.seq;
-    if (record.kind === 'end') return;
-    for (const part of record.parts) {
-      this.#take(part);
-      if (part.kind === 'item') this.items += 1;
-    }
-  }
+function corruption(path: string, reason: string, { line, byte }: CorruptionLocation): CorruptionError {
+  return new CorruptionError(path, reason, { line, byte }, advice);
 }

@@ -156,23 +156,24 @@ export class State {
   }
 
   #commitItem(prepared: Prepared): void {
-    const { entry } = prepared;
+    const { entry, revision, at } = prepared;
     const collection = this.#collection(prepared.collection);
-    if (collection.unique !== undefined)
-      updateKeys(collection.unique, collection.items.get(entry.id), prepared);
-    if (this.#references !== undefined)
-      updateReferences(this.#references, collection.items.get(entry.id), prepared);
-    if (prepared.kind === 'delete') {
+    const former = collection.items.get(entry.id);
+    if (former !== undefined) {
+      collection.unique?.remove(former);
+      this.#references?.remove(prepared.collection, former);
+    }
+    if (prepared.kind === 'set') {
+      collection.unique?.add(entry);
+      this.#references?.add(prepared.collection, entry);
+      place(collection, entry, former);
+    } else {
       collection.items.delete(entry.id);
       collection.order.remove(entry.sequence);
-    } else {
-      if (collection.items.has(entry.id)) collection.order.replace(entry);
-      else collection.order.append(entry);
-      collection.items.set(entry.id, entry);
     }
-    collection.revision = Math.max(collection.revision, prepared.revision);
-    collection.modified = Math.max(collection.modified, prepared.at);
-    if (prepared.receipted !== undefined) this.receipts.add(prepared.receipted, prepared.at);
+    collection.revision = Math.max(collection.revision, revision);
+    collection.modified = Math.max(collection.modified, at);
+    if (prepared.receipted !== undefined) this.receipts.add(prepared.receipted, at);
     if (this.#listeners.size > 0) this.#notify(prepared, collection.revision);
   }
 
@@ -436,22 +437,6 @@ export class State {
 function buildView(path: string, collection: Collection): CollectionView {
   const { counter, sequence, revision, modified, chosen, order, items } = collection;
   return { path, counter, sequence, revision, modified, chosen, entries: order, count: items.size };
-}
-
-/** Updates the unique keys for a change that becomes visible. */
-function updateKeys(keys: UniqueKeys, former: StoredItem | undefined, { kind, entry }: Prepared): void {
-  if (former !== undefined) keys.remove(former);
-  if (kind === 'set') keys.add(entry);
-}
-
-/** Updates the references for a change that becomes visible. */
-function updateReferences(
-  references: ReferenceIndex,
-  former: StoredItem | undefined,
-  { kind, collection, entry }: Prepared,
-): void {
-  if (former !== undefined) references.remove(collection, former);
-  if (kind === 'set') references.add(collection, entry);
 }
 
 function isExpected(former: StoredItem | undefined, expected: Replacement['expected']): boolean {
