@@ -286,6 +286,31 @@ const fieldCases: [declared: unknown, message: string][] = [
     'fields.a.enum[0]: must be an ISO 4217 currency code in upper case, is “DEM”',
   ],
   [{ a: { type: 'text', min: 'a' } }, 'fields.a.min: is not an option of text; did you mean "minLength"?'],
+  [
+    { a: { type: 'boolean', enum: [true] } },
+    'fields.a.enum: is not an option of boolean; known are type, required, readOnly, set, unique, attributes, default',
+  ],
+  [
+    { a: { type: 'integer', pattern: '1' } },
+    'fields.a.pattern: is not an option of integer; known are type, required, readOnly, set, unique, attributes, default, enum, min, max, exclusiveMin, exclusiveMax',
+  ],
+  [
+    { a: { type: 'element', fields: {}, maxLength: 1 } },
+    'fields.a.maxLength: is not an option of element; known are type, required, readOnly, set, unique, attributes, fields',
+  ],
+  [
+    { a: { type: 'list', of: { type: 'text', required: true } } },
+    'fields.a.of.required: is not an option of text; known are type, attributes, minLength, maxLength, format, pattern, enum',
+  ],
+  [
+    { a: { type: 'text', attributes: { b: { type: 'text', attributes: {} } } } },
+    'fields.a.attributes.b.attributes: is not an option of text; known are type, required, minLength, maxLength, format, pattern, enum',
+  ],
+  [
+    { a: { type: 'text', attributes: { xmlns: { type: 'text' } } } },
+    'fields.a.attributes.xmlns: names that begin with "xml" are reserved by XML',
+  ],
+  [{ '': { type: 'text' } }, 'fields.: must be an XML name without a colon'],
   [{ a: { type: 'element' } }, 'fields.a.fields: must be an object, is missing'],
   [
     { a: { type: 'element', fields: { b: { type: 'txt' } } } },

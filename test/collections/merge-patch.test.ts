@@ -93,4 +93,18 @@ suite('PATCH of an item with a merge patch', () => {
     assert.match(options.headers.get('Allow') ?? '', /\bPATCH\b/);
     assert.equal(options.headers.get('Accept-Patch'), 'application/merge-patch+json');
   });
+
+  test('is in the OpenAPI document, and only of collections that declare it', async () => {
+    await using double = await start();
+    const { paths } = await double.openapi();
+    assert.deepEqual(Object.keys(Object(paths['/shelves/{id}']).patch.requestBody.content), [
+      'application/merge-patch+json',
+    ]);
+    await using plain = await start({ ...shelf, patch: false });
+    const response = await plain
+      .as('ann')
+      .fetch('/shelves/1', { method: 'PATCH', headers: type, body: '{}' });
+    assert.equal(response.status, 501);
+    assert.match(await response.text(), /POST to an item changes the fields that are sent/);
+  });
 });

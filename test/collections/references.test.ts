@@ -330,4 +330,14 @@ suite('the declaration of a reference', () => {
       new RangeError('collections./orders.fields.product: a reference requires a store with `referrers`'),
     );
   });
+
+  test('is part of the OpenAPI document, with the conflict of a deletion', async () => {
+    await using double = await start();
+    const { paths, components } = Object(await double.openapi());
+    const { description } = components.schemas.Order.properties.product;
+    assert.equal(description, 'The id of an item of /products; requests can have its address');
+    const responses = (path: string) => Object.keys(paths[path].delete.responses);
+    assert.ok(responses('/products/{id}').includes('409'));
+    assert.ok(!responses('/orders/{id}').includes('409'));
+  });
 });

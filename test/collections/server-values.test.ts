@@ -93,6 +93,15 @@ suite('fields that the server sets', () => {
     }
   });
 
+  test('are read-only in the OpenAPI document, and not required', async () => {
+    await using double = await start();
+    const { components } = await double.openapi();
+    const { properties, required } = Object(components).schemas.Task;
+    assert.deepEqual(required, ['title']);
+    assert.equal(properties.creator.readOnly, true);
+    assert.equal(properties.title.readOnly, undefined);
+  });
+
   test('have the right type, at the top of an item', () => {
     const define = (field: object) => () =>
       defineCollection('/tasks', { ...tasks, sort: [], filter: [], fields: { field } } as never);

@@ -30,142 +30,118 @@ interface Step {
   readonly type: string | undefined;
 }
 
-const steps: readonly Step[] = [
-  {
-    number: 0,
-    question: 'could it be parsed?',
-    fail: (draft) => draft.fields.push(['Content-Length', 'many']),
-    status: 400,
-    type: 'malformed-request',
-  },
-  {
-    number: 1,
-    question: 'is the server full?',
-    fail: (draft) => {
+const table: readonly (readonly [question: string, fail: Step['fail'], status: number, type?: string])[] = [
+  ['could it be parsed?', (draft) => draft.fields.push(['Content-Length', 'many']), 400, 'malformed-request'],
+  [
+    'is the server full?',
+    (draft) => {
       draft.toFullServer = true;
     },
-    status: 503,
-    type: 'full',
-  },
-  {
-    number: 2,
-    question: 'exactly one Host?',
-    fail: (draft) => draft.fields.push(['Host', 'other.example']),
-    status: 400,
-    type: 'malformed-host',
-  },
-  {
-    number: 3,
-    question: 'is the method one of the six?',
-    fail: (draft) => {
+    503,
+    'full',
+  ],
+  ['exactly one Host?', (draft) => draft.fields.push(['Host', 'other.example']), 400, 'malformed-host'],
+  [
+    'is the method one of the six?',
+    (draft) => {
       draft.method = 'PATCH';
     },
-    status: 501,
-    type: 'method-not-implemented',
-  },
-  {
-    number: 4,
-    question: 'is the target sane?',
-    fail: (draft) => {
+    501,
+    'method-not-implemented',
+  ],
+  [
+    'is the target sane?',
+    (draft) => {
       draft.path += '%zz';
     },
-    status: 400,
-    type: 'malformed-target',
-  },
-  {
-    number: 5,
-    question: 'is the expectation one we know?',
-    fail: (draft) => draft.fields.push(['Expect', '200-ok']),
-    status: 417,
-    type: 'expectation-failed',
-  },
-  {
-    number: 6,
-    question: 'is there a resource here?',
-    fail: (draft) => {
+    400,
+    'malformed-target',
+  ],
+  [
+    'is the expectation one we know?',
+    (draft) => draft.fields.push(['Expect', '200-ok']),
+    417,
+    'expectation-failed',
+  ],
+  [
+    'is there a resource here?',
+    (draft) => {
       draft.path = `/nowhere${draft.path}`;
     },
-    status: 404,
-    type: 'not-found',
-  },
-  {
-    number: 7,
-    question: 'are the credentials good?',
-    fail: (draft) => {
+    404,
+    'not-found',
+  ],
+  [
+    'are the credentials good?',
+    (draft) => {
       draft.signer = undefined;
       draft.credentials = 'hmac ann:not-a-digest';
     },
-    status: 400,
-    type: 'malformed-credentials',
-  },
-  {
-    number: 8,
-    question: 'OPTIONS?',
-    fail: (draft) => {
+    400,
+    'malformed-credentials',
+  ],
+  [
+    'OPTIONS?',
+    (draft) => {
       draft.method = 'OPTIONS';
     },
-    status: 200,
-    type: undefined,
-  },
-  {
-    number: 9,
-    question: 'does the resource implement the method?',
-    fail: (draft) => {
+    200,
+  ],
+  [
+    'does the resource implement the method?',
+    (draft) => {
       draft.path = draft.path.replace('/vault/', '/useless/');
     },
-    status: 405,
-    type: 'method-not-allowed',
-  },
-  {
-    number: 10,
-    question: 'may this principal?',
-    fail: (draft) => {
+    405,
+    'method-not-allowed',
+  ],
+  [
+    'may this principal?',
+    (draft) => {
       draft.signer = undefined;
     },
-    status: 401,
-    type: 'authentication-required',
-  },
-  {
-    number: 11,
-    question: 'can what is sent be read?',
-    fail: (draft) => draft.fields.push(['Content-Length', '2000000']),
-    status: 413,
-    type: 'content-too-large',
-  },
-  {
-    number: 12,
-    question: 'does it exist?',
-    fail: (draft) => {
+    401,
+    'authentication-required',
+  ],
+  [
+    'can what is sent be read?',
+    (draft) => draft.fields.push(['Content-Length', '2000000']),
+    413,
+    'content-too-large',
+  ],
+  [
+    'does it exist?',
+    (draft) => {
       draft.path = draft.path.replace('/here', '/missing');
     },
-    status: 404,
-    type: 'not-found',
-  },
-  {
-    number: 13,
-    question: 'can what is asked for be written?',
-    fail: (draft, failing) => {
+    404,
+    'not-found',
+  ],
+  [
+    'can what is asked for be written?',
+    (draft, failing) => {
       if (!failing.has(3) && !failing.has(8)) draft.method = 'GET';
       draft.fields.push(['Accept', 'image/png']);
     },
-    status: 406,
-    type: 'not-acceptable',
-  },
-  {
-    number: 14,
-    question: 'do the preconditions hold?',
-    fail: (draft) => draft.fields.push(['If-Match', '"another-state"']),
-    status: 412,
-    type: 'precondition-failed',
-  },
-  {
-    number: 15,
-    question: 'is the content right?',
-    fail: (draft) => draft.fields.push(['Content-MD5', 'AAAAAAAAAAAAAAAAAAAAAA==']),
-    status: 400,
-    type: 'digest-mismatch',
-  },
+    406,
+    'not-acceptable',
+  ],
+  [
+    'do the preconditions hold?',
+    (draft) => draft.fields.push(['If-Match', '"another-state"']),
+    412,
+    'precondition-failed',
+  ],
+  [
+    'is the content right?',
+    (draft) => draft.fields.push(['Content-MD5', 'AAAAAAAAAAAAAAAAAAAAAA==']),
+    400,
+    'digest-mismatch',
+  ],
 ];
+const steps = table.map(
+  ([question, fail, status, type], number): Step => ({ number, question, fail, status, type }),
+);
 
 /** One draft is one request: these two steps both ask for a method of their own. */
 const impossible: readonly (readonly [number, number])[] = [[3, 8]];

@@ -95,6 +95,14 @@ test('Prefer: return=minimal omits the representation', async () => {
   );
 });
 
+test('Prefer: return=representation is confirmed by Preference-Applied', async () => {
+  const { ask } = openService();
+  const fields = { Prefer: 'return=representation' };
+  const reply = await ask('PUT', '/articles/1', { ...ann, fields, content: article('Tea') });
+  assert.equal(reply.field('Preference-Applied'), 'return=representation');
+  assert.equal(reply.text, article('Tea'));
+});
+
 test('with createWithPut: false, PUT to a new URL returns 404', async () => {
   const { ask } = openService({
     collections: {

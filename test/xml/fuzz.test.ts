@@ -166,24 +166,8 @@ class Telling {
 
 const NAMES = ['a', 'b', 'long-name.1', 'é', '名前', 'p:a', 'q:b', 'xml:lang', '__proto__', 'constructor'];
 const TEXTS = [
-  'x',
-  ' ',
-  '\n',
-  '\r\n',
-  '\t',
-  'é',
-  '日本',
-  '😀',
-  ']',
-  ']]',
-  '>',
-  '&amp;',
-  '&lt;',
-  '&#65;',
-  '&#x1F600;',
-  '&#13;',
-  '"',
-  "'",
+  ...'x \n\té😀]>"',
+  ...['\r\n', '日本', ']]', '&amp;', '&lt;', '&#65;', '&#x1F600;', '&#13;', "'"],
 ];
 
 /** A document that is mostly well-formed. */
@@ -225,37 +209,9 @@ function node(random: Seeded, depth: number): string {
 }
 
 const SCRAPS = [
-  '<',
-  '>',
-  '/',
-  '&',
-  ';',
-  '"',
-  "'",
-  '=',
-  ' ',
-  '-',
-  '--',
-  ']]>',
-  '<!',
-  '<![CDATA[',
-  '<?',
-  '?>',
-  'xmlns',
-  ':',
-  '\0',
-  '\u0001',
-  '\ufffe',
-  '\u0085',
-  '&#',
-  '&#x',
-  '0',
-  'xml',
-  '<!--',
-  'é',
-  '\u00b7',
-  '\ufeff',
-  '\r',
+  ...'<>/&;"= -:0\0é\r',
+  ...["'", '--', ']]>', '<!', '<![CDATA[', '<?', '?>', 'xmlns', '\u0001', '\ufffe', '\u0085', '&#', '&#x'],
+  ...['xml', '<!--', '\u00b7', '\ufeff'],
 ];
 
 /** A document with a few of its characters taken out, put in, doubled or exchanged. */

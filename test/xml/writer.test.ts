@@ -166,40 +166,11 @@ function rewritten(document: string): string {
 }
 
 const NAMES = [
-  'a',
-  'b-c',
-  'é',
-  '日本',
-  '_x.1',
-  '__proto__',
-  'xml:lang',
-  'a b',
-  '1',
-  '',
-  'p:q',
-  'xmlns',
-  'xmlns:p',
+  ...['a', 'b-c', 'é', '日本', '_x.1', '__proto__', 'xml:lang', 'a b', '1', '', 'p:q', 'xmlns', 'xmlns:p'],
 ];
 const STRINGS = [
-  '',
-  'x',
-  ' y ',
-  '<',
-  ']]>',
-  '&amp;',
-  '"',
-  "'",
-  '\r\n',
-  '\t',
-  '日本',
-  '😀',
-  '--',
-  '-',
-  '?>',
-  '\u0001',
-  '\ud800',
-  '\u0085',
-  '\u2028',
+  ...'x<"\t😀-',
+  ...['', ' y ', ']]>', '&amp;', "'", '\r\n', '日本', '--', '?>', '\u0001', '\ud800', '\u0085', '\u2028'],
 ];
 
 /** Writes an element at random and notes what should be read back; false if the writer refused. */

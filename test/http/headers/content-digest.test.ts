@@ -175,25 +175,7 @@ test('decoded base64 is encoded back unchanged, and only canonical base64 is dec
 
 test('no value makes the parser throw', () => {
   const random = seeded();
-  const pieces = [
-    `sha-256=:${sha256}:`,
-    'sha-512',
-    '=',
-    ':',
-    ',',
-    ';',
-    'a',
-    '"',
-    '%"',
-    '@',
-    '?1',
-    '1',
-    '.',
-    '-',
-    ' ',
-    '\\',
-    '(',
-  ];
+  const pieces = [...'=:,;a"@1.- \\(', ...[`sha-256=:${sha256}:`, 'sha-512', '%"', '?1']];
   for (let round = 0; round < 5000; round += 1) {
     const value = hostile(random, pieces);
     for (const { digest } of parseContentDigest(value) ?? [])

@@ -206,22 +206,7 @@ test('a day is accepted exactly if it is in the calendar', () => {
 
 test('no value makes the date parsers throw', () => {
   const random = seeded();
-  const pieces = [
-    'Sun',
-    'Sunday',
-    ', ',
-    ',',
-    ' ',
-    '06',
-    '6',
-    'Nov',
-    '1994',
-    '94',
-    '08:49:37',
-    ' GMT',
-    '-',
-    ':',
-  ];
+  const pieces = [...', 6-:', ...['Sun', 'Sunday', ', ', '06', 'Nov', '1994', '94', '08:49:37', ' GMT']];
   for (let round = 0; round < 3000; round += 1) {
     const value = hostile(random, pieces);
     for (const ms of [parseDate(value, now), parseSignedDate(value)])

@@ -4,16 +4,7 @@ type Drawn = Record<string, unknown>;
 
 /** Declarations and values drawn at random, the values in the form in which they are kept. */
 const names = [
-  'a',
-  'b-1',
-  'título',
-  'constructor',
-  'toString',
-  'value',
-  'x.y',
-  '_',
-  'hasOwnProperty',
-  'item',
+  ...['a', 'b-1', 'título', 'constructor', 'toString', 'value', 'x.y', '_', 'hasOwnProperty', 'item'],
 ];
 const text = 'ab <>&"\'\n\t\r]é漢\u{1f600}\u0085\u2028{}:,\\/';
 

@@ -138,20 +138,8 @@ function draw(random: Seeded, depth: number, budget = { quantifiers: 4 }): strin
 }
 
 const atoms = [
-  'a',
-  'b',
-  'c',
-  '\\d',
-  '\\w',
-  '\\s',
-  '[ab]',
-  '[^a]',
-  '[a-c1-3_-]',
-  '\\p{Lu}',
-  '[^\\p{L}\\d]',
-  '\\.',
-  '-',
-  '\u{1f600}',
+  ...'abc-',
+  ...['\\d', '\\w', '\\s', '[ab]', '[^a]', '[a-c1-3_-]', '\\p{Lu}', '[^\\p{L}\\d]', '\\.', '\u{1f600}'],
   '\u00e9',
 ];
 const quantifiers = ['*', '+', '?', '{2}', '{0,2}', '{1,}', '{0}'];
