@@ -194,9 +194,9 @@ describe('a request that nothing matched is told the nearest stub and the first 
       'the member /customer/id of the content is another one',
     ],
     [
-      { path: '/x', body: { customer: { name: 'Ann' } } },
+      { path: '/x', body: { customer: { email: 'a@b' } } },
       posted,
-      'the member /customer/name of the content is missing',
+      'the member /customer/email of the content is missing',
     ],
     [{ path: '/x', body: { customer: null } }, posted, 'the member /customer of the content is there'],
     [{ path: '/x', user: 'ann' }, {}, 'the user is nobody, not ann'],
