@@ -42,16 +42,7 @@ function drawJson(random: Seeded, depth: number): string {
   if (kind === 4) return `[${blank()}${list(() => drawJson(random, depth - 1))}${blank()}]`;
   if (kind === 3) return string();
   return random.pick([
-    'null',
-    'true',
-    'false',
-    '0',
-    '-0',
-    '1.5',
-    '-12e3',
-    '1E+2',
-    '123456789012345678901',
-    '0.1e-7',
+    ...['null', 'true', 'false', '0', '-0', '1.5', '-12e3', '1E+2', '123456789012345678901', '0.1e-7'],
   ]);
 }
 
@@ -86,24 +77,8 @@ test('mutated documents are accepted or rejected as by JSON.parse, except for du
 function mutated(random: Seeded, document: string): string {
   const at = random.below(document.length + 1);
   const piece = random.pick([
-    '',
-    '"',
-    '\\',
-    ',',
-    ':',
-    '{',
-    ']',
-    '}',
-    '0',
-    '-',
-    '.',
-    'e',
-    '\u0001',
-    '\u00a0',
-    '\ufeff',
-    't',
-    '\\u12',
-    '//',
+    ...['', '"', '\\', ',', ':', '{', ']', '}', '0', '-', '.', 'e', '\u0001', '\u00a0', '\ufeff', 't'],
+    ...['\\u12', '//'],
   ]);
   return document.slice(0, at) + piece + document.slice(at + random.below(3));
 }

@@ -19,16 +19,8 @@ test('chunked alone, in any case, is the supported transfer coding', () => {
 test('any other transfer coding is rejected, and the connection closes', () => {
   const refused = refusedAs('transfer-coding-not-implemented', true);
   for (const value of [
-    '',
-    'gzip',
-    'gzip, chunked',
-    'chunked, chunked',
-    'chunked, gzip',
-    'identity',
-    'chunked;a=b',
-    'xchunked',
-    ' chunked',
-    'chunked,',
+    ...['', 'gzip', 'gzip, chunked', 'chunked, chunked', 'chunked, gzip', 'identity', 'chunked;a=b'],
+    ...['xchunked', ' chunked', 'chunked,'],
   ])
     assert.throws(() => checkFraming(new HttpHeaders(['Transfer-Encoding', value])), refused, value);
   const twice = new HttpHeaders(['Transfer-Encoding', 'chunked', 'Transfer-Encoding', 'chunked']);
@@ -40,12 +32,7 @@ test('100-continue is the only supported expectation', () => {
   for (const value of ['100-continue', '100-Continue', '100-continue, 100-continue', ',100-continue', ''])
     checkExpectation(new HttpHeaders(['Expect', value]), '1.1');
   for (const value of [
-    '200-ok',
-    '100-continue, x',
-    '100-continue;a=b',
-    '100-continue=1',
-    '100',
-    '"100-continue"',
+    ...['200-ok', '100-continue, x', '100-continue;a=b', '100-continue=1', '100', '"100-continue"'],
   ])
     assert.throws(
       () => checkExpectation(new HttpHeaders(['Expect', value]), '1.1'),

@@ -58,19 +58,10 @@ test('several signatures can be requested, up to four', () => {
 });
 
 const ignored: readonly string[] = [
-  'sig1=("@status");keyid="other"',
-  'sig1=("@status");alg="hmac-sha256"',
-  'sig1=("@status" "x-absent")',
-  'sig1=("@status" "@method")',
-  'sig1=("@status" "@foo")',
-  'sig1=("@status" "@status")',
-  'sig1=("@path";req)',
-  'sig1=()',
-  'sig1=("@status");unknown',
-  'sig1=("@status");nonce',
-  'sig1="@status"',
-  'sig1=(',
-  'sig1=("@status"), sig1=("@status")',
+  ...['sig1=("@status");keyid="other"', 'sig1=("@status");alg="hmac-sha256"'],
+  ...['sig1=("@status" "x-absent")', 'sig1=("@status" "@method")', 'sig1=("@status" "@foo")'],
+  ...['sig1=("@status" "@status")', 'sig1=("@path";req)', 'sig1=()', 'sig1=("@status");unknown'],
+  ...['sig1=("@status");nonce', 'sig1="@status"', 'sig1=(', 'sig1=("@status"), sig1=("@status")'],
 ];
 
 for (const accept of ignored) {

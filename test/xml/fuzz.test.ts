@@ -174,12 +174,7 @@ const TEXTS = [
 function madeUp(random: Seeded, depth: number): string {
   if (depth > 0) return element(random, depth);
   const prolog = random.pick([
-    '',
-    '',
-    '<?xml version="1.0"?>',
-    '<?xml version="1.0" encoding="UTF-8"?>\n',
-    '\ufeff',
-    '\n',
+    ...['', '', '<?xml version="1.0"?>', '<?xml version="1.0" encoding="UTF-8"?>\n', '\ufeff', '\n'],
   ]);
   const before = random.pick(['', '', '<!-- c -->', '<?p d?>', '\r\n']);
   return `${prolog}${before}${element(random, 1, ' xmlns:p="u" xmlns:q="v"')}${random.pick(['', '\n', '<!---->', '<?e?>'])}`;

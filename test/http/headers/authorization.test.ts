@@ -25,16 +25,7 @@ test('credentials consist of a scheme, spaces and the remainder as sent', () => 
 
 test('a value without a scheme and a following space has no credentials', () => {
   for (const value of [
-    '',
-    ' ',
-    ' Basic x',
-    'Basic\tx',
-    'Basic,x',
-    'Basic=x',
-    '"Basic" x',
-    'Bäsic x',
-    ':',
-    'hmac:x y',
+    ...['', ' ', ' Basic x', 'Basic\tx', 'Basic,x', 'Basic=x', '"Basic" x', 'Bäsic x', ':', 'hmac:x y'],
   ])
     assert.equal(parseCredentials(value), undefined, value);
 });

@@ -13,14 +13,7 @@ test('gzip and x-gzip are gzip, and identity or no value is identity', () => {
 
 test('another coding or a second one is not known', () => {
   for (const value of [
-    'br',
-    'deflate',
-    'compress',
-    'gzip, gzip',
-    'gzip, br',
-    'x-gzip,gzip',
-    'gzip;q=1',
-    'gzip gzip',
+    ...['br', 'deflate', 'compress', 'gzip, gzip', 'gzip, br', 'x-gzip,gzip', 'gzip;q=1', 'gzip gzip'],
     '"gzip"',
   ])
     assert.equal(parseContentCoding(value), undefined, value);

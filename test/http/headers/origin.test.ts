@@ -4,17 +4,10 @@ import { isSerializedOrigin, originFault } from '../../../src/http/headers/origi
 import { type Seeded, seeded } from '../../support/seeded.ts';
 
 const serialized = [
-  'https://app.example',
-  'http://localhost:3000',
-  'http://127.0.0.1:8080',
-  'http://[::1]',
-  'https://[2001:db8::1]:8443',
-  'https://xn--bcher-kva.example',
-  'http://my_app.localhost',
-  'https://app.example:80',
-  'chrome-extension://abcdefghijklmnopabcdefghijklmnop',
-  'capacitor://localhost',
-  'null',
+  ...['https://app.example', 'http://localhost:3000', 'http://127.0.0.1:8080', 'http://[::1]'],
+  ...['https://[2001:db8::1]:8443', 'https://xn--bcher-kva.example', 'http://my_app.localhost'],
+  ...['https://app.example:80', 'chrome-extension://abcdefghijklmnopabcdefghijklmnop'],
+  ...['capacitor://localhost', 'null'],
 ];
 
 for (const origin of serialized)

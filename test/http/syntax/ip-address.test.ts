@@ -26,43 +26,19 @@ test('all notations of an address are formatted the same way, and anything else 
   for (const same of ['192.0.2.43', '::ffff:192.0.2.43', '::FFFF:c000:22b', '0:0:0:0:0:ffff:c000:22b'])
     assert.equal(written(same), '192.0.2.43');
   for (const none of [
-    '',
-    'localhost',
-    '1.2.3',
-    '01.2.3.4',
-    '1.2.3.4.5',
-    '1.2.3.256',
-    ':::',
-    '1::2::3',
-    '[::1]',
-    '::1 ',
+    ...['', 'localhost', '1.2.3', '01.2.3.4', '1.2.3.4.5', '1.2.3.256', ':::', '1::2::3', '[::1]', '::1 '],
   ])
     assert.equal(parseIpAddress(none), undefined, none);
 });
 
 test('a network is an address with an optional prefix length, and anything else is rejected', () => {
   for (const text of [
-    '10.0.0.0/8',
-    '0.0.0.0/0',
-    '127.0.0.1',
-    '127.0.0.1/32',
-    'fd00::/8',
-    '::/0',
-    '::1',
-    '::1/128',
+    ...['10.0.0.0/8', '0.0.0.0/0', '127.0.0.1', '127.0.0.1/32', 'fd00::/8', '::/0', '::1', '::1/128'],
   ])
     assert.equal(typeof parseIpNetwork(text), 'object', text);
   const form = 'is not a network such as 10.0.0.0/8 or fd00::/8';
   for (const text of [
-    '',
-    '/',
-    '/8',
-    '10.0.0.0/',
-    '10.0.0.0/33',
-    '10.0.0.0/08',
-    '10.0.0.0/-1',
-    '10.0.0.0/8/8',
-    '10/8',
+    ...['', '/', '/8', '10.0.0.0/', '10.0.0.0/33', '10.0.0.0/08', '10.0.0.0/-1', '10.0.0.0/8/8', '10/8'],
   ])
     assert.equal(parseIpNetwork(text), form, text);
   for (const text of ['::/129', '::1%eth0', '::%eth0/64', ' 10.0.0.0/8', 'loopback', '10.0.0.0-10.1.0.0'])

@@ -124,13 +124,7 @@ describe('openssl', { skip: missing('openssl') }, () => {
       'server.pem': made({ ...valid, issuer: { name: 'An authority', key: authorityKey } }),
     };
     const args = [
-      'verify',
-      '-x509_strict',
-      '-purpose',
-      'sslserver',
-      '-CAfile',
-      'authority.pem',
-      'server.pem',
+      ...['verify', '-x509_strict', '-purpose', 'sslserver', '-CAfile', 'authority.pem', 'server.pem'],
     ];
     assert.equal(openssl(args, files), 'server.pem: OK\n');
     assert.match(
@@ -233,18 +227,8 @@ test('invalid keys, names and times are rejected with a RangeError', () => {
   assert.throws(() => made({ key: other }), RangeError);
   assert.throws(() => made({ key: generateKeyPairSync('ed25519').privateKey }), RangeError);
   for (const name of [
-    '',
-    'a b',
-    'a..b',
-    'caf\u00e9',
-    '1.2.3.4.',
-    'a\0b',
-    'x,IP:1.2.3.4',
-    '1.2.3',
-    '1.2.3.256',
-    '1::2::3',
-    '::g',
-    'h]:1',
+    ...['', 'a b', 'a..b', 'caf\u00e9', '1.2.3.4.', 'a\0b', 'x,IP:1.2.3.4', '1.2.3', '1.2.3.256'],
+    ...['1::2::3', '::g', 'h]:1'],
   ])
     assert.throws(() => made({ names: [name] }), RangeError, name);
   for (const moment of [Date.UTC(1949, 11, 31), Date.UTC(10_000, 0, 1), Number.NaN])

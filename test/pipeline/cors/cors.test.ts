@@ -38,11 +38,7 @@ function preflight(
 /** Returns the fields of the protocol in a response, by name without `Access-Control-`. */
 function corsFields(answer: Answer): Record<string, string> {
   const names = [
-    'Allow-Origin',
-    'Allow-Credentials',
-    'Allow-Methods',
-    'Allow-Headers',
-    'Max-Age',
+    ...['Allow-Origin', 'Allow-Credentials', 'Allow-Methods', 'Allow-Headers', 'Max-Age'],
     'Expose-Headers',
   ];
   const present = names.map((name) => [name, answer.field(`Access-Control-${name}`)] as const);

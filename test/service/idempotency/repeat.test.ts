@@ -38,12 +38,7 @@ async function countArticles({ ask }: OpenedService): Promise<number> {
 /** The parts of a response that a client relies on. */
 function seen(answer: Answer): unknown {
   const names = [
-    'Location',
-    'Content-Location',
-    'ETag',
-    'Last-Modified',
-    'Content-Type',
-    'Preference-Applied',
+    ...['Location', 'Content-Location', 'ETag', 'Last-Modified', 'Content-Type', 'Preference-Applied'],
   ];
   return [answer.status, answer.text, ...names.map((name) => answer.field(name))];
 }
