@@ -404,26 +404,6 @@ describe('a full disk', () => {
     await store.close();
   });
 
-  test('does not change the journal, wherever in a batch the space ends', async (context) => {
-    const directory = temporaryDirectory(context);
-    const disk = faultyDisk();
-    const store = await open(directory, { disk, limits: never });
-    const made = await create(store, '/a');
-    const path = join(directory, formatLogName('journal', 1));
-    const { bytes = 0 } = (await recover({ directory })).journals.at(-1) ?? {};
-    for (let more = 0; more < 750; more += 17) {
-      disk.room(bytes + more);
-      const group = [1, 2, 3].map((n) => create(store, '/a', { text: 'x'.repeat(100), n }));
-      for (const attempt of group) await assert.rejects(attempt, { code: 'full' }, `after ${more} bytes`);
-      assert.equal((await stat(path)).size, bytes, `after ${more} bytes`);
-      assert.deepEqual((await store.list('/a', 0, 10)).entries, [made]);
-    }
-    disk.room(Number.POSITIVE_INFINITY);
-    await create(store, '/a');
-    await store.close();
-    assert.equal((await kept(directory)).length, 2);
-  });
-
   test('stores changes if it has space for them but not for preallocation', async (context) => {
     const { store, disk, directory, messages } = await openFaulty(context);
     disk.room(20_000);

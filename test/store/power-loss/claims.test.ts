@@ -101,6 +101,10 @@ async function requireRefused(
   const nonces = await open(disk, createManualClock(now), boot).catch((error: unknown) => {
     throw new Error(`the start is refused ${where}`, { cause: error });
   });
+  assert.ok(
+    [...disk.files().keys()].every((name) => !name.startsWith('nonces') || name.endsWith('.jsonl')),
+    `a temporary file is left ${where}`,
+  );
   for (const { user, nonce, until, answered } of claims)
     if (answered <= operations)
       assert.notEqual(await nonces.claim(user, nonce, until, now), 'fresh', `${nonce.slice(0, 9)} ${where}`);

@@ -319,16 +319,6 @@ describe('a crash', () => {
     }
   });
 
-  test('in any step of a first start does not prevent the next start', async (context) => {
-    const directory = temporaryDirectory(context);
-    const header = new History().files.get('journal-1.jsonl') ?? '';
-    for (let length = 0; length <= header.length; length += 1) {
-      const found = await attempt(directory, new Map([['journal-1.jsonl', header.slice(0, length)]]));
-      if (found instanceof Error) assert.fail(`${length} bytes: ${found.message}`);
-      assert.equal(found.storeId, length === header.length ? 'k3x9' : undefined);
-    }
-  });
-
   test('in a compaction loses no changes, and its temporary file is removed', async (context) => {
     const directory = temporaryDirectory(context);
     const made = history();
