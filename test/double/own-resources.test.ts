@@ -75,35 +75,3 @@ test('resources of the options are there from the start, and after a reset', asy
   assert.equal(await (await double.fetch('/weather')).text(), '<weather/>');
   assert.equal((await double.fetch('/more')).status, 404);
 });
-
-test('a collection that a test declares stores seeded and created items, and rejects an unknown field with 422', async () => {
-  await using double = await startDouble({ users: ['ann'], https: false });
-  double.collection('/teas', {
-    element: 'teas',
-    item: 'tea',
-    fields: { name: { type: 'text', required: true } },
-    access: { read: 'anyone', write: 'authenticated' },
-  });
-  double.seed({ '/teas': [{ name: 'Oolong' }] });
-  const made = await double.as('ann').fetch('/teas', { method: 'POST', body: '{"name":"Assam"}' });
-  assert.deepEqual([made.status, made.headers.get('location')], [201, '/teas/2']);
-  const list =
-    '<teas><tea href="/teas/1"><name>Oolong</name></tea><tea href="/teas/2"><name>Assam</name></tea></teas>';
-  assert.equal(await (await double.fetch('/teas')).text(), list);
-  const bad = await double.as('ann').fetch('/teas', { method: 'POST', body: '{"nam":"Assam"}' });
-  assert.equal(bad.status, 422);
-});
-
-test('an invalid template or declaration is rejected, and nothing changes', async () => {
-  await using double = await startDouble({ https: false });
-  const GET = action('anyone', async () => text('x'));
-  assert.throws(() => double.resource('weather', { GET }), RangeError);
-  assert.throws(() => double.resource('/a/{b', { GET }), RangeError);
-  assert.throws(() => double.resource('/articles/{other}', { GET }), RangeError);
-  const fields = { name: { type: 'text' } } as const;
-  assert.throws(() => double.collection('/teas/', { element: 'teas', item: 'tea', fields }), {
-    name: 'DeclarationError',
-  });
-  assert.equal((await double.fetch('/articles')).status, 200);
-  assert.equal((await double.fetch('/articles/1')).status, 404);
-});

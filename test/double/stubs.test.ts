@@ -401,24 +401,6 @@ test('stubs of the options are there from the start and after each reset; snapsh
   assert.deepEqual([await status('/rates'), await status('/rates'), await status('/more')], [200, 200, 404]);
 });
 
-test('faults, the clock and the permissions apply to stubs', async () => {
-  await using double = await startDouble({ users, https: false });
-  const stub = double.stub({ method: 'POST', path: '/orders' }, { status: 201 }, { times: 5 });
-  double.faults.next({ path: '/orders' }, { status: 503 });
-  const post = async () => (await double.as('ann').fetch('/orders', { method: 'POST' })).status;
-  assert.deepEqual([await post(), stub.count, await post(), stub.count], [503, 0, 201, 1]);
-  const headers = await double.as('ann').signRequest({ method: 'POST', url: '/orders' });
-  double.clock.advance('11m');
-  assert.equal((await double.fetch('/orders', { method: 'POST', headers })).status, 401);
-  const allow = async (send: typeof fetch): Promise<string | null> =>
-    (await send('/orders', { method: 'OPTIONS' })).headers.get('allow');
-  assert.deepEqual(
-    [await allow(double.fetch), await allow(double.as('ann').fetch)],
-    ['OPTIONS', 'POST, OPTIONS'],
-  );
-  assert.equal(stub.remaining, 4);
-});
-
 test('a preflight permits the method of a stub to an origin of the option cors', async () => {
   await using double = await startDouble({ https: false, cors: { origins: ['https://app.example'] } });
   double.stub({ method: 'PATCH', path: '/articles/{id}' }, { status: 204 });

@@ -3,6 +3,7 @@ import test from 'node:test';
 import { inspect } from 'node:util';
 import * as attack from '../../src/attack/index.ts';
 import * as client from '../../src/client/index.ts';
+import { DeclarationError } from '../../src/collections/fields/error.ts';
 import { type Double, type DoubleOptions, startDouble } from '../../src/double/index.ts';
 import * as root from '../../src/index.ts';
 import * as postgres from '../../src/postgres/index.ts';
@@ -49,6 +50,32 @@ const openService = async () => root.createService({});
 
 /** Calls with an argument that is unknown or wrong, and the sentence of the error. */
 const cases: Readonly<Record<string, readonly [run: (double: Double) => unknown, message: RegExp]>> = {
+  'startDouble with items that are no list': [
+    () => startDouble(JSON.parse('{ "https": false, "seed": { "/articles": {} } }')),
+    /^seed\.\/articles: must be an array of items, is an object$/,
+  ],
+  'seed()': [(double) => call(double.seed), /^seed: must be an object, is missing$/],
+  'as()': [(double) => call(double.as), /^the user of as must be text, is missing$/],
+  'createAttempts without a signer': [
+    () => call(attack.createAttempts, { url }),
+    /^the signer must be an object with a function sign, as createSigner returns$/,
+  ],
+  'createSigner without a secret': [
+    () => call(attack.createSigner, { user: 'ann' }),
+    /^credentials\.secret must be non-empty text, is missing$/,
+  ],
+  'createSigner({ secert })': [
+    () => call(attack.createSigner, { user: 'ann', secert: 'a secret' }),
+    /^secert is not a member of credentials; did you mean "secret"\?$/,
+  ],
+  'clock.set(null)': [
+    ({ clock }) => call(clock.set, null),
+    /^null is not a time such as '2026-03-01T12:00:00Z', a Date or ms since 1970$/,
+  ],
+  'fetch()': [
+    (double) => call(double.fetch),
+    /^the URL of a request must be a path, a URL or a Request, is missing$/,
+  ],
   'createMemoryStore({ storeid })': [
     () => call(root.createMemoryStore, { storeid: 'a' }),
     /^storeid is not an option of a store in memory; did you mean "storeId"\?$/,
@@ -204,7 +231,7 @@ test('an unknown or wrong argument is rejected with a sentence that names it', a
       assert.rejects(
         async () => run(double),
         (error) => {
-          assert.ok(error instanceof RangeError, String(error));
+          assert.ok(error instanceof RangeError || error instanceof DeclarationError, String(error));
           assert.match(error.message, message);
           return true;
         },

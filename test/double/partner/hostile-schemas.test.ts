@@ -52,42 +52,30 @@ const conditional = (condition: unknown, consequence: unknown, otherwise: unknow
 
 /** Schemas with content that a partner's client can send, by the size of the content. */
 const hostile: Readonly<
-  Record<string, { schemas: Schemas; value: (size: number) => unknown; size: number }>
+  Record<string, { schemas: Schemas; value?: (size: number) => unknown; size?: number }>
 > = {
   'oneOf of a recursive schema': {
     schemas: { Root: { oneOf: branches }, ...tree },
     value: (size) => nest(size, { leaf: 'x' }),
-    size: 12,
   },
   'oneOf of a recursive schema that nothing fulfils': {
     schemas: { Root: { oneOf: branches }, ...tree },
     value: (size) => nest(size, { leaf: 1 }),
-    size: 12,
   },
   'anyOf of a recursive schema': {
     schemas: { Root: { anyOf: [failing, failing, inner] } },
-    value: (size) => nest(size, 1),
-    size: 12,
   },
   'anyOf in allOf': {
     schemas: { Root: { allOf: [{ anyOf: [failing, inner] }, { anyOf: [failing, inner] }] } },
-    value: (size) => nest(size, 1),
-    size: 12,
   },
   'not of anyOf': {
     schemas: { Root: { not: { anyOf: [failing, failing, { not: inner }] } } },
-    value: (size) => nest(size, 1),
-    size: 12,
   },
   'if, then and else': {
     schemas: { Root: conditional(failing, inner, conditional(failing, failing, inner)) },
-    value: (size) => nest(size, 1),
-    size: 12,
   },
   dependentSchemas: {
     schemas: { Root: { ...inner, dependentSchemas: { kind: { anyOf: [failing, inner] } } } },
-    value: (size) => nest(size, 1),
-    size: 12,
   },
   contains: {
     schemas: {
@@ -95,8 +83,6 @@ const hostile: Readonly<
         properties: { of: { contains: reference('Root'), items: { anyOf: [failing, reference('Root')] } } },
       },
     },
-    value: (size) => nest(size, 1),
-    size: 12,
   },
   'additionalProperties and patternProperties': {
     schemas: {
@@ -107,8 +93,6 @@ const hostile: Readonly<
         anyOf: [failing, { additionalProperties: reference('Root'), items: reference('Root') }],
       },
     },
-    value: (size) => nest(size, 1),
-    size: 12,
   },
   discriminator: {
     schemas: {
@@ -116,8 +100,6 @@ const hostile: Readonly<
       and: { anyOf: [failing, inner] },
       or: failing,
     },
-    value: (size) => nest(size, 1),
-    size: 12,
   },
   'uniqueItems of objects': {
     schemas: { Root: { uniqueItems: true } },
@@ -151,7 +133,7 @@ const hostile: Readonly<
   },
 };
 
-for (const [name, { schemas, value, size }] of Object.entries(hostile))
+for (const [name, { schemas, value = (size: number) => nest(size, 1), size = 12 }] of Object.entries(hostile))
   test(`${name}: the time of a check grows at most linearly with the content`, () => {
     const checker = createChecker(parse(schemas));
     const growth = measureGrowth((content) => checker.check(root, content, 'request'), value, size);
