@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { defaultCollections } from '../../src/collections/declaration.ts';
 import { type DoubleOptions, startDouble } from '../../src/double/index.ts';
 import { action, readBytes } from '../../src/index.ts';
 import { createConsole } from '../support/double/control-client.ts';
@@ -127,39 +128,23 @@ test('content in a charset other than UTF-8 reaches a stub as bytes', async () =
     assert.equal(signed.status, 200, `${type}: ${String(double.journal.last())}`);
     assert.deepEqual(body, expected, type);
   }
-  const latin1 = {
-    method: 'POST',
-    headers: { 'Content-Type': 'application/json; charset=iso-8859-1' },
-    body: '{}',
-  };
-  double.seed({ '/articles': [] });
+  const headers = { 'Content-Type': 'application/json; charset=iso-8859-1' };
   await using authenticated = await startDouble({ users: ['ann'], https: false });
-  assert.equal(
-    (await authenticated.as('ann').fetch('/articles', latin1)).status,
-    415,
-    'a collection reads UTF-8',
-  );
+  const posted = await authenticated.as('ann').fetch('/articles', { method: 'POST', headers, body: '{}' });
+  assert.equal(posted.status, 415, 'a collection reads UTF-8');
 });
 
 test('a stub and a document accept a PUT with Content-Range, a collection does not', async () => {
   const content = { 'application/octet-stream': {} };
   const put = { requestBody: { content }, responses: { 202: { description: 'received' } } };
+  const parameters = [{ name: 'id', in: 'path', required: true, schema: {} }];
   await using double = await startDouble({
     https: false,
     users: ['ann'],
-    partner: {
-      openapi: '3.1.0',
-      paths: {
-        '/uploads/{id}': { put, parameters: [{ name: 'id', in: 'path', required: true, schema: {} }] },
-      },
-    },
+    collections: defaultCollections(),
+    seed: { '/articles': [{ title: 'Tea', price: { value: '1.00', currency: 'EUR' } }] },
+    partner: { openapi: '3.1.0', paths: { '/uploads/{id}': { put, parameters } } },
     stubs: [{ match: { method: 'PUT', path: '/stub' }, response: { status: 308 }, access: 'anyone' }],
-  });
-  double.collection('/articles', {
-    element: 'articles',
-    item: 'article',
-    fields: { title: { type: 'text' } },
-    access: { read: 'anyone', write: 'authenticated' },
   });
   const sent = {
     method: 'PUT',
@@ -169,7 +154,6 @@ test('a stub and a document accept a PUT with Content-Range, a collection does n
   } as const;
   assert.equal((await double.fetch('/uploads/1', sent)).status, 202);
   assert.equal((await double.fetch('/stub', sent)).status, 308);
-  double.seed({ '/articles': [{ title: 'Tea' }] });
   const article = { ...sent, headers: { ...sent.headers, 'Content-Type': 'application/json' }, body: '{}' };
   assert.equal((await double.as('ann').fetch('/articles/1', article)).status, 400);
   assert.equal(double.journal.last().problem?.type, 'content-range-on-put');
@@ -224,7 +208,7 @@ test('a list of values is sent as several lines, wherever a response has headers
   }
 });
 
-test('the function of a stub can return a Response of the platform', async () => {
+test('the function of a stub and an action can return a Response of the platform', async () => {
   await using double = await startDouble({ https: false });
   const cookies = new Headers([
     ['Set-Cookie', 'a=1'],
@@ -265,8 +249,13 @@ test('the function of a stub can return a Response of the platform', async () =>
   ];
   for (const [create, status, type, body] of cases) {
     using _stub = double.stub({ path: '/r' }, create, open);
-    for (const send of [fetch, double.fetch]) {
-      const response = await send(`${double.url}/r`);
+    double.resource('/a', { GET: action('anyone', create) });
+    for (const [send, path] of [
+      [fetch, '/r'],
+      [double.fetch, '/r'],
+      [fetch, '/a'],
+    ] as const) {
+      const response = await send(double.url + path);
       assert.deepEqual([response.status, response.headers.get('content-type')], [status, type]);
       assert.deepEqual(response.headers.getSetCookie(), ['a=1', 'b=2']);
       assert.equal(response.headers.get('x-one'), '1');

@@ -45,20 +45,8 @@ test('a summary contains the columns of the table, and the text of the entry, wi
   await double.as('ann', { secret: 'another-secret' }).fetch(`/articles?q=${'x'.repeat(3000)}`);
   const { entries } = await control.send('POST', '/journal/list', {});
   const [good, bad] = entries;
-  assert.deepEqual(Object.keys(good).sort(), [
-    'aborted',
-    'duration',
-    'fault',
-    'method',
-    'number',
-    'scheme',
-    'status',
-    'step',
-    'target',
-    'text',
-    'time',
-    'user',
-  ]);
+  const columns = 'aborted duration fault method number scheme status step target text time user';
+  assert.equal(Object.keys(good).sort().join(' '), columns);
   assert.equal(good.target, '/articles?password=[redacted]');
   assert.deepEqual([good.user, good.scheme, good.status, good.step], ['ann', 'hmac', 200, 16]);
   assert.deepEqual([bad.user, bad.scheme, bad.problem, bad.step], ['ann', 'hmac', 'credentials-refused', 7]);
@@ -88,6 +76,7 @@ test('an entry has the date and nonce of its signature, and the first use of the
 
 test('the window of an entry is that of its scheme', async () => {
   await using double = await startDouble({
+    now: '2026-03-01T12:00:00Z',
     users: { ann },
     window: 30,
     consumers: { printer: { secret: 'the-secret-of-the-printer' } },
@@ -103,13 +92,9 @@ test('the window of an entry is that of its scheme', async () => {
   });
   const control = await openConsole(double);
   const time = Math.floor(double.clock.now() / 1000);
-  const headers = { 'X-Api-Key': 'ann', 'X-Timestamp': String(time), 'X-Signature': 'a'.repeat(64) };
-  const input = `sig1=("@method" "@authority" "@path" "@query");created=${time};keyid="ann";nonce="n-1"`;
   await double.fetch('/articles');
-  await double.as('ann').fetch('/articles');
-  await double.as('ann', { scheme: 'oauth1' }).fetch('/articles');
-  await double.fetch('/articles', { headers });
-  await double.fetch('/articles', { headers: { 'Signature-Input': input, Signature: 'sig1=:AAAA:' } });
+  for (const scheme of ['hmac', 'oauth1', 'partner', 'message-signatures'] as const)
+    await double.as('ann', { scheme }).fetch('/articles');
   const presented = [];
   for (const { number } of double.journal)
     presented.push((await control.send('GET', `/journal/${number}`)).presented);
@@ -118,7 +103,8 @@ test('the window of an entry is that of its scheme', async () => {
     [undefined, 30, 300, 120, 90],
   );
   assert.deepEqual(presented[3].date, { text: String(time), time: time * 1000 });
-  assert.deepEqual([presented[4].date.time, presented[4].nonce], [time * 1000, 'n-1']);
+  assert.equal(presented[4].date.time, time * 1000);
+  assert.equal(typeof presented[4].nonce, 'string');
   assert.ok(Math.abs(presented[2].date.time / 1000 - time) < 60);
 });
 
@@ -151,26 +137,9 @@ test('the journal is exported as HAR 1.2, without secrets', async () => {
   assert.equal(unparsed.response.status, 400);
   for (const { request, response, timings } of log.entries) {
     // The members that HAR 1.2 requires.
-    for (const member of [
-      'method',
-      'url',
-      'httpVersion',
-      'cookies',
-      'headers',
-      'queryString',
-      'headersSize',
-      'bodySize',
-    ])
+    for (const member of 'method url httpVersion cookies headers queryString headersSize bodySize'.split(' '))
       assert.ok(member in request, member);
-    for (const member of [
-      'status',
-      'statusText',
-      'httpVersion',
-      'cookies',
-      'headers',
-      'content',
-      'redirectURL',
-    ])
+    for (const member of 'status statusText httpVersion cookies headers content redirectURL'.split(' '))
       assert.ok(member in response, member);
     assert.deepEqual(Object.keys(timings), ['send', 'wait', 'receive']);
   }

@@ -60,7 +60,11 @@ test('an onError that throws does not affect clients', async (t) => {
 test('a wait on a closed double ends at once, with an earlier entry if one matches', async () => {
   const double = await startDouble({ https: false });
   await double.fetch('/articles');
+  const waiting = assert.rejects(double.journal.waitFor({ path: '/a' }, { timeout: 60_000 }), {
+    code: 'closed',
+  });
   await double.close();
+  await waiting;
   assert.equal((await double.journal.waitFor({ path: '/articles' })).number, 1);
   await assert.rejects(double.journal.waitFor({ path: '/b' }, { timeout: 60_000 }), (error) => {
     assert.ok(error instanceof DoubleError);

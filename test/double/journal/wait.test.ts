@@ -66,12 +66,3 @@ test('the timeout error of waitFor lists only the latest of many requests', asyn
     return true;
   });
 });
-
-test('closing the double rejects a wait', async () => {
-  const double = await startDouble();
-  const waiting = assert.rejects(double.journal.waitFor({ path: '/a' }, { timeout: 60_000 }), {
-    code: 'closed',
-  });
-  await double.close();
-  await waiting;
-});

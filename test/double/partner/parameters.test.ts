@@ -288,6 +288,13 @@ const encoded: readonly (readonly [
     ['p=R,1,G,2'],
     ['p=R,1'],
   ],
+  [
+    'names whose brackets are documented, as they stand',
+    { 'p[q]': { type: 'string' }, 'ids[]': { type: 'array', items: { type: 'integer' } }, sort: colour },
+    {},
+    ['p[q]=tea&ids[]=1', 'p%5Bq%5D=tea&ids%5B%5D=1&ids%5B%5D=2&sort[R]=1&sort[G]=2'],
+    ['ids[]=x', 'p[q]=tea&sort[R]=x&sort[G]=2'],
+  ],
   ['no encoding', { p: list, q: colour }, {}, ['p=1&p=2', 'q={"R":1,"G":2}'], ['p=1,2', 'q={"R":1}']],
 ];
 

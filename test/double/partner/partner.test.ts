@@ -699,35 +699,6 @@ test('a member for which no value is permitted has its own example', async () =>
   assert.match(double.journal.last().warnings.join(), /the nearest one is sent: \/email must match/);
 });
 
-test('names of a form whose brackets are documented are read as they stand', async () => {
-  const schema = {
-    type: 'object',
-    required: ['order[name]', 'ids[]'],
-    properties: {
-      'order[name]': { type: 'string' },
-      'ids[]': { type: 'array', items: { type: 'integer' } },
-      sort: { type: 'object', properties: { by: { enum: ['name'] } } },
-    },
-    additionalProperties: false,
-  };
-  const post = {
-    requestBody: { content: { 'application/x-www-form-urlencoded': { schema } } },
-    responses: { 204: { description: 'Done' } },
-  };
-  await using double = await start({ partner: documentOf({ post }) });
-  const statusOf = async (body: string): Promise<number> => {
-    const headers = { 'Content-Type': 'application/x-www-form-urlencoded' };
-    return (await double.fetch('/x', { method: 'POST', headers, body })).status;
-  };
-  const forms = [
-    'order[name]=tea&ids[]=1',
-    'order%5Bname%5D=tea&ids%5B%5D=1&ids%5B%5D=2&sort[by]=name',
-    'order[name]=tea&ids[]=x',
-    'order[name]=tea&ids[0]=1',
-  ];
-  assert.deepEqual(await Promise.all(forms.map(statusOf)), [204, 204, 422, 422]);
-});
-
 test('a range with a suffix covers the types that end in it', async () => {
   const content = { 'application/*+json': { schema: { type: 'object' } } };
   const post = {

@@ -21,9 +21,14 @@ const securitySchemes = {
 function start(
   security: readonly Record<string, readonly string[]>[] | undefined,
   options: DoubleOptions = {},
+  schemes: object = securitySchemes,
 ) {
   const operation = { ...(security && { security }), responses: { 204: { description: 'Done' } } };
-  const partner = { openapi: '3.1.0', paths: { '/x': { get: operation } }, components: { securitySchemes } };
+  const partner = {
+    openapi: '3.1.0',
+    paths: { '/x': { get: operation } },
+    components: { securitySchemes: schemes },
+  };
   return startDouble({ users, partner, onError: () => {}, ...options });
 }
 
@@ -208,13 +213,9 @@ test('signs by each name that the document gives a scheme, also where two declar
 });
 
 test('a key in Authorization is read alone and after any word, as the document does not name one', async () => {
-  const partner = {
-    openapi: '3.1.0',
-    paths: { '/x': { get: { security: [{ bot: [] }], responses: { 204: { description: 'Done' } } } } },
-    components: { securitySchemes: { bot: { type: 'apiKey', in: 'header', name: 'Authorization' } } },
-  };
+  const bot = { type: 'apiKey', in: 'header', name: 'Authorization' };
   const key = 'a-key/with+characters==';
-  await using double = await startDouble({ users: { ann: { secret: key } }, partner });
+  await using double = await start([{ bot: [] }], { users: { ann: { secret: key } } }, { bot });
   const statusFor = async (value: string): Promise<number> =>
     (await double.fetch('/x', { headers: { Authorization: value } })).status;
   for (const value of [key, `Bot ${key}`, `Bearer ${key}`, `Token ${key}`])
@@ -226,12 +227,7 @@ test('a key in Authorization is read alone and after any word, as the document d
 });
 
 test('a key whose name no field can have costs its operations, and is named', async () => {
-  const security = { type: 'apiKey', in: 'header', name: 'API Key' };
-  const partner = {
-    openapi: '3.1.0',
-    paths: { '/x': { get: { security: [{ key: [] }], responses: { 204: { description: 'Done' } } } } },
-    components: { securitySchemes: { key: security } },
-  };
-  await using double = await startDouble({ partner, onError: () => {} });
+  const key = { type: 'apiKey', in: 'header', name: 'API Key' };
+  await using double = await start([{ key: [] }], {}, { key });
   assert.match(double.partner.faults.join(), /has a key in "header" with the name "API Key", which/);
 });
