@@ -87,14 +87,44 @@ describe('signRequest', () => {
     );
   });
 
-  test('accepts an API key over HTTPS or to this host, and rejects it otherwise', () => {
+  test('defaults to GET, and accepts the date as ms, a Date or text', () => {
+    const scheme = { preset: 'stripe' } as const;
+    const signing = { url: request.url, secret, clock: createManualClock(0) };
+    const times = [now, new Date(now), '2026-11-22T12:00:00Z'];
+    for (const date of times)
+      assert.match(signRequest({ ...signing, scheme, date })['Stripe-Signature'] ?? '', /^t=1795348800,/);
+    for (const date of times)
+      assert.equal(signRequest({ ...signing, user: 'ann', date })['Date'], '22 nov 2026 12:00:00');
+    const literal = signRequest({ ...signing, user: 'ann', date: 'no date at all' });
+    assert.equal(literal['Date'], 'no date at all');
+  });
+
+  test('sends the key id in place of the user', () => {
+    const scheme = { message: '{user}', signature: { field: 'X-Sig' }, user: { field: 'X-Key' } };
+    const headers = signRequest({ url: request.url, scheme, user: 'ann', keyId: 'key-1', secret });
+    assert.equal(headers['X-Key'], 'key-1');
+  });
+
+  test('sends an API key, a password or a token over HTTPS or to this host only', () => {
     const signing = { user: 'ann', secret, scheme: key };
     assert.deepEqual(signRequest({ ...request, ...signing }), { 'X-Own-Id': 'ann', 'X-Own-Secret': secret });
-    assert.doesNotThrow(() => signRequest({ ...request, url: 'http://127.0.0.1:8080/', ...signing }));
-    assert.throws(() => signRequest({ ...request, url: 'http://api.example/', ...signing }), {
-      name: 'RangeError',
-      message: 'an API key is sent over HTTPS only',
-    });
+    for (const [what, credentials] of [
+      ['an API key', signing],
+      ['a token', { scheme: 'bearer', token: 'a-token' }],
+      ['a password', { scheme: 'basic', user: 'ann', password: 'a password' }],
+    ] as const) {
+      assert.doesNotThrow(() => signRequest({ url: 'http://localhost:8080/', ...credentials }));
+      assert.throws(() => signRequest({ url: 'http://api.example/', ...credentials }), {
+        name: 'RangeError',
+        message: `${what} is sent over HTTPS only`,
+      });
+    }
+  });
+
+  test('signs the body by its digest, and returns the headers of signUrl if it changes nothing else', () => {
+    const options = { ...request, user: 'ann', secret, nonce: 'n', date: now };
+    assert.deepEqual(signUrl(options), { url: request.url, headers: signRequest(options) });
+    assert.match(signRequest({ ...options, body: 'Tea' })['Content-Digest'] ?? '', /^sha-256=:/);
   });
 
   test('rejects a scheme that signs in the query, and refers to signUrl', () => {
@@ -117,7 +147,25 @@ describe('a wrong option is rejected', () => {
   const message = { type: 'message-signatures' };
   const aws4 = { type: 'aws4', ...region, accessKeyId: 'ann', secret };
   const mistakes: readonly (readonly [options: object, message: string])[] = [
-    [{ scheme: partner, usr: 'ann' }, 'usr is not a member of options; did you mean "user"?'],
+    [
+      { user: 'ann', secret, content: 'Tea' },
+      'content is not a member of options; known are method, url, headers, body, target, date, nonce, id, clock, random, scheme, user, secret, form, dateField, signBody, password, token, client, privateKey, tokenSecret, signatureMethod, bodyHash, keyId, passphrase',
+    ],
+    [{ user: 'ann', secret, bdy: 'Tea' }, 'bdy is not a member of options; did you mean "body"?'],
+    [{ user: 'ann' }, 'options.secret must be non-empty text, is missing'],
+    [{ scheme: 'basic', user: 'ann', secret }, 'options.secret is not an option of the scheme basic'],
+    [{ scheme: 'basic', user: 'ann' }, 'options.password must be non-empty text, is missing'],
+    [{ scheme: 'bearer', token: '' }, 'options.token must be non-empty text, is empty'],
+    [{ scheme: 'basik', user: 'ann' }, 'scheme must be an object; did you mean "basic"?'],
+    [
+      { scheme: { preset: 'stripe' }, secret, form: 'simple' },
+      'options.form is not an option of the scheme stripe',
+    ],
+    [{ scheme: { preset: 'stripe' }, secret: 5 }, 'options.secret must be text'],
+    [
+      { scheme: { preset: 'stripe' }, secret, date: 'yesterday' },
+      "options.date must be a Date, ms since 1970 or text such as '2026-03-01T12:00:00Z'",
+    ],
     [
       { scheme: { type: 'aws' } },
       'scheme.type must be one of message-signatures, aws4, draft-cavage, is "aws"; did you mean "aws4"?',
@@ -210,7 +258,10 @@ describe('a wrong option is rejected', () => {
   for (const [wrongOptions, expected] of mistakes) {
     test(expected, () => {
       const given = { ...request, ...wrongOptions } as Parameters<typeof signUrl>[0];
-      assert.throws(() => signRequest(given), { name: 'RangeError', message: expected });
+      assert.throws(
+        () => signRequest(given),
+        ({ name, message: found }: Error) => name === 'RangeError' && found.startsWith(expected),
+      );
     });
   }
 });
