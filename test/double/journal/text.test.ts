@@ -130,8 +130,8 @@ test('a disabled user is named as such, in the journal only', async () => {
   assert.match(String(double.journal.last()), /the user johndoe is disabled/);
 });
 
-/** Mistakes in Basic credentials, beside those of the catalogue. */
-const basic: readonly (readonly [authorization: string, named: RegExp])[] = [
+/** Mistakes in Authorization, beside those of the catalogue. */
+const authorizations: readonly (readonly [authorization: string, named: RegExp])[] = [
   [encodeBasic('johndoe:a-secret'), /the secret of johndoe was sent instead of the password/],
   [encodeBasic('JohnDoe:pw'), /there is no user JohnDoe; did you mean johndoe\?/],
   [encodeBasic('johndoe:p%77'), /the password was percent-encoded/],
@@ -146,19 +146,48 @@ const basic: readonly (readonly [authorization: string, named: RegExp])[] = [
     'Bearer abc',
     /Authorization was sent with Bearer; Authorization with Basic or Authorization with Hmac is expected/,
   ],
+  [
+    'Signature keyId="ann",signature="AAAA"',
+    /draft-cavage-http-signatures was sent; configure the scheme draft-cavage/,
+  ],
+  ['AWS4-HMAC-SHA256 Credential=a', /AWS Signature Version 4 was sent; configure the scheme aws4/],
+  ['AWS4-ECDSA-P256-SHA256 Credential=a', /Version 4A was sent, which is not verified; sign with Version 4/],
 ];
 
 function encodeBasic(credentials: string): string {
   return `Basic ${Buffer.from(credentials).toString('base64')}`;
 }
 
-for (const [authorization, named] of basic)
+for (const [authorization, named] of authorizations)
   test(`the text of an entry alone names what is wrong with ${authorization}`, async () => {
     await using double = await open();
-    const response = await double.fetch('/articles', { headers: { authorization }, secure: true });
+    const init = { method: 'DELETE', headers: { authorization }, secure: true };
+    const response = await double.fetch('/articles/1', init);
     assert.doesNotMatch(await response.text(), named);
     assert.match(String(double.journal.last()), named);
   });
+
+test('the text of an entry names credentials elsewhere, of schemes that are not configured', async () => {
+  await using double = await open();
+  const cavage = /draft-cavage-http-signatures was sent; configure the scheme draft-cavage/;
+  for (const [query, headers, named] of [
+    ['', { Signature: 'keyId="ann",signature="AAAA"' }, cavage],
+    [
+      '',
+      { Signature: 'sig1=:AAAA:', 'Signature-Input': 'sig1=();created=1' },
+      /RFC 9421\) was sent; configure the scheme message-signatures/,
+    ],
+    ['?X-Amz-Signature=00', {}, /AWS Signature Version 4 was sent/],
+    [
+      '',
+      { 'Content-Type': 'multipart/form-data; boundary=b' },
+      /those within a form \(a POST policy of Amazon S3\) are not read: sign the request, or presign its URL/,
+    ],
+  ] as const) {
+    await double.fetch(`/articles/1${query}`, { method: 'DELETE', headers });
+    assert.match(String(double.journal.last()), named);
+  }
+});
 
 test('a text of the journal has no character of a client that changes how a terminal displays it', async () => {
   const fields = { title: { type: 'text' } } as const;

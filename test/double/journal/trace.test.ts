@@ -102,12 +102,12 @@ test('each check that fails is named, with the checks that passed before it', as
     date: '01 mar 2026 11:00:00',
     nonce: 'n-2',
   });
-  const failures: [
+  const failures: readonly (readonly [
     headers: Record<string, string>,
     failedAt: string,
     passed: string[],
-    hint: string | undefined,
-  ][] = [
+    hint?: string,
+  ])[] = [
     [
       { ...good, authentication: good.authentication.replace('johndoe', 'nobody') },
       'user',
@@ -127,15 +127,8 @@ test('each check that fails is named, with the checks that passed before it', as
       'off by exactly 1 hour: probably a time zone; the date must be in UTC',
     ],
     [{ ...good, date: '2026-03-01T12:00:00Z' }, 'parse', [], 'the date is in ISO 8601 format'],
-    [{ authorization: formatBasic('johndoe', 'a-password') }, 'transport', [], undefined],
-    [
-      { authorization: 'Digest a' },
-      'scheme',
-      [],
-      'Authorization was sent with Digest; Authorization with Basic or Authorization with Hmac is expected',
-    ],
-    [{ ...good, authorization: 'hmac b' }, 'parse', [], undefined],
-    [{ authentication: '' }, 'parse', [], undefined],
+    [{ authorization: formatBasic('johndoe', 'a-password') }, 'transport', []],
+    [{ ...good, authorization: 'hmac b' }, 'parse', []],
   ];
   for (const [headers, failedAt, passed, hint] of failures) {
     const story = await readTrace(double, '/articles', headers);
@@ -151,20 +144,13 @@ test('each check that fails is named, with the checks that passed before it', as
     [replayed.failedAt, replayed.passed.at(-1), replayed.expected],
     ['nonce', 'date', message],
   );
-  const basic = await readTrace(
-    double,
-    '/articles',
-    { authorization: formatBasic('johndoe', 'wrong') },
-    true,
-  );
-  assert.deepEqual([basic.failedAt, basic.passed], ['password', ['parse', 'user']]);
-  const stranger = await readTrace(
-    double,
-    '/articles',
-    { authorization: formatBasic('stranger', 'wrong') },
-    true,
-  );
-  assert.deepEqual([stranger.failedAt, stranger.passed], ['user', ['parse']]);
+  for (const [user, failedAt, passed] of [
+    ['johndoe', 'password', ['parse', 'user']],
+    ['stranger', 'user', ['parse']],
+  ] as const) {
+    const basic = await readTrace(double, '/articles', { authorization: formatBasic(user, 'wrong') }, true);
+    assert.deepEqual([basic.failedAt, basic.passed], [failedAt, passed]);
+  }
 });
 
 test('OAuth tokens and signatures are traced check by check, with the base string of the server', async () => {
