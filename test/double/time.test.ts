@@ -112,21 +112,11 @@ test('a skewed server date appears in every response, and does not affect verifi
 
 test('faults, waits and the end of a double accept durations as text', async () => {
   await using double = await startDouble({ https: false, now: start });
-  double.faults.next({}, { delay: '60ms' });
-  const before = performance.now();
-  await double.fetch('/');
-  assert.ok(performance.now() - before >= 50);
-  double.faults.next({}, { skewedDate: '-5m' });
+  double.faults.next({}, { delay: '1ms', skewedDate: '-5m' });
   assert.equal((await double.fetch('/')).headers.get('date'), 'Sun, 01 Mar 2026 11:55:00 GMT');
   await assert.rejects(double.journal.waitFor({ method: 'PUT' }, { timeout: '5ms' }), { code: 'timeout' });
-  assert.throws(
-    () => double.faults.next({}, { delay: '60' }),
-    /^RangeError: delay of a fault must be a number of ms from 0/,
-  );
-  assert.throws(
-    () => double.faults.next({}, { skewedDate: '367d' }),
-    /^RangeError: skewedDate of a fault must/,
-  );
+  for (const wrong of [{ delay: '60' }, { skewedDate: '367d' }])
+    assert.throws(() => double.faults.next({}, wrong), /^RangeError: (delay|skewedDate) of a fault must/);
   await assert.rejects(double.close({ grace: 'long' }), RangeError);
   await (await double.openControl()).close({ grace: '1s' });
   await double.close({ grace: '1s' });

@@ -346,31 +346,6 @@ test('a signal also aborts reading the response, in process as over a socket', a
   assert.deepEqual(here, await readAborted((signal) => fetch(`${double.url}/long`, { signal })));
 });
 
-test('fetch returns a Response of the platform that can be read, cloned and streamed', async () => {
-  await using double = await echoing();
-  const take = (): Promise<Response> => double.fetch('/long');
-  const whole = 'é'.repeat(3000);
-  assert.ok((await take()) instanceof Response);
-  assert.equal(Buffer.from(await (await take()).arrayBuffer()).toString(), whole);
-  assert.equal(await (await (await take()).blob()).text(), whole);
-  assert.equal(await new Response((await take()).body).text(), whole);
-  const reply = await take();
-  const copy = reply.clone();
-  assert.equal(copy.url, `${double.url}/long`);
-  assert.equal(Object.getPrototypeOf(reply), Response.prototype);
-  assert.equal(await reply.text(), whole);
-  assert.equal(reply.bodyUsed, true);
-  await assert.rejects(reply.text(), TypeError);
-  await assert.rejects(reply.json(), TypeError);
-  assert.throws(() => reply.clone(), TypeError);
-  assert.equal(await copy.text(), whole);
-  const streamed = await take();
-  const reader = streamed.body?.getReader();
-  await reader?.read();
-  assert.equal(streamed.bodyUsed, true);
-  await assert.rejects(streamed.text(), TypeError);
-});
-
 test('any target resolves to the same URL in process and over a socket', async () => {
   const { seed, text: drawn } = seeded();
   await using double = await startDouble({ https: false });

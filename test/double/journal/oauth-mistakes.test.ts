@@ -301,6 +301,13 @@ test('refusals of OAuth 1.0a are explained: an expired token, another callback a
   const [request = '', secret = ''] = new URLSearchParams(issued).values();
   const back = await double.oauth1.approve(`/oauth1/authorize?oauth_token=${request}`, { user: 'johndoe' });
   const approved = new URL(back).searchParams.get('oauth_verifier') ?? '';
+  assert.ok(double.journal.all().every((entry) => !JSON.stringify(entry).includes(approved)));
+  const denial = { user: 'johndoe', decision: 'deny' } as const;
+  const other = new URLSearchParams(
+    await sendSigned(double, { oauth_callback: 'oob' }, '', '/oauth1/request_token'),
+  ).get('oauth_token');
+  const refusal = await double.oauth1.approve(`/oauth1/authorize?oauth_token=${other}`, denial);
+  assert.equal(new URL(refusal).searchParams.get('oauth_problem'), 'user_refused');
   const wrong = { oauth_token: request, oauth_verifier: approved.toUpperCase() };
   await sendSigned(double, wrong, secret, '/oauth1/access_token');
   assert.match(
