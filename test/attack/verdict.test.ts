@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
-import { createServer, type IncomingMessage, type Server } from 'node:http';
+import { createServer, type IncomingMessage } from 'node:http';
 import { suite, type TestContext, test } from 'node:test';
 import { type Attempt, attack, createAttempts, createSigner } from '../../src/attack/index.ts';
+import { listen } from '../support/net/listen.ts';
 import { importPackage, missingPackage } from '../support/packages.ts';
 
 const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
@@ -13,20 +13,13 @@ async function start(
   context: TestContext,
   handle: (request: IncomingMessage, content: string) => readonly [status: number, text?: string],
 ): Promise<string> {
-  const server: Server = createServer(async (request, response) => {
+  const server = createServer(async (request, response) => {
     const pieces: Uint8Array[] = [];
     for await (const piece of request) pieces.push(piece);
     const [status, text] = handle(request, Buffer.concat(pieces).toString());
     response.writeHead(status).end(text);
   });
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  context.after(() => {
-    server.close();
-    server.closeAllConnections();
-  });
-  const address = server.address();
-  assert.ok(typeof address === 'object' && address !== null);
-  return `http://127.0.0.1:${address.port}/hook`;
+  return `${await listen(context, server)}/hook`;
 }
 
 /** Answers as a route for POST does in usual frameworks: 404 for another method. */

@@ -2,16 +2,16 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { request } from 'node:https';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
 import { gunzipSync } from 'node:zlib';
 import { signRequest } from '../../src/client/sign.ts';
 import { root, startProcess } from '../support/cli/command.ts';
-import { readPage } from '../support/documents/markdown.ts';
+import { fileBlock, readPage } from '../support/documents/markdown.ts';
 import { missing, nginx, type Program, startProgram } from '../support/net/program.ts';
 import { makeIdentity } from '../support/net/transport.ts';
 import { sign } from '../support/oauth/consumer.ts';
+import { freePort } from '../support/redis/server.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 
 const page = readPage('docs/behind-a-proxy.md');
@@ -26,12 +26,7 @@ interface Proxy extends Program {
   configuration(prefixed: boolean): string;
 }
 
-/** Returns the block of the document that has this file name. */
-function block(file: string): string {
-  const found = page.blocks.find((each) => each.file === file)?.text;
-  assert.ok(found !== undefined, file);
-  return found;
-}
+const block = (file: string): string => fileBlock(page, file);
 
 const proxies: readonly Proxy[] = [
   {
@@ -59,14 +54,6 @@ const proxies: readonly Proxy[] = [
       ),
   },
 ];
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  return typeof address === 'object' && address !== null ? address.port : 0;
-}
 
 interface Reply {
   readonly status: number | undefined;

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { readPage, root } from '../support/documents/markdown.ts';
+import { fileBlock, readPage, root } from '../support/documents/markdown.ts';
 import { missing, nginx, startProgram } from '../support/net/program.ts';
 import { makeIdentity } from '../support/net/transport.ts';
 import {
@@ -39,12 +39,7 @@ const steps: readonly Step[] = page.blocks
     return { command: text.slice(0, end), output: text.slice(end + 1) };
   });
 
-/** Returns the block of the page with this file name. */
-function block(file: string): string {
-  const text = page.blocks.find((each) => each.file === file)?.text;
-  assert.ok(text !== undefined, file);
-  return text;
-}
+const block = (file: string): string => fileBlock(page, file);
 
 const url = 'https://localhost:8443/articles/tea';
 const article = `curl -sk -o /dev/null -w '%{http_code}' ${url}`;

@@ -2,9 +2,10 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer, get as httpGet } from 'node:http';
 import { get as httpsGet } from 'node:https';
-import { type AddressInfo, createConnection } from 'node:net';
+import { createConnection } from 'node:net';
 import test from 'node:test';
 import { startDouble } from '../../src/double/index.ts';
+import { listen } from '../support/net/listen.ts';
 
 /** The status of a GET over a socket. */
 function requestStatus(url: string, options: { ca?: string } = {}): Promise<number | undefined> {
@@ -86,12 +87,9 @@ test('close drops idle connections and stops listening', async () => {
   await assert.rejects(requestStatus(double.url), { code: 'ECONNREFUSED' });
 });
 
-test('the handler of a double serves requests in another HTTP server', async () => {
+test('the handler of a double serves requests in another HTTP server', async (t) => {
   await using double = await startDouble({ users: ['ann'], https: false });
-  const server = createServer(double.handler);
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  const url = `http://127.0.0.1:${port}/articles/tea`;
+  const url = `${await listen(t, createServer(double.handler))}/articles/tea`;
   const body = '<article><title>Tea</title><price currency="EUR">3.50</price></article>';
   const headers = {
     ...(await double.as('ann').signRequest({ method: 'PUT', url, body })),
@@ -100,15 +98,11 @@ test('the handler of a double serves requests in another HTTP server', async () 
   assert.equal((await fetch(url, { method: 'PUT', headers, body })).status, 201);
   assert.equal((await fetch(url, { method: 'HEAD' })).status, 200);
   assert.equal((await double.fetch('/articles/tea')).status, 200);
-  server.closeAllConnections();
-  server.close();
 });
 
-test('the handler closes an HTTP/1.0 connection unless the client requests keep-alive', async () => {
+test('the handler closes an HTTP/1.0 connection unless the client requests keep-alive', async (t) => {
   await using double = await startDouble({ https: false });
-  const server = createServer(double.handler);
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
+  const port = Number(new URL(await listen(t, createServer(double.handler))).port);
   for (const [asked, told] of [
     ['', 'close'],
     ['Connection: keep-alive\r\n', 'keep-alive'],
@@ -120,8 +114,6 @@ test('the handler closes an HTTP/1.0 connection unless the client requests keep-
     if (told === 'close') await once(socket, 'end');
     socket.destroy();
   }
-  server.closeAllConnections();
-  server.close();
 });
 
 test('without HTTPS, secureUrl and ca throw, and OAuth clients are rejected if TLS is required', async () => {

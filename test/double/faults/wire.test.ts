@@ -1,10 +1,12 @@
 import './recorded-timers.ts'; // before the sources read the timers
 import assert from 'node:assert/strict';
+import { createServer } from 'node:http';
 import { request } from 'node:https';
 import test from 'node:test';
 import { type Double, type Fault, startDouble } from '../../../src/double/index.ts';
 import { createParser, XmlError } from '../../../src/xml/index.ts';
 import { get, rawExchange } from '../../support/double/raw-exchange.ts';
+import { listen } from '../../support/net/listen.ts';
 import { timersDuring } from './recorded-timers.ts';
 
 const users = { johndoe: { secret: 'a-secret', password: 'a-password' } };
@@ -281,17 +283,11 @@ test('a reset of a pipelined response leaves earlier responses complete, and lat
   assert.equal(double.journal.all({ path: '/never' }).length, 0);
 });
 
-test('the handler of a double also applies faults in another HTTP server', async () => {
+test('the handler of a double also applies faults in another HTTP server', async (t) => {
   await using double = await startDouble({ users, seed });
-  const { createServer } = await import('node:http');
-  const server = createServer(double.handler);
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  assert.ok(address !== null && typeof address === 'object');
-  const url = `http://127.0.0.1:${address.port}`;
+  const url = await listen(t, createServer(double.handler));
   double.faults.next({}, { reset: 'before' });
   double.faults.next({}, { truncate: 9 });
   assert.equal((await rawExchange(url, get('/articles/1'))).ending, 'reset');
   assert.equal((await rawExchange(url, get('/articles/1'))).content, '<article>');
-  server.close();
 });

@@ -42,6 +42,13 @@ export function readPage(path: string): Page {
   return { path, text, blocks: parseBlocks(text) };
 }
 
+/** Returns the text of the block with this file name. */
+export function fileBlock({ path, blocks }: Page, file: string): string {
+  const text = blocks.find((each) => each.file === file)?.text;
+  if (text === undefined) throw new Error(`${path} has no block ${file}`);
+  return text;
+}
+
 function parseBlocks(text: string): Block[] {
   const fences = [...text.matchAll(/^```(\w*)(?: (\S+))?\n(.*?)^```$/gms)];
   const all = fences.map(([, language = '', file, content = ''], at) => {
