@@ -74,14 +74,14 @@ export function describeMalformed(text: string, form: SignatureForm): string | u
     const cause = each === encoding ? describeBytes(text, form) : undefined;
     if (cause !== undefined) return cause;
   }
-  if (/\s/.test(text)) return 'it is wrapped: there is white space in it';
-  if (!/^[A-Za-z0-9+/]+={0,2}$/.test(text)) return undefined;
-  if (encoding === 'base64')
-    return text.endsWith('=') && text === padded ? 'the bits before the padding are not zero' : undefined;
+  if (/^[\w+/=-]+\s[\w+/=\s-]*$/.test(text)) return 'it is wrapped: there is white space in it';
+  const { length } = Buffer.from(text, 'base64');
+  const isBase64 =
+    /^[A-Za-z0-9+/]+={0,2}$/.test(text) && length >= form.lengths[0] && length <= form.lengths[1];
   // Without its padding, or not canonical.
-  return encoding === 'hex' && Buffer.byteLength(text, 'base64') === form.lengths[0]
-    ? 'it is base64'
-    : undefined;
+  if (isBase64 && encoding === 'hex') return 'it is base64';
+  const isPadded = isBase64 && encoding === 'base64' && text.endsWith('=') && text === padded;
+  return isPadded ? 'the bits before the padding are not zero' : undefined;
 }
 
 /** Returns what is wrong with the bytes of a signature that is in the right encoding. */
@@ -158,7 +158,7 @@ export function describeBase64(text: string): string | undefined {
 
 /** Describes base64 that contains hexadecimal or base64 again; undefined if it is none. */
 function describeSecondEncoding(text: string): string | undefined {
-  if (!/^[A-Za-z0-9+/_-]{40,}={0,2}$/.test(text)) return undefined;
+  if (!/^[A-Za-z0-9+/_-]{38,}={0,2}$/.test(text)) return undefined;
   const inner = octetsOf(Buffer.from(text, 'base64'));
   if (/^(?:[0-9a-f]{2}){16,64}$/i.test(inner)) return 'it is hexadecimal, encoded in base64 again';
   return /^[A-Za-z0-9+/]{22,86}={1,2}$/.test(inner)
