@@ -78,11 +78,7 @@ const maxExhausted = 100;
 /** The rules of one kind. */
 export class Rules<Parts extends object> implements Snapshottable<RulesSnapshot<Parts>> {
   readonly #requests: MatchedRequests;
-  readonly #order: Order;
-  readonly #place: (rule: Rule<Parts>) => Set<Rule<Parts>>;
-  readonly #conditions: (rule: Rule<Parts>) => RequestMatch | undefined;
-  readonly #keepsExhausted: boolean;
-  readonly #onChange: () => void;
+  readonly #options: Required<RulesOptions<Parts>>;
   /** The rules that can still be applied. */
   readonly #active = new Set<Rule<Parts>>();
   readonly #removed = new WeakSet<Rule<Parts>>();
@@ -94,13 +90,15 @@ export class Rules<Parts extends object> implements Snapshottable<RulesSnapshot<
 
   /** `requests` reads of requests what rules are compared with. */
   constructor(requests: MatchedRequests, options: RulesOptions<Parts> = {}) {
-    const { order = lastAdded, place = () => this.#active, conditions = ({ match }) => match } = options;
     this.#requests = requests;
-    this.#order = order;
-    this.#place = place;
-    this.#conditions = conditions;
-    this.#keepsExhausted = options.keepsExhausted === true;
-    this.#onChange = options.onChange ?? (() => {});
+    this.#options = {
+      order: lastAdded,
+      place: () => this.#active,
+      conditions: ({ match }) => match,
+      keepsExhausted: false,
+      onChange() {},
+      ...options,
+    };
     requests.register(this);
   }
 
@@ -110,7 +108,7 @@ export class Rules<Parts extends object> implements Snapshottable<RulesSnapshot<
     const copy = typeof match === 'function' ? match : { ...match };
     const remove = (): void => {
       this.#remove(rule);
-      this.#onChange();
+      this.#options.onChange();
     };
     const rule: Rule<Parts> = {
       ...parts,
@@ -122,7 +120,7 @@ export class Rules<Parts extends object> implements Snapshottable<RulesSnapshot<
       [Symbol.dispose]: remove,
     };
     this.#insert(rule);
-    this.#onChange();
+    this.#options.onChange();
     return rule;
   }
 
@@ -182,7 +180,7 @@ export class Rules<Parts extends object> implements Snapshottable<RulesSnapshot<
       if (remaining > 0) this.#insert(rule);
       else this.#exhausted = [...this.#exhausted, rule];
     }
-    this.#onChange();
+    this.#options.onChange();
   }
 
   reset(): void {
@@ -191,7 +189,7 @@ export class Rules<Parts extends object> implements Snapshottable<RulesSnapshot<
 
   #findNeeds(): RuleNeeds {
     const rules = [...this.#active, ...this.#exhausted];
-    const matches = rules.flatMap((rule) => this.#conditions(rule) ?? []);
+    const matches = rules.flatMap((rule) => this.#options.conditions(rule) ?? []);
     return {
       user: matches.some((match) => dependsOnUser(match)),
       content: matches.some((match) => dependsOnContent(match)),
@@ -199,31 +197,31 @@ export class Rules<Parts extends object> implements Snapshottable<RulesSnapshot<
   }
 
   #sort(place: Iterable<Rule<Parts>>): Rule<Parts>[] {
-    return [...place].sort(this.#order);
+    return [...place].sort(this.#options.order);
   }
 
   #fits(request: IncomingRequest, rule: Rule<Parts>): boolean {
-    const conditions = this.#conditions(rule);
+    const conditions = this.#options.conditions(rule);
     return conditions === undefined || this.#requests.findDifference(request, rule, conditions) === undefined;
   }
 
   #insert(rule: Rule<Parts>): void {
     this.#exhausted = this.#exhausted.filter((other) => other !== rule);
     this.#active.add(rule);
-    this.#place(rule).add(rule);
+    this.#options.place(rule).add(rule);
     this.#needs = undefined;
   }
 
   #delete(rule: Rule<Parts>): void {
     this.#active.delete(rule);
-    this.#place(rule).delete(rule);
+    this.#options.place(rule).delete(rule);
     this.#needs = undefined;
   }
 
   #exhaust(rule: Rule<Parts>): void {
     this.#delete(rule);
-    if (this.#keepsExhausted) this.#exhausted = [...this.#exhausted, rule].slice(-maxExhausted);
-    this.#onChange();
+    if (this.#options.keepsExhausted) this.#exhausted = [...this.#exhausted, rule].slice(-maxExhausted);
+    this.#options.onChange();
   }
 
   #revert(rule: Rule<Parts>): void {
@@ -232,7 +230,7 @@ export class Rules<Parts extends object> implements Snapshottable<RulesSnapshot<
     rule.remaining += 1;
     if (rule.remaining > 1) return;
     this.#insert(rule);
-    this.#onChange();
+    this.#options.onChange();
   }
 
   #remove(rule: Rule<Parts>): void {

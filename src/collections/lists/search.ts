@@ -240,18 +240,14 @@ interface Sized extends Candidate {
 
 /** Keeps the first of the items that are offered, in the order of the list: as many as one page can have. */
 class Selection {
-  readonly #order: ItemOrder | undefined;
-  readonly #after: Position | undefined;
-  readonly #limit: number;
+  readonly #wanted: Wanted;
   readonly #items: Sized[] = [];
   #size = 0;
   /** The first item that was offered and has no room. */
   #bound: Candidate | undefined;
 
-  constructor({ search: { order }, after, limit }: Wanted) {
-    this.#order = order;
-    this.#after = after;
-    this.#limit = limit;
+  constructor(wanted: Wanted) {
+    this.#wanted = wanted;
   }
 
   /** The items, in order. */
@@ -266,13 +262,16 @@ class Selection {
 
   /** Adds an item if it is one of the first on the page. */
   offer(candidate: Candidate): void {
-    if (this.#after !== undefined && comparePositions(this.#order, candidate, this.#after) <= 0) return;
-    if (this.#bound !== undefined && comparePositions(this.#order, this.#bound, candidate) < 0) return;
+    const { search, after, limit } = this.#wanted;
+    const { order } = search;
+    if (after !== undefined && comparePositions(order, candidate, after) <= 0) return;
+    if (this.#bound !== undefined && comparePositions(order, this.#bound, candidate) < 0) return;
     this.#removeFormer(candidate.entry.id);
     const size = computeMinSize(candidate.entry.value);
-    this.#items.splice(this.#indexFor(candidate), 0, { ...candidate, size });
+    const at = countWhile(this.#items, (item) => comparePositions(order, item, candidate) < 0);
+    this.#items.splice(at, 0, { ...candidate, size });
     this.#size += size;
-    while (this.#items.length > this.#limit || (this.#items.length > 1 && this.#size > pageBytes))
+    while (this.#items.length > limit || (this.#items.length > 1 && this.#size > pageBytes))
       this.#removeLast();
   }
 
@@ -288,10 +287,6 @@ class Selection {
     const last = this.#items.pop();
     this.#size -= last?.size ?? 0;
     this.#bound = last;
-  }
-
-  #indexFor(candidate: Candidate): number {
-    return countWhile(this.#items, (item) => comparePositions(this.#order, item, candidate) < 0);
   }
 }
 

@@ -126,10 +126,7 @@ export function createJournal(parts: JournalParts) {
     const content = request.body.present ? new RecordedContent(request.body, limits.body) : undefined;
     let arrived: Uint8Array | undefined;
     const authTrace = new AuthenticationTrace(() => ({
-      userNames: known.userNames(),
-      keyIds: known.keyIds(),
-      secrets: known.owned(),
-      hosts: known.hosts(),
+      ...known.knowledge(),
       isLimited: parts.limitedExplanations,
       async content() {
         arrived = await readArrivedContent(request);

@@ -1,6 +1,6 @@
 import { listRegistered } from '../../accounts/registered.ts';
 import { createTokenSecrets } from '../../oauth/oauth1/secrets.ts';
-import type { KnownSecret } from '../../schemes/trace.ts';
+import type { KnownSecret, TraceKnowledge } from '../../schemes/trace.ts';
 import type {
   ClientDeclaration,
   ConsumerDeclaration,
@@ -44,33 +44,21 @@ export class KnownCredentials {
     return this.#unnamed;
   }
 
-  /** Returns the names of the users that exist, disabled ones included. */
-  userNames(): readonly string[] {
-    return this.#userNames;
-  }
-
-  /** Returns the ids of the keys of these users. */
-  keyIds(): readonly string[] {
-    return this.#keyIds;
-  }
-
   /** Returns the names of all users, clients and consumers, former ones too. */
   names(): readonly string[] {
     return [...this.#names];
   }
 
-  /** Returns the public hosts of the service, behind a proxy. */
-  hosts(): readonly string[] {
-    return [...this.#hosts];
-  }
-
-  /**
-   * Returns the secrets and passwords that users, clients and consumers have or had, with their owners: the same array until some
-   * are added.
-   */
-  owned(): readonly KnownSecret[] {
+  /** Returns what explanations need: the users that exist with their keys, and all secrets, former ones too. */
+  knowledge(): Pick<TraceKnowledge, 'userNames' | 'keyIds' | 'secrets' | 'hosts'> {
+    // The same array until users, clients or consumers are added.
     this.#ownedList ??= [...this.#owned.values()];
-    return this.#ownedList;
+    return {
+      userNames: this.#userNames,
+      keyIds: this.#keyIds,
+      secrets: this.#ownedList,
+      hosts: [...this.#hosts],
+    };
   }
 
   /** Returns whether a text is a token, a code, a ticket, a verifier or a token secret that was issued. */

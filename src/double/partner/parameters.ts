@@ -10,7 +10,13 @@ import type { Media, Operation, Parameter, PartnerDocument } from './document.ts
 import { formatPlace, isObject, type LocatedSchema } from './located.ts';
 import { decodeQueryValue, decodeValue, type ReceivedParameters } from './received.ts';
 import type { SchemaChecker } from './schema-check.ts';
-import { JsonPart, parseValue, type Structure, TextValues } from './text-values.ts';
+import {
+  type ConvertTexts,
+  createConvertTexts,
+  JsonPart,
+  parseValue,
+  type Structure,
+} from './text-values.ts';
 import { describe, listMembers, type Violation } from './violations.ts';
 
 /** Checks parameters. */
@@ -108,13 +114,13 @@ class Reading {
   readonly #document: PartnerDocument;
   readonly #checker: SchemaChecker;
   readonly #isCredential: (name: string) => boolean;
-  readonly #texts: TextValues;
+  readonly #convert: ConvertTexts;
 
   constructor(document: PartnerDocument, checker: SchemaChecker, isCredential: (name: string) => boolean) {
     this.#document = document;
     this.#checker = checker;
     this.#isCredential = isCredential;
-    this.#texts = new TextValues(document, checker);
+    this.#convert = createConvertTexts(document, checker);
   }
 
   violations(parameter: Parameter, operation: Operation, received: ReceivedParameters): Violation[] {
@@ -129,7 +135,7 @@ class Reading {
     if (schema === undefined) return [];
     if (structure === '' && place === 'query' && declared['allowEmptyValue'] === true) return [];
     const value =
-      media === undefined ? this.#texts.convert(structure, schema) : parseValue(structure, media.essence);
+      media === undefined ? this.#convert(structure, schema) : parseValue(structure, media.essence);
     if (value === undefined) return violation('content', `is not ${media?.essence ?? 'readable'}`);
     return this.#checker
       .check(schema, value, 'request')
@@ -297,7 +303,7 @@ class Reading {
       const property = properties.get(name);
       return [name, isObject(encoding) && property ? this.#decode(member, encoding, property) : member];
     });
-    return this.#texts.convert(Object.fromEntries(decoded), schema);
+    return this.#convert(Object.fromEntries(decoded), schema);
   }
 
   /** Reads a member of a form by its Encoding Object. */

@@ -8,52 +8,50 @@ import { listTypes } from './schema-types.ts';
 /** The references and combinations that are followed for one value, at most. */
 const maxFollowed = 200;
 
-/** Computes heights. */
-export class SchemaHeights {
-  readonly #document: Pick<PartnerDocument, 'version' | 'resolve'>;
-  readonly #most: number;
+/** Returns the least nesting of a value: 0 for a text or an empty object. Infinity if there is none. */
+export type HeightOf = (schema: LocatedSchema) => number;
+
+/**
+ * Creates the function that computes heights.
+ * @param most the height from which on none is looked for
+ */
+export function createHeightOf(
+  { version, resolve }: Pick<PartnerDocument, 'version' | 'resolve'>,
+  most: number,
+): HeightOf {
   /** Whether a schema has a value of a height, by the height. */
-  readonly #known = new Map<JsonSchema, (boolean | undefined)[]>();
+  const found = new Map<JsonSchema, (boolean | undefined)[]>();
 
-  /** @param most the height from which on none is looked for */
-  constructor(document: Pick<PartnerDocument, 'version' | 'resolve'>, most: number) {
-    this.#document = document;
-    this.#most = most;
-  }
-
-  /** Returns the least nesting of a value: 0 for a text or an empty object. Infinity if there is none. */
-  heightOf(schema: LocatedSchema): number {
-    for (let height = 0; height <= this.#most; height += 1) if (this.#has(schema, height, 0)) return height;
-    return Number.POSITIVE_INFINITY;
-  }
-
-  #has({ value, at }: LocatedSchema, height: number, followed: number): boolean {
+  const has = ({ value, at }: LocatedSchema, height: number, followed: number): boolean => {
     if (typeof value === 'boolean') return value;
     if (height < 0 || followed > maxFollowed) return false;
-    const known = this.#known.get(value) ?? [];
-    this.#known.set(value, known);
+    const known = found.get(value) ?? [];
+    found.set(value, known);
     const existing = known[height];
     if (existing !== undefined) return existing;
     // A schema that requires itself of the same value has none.
     known[height] = false;
-    const found = this.#compute({ value, at }, height, followed);
-    known[height] = found;
-    return found;
-  }
-
-  #compute(schema: Located, height: number, followed: number): boolean {
-    const has = (each: LocatedSchema): boolean => this.#has(each, height, followed + 1);
+    const computed = compute({ value, at }, height, followed);
+    known[height] = computed;
+    return computed;
+  };
+  const compute = (schema: Located, height: number, followed: number): boolean => {
+    const hasToo = (each: LocatedSchema): boolean => has(each, height, followed + 1);
     if (referenceOf(schema.value) !== undefined) {
-      if (!has(this.#document.resolve(schema))) return false;
-      if (this.#document.version === '3.0') return true;
+      if (!hasToo(resolve(schema))) return false;
+      if (version === '3.0') return true;
     }
     const choices = [schemasIn(schema, 'oneOf'), schemasIn(schema, 'anyOf')];
     return (
-      schemasIn(schema, 'allOf').every(has) &&
-      choices.every((branches) => branches.length === 0 || branches.some(has)) &&
-      listInner(schema).every((inner) => this.#has(inner, height - 1, 0))
+      schemasIn(schema, 'allOf').every(hasToo) &&
+      choices.every((branches) => branches.length === 0 || branches.some(hasToo)) &&
+      listInner(schema).every((inner) => has(inner, height - 1, 0))
     );
-  }
+  };
+  return (schema) => {
+    for (let height = 0; height <= most; height += 1) if (has(schema, height, 0)) return height;
+    return Number.POSITIVE_INFINITY;
+  };
 }
 
 /** Returns the schemas of the members and items that every value has. */

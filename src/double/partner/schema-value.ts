@@ -16,7 +16,7 @@ import { canonical, isEqual } from './json-values.ts';
 import { isObject, type Located, type LocatedSchema, referenceOf } from './located.ts';
 import { maxPatternSteps } from './patterns.ts';
 import { type Direction, SchemaCheck } from './schema-check.ts';
-import { SchemaHeights } from './schema-height.ts';
+import { createHeightOf, type HeightOf } from './schema-height.ts';
 import { createNumber } from './schema-number.ts';
 import { numberOr, schemaIn, schemaMapIn, schemasIn, schemasOfMember } from './schema-parts.ts';
 import { createText, drawInteger, type Randomness } from './schema-text.ts';
@@ -79,7 +79,7 @@ interface Shared {
   readonly check: SchemaCheck;
   /** Permits what validators permit that do not know discriminators, too. */
   readonly plainCheck: SchemaCheck;
-  readonly heights: SchemaHeights;
+  readonly heightOf: HeightOf;
   /** What patterns may still cost. */
   readonly patterns: StepBudget;
   steps: number;
@@ -105,8 +105,8 @@ export function createValue(
   const create = (manner: Omit<Manner, keyof ValueOptions>, dynamic: boolean): unknown => {
     const check = new SchemaCheck(document, options.direction);
     const plainCheck = new SchemaCheck(document, options.direction, { countsBranches: true });
-    const heights = new SchemaHeights(document, maxDepth);
-    const shared = { document, check, plainCheck, heights, patterns: { steps: maxPatternSteps }, steps: 0 };
+    const heightOf = createHeightOf(document, maxDepth);
+    const shared = { document, check, plainCheck, heightOf, patterns: { steps: maxPatternSteps }, steps: 0 };
     return new Creation(shared, { ...options, ...manner, dynamic }).create(
       [schema],
       0,
@@ -211,7 +211,7 @@ class Creation {
   /** Returns each list of alternatives with those first whose values are nested the least. */
   #byHeight(choices: Merged['choices']): Merged['choices'] {
     return choices.map((branches) => {
-      const heights = new Map(branches.map((each) => [each, this.#shared.heights.heightOf(each)]));
+      const heights = new Map(branches.map((each) => [each, this.#shared.heightOf(each)]));
       return [...branches].sort((one, other) => {
         const [first = 0, second = 0] = [heights.get(one), heights.get(other)];
         return first === second ? 0 : first - second;

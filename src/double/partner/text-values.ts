@@ -9,46 +9,41 @@ import type { SchemaChecker } from './schema-check.ts';
 /** Text, or a list or an object of it, before it gets the types of a schema. */
 export type Structure = unknown;
 
-/** Converts texts. */
-export class TextValues {
-  readonly #document: Pick<PartnerDocument, 'combine'>;
-  readonly #checker: SchemaChecker;
+/** Gives texts the types of a schema. */
+export type ConvertTexts = (structure: Structure, schema: LocatedSchema | undefined) => unknown;
 
-  constructor(document: Pick<PartnerDocument, 'combine'>, checker: SchemaChecker) {
-    this.#document = document;
-    this.#checker = checker;
-  }
-
-  /** Gives texts the types of a schema. */
-  convert(structure: Structure, schema: LocatedSchema | undefined): unknown {
+/** Creates the function that gives texts the types of a schema. */
+export function createConvertTexts(
+  { combine }: Pick<PartnerDocument, 'combine'>,
+  checker: SchemaChecker,
+): ConvertTexts {
+  return function convert(structure: Structure, schema: LocatedSchema | undefined): unknown {
     if (schema === undefined) return structure;
-    const { types, properties, additional, items } = this.#document.combine(schema);
+    const { types, properties, additional, items } = combine(schema);
     if (structure instanceof JsonPart) return structure.value;
     if (Array.isArray(structure)) {
       if (!types.has('array') && types.size > 0 && structure.length === 1)
-        return this.convert(structure[0], schema);
-      return structure.map((item) => this.convert(item, items));
+        return convert(structure[0], schema);
+      return structure.map((item) => convert(item, items));
     }
     if (isObject(structure)) {
       const isList = types.has('array') && !types.has('object');
-      if (isList) return this.convert(Object.values(structure), schema);
+      if (isList) return convert(Object.values(structure), schema);
       return Object.fromEntries(
         Object.entries(structure).map(([name, each]) => [
           name,
-          this.convert(each, properties.get(name) ?? additional),
+          convert(each, properties.get(name) ?? additional),
         ]),
       );
     }
     if (typeof structure !== 'string') return structure;
     const candidates =
       types.has('array') && !types.has('string')
-        ? [...(structure === '' ? [[]] : []), this.convert([structure], schema), ...listJson(structure)]
+        ? [...(structure === '' ? [[]] : []), convert([structure], schema), ...listJson(structure)]
         : listCandidates(structure, types);
     if (candidates.length === 1) return candidates[0];
-    return (
-      candidates.find((each) => this.#checker.check(schema, each, 'request').length === 0) ?? candidates[0]
-    );
-  }
+    return candidates.find((each) => checker.check(schema, each, 'request').length === 0) ?? candidates[0];
+  };
 }
 
 /** Returns a text that is JSON by its type as a value; undefined if it is malformed. Other texts are returned as they are. */

@@ -7,7 +7,7 @@ import { createWriter, XmlWriteError, type XmlWriter } from '../../xml/writer.ts
 import type { SchemaSource } from './document.ts';
 import { isObject, type LocatedSchema, referenceOf } from './located.ts';
 import type { SchemaChecker } from './schema-check.ts';
-import { TextValues } from './text-values.ts';
+import { createConvertTexts } from './text-values.ts';
 
 /** An element that has been read. */
 interface Element {
@@ -87,7 +87,7 @@ export type ReadXml = (content: Uint8Array | string, schema: LocatedSchema) => u
  * root element has another name than that of the schema.
  */
 export function createReadXml(source: Source, checker: SchemaChecker, maxDepth: number): ReadXml {
-  const texts = new TextValues(source, checker);
+  const convert = createConvertTexts(source, checker);
   return (content, schema) => {
     const root = parseElements(typeof content === 'string' ? Buffer.from(content) : content, maxDepth);
     const { name } = placeOf(source, schema, root.name);
@@ -99,7 +99,7 @@ export function createReadXml(source: Source, checker: SchemaChecker, maxDepth: 
     const structure = isList(source, schema)
       ? readItems(source, schema, root.children, rootName(schema), true)
       : readValue(source, schema, root);
-    return texts.convert(structure, schema);
+    return convert(structure, schema);
   };
 }
 
