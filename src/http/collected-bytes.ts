@@ -26,3 +26,9 @@ export class CollectedBytes {
     this.#buffer = buffer;
   }
 }
+
+/** Returns a decoder that collects content and decodes it as a whole. */
+export function decodeWhole<Value>(decode: (bytes: Buffer) => Value) {
+  const collected = new CollectedBytes();
+  return { write: (chunk: Uint8Array) => collected.write(chunk), end: () => decode(collected.bytes) };
+}

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { parseJsonBytes } from '../../collections/formats/json/decoder.ts';
-import { CollectedBytes } from '../../http/collected-bytes.ts';
+import { decodeWhole } from '../../http/collected-bytes.ts';
 import { hasTooManyParameters, maxFormParameters, parseForm } from '../../http/form.ts';
 import { formType, type MediaType, parseMediaType } from '../../http/headers/media-type.ts';
 import { Problem } from '../../http/problem.ts';
@@ -17,14 +17,8 @@ export function createAnyReader(maxDepth: number): ContentReader {
   return {
     type: '*/*',
     anyCharset: true,
-    decoder({ incoming: { headers: fields } }) {
-      const collected = new CollectedBytes();
-      const field = fields.get('content-type');
-      return {
-        write: (chunk) => collected.write(chunk),
-        end: () => decodeContent(collected.bytes, field, maxDepth),
-      };
-    },
+    decoder: ({ incoming: { headers } }) =>
+      decodeWhole((bytes) => decodeContent(bytes, headers.get('content-type'), maxDepth)),
   };
 }
 

@@ -1,4 +1,4 @@
-import { CollectedBytes } from '../../../http/collected-bytes.ts';
+import { decodeWhole } from '../../../http/collected-bytes.ts';
 import type { ContentReader } from '../../../pipeline/resource.ts';
 import { parseJsonBytes } from './decoder.ts';
 
@@ -12,11 +12,5 @@ const maxDepth = 64;
  */
 export const readJson: ContentReader = {
   type: 'application/json',
-  decoder() {
-    const collected = new CollectedBytes();
-    return {
-      write: (chunk) => collected.write(chunk),
-      end: () => parseJsonBytes(collected.bytes, maxDepth),
-    };
-  },
+  decoder: () => decodeWhole((bytes) => parseJsonBytes(bytes, maxDepth)),
 };

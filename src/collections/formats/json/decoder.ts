@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { CollectedBytes } from '../../../http/collected-bytes.ts';
+import { decodeWhole } from '../../../http/collected-bytes.ts';
 import {
   JsonError,
   type JsonNode,
@@ -21,11 +21,7 @@ import { JsonContent } from './content.ts';
  * errors.
  */
 export function jsonDecoder(shape: Shape, options: ReadingOptions): ItemDecoder {
-  const collected = new CollectedBytes();
-  return {
-    write: (bytes) => collected.write(bytes),
-    end: () => decode(shape, collected.bytes, options),
-  };
+  return decodeWhole((bytes) => decode(shape, bytes, options));
 }
 
 function decode(shape: Shape, bytes: Buffer, { partial, maxDepth, address }: ReadingOptions): StoredRecord {

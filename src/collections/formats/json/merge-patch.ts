@@ -1,7 +1,7 @@
-import { type JsonMember, type JsonNode, positionAt, readJson } from '../../../http/json.ts';
 /** JSON Merge Patch (RFC 7396): a document with the members that change, in which null removes a member. */
 
-import { CollectedBytes } from '../../../http/collected-bytes.ts';
+import { decodeWhole } from '../../../http/collected-bytes.ts';
+import { type JsonMember, type JsonNode, positionAt, readJson } from '../../../http/json.ts';
 import type { Decoder } from '../../../pipeline/resource.ts';
 import type { StoredRecord } from '../../../store/store.ts';
 import type { Shape } from '../../fields/schema.ts';
@@ -23,11 +23,7 @@ export interface MergePatch {
 
 /** Creates a decoder of a merge patch. It throws the problems of JSON documents. */
 export function mergePatchDecoder(maxDepth: number): Omit<Decoder, 'end'> & { end(): MergePatch } {
-  const collected = new CollectedBytes();
-  return {
-    write: (bytes) => collected.write(bytes),
-    end: () => readJsonBytes(collected.bytes, maxDepth),
-  };
+  return decodeWhole((bytes) => readJsonBytes(bytes, maxDepth));
 }
 
 /**
