@@ -1,4 +1,5 @@
 import type { Response as HttpResponse } from '../http/message.ts';
+import { once } from '../once.ts';
 import { createFetch, type Fetch, type InProcessServer } from '../service/fetch/fetch.ts';
 import type { Addresses } from '../service/fetch/fetch-request.ts';
 import type { ControllableService } from '../service/service.ts';
@@ -68,16 +69,22 @@ export interface DoubleApi {
 /** Composes the functions that control a service. */
 export function createDoubleApi(core: Core, addresses: Addresses): DoubleApi {
   const { service, users, nonces, faults, journal } = core;
-  const server: InProcessServer = {
+  const answering = {
     respond: addConnectionFaults(service.respond, faults),
     awaited: faults.awaited,
     present: presentFault,
     mark: withEntry,
     ...addresses,
-    origins: listOwnOrigins(addresses, listOtherOrigins(core)),
+  };
+  const origins = once(() => listOwnOrigins(addresses, listOtherOrigins(core)));
+  const server: InProcessServer = {
+    ...answering,
+    get origins() {
+      return origins();
+    },
   };
   // A consent page can be requested by the address of a proxy.
-  const fetchAny = createFetch({ ...server, origins: undefined, followsAll: true });
+  const fetchAny = createFetch({ ...answering, origins: undefined, followsAll: true });
   const oauth2 = createOAuth2Control(core, fetchAny, issuerOf(core, addresses));
   const oauth1 = createOAuth1Control(core, fetchAny);
   return {

@@ -24,13 +24,16 @@ export type CertificateAuthority = ReturnType<typeof createCertificateAuthority>
  * @param now the host's time in ms, by which clients check certificates
  */
 export function createCertificateAuthority(now: number, random: (size: number) => Uint8Array) {
-  const name = `Countersign test authority ${Buffer.from(random(4)).toString('hex')}`;
   const usual: Validity = { from: now - backdating, until: now + lifetime };
-  const issuer = once(() => ({ name, key: makeKey() }));
+  const issuer = once(() => ({
+    name: `Countersign test authority ${Buffer.from(random(4)).toString('hex')}`,
+    key: makeKey(),
+  }));
   const serverKey = once(() => makeKey());
-  const certificate = once(() =>
-    makeCertificate({ subject: name, key: issuer().key, names: 'authority', ...usual, random }),
-  );
+  const certificate = once(() => {
+    const { name: subject, key } = issuer();
+    return makeCertificate({ subject, key, names: 'authority', ...usual, random });
+  });
   /** Issues another certificate for the same key, with this validity. */
   const issue = (validity: Validity): TlsIdentity => {
     const key = serverKey();

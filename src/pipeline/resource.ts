@@ -383,7 +383,8 @@ export function scopesNeeded(
 
 /** Returns the scopes that an access rule names. */
 export function scopesInAccess(access: Access): readonly Scope[] {
-  return [access].flat().flatMap((rule: string) => scopeInRule(rule) ?? []);
+  const rules: readonly string[] = typeof access === 'string' ? [access] : access;
+  return rules.flatMap((rule) => scopeInRule(rule) ?? []);
 }
 
 /** Returns whether the scopes of the principal's token, if it has some, include those that the action needs. */

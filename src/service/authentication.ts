@@ -13,6 +13,7 @@ import { onceWindow, readLifetimes } from '../oauth/lifetimes.ts';
 import type { Alterations } from '../oauth/oauth2/alterations.ts';
 import type { OAuth2Settings } from '../oauth/oauth2-options.ts';
 import type { TokenEvent } from '../oauth/records.ts';
+import { once } from '../once.ts';
 import { httpsOrigin, type Origins } from '../pipeline/origin.ts';
 import { type AuthScheme, listAuthorizationNames } from '../schemes/auth-scheme.ts';
 import { createAuthenticator } from '../schemes/authenticate.ts';
@@ -45,6 +46,9 @@ interface AuthenticationParts {
 
 /** The cost of verifying a password if no user has a hash (N of RFC 7914): a few milliseconds. */
 const costWithoutHashes = 1024;
+
+/** The hash that is verified for users without a password, if no user has a hash. */
+const usualDecoy = once(() => decoyFor(costWithoutHashes));
 
 /** The default of `maxNonces`. */
 const defaultMaxNonces = 10_000_000;
@@ -83,7 +87,7 @@ export function createAuthentication(
     realm,
     accounts,
     queue: hashQueue,
-    hashing: { verify: verifyPassword, buildDecoy, decoy: decoyFor(costWithoutHashes) },
+    hashing: { verify: verifyPassword, buildDecoy, decoy: usualDecoy() },
     rateLimiter,
     key: random(32),
     explain,

@@ -534,9 +534,12 @@ function join<T, Joined>(
   results: readonly ShapeResult<T>[],
   create: (values: readonly T[]) => Joined,
 ): ShapeResult<Joined> {
-  const faults = results.flatMap((result) => ('faults' in result ? result.faults : []));
-  if (faults.length > 0) return { faults };
-  return { value: create(results.flatMap((result) => ('value' in result ? [result.value] : []))) };
+  const values: T[] = [];
+  const faults: ShapeFault[] = [];
+  for (const result of results)
+    if ('faults' in result) faults.push(...result.faults);
+    else values.push(result.value);
+  return faults.length > 0 ? { faults } : { value: create(values) };
 }
 
 function refuse(path: ShapePath, expected: string, value: unknown): ShapeResult<never> {
