@@ -94,7 +94,7 @@ export function createJournal(parts: JournalParts) {
     (text) => known.isToken(text),
     parts.schemes.flatMap(({ places }) => places),
   );
-  const entries = new JournalEntries(limits);
+  const entries = new JournalEntries(limits.entries, limits.bytes);
   const userNames = (): readonly string[] => [
     ...new Set([...known.names(), ...entries.all.flatMap(({ user }) => user ?? [])]),
   ];
@@ -204,36 +204,51 @@ function readLimits({
   return { entries, bytes, body };
 }
 
-/** The latest entries of a journal, within limits. The oldest are dropped first, but never the latest one. */
+/** The latest entries of a journal, within limits. The oldest are dropped first. */
 class JournalEntries {
-  readonly #limits: Limits;
+  readonly #maxEntries: number;
+  readonly #maxBytes: number;
   #entries: JournalEntry[] = [];
+  /** The number of dropped entries at the front of the array. They are removed together, since each removal moves all others. */
+  #dropped = 0;
   #bytes = 0;
 
-  constructor(limits: Limits) {
-    this.#limits = limits;
+  /** Holds at most `maxEntries` entries with a total size of at most `maxBytes`, but always the latest entry. */
+  constructor(maxEntries: number, maxBytes: number) {
+    this.#maxEntries = maxEntries;
+    this.#maxBytes = maxBytes;
   }
 
   get length(): number {
-    return this.#entries.length;
+    return this.#entries.length - this.#dropped;
   }
 
   /** All entries, oldest first. */
   get all(): readonly JournalEntry[] {
-    return [...this.#entries];
+    return this.#entries.slice(this.#dropped);
   }
 
   add(entry: JournalEntry): void {
-    const { entries, bytes } = this.#limits;
     this.#entries.push(entry);
     this.#bytes += entry.size;
-    while (this.length > entries || (this.#bytes > bytes && this.length > 1))
-      this.#bytes -= this.#entries.shift()?.size ?? 0;
+    while (this.length > this.#maxEntries || (this.#bytes > this.#maxBytes && this.length > 1)) this.#drop();
+    if (this.#dropped > this.#maxEntries) this.#compact();
   }
 
   /** Replaces all entries. */
   replace(entries: readonly JournalEntry[]): void {
     this.#entries = [...entries];
+    this.#dropped = 0;
     this.#bytes = entries.reduce((bytes, { size }) => bytes + size, 0);
+  }
+
+  #drop(): void {
+    this.#bytes -= this.#entries[this.#dropped]?.size ?? 0;
+    this.#dropped += 1;
+  }
+
+  #compact(): void {
+    this.#entries = this.#entries.slice(this.#dropped);
+    this.#dropped = 0;
   }
 }
