@@ -59,17 +59,6 @@ describe('credentials outside Authorization', () => {
     assert.equal(await findOutcome(schemes, { headers: fields }), 'by aws');
   });
 
-  test('of two schemes are rejected with 400, in whatever places they are', async () => {
-    const schemes = [inField, inQuery, scheme('hmac')];
-    const signature = ['X-Signature', 'v1=a'] as const;
-    for (const parts of [
-      { headers: [signature], target: '/?X-Amz-Signature=0' },
-      { headers: [signature, ['Authorization', 'hmac a:b']] as const },
-      { headers: [['Authorization', 'AWS4-HMAC-SHA256 a']] as const, target: '/?X-Amz-Signature=0' },
-    ])
-      assert.equal(await findOutcome(schemes, parts), '400 several-credentials');
-  });
-
   test('of Basic, bearer tokens and OAuth 1.0a are refused unread over plain HTTP', async () => {
     const schemes = [basicScheme, bearerScheme, createOAuth1Scheme()].map(({ name, places, tlsOnly }) =>
       scheme(name, { places, tlsOnly }),
@@ -102,13 +91,6 @@ describe('credentials outside Authorization', () => {
       assert.equal(await findOutcome([form], { target: '/tls', secure: true }, accepted), 'by form');
     }
     assert.deepEqual(new Set(looked), new Set(['/tls']));
-  });
-
-  test('of a scheme that requires TLS are refused over plain HTTP with 403', async () => {
-    const key = scheme('key', { places: [{ role: '', in: 'header', name: 'x-api-key' }], tlsOnly: true });
-    const fields = [['X-Api-Key', 'ann']] as const;
-    assert.equal(await findOutcome([key], { headers: fields }), '403 tls-required');
-    assert.equal(await findOutcome([key], { headers: fields, secure: true }), 'by key');
   });
 
   test('of a scheme that the resource does not accept are refused with the challenges of the accepted schemes', async () => {

@@ -4,11 +4,11 @@ import { createRequest, type IncomingRequest } from '../../../src/http/message.t
 import { readApiKeyOptions } from '../../../src/schemes/api-key/options.ts';
 import { createApiKeyScheme } from '../../../src/schemes/api-key/scheme.ts';
 import { createKey } from '../../../src/schemes/hmac/credentials.ts';
-import { type DeclaredParts, type DeclaredTest, openScheme } from '../../support/schemes/clients/declared.ts';
+import { type DeclaredParts, openScheme, type SchemeTest } from '../../support/schemes/clients/declared.ts';
 
 const declaration = { user: { field: 'X-Api-Key' }, secret: { field: 'X-Api-Secret' } };
 
-function open(parts: DeclaredParts = {}): DeclaredTest {
+function open(parts: DeclaredParts = {}): SchemeTest {
   const options = readApiKeyOptions(declaration, 'schemes.key');
   return openScheme(createApiKeyScheme('key', options), parts);
 }

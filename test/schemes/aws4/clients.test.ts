@@ -29,7 +29,7 @@ async function serve(context: TestContext, service: string): Promise<string> {
     host: '127.0.0.1',
     port: 0,
     limits,
-    respond: async (request) => plain(await opened.judge(request)),
+    respond: async (request) => plain(await opened.verdictOn(request)),
     refuse: (problem) => plain(problem.type),
   });
   context.after(() => listener.close(0));

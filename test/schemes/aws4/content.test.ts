@@ -20,13 +20,13 @@ test('a streaming signature is refused with 501 and a problem type of its own', 
 
 test('unsigned content is accepted with unsignedPayload, and by default in presigned requests for Amazon S3', async () => {
   const request = signed({ method: 'PUT', content: 'abc', unsignedPayload: true });
-  assert.equal(await openAws4Service().judge(unread(request)), 'digest-required');
-  assert.equal(await openAws4Service({ unsignedPayload: true }).judge(unread(request)), accessKeyId);
-  assert.equal(await openAws4Service().judge(signed({ unsignedPayload: true })), accessKeyId);
+  assert.equal(await openAws4Service().verdictOn(unread(request)), 'digest-required');
+  assert.equal(await openAws4Service({ unsignedPayload: true }).verdictOn(unread(request)), accessKeyId);
+  assert.equal(await openAws4Service().verdictOn(signed({ unsignedPayload: true })), accessKeyId);
   const put = presigned(60, { service: 's3', method: 'PUT', content: 'abc' });
-  assert.equal(await openAws4Service({ service: 's3' }).judge(unread(put)), accessKeyId);
+  assert.equal(await openAws4Service({ service: 's3' }).verdictOn(unread(put)), accessKeyId);
   assert.equal(
-    await openAws4Service({ service: 's3', unsignedPayload: false }).judge(unread(put)),
+    await openAws4Service({ service: 's3', unsignedPayload: false }).verdictOn(unread(put)),
     'digest-required',
   );
 });
@@ -38,7 +38,10 @@ test('UNSIGNED-PAYLOAD substituted for a signed hash is refused', async () => {
     return at % 2 === 0 ? [[name, name === 'X-Amz-Content-Sha256' ? 'UNSIGNED-PAYLOAD' : value]] : [];
   });
   const substituted = received({ method: 'PUT', target: '/', content: 'xyz', fields });
-  assert.equal(await openAws4Service({ unsignedPayload: true }).judge(substituted), 'credentials-refused');
+  assert.equal(
+    await openAws4Service({ unsignedPayload: true }).verdictOn(substituted),
+    'credentials-refused',
+  );
 });
 
 test('Amazon S3 requires X-Amz-Content-Sha256 in the header form', async () => {
@@ -63,24 +66,30 @@ test('the content must have the hash that is signed', async () => {
   const request = signed({ method: 'PUT', content: 'abc' });
   const { body } = received({ method: 'PUT', target: '/', fields: [], content: 'abd' });
   const service = openAws4Service();
-  assert.equal(await service.judge({ ...request, body }), 'digest-mismatch');
-  assert.equal(await service.judge(request), accessKeyId);
+  assert.equal(await service.verdictOn({ ...request, body }), 'digest-mismatch');
+  assert.equal(await service.verdictOn(request), accessKeyId);
   const none = received({ method: 'PUT', target: '/', fields: [] });
-  assert.equal(await service.judge({ ...request, body: none.body }), 'digest-mismatch');
+  assert.equal(await service.verdictOn({ ...request, body: none.body }), 'digest-mismatch');
 });
 
 test('the content is not read if the header section is sufficient to refuse the request', async () => {
   const service = openAws4Service();
   const parts = { method: 'PUT', content: 'abc' };
-  assert.equal(await service.judge(unread(signed({ ...parts, secret: 'guessed' }))), 'credentials-refused');
-  assert.equal(await service.judge(unread(signed({ ...parts, time: time - 901_000 }))), 'date-out-of-window');
+  assert.equal(
+    await service.verdictOn(unread(signed({ ...parts, secret: 'guessed' }))),
+    'credentials-refused',
+  );
+  assert.equal(
+    await service.verdictOn(unread(signed({ ...parts, time: time - 901_000 }))),
+    'date-out-of-window',
+  );
   const late = presigned(60, { ...parts, time: time - 61_000 });
-  assert.equal(await service.judge(unread(late)), 'date-out-of-window');
+  assert.equal(await service.verdictOn(unread(late)), 'date-out-of-window');
 });
 
 test('content above the limit is rejected as too large', async () => {
   const content = 'x'.repeat(101);
   const service = openAws4Service({}, { bodyLimit: 100 });
-  assert.equal(await service.judge(presigned(60, { method: 'PUT', content })), 'content-too-large');
-  assert.equal(await service.judge(presigned(60, { method: 'PUT', content: 'x' })), accessKeyId);
+  assert.equal(await service.verdictOn(presigned(60, { method: 'PUT', content })), 'content-too-large');
+  assert.equal(await service.verdictOn(presigned(60, { method: 'PUT', content: 'x' })), accessKeyId);
 });

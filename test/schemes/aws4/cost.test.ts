@@ -11,8 +11,8 @@ async function countRefusal(
   ...before: readonly IncomingRequest[]
 ): Promise<number> {
   const service = openAws4Service();
-  for (const each of before) await service.judge(each);
-  return countOperations(async () => assert.equal(await service.judge(request), 'credentials-refused'));
+  for (const each of before) await service.verdictOn(each);
+  return countOperations(async () => assert.equal(await service.verdictOn(request), 'credentials-refused'));
 }
 
 test('a refusal costs the same for unknown, unused and used access keys, and for any number of secrets', async () => {
@@ -41,7 +41,7 @@ test('an explanation takes a bounded time, however many parameters and headers t
   const service = openAws4Service({}, { explain: true });
   const request = signed({ target, fields: names, secret: 'guessed' });
   const begun = process.cpuUsage();
-  assert.equal(await service.judge(request), 'credentials-refused');
+  assert.equal(await service.verdictOn(request), 'credentials-refused');
   const { user, system } = process.cpuUsage(begun);
   assert.ok(user + system < 4_000_000, `${user + system} µs`);
 });

@@ -3,17 +3,16 @@ import test from 'node:test';
 import { createRequest } from '../../../src/http/message.ts';
 import { canonicalPath, canonicalQuery } from '../../../src/schemes/aws4/canonical-request.ts';
 import { parseCredentialsField, parsePresigned } from '../../../src/schemes/aws4/credentials.ts';
-import { presignAws4, signAws4 } from '../../../src/schemes/aws4/sign.ts';
+import { presignAws4 } from '../../../src/schemes/aws4/sign.ts';
 import {
   accessKeyId,
   isNormalizedTarget,
   openAws4Service,
-  received,
   selectPathRules,
   signOptions,
   time,
 } from '../../support/schemes/clients/aws4.ts';
-import { absent, signWithAws4, signWithSmithy } from '../../support/schemes/clients/aws4-clients.ts';
+import { absent, signWithSmithy } from '../../support/schemes/clients/aws4-clients.ts';
 import { type Seeded, seeded } from '../../support/seeded.ts';
 
 const region = 'us-east-1';
@@ -68,70 +67,9 @@ test('requests of @smithy/signature-v4 with random paths, queries and headers ar
       ...(body === undefined ? {} : { body: body }),
     });
     assert.equal(
-      await opened.judge(arrived),
+      await opened.verdictOn(arrived),
       service === 's3' || isNormalizedTarget(signed.path) ? accessKeyId : 'malformed-credentials',
       `SEED=${random.seed}, request ${count}: ${signed.method} ${signed.path}`,
-    );
-  }
-});
-
-test('requests of aws4 with random paths and queries are accepted if their paths are normalized', async (context) => {
-  const reason = absent('aws4');
-  if (reason !== undefined) return context.skip(reason);
-  const random = seeded();
-  for (let count = 0; count < 400; count += 1) {
-    const service = 'execute-api';
-    const opened = openAws4Service({ region, service });
-    const pairs = Array.from({ length: random.below(4) }, () => `a${encoded(random)}=${encoded(random)}`);
-    const path = randomPath(random) + (pairs.length === 0 ? '' : `?${pairs.join('&')}`);
-    const signed = signWithAws4({ method: 'GET', path, headers: { Host: host } }, { region, service, time });
-    const arrived = received({ method: 'GET', target: signed.path, fields: Object.entries(signed.headers) });
-    assert.equal(
-      await opened.judge(arrived),
-      isNormalizedTarget(signed.path) ? accessKeyId : 'malformed-credentials',
-      `SEED=${random.seed}, request ${count}: ${signed.path}`,
-    );
-  }
-});
-
-test('any change of a signed request is refused', async () => {
-  const random = seeded();
-  for (let count = 0; count < 300; count += 1) {
-    const service = random.pick(['service', 's3']);
-    const opened = openAws4Service({ service });
-    const target = `${randomPath(random)}?a=${encoded(random)}&b=${encoded(random)}`;
-    const fields: [string, string][] = [
-      ['Host', host],
-      ['X-Amz-Meta', random.text('abc', 9)],
-    ];
-    const isPresigned = random.pick([true, false]);
-    const request = { method: 'GET', target, fields };
-    const signed = isPresigned
-      ? presignAws4(request, signOptions({ service }), 60)
-      : signAws4(request, signOptions({ service }));
-    const lines = [...fields, ...signed.fields];
-    assert.equal(
-      await opened.judge(received({ method: 'GET', target: signed.target, fields: lines })),
-      service === 's3' || isNormalizedTarget(target) ? accessKeyId : 'malformed-credentials',
-    );
-    const changed = random.pick([
-      { method: 'PUT', target: signed.target, fields: lines },
-      { method: 'GET', target: `${signed.target}&added=1`, fields: lines },
-      { method: 'GET', target: signed.target.replace('?', 'x?'), fields: lines },
-      { method: 'GET', target: signed.target.replace('a=', 'a=x'), fields: lines },
-      { method: 'GET', target: signed.target, fields: [...lines, ['X-Amz-Meta', 'more'] as const] },
-      { method: 'GET', target: signed.target, fields: [...lines, ['X-Amz-Acl', 'more'] as const] },
-      {
-        method: 'GET',
-        target: signed.target,
-        fields: lines.map(([name, value]) => [name, name === 'Host' ? `${value}x` : value] as const),
-      },
-    ]);
-    const outcome = await opened.judge(received(changed));
-    assert.match(
-      outcome,
-      /^(?:credentials-refused|malformed-credentials)$/,
-      `SEED=${random.seed}, request ${count}: ${JSON.stringify(changed)}`,
     );
   }
 });

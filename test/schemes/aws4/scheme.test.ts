@@ -10,18 +10,18 @@ const hmac = (key: string | Buffer, text: string): Buffer => createHmac('sha256'
 test('an access key id among the keys of a user authenticates the user', async () => {
   const service = openAws4Service();
   const key = { accessKeyId: 'AKIAANN', secret: 'the-secret-of-the-key' };
-  assert.equal(await service.judge(signed(key)), 'ann');
+  assert.equal(await service.verdictOn(signed(key)), 'ann');
   const own = { accessKeyId: 'ann', secret: 'the-secret-of-ann-herself' };
-  assert.equal(await service.judge(signed(own)), 'ann');
-  assert.equal(await service.judge(signed({ ...own, secret: key.secret })), 'credentials-refused');
-  assert.equal(await service.judge(signed({ ...key, secret: own.secret })), 'credentials-refused');
+  assert.equal(await service.verdictOn(signed(own)), 'ann');
+  assert.equal(await service.verdictOn(signed({ ...own, secret: key.secret })), 'credentials-refused');
+  assert.equal(await service.verdictOn(signed({ ...key, secret: own.secret })), 'credentials-refused');
 });
 
 test('a non-ASCII name is accepted in UTF-8, in the header and in the query', async () => {
   const service = openAws4Service();
   const jürgen = { accessKeyId: 'jürgen', secret: 'the-secret-of-jürgen' };
-  assert.equal(await service.judge(signed(jürgen)), 'jürgen');
-  assert.equal(await service.judge(presigned(60, jürgen)), 'jürgen');
+  assert.equal(await service.verdictOn(signed(jürgen)), 'jürgen');
+  assert.equal(await service.verdictOn(presigned(60, jürgen)), 'jürgen');
 });
 
 test('Date replaces a missing X-Amz-Date, whether it is signed or not', async () => {
@@ -40,9 +40,9 @@ test('Date replaces a missing X-Amz-Date, whether it is signed or not', async ()
         target: '/',
         fields: [host, ['Date', date], ['Authorization', authorization]],
       });
-    assert.equal(await service.judge(request('Sun, 30 Aug 2015 12:36:00 GMT')), accessKeyId);
-    assert.equal(await service.judge(request('Sun, 30 Aug 2015 12:36:01 GMT')), 'credentials-refused');
-    assert.equal(await service.judge(request('yesterday')), 'malformed-credentials');
+    assert.equal(await service.verdictOn(request('Sun, 30 Aug 2015 12:36:00 GMT')), accessKeyId);
+    assert.equal(await service.verdictOn(request('Sun, 30 Aug 2015 12:36:01 GMT')), 'credentials-refused');
+    assert.equal(await service.verdictOn(request('yesterday')), 'malformed-credentials');
   }
 });
 
@@ -57,7 +57,7 @@ test('a presigned URL is valid for its lifetime by the clock of the service', as
     [-901, 'date-out-of-window'],
   ] as const) {
     service.clock.set(time + offset * 1000);
-    assert.equal(await service.judge(request), outcome, String(offset));
+    assert.equal(await service.verdictOn(request), outcome, String(offset));
   }
 });
 
@@ -66,30 +66,30 @@ test('every field X-Amz-… must be signed, but the session token only for Amazo
   const { type, detail } = await openAws4Service().problemWith(signed(added('X-Amz-Meta')));
   assert.equal(type, 'malformed-credentials');
   assert.match(detail, /x-amz-meta is not signed/);
-  assert.equal(await openAws4Service().judge(presigned(60, added('x-amz-acl'))), 'malformed-credentials');
-  assert.equal(await openAws4Service().judge(signed(added('X-Amz-Security-Token'))), accessKeyId);
+  assert.equal(await openAws4Service().verdictOn(presigned(60, added('x-amz-acl'))), 'malformed-credentials');
+  assert.equal(await openAws4Service().verdictOn(signed(added('X-Amz-Security-Token'))), accessKeyId);
   const s3 = openAws4Service({ service: 's3' });
   assert.equal(
-    await s3.judge(signed({ service: 's3', ...added('X-Amz-Security-Token') })),
+    await s3.verdictOn(signed({ service: 's3', ...added('X-Amz-Security-Token') })),
     'malformed-credentials',
   );
-  assert.equal(await s3.judge(signed({ service: 's3', sessionToken: 'token' })), accessKeyId);
-  assert.equal(await s3.judge(signed({ service: 's3', added: [['X-Amzn-Trace-Id', 'x']] })), accessKeyId);
+  assert.equal(await s3.verdictOn(signed({ service: 's3', sessionToken: 'token' })), accessKeyId);
+  assert.equal(await s3.verdictOn(signed({ service: 's3', added: [['X-Amzn-Trace-Id', 'x']] })), accessKeyId);
 });
 
 test('a replay is accepted, as by AWS, unless the option refuses it', async () => {
   const request = signed();
   const lax = openAws4Service();
-  assert.equal(await lax.judge(request), accessKeyId);
-  assert.equal(await lax.judge(request), accessKeyId);
+  assert.equal(await lax.verdictOn(request), accessKeyId);
+  assert.equal(await lax.verdictOn(request), accessKeyId);
   const strict = openAws4Service({ replay: 'refuse' });
-  assert.equal(await strict.judge(request), accessKeyId);
-  assert.equal(await strict.judge(request), 'nonce-replayed');
+  assert.equal(await strict.verdictOn(request), accessKeyId);
+  assert.equal(await strict.verdictOn(request), 'nonce-replayed');
   const url = presigned(86_400);
-  assert.equal(await strict.judge(url), accessKeyId);
+  assert.equal(await strict.verdictOn(url), accessKeyId);
   for (const hours of [1, 23]) {
     strict.clock.set(time + hours * 3_600_000);
-    assert.equal(await strict.judge(url), 'nonce-replayed');
+    assert.equal(await strict.verdictOn(url), 'nonce-replayed');
   }
 });
 
@@ -97,10 +97,10 @@ test('with replays refused, dates before the start of the server are refused', a
   const notBefore = time - 10_000;
   const request = signed({ time: time - 11_000 });
   assert.equal(
-    await openAws4Service({ replay: 'refuse' }, { notBefore }).judge(request),
+    await openAws4Service({ replay: 'refuse' }, { notBefore }).verdictOn(request),
     'date-out-of-window',
   );
-  assert.equal(await openAws4Service({}, { notBefore }).judge(request), accessKeyId);
+  assert.equal(await openAws4Service({}, { notBefore }).verdictOn(request), accessKeyId);
 });
 
 test('the trace records the checks', async () => {

@@ -125,27 +125,16 @@ test('credentials are parsed with their three parameters in any order', () => {
 
 const manyHeaders = Array.from({ length: 101 }, (_, at) => `h${at + 100}`).join(';');
 const faults: [rest: string, fault: RegExp][] = [
-  [`Credential=${credential}, SignedHeaders=host`, /Signature is missing/],
   [`Credential=${credential} SignedHeaders=host Signature=${signature}`, /is missing|expected/],
-  [
-    `credential=${credential}, SignedHeaders=host, Signature=${signature}`,
-    /Credential must be written in this case/,
-  ],
   [
     `Credential=${credential}, Credential=${credential}, SignedHeaders=host, Signature=${signature}`,
     /given twice/,
   ],
   [`Credential=${credential}, SignedHeaders=host, Signature=${signature}, More=1`, /expected/],
-  [`Credential=AKIDEXAMPLE, SignedHeaders=host, Signature=${signature}`, /separated by slashes/],
-  [`Credential=${credential}x, SignedHeaders=host, Signature=${signature}`, /aws4_request/],
-  [`Credential=${credential}, SignedHeaders=Host, Signature=${signature}`, /lower case/],
   [`Credential=${credential}, SignedHeaders=x-amz-date;host, Signature=${signature}`, /sorted/],
   [`Credential=${credential}, SignedHeaders=host;host, Signature=${signature}`, /twice/],
   [`Credential=${credential}, SignedHeaders=${manyHeaders}, Signature=${signature}`, /more than 100 names/],
-  [`Credential=${credential}, SignedHeaders=x-amz-date, Signature=${signature}`, /contain host/],
   [`Credential=${credential}, SignedHeaders=host;, Signature=${signature}`, /names of header fields/],
-  [`Credential=${credential}, SignedHeaders=host, Signature=${'A'.repeat(64)}`, /upper case/],
-  [`Credential=${credential}, SignedHeaders=host, Signature=${'A'.repeat(43)}=`, /base64/],
   [`Credential=${credential}, SignedHeaders=host, Signature=WHATEVER`, /64 hexadecimal digits/],
 ];
 for (const [rest, fault] of faults) {

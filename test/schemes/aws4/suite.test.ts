@@ -26,7 +26,7 @@ for (const each of [...headerCases, ...presignedCases]) {
   const isAsSigned = each.service === 's3' || isNormalizedTarget(each.target);
   test(`the request ${each.name} is ${isAsSigned ? 'accepted' : 'refused: its path is not signed as sent'}`, async () => {
     const expected = isAsSigned ? accessKeyId : 'malformed-credentials';
-    assert.equal(await openCaseService(each).judge(received(each)), expected);
+    assert.equal(await openCaseService(each).verdictOn(received(each)), expected);
   });
 }
 
@@ -77,7 +77,7 @@ function listMutations(each: Aws4Case): [change: string, mutated: Aws4Case][] {
 for (const each of [...headerCases, ...presignedCases]) {
   for (const [change, mutated] of listMutations(each)) {
     test(`the request ${each.name} with ${change} is refused`, async () => {
-      const outcome = await openCaseService(each).judge(received(mutated));
+      const outcome = await openCaseService(each).verdictOn(received(mutated));
       assert.match(outcome, /^(?:credentials-refused|malformed-credentials|digest-mismatch)$/);
     });
   }

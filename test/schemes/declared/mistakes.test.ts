@@ -3,8 +3,8 @@ import { createHmac } from 'node:crypto';
 import test from 'node:test';
 import { createRequest, type IncomingRequest } from '../../../src/http/message.ts';
 import {
-  type DeclaredTest,
   openDeclared,
+  type SchemeTest,
   start,
   startSeconds,
 } from '../../support/schemes/clients/declared.ts';
@@ -53,12 +53,12 @@ function sent(signature: string, timestamp = startSeconds): IncomingRequest {
 
 keepSecret(secret);
 
-async function explained(declared: DeclaredTest, request: IncomingRequest) {
+async function explained(declared: SchemeTest, request: IncomingRequest) {
   const { members } = await declared.problemWith(request);
   return { hint: String(members['hint']), differs: members['differs'], parts: members['parts'], members };
 }
 
-const explaining = (declaration: unknown = partner): DeclaredTest =>
+const explaining = (declaration: unknown = partner): SchemeTest =>
   openDeclared(declaration, { users, context: { explain: true } });
 
 test('an explanation shows the expected parts, and the signed value of the part that differs', async () => {

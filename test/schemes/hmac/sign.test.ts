@@ -109,24 +109,3 @@ test('characters above U+00FF are rejected in nonces and digests', () => {
   assert.ok(!isNonce('n'.repeat(129)));
   assert.equal(typeof parseHmacCredentials(`ann:\u0141${digest.slice(1)}`), 'string');
 });
-
-const looks: [what: string, digest: string, hint: RegExp][] = [
-  ['hexadecimal', 'ad2f50d8'.repeat(8), /it is hexadecimal/],
-  ['base64url', digest.replace('+', '-'), /base64url/],
-  ['base64url without padding', digest.replace('+', '_').slice(0, -1), /base64url/],
-  ['no padding', digest.slice(0, -1), /padding "=" is missing/],
-  ['bits before the padding', digest.replace('o=', 'p='), /bits before the padding/],
-  ['SHA-1', 'A'.repeat(27).concat('='), /of sha1; sha256 is expected/],
-  ['SHA-384', 'A'.repeat(64).replace(/A/g, 'z'), /of sha384; sha256/],
-  ['SHA-512', 'A'.repeat(86).concat('=='), /of sha512; sha256/],
-  ['hexadecimal in base64', Buffer.from('ad2f50d8'.repeat(8)).toString('base64'), /hexadecimal, encoded/],
-];
-
-for (const [what, wrong, hint] of looks) {
-  test(`a digest that looks like ${what} is rejected with a hint, and not repeated`, () => {
-    const fault = parseHmacCredentials(`ann:n1:${wrong}`);
-    assert.ok(typeof fault === 'string');
-    assert.match(fault, hint);
-    assert.ok(!fault.includes(wrong.slice(0, 8)));
-  });
-}

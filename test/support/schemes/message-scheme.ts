@@ -2,20 +2,19 @@
 
 import { generateKeyPairSync } from 'node:crypto';
 import type { AccountKey } from '../../../src/accounts/account-key.ts';
-import { type Account, type Accounts, createAccounts } from '../../../src/accounts/accounts.ts';
+import type { Accounts } from '../../../src/accounts/accounts.ts';
 import type { MessageKey } from '../../../src/algorithms.ts';
-import { createManualClock, type ManualClock } from '../../../src/clock.ts';
+import type { ManualClock } from '../../../src/clock.ts';
 import { SigningKey } from '../../../src/hmac-sha256.ts';
 import { createRequest, type IncomingRequest } from '../../../src/http/message.ts';
 import type { Problem } from '../../../src/http/problem.ts';
-import { createVerifier } from '../../../src/schemes/create-verifier.ts';
 import { createKey } from '../../../src/schemes/hmac/credentials.ts';
 import { readMessageSignaturesOptions } from '../../../src/schemes/rfc9421/options.ts';
 import { createMessageSignaturesScheme } from '../../../src/schemes/rfc9421/scheme.ts';
 import type { MessageSigning } from '../../../src/schemes/rfc9421/sign.ts';
 import { AuthenticationTrace, type TraceKnowledge } from '../../../src/schemes/trace.ts';
 import type { Verdict, Verifier } from '../../../src/schemes/verifier.ts';
-import { createNonces } from '../../../src/store/nonces/nonces.ts';
+import { accountsWith, openScheme as openAnyScheme } from './clients/declared.ts';
 import { keyIds, publicKey, signingKey } from './rfc9421.ts';
 import { type RequestToSign, signMessage } from './sign-message.ts';
 
@@ -43,24 +42,11 @@ export function accountsWithKeys(until?: number): Accounts {
   keys.set('p384', { id: 'p384', algorithm: 'ecdsa-p384-sha384', publicKey: p384.publicKey, ...end });
   keys.set('cloud', { id: 'cloud', algorithm: 'aws4', secret: createKey(secret) });
   const bobs = [{ secret: 'first-secret-of-bob', until: start * 1000 }, { secret: 'second-secret-of-bob' }];
-  const accounts = createAccounts(
-    new Map([
-      ['ann', { secrets: [{ secret }] }],
-      ['bob', { secrets: bobs }],
-    ]),
-  );
-  const ann = accounts.find('ann');
-  if (ann === undefined || ann instanceof Promise) throw new Error('the accounts are in memory');
-  const account: Account = { ...ann, keys };
-  return {
-    find: (name) => (name === 'ann' ? account : accounts.find(name)),
-    findComposed: (name) => (name === 'ann' ? account : accounts.findComposed(name)),
-    findKey(id) {
-      const key = keys.get(id);
-      return key === undefined ? undefined : { account, key };
-    },
-    hashes: [],
-  };
+  const users = new Map([
+    ['ann', { secrets: [{ secret }] }],
+    ['bob', { secrets: bobs }],
+  ]);
+  return accountsWith(users, { ann: [...keys.values()] });
 }
 
 function accountKey(id: string): AccountKey {
@@ -104,28 +90,15 @@ const knowledge: TraceKnowledge = {
 /** Creates the scheme with a clock that shows `start`. */
 export function openScheme({
   options = {},
-  accounts,
-  explain,
+  accounts = accountsWithKeys(),
+  explain = false,
   notBefore,
 }: SchemeSetting = {}): SchemeUnderTest {
-  const clock = createManualClock(start * 1000);
-  const nonces = createNonces({ bucketSpan: 75_000, max: 1000, key: new Uint8Array(16), monotonic: () => 0 });
-  const scheme = createVerifier(
-    createMessageSignaturesScheme(
-      'message-signatures',
-      readMessageSignaturesOptions(options, 'schemes.message-signatures'),
-    ),
-    {
-      realm: 'test',
-      accounts: accounts ?? accountsWithKeys(),
-      nonces,
-      clock,
-      nonceWindow: 300_000,
-      notBefore,
-      explain: explain ?? false,
-      bodyLimit: 1024,
-    },
-  );
+  const read = readMessageSignaturesOptions(options, 'schemes.message-signatures');
+  const { scheme, clock } = openAnyScheme(createMessageSignaturesScheme('message-signatures', read), {
+    at: start * 1000,
+    context: { accounts, explain, notBefore, bodyLimit: 1024 },
+  });
   return {
     scheme,
     clock,

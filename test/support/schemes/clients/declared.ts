@@ -6,8 +6,10 @@ import type { AccountKey } from '../../../../src/accounts/account-key.ts';
 import { type Account, createAccounts } from '../../../../src/accounts/accounts.ts';
 import type { AccountRecord } from '../../../../src/accounts/user-declaration.ts';
 import { createManualClock, type ManualClock } from '../../../../src/clock.ts';
+import { parseCredentials } from '../../../../src/http/headers/authorization.ts';
 import type { IncomingRequest } from '../../../../src/http/message.ts';
 import { Problem } from '../../../../src/http/problem.ts';
+import type { Principal } from '../../../../src/principal.ts';
 import type { AuthScheme } from '../../../../src/schemes/auth-scheme.ts';
 import { createVerifier } from '../../../../src/schemes/create-verifier.ts';
 import { readDeclaredOptions } from '../../../../src/schemes/declared/options.ts';
@@ -30,8 +32,8 @@ export const start = Date.UTC(2024, 1, 29, 12, 0, 0);
 /** The same in seconds, as most signatures state it. */
 export const startSeconds = String(start / 1000);
 
-/** A declared scheme with its users, on a manual clock. */
-export interface DeclaredTest {
+/** A scheme with its users, on a manual clock. Credentials in Authorization are read from there unless they are given. */
+export interface SchemeTest {
   readonly scheme: Verifier;
   readonly clock: ManualClock;
   /** Resolves to the name of the principal, or the type of the problem. */
@@ -56,7 +58,7 @@ const ann: ReadonlyMap<string, AccountRecord> = new Map([
 ]);
 
 /** Opens a scheme as a configuration declares it. */
-export function openDeclared(configuration: unknown, parts: DeclaredParts = {}): DeclaredTest {
+export function openDeclared(configuration: unknown, parts: DeclaredParts = {}): SchemeTest {
   const options = readDeclaredOptions(configuration, 'schemes.test');
   return openScheme(createDeclaredScheme('test', options), parts);
 }
@@ -73,7 +75,7 @@ export function signDeclared(
 }
 
 /** Opens any scheme of a configuration. */
-export function openScheme(configured: AuthScheme, parts: DeclaredParts): DeclaredTest {
+export function openScheme(configured: AuthScheme, parts: DeclaredParts): SchemeTest {
   const { users = ann, keys = {}, context = {}, at = start } = parts;
   const clock = createManualClock(at);
   const scheme = createVerifier(configured, {
@@ -91,36 +93,44 @@ export function openScheme(configured: AuthScheme, parts: DeclaredParts): Declar
     bodyLimit: 2_000_000,
     ...context,
   });
-  const problemWith = async (request: IncomingRequest, rest = ''): Promise<Problem> => {
-    const verdict = await scheme.authenticate(request, rest);
-    if (verdict.outcome === 'good') throw new Error(`${verdict.principal.name} passed`);
-    const { detail, members } = verdict.problem;
-    keepSaid(JSON.stringify([detail, members]));
-    return verdict.problem;
+  const judge = async (
+    request: IncomingRequest,
+    rest = parseCredentials(request.headers.get('authorization') ?? '')?.rest ?? '',
+    authTrace?: AuthenticationTrace,
+  ): Promise<Principal | Problem> => {
+    try {
+      const verdict = await scheme.authenticate(request, rest, authTrace);
+      return verdict.outcome === 'good' ? verdict.principal : verdict.problem;
+    } catch (error) {
+      if (error instanceof Problem) return error;
+      throw error;
+    }
   };
   return {
     scheme,
     clock,
-    async verdictOn(request, rest = '') {
-      try {
-        const verdict = await scheme.authenticate(request, rest);
-        return verdict.outcome === 'good' ? verdict.principal.name : verdict.problem.type;
-      } catch (error) {
-        if (error instanceof Problem) return error.type;
-        throw error;
-      }
+    async verdictOn(request, rest) {
+      const judged = await judge(request, rest);
+      return judged instanceof Problem ? judged.type : judged.name;
     },
-    problemWith,
-    async trace(request, rest = '') {
+    async problemWith(request, rest) {
+      const judged = await judge(request, rest);
+      if (!(judged instanceof Problem)) throw new Error(`${judged.name} passed`);
+      const { detail, headers, members, document = '' } = judged;
+      keepSaid(JSON.stringify([detail, headers, members, document]));
+      return judged;
+    },
+    async trace(request, rest) {
       const trace = new AuthenticationTrace();
-      await scheme.authenticate(request, rest, trace);
+      await judge(request, rest, trace);
       keepSaid(JSON.stringify(trace));
       return trace;
     },
   };
 }
 
-function accountsWith(
+/** Creates accounts of users with keys. */
+export function accountsWith(
   users: ReadonlyMap<string, AccountRecord>,
   keys: Readonly<Record<string, readonly AccountKey[]>>,
 ): SchemeContext['accounts'] {
