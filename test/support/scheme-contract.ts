@@ -29,6 +29,18 @@ export const secrets = {
   bob: '8a6d0e2c4b1f3957d8c0b2a4968e7f150123456789abcdeffedcba9876543210',
 } as const;
 
+/** Users with these secrets, what they sign with in their own names, and what the journal says of other secrets. */
+export const users = { ann: { secret: secrets.ann }, bob: { secret: secrets.bob } } as const;
+export const identities = {
+  ann: { user: 'ann', secret: secrets.ann },
+  bob: { user: 'bob', secret: secrets.bob },
+} as const;
+export const knowledge = {
+  other: /secret of another user, bob/,
+  former: /a former secret of ann, which was replaced/,
+  expired: /expired secret/,
+} as const;
+
 /** The usual request. Of the webhooks it is the one with content. */
 export const usual: PlainRequest = {
   method: 'GET',
@@ -88,7 +100,8 @@ export interface SchemeSubject {
   readonly write?: PlainRequest;
   /** Seconds that a request may be late or early. */
   readonly window?: { readonly late: number; readonly early: number };
-  readonly parts: Readonly<Record<Part, PartRule>>;
+  /** Default of method, path, query, host and content: signed. */
+  readonly parts: Readonly<Partial<Record<Part, PartRule>> & Record<'time' | 'nonce' | 'user', PartRule>>;
   /** The fields with the credentials, which are fuzzed. */
   readonly credentialFields: readonly string[];
   /** A credential of another scheme. */
@@ -678,7 +691,7 @@ const changes: Readonly<Record<'method' | 'path' | 'query' | 'host' | 'content',
 
 function partRows(subject: SchemeSubject, row: Rows): void {
   for (const part of ['method', 'path', 'query', 'host', 'content', 'time', 'nonce', 'user'] as const) {
-    const rule = subject.parts[part];
+    const rule = subject.parts[part] ?? 'signed';
     if (typeof rule === 'object' && 'absent' in rule) continue;
     const isUnsigned = typeof rule === 'object';
     const given = typeof rule === 'function' ? rule : isUnsigned ? rule.change : undefined;
@@ -733,7 +746,7 @@ function signedForOther(opened: Opened, subject: SchemeSubject, signed: string, 
 }
 
 function targetRows(subject: SchemeSubject, row: Rows): void {
-  const { path, host } = subject.parts;
+  const { path = 'signed', host = 'signed' } = subject.parts;
   if (path === 'signed' || typeof path === 'function')
     row('a request that is signed for one resource is not accepted at another', async (opened) => {
       const before = opened.acts();
@@ -804,7 +817,7 @@ function refusalRows(subject: SchemeSubject, row: Rows): void {
     }),
   );
 
-  if (subject.parts.content !== 'signed') return;
+  if ((subject.parts.content ?? 'signed') !== 'signed') return;
   const claims = subject.claimsBeforeContent === true;
   const nonce = claims ? 'its nonce is claimed' : 'no nonce is claimed';
   row(

@@ -5,7 +5,12 @@ import test, { type TestContext } from 'node:test';
 import { promisify } from 'node:util';
 import { listen } from '../../../src/net/listener.ts';
 import { accessKeyId, openAws4Service, secret } from '../../support/schemes/clients/aws4.ts';
-import { absent, type ClientRequest, signWithSmithy } from '../../support/schemes/clients/aws4-clients.ts';
+import {
+  absent,
+  type ClientRequest,
+  signWithAws4Fetch,
+  signWithSmithy,
+} from '../../support/schemes/clients/aws4-clients.ts';
 
 const limits = {
   headers: 16_384,
@@ -95,6 +100,27 @@ for (const service of services) {
       ),
       accessKeyId,
     );
+  });
+
+  test(`requests of aws4fetch for ${service} are accepted`, async (context) => {
+    const reason = absent('aws4fetch');
+    if (reason !== undefined) return context.skip(reason);
+    const host = await serve(context, service);
+    const url = `http://${host}/articles/a%20b?limit=5&b=x+y&a=%2F`;
+    const outcome = async (request: Request) => (await fetch(request)).text();
+    assert.equal(await outcome(await signWithAws4Fetch(url, { method: 'GET' }, options)), accessKeyId);
+    const put = { method: 'PUT', body: json, headers: { 'Content-Type': 'application/json' } };
+    assert.equal(
+      await outcome(await signWithAws4Fetch(url, put, { ...options, sessionToken: 'token' })),
+      accessKeyId,
+    );
+    const { url: presigned } = await signWithAws4Fetch(
+      `${url}&X-Amz-Expires=60`,
+      { method: 'GET' },
+      options,
+      true,
+    );
+    assert.equal(await (await fetch(presigned)).text(), accessKeyId);
   });
 }
 

@@ -21,8 +21,6 @@ test('the defaults are those of AWS, and depend on the service', () => {
 });
 
 const refused: [value: unknown, message: string][] = [
-  [undefined, 'schemes.aws4 must be an object, is missing'],
-  [[], 'schemes.aws4 must be an object, is an array'],
   [
     { service: 's3' },
     'schemes.aws4.region must be 1 to 64 letters, digits, hyphens and underscores, is missing',
@@ -32,28 +30,17 @@ const refused: [value: unknown, message: string][] = [
     'schemes.aws4.service must be 1 to 64 letters, digits, hyphens and underscores, is missing',
   ],
   [
-    { ...least, region: '' },
-    'schemes.aws4.region must be 1 to 64 letters, digits, hyphens and underscores, is empty',
-  ],
-  [
     { ...least, region: 'a/b' },
     'schemes.aws4.region must be 1 to 64 letters, digits, hyphens and underscores, is a string',
-  ],
-  [{ ...least, regoin: 'x' }, 'regoin is not a member of schemes.aws4; did you mean "region"?'],
-  [
-    { ...least, window: '900' },
-    'schemes.aws4.window must be a whole number of seconds from 1 to 86400 or text such as 5m, is a string',
   ],
   [
     { ...least, window: 0 },
     'schemes.aws4.window must be a whole number of seconds from 1 to 86400 or text such as 5m, is 0',
   ],
-  [{ ...least, doubleEncode: 'no' }, 'schemes.aws4.doubleEncode must be true or false, is a string'],
   [
     { ...least, errors: 'awss' },
     'schemes.aws4.errors must be one of problem, aws, is "awss"; did you mean "aws"?',
   ],
-  [{ ...least, replay: true }, 'schemes.aws4.replay must be one of allow, refuse, is a boolean'],
 ];
 for (const [value, message] of refused) {
   test(`the options ${JSON.stringify(value)} are rejected`, () => {

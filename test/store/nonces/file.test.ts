@@ -533,16 +533,6 @@ describe('a nonce store with a damaged file', () => {
 });
 
 describe('a nonce store after a crash', () => {
-  test('rejects replays and accepts new nonces if all lines are complete', async (context) => {
-    const directory = temporaryDirectory(context);
-    const clock = createManualClock(start);
-    const dates = await threeFiles(directory, clock, false);
-    const nonces = await open({ directory, clock });
-    for (const [name, date] of dates) assert.equal(await replay(nonces, clock, name, date), 'seen');
-    assert.equal(await claim(nonces, clock, 'new'), 'fresh');
-    await nonces.close();
-  });
-
   test('changes no file if it is opened and closed without being begun', async (context) => {
     const directory = temporaryDirectory(context);
     const clock = createManualClock(start);

@@ -1,11 +1,10 @@
 import type { PresetName } from '../../../src/schemes/scheme-declarations.ts';
 import type { SchemeSubject } from '../scheme-contract.ts';
-import { secrets, usualWithContent } from '../scheme-contract.ts';
+import { identities, knowledge, users, usualWithContent } from '../scheme-contract.ts';
 import { type DeclaredClient, declaredSigner } from './declared.ts';
 import { withField } from './signer.ts';
 
 const unsigned = { unsigned: 'a webhook signs its content, not its request line' };
-const users = { ann: { secret: secrets.ann }, bob: { secret: secrets.bob } };
 const fixed = 'the scheme has one user, whom the request does not name';
 
 /** The general explanation of a declared scheme. */
@@ -28,7 +27,7 @@ export function webhook(
     scheme: preset,
     options: { users, schemes: { [preset]: declaration } },
     signer: () => declaredSigner(client),
-    identities: { ann: { user: 'ann', secret: secrets.ann }, bob: { user: 'bob', secret: secrets.bob } },
+    identities,
     request: usualWithContent,
     ...(time === undefined ? {} : { window: { late: 300, early: 300 } }),
     parts: {
@@ -36,7 +35,6 @@ export function webhook(
       path: unsigned,
       query: unsigned,
       host: unsigned,
-      content: 'signed',
       time: time === undefined ? { absent: noTime } : (sent) => withField(sent, time.field, time.changed),
       nonce: { absent: 'the provider sends no nonce' },
       user: { absent: fixed },
@@ -52,10 +50,6 @@ export function webhook(
     },
     ignoresParts: preset === 'stripe' || preset === 'standard-webhooks',
     general: generalDeclared,
-    knowledge: {
-      other: /secret of another user, bob/,
-      former: /a former secret of ann, which was replaced/,
-      expired: /expired secret/,
-    },
+    knowledge,
   };
 }

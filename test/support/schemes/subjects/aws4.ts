@@ -1,9 +1,8 @@
-import { type SchemeSubject, secrets } from '../../scheme-contract.ts';
+import { identities, knowledge, type SchemeSubject, users } from '../../scheme-contract.ts';
 import { aws4Signer } from '../aws4.ts';
 import { ofAws4 } from '../own-mistakes.ts';
 import { withField } from '../signer.ts';
 
-const users = { ann: { secret: secrets.ann }, bob: { secret: secrets.bob } };
 const scope = { region: 'eu-central-1', service: 'execute-api' } as const;
 const later = (text: string): string => text.replace(/0Z/, '1Z');
 
@@ -11,24 +10,15 @@ export const header: SchemeSubject = {
   scheme: 'aws4',
   options: { users, schemes: { aws4: { ...scope, replay: 'refuse' } } },
   signer: () => aws4Signer(scope),
-  identities: { ann: { user: 'ann', secret: secrets.ann }, bob: { user: 'bob', secret: secrets.bob } },
+  identities,
   window: { late: 900, early: 900 },
   parts: {
-    method: 'signed',
-    path: 'signed',
-    query: 'signed',
-    host: 'signed',
-    content: 'signed',
     time: (sent) => withField(sent, 'X-Amz-Date', later),
     nonce: { absent: 'the signature itself is accepted once' },
     user: (sent) => withField(sent, 'Authorization', (text) => text.replace('=ann/', '=bob/')),
   },
   credentialFields: ['Authorization', 'X-Amz-Date'],
-  knowledge: {
-    other: /secret of another user, bob/,
-    former: /a former secret of ann, which was replaced/,
-    expired: /expired/,
-  },
+  knowledge,
   general: [
     /the secret is different, or the message differs/,
     /^The access key, the secret or the signed request is wrong\.$/,

@@ -1,21 +1,16 @@
-import { type SchemeSubject, secrets } from '../../scheme-contract.ts';
+import { identities, knowledge, type SchemeSubject, users } from '../../scheme-contract.ts';
 import { declaredSigner } from '../declared.ts';
 import { ofPartner } from '../own-mistakes.ts';
 import { withField } from '../signer.ts';
 import { generalDeclared } from '../webhooks.ts';
 
-const users = { ann: { secret: secrets.ann }, bob: { secret: secrets.bob } };
 const other = (text: string): string => `${text.slice(0, -1)}${text.endsWith('1') ? '2' : '1'}`;
 const common = {
   options: { users },
-  identities: { ann: { user: 'ann', secret: secrets.ann }, bob: { user: 'bob', secret: secrets.bob } },
+  identities,
   window: { late: 300, early: 300 },
   general: generalDeclared,
-  knowledge: {
-    other: /secret of another user, bob/,
-    former: /a former secret of ann, which was replaced/,
-    expired: /expired secret/,
-  },
+  knowledge,
 } as const;
 
 /** Signs every part by itself, with a nonce. */
@@ -60,11 +55,6 @@ export const partner: SchemeSubject = {
       nonceField: 'X-Nonce',
     }),
   parts: {
-    method: 'signed',
-    path: 'signed',
-    query: 'signed',
-    host: 'signed',
-    content: 'signed',
     time: (sent) => withField(sent, 'X-Timestamp', other),
     nonce: (sent) => withField(sent, 'X-Nonce', other),
     user: (sent) => withField(sent, 'X-Api-Key', () => 'bob'),

@@ -1,10 +1,9 @@
-import { type SchemeSubject, secrets } from '../../scheme-contract.ts';
+import { identities, knowledge, type SchemeSubject, users } from '../../scheme-contract.ts';
 import { declaredSigner } from '../declared.ts';
 import { withField } from '../signer.ts';
 import { tally } from '../tally.ts';
 import { generalDeclared } from '../webhooks.ts';
 
-const users = { ann: { secret: secrets.ann }, bob: { secret: secrets.bob } };
 const otherTime = (text: string): string => (Number.parseInt(text, 36) + 1).toString(36);
 
 /** A scheme in code, which signs every part by itself, with a nonce. */
@@ -40,21 +39,12 @@ const inCode: SchemeSubject = {
       formatTime: (ms) => Math.floor(ms / 1000).toString(36),
       nonceField: 'X-Tally-Nonce',
     }),
-  identities: { ann: { user: 'ann', secret: secrets.ann }, bob: { user: 'bob', secret: secrets.bob } },
+  identities,
   window: { late: 300, early: 300 },
   // Without padding, one base64 in four has no character that base64url lacks.
   general: [...generalDeclared, /32 bytes: it is base64url\.$/, /^The date cannot be read\.$/],
-  knowledge: {
-    other: /secret of another user, bob/,
-    former: /a former secret of ann, which was replaced/,
-    expired: /expired secret/,
-  },
+  knowledge,
   parts: {
-    method: 'signed',
-    path: 'signed',
-    query: 'signed',
-    host: 'signed',
-    content: 'signed',
     time: (sent) => withField(sent, 'X-Tally-Time', otherTime),
     nonce: (sent) => withField(sent, 'X-Tally-Nonce', (text) => `${text}x`),
     user: (sent) => withField(sent, 'X-Tally-User', () => 'bob'),

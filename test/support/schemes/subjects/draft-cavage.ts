@@ -1,9 +1,8 @@
-import { type SchemeSubject, secrets } from '../../scheme-contract.ts';
+import { identities, knowledge, type SchemeSubject, users } from '../../scheme-contract.ts';
 import { draftCavageSigner } from '../draft-cavage.ts';
 import { type Mistake, withField } from '../signer.ts';
 import { generalDeclared } from '../webhooks.ts';
 
-const users = { ann: { secret: secrets.ann }, bob: { secret: secrets.bob } };
 const aSecondLater = (text: string): string => new Date(Date.parse(text) + 1000).toUTCString();
 
 const lines = (build: (lines: readonly string[]) => string): Mistake => ({
@@ -47,14 +46,9 @@ function subject(field: 'Authorization' | 'Signature'): SchemeSubject {
     scheme: 'draft-cavage',
     options: { users, schemes: { 'draft-cavage': { replay: 'refuse' } } },
     signer: () => draftCavageSigner(field),
-    identities: { ann: { user: 'ann', secret: secrets.ann }, bob: { user: 'bob', secret: secrets.bob } },
+    identities,
     window: { late: 300, early: 300 },
     parts: {
-      method: 'signed',
-      path: 'signed',
-      query: 'signed',
-      host: 'signed',
-      content: 'signed',
       time: (sent) => withField(sent, 'Date', aSecondLater),
       nonce: { absent: 'the message itself is accepted once' },
       user: (sent) => withField(sent, field, (text) => text.replace('keyId="ann"', 'keyId="bob"')),
@@ -62,11 +56,7 @@ function subject(field: 'Authorization' | 'Signature'): SchemeSubject {
     credentialFields: [field, 'Date'],
     ...(field === 'Authorization' && { second: ['Authentication', `hmac ann:${'A'.repeat(43)}=`] }),
     general: generalDeclared,
-    knowledge: {
-      other: /secret of another user, bob/,
-      former: /a former secret of ann, which was replaced/,
-      expired: /expired secret/,
-    },
+    knowledge,
     ignoresParts: true,
     own: listOwn(field),
   };

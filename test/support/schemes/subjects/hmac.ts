@@ -1,9 +1,8 @@
-import { type SchemeSubject, secrets } from '../../scheme-contract.ts';
+import { identities, knowledge, type SchemeSubject, users } from '../../scheme-contract.ts';
 import { hmacSigner } from '../hmac.ts';
 import { ofHmac, ofSimpleHmac } from '../own-mistakes.ts';
 import { withField } from '../signer.ts';
 
-const users = { ann: { secret: secrets.ann }, bob: { secret: secrets.bob } };
 const general = [
   /the secret is different, or the message differs/,
   /^The user, the secret or the signed message is wrong\.$/,
@@ -16,25 +15,17 @@ export const full: SchemeSubject = {
   scheme: 'hmac',
   options: { users },
   signer: () => hmacSigner('full'),
-  identities: { ann: { user: 'ann', secret: secrets.ann }, bob: { user: 'bob', secret: secrets.bob } },
+  identities,
   window: { late: 600, early: 600 },
   parts: {
-    method: 'signed',
-    path: 'signed',
-    query: 'signed',
     host: { unsigned: 'the message contains the target as sent, without its host' },
-    content: 'signed',
     time: (sent) => withField(sent, 'Date', (text) => text.replace(/\d\d$/, '01')),
     nonce: (sent) => withField(sent, 'Authentication', (text) => text.replace(':n-', ':m-')),
     user: (sent) => withField(sent, 'Authentication', (text) => text.replace('ann', 'bob')),
   },
   credentialFields: ['Authentication', 'Date'],
   second: ['Authorization', 'Bearer abc'],
-  knowledge: {
-    other: /secret of another user, bob/,
-    former: /a former secret of ann, which was replaced/,
-    expired: /signed with an expired secret/,
-  },
+  knowledge,
   own: ofHmac,
   general,
   // The content is read in step 15, and the nonce is claimed in step 7.

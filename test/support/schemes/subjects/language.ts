@@ -1,16 +1,11 @@
 // The contract for what the declared language can say beyond HMAC in fields.
 import { constants, createHash, sign } from 'node:crypto';
-import { type SchemeSubject, secrets, usualWithContent } from '../../scheme-contract.ts';
+import { identities, knowledge, type SchemeSubject, users, usualWithContent } from '../../scheme-contract.ts';
 import { type DeclaredClient, declaredSigner } from '../declared.ts';
 import { createPairs } from '../key-pairs.ts';
 import { type Sent, withField } from '../signer.ts';
 import { generalDeclared } from '../webhooks.ts';
 
-const users = { ann: { secret: secrets.ann }, bob: { secret: secrets.bob } };
-const identities = {
-  ann: { user: 'ann', secret: secrets.ann },
-  bob: { user: 'bob', secret: secrets.bob },
-};
 const other = (text: string): string => `${text.slice(0, -1)}${text.endsWith('1') ? '2' : '1'}`;
 const general = [
   ...generalDeclared,
@@ -24,11 +19,7 @@ const common = {
   identities,
   window: { late: 300, early: 300 },
   general,
-  knowledge: {
-    other: /secret of another user, bob/,
-    former: /a former secret of ann, which was replaced/,
-    expired: /expired secret/,
-  },
+  knowledge,
 } as const;
 
 const fractional = (ms: number): string => (ms / 1000).toFixed(3);
@@ -73,11 +64,7 @@ const inOneField: SchemeSubject = {
         `acme-old id="${user}",nonce="${nonce}",ts="${time}",sig="${signature}"`,
     }),
   parts: {
-    method: 'signed',
-    path: 'signed',
-    query: 'signed',
     host: { unsigned: 'the declaration does not name it' },
-    content: 'signed',
     time: (sent) => withField(sent, 'Authorization', (text) => text.replace(/000"/, '001"')),
     nonce: (sent) => withField(sent, 'Authorization', (text) => text.replace('nonce="n', 'nonce="m')),
     user: (sent) => withField(sent, 'Authorization', (text) => text.replace('id="ann"', 'id="bob"')),
@@ -124,11 +111,7 @@ const inQuery: SchemeSubject = {
       formatTime: String,
     }),
   parts: {
-    method: 'signed',
-    path: 'signed',
-    query: 'signed',
     host: { unsigned: 'the declaration does not name it' },
-    content: 'signed',
     time: target(/time=(\d+)0&/, 'time=$11&'),
     nonce: target('nonce=n', 'nonce=m'),
     user: target('key=ann', 'key=bob'),
@@ -171,11 +154,7 @@ const inContent: SchemeSubject = {
       inContent: (content, time, nonce) => withMembers(content, { 'meta/time': time, nonce }),
     }),
   parts: {
-    method: 'signed',
-    path: 'signed',
-    query: 'signed',
     host: { unsigned: 'the declaration does not name it' },
-    content: 'signed',
     time: member('meta/time', (text) => text.replace(/0Z$/, '1Z')),
     nonce: member('nonce', other),
     user: (sent) => withField(sent, 'X-Key', () => 'bob'),
@@ -265,11 +244,6 @@ const digest = (hash: 'md5' | 'sha256'): SchemeSubject => ({
       sign: (message, secret) => createHash(hash).update(secret).update(message).digest(),
     }),
   parts: {
-    method: 'signed',
-    path: 'signed',
-    query: 'signed',
-    host: 'signed',
-    content: 'signed',
     time: (sent) => withField(sent, 'X-Time', other),
     nonce: { absent: 'the message itself is accepted once' },
     user: (sent) => withField(sent, 'X-Key', () => 'bob'),
@@ -325,11 +299,7 @@ function byPrivateKey(
         ...client,
       }),
     parts: {
-      method: 'signed',
-      path: 'signed',
-      query: 'signed',
       host: { unsigned: 'the declaration does not name it' },
-      content: 'signed',
       time: (sent) => withField(sent, 'X-Time', other),
       nonce: { absent: 'the declaration has none' },
       user: (sent) => withField(sent, 'X-Key', () => 'key-b'),

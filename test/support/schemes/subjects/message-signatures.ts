@@ -1,35 +1,25 @@
 import { generateKeyPairSync, sign } from 'node:crypto';
-import { type SchemeSubject, secrets, start } from '../../scheme-contract.ts';
+import { identities, knowledge, type SchemeSubject, start, users } from '../../scheme-contract.ts';
 import { createPair, createPairs } from '../key-pairs.ts';
 import { messageSignaturesSigner } from '../message-signatures.ts';
 import { ofComponents, ofMessageSignatures } from '../own-mistakes.ts';
 import { withField } from '../signer.ts';
 
-const users = { ann: { secret: secrets.ann }, bob: { secret: secrets.bob } };
 const other = (text: string): string => text.replace(/created=(\d+)\d/, 'created=$11');
 
 export const withSecret: SchemeSubject = {
   scheme: 'message-signatures',
   options: { users, schemes: { 'message-signatures': { nonce: 'required' } } },
   signer: () => messageSignaturesSigner({ nonce: true }),
-  identities: { ann: { user: 'ann', secret: secrets.ann }, bob: { user: 'bob', secret: secrets.bob } },
+  identities,
   window: { late: 300, early: 300 },
   parts: {
-    method: 'signed',
-    path: 'signed',
-    query: 'signed',
-    host: 'signed',
-    content: 'signed',
     time: (sent) => withField(sent, 'Signature-Input', other),
     nonce: (sent) => withField(sent, 'Signature-Input', (text) => text.replace('"n-', '"m-')),
     user: (sent) => withField(sent, 'Signature-Input', (text) => text.replace('"ann', '"bob')),
   },
   credentialFields: ['Signature', 'Signature-Input'],
-  knowledge: {
-    other: /secret of another user, bob/,
-    former: /a former secret of ann, which was replaced/,
-    expired: /signed with an expired secret/,
-  },
+  knowledge,
   general: [
     /the (?:secret|key) is different, or the message differs/,
     /^The key, the signature or the signed message is wrong\.$/,

@@ -65,11 +65,6 @@ export const hmacSha1: SchemeSubject = {
   write: form,
   window: { late: 300, early: 300 },
   parts: {
-    method: 'signed',
-    path: 'signed',
-    query: 'signed',
-    host: 'signed',
-    content: 'signed',
     time: (sent) =>
       withField(sent, 'Authorization', (text) => text.replace(/timestamp="(\d+)\d"/, 'timestamp="$11"')),
     nonce: (sent) => withField(sent, 'Authorization', (text) => text.replace('nonce="n-', 'nonce="m-')),

@@ -1,7 +1,15 @@
 // Independent clients of providers, by the recipes of their documentation.
 import { sign } from 'node:crypto';
 import type { PresetName } from '../../../../src/schemes/scheme-declarations.ts';
-import { type SchemeSubject, secrets, usual, usualWithContent } from '../../scheme-contract.ts';
+import {
+  identities,
+  knowledge as ofSecrets,
+  type SchemeSubject,
+  secrets,
+  users,
+  usual,
+  usualWithContent,
+} from '../../scheme-contract.ts';
 import { type DeclaredClient, declaredSigner } from '../declared.ts';
 import { createPairs } from '../key-pairs.ts';
 import { computeHmac, withField } from '../signer.ts';
@@ -163,7 +171,7 @@ const sendgrid = keyed(
 );
 
 const accepted = 'the provider accepts a signature again';
-const identities = {
+const keyIdentities = {
   ann: { user: 'key-a', secret: secrets.ann },
   bob: { user: 'key-b', secret: secrets.bob },
 };
@@ -186,7 +194,7 @@ const coinbase: SchemeSubject = {
     },
     schemes: { coinbase: { preset: 'coinbase' } },
   },
-  identities,
+  identities: keyIdentities,
   signer: () =>
     declaredSigner({
       message: ['time', 'method', 'target', 'content'],
@@ -202,11 +210,7 @@ const coinbase: SchemeSubject = {
     }),
   window: { late: 30, early: 30 },
   parts: {
-    method: 'signed',
-    path: 'signed',
-    query: 'signed',
     host: { unsigned: 'Coinbase signs path and query' },
-    content: 'signed',
     time: (sent) => withField(sent, 'CB-ACCESS-TIMESTAMP', later),
     nonce: { absent: 'Coinbase has none' },
     user: (sent) => withField(sent, 'CB-ACCESS-KEY', () => 'key-b'),
@@ -232,7 +236,7 @@ const binance: SchemeSubject = {
     },
     schemes: { binance: { preset: 'binance' } },
   },
-  identities,
+  identities: keyIdentities,
   signer: () =>
     declaredSigner({
       message: ['query', 'content'],
@@ -261,13 +265,12 @@ const binance: SchemeSubject = {
   without,
 };
 
-const users = { ann: { secret: secrets.ann }, bob: { secret: secrets.bob } };
 const fixed = 'the scheme has one user, whom the request does not name';
 const inContent: Pick<
   SchemeSubject,
   'identities' | 'request' | 'credentialFields' | 'general' | 'ignoresParts'
 > = {
-  identities: { ann: { user: 'ann', secret: secrets.ann }, bob: { user: 'bob', secret: secrets.bob } },
+  identities,
   request: usualWithContent,
   credentialFields: [],
   general,
@@ -279,11 +282,6 @@ const withoutInContent = {
   'second scheme': 'content is not searched for credentials if a field has some',
 };
 const unsigned = { unsigned: 'the provider signs members of the content' };
-const named = {
-  other: /secret of another user, bob/,
-  former: /a former secret of ann, which was replaced/,
-  expired: /expired secret/,
-};
 
 interface MailgunContent {
   readonly signature: { readonly timestamp: string; readonly token: string; readonly signature?: string };
@@ -325,7 +323,7 @@ const mailgun: SchemeSubject = {
     }),
     user: { absent: fixed },
   },
-  knowledge: named,
+  knowledge: ofSecrets,
   without: withoutInContent,
 };
 
@@ -385,12 +383,11 @@ const adyen: SchemeSubject = {
     path: unsigned,
     query: unsigned,
     host: unsigned,
-    content: 'signed',
     time: { absent: 'Adyen signs no time' },
     nonce: { absent: 'Adyen has none' },
     user: { absent: fixed },
   },
-  knowledge: named,
+  knowledge: ofSecrets,
   without: {
     ...withoutInContent,
     replay: accepted,
