@@ -3,7 +3,6 @@ import type { Shape } from '../shape/shape.ts';
 import { CorruptionError } from '../store/corruption-error.ts';
 import { formatIsoDate } from '../store/encoding/iso-date.ts';
 import { decodeUtf8, Members, RecordFault, readTime } from '../store/encoding/members.ts';
-import type { Disk } from '../store/files/disk.ts';
 import { type SecretBox, SecretBoxError } from './secret-box.ts';
 import { type AccountFileName, type AccountPlace, createStoredFile, type StoredFile } from './stored-file.ts';
 
@@ -13,8 +12,6 @@ const fileVersion = 1;
 export interface AccountFileStorage {
   /** Encrypts secrets; if undefined, they are stored as plain text. */
   readonly secretBox?: SecretBox | undefined;
-  /** The file operations. Default: those of the host. */
-  readonly disk?: Disk | undefined;
 }
 
 /** The content of an account file. */
@@ -75,11 +72,8 @@ export class AccountFile<T> {
    * Reads the entries; none if there is no file. Throws CorruptionError if the file is corrupt, SecretBoxError if its
    * secrets cannot be decrypted, StoreError if documents cannot be reached.
    */
-  async read(
-    place: AccountPlace,
-    { secretBox, disk }: AccountFileStorage = {},
-  ): Promise<AccountFileContent<T>> {
-    const file = this.#in(place, disk);
+  async read(place: AccountPlace, { secretBox }: AccountFileStorage = {}): Promise<AccountFileContent<T>> {
+    const file = this.#in(place);
     const { content, mark } = await file.read();
     return { ...this.parse(content, file.path, secretBox), mark };
   }
@@ -103,9 +97,9 @@ export class AccountFile<T> {
   async write(
     place: AccountPlace,
     entries: ReadonlyMap<string, T>,
-    { secretBox, disk }: AccountFileStorage = {},
+    { secretBox }: AccountFileStorage = {},
   ): Promise<void> {
-    await this.#in(place, disk).write(this.#formatFile(entries, secretBox));
+    await this.#in(place).write(this.#formatFile(entries, secretBox));
   }
 
   /**
@@ -128,8 +122,8 @@ export class AccountFile<T> {
     });
   }
 
-  #in(place: AccountPlace, disk?: Disk): StoredFile {
-    return createStoredFile(place, `${this.name}.json`, disk);
+  #in(place: AccountPlace): StoredFile {
+    return createStoredFile(place, `${this.name}.json`);
   }
 
   #formatFile(entries: ReadonlyMap<string, T>, secretBox: SecretBox | undefined): string {

@@ -2,7 +2,6 @@ import { join } from 'node:path';
 import { CorruptionError } from '../store/corruption-error.ts';
 import type { DocumentStore } from '../store/documents.ts';
 import { masterKeyFile } from '../store/files/data-files.ts';
-import type { Disk } from '../store/files/disk.ts';
 import { encryptedWithOtherKey, keyMissing } from './account-file.ts';
 import { parseKey, type SecretBox, SecretBoxError } from './secret-box.ts';
 import { type AccountPlace, createStoredFile } from './stored-file.ts';
@@ -34,14 +33,13 @@ export async function openMasterKey(
   place: AccountPlace,
   secretBox: SecretBox | undefined,
   random: (size: number) => Uint8Array,
-  disk?: Disk,
 ): Promise<MasterKey> {
-  const stored = await readMasterKey(place, secretBox, disk);
+  const stored = await readMasterKey(place, secretBox);
   if (stored === undefined)
     return secretBox === undefined
       ? { bytes: random(32), fresh: true }
       : { bytes: deriveMasterKey(secretBox), fresh: false };
-  if (secretBox !== undefined && stored.clear) await keepMasterKey(place, stored.bytes, secretBox, disk);
+  if (secretBox !== undefined && stored.clear) await keepMasterKey(place, stored.bytes, secretBox);
   return { bytes: stored.bytes, fresh: false };
 }
 
@@ -71,9 +69,8 @@ export async function keepMasterKey(
   place: AccountPlace,
   bytes: Uint8Array,
   secretBox: SecretBox | undefined,
-  disk?: Disk,
 ): Promise<void> {
-  await createStoredFile(place, masterKeyFile, disk).write(formatKey(bytes, secretBox));
+  await createStoredFile(place, masterKeyFile).write(formatKey(bytes, secretBox));
 }
 
 function formatKey(bytes: Uint8Array, secretBox: SecretBox | undefined): string {
@@ -85,9 +82,8 @@ function formatKey(bytes: Uint8Array, secretBox: SecretBox | undefined): string 
 export async function readMasterKey(
   place: AccountPlace,
   secretBox: SecretBox | undefined,
-  disk?: Disk,
 ): Promise<{ readonly bytes: Uint8Array; readonly clear: boolean } | undefined> {
-  const file = createStoredFile(place, masterKeyFile, disk);
+  const file = createStoredFile(place, masterKeyFile);
   const { content } = await file.read();
   return content === undefined ? undefined : parseMasterKey(content, file.path, secretBox);
 }

@@ -8,7 +8,7 @@ import { StoreError } from '../store/errors.ts';
 import { removeLeftovers, replaceFile } from '../store/files/atomic-write.ts';
 import type { accountFileNames } from '../store/files/data-files.ts';
 import { prepareDirectory } from '../store/files/directory.ts';
-import { type Disk, errorCode, nodeDisk } from '../store/files/disk.ts';
+import { errorCode, nodeDisk } from '../store/files/disk.ts';
 import { type DirectoryLock, LockedError, lockDirectory } from '../store/files/lock.ts';
 import { isRunning } from '../store/files/process-liveness.ts';
 import { delay } from '../timers.ts';
@@ -59,9 +59,9 @@ export interface StoredFile {
   update(change: FileChange): Promise<string | undefined>;
 }
 
-/** Returns the file with this name. `disk` has the operations on a directory; default: those of the host. */
-export function createStoredFile(place: AccountPlace, name: string, disk: Disk = nodeDisk): StoredFile {
-  return typeof place === 'string' ? new DirectoryFile(place, name, disk) : new DocumentFile(place, name);
+/** Returns the file with this name. */
+export function createStoredFile(place: AccountPlace, name: string): StoredFile {
+  return typeof place === 'string' ? new DirectoryFile(place, name) : new DocumentFile(place, name);
 }
 
 /** The number of attempts to take the lock: 200 × 50 ms are ten seconds. */
@@ -73,13 +73,11 @@ class DirectoryFile implements StoredFile {
   readonly path: string;
   readonly #directory: string;
   readonly #name: string;
-  readonly #disk: Disk;
 
-  constructor(directory: string, name: string, disk: Disk) {
+  constructor(directory: string, name: string) {
     this.path = pathIn(directory, name);
     this.#directory = directory;
     this.#name = name;
-    this.#disk = disk;
   }
 
   async mark(): Promise<string | undefined> {
@@ -95,15 +93,15 @@ class DirectoryFile implements StoredFile {
   async read(): Promise<FileContent> {
     // Read before the content: if the file is replaced meanwhile, the new version differs, and is read again.
     const mark = await this.mark();
-    return { content: await this.#disk.read(this.path), mark };
+    return { content: await nodeDisk.read(this.path), mark };
   }
 
   async write(content: string): Promise<void> {
     // Other processes may be writing theirs, so only temporary files of ended processes are removed.
     const hasEnded = async (pid: number) => pid !== process.pid && !(await isRunning({ pid }));
     const [directory, name] = [this.#directory, this.#name];
-    await removeLeftovers(this.#disk, directory, name, hasEnded);
-    await replaceFile(this.#disk, { directory, name, content: [content], sync: true });
+    await removeLeftovers(nodeDisk, directory, name, hasEnded);
+    await replaceFile(nodeDisk, { directory, name, content: [content], sync: true });
   }
 
   /** A lock serializes concurrent changes. It is not the lock of a server that uses the directory. */

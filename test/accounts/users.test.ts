@@ -7,8 +7,6 @@ import { hashPassword } from '../../src/accounts/passwords.ts';
 import { createSecretBox, SecretBoxError } from '../../src/accounts/secret-box.ts';
 import { type StoredUser, userFile } from '../../src/accounts/users.ts';
 import { CorruptionError } from '../../src/store/corruption-error.ts';
-import { StoreError } from '../../src/store/errors.ts';
-import { faultyDisk } from '../support/store/faulty-disk.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 
 const until = Date.UTC(2013, 3, 20, 12, 59, 24);
@@ -49,18 +47,6 @@ describe('the users file', () => {
     });
     assert.ok(text.includes('\n    "demo": {\n'));
     assert.equal((await stat(path)).mode & 0o777, 0o600);
-  });
-
-  test('is unchanged if writing it fails', async (context) => {
-    const directory = temporaryDirectory(context);
-    await userFile.write(directory, new Map([['demo', { secrets: [{ secret: 'a' }] }]]));
-    for (const operation of ['create', 'write', 'sync', 'close', 'rename'] as const) {
-      const disk = faultyDisk();
-      disk.failNext(operation, 'EIO');
-      await assert.rejects(userFile.write(directory, new Map(), { disk }), StoreError);
-      assert.deepEqual([...(await userFile.read(directory)).entries.keys()], ['demo']);
-      assert.deepEqual(await readdir(directory), ['users.json']);
-    }
   });
 
   test('can be written concurrently, and a write removes the temporary file of a crash', async (context) => {
