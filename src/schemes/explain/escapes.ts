@@ -47,6 +47,9 @@ export const escapeMistakes: readonly Mistake[] = [
   ],
 ];
 
+/** A mistake that is made in paths, queries, targets and URLs, but not by encoding. */
+export const inLowerCase: Mistake = ['{part} was signed in lower case', (text) => text.toLowerCase()];
+
 /** Returns a text whose escapes of UTF-8 are those of Latin-1, and of `escape` of JavaScript (ECMA-262 §B.2.1.1). */
 function encodeInLatin1(text: string): string[] {
   const write = (format: (code: number) => string): string =>

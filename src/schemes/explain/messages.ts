@@ -1,10 +1,11 @@
 // The messages that clients sign by mistake.
 
 import { octetsOf } from '../../http/syntax/octets.ts';
-import { octetsOfPiece } from '../message.ts';
+import { messageBytes, octetsOfPiece, type Part, type PartKind } from '../message.ts';
 import type { MessageMistake } from '../scheme.ts';
 import { makingTime } from './budget.ts';
-import type { Variant } from './mistake.ts';
+import { escapeMistakes, inLowerCase } from './escapes.ts';
+import { listVariants, type Variant } from './mistake.ts';
 import { furtherVariantsOfPart, variantsOfPart } from './parts.ts';
 import type { RightMessage, Search } from './search.ts';
 import { readings, usualReadings } from './times.ts';
@@ -58,6 +59,7 @@ function* buildMistakes(search: Search, { parts, message }: RightMessage): Gener
     ...changes,
     readings(parts, presented.time, usualReadings, assemble),
   ]);
+  yield* catalogue.limit(Math.max(...times), changeUrl(parts, search));
   yield* omissions(parts, assemble);
   yield* separatorMistakes(parts, assemble);
   yield* versionMistakes(parts, assemble);
@@ -68,6 +70,25 @@ function* buildMistakes(search: Search, { parts, message }: RightMessage): Gener
   // To build them takes longer than a server has.
   if (wrong.knowledge?.isLimited === false)
     yield* takeTurns(parts.map((part, at) => change(at, furtherVariantsOfPart(part, facts))));
+}
+
+/** The kinds of parts that clients often take from one URL. */
+const ofUrl: readonly PartKind[] = ['path', 'query', 'search'];
+
+/** Yields messages in which the path and the query were changed in the same way, as in a URL that was decoded before it was signed. */
+function* changeUrl(parts: readonly Part[], { facts, assemble }: Search): Generator<MessageMistake> {
+  const places = parts.filter(({ kind }) => ofUrl.includes(kind));
+  if (places.length < 2) return;
+  for (const mistake of [...escapeMistakes, inLowerCase]) {
+    const lists = places.map(({ value }) => [
+      ...listVariants([mistake], 'the URL', octetsOfPiece(value), facts),
+    ]);
+    for (const [at, [hint]] of (lists[0] ?? []).entries()) {
+      const values = new Map(places.map((part, place) => [part, lists[place]?.[at]?.[1]]));
+      const changed = parts.map((part) => ({ ...part, value: values.get(part) ?? part.value }));
+      yield { hint, message: messageBytes(assemble(changed)) };
+    }
+  }
 }
 
 /** Yields the first item of each list, then the second ones: a budget that ends early has tried the likely ones of each. */

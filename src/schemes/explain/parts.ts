@@ -72,6 +72,10 @@ const headerMistakes: readonly Mistake[] = [
   ['{part} was signed without its parameters', (value) => value.replace(/;.*$/s, '')],
   ['{part} was signed with white space that was not sent', (value) => value.replace(/,\s*/g, ', ')],
   ['{part} was signed without white space after its commas', (value) => value.replace(/,\s*/g, ',')],
+  [
+    'the members of {part} were joined with another separator: {instead}',
+    (value) => [';', '; ', '', ' ', '\n', '|'].map((separator) => value.replace(/,\s*/g, separator)),
+  ],
   ['only the first member of {part} was signed', (value) => value.replace(/,.*$/s, '')],
   ['only the last member of {part} was signed', (value) => value.replace(/^.*,\s*/s, '')],
   [
@@ -110,6 +114,7 @@ const base64Text = /[A-Za-z0-9+/]{22,}={0,2}/;
 
 /** The mistakes in a field that contains a digest of the content (RFC 9530 §2). */
 const digestFieldMistakes: readonly Mistake[] = [
+  unset,
   [
     'Content-Digest was sent twice and joined (Headers.append?), but only one value was signed',
     (value) => value.split(', '),

@@ -1,7 +1,7 @@
 // Mistakes in a query: in the order, the form and the number of its parameters.
 import { splitTarget } from '../../http/target.ts';
 import { sortQuery } from '../declared/message.ts';
-import { escapedQueryMistakes, escapeMistakes } from './escapes.ts';
+import { escapedQueryMistakes, escapeMistakes, inLowerCase } from './escapes.ts';
 import { embedMistakes, type Facts, type Mistake } from './mistake.ts';
 import { queryEncodings, queryForms } from './parameters.ts';
 import { addUnsent, unsent } from './unsent.ts';
@@ -38,6 +38,7 @@ export const queryMistakes: readonly Mistake[] = [
   ],
   ['the "?" was signed with the query', (query) => [`?${query}`, `?${sortQuery(query)}`]],
   ['the path was signed with the query', (_, { target }) => target],
+  inLowerCase,
   ...queryForms,
   ...escapeMistakes,
   ...escapedQueryMistakes,

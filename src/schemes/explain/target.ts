@@ -1,6 +1,6 @@
 // Mistakes in a path, a target and a URL. Proxies make some of them, in transit.
 import { findQuery } from '../../http/target.ts';
-import { escapedPathMistakes, escapedQueryMistakes, escapeMistakes } from './escapes.ts';
+import { escapedPathMistakes, escapedQueryMistakes, escapeMistakes, inLowerCase } from './escapes.ts';
 import { addedHosts, furtherHostMistakes, hostMistakes, listForwardedHosts, removeOrigin } from './host.ts';
 import { embedMistakes, type Facts, type Mistake } from './mistake.ts';
 import { queryEncodings, queryForms, queryObjects } from './parameters.ts';
@@ -78,7 +78,7 @@ export const pathMistakes: readonly Mistake[] = [
   ...pathForms,
   ['the path "/" was signed in place of the path sent', () => '/'],
   ['the path was left out', () => ''],
-  ['{part} was signed in lower case', (path) => path.toLowerCase()],
+  inLowerCase,
 ];
 
 /** A client appends the parameters to a target that has them already. */
@@ -117,7 +117,7 @@ export const targetMistakes: readonly Mistake[] = [
   ...loneMarks,
   ...embedMistakes(queryForms, splitQuery),
   ...embedMistakes(escapeMistakes, splitPath),
-  ['{part} was signed in lower case', (target) => target.toLowerCase()],
+  inLowerCase,
   ['the query was signed without its question mark', (target) => target.replace('?', '')],
   ['the query was signed with a second question mark', (target) => target.replace('?', '??')],
   queryTwice,
@@ -157,7 +157,7 @@ export const urlMistakes: readonly Mistake[] = [
   ...embedMistakes(queryForms, splitQuery),
   ...embedMistakes(escapedQueryMistakes, splitQuery),
   ...embedMistakes(queryEncodings, splitQuery),
-  ['{part} was signed in lower case', (url) => url.toLowerCase()],
+  inLowerCase,
   ['{part} was signed in upper case', (url) => url.toUpperCase()],
   ...embedMistakes(hostMistakes.slice(usualHosts), splitUrlHost),
   ['the query was signed without its question mark', (url) => url.replace('?', '')],
