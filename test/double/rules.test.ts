@@ -477,12 +477,6 @@ describe('a request that nothing matched is told the nearest stub and the first 
       assert.ok(detail.endsWith(`${difference}.`), detail);
       assert.ok(String(double.journal.last()).includes(difference), String(double.journal.last()));
     });
-
-  test('nothing is said without stubs', async () => {
-    await using double = await start();
-    await double.fetch('/x');
-    assert.equal(double.journal.last().problem?.detail, 'Nothing is at this address.');
-  });
 });
 
 test('the control interface adds stubs by content, absence and as a fallback', async () => {
