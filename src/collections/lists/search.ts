@@ -136,9 +136,7 @@ class CandidateScan {
   }
 
   get matches(): Matches {
-    const { revision, modified } = this.#state;
-    const { items, more } = this.#selection;
-    return { search: this.#wanted.search, items, more, revision, modified };
+    return this.#selection.matchesAt(this.#state);
   }
 
   /** Whether all candidates were read, and more are needed. */
@@ -198,9 +196,7 @@ class Scan {
   }
 
   get matches(): Matches {
-    const { revision = 0, modified = 0 } = this.#first ?? {};
-    const { items, more } = this.#selection;
-    return { search: this.#wanted.search, items, more, revision, modified };
+    return this.#selection.matchesAt(this.#first ?? { revision: 0, modified: 0 });
   }
 
   /** Takes the result of a step. Returns whether the search is complete. */
@@ -253,6 +249,12 @@ class Selection {
   /** The items, in order. */
   get items(): readonly Candidate[] {
     return this.#items;
+  }
+
+  /** Returns the selected items of a collection in a state. */
+  matchesAt({ revision, modified }: Pick<StoredPage, 'revision' | 'modified'>): Matches {
+    const { items, more } = this;
+    return { search: this.#wanted.search, items, more, revision, modified };
   }
 
   /** Whether an item was offered that has no room. */

@@ -1,7 +1,7 @@
 import { didYouMean } from '../../did-you-mean.ts';
 import type { Duration } from '../../duration.ts';
 import type { Client, Consumer } from '../../oauth/clients.ts';
-import { requireFirst } from '../../oauth/grants.ts';
+import { type Found, requireFirst } from '../../oauth/grants.ts';
 import { readLifetimes } from '../../oauth/lifetimes.ts';
 import { createTokenSecrets } from '../../oauth/oauth1/secrets.ts';
 import type { Mechanism, TokenDraft } from '../../oauth/records.ts';
@@ -15,7 +15,7 @@ import { DoubleError } from '../error.ts';
 import { toMilliseconds } from '../state/clock.ts';
 import { requirePassword } from '../state/users.ts';
 import type { TokenMistake } from './token-mistakes.ts';
-import { checkChoice, expireTokens, revokeTokens, type TokenChoice } from './tokens.ts';
+import { checkChoice, findTokens, revokeFound, type TokenChoice } from './tokens.ts';
 
 /** The token to issue. */
 export interface IssueTokenOptions {
@@ -273,19 +273,16 @@ const approvalShape = object(
  */
 function createOAuthControl(core: Core, fetch: Fetch, mechanism: Mechanism): OAuthControl {
   const { grants } = core.service.oauth;
-  const check = (choice: TokenChoice): void => {
+  const change = async (choice: TokenChoice, apply: (found: Found) => Promise<void>): Promise<number> => {
     const { clients, consumers } = core.options;
     checkChoice(choice, [...core.users.all.keys()], [...listNames(clients), ...listNames(consumers)]);
+    const found = await findTokens(grants, choice, mechanism);
+    for (const each of found) await apply(each);
+    return found.length;
   };
   return {
-    async expireTokens(choice = {}) {
-      check(choice);
-      return expireTokens(grants, choice, mechanism);
-    },
-    async revokeTokens(choice) {
-      check(choice);
-      return revokeTokens(grants, choice, mechanism);
-    },
+    expireTokens: (choice = {}) => change(choice, (found) => grants.expire(found)),
+    revokeTokens: (choice) => change(choice, (found) => revokeFound(grants, found)),
     async approve(url, approval) {
       read(approvalShape, approval, 'an approval');
       const { user, decision = 'allow' } = approval;

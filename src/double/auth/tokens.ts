@@ -46,34 +46,19 @@ function checkKnown(what: string, name: string | undefined, known: readonly stri
 /** A token's value, or a filter. */
 export type TokenChoice = string | TokenFilter;
 
-/** Makes the chosen tokens expire now. Returns their number. `checkChoice` must accept the choice. */
-export async function expireTokens(
+/** Revokes a token, or the whole grant of a code or a refresh token. */
+export async function revokeFound(grants: Grants, found: Found): Promise<void> {
+  const { grant, kind } = found.token;
+  if (grant !== undefined && (kind === 'refresh' || kind === 'code')) await grants.revokeGrant(grant);
+  else await grants.revokeToken(found);
+}
+
+/** Returns the chosen tokens. `checkChoice` must accept the choice. */
+export async function findTokens(
   grants: Grants,
   choice: TokenChoice,
   mechanism: Mechanism,
-): Promise<number> {
-  const found = await findTokens(grants, choice, mechanism);
-  for (const each of found) await grants.expire(each);
-  return found.length;
-}
-
-/** Revokes the chosen tokens, and the whole grant of a code or a refresh token. Returns the number of chosen tokens.
- * `checkChoice` must accept the choice. */
-export async function revokeTokens(
-  grants: Grants,
-  choice: TokenChoice,
-  mechanism: Mechanism,
-): Promise<number> {
-  const found = await findTokens(grants, choice, mechanism);
-  for (const each of found) {
-    const { grant, kind } = each.token;
-    if (grant !== undefined && (kind === 'refresh' || kind === 'code')) await grants.revokeGrant(grant);
-    else await grants.revokeToken(each);
-  }
-  return found.length;
-}
-
-async function findTokens(grants: Grants, choice: TokenChoice, mechanism: Mechanism): Promise<Found[]> {
+): Promise<Found[]> {
   const filter: TokenFilter = typeof choice === 'string' ? { fingerprint: hashSha256(choice) } : choice;
   const found: Found[] = [];
   for await (const each of grants.all()) {

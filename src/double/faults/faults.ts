@@ -7,7 +7,7 @@ import type { Grants } from '../../oauth/grants.ts';
 import type { RequestTrace } from '../../pipeline/call.ts';
 import type { Next } from '../../pipeline/observer.ts';
 import type { Listener } from '../../service/service.ts';
-import { expireTokens } from '../auth/tokens.ts';
+import { findTokens } from '../auth/tokens.ts';
 import type { CertificateAuthority } from '../certificate-authority.ts';
 import { type ClaimedUser, claimedToken } from '../claimed-user.ts';
 import { DoubleError } from '../error.ts';
@@ -247,7 +247,8 @@ async function changeCredentials(
   const user = rotatedSecret === true ? claimedUser(request) : undefined;
   if (user !== undefined && users.all.has(user)) users.control.rotateSecret(user);
   const token = expiredToken === true ? claimedToken(request) : undefined;
-  if (token !== undefined) await expireTokens(grants(), token.value, token.mechanism);
+  if (token === undefined) return;
+  for (const found of await findTokens(grants(), token.value, token.mechanism)) await grants().expire(found);
 }
 
 function describePending(faults: readonly PlannedFault[]): string {
