@@ -11,6 +11,7 @@ import {
   oauth2Outcome,
   openServer,
   refresh,
+  type Sending,
   type Server,
   ticketFor,
   tokensFor,
@@ -52,6 +53,15 @@ function refuses(what: string, cases: readonly Case[]): void {
   });
 }
 
+const post =
+  (target: string, sending: Sending = {}) =>
+  ({ ask }: Server) =>
+    ask('POST', target, sending);
+const get =
+  (target: string, sending: Sending = {}) =>
+  ({ ask }: Server) =>
+    ask('GET', target, sending);
+
 const ann = 'ann:ann-password';
 const app = 'app:app-secret-0123456789';
 const robot = 'robot:robot-secret-0123456789';
@@ -63,17 +73,9 @@ const asking =
     ask('GET', authorizeTarget(changes) + more, { basic: ann });
 
 refuses('Authorization, where nobody knows who asks (RFC 6749 §4.1.2.1)', [
-  ['no user, and nothing else', ({ ask }) => ask('GET', '/oauth2/authorize'), '401 authentication-required'],
-  [
-    'a wrong password',
-    ({ ask }) => ask('GET', authorizeTarget(), { basic: 'ann:wrong' }),
-    '401 credentials-refused',
-  ],
-  [
-    'the client for a user',
-    ({ ask }) => ask('GET', authorizeTarget(), { basic: app }),
-    '401 credentials-refused',
-  ],
+  ['no user, and nothing else', get('/oauth2/authorize'), '401 authentication-required'],
+  ['a wrong password', get(authorizeTarget(), { basic: 'ann:wrong' }), '401 credentials-refused'],
+  ['the client for a user', get(authorizeTarget(), { basic: app }), '401 credentials-refused'],
   [
     'a token for a user',
     async (server) => server.ask('GET', authorizeTarget(), { bearer: (await tokensFor(server)).access }),
@@ -101,11 +103,7 @@ refuses('Authorization, told to the client (RFC 6749 §4.1.2.1, RFC 7636 §4.4.1
 ]);
 
 refuses('Answers to the question', [
-  [
-    'no ticket',
-    ({ ask }) => ask('POST', '/oauth2/authorize', { basic: ann, form: { decision: 'allow' } }),
-    '400 page',
-  ],
+  ['no ticket', post('/oauth2/authorize', { basic: ann, form: { decision: 'allow' } }), '400 page'],
   ['an unknown ticket', (server) => decide(server, 'x'.repeat(43)), '400 page'],
   ['no decision', async (server) => decide(server, await ticketFor(server), ''), '400 page'],
   ['another decision', async (server) => decide(server, await ticketFor(server), 'yes'), '400 page'],
@@ -220,22 +218,17 @@ refuses('The token endpoint (RFC 6749 §3.2, §5.2)', [
     '400 unauthorized_client',
   ],
   ['an unknown scope', byForm({ ...credentials, scope: 'admin' }, { basic: robot }), '400 invalid_scope'],
-  [
-    'GET',
-    ({ ask }) => ask('GET', '/oauth2/token?grant_type=client_credentials', { basic: robot }),
-    '405 invalid_request',
-  ],
+  ['GET', get('/oauth2/token?grant_type=client_credentials', { basic: robot }), '405 invalid_request'],
   [
     'JSON',
-    ({ ask }) =>
-      ask('POST', '/oauth2/token', {
-        basic: robot,
-        content: '{}',
-        fields: [['Content-Type', 'application/json']],
-      }),
+    post('/oauth2/token', {
+      basic: robot,
+      content: '{}',
+      fields: [['Content-Type', 'application/json']],
+    }),
     '415 invalid_request',
   ],
-  ['no content', ({ ask }) => ask('POST', '/oauth2/token', { basic: robot }), '400 invalid_request'],
+  ['no content', post('/oauth2/token', { basic: robot }), '400 invalid_request'],
 ]);
 
 const exchanging =
@@ -279,39 +272,27 @@ refuses('Refresh tokens (RFC 6749 §6, RFC 9700 §4.14)', [
 ]);
 
 refuses('Revocation and introspection (RFC 7009 §2.1, RFC 7662 §2.1)', [
-  [
-    'revoking nothing',
-    ({ ask }) => ask('POST', '/oauth2/revoke', { basic: app, form: {} }),
-    '400 invalid_request',
-  ],
-  [
-    'revoking without authentication',
-    ({ ask }) => ask('POST', '/oauth2/revoke', { form: { token: 'x' } }),
-    '401 invalid_client',
-  ],
+  ['revoking nothing', post('/oauth2/revoke', { basic: app, form: {} }), '400 invalid_request'],
+  ['revoking without authentication', post('/oauth2/revoke', { form: { token: 'x' } }), '401 invalid_client'],
   [
     'revoking a token in the query',
-    ({ ask }) => ask('POST', '/oauth2/revoke?token=x', { basic: app, form: { token: 'x' } }),
+    post('/oauth2/revoke?token=x', { basic: app, form: { token: 'x' } }),
     '400 invalid_request',
   ],
   [
     'revoking a token twice at once',
-    ({ ask }) => ask('POST', '/oauth2/revoke', { basic: app, form: 'token=x&token=y' }),
+    post('/oauth2/revoke', { basic: app, form: 'token=x&token=y' }),
     '400 invalid_request',
   ],
-  [
-    'inspecting nothing',
-    ({ ask }) => ask('POST', '/oauth2/introspect', { basic: app, form: {} }),
-    '400 invalid_request',
-  ],
+  ['inspecting nothing', post('/oauth2/introspect', { basic: app, form: {} }), '400 invalid_request'],
   [
     'introspecting without authentication',
-    ({ ask }) => ask('POST', '/oauth2/introspect', { form: { token: 'x' } }),
+    post('/oauth2/introspect', { form: { token: 'x' } }),
     '401 invalid_client',
   ],
   [
     'inspecting without a secret',
-    ({ ask }) => ask('POST', '/oauth2/introspect', { form: { token: 'x', client_id: 'phone' } }),
+    post('/oauth2/introspect', { form: { token: 'x', client_id: 'phone' } }),
     '401 invalid_client',
   ],
 ]);
@@ -319,12 +300,12 @@ refuses('Revocation and introspection (RFC 7009 §2.1, RFC 7662 §2.1)', [
 const records = '/users/ann/financialrecords';
 
 refuses('Tokens at the resources (RFC 6750 §3.1)', [
-  ['no token where one is needed', ({ ask }) => ask('GET', records), '401 authentication-required'],
-  ['an unknown token', ({ ask }) => ask('GET', records, { bearer: 'x'.repeat(43) }), '401 invalid_token'],
-  ['an empty token', ({ ask }) => ask('GET', records, { bearer: '' }), '400 invalid_request'],
-  ['two tokens', ({ ask }) => ask('GET', records, { bearer: 'a b' }), '400 invalid_request'],
-  ['a token in quotes', ({ ask }) => ask('GET', records, { bearer: '"a"' }), '400 invalid_request'],
-  ['padding inside', ({ ask }) => ask('GET', records, { bearer: 'a=b' }), '400 invalid_request'],
+  ['no token where one is needed', get(records), '401 authentication-required'],
+  ['an unknown token', get(records, { bearer: 'x'.repeat(43) }), '401 invalid_token'],
+  ['an empty token', get(records, { bearer: '' }), '400 invalid_request'],
+  ['two tokens', get(records, { bearer: 'a b' }), '400 invalid_request'],
+  ['a token in quotes', get(records, { bearer: '"a"' }), '400 invalid_request'],
+  ['padding inside', get(records, { bearer: 'a=b' }), '400 invalid_request'],
   [
     'a refresh token',
     async (server) => server.ask('GET', records, { bearer: (await tokensFor(server)).refresh }),
@@ -359,8 +340,7 @@ refuses('Tokens at the resources (RFC 6750 §3.1)', [
   ],
   [
     'two tokens in the clear',
-    (server) =>
-      server.ask('GET', records, { bearer: 'x', fields: [['Authorization', 'Bearer y']], secure: false }),
+    get(records, { bearer: 'x', fields: [['Authorization', 'Bearer y']], secure: false }),
     '400 several-credentials',
   ],
   [
