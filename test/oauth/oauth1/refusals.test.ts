@@ -20,18 +20,19 @@ import {
 import { records, refuses } from '../../support/oauth/oauth1-refusals.ts';
 import type { Answer, Server } from '../../support/oauth/server.ts';
 
+/** Returns a request token that a user has allowed, and its verifier. */
+async function allowed(server: Server): Promise<{ token: Credentials; verifier: string }> {
+  const token = await requestToken(server);
+  return { token, verifier: await approve(server, token.token) };
+}
+
 /** Sends an access token request with a request token that a user has allowed. */
 const exchange =
   (signing: Partial<Signing> | ((token: Credentials) => Partial<Signing>) = {}, verifier?: string) =>
   async (server: Server): Promise<Answer> => {
-    const token = await requestToken(server);
-    const right = await approve(server, token.token);
-    return askAccessToken(
-      server,
-      token,
-      verifier ?? right,
-      typeof signing === 'function' ? signing(token) : signing,
-    );
+    const { token, verifier: right } = await allowed(server);
+    const signed = typeof signing === 'function' ? signing(token) : signing;
+    return askAccessToken(server, token, verifier ?? right, signed);
   };
 
 refuses('the endpoint of access tokens refuses', true, [
@@ -67,8 +68,7 @@ refuses('the endpoint of access tokens refuses', true, [
   [
     'a token twice',
     async (server) => {
-      const token = await requestToken(server);
-      const verifier = await approve(server, token.token);
+      const { token, verifier } = await allowed(server);
       await askAccessToken(server, token, verifier);
       return askAccessToken(server, token, verifier);
     },
@@ -77,8 +77,7 @@ refuses('the endpoint of access tokens refuses', true, [
   [
     'a token that has expired',
     async (server) => {
-      const token = await requestToken(server);
-      const verifier = await approve(server, token.token);
+      const { token, verifier } = await allowed(server);
       server.clock.advance(600_000);
       return askAccessToken(server, token, verifier);
     },
@@ -87,8 +86,7 @@ refuses('the endpoint of access tokens refuses', true, [
   [
     'a token whose user is gone',
     async (server) => {
-      const token = await requestToken(server);
-      const verifier = await approve(server, token.token);
+      const { token, verifier } = await allowed(server);
       server.service.replaceUsers({});
       return askAccessToken(server, token, verifier);
     },
@@ -97,8 +95,7 @@ refuses('the endpoint of access tokens refuses', true, [
   [
     'a consumer that was taken away',
     async (server) => {
-      const token = await requestToken(server);
-      const verifier = await approve(server, token.token);
+      const { token, verifier } = await allowed(server);
       server.service.replaceConsumers({ rival: { secret: 'x' } });
       return askAccessToken(server, token, verifier);
     },

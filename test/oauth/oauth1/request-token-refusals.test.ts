@@ -29,7 +29,6 @@ refuses('the endpoint of request tokens refuses', true, [
     (server) => server.ask('POST', '/oauth1/request_token'),
     '400 parameter_absent oauth_consumer_key&oauth_signature_method&oauth_signature&oauth_timestamp&oauth_nonce&oauth_callback',
   ],
-  signedWith('no callback', { oauth_callback: undefined }, '400 parameter_absent oauth_callback'),
   signedWith(
     'a callback that is not registered',
     { oauth_callback: 'https://evil.example/' },
@@ -45,18 +44,22 @@ refuses('the endpoint of request tokens refuses', true, [
     },
     '400 parameter_rejected oauth_callback',
   ],
+  ...['callback', 'consumer_key', 'signature_method', 'timestamp', 'nonce'].map((name) =>
+    signedWith(`no ${name}`, { [`oauth_${name}`]: undefined }, `400 parameter_absent oauth_${name}`),
+  ),
+  ...['now', `-${startSecond}`, `${startSecond}000`].map((oauth_timestamp) =>
+    signedWith(
+      `the timestamp ${oauth_timestamp}`,
+      { oauth_timestamp },
+      '400 parameter_rejected oauth_timestamp',
+    ),
+  ),
   tamperedWith('a callback changed after it was signed', { oauth_callback: 'oob' }, '401 signature_invalid'),
-  signedWith('no consumer', { oauth_consumer_key: undefined }, '400 parameter_absent oauth_consumer_key'),
   ['an unknown consumer', initiate({ key: 'nobody' }), '401 signature_invalid'],
   ['__proto__ as consumer', initiate({ key: '__proto__' }), '401 signature_invalid'],
   ['a wrong secret', initiate({ secret: 'wrong' }), '401 signature_invalid'],
   tamperedWith('no signature', { oauth_signature: undefined }, '400 parameter_absent oauth_signature'),
   tamperedWith('a signature that is no base64', { oauth_signature: '???' }, '401 signature_invalid'),
-  signedWith(
-    'no method',
-    { oauth_signature_method: undefined },
-    '400 parameter_absent oauth_signature_method',
-  ),
   signedWith('an unknown method', { oauth_signature_method: 'HMAC-MD5' }, '400 signature_method_rejected'),
   signedWith(
     'PLAINTEXT if no consumer may use it',
@@ -69,22 +72,6 @@ refuses('the endpoint of request tokens refuses', true, [
     '401 signature_invalid',
   ),
   signedWith('version 2.0', { oauth_version: '2.0' }, '400 version_rejected'),
-  signedWith('no timestamp', { oauth_timestamp: undefined }, '400 parameter_absent oauth_timestamp'),
-  signedWith(
-    'a timestamp that is no number',
-    { oauth_timestamp: 'now' },
-    '400 parameter_rejected oauth_timestamp',
-  ),
-  signedWith(
-    'a negative timestamp',
-    { oauth_timestamp: `-${startSecond}` },
-    '400 parameter_rejected oauth_timestamp',
-  ),
-  signedWith(
-    'a timestamp in milliseconds',
-    { oauth_timestamp: `${startSecond}000` },
-    '400 parameter_rejected oauth_timestamp',
-  ),
   signedWith(
     'a timestamp 301 s behind',
     { oauth_timestamp: String(startSecond - 301) },
@@ -95,7 +82,6 @@ refuses('the endpoint of request tokens refuses', true, [
     { oauth_timestamp: String(startSecond + 301) },
     '401 timestamp_refused',
   ),
-  signedWith('no nonce', { oauth_nonce: undefined }, '400 parameter_absent oauth_nonce'),
   [
     'a nonce twice',
     async (server) => {
